@@ -2,23 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
-	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 )
 
@@ -26,7 +19,7 @@ import (
 func demoArchive(t *testing.T) (dir, archive string) {
 	t.Helper()
 	dir = reviewFiles(t)
-	start(t, dir, nil, "-db", "v.db", "-demo").stop(syscall.SIGTERM)
+	start(t, dir, nil, "-db", "v.db", "-demo").stop()
 	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "good"); out.status != 0 {
 		t.Fatalf("%+v", out)
 	}
@@ -55,7 +48,7 @@ func TestAnArchiveBecomesAStore(t *testing.T) {
 	}
 	served := start(t, dir, nil, "-db", "w.db", "-key-file", "v.db.key")
 	served.do(newToken(t, dir, nil, "-db", "v.db"), "GET", "/components/", "", 200)
-	served.stop(syscall.SIGTERM)
+	served.stop()
 }
 
 func TestImportLeavesAStoreOrNothing(t *testing.T) {
@@ -112,95 +105,9 @@ func TestAStoreMovesToPostgreSQLAndBack(t *testing.T) {
 	token := newToken(t, dir, nil, "-db", db, "-key-file", "v.db.key")
 	served.do(token, "GET", "/components/", "", 200)
 	served.do(token, "POST", "/apps/", oneApp, 201)
-	served.stop(syscall.SIGTERM)
+	served.stop()
 	if out := run(t, dir, nil, "reviews", "export", "-db", db, "-network", "default"); out.status != 0 || !strings.Contains(out.stdout, `"r1"`) {
 		t.Errorf("%+v", out)
-	}
-}
-
-// A killed import leaves nothing that passes for a store, and the next one begins anew.
-func TestAKilledImportIntoPostgreSQLPassesForNoStore(t *testing.T) {
-	first := cluster.Schema(t)
-	dir, archive := largeArchive(t)
-	begun := time.Now()
-	if out := run(t, dir, nil, "import", "-db", first, "archive"); out.status != 0 {
-		t.Fatalf("%+v", out)
-	}
-	took := time.Since(begun)
-	kills, want, stopped := 0, 3, 0
-	if proof.Short() {
-		want = 1
-	}
-	for ; stopped < want; kills++ {
-		if kills == 20*want {
-			t.Fatalf("%d kills left %d unfinished stores: this test shows little", kills, stopped)
-		}
-		db := cluster.Schema(t)
-		cmd := exec.Command(binary, "import", "-db", db, "archive")
-		cmd.Dir = dir
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(rand.N(took))
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-		out := run(t, dir, nil, "export", "-db", db)
-		switch {
-		case out.status == 0 && out.stdout == archive: // it was done before: the machine has become faster
-			took = took*3/4 + time.Millisecond
-			continue
-		case out.status != 1 || out.stdout != "":
-			t.Fatalf("an unfinished store passes for one: %s", out.stderr)
-		case strings.Contains(out.stderr, "unfinished"):
-			stopped++
-			if out := run(t, dir, nil, "-db", db, "-addr", "127.0.0.1:0", "-key-file", "v.db.key"); out.status != 1 || !strings.Contains(out.stderr, "unfinished") {
-				t.Fatalf("serve: %+v", out)
-			}
-		default: // it had not begun
-			took = took * 5 / 4
-		}
-		importAgain(t, dir, db)
-		if out := run(t, dir, nil, "export", "-db", db); out.stdout != archive {
-			t.Fatalf("the next import makes another store: %s", out.stderr)
-		}
-	}
-	t.Logf("%d of %d kills left an unfinished store", stopped, kills)
-}
-
-// largeArchive is an archive that takes many transactions to import, and the directory that it is in.
-func largeArchive(t *testing.T) (dir, archive string) {
-	t.Helper()
-	dir, _ = demoArchive(t)
-	var records strings.Builder
-	for i := range 5000 {
-		id := base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(i)))
-		records.WriteString(strings.Replace(goodRecord, "YQ==", id, 1))
-	}
-	if err := os.WriteFile(filepath.Join(dir, "many"), []byte(records.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "many"); out.status != 0 {
-		t.Fatalf("%+v", out)
-	}
-	archive = run(t, dir, nil, "export", "-db", "v.db").stdout
-	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(archive), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return dir, archive
-}
-
-// importAgain imports where an import was killed. The server may take a moment to see that it is gone.
-func importAgain(t *testing.T, dir, db string) {
-	t.Helper()
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		out := run(t, dir, nil, "import", "-db", db, "archive")
-		if out.status == 0 {
-			return
-		}
-		if !strings.Contains(out.stderr, "another process is building") || wait > 30*time.Second {
-			t.Fatalf("%+v", out)
-		}
-		time.Sleep(wait)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
@@ -68,9 +67,7 @@ func TestStreamsOfTheBinary(t *testing.T) {
 	if len(first) != 3 || !strings.HasPrefix(first[0], "id: ") || first[1] != "event: component.created\n" {
 		t.Fatalf("%q", first)
 	}
-	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	s.hangup("the keys were read again")
 	s.do(token, "DELETE", "/components/c", "", 204)
 	if second := event(t, in); second[1] != "event: component.deleted\n" {
 		t.Fatalf("%q", second)
@@ -80,7 +77,7 @@ func TestStreamsOfTheBinary(t *testing.T) {
 	if third := event(t, in); third[1] != "event: app.created\n" {
 		t.Fatalf("%q", third)
 	}
-	s.stop(syscall.SIGTERM)
+	s.stop()
 	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
 		t.Errorf("the end of the stream: %q, %v", rest, err)
 	}
@@ -113,7 +110,6 @@ func TestStreamsOfTheBinary(t *testing.T) {
 func TestOpenStreamsEndAtFeedReset(t *testing.T) {
 	for name, db := range map[string]string{"SQLite": "v.db", "PostgreSQL": ""} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			if db == "" {
 				db = cluster.Schema(t)
 			}

@@ -117,18 +117,6 @@ func TestABadValueNamesItsVariable(t *testing.T) {
 	}
 }
 
-// A program runs with its environment alone.
-func TestACommandRunsByItsEnvironment(t *testing.T) {
-	dir := t.TempDir()
-	environment := []string{"VITRINE_DB=v.db", "VITRINE_URN=urn:vitrine:example.test:user=editor", "VITRINE_MODERATES=urn:vitrine:example.test"}
-	s := start(t, dir, environment)
-	out := run(t, dir, environment, "token")
-	if out.status != 0 || strings.Count(out.stdout, "\n") != 1 {
-		t.Fatalf("token: %+v", out)
-	}
-	s.do(strings.TrimSpace(out.stdout), "GET", "/apps/", "", 200)
-}
-
 // A misspelt variable is told, once and without its value, which may be a secret. One environment may be for all commands.
 func TestUnknownVariablesAreWarnedAbout(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -116,7 +115,7 @@ func TestTheExamplesOfTheHelpRun(t *testing.T) {
 				t.Fatalf("%s has the example %s", command, line)
 			}
 			if command == "serve" {
-				start(t, dir, nil, append(words[2:], "-addr", "127.0.0.1:0")...).stop(syscall.SIGTERM)
+				start(t, dir, nil, append(words[2:], "-addr", "127.0.0.1:0")...).stop()
 			} else if out := run(t, dir, nil, words[1:]...); out.status != 0 || out.stderr != "" || strings.Count(out.stdout, ".") != 2 {
 				t.Errorf("%s: %+v", line, out)
 			}

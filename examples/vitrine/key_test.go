@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 )
 
@@ -57,7 +56,7 @@ func TestSigningKeys(t *testing.T) {
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 			t.Errorf("token left %v, %v", files, err)
 		}
-		start(t, dir, nil, "-db", "v.db").stop(syscall.SIGTERM)
+		start(t, dir, nil, "-db", "v.db").stop()
 		old := newToken(t, dir, nil, "-db", "v.db")
 		if err := os.Remove(filepath.Join(dir, "v.db.key")); err != nil {
 			t.Fatal(err)
@@ -126,7 +125,7 @@ func TestSigningKeys(t *testing.T) {
 	})
 	t.Run("others than the owner may not have to do with it", func(t *testing.T) {
 		dir := t.TempDir()
-		start(t, dir, nil, "-db", "v.db").stop(syscall.SIGTERM)
+		start(t, dir, nil, "-db", "v.db").stop()
 		file := filepath.Join(dir, "v.db.key")
 		for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o601, 0o644} {
 			if err := os.Chmod(file, mode); err != nil {
@@ -199,7 +198,7 @@ func TestTokensExpire(t *testing.T) {
 // A right over the whole store is signed knowingly.
 func TestATokenOfTheWholeStoreIsToldSo(t *testing.T) {
 	dir := t.TempDir()
-	start(t, dir, nil, "-db", "v.db").stop(syscall.SIGTERM)
+	start(t, dir, nil, "-db", "v.db").stop()
 	out := run(t, dir, nil, append([]string{"token", "-db", "v.db"}, editor...)...)
 	if !strings.Contains(out.stderr, "whole store") || out.status != 0 || strings.Count(out.stdout, "\n") != 1 {
 		t.Errorf("with -components: %+v", out)

@@ -7,17 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/webhook"
-	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 // metricsOf starts a server with metrics and returns where they are.
@@ -25,14 +21,8 @@ func metricsOf(t *testing.T, dir string, args ...string) (s *server, address str
 	t.Helper()
 	s = start(t, dir, nil, append([]string{"-metrics-addr", "127.0.0.1:0"}, args...)...)
 	named := regexp.MustCompile(`url=(http://127\.0\.0\.1:\d+/metrics)`)
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if found := named.FindStringSubmatch(s.stderr.String()); found != nil {
-			return s, found[1]
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the log does not name the address of the metrics: %s", s.stderr.String())
-		}
-	}
+	s.logs("/metrics")
+	return s, named.FindStringSubmatch(s.stderr.String())[1]
 }
 
 // readMetrics returns the values by name and labels, as they stand in the text form.
@@ -122,19 +112,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	s.do(token, "GET", "/metrics", "", 404) // not where clients are
-	s.stop(syscall.SIGTERM)
-}
-
-func TestMetricsOfPostgreSQL(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("a key for tests, 32 bytes long.."), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, address := metricsOf(t, dir, "-db", cluster.Database(t), "-key-file", "key")
-	if have := readMetrics(t, address); have["vitrine_postgres_connections_limit"] < 1 || have["vitrine_postgres_transactions_total"] < 1 || have["vitrine_postgres_connections"] < 1 {
-		t.Errorf("%v of %v connections", have["vitrine_postgres_connections"], have["vitrine_postgres_connections_limit"])
-	}
-	s.stop(syscall.SIGTERM)
+	s.stop()
 }
 
 func TestAnAddressOfMetricsThatIsTaken(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -35,12 +34,12 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 	if have := told(); have != "READY=1" {
 		t.Errorf("told %q, want READY=1", have)
 	}
-	s.stop(syscall.SIGTERM)
+	s.stop()
 	if have := told(); have != "STOPPING=1" {
 		t.Errorf("told %q, want STOPPING=1", have)
 	}
 	s = start(t, dir, []string{"NOTIFY_SOCKET=" + filepath.Join(dir, "nobody")}, "-db", "memory:")
-	s.stop(syscall.SIGTERM)
+	s.stop()
 	if !strings.Contains(s.stderr.String(), "the service manager could not be notified") {
 		t.Errorf("a manager that is not there: %s", s.stderr.String())
 	}

@@ -4,40 +4,31 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// binary is the program under test, built once.
-var binary string
+// programVariable makes the test binary the program itself, which gets the arguments and environment of a process of its own.
+const programVariable = "TEST_RUNS_THE_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if kind := os.Getenv(benchVariable); kind != "" {
 		fmt.Fprintln(os.Stderr, benchServe(kind))
 		os.Exit(1)
 	}
-	dir, err := os.MkdirTemp("", "vitrine-server-test-")
-	if err != nil {
-		panic(err)
+	if os.Getenv(programVariable) != "" {
+		main()
 	}
-	binary = filepath.Join(dir, "vitrine")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	status := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(status)
+	os.Exit(m.Run())
 }
 
 // outcome is a finished run of the program.
@@ -46,7 +37,35 @@ type outcome struct {
 	stdout, stderr string
 }
 
-// run runs the program in a directory to its end; env is added to a clean environment.
+// entering is held while a test changes its working directory.
+var entering sync.Mutex
+
+// enter makes dir the working directory until the test ends. The directory is that of the whole process, so no test that
+// enters one may run in parallel with others.
+func enter(t *testing.T, dir string) {
+	t.Helper()
+	entering.Lock()
+	defer entering.Unlock()
+	if now, err := os.Getwd(); err != nil {
+		t.Fatal(err)
+	} else if now != dir {
+		t.Chdir(dir)
+	}
+}
+
+// newProgram returns the program as a process with env as its whole environment would have it.
+func newProgram(env []string, stdin string, stdout, stderr io.Writer) *program {
+	return &program{stdin: strings.NewReader(stdin), stdout: stdout, stderr: stderr, environ: env, getenv: func(name string) string {
+		for _, setting := range slices.Backward(env) {
+			if set, value, _ := strings.Cut(setting, "="); set == name {
+				return value
+			}
+		}
+		return ""
+	}}
+}
+
+// run runs a command line in a directory to its end, in the process of the test.
 func run(t *testing.T, dir string, env []string, args ...string) outcome {
 	t.Helper()
 	return runWith(t, dir, env, "", args...)
@@ -55,40 +74,39 @@ func run(t *testing.T, dir string, env []string, args ...string) outcome {
 // runWith does so with text on standard input.
 func runWith(t *testing.T, dir string, env []string, stdin string, args ...string) outcome {
 	t.Helper()
+	enter(t, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	status := newProgram(env, stdin, &stdout, &stderr).run(ctx, args)
+	return outcome{status, stdout.String(), stderr.String()}
 }
 
-// server is a running serve.
+// server is a serve that runs in the process of the test.
 type server struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	url    string // of its root
-	base   string // of its base path, as it says
-	lines  chan string
-	stderr output
-	ended  chan error
+	t         *testing.T
+	url       string // of its root
+	base      string // of its base path, as it says
+	lines     chan string
+	stderr    output
+	interrupt context.CancelFunc
+	ended     chan int // gets the exit status
 }
 
 // output is what a running program has written so far.
 type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu    sync.Mutex
+	text  bytes.Buffer
+	wrote chan struct{} // closed by the next Write; nil if nobody waits for it
 }
 
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.wrote != nil {
+		close(o.wrote)
+		o.wrote = nil
+	}
 	return o.text.Write(p)
 }
 
@@ -98,30 +116,41 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
+// next returns what is written so far, and a channel that is closed when more is written.
+func (o *output) next() (string, <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.wrote == nil {
+		o.wrote = make(chan struct{})
+	}
+	return o.text.String(), o.wrote
+}
+
 var readyLine = regexp.MustCompile(`^serving (https?://127\.0\.0\.1:\d+)(/\S+)?$`)
 
-// start runs serve on a port of its own and waits until it says where it is.
+// start runs serve on a port of its own and waits until it says where it is. It stops when the test ends, if not before.
 func start(t *testing.T, dir string, env []string, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, lines: make(chan string, 100), ended: make(chan error, 1)}
-	s.cmd = exec.Command(binary, append([]string{"serve", "-addr", "127.0.0.1:0"}, args...)...)
-	s.cmd.Dir, s.cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
-	s.cmd.Stderr = &s.stderr
-	stdout, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	enter(t, dir)
+	ctx, interrupt := context.WithCancel(context.WithoutCancel(t.Context()))
+	s := &server{t: t, lines: make(chan string, 100), interrupt: interrupt, ended: make(chan int, 1)}
+	stdout, stdoutEnd := io.Pipe()
 	go func() {
 		defer close(s.lines)
 		for in := bufio.NewScanner(stdout); in.Scan(); {
 			s.lines <- in.Text()
 		}
-		s.ended <- s.cmd.Wait()
 	}()
-	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		s.ended <- newProgram(env, "", stdoutEnd, &s.stderr).run(ctx, append([]string{"serve", "-addr", "127.0.0.1:0"}, args...))
+		stdoutEnd.Close()
+	}()
+	t.Cleanup(func() {
+		interrupt()
+		<-stopped
+	})
 	ready := readyLine.FindStringSubmatch(s.line())
 	if ready == nil {
 		t.Fatalf("the first line on stdout is not the URL; stderr: %s", s.stderr.String())
@@ -142,20 +171,55 @@ func (s *server) line() string {
 	return ""
 }
 
-// stop sends a signal and waits for a clean end.
-func (s *server) stop(signal os.Signal) {
+// stop interrupts the server and waits for a clean end.
+func (s *server) stop() {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(signal); err != nil {
-		s.t.Fatal(err)
-	}
+	s.interrupt()
 	select {
-	case err := <-s.ended:
-		if err != nil {
-			s.t.Fatalf("ended with %v: %s", err, s.stderr.String())
+	case status := <-s.ended:
+		if status != 0 {
+			s.t.Fatalf("ended with %d: %s", status, s.stderr.String())
 		}
 	case <-time.After(time.Minute):
 		s.t.Fatal("the server did not stop")
 	}
+}
+
+// logsAgain waits until the log has said something more often than before.
+func (s *server) logsAgain(says string, before int) {
+	s.t.Helper()
+	end := time.After(time.Minute)
+	for {
+		log, more := s.stderr.next()
+		if strings.Count(log, says) > before {
+			return
+		}
+		select {
+		case <-more:
+		case <-end:
+			s.t.Fatalf("%q was not logged: %s", says, log)
+		}
+	}
+}
+
+// logs waits until the log says something.
+func (s *server) logs(says string) {
+	s.t.Helper()
+	s.logsAgain(says, 0)
+}
+
+// hangup sends SIGHUP to the process, and waits until the log says something once more.
+func (s *server) hangup(says string) {
+	s.t.Helper()
+	before := strings.Count(s.stderr.String(), says)
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Signal(syscall.SIGHUP)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.logsAgain(says, before)
 }
 
 // do sends a request and checks the status of the answer.

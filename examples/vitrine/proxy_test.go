@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -74,9 +73,9 @@ func TestURLsBehindAProxy(t *testing.T) {
 		{"", "https", "apps.example.test", "SERVER/apps/"},
 		{"-trust-proxy 127.0.0.1 -base-url https://known.example.test", "http", "apps.example.test", "https://known.example.test/apps/"},
 	} {
-		dir := t.TempDir()
-		s := start(t, dir, nil, append([]string{"-db", "v.db", "-access-log"}, strings.Fields(c.args)...)...)
-		token := newToken(t, dir, nil, "-db", "v.db")
+		dir, env := t.TempDir(), []string{"VITRINE_DB=memory:", "VITRINE_KEY=a key for tests, 32 bytes long.."}
+		s := start(t, dir, env, append([]string{"-access-log"}, strings.Fields(c.args)...)...)
+		token := newToken(t, dir, env)
 		r, err := http.NewRequest("POST", s.url+"/apps/", strings.NewReader(oneApp))
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +95,7 @@ func TestURLsBehindAProxy(t *testing.T) {
 		if err != nil || !strings.HasPrefix(made.URL, want) || answer.Header.Get("Location") != made.URL {
 			t.Errorf("%s, %s, %s: %q, Location %q, %v, want %q", c.args, c.proto, c.host, made.URL, answer.Header.Get("Location"), err, want)
 		}
-		s.stop(syscall.SIGTERM)
+		s.stop()
 		if believed := strings.Contains(s.stderr.String(), "address=198.51.100.1"); believed != strings.Contains(c.args, "127.0.0") {
 			t.Errorf("%s: the log names the client's address: %v: %s", c.args, believed, s.stderr.String())
 		}
@@ -107,23 +106,24 @@ func TestAPublicAddressIsWarnedAbout(t *testing.T) {
 	dir := t.TempDir()
 	for args, warned := range map[string]bool{"": true, "-trust-proxy 10.0.0.0/8": false, "-base-url https://x.test": false} {
 		s := start(t, dir, nil, append([]string{"-db", "memory:", "-addr", ":0"}, strings.Fields(args)...)...)
-		s.stop(syscall.SIGTERM)
+		s.stop()
 		if have := strings.Contains(s.stderr.String(), "level=WARN"); have != warned {
 			t.Errorf("%q: warned: %v: %s", args, have, s.stderr.String())
 		}
 	}
 	s := start(t, dir, nil, "-db", "memory:")
-	s.stop(syscall.SIGTERM)
+	s.stop()
 	if strings.Contains(s.stderr.String(), "level=WARN") {
 		t.Error(s.stderr.String())
 	}
 }
 
-// The log says what runs and for how long it stopped, and holds no secret.
+// The log says what runs and for how long it stopped. It holds no secret, and no requests unless it is asked for them.
 func TestStartAndStopAreLogged(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir, []string{"VITRINE_KEY=a key for tests, 32 bytes long.."}, "-db", "memory:", "-log", "json")
-	s.stop(syscall.SIGTERM)
+	s.do("", "GET", "/openapi.json", "", 200)
+	s.stop()
 	var messages []string
 	for line := range strings.Lines(s.stderr.String()) {
 		var entry struct{ Msg, Version, Store, Keys, Address string }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/reviews"
@@ -145,7 +144,7 @@ func TestReviewsAreImportedWhileServingAndExported(t *testing.T) {
 	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "example.test", "copy"); !strings.Contains(out.stdout, "0 created, 0 updated, 1 unchanged") {
 		t.Errorf("the export is other than what was imported: %+v", out)
 	}
-	s.stop(syscall.SIGTERM)
+	s.stop()
 }
 
 func TestReviewsOfNetworksAreApart(t *testing.T) {

@@ -197,3 +197,55 @@ func TestABodyThatComesKeepsItsConnection(t *testing.T) {
 		}
 	})
 }
+
+// A client that does not end its headers is disconnected, also where nobody waits for its connection.
+func TestHeadersMustComeInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, send := small(t)
+		begun := time.Now()
+		_, err := io.Copy(io.Discard, send("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "))
+		if took := time.Since(begun); err != nil || took > 20*time.Second {
+			t.Errorf("it is disconnected after %s, %v", took, err)
+		}
+	})
+}
+
+// When the server is told to stop, it answers the requests that are under way and takes no more. One that takes too long is
+// cut off.
+func TestStoppingAnswersWhatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			time.Sleep(lastRequests + 5*time.Second)
+		}), slog.New(slog.DiscardHandler))
+		l := make(pipeListener)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- listen(ctx, newConnections(l, 10), s, slog.New(slog.DiscardHandler), func() {}) }()
+		ask := func() net.Conn {
+			near, far := net.Pipe()
+			l <- far
+			if _, err := io.WriteString(near, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			return near
+		}
+		early := ask()
+		time.Sleep(10 * time.Second)
+		late := ask()
+		stop()
+		answer, err := http.ReadResponse(bufio.NewReader(early), nil)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("the request that ends in time is answered with %v, %v", answer, err)
+		}
+		if _, open := <-l; open {
+			t.Error("the server accepts another connection")
+		}
+		if left, err := io.ReadAll(late); err != nil || len(left) > 0 {
+			t.Errorf("the request that takes too long is answered with %q, %v", left, err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // until the handler that was cut off has ended
+	})
+}

@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -102,18 +101,6 @@ func TestTLS(t *testing.T) {
 		t.Errorf("healthz without TLS: %+v", out)
 	}
 
-	hangup := func(says string) {
-		t.Helper()
-		before := strings.Count(s.stderr.String(), says)
-		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-		for end := time.Now().Add(time.Minute); strings.Count(s.stderr.String(), says) == before; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%q was not logged: %s", says, s.stderr.String())
-			}
-		}
-	}
 	if have := serialAt(t, addr); have != 1 {
 		t.Errorf("certificate %d is presented", have)
 	}
@@ -121,18 +108,18 @@ func TestTLS(t *testing.T) {
 	if have := serialAt(t, addr); have != 1 {
 		t.Errorf("before SIGHUP certificate %d is presented", have)
 	}
-	hangup("the certificate and its key were read again")
+	s.hangup("the certificate and its key were read again")
 	if have := serialAt(t, addr); have != 2 {
 		t.Errorf("after SIGHUP certificate %d is presented", have)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "cert.pem"), []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	hangup("the certificate and its key stay as they were")
+	s.hangup("the certificate and its key stay as they were")
 	if have := serialAt(t, addr); have != 2 {
 		t.Errorf("after a file that cannot be read certificate %d is presented", have)
 	}
-	s.stop(syscall.SIGTERM)
+	s.stop()
 }
 
 func TestHealthzTrustsTheCertificateOfTheFileAlone(t *testing.T) {
@@ -148,7 +135,7 @@ func TestHealthzTrustsTheCertificateOfTheFileAlone(t *testing.T) {
 		if out := run(t, other, nil, "healthz", "-addr", addr, "-tls-cert", "cert.pem"); out.status != 1 || !strings.Contains(out.stderr, "certificate") {
 			t.Errorf("%v, another certificate: %+v", template.DNSNames, out)
 		}
-		s.stop(syscall.SIGTERM)
+		s.stop()
 	}
 }
 

@@ -12,11 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // hookKey signs the deliveries of these tests; canary is a part of what must not be shown.
@@ -79,15 +76,6 @@ func writeHooks(t *testing.T, dir string, mode os.FileMode, hooks ...string) {
 	}
 }
 
-func (s *server) logs(says string) {
-	s.t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(s.stderr.String(), says); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("%q was not logged: %s", says, s.stderr.String())
-		}
-	}
-}
-
 // create creates an app and returns its id.
 func (s *server) create(token string) string {
 	s.t.Helper()
@@ -109,21 +97,14 @@ func TestChangesArePostedToWebhooks(t *testing.T) {
 	if p := next(t, got); p.path != "/all" || p.kind != "app.created" || p.app != app || p.id == "" {
 		t.Errorf("%+v", p)
 	}
-	hangup := func(says string) {
-		t.Helper()
-		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-		s.logs(says)
-	}
 	writeHooks(t, dir, 0o600, hook("all", "ftp://canary/", ""))
-	hangup("the webhooks stay as they were")
+	s.hangup("the webhooks stay as they were")
 	s.do(token, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"0"}`, 201)
 	if p := next(t, got); p.path != "/all" || p.kind != "tag.set" {
 		t.Errorf("%+v", p)
 	}
 	writeHooks(t, dir, 0o644, hook("tags", to.URL+"/tags", `,"types":["tag.deleted"]`), hook("refused", "http://[::1]:1/canary", ""))
-	hangup("the webhooks were read again")
+	s.hangup("the webhooks were read again")
 	s.logs("has mode 0644")
 	s.do(token, "PUT", "/apps/"+app+"/tags/beta", `{"appVersion":"0"}`, 201)
 	s.do(token, "DELETE", "/apps/"+app+"/tags/production", "", 204)
@@ -131,7 +112,7 @@ func TestChangesArePostedToWebhooks(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	s.logs("the address is neither public") // ::1 is not allowed
-	s.stop(syscall.SIGTERM)
+	s.stop()
 	writeHooks(t, dir, 0o600, hook("all", to.URL+"/all", ""))
 	again := start(t, dir, nil, args...)
 	for _, want := range []string{"tag.set", "tag.deleted"} { // what came while the webhook was not in the file
@@ -139,7 +120,7 @@ func TestChangesArePostedToWebhooks(t *testing.T) {
 			t.Errorf("%+v, want %s", p, want)
 		}
 	}
-	again.stop(syscall.SIGTERM)
+	again.stop()
 	for _, log := range []string{s.stderr.String(), again.stderr.String()} {
 		if strings.Contains(log, "canary") || strings.Contains(log, hookSecret[6:]) {
 			t.Errorf("the log holds a URL or a secret: %s", log)
@@ -174,37 +155,4 @@ func TestWebhooksThatCannotBeUsed(t *testing.T) {
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 		t.Errorf("left behind: %v, %v", files, err)
 	}
-}
-
-// A process that is killed loses nothing: another one that uses the store goes on with its deliveries.
-func TestAnotherProcessTakesOverDeliveries(t *testing.T) {
-	if proof.Short() {
-		t.Skip("takes half a minute")
-	}
-	t.Parallel()
-	dir := t.TempDir()
-	to, got := receiver(t)
-	writeHooks(t, dir, 0o600, hook("all", to.URL+"/", ""))
-	args := []string{"-db", "v.db", "-webhooks", "hooks.json", "-webhooks-allow", "127.0.0.0/8"}
-	first := start(t, dir, nil, args...)
-	first.logs("this process delivers")
-	second := start(t, dir, nil, args...)
-	token := newToken(t, dir, nil, "-db", "v.db")
-	app := second.create(token) // which the first delivers
-	if p := next(t, got); p.app != app {
-		t.Errorf("%+v", p)
-	}
-	if err := first.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-first.ended
-	app = second.create(token)
-	p := next(t, got)
-	if p.kind == "app.created" && p.app != app { // killed before it stored that this was delivered
-		p = next(t, got)
-	}
-	if p.app != app || !strings.Contains(second.stderr.String(), "this process delivers") {
-		t.Errorf("%+v; %s", p, second.stderr.String())
-	}
-	second.stop(syscall.SIGTERM)
 }
