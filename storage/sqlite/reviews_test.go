@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -123,6 +124,26 @@ func TestAKilledImportCanBeRepeated(t *testing.T) {
 			}
 		})
 	}
+}
+
+// benchReviews is a file of n reviews of some 700 bytes, in collections of the given size.
+func benchReviews(n, size int) []byte {
+	var out bytes.Buffer
+	body := strings.Repeat(`It does what it should, and it does it &quot;well&quot;. `, 6)
+	for i := 0; i < n; i++ {
+		if i%size == 0 {
+			fmt.Fprintf(&out, `{"source":"https://shop.example.test","title":"Product %d","created":"2012-03-04T05:06:07Z","id":%q,"dimensions":["quality","price"],"reviews":[`,
+				i, base64.StdEncoding.EncodeToString(fmt.Append(nil, "article-", i)))
+		}
+		fmt.Fprintf(&out, `{"id":"review-%d","imported_display_name":"Visitor Nr %d","title":"Quite good","body_html":"<p>%s<a href=\"https://shop.example.test/?a=%d&amp;b\">here</a></p>","created":"2013-04-05T06:07:08.123Z","ratings":[%d,%d],"imported_email":"visitor%d@example.test"}`,
+			i, i, body, i, 1+i%100, 100-i%100, i)
+		if i%size == size-1 || i == n-1 {
+			out.WriteString("]}\n")
+		} else {
+			out.WriteByte(',')
+		}
+	}
+	return out.Bytes()
 }
 
 // countReviews gives the number of reviews in a store; one that is not there has none.

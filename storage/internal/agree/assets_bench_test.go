@@ -1,8 +1,8 @@
 package agree
 
 import (
+	"bytes"
 	"context"
-	"database/sql"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -23,6 +23,7 @@ var postCount = flag.Int("posts", 100_000, "how many posts the benchmarks of ass
 
 var (
 	postsLibrary = assets.Library{Network: "example.test", ID: "example.test"}
+	postsHalf    = assets.Caller{URN: "urn:vitrine:example.test:user=half"} // sees every second folder
 	postsKeeper  = assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
 )
 
@@ -33,13 +34,13 @@ type library struct {
 	svc     *assets.Service
 	folders []string
 	size    int
-	path    string // of SQLite's file
 }
 
 func newLibrary(b *testing.B, name string, store assets.Store) *library {
 	l := &library{name: name, store: store, svc: assets.New(store, nil)}
 	for i := range posts.Folders {
-		folders, err := l.svc.ChangeFolders(ctx, postsKeeper, postsLibrary, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: fmt.Sprint(i)}}})
+		folder := assets.NewFolder{Label: fmt.Sprint(i), Permissions: []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: []string{"half", "nobody"}[i%2]}}}}
+		folders, err := l.svc.ChangeFolders(ctx, postsKeeper, postsLibrary, assets.ChangeFoldersRequest{Create: []assets.NewFolder{folder}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -55,6 +56,13 @@ func (l *library) batch(n int) (in assets.ChangeAssetsRequest) {
 		l.size++
 	}
 	return in
+}
+
+// fill adds posts until there are postCount.
+func (l *library) fill(b *testing.B) {
+	for l.size < *postCount {
+		l.add(b, l.batch(min(1000, *postCount-l.size)))
+	}
 }
 
 func (l *library) add(b *testing.B, in assets.ChangeAssetsRequest) {
@@ -78,7 +86,6 @@ func libraries(b *testing.B) ([]*library, *pgxpool.Pool) {
 	}
 	b.Cleanup(func() { post.Close() })
 	all := []*library{newLibrary(b, "SQLite", lite.Assets()), newLibrary(b, "PostgreSQL", post.Assets())}
-	all[0].path = path
 	return all, open(b, address)
 }
 
@@ -131,14 +138,11 @@ func sizeOf(b *testing.B, pool *pgxpool.Pool, table string) (size int64) {
 }
 
 // BenchmarkAssetsSearch finds the newest 50 and the total: as a service does, then each for itself, and
-// the same from what PostgreSQL has of its own: a GIN index over an array of terms, and a table with a
-// row for each term of an asset.
+// the same from what PostgreSQL has of its own: a GIN index over an array of terms.
 func BenchmarkAssetsSearch(b *testing.B) {
 	all, pool := libraries(b)
 	for _, l := range all {
-		for l.size < *postCount {
-			l.add(b, l.batch(min(1000, *postCount-l.size)))
-		}
+		l.fill(b)
 	}
 	rawPosts(b, pool)
 	for _, words := range [][]string{{posts.Common}, {posts.Mid}, {posts.Rare}, {posts.Common, posts.Mid}} {
@@ -158,19 +162,18 @@ func BenchmarkAssetsSearch(b *testing.B) {
 					in.Folder = l.folders[55]
 					terms = append(terms, "f"+in.Folder)
 				}
-				b.Run(name+"/search/"+l.name, l.search(in))
+				b.Run(name+"/search/"+l.name, l.search(postsKeeper, in))
+				b.Run(name+"/search by one who sees half/"+l.name, l.search(postsHalf, in))
 				b.Run(name+"/page/"+l.name, l.page(terms))
 				b.Run(name+"/total/"+l.name, l.total(terms))
 				if l.name == "PostgreSQL" {
 					b.Run(name+"/page/GIN", rawQuery(pool, ginPage, terms))
 					b.Run(name+"/total/GIN", rawQuery(pool, ginTotal, terms))
-					b.Run(name+"/page/rows", rawQuery(pool, rowsPage(len(terms)), terms))
-					b.Run(name+"/total/rows", rawQuery(pool, rowsTotal(len(terms)), terms))
 				}
 			}
 		}
 	}
-	for _, table := range []string{"asset", "asset_list", "raw_gin", "raw_rows"} {
+	for _, table := range []string{"asset", "asset_list", "raw_gin"} {
 		b.Run("size/"+table, func(b *testing.B) {
 			var size int64
 			for b.Loop() {
@@ -181,78 +184,25 @@ func BenchmarkAssetsSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkAssetsFacets finds the newest 50, the total and the most frequent tags, in SQLite with and without a cache,
-// and has Bleve do the same. It counts the tags alone with a GROUP BY over the tables that PostgreSQL's own ways need,
-// and over FTS5 joined with such a table.
+// BenchmarkAssetsFacets finds the newest 50, the total and the most frequent values of the facets.
 func BenchmarkAssetsFacets(b *testing.B) {
-	all, pool := libraries(b)
+	all, _ := libraries(b)
 	for _, l := range all {
-		for l.size < *postCount {
-			l.add(b, l.batch(min(1000, *postCount-l.size)))
-		}
+		l.fill(b)
 	}
-	rawPosts(b, pool)
-	bare, err := sqlite.Open(all[0].path, &sqlite.Options{Cache: -1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer bare.Close()
-	first := *all[0]
-	first.name, first.svc = "SQLite without a cache", assets.New(bare.Assets(), nil)
-	joined := joinedTerms(b, bare)
-	other := startBleve(b, all[0])
 	for _, word := range []string{posts.Common, posts.Mid} {
 		for _, facets := range [][]string{{"tags"}, {"generator", "tags", "via", "folder"}} {
-			in := assets.SearchRequest{Query: word, Facets: facets}
-			for _, l := range append(all, &first) {
-				b.Run(fmt.Sprintf("%s/%s/%s", word, strings.Join(facets, "+"), l.name), l.search(in))
+			for _, l := range all {
+				b.Run(fmt.Sprintf("%s/%s/%s", word, strings.Join(facets, "+"), l.name), l.search(postsKeeper, assets.SearchRequest{Query: word, Facets: facets}))
 			}
-			b.Run(fmt.Sprintf("%s/%s/Bleve", word, strings.Join(facets, "+")), other.search(word, facets, all[0]))
 		}
-		b.Run(word+"/tags/GROUP BY over rows", rawQuery(pool, `SELECT t.term, count(*) FROM raw_rows w JOIN raw_rows t ON t.ordinal = w.ordinal
-			WHERE w.term = ($1::bytea[])[1] AND t.term >= 't' AND t.term < 'u' GROUP BY t.term ORDER BY 2 DESC, 1 LIMIT 20`, []string{"w" + word}))
-		b.Run(word+"/tags/GROUP BY over GIN", rawQuery(pool, `SELECT t, count(*) FROM raw_gin, unnest(terms) AS t
-			WHERE terms @> $1::bytea[] AND t >= 't' AND t < 'u' GROUP BY t ORDER BY 2 DESC, 1 LIMIT 20`, []string{"w" + word}))
-		b.Run(word+"/tags/GROUP BY over FTS5", func(b *testing.B) {
-			for b.Loop() {
-				rows, err := joined.Query(`SELECT t.term, count(*) FROM asset_term JOIN joined t ON t.place = asset_term.rowid AND t.term >= 't' AND t.term < 'u'
-					WHERE asset_term MATCH $1 GROUP BY t.term ORDER BY 2 DESC, 1 LIMIT 20`, `"w`+word+`"`)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for rows.Next() {
-				}
-				if err := rows.Err(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
 
-// joinedTerms returns a copy of the store with a table that has a row for each term of an asset.
-func joinedTerms(b *testing.B, store *sqlite.DB) *sql.DB {
-	file := filepath.Join(b.TempDir(), "joined.db")
-	if err := store.Backup(ctx, file); err != nil {
-		b.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { db.Close() })
-	_, err = db.Exec(`CREATE TABLE joined (place INTEGER, term TEXT, PRIMARY KEY (place, term)) WITHOUT ROWID;
-		INSERT INTO joined SELECT doc, term FROM asset_vocabulary ORDER BY doc, term; ANALYZE joined`)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return db
-}
-
-func (l *library) search(in assets.SearchRequest) func(*testing.B) {
+func (l *library) search(by assets.Caller, in assets.SearchRequest) func(*testing.B) {
 	return func(b *testing.B) {
 		for b.Loop() {
-			if _, err := l.svc.Search(ctx, postsKeeper, postsLibrary, in); err != nil {
+			if _, err := l.svc.Search(ctx, by, postsLibrary, in); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -291,36 +241,26 @@ func (l *library) view(terms []string, fn func(assets.Reader, assets.AssetQuery)
 	}
 }
 
-// rawPosts makes the tables that PostgreSQL's own ways need. The bodies are beside them.
+// rawPosts makes the table that PostgreSQL's own way needs. The bodies are beside it.
 func rawPosts(b *testing.B, pool *pgxpool.Pool) {
-	_, err := pool.Exec(ctx, `CREATE TABLE raw_gin (ordinal int8 PRIMARY KEY, terms bytea[]);
-		CREATE TABLE raw_rows (term bytea, ordinal int8, PRIMARY KEY (term, ordinal))`)
-	if err != nil {
+	if _, err := pool.Exec(ctx, "CREATE TABLE raw_gin (ordinal int8 PRIMARY KEY, terms bytea[])"); err != nil {
 		b.Fatal(err)
 	}
 	found, err := pool.Query(ctx, "SELECT ordinal, terms FROM asset")
 	if err != nil {
 		b.Fatal(err)
 	}
-	var gin, rows [][]any
+	var rows [][]any
 	for found.Next() {
 		var ordinal int64
 		var list []byte
 		if err := found.Scan(&ordinal, &list); err != nil {
 			b.Fatal(err)
 		}
-		var terms [][]byte
-		for term := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
-			terms = append(terms, []byte(term))
-			rows = append(rows, []any{[]byte(term), ordinal})
-		}
-		gin = append(gin, []any{ordinal, terms})
+		rows = append(rows, []any{ordinal, bytes.Split(bytes.TrimSuffix(list, []byte{0}), []byte{0})})
 	}
-	for table, from := range map[string][][]any{"raw_gin": gin, "raw_rows": rows} {
-		columns := map[string][]string{"raw_gin": {"ordinal", "terms"}, "raw_rows": {"term", "ordinal"}}[table]
-		if _, err := pool.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(from)); err != nil {
-			b.Fatal(err)
-		}
+	if _, err := pool.CopyFrom(ctx, pgx.Identifier{"raw_gin"}, []string{"ordinal", "terms"}, pgx.CopyFromRows(rows)); err != nil {
+		b.Fatal(err)
 	}
 	for _, sql := range []string{"CREATE INDEX ON raw_gin USING gin (terms)", "VACUUM ANALYZE"} {
 		if _, err := pool.Exec(ctx, sql); err != nil {
@@ -334,24 +274,6 @@ const (
 		WHERE g.terms @> $1::bytea[] ORDER BY g.ordinal DESC LIMIT 50`
 	ginTotal = "SELECT count(*) FROM raw_gin WHERE terms @> $1::bytea[]"
 )
-
-// rowsOf joins the rows of the first term with those of the others.
-func rowsOf(terms int) string {
-	from := "raw_rows r0"
-	for i := 1; i < terms; i++ {
-		from += fmt.Sprintf(" JOIN raw_rows r%d ON r%[1]d.ordinal = r0.ordinal AND r%[1]d.term = ($1::bytea[])[%d]", i, i+1)
-	}
-	return from
-}
-
-func rowsPage(terms int) string {
-	return "SELECT a.ordinal, a.body FROM " + rowsOf(terms) + ` JOIN asset a ON a.ordinal = r0.ordinal AND a.library = (SELECT key FROM library)
-		WHERE r0.term = ($1::bytea[])[1] ORDER BY r0.ordinal DESC LIMIT 50`
-}
-
-func rowsTotal(terms int) string {
-	return "SELECT count(*) FROM " + rowsOf(terms) + " WHERE r0.term = ($1::bytea[])[1]"
-}
 
 func rawQuery(pool *pgxpool.Pool, sql string, terms []string) func(*testing.B) {
 	list := make([][]byte, len(terms))
