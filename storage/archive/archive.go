@@ -81,7 +81,7 @@ var (
 type notArchive struct{}
 
 func (notArchive) Error() string {
-	return fmt.Sprintf("this is no archive, or one of a newer release: want {\"vitrine\":%d} in line 1, or {\"vitrine\":%d} of an earlier release", format, firstFormat)
+	return fmt.Sprintf("this is no archive, or one of a newer release: want {\"vitrine\":%d} in line 1", format)
 }
 
 func (notArchive) Is(target error) bool { return target == ErrDamaged }

@@ -24,9 +24,6 @@
 //	{"review":{"id":…,"data":{…}}}                                         of the collection above
 //	{"end":{"lines":17,"sha256":"…"}}
 //
-// The first version of the format, {"vitrine":1}, is read as well. Its collections have no network, and
-// go into reviews.DefaultNetwork.
-//
 // Bodies, manifests and records are in an archive byte for byte as they are stored. So an export of imported stores
 // gives the same archive, whatever the engines. An archive may be compressed with gzip before it is imported.
 //

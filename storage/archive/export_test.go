@@ -11,34 +11,15 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage/archive"
-	"github.com/vitrine-go/vitrine/storage/postgres"
 )
-
-// A program may give its store one connection: an export must not open a transaction within another.
-func TestAnExportNeedsOneConnection(t *testing.T) {
-	db, err := postgres.Open(ctx, cluster.Schema(t), &postgres.Options{Connections: 1, Busy: time.Minute})
-	check(t, err)
-	t.Cleanup(func() { db.Close() })
-	s := archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()}
-	source := engines["memory"](t)
-	fill(t, source, 1)
-	data, _ := export(t, source)
-	_, err = archive.Import(ctx, s, bytes.NewReader(data), nil)
-	check(t, err)
-	if again, _ := export(t, s); !bytes.Equal(data, again) {
-		t.Error("with one connection another archive comes out")
-	}
-}
 
 // What could not be read back is not written.
 func TestALineThatIsTooLongIsNotExported(t *testing.T) {
-	s := engines["memory"](t)
+	s := inMemory()
 	add := func(size int) error {
 		lib := assets.Library{Network: "example.test", ID: "example.test"}
 		check(t, s.Assets.Update(ctx, lib, func(tx assets.Tx) error {
@@ -76,7 +57,7 @@ func TestALineThatIsTooLongIsNotExported(t *testing.T) {
 func TestAStreamIsImported(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	source, target := engines["memory"](t), engines["memory"](t)
+	source, target := inMemory(), inMemory()
 	fill(t, source, 1)
 	data, _ := export(t, source)
 	_, err := archive.Import(ctx, target, iotest.OneByteReader(bytes.NewReader(data)), nil)
@@ -84,7 +65,7 @@ func TestAStreamIsImported(t *testing.T) {
 	if again, _ := export(t, target); !bytes.Equal(data, again) {
 		t.Error("another archive comes out")
 	}
-	_, err = archive.Import(ctx, engines["memory"](t), iotest.OneByteReader(bytes.NewReader(data[:len(data)-9])), nil)
+	_, err = archive.Import(ctx, inMemory(), iotest.OneByteReader(bytes.NewReader(data[:len(data)-9])), nil)
 	if err == nil {
 		t.Error("a stream that was cut is imported")
 	}
@@ -95,7 +76,7 @@ func TestAStreamIsImported(t *testing.T) {
 
 // An archive may begin in the middle of a file, and a file is not copied.
 func TestAnArchiveIsReadFromTheCurrentOffset(t *testing.T) {
-	source, target := engines["memory"](t), engines["memory"](t)
+	source, target := inMemory(), inMemory()
 	fill(t, source, 1)
 	data, _ := export(t, source)
 	file, err := os.Create(filepath.Join(t.TempDir(), "archive"))
@@ -119,14 +100,14 @@ func TestAnArchiveIsReadFromTheCurrentOffset(t *testing.T) {
 // ErrDamaged promises that the stores are empty, and nobody can promise that if the source changes after the check: the
 // stores may have a part of the content by then.
 func TestAnArchiveThatChangesAfterItsCheckIsNotDamaged(t *testing.T) {
-	source := engines["memory"](t)
+	source := inMemory()
 	fill(t, source, 1)
 	data, _ := export(t, source)
 	a, err := archive.Open(ctx, bytes.NewReader(data), nil)
 	check(t, err)
 	end := bytes.LastIndex(data, []byte(`{"end"`))
 	copy(data[end:], "#####")
-	_, err = a.Import(ctx, engines["memory"](t))
+	_, err = a.Import(ctx, inMemory())
 	if err == nil || errors.Is(err, archive.ErrDamaged) || !strings.Contains(err.Error(), "cannot be read again: ") {
 		t.Errorf("error %v", err)
 	}
@@ -134,7 +115,7 @@ func TestAnArchiveThatChangesAfterItsCheckIsNotDamaged(t *testing.T) {
 }
 
 func TestAnImportThatIsInterruptedEnds(t *testing.T) {
-	source := engines["memory"](t)
+	source := inMemory()
 	fill(t, source, 1)
 	data, _ := export(t, source)
 	stopped, stop := context.WithCancel(ctx)
@@ -146,7 +127,7 @@ func TestAnImportThatIsInterruptedEnds(t *testing.T) {
 
 // Stores of services with higher limits are imported where the limits are given.
 func TestLimitsOfOtherServices(t *testing.T) {
-	source := engines["memory"](t)
+	source := inMemory()
 	limits := archive.Options{Apps: appsvc.Limits{Title: 2000}, Assets: assets.Limits{Depth: 65}}
 	apps := appsvc.New(source.Apps, &appsvc.Options{Limits: limits.Apps})
 	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
@@ -186,9 +167,9 @@ func nest(t *testing.T, s archive.Stores, o *assets.Options, depth int) (ids []s
 }
 
 func TestFoldersOf64LevelsAreImported(t *testing.T) {
-	source := engines["memory"](t)
+	source := inMemory()
 	nest(t, source, nil, 64)
 	data, _ := export(t, source)
-	_, err := archive.Import(ctx, engines["memory"](t), bytes.NewReader(data), nil)
+	_, err := archive.Import(ctx, inMemory(), bytes.NewReader(data), nil)
 	check(t, err)
 }

@@ -11,12 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// The versions of the format, which the first line names. Archives of the first version have no networks; their reviews go into
-// reviews.DefaultNetwork.
-const (
-	firstFormat = 1
-	format      = 2 // what is written
-)
+// format is the version of the format, which the first line names.
+const format = 2
 
 // line is a line of an archive. Exactly one of its members is set; Vitrine, the version of the format, is set in the
 // first line only. The types of the members are the format: a name in them must never change. For each there is a
@@ -100,7 +96,7 @@ type version struct {
 	CreatedAt int64  `json:"createdAt"`
 	UpdatedAt int64  `json:"updatedAt"`
 	UpdatedBy string `json:"updatedBy"`
-	// RestoredFrom is nil for versions that were not restored, and in all archives of the first format.
+	// RestoredFrom is nil for versions that were not restored.
 	RestoredFrom *number        `json:"restoredFrom,omitzero"`
 	Body         jsontext.Value `json:"body"`
 }
@@ -140,7 +136,7 @@ func (t tag) stored() appsvc.Tag {
 	return appsvc.Tag{AppID: t.App, Name: t.Name, AppVersion: t.Version.Version}
 }
 
-// move is a move of a tag. Archives of the first format have none.
+// move is a move of a tag.
 type move struct {
 	App    string  `json:"app"`
 	Tag    string  `json:"tag"`
@@ -248,7 +244,7 @@ func (a asset) stored() assets.Record {
 
 // collection is a collection of reviews, without the reviews, which are in the lines that follow.
 type collection struct {
-	Network *string        `json:"network"` // nil in a line of the first format only
+	Network *string        `json:"network"` // nil is refused: a collection without a network
 	Source  string         `json:"source"`
 	ID      string         `json:"id"`
 	Tally   []byte         `json:"tally"`

@@ -15,7 +15,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/vitrine-go/vitrine/internal/gunzip"
-	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // maxLine bounds a line with its line end, in bytes, so that reading an archive takes a bounded amount of memory. The
@@ -62,7 +61,6 @@ type scanner struct {
 	lines  *bufio.Scanner
 	sum    hash.Hash
 	number int64 // of the line that was read last
-	format int   // of the archive
 	inside scope
 }
 
@@ -75,7 +73,7 @@ func (s *scanner) next() (line, error) {
 	for {
 		l, err := s.read()
 		switch {
-		case s.number == 1 && (err == nil && l.Vitrine != format && l.Vitrine != firstFormat || unlike(err)):
+		case s.number == 1 && (err == nil && l.Vitrine != format || unlike(err)):
 			return line{}, notArchive{}
 		case err != nil:
 			return line{}, fmt.Errorf("%w: line %d: %w", ErrDamaged, s.number, err)
@@ -87,7 +85,6 @@ func (s *scanner) next() (line, error) {
 			l.number = s.number
 			return l, nil
 		}
-		s.format = l.Vitrine
 	}
 }
 
@@ -132,28 +129,10 @@ func (s *scanner) read() (line, error) {
 		s.sum.Write(s.lines.Bytes())
 		s.sum.Write([]byte{'\n'})
 	}
-	if err := s.addNetwork(l.Collection); err != nil {
-		return line{}, err
+	if l.Collection != nil && l.Collection.Network == nil {
+		return line{}, fmt.Errorf("%w: a collection has no network", errNotLine)
 	}
 	return l, s.inside.enter(l)
-}
-
-// addNetwork sets the network of a collection in an archive of the first format, whose collections have none. It returns an
-// error if a collection has a network there, or has none in a later format.
-func (s *scanner) addNetwork(c *collection) error {
-	switch {
-	case c == nil:
-		return nil
-	case s.format == firstFormat && c.Network == nil:
-		network := reviews.DefaultNetwork
-		c.Network = &network
-		return nil
-	case s.format == firstFormat:
-		return fmt.Errorf("%w: a collection has a network, which the first version of the format does not know", errNotLine)
-	case c.Network == nil:
-		return fmt.Errorf("%w: a collection has no network", errNotLine)
-	}
-	return nil
 }
 
 // end compares the last line with the lines before it, and checks that nothing follows. It returns io.EOF if all is well.
