@@ -61,7 +61,6 @@ var table = []row{
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
-	{"internal/proof/upgrade", domains + " adapters/httpapi storage/archive", "storage internal modernc.org/sqlite", ""},
 	{"internal/proof/services", "assets reviews", "storage/memory", ""},
 	{"internal/proof/replay", "appsvc assets", "", ""},
 	{"internal/proof/writers", "appsvc assets internal/proof/replay", "", ""},

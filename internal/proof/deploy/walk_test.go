@@ -6,7 +6,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,10 +20,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/proof/upgrade"
-	"github.com/vitrine-go/vitrine/storage/archive"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // section is a section of the README, with its blocks of commands.
@@ -66,7 +61,7 @@ var around = map[string][2]string{
 	"Backup":         {"create Before", ""},
 	"Restore":        {"create After", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Before* && $apps != *After* ]]`},
 	"Change the key": {`systemctl load "$TOKEN"`, `systemctl unload`},
-	"Upgrade":        {"systemctl first-store", "systemctl first-answers"},
+	"Upgrade":        {"create Kept", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
 }
 
 // The commands of the README run on a clean machine, in their order.
@@ -192,7 +187,7 @@ func walkInside(place, top string) error {
 		}
 	}
 	m := &manager{top: top, services: map[string]*service{}, checks: map[string]func(*manager, []string) (string, error){
-		"load": loaded, "unload": unloaded, "first-store": firstStore, "first-answers": firstAnswers}}
+		"load": loaded, "unload": unloaded}}
 	l, err := net.Listen("unix", top+socketPath)
 	if err != nil {
 		return err
@@ -215,34 +210,6 @@ func walkInside(place, top string) error {
 		}
 	}
 	return err
-}
-
-const storePath = "var/lib/vitrine/vitrine.db"
-
-// firstStore puts a store of the first release in the place of the store, as if that release had been served till now.
-func firstStore(m *manager, _ []string) (string, error) {
-	if err := m.stop("vitrine"); err != nil {
-		return "", err
-	}
-	uid, gid, err := account(m.top, "vitrine")
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(m.top, storePath)
-	return "", errors.Join(os.WriteFile(file, upgrade.SQLite(), 0o600), os.Chown(file, int(uid), int(gid)))
-}
-
-// firstAnswers reads all that the first release has stored, and compares it with what that release answered.
-func firstAnswers(m *manager, _ []string) (string, error) {
-	if m.services["vitrine"] == nil {
-		return "", errors.New("the service does not run")
-	}
-	db, err := sqlite.Open(filepath.Join(m.top, storePath), nil)
-	if err != nil {
-		return "", err
-	}
-	err = upgrade.Check(context.Background(), archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()})
-	return "", errors.Join(err, db.Close())
 }
 
 // The image has what the README says of it: no root, a tree that nobody can write but /tmp and the volume, and a check of

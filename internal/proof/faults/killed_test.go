@@ -14,8 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/internal/proof/upgrade"
-	"github.com/vitrine-go/vitrine/storage/archive"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
@@ -125,13 +126,16 @@ func TestKilledWhileBuilding(t *testing.T) {
 	}
 }
 
+// oldest is the first schema in which a store has apps, assets and reviews.
+const oldest = 3
+
 // migration is a step of the schema, as the driver has it.
 type migration struct{ name, sql string }
 
 func migrations(t *testing.T) (list []migration) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(module, "storage/sqlite/migrations/*.sql"))
-	if err != nil || len(files) < upgrade.Schema {
+	if err != nil || len(files) < oldest {
 		t.Fatalf("migrations: %v, %v", files, err)
 	}
 	slices.Sort(files)
@@ -152,20 +156,27 @@ func schema(db *sql.DB) (string, error) {
 	return out.String(), err
 }
 
-// oldStore makes a store of the first release and takes it through the given migrations, one after the other. It
-// returns the schema that the file has then.
-func oldStore(t *testing.T, path string, steps []migration) string {
+// oldRows are in an old store before it is migrated. A later step moves the reviews to a new table.
+const oldRows = `PRAGMA application_id=0x56697472;
+	INSERT INTO app (id, created, updated, version, owner, editor) VALUES ('a', 1, 2, 3, 'o', 'e');
+	INSERT INTO review_collection (key, source, id) VALUES (1, 's', 'c');
+	WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+		INSERT INTO review (key, collection, id, data) SELECT (1 << 32) + i, 1, i, CAST('{"created":"2020-01-02T03:04:05Z"}' AS BLOB) FROM n`
+
+// oldStore makes a store of the schema v, and returns the tables and indexes that it has.
+func oldStore(t *testing.T, path string, steps []migration, v int) string {
 	t.Helper()
-	if err := os.WriteFile(path, upgrade.SQLite(), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	db, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	for i, m := range steps {
-		for _, query := range []string{"BEGIN", m.sql, fmt.Sprintf("PRAGMA user_version=%d", upgrade.Schema+i+1), "COMMIT"} {
+	for i, m := range steps[:v] {
+		queries := []string{"BEGIN", m.sql, fmt.Sprintf("PRAGMA user_version=%d", i+1), "COMMIT"}
+		if i+1 == oldest {
+			queries = append(queries, oldRows)
+		}
+		for _, query := range queries {
 			if _, err := db.Exec(query); err != nil {
 				t.Fatalf("%s: %s: %v", m.name, query, err)
 			}
@@ -179,7 +190,7 @@ func oldStore(t *testing.T, path string, steps []migration) string {
 }
 
 // version returns the number of a file's schema, and an error unless the file has exactly the tables
-// and indexes of that schema. schemas begins with the one of the first release.
+// and indexes of that schema. schemas begins with the oldest one.
 func version(path string, schemas []string) (v int, err error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
 	if err != nil {
@@ -190,37 +201,37 @@ func version(path string, schemas []string) (v int, err error) {
 		return 0, err
 	}
 	have, err := schema(db)
-	if err != nil || v < upgrade.Schema || v >= upgrade.Schema+len(schemas) {
+	if err != nil || v < oldest || v >= oldest+len(schemas) {
 		return v, fmt.Errorf("schema %d: %w", v, err)
 	}
-	if want := schemas[v-upgrade.Schema]; have != want {
+	if want := schemas[v-oldest]; have != want {
 		return v, fmt.Errorf("the schema says that it is %d, and is\n%s\nwant\n%s", v, have, want)
 	}
 	return v, nil
 }
 
-// A store of the first release, and one of each schema since, is brought to the newest schema and killed at
+// A store of each older schema is brought to the newest schema and killed at
 // any call. It then has one schema as a whole and everything that was in it, and the next attempt brings it to
 // the newest.
 func TestKilledWhileMigrating(t *testing.T) {
-	steps := migrations(t)[upgrade.Schema:]
+	steps := migrations(t)
 	var schemas []string
-	for v := range len(steps) + 1 {
-		schemas = append(schemas, oldStore(t, filepath.Join(t.TempDir(), "store.db"), steps[:v]))
+	for v := oldest; v <= len(steps); v++ {
+		schemas = append(schemas, oldStore(t, filepath.Join(t.TempDir(), "store.db"), steps, v))
 	}
-	for v := range schemas {
-		if testing.Short() && v > 0 && v < len(steps)-1 {
+	for v := oldest; v <= len(steps); v++ {
+		if testing.Short() && v > oldest && v < len(steps)-1 {
 			continue // the oldest schema goes through all steps
 		}
-		t.Run(fmt.Sprintf("from schema %d", upgrade.Schema+v), func(t *testing.T) { killedWhileMigrating(t, steps, v, schemas) })
+		t.Run(fmt.Sprintf("from schema %d", v), func(t *testing.T) { killedWhileMigrating(t, steps, v, schemas) })
 	}
 }
 
-func killedWhileMigrating(t *testing.T, steps []migration, at int, schemas []string) {
+func killedWhileMigrating(t *testing.T, steps []migration, from int, schemas []string) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	oldStore(t, path, steps[:at])
+	oldStore(t, path, steps, from)
 	list := images(t, filepath.Dir(path), func() {
-		if err := openUpgraded(path, steps[at:]); err != nil {
+		if err := openUpgraded(path, steps[from:]); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -234,18 +245,18 @@ func killedWhileMigrating(t *testing.T, steps []migration, at int, schemas []str
 			t.Fatalf("killed at call %d: %v", call, err)
 		}
 		seen[v]++
-		if err := openUpgraded(i.write(t), steps[v-upgrade.Schema:]); err != nil {
+		if err := openUpgraded(i.write(t), steps[v:]); err != nil {
 			t.Fatalf("killed at call %d: %v", call, err)
 		}
 	}
 	t.Logf("killed at %d moments; with which schema how often: %v", len(list), seen)
-	if !testing.Short() && len(seen) != len(schemas)-at {
+	if !testing.Short() && len(seen) != len(steps)-from+1 {
 		t.Errorf("only these schemas were met: %v", seen)
 	}
 }
 
-// openUpgraded opens a store with the first release's data, and returns an error unless all of it is there and the driver
-// tells of the steps that were left, each once.
+// openUpgraded opens an old store, and returns an error unless all of its rows are there and the driver tells of the steps
+// that were left, each once.
 func openUpgraded(path string, left []migration) (err error) {
 	var want, told []string
 	for _, m := range left {
@@ -258,6 +269,21 @@ func openUpgraded(path string, left []migration) (err error) {
 	if !slices.Equal(told, want) {
 		err = fmt.Errorf("the driver tells of the steps %q, want %q", told, want)
 	}
-	err = errors.Join(err, upgrade.Check(context.Background(), archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()}))
+	number := 0
+	err = errors.Join(err, db.Apps().View(context.Background(), func(r appsvc.Reader) error {
+		_, err := r.Head(context.Background(), "a")
+		return err
+	}), db.Reviews().View(context.Background(), reviews.DefaultNetwork, func(r reviews.Reader) error {
+		for _, err := range r.ReviewsByTime(context.Background(), reviewstore.ReviewQuery{Collection: reviews.Key{Source: "s", ID: "c"}}) {
+			if err != nil {
+				return err
+			}
+			number++
+		}
+		return nil
+	}))
+	if number != 2000 {
+		err = errors.Join(err, fmt.Errorf("%d reviews, want 2000", number))
+	}
 	return errors.Join(err, db.Close(), check(path))
 }
