@@ -100,9 +100,6 @@ func TestEventsComeAtOnce(t *testing.T) {
 // The comments of a stream keep its connections open while nothing happens. In the short form the timeouts of the files
 // are cut to 20 s, and the streams are idle for longer than that.
 func TestIdleStreams(t *testing.T) {
-	if testing.Short() {
-		t.Skip("streams are idle for 22 s")
-	}
 	t.Parallel()
 	eachProxy(t, func(t *testing.T, k kind) {
 		s := newServer(t) // of its own, since an event of another test would break the silence

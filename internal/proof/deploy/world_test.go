@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"flag"
 	"fmt"
 	"math/big"
 	"os"
@@ -36,6 +37,10 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(insideVariable) != "" {
 		os.Exit(inside())
+	}
+	if flag.Parse(); testing.Short() {
+		fmt.Println("skipped: deployments take minutes, and are tried without -short")
+		os.Exit(0)
 	}
 	status := m.Run()
 	if built.dir != "" {

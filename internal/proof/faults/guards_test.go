@@ -24,7 +24,6 @@ const (
 	byUpgrades  = "^TestKilledWhileMigrating$"
 	byAnother   = "^TestAnotherProcessKeepsTheLock$"
 	byCuts      = "^TestAStoreCutOffAnywhere$"
-	byClock     = "^TestAClockThatGoesBack$"
 )
 
 // guards are what treats faults rightly, each with the same source without it: MUTANT stands for
@@ -100,12 +99,6 @@ var guards = []mutant.Mutant{
 		File: "storage/sqlite/inspect.go", Old: "if alone {", New: "if alone && !MUTANT {",
 	}, {
 		File: "storage/sqlite/inspect.go", Old: "if !whole {", New: "if !whole || MUTANT {",
-	}}},
-	{Name: "the times of an app do not go back", By: byClock, Edits: []program.Edit{{
-		File: "appsvc/addversion.go", Old: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)", New: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)\n\tif MUTANT { m.UpdatedAt = s.millis() }",
-	}}},
-	{Name: "the times of assets do not go back", By: byClock, Edits: []program.Edit{{
-		File: "assets/addassets.go", Old: "now := max(req.now().UnixMilli(), req.state.At)", New: "now := max(req.now().UnixMilli(), req.state.At)\n\tif MUTANT { now = req.now().UnixMilli() }",
 	}}},
 	{Name: "an app without the answer to its key is not kept", By: byCalls + "create_an_app$", Edits: []program.Edit{{
 		File: "appsvc/idempotency.go", Old: "return w.remember(ctx, tx, now, result)", New: "err := w.remember(ctx, tx, now, result)\n\t\tif MUTANT { err = nil }\n\t\treturn err",
