@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 )
 
 // room is how many connections the shortened server has room for.
@@ -85,24 +84,4 @@ func fewDescriptors(s *server) error {
 		}
 		return nil
 	})
-}
-
-// noDescriptors checks a server that has no file descriptors left: it works again when there are some.
-func noDescriptors(s *server) error {
-	err := s.flood(400, func() error {
-		for begin := time.Now(); !strings.Contains(s.Log(), "too many open files"); time.Sleep(10 * time.Millisecond) {
-			if time.Since(begin) > patience {
-				return fmt.Errorf("the descriptors do not run out: this shows nothing")
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for begin := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		if err = s.alive(); err == nil || time.Since(begin) > patience {
-			return err
-		}
-	}
 }

@@ -3,7 +3,6 @@
 package hygiene
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,14 +10,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/proof/mutant"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
@@ -43,26 +39,19 @@ func TestMain(m *testing.M) {
 // server is the server under test.
 type server struct {
 	*program.Server
-	token  string
-	http   *http.Client // one request a connection
-	figure string       // what a scenario has measured
+	token string
+	http  *http.Client // one request a connection
 }
 
-// start starts a server on a store of its own. off are the mutants that are awake, descriptors how many the
-// system lets it have, 0 for as many as there are.
-func start(t *testing.T, off []string, descriptors int) *server {
+// start starts a server on a store of its own. descriptors is how many the system lets it have, 0 for as many as there are.
+func start(t *testing.T, build func() (string, error), descriptors int) *server {
 	t.Helper()
-	binary, err := built()
+	binary, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return startBinary(t, binary, off, descriptors)
-}
-
-func startBinary(t *testing.T, binary string, off []string, descriptors int) *server {
-	t.Helper()
-	env := []string{"VITRINE_KEY=" + signingKey, mutant.Awake(off...), fmt.Sprintf("GORACE=exitcode=%d", program.RaceStatus)}
-	args := []string{binary, "serve", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "hygiene.db"), "-access-log"}
+	env := []string{"VITRINE_KEY=" + signingKey, fmt.Sprintf("GORACE=exitcode=%d", program.RaceStatus)}
+	args := []string{binary, "serve", "-addr", "127.0.0.1:0", "-metrics-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "hygiene.db"), "-access-log"}
 	if descriptors > 0 {
 		args = append([]string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, descriptors)}, args...)
 	}
@@ -127,27 +116,17 @@ func (s *server) alive() error {
 }
 
 // holds is what a process holds.
-type holds struct{ goroutines, sockets, files, heap int }
+type holds struct{ goroutines, sockets, files int }
 
 // probe asks the process what it holds.
 func (s *server) probe() (h holds, err error) {
-	before := strings.Count(s.Log(), "probe ")
-	if err := s.Signal(syscall.SIGUSR1); err != nil {
+	metrics, err := s.Metrics()
+	if err != nil {
 		return h, err
 	}
-	for range 60_000 {
-		log := s.Log()
-		if strings.Count(log, "probe ") > before && strings.HasSuffix(log, "\n") {
-			line := log[strings.LastIndex(log, "probe "):]
-			if _, err := fmt.Sscanf(line, "probe goroutines=%d heap=%d", &h.goroutines, &h.heap); err != nil {
-				return h, err
-			}
-			h.sockets, h.files, err = s.descriptors()
-			return h, err
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return h, errors.New("the server does not answer its probe")
+	h.goroutines = int(metrics["go_goroutines"])
+	h.sockets, h.files, err = s.descriptors()
+	return h, err
 }
 
 // descriptors counts the sockets that the process has, and what else.
@@ -162,16 +141,6 @@ func (s *server) descriptors() (sockets, files int, err error) {
 		}
 	}
 	return sockets, files, err
-}
-
-// resident is the memory of the process, in KB.
-func (s *server) resident() (int, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Pid()))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := bytes.Cut(text, []byte("VmRSS:"))
-	return strconv.Atoi(string(bytes.Fields(rest)[0]))
 }
 
 // returned waits until the process holds no more than it did. The store keeps two files open for each

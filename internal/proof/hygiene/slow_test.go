@@ -118,24 +118,6 @@ func slowBody(s *server) error {
 	return err
 }
 
-func slowRefusal(s *server) error {
-	c, err := s.dial()
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(c, "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"); err != nil {
-		return err
-	}
-	dripped := c.drip(" ")
-	status, _, err := c.answer(patience / 2)
-	c.Close()
-	<-dripped
-	if err == nil && status != 401 {
-		err = fmt.Errorf("answered with %d, want 401", status)
-	}
-	return err
-}
-
 // record is a line of the import format.
 const record = `{"source":"https://old.example.test","title":"T","created":"2020-01-02T03:04:05Z","id":"%s","dimensions":["default"],` +
 	`"reviews":[{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
@@ -249,41 +231,6 @@ func keptConnection(s *server) error {
 		return fmt.Errorf("answered with %d %s, %v", status, body, err)
 	}
 	return c.ended(patience / 2)
-}
-
-func manyHeaders(s *server) error {
-	for _, h := range []struct {
-		name, headers string
-		want          int
-	}{
-		{"10,000 short headers", strings.Repeat("X-A: b\r\n", 10_000), 200},
-		{"10,000 headers of different names", distinct(10_000), 200},
-		{"a header of 200 KB", "X-Long: " + strings.Repeat("x", 200<<10) + "\r\n", 200},
-		{"300 KB of headers", strings.Repeat("X-A: "+strings.Repeat("x", 1000)+"\r\n", 300), 431},
-	} {
-		c, err := s.dial()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		_, _ = io.WriteString(c, s.request("GET", "/apps/?limit=1", "Connection: close\r\n"+h.headers)) // it may be cut off
-		status, _, err := c.answer(patience)
-		if err == nil && status != h.want && (status != 0 || h.want == 200) {
-			err = fmt.Errorf("%s: answered with %d, want %d", h.name, status, h.want)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func distinct(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "X-%d: b\r\n", i)
-	}
-	return b.String()
 }
 
 // halfClosed sends nothing more after a whole request, or after a part of one.
