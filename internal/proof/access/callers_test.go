@@ -4,6 +4,7 @@ package access
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
@@ -58,6 +59,12 @@ var callers = []caller{
 		Reads: []string{network + ":site=1"}, TagsOnly: true, Tags: []string{"old", "none"}}},
 	{name: "page without tags", like: "member", Principal: httpapi.Principal{URN: network + ":user=owner", Reads: []string{network}, TagsOnly: true}},
 	{name: "session", like: "network", session: true, Principal: httpapi.Principal{URN: network + ":user=all", Moderates: []string{network}}},
+}
+
+// contains reports whether each segment of the outer URN is the segment of the inner one at the same place.
+func contains(outer, inner string) bool {
+	a, b := strings.Split(outer, ":"), strings.Split(inner, ":")
+	return len(a) <= len(b) && slices.Equal(a, b[:len(a)])
 }
 
 // seesToRead reports whether the caller may read an app that it may not change.

@@ -8,16 +8,14 @@
 //
 // A request that is answered with 404 because the thing is hidden is sent again with an id that does not
 // exist: bodies, lengths and headers must be the same. A caller's lists, totals, values and links
-// must be the same in a world without everything that the caller may not see. And in random worlds the
-// lists of random callers must have exactly what these callers can read one by one, which a model of a few
-// lines predicts.
+// must be the same in a world without everything that the caller may not see.
 //
 // Single responses do not show whether several steps together give too many rights. So in random libraries a few callers
 // take random allowed steps together, and nobody may have a right afterwards that they could not give.
 //
-// Mutants show that the tables detect errors: each puts one fault into the access rules, and a row must fail.
+// Mutants show that the tests detect errors: each puts one fault into a kind of rule, and a test must fail.
 //
 // The long form, which prints its figures:
 //
-//	go test -tags proof ./internal/proof/access -v -timeout 0 -args -worlds 2000 -plots 100000 -mutants
+//	go test -tags proof ./internal/proof/access -v -timeout 0 -args -plots 100000
 package access

@@ -5,7 +5,6 @@ package access
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -59,24 +58,6 @@ func TestNobodyGainsARight(t *testing.T) {
 	}
 }
 
-// TestAMalformedCallerHasNoRights: whatever is wrong with a URN in a caller, it gives no right, and what is named
-// by a URN is not what is named so by chance.
-func TestAMalformedCallerHasNoRights(t *testing.T) {
-	p := newPlot(t, 1)
-	user := p.people[0].URN
-	for _, by := range []assets.Caller{{}, {URN: network}, {URN: network + ":user="}, {URN: network + ":user=" + user}, {URN: network + ":site=1:user=a"},
-		{URN: user, Moderates: []string{""}}, {URN: user, Moderates: []string{"urn"}}, {URN: user, Moderates: []string{"urn:vitrine"}},
-		{URN: user, Moderates: []string{user}}, {URN: user, Moderates: []string{elsewhere, "urn:vitrine"}}} {
-		_, err := p.svc.Search(background, by, plotLibrary, assets.SearchRequest{})
-		if !errors.Is(err, assets.ErrInvalid) {
-			t.Errorf("%+v searches: %v", by, err)
-		}
-		if _, err = p.svc.ChangeFolders(background, by, plotLibrary, assets.ChangeFoldersRequest{Delete: p.folders[:1]}); !errors.Is(err, assets.ErrInvalid) {
-			t.Errorf("%+v deletes a folder: %v", by, err)
-		}
-	}
-}
-
 // Rights on folders and assets.
 const (
 	hidden = iota
@@ -101,9 +82,12 @@ type plot struct {
 	said     []string         // the steps that were allowed
 }
 
+const plotRole = "desk"
+
 var (
 	background  = context.Background()
 	plotLibrary = assets.Library{Network: "example.test", ID: "example.test"}
+	plotGroup   = network + ":group=team"
 	plotMaker   = assets.Caller{URN: network + ":user=maker", Moderates: []string{network}}
 )
 
@@ -117,10 +101,10 @@ func newPlot(t *testing.T, seed uint64) *plot {
 	for i, name := range []string{"a", "b", "c", "d", "e"} {
 		c := assets.Caller{URN: network + ":user=" + name}
 		if i%2 == 0 {
-			c.Roles = someRoles[:1]
+			c.Roles = []string{plotRole}
 		}
 		if i > 2 {
-			c.Groups = someGroups[:1]
+			c.Groups = []string{plotGroup}
 		}
 		p.people = append(p.people, c)
 	}
@@ -379,9 +363,9 @@ func (p *plot) permissions() (list []assets.Permission) {
 		g := assets.Permission{Operation: assets.Operation(p.one([]string{"view", "edit", "manage"}))}
 		switch p.IntN(5) {
 		case 0:
-			g.Role = &assets.Subject{ID: someRoles[0]}
+			g.Role = &assets.Subject{ID: plotRole}
 		case 1:
-			g.Group = &someGroups[0]
+			g.Group = &plotGroup
 		default:
 			g.User = &assets.Subject{ID: p.one([]string{"a", "b", "c", "d", "e"})}
 		}

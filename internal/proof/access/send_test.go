@@ -18,7 +18,6 @@ import (
 type request struct {
 	method, path, body string
 	media              string // of the body; "" = application/json
-	key                string // Idempotency-Key; "" = none
 	site               string // Sec-Fetch-Site; "" = none
 }
 
@@ -48,9 +47,6 @@ func (w *world) send(c caller, in request) reply {
 	}
 	if in.media != "" {
 		r.Header.Set("Content-Type", in.media)
-	}
-	if in.key != "" {
-		r.Header.Set("Idempotency-Key", in.key)
 	}
 	if in.site != "" {
 		r.Header.Set("Sec-Fetch-Site", in.site)

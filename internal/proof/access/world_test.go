@@ -65,7 +65,7 @@ func newWorld(t testing.TB) *world {
 	w.now.Store(start)
 	clock := func() time.Time { return time.UnixMilli(w.now.Load()) }
 	var err error
-	if w.tokens, err = httpapi.NewTokens(signingKey, &httpapi.TokenOptions{Verify: [][]byte{replacedKey}}); err != nil {
+	if w.tokens, err = httpapi.NewTokens([]byte("a key for tests, 32 bytes long.."), nil); err != nil {
 		t.Fatal(err)
 	}
 	h, err := httpapi.New(httpapi.Config{
