@@ -207,33 +207,6 @@ func (s *server) slots(c *crowd) {
 	}
 }
 
-// TestStrangersSendBodiesInVain has callers send bodies that are too long to endpoints where they have no right. They are
-// refused for that, before a body is read and takes memory.
-func TestStrangersSendBodiesInVain(t *testing.T) {
-	s := start(t)
-	s.component("c", "{}").want(201)
-	id := s.newApp("c", "{}")
-	s.post(library+"/folders", `{"create":[{"label":"mine"}]}`).want(200)
-	stranger := header("Authorization", "svctoken "+s.sign(httpapi.Principal{URN: "urn:vitrine:other.test:user=stranger"}))
-	member := header("Authorization", "svctoken "+s.sign(httpapi.Principal{URN: network + ":user=member"}))
-	absent := strings.Replace(library, "assetLibrary/example.test", "assetLibrary/none", 1)
-	for _, c := range []struct {
-		method, path string
-		by           change
-		want         int
-	}{
-		{"POST", "/components/", member, 403},
-		{"PATCH", "/apps/" + id, stranger, 404},
-		{"PUT", "/apps/" + id + "/tags/t", member, 404},
-		{"POST", library + "/assets", stranger, 403},
-		{"POST", absent + "/folders", member, 404},
-		{"POST", library + "/folder/none/assets", member, 404},
-		{"POST", library + "/folder/none/permissions", member, 404},
-	} {
-		s.send(c.method, c.path, repeated(strings.Repeat(" ", 1<<20), 6), c.by, header("Content-Type", "application/json")).want(c.want)
-	}
-}
-
 // TestUploadsFillNoDisk has small files that unpack to long lines, whose reviews wait on disk for what comes behind them.
 func TestUploadsFillNoDisk(t *testing.T) {
 	if !*disk || !measured(t) {

@@ -17,14 +17,10 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/proof/mutant"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
-var (
-	theBinary = flag.String("server", "", "the server to attack; the example server by default")
-	megabytes = flag.Int("megabytes", 16, "size of the longest upload, unpacked")
-)
+var megabytes = flag.Int("megabytes", 16, "size of the longest upload, unpacked")
 
 const (
 	signingKey = "a key for this test, nothing more"
@@ -36,9 +32,6 @@ var editor = httpapi.Principal{URN: network + ":user=editor", Moderates: []strin
 
 // build makes the example server once, in a directory that TestMain removes.
 var build = sync.OnceValues(func() (string, error) {
-	if *theBinary != "" {
-		return *theBinary, nil
-	}
 	return program.Build{Module: "../../..", Package: "./examples/vitrine"}.Run(scratch)
 })
 
@@ -74,7 +67,7 @@ func start(t testing.TB, more ...string) *server {
 		t.Fatal(err)
 	}
 	s := &server{t: t, dir: t.TempDir(), temp: t.TempDir()}
-	env := []string{"VITRINE_KEY=" + signingKey, "TMPDIR=" + s.temp, mutant.Awake(os.Getenv(mutant.Variable))}
+	env := []string{"VITRINE_KEY=" + signingKey, "TMPDIR=" + s.temp}
 	args := append([]string{"serve", "-addr", "127.0.0.1:0", "-db", filepath.Join(s.dir, "attack.db"), "-access-log"}, more...)
 	s.Server, err = program.StartServer(env, binary, args...)
 	if err != nil {
@@ -112,8 +105,6 @@ type reply struct {
 type change func(*http.Request)
 
 func header(name, value string) change { return func(r *http.Request) { r.Header.Set(name, value) } }
-
-func without(name string) change { return func(r *http.Request) { r.Header.Del(name) } }
 
 func (s *server) get(path string, changes ...change) reply {
 	return s.send("GET", path, nil, changes...)
