@@ -42,6 +42,13 @@ func TestMembersThatAreMissingOrNullAreNamed(t *testing.T) {
 		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"via":null}]}`, "/add/0/via: null is not allowed"},
 		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"rights":null}]}`, "/add/0/rights: null is not allowed"},
 		{"/assets", `{"add":null}`, "/add: null is not allowed"},
+		{"/assets", `{"add":[],"more":1}`, "/more"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"attributes":[]}]}`, "/add/0/attributes"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g","x":1},"content":{}}]}`, "/add/0/generator/x"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"via":"1"}]}`, "/add/0/via"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{"x":"\ud800"}}]}`, "/add/0/content/x"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{"x":1,"x":2}}]}`, "/add/0/content/x"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{}},{"id":"2"}]}`, "/add/1/generator"},
 		{"/folders", `{"create":[{}]}`, `/create/0/label: member \"label\" is missing`},
 		{"/folders", `{"create":[{"label":""}]}`, `/create/0/label: must not be empty`},
 		{"/folders", `{"create":[{"label":"x","path":""}]}`, "/create/0/path: must not be empty"},
@@ -51,6 +58,13 @@ func TestMembersThatAreMissingOrNullAreNamed(t *testing.T) {
 		{"/folders", `{"create":[{"label":"x","permissions":null}]}`, "/create/0/permissions: null is not allowed"},
 		{"/folders", `{"create":[{"label":"x","permissions":[{"role":{"id":"r"}}]}]}`, `/create/0/permissions/0/operation: member \"operation\" is missing`},
 		{"/folders", `{"delete":null}`, "/delete: null is not allowed"},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"own","role":{"id":"r"}}]}`, "/create/0/operation"},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view"}]}`, "role, group and user"},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","role":{"id":"r"},"group":"urn:a:b"}]}`, "exactly one"},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","group":"site=1"}]}`, "/create/0/group: "},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","role":{"id":"r","x":1}}]}`, "/create/0/role/x"},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","rType":"asset","role":{"id":"r"}}]}`, "rType"},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","rId":"urn:x","role":{"id":"r"}}]}`, "rId"},
 		{"/folder/FOLDER/permissions", `{"create":[{"role":{"id":"r"}}]}`, `/create/0/operation: member \"operation\" is missing`},
 		{"/folder/FOLDER/permissions", `{"create":[{"operation":"","role":{"id":"r"}}]}`, `/create/0/operation: want view, edit or manage, have \"\"`},
 		{"/folder/FOLDER/permissions", `{"create":[{"operation":null,"role":{"id":"r"}}]}`, "/create/0/operation: null is not allowed"},
@@ -62,6 +76,9 @@ func TestMembersThatAreMissingOrNullAreNamed(t *testing.T) {
 		{"/folders", `{"update":[{"id":"FOLDER","Label":"x"}]}`, `unknown member \"Label\"`},
 	} {
 		w.as(editor, "POST", library+strings.Replace(c.path, "FOLDER", f, 1), strings.NewReplacer("ID", id, "FOLDER", f).Replace(c.body)).want(400, c.word)
+	}
+	if _, total := w.as(editor, "GET", library+"/assets", "").want(200).found(); total != 1 {
+		t.Errorf("refused requests stored %d assets", total-1)
 	}
 	// Permissions are answered with null for what they do not name, and may be sent back so.
 	w.as(editor, "POST", library+"/folder/"+f+"/permissions", `{"create":[{"operation":"view","role":{"id":"r"},"group":null,"user":null}]}`).want(200, `"role":{"id":"r","name":""}`)

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
 const manifest = `{"name":"@scope/feed","version":"1.2.0","main":"https://cdn.example.test/feed.js","configSchema":{"type":"object"},"description":"posts"}`
@@ -70,46 +68,6 @@ func TestAComponentVersionIsAnsweredAsItWasGiven(t *testing.T) {
 	}
 	w.as(stranger, "GET", "/components/a%2Fb/versions/2", "").want(404, "has no version")
 	w.as(stranger, "GET", "/components/none/versions/1", "").want(404)
-}
-
-func TestComponentsRefuse(t *testing.T) {
-	w := newWorld(t)
-	w.as(editor, "POST", "/components/", strings.Replace(manifest, "{", `{"id":"one",`, 1)).want(201)
-	for name, c := range map[string]struct {
-		body   string
-		status int
-		word   string
-	}{
-		"same name and version": {manifest, 400, "exists"},
-		"same id":               {`{"id":"one","name":"other","version":"1","main":"/x.js","configSchema":{}}`, 400, "exists"},
-		"no name":               {`{"version":"1","main":"/x.js","configSchema":{}}`, 400, "name"},
-		"no version":            {`{"name":"x","main":"/x.js","configSchema":{}}`, 400, "version"},
-		"no main":               {`{"name":"x","version":"1","configSchema":{}}`, 400, "main"},
-		"no configSchema":       {`{"name":"x","version":"1","main":"/x.js"}`, 400, "configSchema"},
-		"javascript: main":      {`{"name":"x","version":"1","main":"javascript:alert(1)","configSchema":{}}`, 400, "main"},
-		"schema of no type":     {`{"name":"x","version":"1","main":"/x.js","configSchema":{"type":"nothing"}}`, 400, "configSchema"},
-		"no JSON":               {`{`, 400, ""},
-		"name over 128":         {`{"name":"` + strings.Repeat("x", 129) + `","version":"1","main":"/x.js","configSchema":{}}`, 400, "name"},
-	} {
-		t.Run(name, func(t *testing.T) { w.as(editor, "POST", "/components/", c.body).want(c.status, c.word) })
-	}
-	moderator := httpapi.Principal{URN: editor.URN, Moderates: editor.Moderates}
-	w.as(moderator, "POST", "/components/", manifest).want(403, "createComponent")
-	w.as(moderator, "DELETE", "/components/%40scope%2Ffeed", "").want(403, "deleteComponent")
-	w.as(moderator, "DELETE", "/components/none", "").want(403, "deleteComponent")
-	w.as(moderator, "GET", "/components/none", "").want(404)
-}
-
-func TestComponentsTakeAnIdempotencyKey(t *testing.T) {
-	w := newWorld(t)
-	key := header("Idempotency-Key", "a")
-	first := w.as(editor, "POST", "/components/", manifest, key).want(201)
-	if again := w.as(editor, "POST", "/components/", manifest, key).want(201); again.body != first.body {
-		t.Errorf("repeated: %s, first: %s", again.body, first.body)
-	}
-	w.as(editor, "POST", "/components/", strings.Replace(manifest, "1.2.0", "2.0.0", 1), key).want(422)
-	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "", header("Idempotency-Key", "b")).want(204)
-	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "", header("Idempotency-Key", "b")).want(204)
 }
 
 func TestAComponentIsChecked(t *testing.T) {

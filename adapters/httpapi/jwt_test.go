@@ -322,24 +322,6 @@ func TestTokensExpireWhileTheyAreRemembered(t *testing.T) {
 	w.send("GET", "/apps/?svctoken="+token, "").want(401)
 }
 
-func TestFewTokensAreRemembered(t *testing.T) {
-	tokens, err := httpapi.NewTokens(testKey, &httpapi.TokenOptions{Cache: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 10 {
-		text, err := tokens.Sign(httpapi.Principal{URN: fmt.Sprint("urn:vitrine:x:user=", i)}, time.Now().Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 3 {
-			if p, err := tokens.Verify(text); err != nil || p.URN != fmt.Sprint("urn:vitrine:x:user=", i) {
-				t.Fatalf("%d: %v, %v", i, p, err)
-			}
-		}
-	}
-}
-
 func TestShortKeysAndMalformedPrincipalsAreRefused(t *testing.T) {
 	if _, err := httpapi.NewTokens(make([]byte, httpapi.MinKey-1), nil); err == nil {
 		t.Error("a short key was taken")

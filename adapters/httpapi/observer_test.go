@@ -161,12 +161,3 @@ func TestTheAccessLogHoldsNoToken(t *testing.T) {
 		t.Errorf("the log does not say %q: %s", want, log)
 	}
 }
-
-func TestWhatGoesWrongIsLoggedWithoutTheTokenInThePath(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{"a bug"}, nil) })
-	token := w.token(editor)
-	w.as(editor, "GET", "/apps/"+token, "").want(500)
-	if log := w.log.String(); strings.Contains(log, token) || !strings.Contains(log, "a bug") {
-		t.Errorf("logged %s", log)
-	}
-}

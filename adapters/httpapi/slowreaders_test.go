@@ -30,18 +30,25 @@ var versionsOfHTTP = map[string]func(*http.Protocols){
 // few KiB.
 const clientBuffer = 1 << 20
 
+// pipedOver returns a client of a handler that is served over a version of HTTP, as dialer serves it.
+func pipedOver(t *testing.T, version string, c httpapi.Config, change ...func(*http.Server)) *http.Client {
+	t.Helper()
+	var p http.Protocols
+	versionsOfHTTP[version](&p)
+	dial := dialer(t, c, append(change, func(s *http.Server) { s.Protocols = &p })...)
+	transport := &http.Transport{Protocols: &p, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: clientBuffer}, DisableCompression: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
 // unreadGet sends a GET to a new handler over a version of HTTP, and reads the headers of the response and nothing of its
 // body.
 func unreadGet(t *testing.T, version string, c httpapi.Config, path string, options ...option) (*http.Response, http.Handler) {
 	t.Helper()
-	var p http.Protocols
-	versionsOfHTTP[version](&p)
 	c.Authenticate = func(*http.Request) (httpapi.Principal, error) { return editor, nil }
 	var handler http.Handler
-	dial := dialer(t, c, func(s *http.Server) { handler, s.Protocols = s.Handler, &p })
-	transport := &http.Transport{Protocols: &p, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: clientBuffer}, DisableCompression: true,
-		DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
-	t.Cleanup(transport.CloseIdleConnections)
+	client := pipedOver(t, version, c, func(s *http.Server) { handler = s.Handler })
 	r, err := http.NewRequest("GET", "http://x"+path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +56,7 @@ func unreadGet(t *testing.T, version string, c httpapi.Config, path string, opti
 	for _, o := range options {
 		o(r)
 	}
-	answer, err := (&http.Client{Transport: transport}).Do(r)
+	answer, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
