@@ -15,9 +15,6 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/adapters/webhook"
-	"github.com/vitrine-go/vitrine/internal/cluster"
-	"github.com/vitrine-go/vitrine/internal/proof"
-	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
 const root = "../.."
@@ -51,15 +48,8 @@ func read(t *testing.T, file string) string {
 	return string(data)
 }
 
-// Where the servers of the README stand, the second on PostgreSQL. A program that asks the first is a part
-// of the session.
-const (
-	address = "127.0.0.1:8080"
-	second  = "127.0.0.1:8081"
-)
-
-// database is the variable that names a PostgreSQL database in the README.
-const database = "DATABASE_URL"
+// address is where the server of the README stands. A program that asks it is a part of the session.
+const address = "127.0.0.1:8080"
 
 // Nothing in the README is only read: each block is of a language that a test runs. JSON is what the commands before it
 // print, or a file of webhooks.
@@ -83,7 +73,6 @@ func TestEveryBlockIsRun(t *testing.T) {
 
 // A block of Go is a program; the text block behind it is what it prints.
 func TestPrograms(t *testing.T) {
-	needGo(t)
 	all := blocks(t)
 	programs := 0
 	for i, b := range all {
@@ -110,167 +99,6 @@ func TestPrograms(t *testing.T) {
 	if programs == 0 {
 		t.Error("the README has no program")
 	}
-}
-
-// The README gives the lines that open other stores. Put into its first program in place of the memory
-// store, with their imports, they make programs that build; the one with a file prints the same.
-func TestStoresDifferInOneLine(t *testing.T) {
-	needGo(t)
-	const line, imported = "db := memory.New()", `"github.com/vitrine-go/vitrine/storage/memory"`
-	all := blocks(t)
-	at := slices.IndexFunc(all, func(b block) bool { return strings.Contains(b.text, line) })
-	if at < 0 || !strings.Contains(all[at].text, imported) {
-		t.Fatalf("the README has no program with the line %q", line)
-	}
-	module, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened := map[string]bool{}
-	for _, m := range regexp.MustCompile("`(db, err := (\\w+)\\.Open\\([^`]*\\))`").FindAllStringSubmatch(read(t, "README.md"), -1) {
-		open, driver := m[1], m[2]
-		opened[driver] = true
-		dir := t.TempDir()
-		program := strings.Replace(all[at].text, line, open+"\n\tif err != nil {\n\t\tpanic(err)\n\t}", 1)
-		program = strings.Replace(program, imported, strings.ReplaceAll(imported, "memory", driver), 1)
-		file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
-		if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		build := exec.Command("go", "build", "-o", binary, file)
-		build.Dir = module
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", open, err, out)
-			continue
-		}
-		if driver != "sqlite" {
-			continue // it needs a server
-		}
-		run := exec.Command(binary)
-		run.Dir = dir
-		if out, err := run.CombinedOutput(); err != nil || string(out) != all[at+1].text {
-			t.Errorf("%s: the program prints\n%s\nwant\n%s (%v)", open, out, all[at+1].text, err)
-		}
-	}
-	if !opened["sqlite"] || !opened["postgres"] {
-		t.Errorf("the README opens %v, want sqlite and postgres", opened)
-	}
-}
-
-// needGo leaves out what go run and go build take long for, and what other processes do, which the race
-// detector does not watch.
-func needGo(t *testing.T) {
-	if proof.Short() {
-		t.Skip("the programs and commands are run without -short")
-	}
-}
-
-// The server is built once instead of by every go run.
-func TestCommands(t *testing.T) {
-	needGo(t)
-	for _, tool := range []string{"bash", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("VITRINE_CI") != "" {
-				t.Fatal(err)
-			}
-			t.Skipf("needs %s: %v", tool, err)
-		}
-	}
-	server := filepath.Join(t.TempDir(), "server")
-	build := exec.Command("go", "build", "-o", server, "./examples/vitrine")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Run("without a database", func(t *testing.T) { session(t, server, "") })
-	t.Run("with PostgreSQL", func(t *testing.T) { session(t, server, cluster.Database(t)) })
-}
-
-// session runs the sh blocks, in their order, with the programs that ask the server between them. The
-// server stands on a free port and works in a folder of its own; tests and benchmarks are not run. Blocks
-// that need a database are left out where url is empty.
-func session(t *testing.T, server, url string) {
-	dir := t.TempDir()
-	addr, other := freeAddress(t), freeAddress(t)
-	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
-	all := blocks(t)
-	for i, b := range all {
-		switch {
-		case b.lang == "sh" && url == "" && strings.Contains(b.text, database):
-		case b.lang == "sh":
-			for line := range strings.Lines(b.text) {
-				line = strings.ReplaceAll(strings.ReplaceAll(line, second, other), address, addr)
-				script = append(script, command(strings.TrimSpace(line), server, addr)...)
-			}
-			if i+1 < len(all) && all[i+1].lang == "json" {
-				script = append(script, answers(t, dir, script[len(script)-1], all[i+1].text))
-			}
-		case b.lang == "go" && strings.Contains(b.text, address):
-			if i+1 == len(all) || all[i+1].lang != "text" {
-				t.Fatalf("program %d is not followed by a text block with what it prints", i)
-			}
-			script = append(script, goProgram(t, dir, strings.ReplaceAll(b.text, address, addr), all[i+1].text)...)
-		}
-	}
-	run := exec.Command("bash", "-c", strings.Join(script, "\n"))
-	run.Dir, run.Env = dir, append(os.Environ(), database+"="+url)
-	if out, err := run.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s\nof the script\n%s", err, out, strings.Join(script, "\n"))
-	}
-}
-
-// goProgram turns a program that asks the server into what the test runs: with the TOKEN of the session in
-// its environment it prints what the next block has.
-func goProgram(t *testing.T, dir, text, prints string) []string {
-	module, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, want := filepath.Join(dir, "main.go"), filepath.Join(dir, "want.txt")
-	for name, content := range map[string]string{file: text, want: prints} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return []string{"echo '$ go run main.go'", fmt.Sprintf("(cd %q && TOKEN=$TOKEN go run %q) | diff - %q", module, file, want)}
-}
-
-// answers turns the last line of a block into what the test runs: it prints the JSON of the next block, but for
-// white space.
-func answers(t *testing.T, dir, line, prints string) string {
-	want, err := os.CreateTemp(dir, "want*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = want.WriteString(strings.NewReplacer("\": ", "\":", ", ", ",", "\n", "", "  ", "").Replace(prints))
-	if err := errors.Join(err, want.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("%s | diff - %q", line, want.Name())
-}
-
-// command turns a line of the README into what the test runs.
-func command(line, server, addr string) []string {
-	if line == "" || strings.HasPrefix(line, "#") || isTest(line) {
-		return nil
-	}
-	line = strings.ReplaceAll(line, "go run ./examples/vitrine", server)
-	say := fmt.Sprintf("echo '$ %s'", strings.ReplaceAll(line, "'", `'\''`))
-	if regexp.MustCompile(`^` + regexp.QuoteMeta(server) + `( serve)?( -|$)`).MatchString(line) {
-		line = strings.TrimRight(line, " &")
-		if _, at, named := strings.Cut(line, " -addr "); named {
-			addr, _, _ = strings.Cut(at, " ")
-		} else {
-			line += " -addr " + addr
-		}
-		return []string{say, line + " &",
-			fmt.Sprintf("for i in $(seq 100); do %s healthz -addr %s >/dev/null 2>&1 && break; sleep 0.1; done", server, addr)}
-	}
-	return []string{say, line}
-}
-
-func isTest(line string) bool {
-	return strings.HasPrefix(line, "go test") || strings.Contains(line, " go test")
 }
 
 // The tests and benchmarks that the figures come from exist, and so do their flags.
@@ -451,13 +279,4 @@ func broken(document, link string) error {
 // anchor is what a heading is called in a link.
 func anchor(heading string) string {
 	return regexp.MustCompile(`[^\w\s-]`).ReplaceAllString(strings.ReplaceAll(strings.ToLower(heading), " ", "-"), "")
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	port, err := program.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "127.0.0.1:" + port
 }
