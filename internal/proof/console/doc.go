@@ -2,6 +2,8 @@
 // keys and drags, against the program of examples/vitrine. It also runs the unit tests of the page's pure modules with
 // node, and checks the types of all modules with the TypeScript compiler against openapi.json.
 //
+// TestFromNothingToADeployment, on a server in this process, has no build tag. With -short the stories are told that shortForm names.
+//
 // axe-core checks each view in light and dark, 360 and 1,280 pixels wide, and pictures of all of them are written to the
 // folder that TestViews names. When a test ends, the page tells which requests it has sent; one to another origin, or with
 // a token in its address, fails the test.

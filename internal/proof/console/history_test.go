@@ -122,30 +122,6 @@ func option(texts ...string) string {
 	return path
 }
 
-// Each rollback leads further back, however often the tag was moved to and fro, until there is nothing to roll back to.
-func TestRollbackOfARollback(t *testing.T) {
-	w := newWorld(t)
-	id := w.newApp("Winter")
-	for i := range 3 {
-		w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"Winter %[1]d"}]`, i))
-	}
-	move := func(version int) {
-		w.request(ann, "PUT", "/apps/"+id+"/tags/production", fmt.Sprintf(`{"appVersion":"%d"}`, version))
-	}
-	move(1)
-	for range 30 { // more moves than come at once
-		move(2)
-		move(3)
-	}
-	p := w.signIn(ann, "/apps/"+id+"/deployments")
-	for _, version := range []string{"2", "1"} {
-		p.Click(named("Roll back"))
-		p.Click(`//dialog` + named("Roll back to version "+version))
-		p.See(`//article//a[.="Version ` + version + `"]`)
-	}
-	p.See(`//article[.//button[.="Roll back" and @disabled] and contains(., "it has not pointed to a version before 1")]`)
-}
-
 // A board of many tags asks who moved those that are in view, and keeps its focus when somebody else saves.
 func TestManyTags(t *testing.T) {
 	w := newWorld(t)

@@ -10,7 +10,15 @@ import (
 	"testing"
 )
 
-// No text of an asset becomes markup or script, and nothing leaves the origin, wherever the asset shows.
+// Texts that have broken pages before: each is stored wherever a text can be, and shown as it is.
+var payloads = []string{
+	`<script>window.broken = 1</script>`, `"><img src=x onerror="window.broken=1">`, `'><svg/onload=window.broken=1>`, `javascript:window.broken=1`,
+	`{{constructor.constructor('window.broken=1')()}}`, `${window.broken=1}`, `<iframe srcdoc="<script>parent.broken=1</script>">`, `</textarea><script>window.broken=1</script>`,
+	`<a href="javascript:window.broken=1">x</a>`, `<style>*{display:none}</style>`, `<base href="https://evil.example.test/">`, `<meta http-equiv=refresh content="0;url=https://evil.example.test/">`,
+	"\u202eabc\u202c", "Ω≈ç√∫˜µ≤≥÷", "田中さんにあげて下さい", "👩‍👩‍👧‍👦🏳️‍🌈", "ﷺ﷽", "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!", strings.Repeat("long", 60), "a\tb\nc", "__proto__", "constructor", "null", "../../etc", "%00%0d%0a",
+}
+
+// No text of an asset, a folder or a role becomes markup or script, and nothing leaves the origin, wherever the asset shows.
 func TestHostileAssets(t *testing.T) {
 	w := newWorld(t)
 	quote := func(s string) string {
@@ -20,15 +28,18 @@ func TestHostileAssets(t *testing.T) {
 		}
 		return string(text)
 	}
+	var top string
+	var roles, grants []string
 	for i, text := range payloads {
-		name, folder := nameOf(text, ",:"), ""
-		if i < 6 {
-			folder = w.newFolder(nameOf(text, ""), "/")
-		}
-		id := w.add(hostileAsset(i, text, folder))[0]
+		name := nameOf(text, ",:")
+		top = w.newFolder(nameOf(text, ""), "/")
+		id := w.add(hostileAsset(i, text, top))[0]
+		roles = append(roles, "role "+nameOf(text, ""))
+		grants = append(grants, fmt.Sprintf(`{"operation":"view","role":{"id":%s,"name":%[1]s}}`, quote(nameOf(text, ""))))
 		attribute := fmt.Sprintf(`{"key":%s,"value":%s}`, quote(name), quote(text))
 		w.request(ann, "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%q],"add":[%s,{"key":"plain","value":%s}]}`, id, attribute, quote(text)))
 	}
+	w.request(ann, "POST", library+"/folder/"+top+"/permissions", `{"create":[`+strings.Join(grants, ",")+`]}`)
 	p := w.signIn(ann, "")
 	for _, v := range []struct{ address, shows string }{
 		{"/assets?tags=" + url.QueryEscape(nameOf(payloads[1], ",:")), `//ul[@aria-label="Assets"]/li`},
@@ -39,6 +50,10 @@ func TestHostileAssets(t *testing.T) {
 		p.view(v.address)
 		p.See(v.shows)
 		p.harmless(v.address)
+		for _, width := range []int{360, 1280} { // a text of 240 letters is one word
+			p.Resize(width, 900)
+			p.fits()
+		}
 	}
 	t.Run("what an asset has is shown as it is", func(t *testing.T) {
 		p.Until(`(n) => document.querySelectorAll(".asset .open").length === n`, len(payloads))
@@ -84,6 +99,18 @@ func TestHostileAssets(t *testing.T) {
 			}
 		}`)
 		p.harmless("all facets")
+	})
+	t.Run("roles and folders", func(t *testing.T) {
+		p.view("/assets?folder=" + top)
+		p.Click(`//li[@aria-selected="true"]/span/button`)
+		p.Click(`//dialog` + named("Permissions"))
+		p.Until(`(texts) => texts.every((text) => [...document.querySelectorAll("td")].some((x) => x.textContent === text))`, roles)
+		p.harmless("the permissions of a folder")
+		p.Click(`(//dialog)[last()]` + named("Close"))
+		p.Click(`//dialog` + named("Move"))
+		p.See(`//dialog//*[@role="tree"]//li`)
+		p.harmless("a choice of folders")
+		p.Click(`//dialog` + named("Close"))
 	})
 	t.Run("texts that are pasted, and the name of a file", func(t *testing.T) {
 		p.view("/assets/example.test/example.test/add?by=json")

@@ -77,30 +77,6 @@ func TestElementsThatDoNotFit(t *testing.T) {
 	p.Until(`() => document.querySelector(".saving.saved") && !Object.keys(localStorage).some((x) => x.startsWith("vitrine.draft"))`)
 }
 
-// designing shows an app with one element to ann, in the designer.
-func designing(t *testing.T) (w *world, p *person, id string) {
-	w = newWorld(t)
-	w.component("poll", "1.0.0", questionSchema)
-	id = w.newApp("Winter", poll(`{"question":"Tea?"}`))
-	p = w.signIn(ann, "/apps/"+id)
-	p.saved(0)
-	return w, p, id
-}
-
-// What was typed without a network is there after the page was loaded anew, and is saved then.
-func TestTypedOfflineAndReloaded(t *testing.T) {
-	w, p, id := designing(t)
-	// A network that comes back would have it saved before the page is left.
-	p.Run(new(any), `async () => { window.fetch = async () => { throw new TypeError("there is no network"); }; }`)
-	p.Retype(field("question"), "typed offline")
-	p.See(`//*[contains(@class, "saving") and contains(., "Offline")]`)
-	p.Open("about:blank")
-	w.stored(id, `{"question":"Tea?"}`)
-	p.Open(w.url + "/#/apps/" + id)
-	w.stored(id, `{"question":"typed offline"}`)
-	p.saved(1)
-}
-
 // Text that is not JSON is not saved. The state of saving says so, and leaving the page asks.
 func TestTextThatIsNoJSON(t *testing.T) {
 	w := newWorld(t)
@@ -150,7 +126,11 @@ func TestTextThatIsNoJSON(t *testing.T) {
 
 // Who signs out leaves nothing in the browser, and is told before. Another caller neither sees nor saves what the one before has typed.
 func TestKeptForOneCaller(t *testing.T) {
-	w, p, id := designing(t)
+	w := newWorld(t)
+	w.component("poll", "1.0.0", questionSchema)
+	id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.saved(0)
 	p.Type(field("n"), "99"+webdriver.Tab)
 	p.kept(1)
 	const drafts = `() => Object.keys(localStorage).filter((x) => x.startsWith("vitrine.draft")).length`

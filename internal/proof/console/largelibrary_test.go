@@ -182,7 +182,7 @@ func (p *person) watch(ready string, arg any, do func()) took {
 func TestLargeLibrary(t *testing.T) {
 	path := cmp.Or(*libraryFile, filepath.Join(t.TempDir(), "library.db"))
 	if testing.Short() {
-		t.Skip("the page is tried in a browser without -short")
+		t.Skip("this story is told without -short")
 	}
 	l := newLargeLibrary(t, path)
 	w := newWorld(t, "-db", path)

@@ -10,12 +10,25 @@ import (
 	"testing"
 )
 
-// The colors are those of the system until somebody chooses, and the choice stays.
-func TestTheme(t *testing.T) {
+func TestLook(t *testing.T) {
 	w := newWorld(t)
+	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string","maxLength":3}}}`)
+	id := w.newApp("Winter", poll(`{"a":"1"}`))
+	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter, on"}]`)
+	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
+	w.request(ann, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"1"}`)
 	p := w.signIn(ann, "")
+	p.See(`//time[.="just now" and @title != "" and @datetime != ""]`)
+	t.Run("a tag has the same color in every view", func(t *testing.T) { (&person{p.For(t), w}).colors(id) })
+	t.Run("the views of an app stay in place", func(t *testing.T) { (&person{p.For(t), w}).staysInPlace(id) })
+	t.Run("theme", func(t *testing.T) { (&person{p.For(t), w}).theme() })
+}
+
+// theme checks that the colors are those of the system until somebody chooses, and that the choice stays.
+func (p *person) theme() {
+	p.Resize(1280, 900)
 	dark := func(want bool) {
-		t.Helper()
+		p.T.Helper()
 		p.Until(`(want) => (getComputedStyle(document.body).backgroundColor === "rgb(20, 22, 26)") === want`, want)
 	}
 	dark(false)
@@ -24,7 +37,7 @@ func TestTheme(t *testing.T) {
 	p.Click(named("Theme: system"))
 	p.See(named("Theme: light"))
 	dark(false)
-	p.Open(w.url + "/")
+	p.Open(p.w.url + "/")
 	p.See(named("Theme: light"))
 	dark(false)
 	p.Scheme("light")
@@ -36,28 +49,15 @@ func TestTheme(t *testing.T) {
 	dark(false)
 }
 
-// Times have the exact one on hover, and errors the id of their request to copy.
-func TestTimesAndErrors(t *testing.T) {
-	w := newWorld(t)
-	w.newApp("Winter")
-	p := w.signIn(ann, "")
-	p.See(`//time[.="just now" and @title != "" and @datetime != ""]`)
-	p.view("/apps/3b241101-e2bb-4255-8caf-4136c566a962")
-	p.See(`//*[contains(@class, "empty")]//summary[.="Details"]`)
-}
-
-// The views of an app have one width, and nothing of the frame moves when somebody goes from one to the other.
-func TestViewsStayInPlace(t *testing.T) {
-	w := newWorld(t)
-	id := w.newApp("Winter")
-	p := w.signIn(ann, "")
+// staysInPlace checks that the views of an app have one width, and that nothing of the frame moves when somebody goes from one to the other.
+func (p *person) staysInPlace(id string) {
 	place := func(what string) (all string) {
-		t.Helper()
+		p.T.Helper()
 		p.Run(&all, `async (what) => JSON.stringify([...document.querySelectorAll(what)].map((x) => [x.localName].concat(["x", "y", "width"].map((n) => x.getBoundingClientRect()[n]))))`, what)
 		return all
 	}
 	stays := func(what string, views ...string) {
-		t.Helper()
+		p.T.Helper()
 		first := ""
 		for _, name := range views {
 			p.Click(fmt.Sprintf(`//nav//a[.=%q and not(@aria-current)]`, name))
@@ -66,7 +66,7 @@ func TestViewsStayInPlace(t *testing.T) {
 			if now := place(what); first == "" {
 				first = now
 			} else if now != first {
-				t.Errorf("%s: %s\nbefore: %s", name, now, first)
+				p.T.Errorf("%s: %s\nbefore: %s", name, now, first)
 			}
 		}
 	}
@@ -80,21 +80,14 @@ func TestViewsStayInPlace(t *testing.T) {
 	before := place("[role=tab]")
 	p.Click(`//button[.="Design"]`)
 	if now := place("[role=tab]"); now != before {
-		t.Errorf("the tabs are at %s, and were at %s", now, before)
+		p.T.Errorf("the tabs are at %s, and were at %s", now, before)
 	}
 }
 
-// A tag has the same color in every view, and what is wrong is red wherever it is told.
-func TestColors(t *testing.T) {
-	w := newWorld(t)
-	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string","maxLength":3}}}`)
-	id := w.newApp("Winter", poll(`{"a":"1"}`))
-	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter, on"}]`)
-	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
-	w.request(ann, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"1"}`)
-	p := w.signIn(ann, "")
+// colors checks that a tag has the same color in every view, and that what is wrong is red wherever it is told.
+func (p *person) colors(id string) {
 	colors := func(of string) (color string) {
-		t.Helper()
+		p.T.Helper()
 		p.Run(&color, `async (of) => [...new Set([...document.querySelectorAll(of)].map((x) => getComputedStyle(x).color + " on " + getComputedStyle(x).backgroundColor))].join(" and ")`, of)
 		return color
 	}
@@ -104,19 +97,19 @@ func TestColors(t *testing.T) {
 	p.view("/apps/" + id + "/history")
 	p.See(`//*[contains(@class, "tag") and .="staging"]`)
 	if history := colors(".tag"); history != list || strings.Contains(list, " and ") {
-		t.Errorf("tags have the colors %s in the list of apps, and %s in the history", list, history)
+		p.T.Errorf("tags have the colors %s in the list of apps, and %s in the history", list, history)
 	}
 	const red = "rgb(179, 38, 30)"
 	p.view("/reviews")
-	file := filepath.Join(t.TempDir(), "legacy.ndjson")
+	file := filepath.Join(p.T.TempDir(), "legacy.ndjson")
 	if err := os.WriteFile(file, []byte(reviewLine("Ym9vdHM=", "900")), 0o600); err != nil {
-		t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	p.Type(`//input[@type="file"]`, file)
 	p.See(`//details[contains(@class, "rule")]//*[.="1 error"]`)
 	p.Click(`(//details[contains(@class, "rule")])[1]/summary`)
 	p.See(`//mark`)
 	if of := colors(".rule .chip, .rule mark"); !strings.HasPrefix(of, red) || strings.Contains(of, " and ") {
-		t.Errorf("an error in a file is %s", of)
+		p.T.Errorf("an error in a file is %s", of)
 	}
 }

@@ -13,11 +13,8 @@ import (
 	page "github.com/vitrine-go/vitrine/adapters/console"
 )
 
-// TestModules checks the types of all modules, and runs the unit tests of those that need no browser.
+// TestModules checks the types of all modules, and runs the unit tests of those that need no browser on what the handler sends.
 func TestModules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the modules are checked without -short")
-	}
 	dir := tools(t)
 	api, err := filepath.Abs(module + "/adapters/httpapi/openapi.json")
 	if err != nil {
@@ -38,17 +35,15 @@ func TestModules(t *testing.T) {
 	if _, err := run(dir, "node", "-e", "JSON.rawJSON('1')"); err != nil {
 		args = append(args, "--harmony-json-parse-with-source")
 	}
-	for name, dir := range map[string]string{"units": dir, "units, as they are served": minified(t, dir)} {
-		t.Run(name, func(t *testing.T) {
-			units, err := filepath.Glob(filepath.Join(dir, "unit", "*.test.mjs"))
-			if err != nil || len(units) == 0 {
-				t.Fatalf("there are no unit tests: %v", err)
-			}
-			if out, err := run(dir, "node", append(args, units...)...); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
-	}
+	t.Run("units", func(t *testing.T) {
+		units, err := filepath.Glob(filepath.Join(minified(t, dir), "unit", "*.test.mjs"))
+		if err != nil || len(units) == 0 {
+			t.Fatalf("there are no unit tests: %v", err)
+		}
+		if out, err := run(dir, "node", append(args, units...)...); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
 }
 
 // minified returns a directory with the unit tests of dir and with the modules as the handler sends them.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,13 +98,15 @@ func TestNaughtyStrings(t *testing.T) {
 			titles = append(titles, text)
 		}
 	}
+	hostile := ann
+	hostile.URN = network + ":user=" + url.PathEscape(payloads[1])
 	history := w.newApp("History", `{"component":{"name":"many","version":"1.0.0"},"config":{}}`)
 	var tags []string
 	for i, text := range texts {
 		path := "/apps/0/elements/0/config/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(text)
-		w.request(ann, "PATCH", "/apps/"+history, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add","path":%s,"value":%s}]`, i, quote(path), quote(text)))
+		w.request(hostile, "PATCH", "/apps/"+history, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add","path":%s,"value":%s}]`, i, quote(path), quote(text)))
 		if appsvc.ValidTagName(text) {
-			w.request(ann, "PUT", "/apps/"+history+"/tags/"+text, fmt.Sprintf(`{"appVersion":"%d"}`, i))
+			w.request(hostile, "PUT", "/apps/"+history+"/tags/"+text, fmt.Sprintf(`{"appVersion":"%d"}`, i))
 			tags = append(tags, text)
 		}
 	}

@@ -35,22 +35,6 @@ func TestReviews(t *testing.T) {
 		p.Click(`(//details[contains(@class, "rule")])[1]/summary`)
 		p.See(`//details[@open]//li[contains(., "Line 2, column") and contains(., "ninety")]//mark`)
 	})
-	t.Run("the lines with errors, to be mended", func(t *testing.T) {
-		p.Run(new(any), `async () => {
-			const make = URL.createObjectURL;
-			URL.createObjectURL = (blob) => {
-				window.saved = blob.text();
-				return make(blob);
-			};
-		}`)
-		p.Click(named("Download the 3 lines with errors"))
-		p.Until(`async () => window.saved !== undefined`)
-		var saved string
-		p.Run(&saved, `async () => window.saved`)
-		if want := strings.Join(lines[1:4], "\n") + "\n"; saved != want {
-			t.Errorf("the rejects are\n%s\nwant\n%s", saved, want)
-		}
-	})
 	p.Click(named("Import 2 reviews"))
 	p.See(`//h2[.="legacy.ndjson is imported"]`)
 	p.See(`//dl[contains(@class, "counts")]/div[dt="new" and dd="2"]`)

@@ -1,5 +1,3 @@
-//go:build proof
-
 package console
 
 import (
@@ -29,10 +27,7 @@ type served struct {
 
 func newServed(t *testing.T) *served {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the page is tried in a browser without -short")
-	}
-	t.Parallel()
+	begin(t)
 	tokens, err := httpapi.NewTokens([]byte(signingKey), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -64,9 +59,6 @@ func (s *served) open() {
 		before.Close()
 	}
 }
-
-// caller is ann to the service.
-var caller = appsvc.Caller{URN: ann.URN, Moderates: ann.Moderates}
 
 // failing is a store that fails while it is told to. What fails changes nothing.
 type failing struct {

@@ -4,14 +4,10 @@ package console
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // tells waits until the page says something in its own words. What the service says of it, and the id of the request,
@@ -26,33 +22,16 @@ func (p *person) tells(words string) {
 	p.See(told + `//details/button[starts-with(., "Request ") and @title != ""]`)
 }
 
-// A person is told what went wrong in the page's own words, at sign-in, in lists and at tags.
+// A person is told what went wrong in the page's own words, in lists and at tags, and when the service is down.
 func TestErrorsInWords(t *testing.T) {
 	s := newServed(t)
 	id := s.newApp("Winter")
 	s.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
-	visitor := func(t *testing.T) *person {
-		p := &person{webdriver.New(t), s.world}
-		p.Resize(1280, 900)
-		p.Open(s.url)
-		p.See(`//dialog//h2[.="Sign in"]`)
-		return p
-	}
-	enter := func(p *person, token string) {
-		p.Retype(`//dialog//textarea`, token)
-		p.Click(`//dialog` + named("Sign in"))
-	}
-	t.Run("sign-in", func(t *testing.T) {
-		p := visitor(t)
-		enter(p, "nonsense")
-		p.tells("You are not signed in, or your token has expired or was not copied whole.")
-		enter(p, s.token(httpapi.Principal{URN: bob.URN, Reads: []string{network}, TagsOnly: true, Tags: []string{"production"}}))
-		p.tells("This token is for a page that shows an app.")
-	})
 	t.Run("the service is down at sign-in", func(t *testing.T) {
-		p := visitor(t)
+		p := (&world{t, s.url}).visitor(1280, "light")
 		p.Offline(true)
-		enter(p, s.token(ann))
+		p.Type(`//dialog//textarea`, s.token(ann))
+		p.Click(`//dialog` + named("Sign in"))
 		p.See(`//main//h1[.="The page cannot be shown"]`)
 		p.See(`//main//div[.="The service cannot be reached."]`)
 		p.See(`//main` + named("Try again"))
@@ -113,7 +92,7 @@ func (w *world) titled(name, title, schema string) {
 	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":%q,"version":"1.0.0","main":"https://cdn.example.test/x.js","title":%s,"configSchema":%s}`, name, title, schema))
 }
 
-// A history tells of elements by the titles of their components, of fields by their labels, and of values as the form
+// A comparison tells of elements by the titles of their components, of fields by their labels, and of values as the form
 // shows them.
 func TestHistoryInWords(t *testing.T) {
 	w := newWorld(t)
@@ -138,20 +117,6 @@ func TestHistoryInWords(t *testing.T) {
 	change(`{"op":"remove","path":"/apps/0/elements/2"}`)
 	change(at("replace", "1/config/question", `"Tea or coffee?"`))
 	p := w.signIn(ann, "/apps/"+id+"/history")
-	line := func(text string) { t.Helper(); p.See(`//*[contains(@class, "what") and contains(., "` + text + `")]`) }
-	t.Run("timeline", func(t *testing.T) {
-		p.Click(`//button[@aria-expanded="false" and contains(., "1–5")]`)
-		line("changed Question of Opinion poll 2 ")
-		line("removed Countdown ")
-		line("added Answers 3 of Opinion poll 2 ")
-		line("added Opinion poll 1 ")
-		line("changed the content of Opinion poll ")
-		var text string
-		p.Run(&text, `async () => document.querySelector(".timeline").innerText`)
-		if strings.Contains(text, "element") || strings.Contains(text, "org.example") {
-			t.Errorf("the history says %s", text)
-		}
-	})
 	shows := func(label, from, to string) {
 		t.Helper()
 		path := `//div[contains(@class, "change")][normalize-space(*[contains(@class, "path")])="` + label + `"]`
@@ -190,26 +155,4 @@ func TestHistoryInWords(t *testing.T) {
 		p.Click(added + `//summary[.="JSON"]`)
 		p.See(added + `//pre[contains(., "2027-01-06")]`)
 	})
-	axe, err := os.ReadFile(filepath.Join(tools(t), "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inLooks(t, func(t *testing.T, l look) {
-		q := &person{p.For(t), w}
-		q.Resize(l.width, 900)
-		q.Scheme(l.scheme)
-		for _, versions := range []string{"from=0&to=1", "from=1&to=5"} {
-			q.view("/none")
-			q.view("/apps/" + id + "/history?" + versions)
-			q.See(`//div[contains(@class, "difference")]//ins`)
-			q.Run(new(any), `async () => document.querySelectorAll(".timeline [aria-expanded=false]").forEach((x) => x.click())`)
-			q.Run(new(any), `async () => document.querySelectorAll("details").forEach((x) => (x.open = true))`)
-			q.look(string(axe))
-			if dir := os.Getenv("VITRINE_PICTURES"); dir != "" {
-				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("words-%d-%s-%s.png", l.width, l.scheme, versions[5:6])), q.Picture(), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}, look{360, "dark"}, look{1280, "light"}, look{1280, "dark"}, look{360, "light"})
 }
