@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -155,102 +153,6 @@ func TestACheckRefusesWhatACreationRefuses(t *testing.T) {
 // withoutID returns the text of an error without the id that the service gave a component.
 func withoutID(err error) string {
 	return regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`).ReplaceAllString(err.Error(), "ID")
-}
-
-// The check says of each element what a patch says that gives it the component. Apps, configs and schemas are random.
-func TestACheckAndAWriteAgree(t *testing.T) {
-	ctx := context.Background()
-	rounds := 60
-	if proof.Short() {
-		rounds = 15
-	}
-	broken, whole := 0, 0
-	for seed := range rounds {
-		random := rand.New(rand.NewPCG(uint64(seed), 5))
-		one := func(list ...string) string { return list[random.IntN(len(list))] }
-		config := func() string {
-			return fmt.Sprintf(`{"size":%s,"list":[%s],"in":{"a":%s}}`, one("1", "1.0", "2.5", `"1"`, "null", "1e400", "9007199254740993"),
-				one("", "1", "1,1", `"a","a"`, "{},{}"), one("true", `"x"`, `"xxxxxxxx"`, "[]"))
-		}
-		w := checking(t)
-		var ids []string
-		for range 1 + random.IntN(4) {
-			var configs []string
-			for range random.IntN(4) {
-				configs = append(configs, config())
-			}
-			id := w.textApp(admin, site1, configs...).ID
-			for range random.IntN(3) {
-				w.change(id, func(p *appsvc.PatchBuilder) {
-					p.AppendElement(appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: "0"}, Config: json.RawMessage(config())})
-				})
-			}
-			if random.IntN(2) == 0 {
-				w.putTag(id, "production", appsvc.NewVersion(0))
-			}
-			ids = append(ids, id)
-		}
-		schema := one(`{"properties":{"size":{"type":"integer"}}}`, `{"properties":{"size":{"maximum":2,"multipleOf":1}}}`,
-			`{"properties":{"list":{"uniqueItems":true}}}`, `{"properties":{"in":{"properties":{"a":{"type":"string","maxLength":3}}}}}`,
-			`{"required":["more"]}`, `{}`, `false`, `{"not":{}}`, `{"properties":{"in":{"properties":{"a":{"pattern":"^x{3}$"}}}}}`,
-			`{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"size":{"minimum":2,"exclusiveMinimum":true}}}`)
-		if schema == "false" {
-			schema = `{"not":{"type":"object"}}`
-		}
-		manifest := manifestOf("2", schema)
-		told := map[string][]appsvc.Violation{}
-		for b, err := range w.AllBrokenElements(ctx, admin, appsvc.CheckComponentRequest{Name: "text", Manifest: manifest}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			told[fmt.Sprint(b.App, " ", b.Version, " ", b.Element)] = b.Violations
-		}
-		w.component(string(manifest))
-		seen := 0
-		for _, id := range ids {
-			latest, err := w.App(ctx, admin, id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			versions := []appsvc.Version{latest.Version}
-			if tag := w.tagVersion(id, "production"); !tag.IsZero() && tag != latest.Version {
-				versions = append(versions, tag)
-			}
-			for _, v := range versions {
-				restored, err := w.Restore(ctx, admin, appsvc.RestoreRequest{AppID: id, Version: v})
-				if err != nil {
-					t.Fatal(err)
-				}
-				content, err := restored.Body.Content()
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i := range content.Elements {
-					patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace","path":"/apps/0/elements/%d/component/version","value":"2"}]`, restored.Version, i)
-					next, err := w.Patch(ctx, admin, id, []byte(patch))
-					said, isBroken := told[fmt.Sprint(id, " ", v, " ", i)]
-					e := new(appsvc.Error)
-					if isBroken != (err != nil) || isBroken && (!errors.As(err, &e) || jsonOf(e.Violations) != jsonOf(said)) {
-						t.Errorf("seed %d, element %d of version %s with %s: a check says %v, a patch %v", seed, i, v, schema, said, err)
-					}
-					if err == nil {
-						whole++
-						restored = next
-					} else {
-						broken++
-						seen++
-					}
-				}
-			}
-		}
-		if seen != len(told) {
-			t.Errorf("seed %d: the check tells of %d elements, patches of %d", seed, len(told), seen)
-		}
-	}
-	t.Logf("%d elements would break and %d would not", broken, whole)
-	if broken < rounds || whole < rounds {
-		t.Error("this shows little")
-	}
 }
 
 func TestACheckOfACostlyConfig(t *testing.T) {

@@ -2,11 +2,9 @@ package appsvc_test
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -319,35 +317,6 @@ func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
 	}
 }
 
-// Numbers of versions have 63 bits, also where an int has 32.
-func TestTheFeedHasVersionsOfManyDigits(t *testing.T) {
-	store := memory.New().Apps()
-	s := appsvc.New(store, nil)
-	ctx := context.Background()
-	app, err := s.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const number = 1<<40 + 7
-	if err := store.Update(ctx, func(tx appsvc.Tx) error {
-		for e, err := range tx.Entries(ctx, appsvc.FeedPosition{}, 1) {
-			if err != nil {
-				return err
-			}
-			// The entry of version 0 ends with its number, a varint of one byte.
-			e.Data = binary.AppendUvarint(slices.Clone(e.Data[:len(e.Data)-1]), number)
-			return tx.AddEntry(ctx, e)
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	page, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{})
-	if err != nil || len(page.Changes) != 2 || page.Changes[1].AppID != app.ID || page.Changes[1].Version.Number() != number {
-		t.Errorf("got %+v, %v", page.Changes, err)
-	}
-}
-
 func TestFollowWaitsForChanges(t *testing.T) {
 	w := newWorkshop(t)
 	ctx, stop := context.WithCancel(context.Background())
@@ -382,24 +351,6 @@ func TestFollowWaitsForChanges(t *testing.T) {
 		if !errors.Is(err, appsvc.ErrInvalid) {
 			t.Errorf("a cursor that is none: %v", err)
 		}
-	}
-}
-
-// A Check that refuses, and a transaction that fails, leave no entry.
-func TestWhatIsRefusedIsNotInTheFeed(t *testing.T) {
-	w := newWatched(t)
-	app := w.app()
-	before, err := w.Changes(context.Background(), ofBoth, appsvc.ChangesRequest{Limit: 500})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.refuse = errors.New("not now")
-	for _, s := range steps {
-		_ = s.do(w, app)
-	}
-	after, err := w.Changes(context.Background(), ofBoth, appsvc.ChangesRequest{Limit: 500})
-	if err != nil || !reflect.DeepEqual(before, after) {
-		t.Errorf("%+v, %v, want %+v", after, err, before)
 	}
 }
 

@@ -97,8 +97,8 @@ func TestPagesOfHistory(t *testing.T) {
 	if len(all) != count {
 		t.Fatalf("%d entries, want %d", len(all), count)
 	}
-	for _, limit := range []int{1, 2, 49, 99, 100, 101, 500} {
-		for _, before := range []int{0, 1, 2, 57, count, count + 5} {
+	for _, limit := range []int{1, 49, 100, 500} {
+		for _, before := range []int{0, 1, 57, count + 5} {
 			var got []appsvc.HistoryEntry
 			in := appsvc.ListHistoryRequest{AppID: id, Before: appsvc.NewVersion(before), Limit: limit}
 			for {
@@ -284,7 +284,7 @@ func TestAPageOfHistoryEndsWithBytes(t *testing.T) {
 
 // The changes in a history are the operations of the diffs.
 func TestHistoryAgreesWithDiff(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(8) {
 		r := randomPages{rand.New(rand.NewPCG(seed, 1))}
 		w := newWorkshop(t)
 		w.component(`{"name":"other","version":"1","main":"other.js","configSchema":{}}`)

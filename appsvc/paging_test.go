@@ -62,7 +62,7 @@ func (w *workshop) walk(by appsvc.Caller, in appsvc.ListAppsRequest, between fun
 
 func TestAWalkMeetsEachAppOnceWhileOthersAreAdded(t *testing.T) {
 	for _, sort := range allSorts {
-		for _, limit := range []int{1, 2, 3, 7, 19, 20, 21} {
+		for _, limit := range []int{1, 3, 20} {
 			t.Run(fmt.Sprint(sort, " by ", limit), func(t *testing.T) {
 				w := newWorkshop(t)
 				there, added := w.titledApps(20), 0
@@ -94,35 +94,6 @@ func count(list []string, s string) (n int) {
 		}
 	}
 	return n
-}
-
-func TestAWalkMeetsAppsInOrder(t *testing.T) {
-	w := newWorkshop(t)
-	ids := w.titledApps(20)
-	for i, id := range ids {
-		w.clock = w.clock.Add(time.Duration(i%2) * time.Millisecond)
-		if i%3 == 0 {
-			w.regroup(id, []string{site1, site2})
-		}
-	}
-	for _, sort := range allSorts {
-		var want []appsvc.App
-		for _, id := range ids {
-			app, err := w.App(context.Background(), editor, id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want = append(want, app)
-		}
-		q := appsvc.AppQuery{Sort: sort}
-		slices.SortFunc(want, func(a, b appsvc.App) int { return q.Compare(appsvc.Head{Meta: a.Meta}, appsvc.Head{Meta: b.Meta}) })
-		for _, limit := range []int{1, 6, 20} {
-			got := w.walk(editor, appsvc.ListAppsRequest{Sort: sort, Limit: limit}, func() {})
-			if !slices.EqualFunc(got, want, func(id string, app appsvc.App) bool { return id == app.ID }) {
-				t.Errorf("%s by %d: %v", sort, limit, got)
-			}
-		}
-	}
 }
 
 func TestAppsAreListedNewestFirstUnlessAskedOtherwise(t *testing.T) {

@@ -52,7 +52,7 @@ func TestReachDoesNotShow(t *testing.T) {
 		return p
 	}
 	narrowed, changed := 0, 0
-	for range 5000 {
+	for range 800 {
 		var ops []jsonpatch.Op
 		for range 1 + r.IntN(4) {
 			path, from := pointer(), pointer()
@@ -73,7 +73,7 @@ func TestReachDoesNotShow(t *testing.T) {
 			}
 		}
 	}
-	if narrowed < 500 || changed < 25 {
+	if narrowed < 50 || changed < 5 {
 		t.Errorf("only %d patches were narrowed, %d of them changed something", narrowed, changed)
 	}
 }

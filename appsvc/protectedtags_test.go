@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -141,7 +138,7 @@ func TestGroupsStayWhileATagIsProtected(t *testing.T) {
 	if _, err := w.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
-	for _, groups := range [][]string{{site1}, {site2}, {site1, site2, "urn:vitrine:other.test:site=1"}, {"urn:vitrine:other.test:site=1"}} {
+	for _, groups := range [][]string{{site1}, {site2}, {site2, "urn:vitrine:other.test:site=1"}, {site1, site2, "urn:vitrine:other.test:site=1"}, {"urn:vitrine:other.test:site=1"}} {
 		err := regroup(w, half, id, groups...)
 		checkKind(t, err, appsvc.ErrForbidden)
 		if e := new(appsvc.Error); !errors.As(err, &e) || !strings.HasPrefix(e.Pointer, "/apps/0/groups") {
@@ -208,107 +205,4 @@ func (s *afterViews) Update(ctx context.Context, fn func(appsvc.Tx) error) error
 		then()
 	}
 	return s.Store.Update(ctx, fn)
-}
-
-// Callers of whom none moderates every group of an app act together, at random, on a store in which they also own
-// apps and have keys of earlier requests. They never move a protected tag, and never change the groups of an app that has one.
-func TestNobodyGainsAProtectedTag(t *testing.T) {
-	ctx := context.Background()
-	sites := []string{site1, site2, network + ":site=3", network}
-	rounds := 300
-	if proof.Short() {
-		rounds = 60
-	}
-	moved, changed, refused := 0, 0, 0
-	for seed := range rounds {
-		random := rand.New(rand.NewPCG(uint64(seed), 3))
-		some := func() []string {
-			var out []string
-			for _, i := range random.Perm(len(sites))[:1+random.IntN(3)] {
-				out = append(out, sites[i])
-			}
-			return out
-		}
-		w := protecting(t)
-		people := []appsvc.Caller{owner, {URN: network + ":user=a", Moderates: some()}, {URN: network + ":user=b", Moderates: some()[:1]},
-			{URN: network + ":user=c", Moderates: some()[:1], Reads: sites}}
-		people[0].Moderates = some()[:1]
-		id := w.appIn(some()...)
-		latest := func() (appsvc.App, []string) {
-			app, err := w.App(ctx, admin, id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			content, err := app.Body.Content()
-			if err != nil {
-				t.Fatal(err)
-			}
-			return app, content.Groups
-		}
-		step := func(by appsvc.Caller) error {
-			app, groups := latest()
-			version := appsvc.NewVersion(random.Int64N(app.Version.Number() + 1))
-			key := ""
-			if random.IntN(3) == 0 {
-				key = fmt.Sprint("key", random.IntN(4))
-			}
-			name := []string{"production", "staging"}[random.IntN(2)]
-			var err error
-			switch random.IntN(6) {
-			case 0:
-				_, err = w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: version, IdempotencyKey: key})
-			case 1:
-				err = w.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: name, IdempotencyKey: key})
-			case 2:
-				_, err = w.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: version, IdempotencyKey: key})
-			default:
-				next := some()
-				if random.IntN(2) == 0 { // one more or one less
-					next = append(slices.Clone(groups), sites[random.IntN(len(sites))])
-					next = slices.Compact(slices.Sorted(slices.Values(next)))
-				} else if len(groups) > 1 {
-					next = groups[1:]
-				}
-				_, err = w.As(by).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetGroups(next...); return nil })
-			}
-			return err
-		}
-		for range 20 { // before the tag is protected they do as they may
-			_ = step(people[random.IntN(len(people))])
-		}
-		_, groups := latest()
-		together := slices.DeleteFunc(people, func(by appsvc.Caller) bool {
-			return !slices.ContainsFunc(groups, func(g string) bool {
-				return !slices.ContainsFunc(by.Moderates, func(m string) bool { return m == g || m == network })
-			})
-		})
-		if _, err := w.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(0)}); err != nil {
-			t.Fatal(err)
-		}
-		before := w.tagMoves(id, "production")
-		slices.Sort(groups)
-		for n := range 40 {
-			if len(together) == 0 {
-				break
-			}
-			by := together[random.IntN(len(together))]
-			if err := step(by); errors.Is(err, appsvc.ErrForbidden) {
-				refused++
-			} else if err == nil {
-				changed++
-			}
-			_, now := latest()
-			slices.Sort(now)
-			if after := w.tagMoves(id, "production"); !slices.Equal(after, before) || !slices.Equal(now, groups) {
-				t.Fatalf("seed %d, step %d: %+v moved the tag or changed the groups: %+v, was %+v; groups %q, were %q", seed, n, by, after, before, now, groups)
-			}
-		}
-		if _, err := w.PutTag(ctx, moderator(groups...), appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(1)}); err == nil {
-			moved++
-		}
-	}
-	t.Logf("%d steps succeeded, %d were forbidden, and %d moderators of every group moved the tag", changed, refused, moved)
-	if moved != rounds || refused < rounds || changed < rounds {
-		t.Error("this shows little")
-	}
 }

@@ -32,8 +32,7 @@ func TestFormats(t *testing.T) {
 		{"relative-json-pointer", "1/a", "/a"},
 		{"regex", `^(?!a)\p{L}$`, `^(?!a`},
 	} {
-		for _, draft := range []string{"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema#",
-			"https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema"} {
+		for _, draft := range []string{"http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft/2020-12/schema"} {
 			schema := fmt.Appendf(nil, `{"$schema":%q,"properties":{"a":{"format":%q}}}`, draft, tc.format)
 			for config, valid := range map[string]bool{tc.valid: true, tc.invalid: false} {
 				text := fmt.Appendf(nil, `{"a":%q}`, config)
@@ -94,7 +93,7 @@ func TestFormats(t *testing.T) {
 			all.Add(1)
 			go func() {
 				defer all.Done()
-				for j := range 100 { // more text than the patterns of a schema may have
+				for j := range 30 { // more text than the patterns of a schema may have
 					if v, err := compiled.Validate(fmt.Appendf(nil, `"%d-%d%s"`, i, j, strings.Repeat("a", 1000))); err != nil || len(v) > 0 {
 						t.Error(v, err)
 					}

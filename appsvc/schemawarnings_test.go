@@ -106,11 +106,11 @@ func TestSchemaWarnings(t *testing.T) {
 	})
 	t.Run("many names of authors' own take no long time", func(t *testing.T) {
 		schema := jsonObject(15_000, func(i int) (string, string) { return fmt.Sprintf("reqired%04x", i), "1" })
-		start := spent()
+		start := time.Now()
 		if have, err := SchemaWarnings([]byte(schema)); err != nil || len(have) > 0 {
 			t.Errorf("have %v, %v", have, err)
 		}
-		if took := spent() - start; took > time.Second { // 30 ms where nobody else is at work
+		if took := time.Since(start); took > 10*time.Second { // 30 ms where nobody else is at work
 			t.Errorf("took %v", took)
 		}
 	})

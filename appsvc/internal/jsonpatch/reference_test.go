@@ -387,7 +387,7 @@ func TestRandomPatchesDoWhatTheReferenceDoes(t *testing.T) {
 	if patches == 0 {
 		patches = 30_000
 		if proof.Short() {
-			patches = 5_000
+			patches = 2_000
 		}
 	}
 	r := rand.New(rand.NewPCG(6902, 1))

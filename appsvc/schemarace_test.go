@@ -1,5 +1,0 @@
-//go:build race
-
-package appsvc
-
-const raceEnabled = true
