@@ -58,7 +58,7 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 	pretty := strings.NewReplacer(",", ",\n  ", "[{", "[\n{", "}]", "}\n]").Replace(record) + "\n"
 	one := record[strings.Index(record, `{"id":"r"`):strings.LastIndex(record, "]}")]
 	long := numbered(2)[:len(numbered(2))-2]
-	for i := range 10_000 {
+	for i := range 6_000 {
 		long += strings.Replace(one, `{"id":"r"`, fmt.Sprintf(`,{"id":"r%d"`, i), 1)
 	}
 	long += "]}"
@@ -66,7 +66,7 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 		{"a JSON array", "[" + record + "," + numbered(2) + "]\n", "one JSON array"},
 		{"a JSON array over several lines", " [\n" + pretty + "]\n", "one JSON array"},
 		{"a JSON array with a collection a line", "[\n" + record + ",\n" + numbered(2) + ",\n" + numbered(3) + "\n]\n", "one JSON array"},
-		{"the same without an end", " [ \r\n" + strings.Repeat(record+" ,\r\n", 3000) + record, "one JSON array"},
+		{"the same without an end", " [ \r\n" + strings.Repeat(record+" ,\r\n", 300) + record, "one JSON array"},
 		{"the same with a long last element", "[\n" + record + ",\n" + long + "\n]\n", "one JSON array"},
 		{"JSON over several lines", pretty, "JSON over several lines"},
 		{"CSV", "id,title,rating\n1,\"Bright, very\",80\n2,Heavy,20\n", "a table"},
@@ -75,6 +75,7 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 		{"tabs", "id\ttitle\n1\tBright\n", "a table"},
 		{"UTF-16", inUTF16(record + "\n" + numbered(2) + "\n"), "UTF-16"},
 		{"UTF-16 without a mark", inUTF16(record + "\n")[2:], "UTF-16"},
+		{"UTF-16 without a mark, the other byte first", "\x00" + strings.TrimSuffix(inUTF16(record + "\n")[2:], "\x00"), "UTF-16"},
 		{"a zip archive", "PK\x03\x04\x14\x00\x00\x00\x08\x00reviews.json\n\x01\n", "a zip archive"},
 		{"a spreadsheet", "PK\x03\x04" + strings.Repeat("\x00", 26) + "[Content_Types].xml\n\x01\n", "a spreadsheet"},
 		{"an old spreadsheet", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\n\x00\n", "a spreadsheet"},
@@ -171,7 +172,7 @@ func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
 
 // One record is enough: then the file is of the right kind, and each line that is none has its error.
 func TestAFileWithARecordIsOfTheRightKind(t *testing.T) {
-	for _, lines := range []int{1, 2, 999, 1000, 1001, 3000} {
+	for _, lines := range []int{1, 999, 1000, 1001} {
 		file := strings.Repeat("id,title\n", lines) + record + "\nid,title\n"
 		r := importInto(t, memory.New().Reviews(), file, nil)
 		want := int64(lines) + 1

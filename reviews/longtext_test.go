@@ -12,15 +12,16 @@ import (
 
 // A text with escapes that is decoded in pieces is judged, and told from others, as a whole.
 func TestLongTextsWithEscapesAgreeWithTheOracle(t *testing.T) {
-	long := strings.Repeat(`long \u00e9 é \n`, 20_000)
+	long := strings.Repeat(`long \u00e9 é \n`, 12_000)
 	link := `<a href=\"http://example.test/?a&amp;b\">here<\/a>`
 	bodies := map[string]string{
 		"no fault":                   `<p>` + long + link + `<\/p>`,
 		"a fault at the end":         `<p>` + long + link + `<b>`,
 		"a fault at the beginning":   `<b>` + long,
-		"links everywhere":           strings.Repeat(link, 9_000),
-		"links and a wrong one":      strings.Repeat(link, 9_000) + `<a href=\"javascript:\">`,
-		"a paragraph is never ended": long + `<p>` + long,
+		"links everywhere":           strings.Repeat(link, 3_500),
+		"links and a wrong one":      strings.Repeat(link, 3_500) + `<a href=\"javascript:\">`,
+		"a paragraph is never ended": long + `<p>`,
+		"a long address":             `<a href=\"http://` + long,
 		"U+0000 and half a pair":     long + `\u0000` + long + `\ud83d`,
 	}
 	same := strings.ReplaceAll(long, `\u00e9`, `é`)
@@ -42,7 +43,7 @@ func TestLongTextsWithEscapesAgreeWithTheOracle(t *testing.T) {
 	}
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
-			for _, o := range []*reviews.Options{nil, reviews.WithBuffer(reviews.Options{}, 1<<20), reviews.WithBuffer(reviews.Options{}, 4000)} {
+			for _, o := range []*reviews.Options{nil, reviews.WithBuffer(reviews.Options{}, 4000)} {
 				agree(t, []byte(strings.TrimSuffix(line, "\n")), o)
 			}
 		})
@@ -50,7 +51,7 @@ func TestLongTextsWithEscapesAgreeWithTheOracle(t *testing.T) {
 }
 
 func TestLongIDsAreStoredWhole(t *testing.T) {
-	id := strings.Repeat(`long \u00e9 é \n`, 20_000)
+	id := strings.Repeat(`long \u00e9 é \n`, 12_000)
 	file := strings.NewReplacer(`"source":"s"`, `"source":"`+id+`"`, "LONG", id).Replace(collection("YQ", single, review("LONG", 5, "")))
 	var want string
 	if err := json.Unmarshal([]byte(`"`+id+`"`), &want); err != nil {

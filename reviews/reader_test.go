@@ -137,11 +137,11 @@ func same(r io.Reader) io.Reader { return r }
 
 // A string in several pieces has its faults where they are, whichever piece they are in.
 func TestFaultsInALongStringAreFound(t *testing.T) {
-	filler := strings.Repeat(`some words\n`, 20_000)
+	filler := strings.Repeat(`some words\n`, 12_000)
 	for _, fault := range []string{`\u0000`, `\ud800`} {
 		for _, text := range []string{fault + filler, filler + fault, filler + fault + filler, fault + filler + fault} {
 			file := strings.Replace(record, `"title":"t","body`, `"title":"`+text+`","body`, 1)
-			for _, buffer := range []int{64, 100_000, 1 << 20} {
+			for _, buffer := range []int{64, 100_000} {
 				found := check(t, []byte(file), reviews.WithBuffer(reviews.Options{}, buffer))
 				if len(found) != 1 || found[0].Offset != int64(strings.Index(file, fault)) || found[0].Pointer != "/reviews/0/title" {
 					t.Errorf("%s, buffer %d: %v, want one at %d", fault, buffer, found, strings.Index(file, fault))
@@ -204,7 +204,7 @@ func TestALineThatIsNoJSONIsReportedOnceAndCountsNoReviews(t *testing.T) {
 }
 
 func TestCheckIsStoppedEarly(t *testing.T) {
-	file := strings.Repeat("{}\n", 200_000)
+	file := strings.Repeat("{}\n", 40_000)
 	for _, buffer := range []int{256, 1 << 16} {
 		c := reviews.Check(strings.NewReader(file), reviews.WithBuffer(reviews.Options{Workers: 3}, buffer))
 		n := 0

@@ -184,7 +184,7 @@ func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 			for i := range 1001 {
 				names = append(names, fmt.Sprint(i))
 			}
-			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 17 MiB", strings.Repeat("x", 17<<20), "a text of 15 MiB", strings.Repeat("x", 15<<20),
+			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 17 MiB", strings.Repeat("x", 17<<10), "a text of 15 MiB", strings.Repeat("x", 15<<10),
 				`"20 reviews with the rating 5"`, rated(5), `"20 reviews with the rating 100"`, rated(100)).Replace(text)
 		}
 		if rule.ID == "stored-dimensions" {
@@ -194,14 +194,15 @@ func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 		if rule.ID == "overwrite" {
 			importInto(t, store, rule.ExampleFile(`"title":"Bright"`), nil)
 		}
-		wrong := importInto(t, store, sizes(rule.ExampleFile(rule.Wrong)), &reviews.ImportRequest{DryRun: true}).Problems
+		dry := &reviews.ImportRequest{DryRun: true, Options: *reviews.WithLimit(reviews.Options{}, 16<<10)} // KiB in place of MiB
+		wrong := importInto(t, store, sizes(rule.ExampleFile(rule.Wrong)), dry).Problems
 		if len(wrong) != 1 || wrong[0].Rule != rule.ID || wrong[0].Severity != rule.Severity {
 			t.Errorf("%s: the wrong example has %v", rule.ID, wrong)
 		}
 		if rule.ID == "overwrite" {
 			importInto(t, store, collection("YQ==", single, review("1", 50, "")), nil)
 		}
-		if right := importInto(t, store, sizes(rule.ExampleFile(rule.Right)), &reviews.ImportRequest{DryRun: true}).Problems; len(right) > 0 {
+		if right := importInto(t, store, sizes(rule.ExampleFile(rule.Right)), dry).Problems; len(right) > 0 {
 			t.Errorf("%s: the right example has %v", rule.ID, right)
 		}
 	}
