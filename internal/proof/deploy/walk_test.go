@@ -98,7 +98,7 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 	onOwnMachine(t, "walk", place)
 }
 
-// release makes the two files that people download. What a real one holds is the matter of internal/release.
+// release makes the two files that people download. `.ci/release-check` looks at a real one.
 func release(t *testing.T, place string) {
 	t.Helper()
 	title := "vitrine_0.0.0_linux_" + runtime.GOARCH
