@@ -13,8 +13,6 @@
 // Single responses do not show whether several steps together give too many rights. So in random libraries a few callers
 // take random allowed steps together, and nobody may have a right afterwards that they could not give.
 //
-// Mutants show that the tests detect errors: each puts one fault into a kind of rule, and a test must fail.
-//
 // The long form, which prints its figures:
 //
 //	go test -tags proof ./internal/proof/access -v -timeout 0 -args -plots 100000

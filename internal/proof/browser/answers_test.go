@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -43,20 +42,6 @@ var checks = []struct {
 	{"parameters do not get into the document", untouched},
 	{"the policy stops what gets into the document", policed},
 	{"nothing else may be framed", denied},
-}
-
-func check(t *testing.T, name string) (found struct {
-	name   string
-	broken func(*page) error
-}) {
-	t.Helper()
-	for _, c := range checks {
-		if c.name == name {
-			return c
-		}
-	}
-	t.Fatalf("there is no check %q", name)
-	return found
 }
 
 // users does what users of the service do, through easyXDM.

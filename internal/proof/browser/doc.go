@@ -3,8 +3,7 @@
 // service, return each response or error, and refuse the rest.
 //
 // Each check tests one rule of the page. To see that something did not happen, a check looks at the requests to the
-// servers of all origins, at the messages to the framing page, and at the document itself. Mutants show that the
-// checks detect errors: each removes one guard from the page or its policy, and the named check must fail.
+// servers of all origins, at the messages to the framing page, and at the document itself.
 //
 // Another test opens the page of the README that shows an app with a delivery token.
 //

@@ -13,9 +13,6 @@
 // schema. Real faults are tested too: a file system without room, one that cannot be written to,
 // another process that keeps the lock.
 //
-// Mutants show that the tests detect errors: each removes one guard from the source (guards_test.go), and the
-// tests must fail for each.
-//
 // The long form, which prints its figures:
 //
 //	go test -tags proof ./internal/proof/faults -v -timeout 0 -args -rounds 1000

@@ -12,9 +12,6 @@
 // of the changes: the answer to each change must follow from the changes before it in the feed, and the answer to each
 // read from the state of the library at some moment between its call and its answer.
 //
-// Mutants show that the tests detect errors (mutants_test.go): each changes a line of the source for the worse,
-// and the tests must fail for each.
-//
 // The long form, which prints its figures:
 //
 //	go test -tags proof ./internal/proof/linear -v -timeout 0 -args -memory 1000000 -sqlite 20000 -shared 20000

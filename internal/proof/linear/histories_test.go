@@ -18,9 +18,6 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// module is where the module lies.
-const module = "../../.."
-
 // How many histories are made of each kind; 0 = the short form.
 var (
 	inMemory = flag.Int("memory", 0, "histories in memory")

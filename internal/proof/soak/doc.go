@@ -9,8 +9,7 @@
 //
 // The first rounds, half of all in the long form, are for the caches of the store to fill up to their bounds. After them the
 // figures must not rise. Their slope is the median of the slopes between all pairs of rounds (Theil and Sen), which a few
-// rounds that differ do not move. So a goroutine or a descriptor that is lost once in each round is found. A server with
-// three leaks shows that the test detects them.
+// rounds that differ do not move. So a goroutine or a descriptor that is lost once in each round is found.
 //
 // The long form takes a minute for each round, and prints the figures of each:
 //

@@ -6,13 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/vitrine-go/vitrine/internal/proof/mutant"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
@@ -45,60 +43,23 @@ func TestSoak(t *testing.T) {
 		c = course{warm: rounds / 2, measured: rounds - rounds/2, round: time.Minute, slack: 8} // it takes a while to fill the caches
 	}
 	// What rises once may be a matter of the machine and of when garbage was collected; what leaks rises each time.
-	found := c.run(t, binary, "")
+	found := c.run(t, binary)
 	for i := 0; i < 2 && len(found) > 0 && *lasting == 0; i++ {
 		t.Log(found)
-		found = c.run(t, binary, "")
+		found = c.run(t, binary)
 	}
 	for _, f := range found {
 		t.Error(f)
 	}
 }
 
-// The short forms are for every run of the tests; a leak takes fewer rounds to be seen than one that is not there.
-var (
-	shortForm = course{warm: 3, measured: 10, slack: 4}
-	leakForm  = course{warm: 2, measured: 8, slack: 4}
-)
-
-// leaks are faults of a server that loses a goroutine at each SIGHUP, a descriptor at each import with a temporary file, and
-// memory at each event stream.
-var leaks = mutant.Mutant{Name: "leaks", Edits: []program.Edit{
-	{File: "examples/vitrine/hangup.go", Old: "for range hangups {", New: "for range hangups {\n\t\t\tif MUTANT { go func() { select {} }() }"},
-	{File: "reviews/tempfile.go", Old: "f.file.Close()", New: "if MUTANT { lost = append(lost, f.file) } else { f.file.Close() }"},
-	{File: "adapters/httpapi/streams.go", Old: "\tdelete(s.open, one)\n", New: "\tdelete(s.open, one)\n\tif MUTANT {\n\t\tlost = append(lost, make([]byte, 128<<10))\n\t}\n"},
-}}
-
-// TestALeakIsFound has the same load on a server that leaks.
-func TestALeakIsFound(t *testing.T) {
-	if testing.Short() || *lasting > 0 {
-		t.Skip("takes half a minute; in the short form alone")
-	}
-	b, err := mutant.Into(program.Build{Module: "../../..", Package: "./examples/vitrine",
-		Added: map[string]string{"adapters/httpapi/lost.go": "package httpapi\n\nvar lost [][]byte\n", "reviews/lost.go": "package reviews\n\nvar lost []any\n"},
-	}, []mutant.Mutant{leaks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary, err := b.Run(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	figures := []string{"goroutines", "descriptors", "memory in use"}
-	for range 3 { // what is not found at once, on a busy machine, is found then
-		found := strings.Join(leakForm.run(t, binary, leaks.Name), "\n")
-		figures = slices.DeleteFunc(figures, func(figure string) bool { return strings.Contains(found, figure+":") })
-		if t.Log(found); len(figures) == 0 {
-			return
-		}
-	}
-	t.Errorf("leaks of %q are not found", figures)
-}
+// shortForm is for every run of the tests.
+var shortForm = course{warm: 3, measured: 10, slack: 4}
 
 // run puts the load on a server, and returns what rises.
-func (c course) run(t *testing.T, binary, awake string) []string {
+func (c course) run(t *testing.T, binary string) []string {
 	t.Helper()
-	w := newWorld(t, binary, awake)
+	w := newWorld(t, binary)
 	w.prepare()
 	var all []sample
 	for round := range c.warm + c.measured {

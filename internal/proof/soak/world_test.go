@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/proof/mutant"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
@@ -48,7 +47,7 @@ type app struct {
 	version int
 }
 
-func newWorld(t *testing.T, binary, awake string) *world {
+func newWorld(t *testing.T, binary string) *world {
 	t.Helper()
 	w := &world{t: t, binary: binary, dir: t.TempDir(), done: map[string]int{}}
 	w.client = &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
@@ -57,7 +56,7 @@ func newWorld(t *testing.T, binary, awake string) *world {
 	w.write("hooks.json", fmt.Sprintf(`[{"name":"all","url":%q,"secret":"whsec_%s"}]`, receiver.URL, strings.Repeat("QUFB", 8)))
 	w.setKeys(key(0))
 	var err error
-	w.Server, err = program.StartServer([]string{mutant.Awake(awake), "TMPDIR=" + t.TempDir()}, binary, "serve", "-addr", "127.0.0.1:0", "-db", w.db(), "-key-file", w.path("keys"),
+	w.Server, err = program.StartServer([]string{"TMPDIR=" + t.TempDir()}, binary, "serve", "-addr", "127.0.0.1:0", "-db", w.db(), "-key-file", w.path("keys"),
 		"-metrics-addr", "127.0.0.1:0", "-webhooks", w.path("hooks.json"), "-webhooks-allow", "127.0.0.0/8", "-keep-changes", "5m", "-protect-tags", "production")
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,289 @@
+//go:build proof
+
+package mutant
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var run = flag.Bool("mutants", false, "break each rule and run the tests that must fail then")
+
+const root = "../../.." // of the module
+
+// mutant is a condition of the source that has always one value. The condition is the smallest one in the function that has
+// all the names: what an if or a case asks, an operand of && and ||, or a result that is
+// no call. A condition of an if has the names of the
+// statement before it too.
+type mutant struct {
+	rule     string // that is broken
+	dir      string // of the package, whose tests must fail
+	function string // with the type of its receiver: Service.Patch
+	names    string // with spaces
+	value    bool
+}
+
+var mutants = []mutant{
+	{"an app is for its owner", "appsvc", "Caller.mayUse", "Owner", true},
+	{"a delivery token uses no app", "appsvc", "Caller.mayUse", "TagsOnly", true},
+	{"an app is for those who read its groups", "appsvc", "Caller.mayRead", "reads", false},
+	{"an app is hidden from others", "appsvc", "readableHead", "mayRead", false},
+	{"who reads does not write", "appsvc", "usableHead", "mayUse", false},
+	{"apps are created by moderators of all their groups", "appsvc", "Caller.mayCreateIn", "moderates", true},
+	{"groups are taken away by their moderators", "appsvc", "Caller.mayRegroup", "Owner", false},
+	{"protected tags are moved by moderators", "appsvc", "Service.mayMoveTag", "protected", false},
+	{"groups stay while a tag is protected", "appsvc", "Service.mayRegroup", "protected", false},
+	{"components are managed by those who have the right", "appsvc", "Caller.mayManageComponents", "ManageComponents", false},
+	{"the history is for those who read the app", "appsvc", "Service.ListHistory", "readableHead", false},
+	{"the feed is for those who read the app", "appsvc", "viewer.sees", "mayRead", true},
+	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
+
+	{"a patch tests the version", "appsvc", "Service.applyPatch", "testedVersion", false},
+	{"a patch is of the latest version", "appsvc", "Service.storePatch", "latest head", false},
+	{"a patch changes groups as its caller may", "appsvc", "Service.storePatch", "mayRegroup", false},
+	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatch", "checkUnchanged", false},
+	{"a patch leaves what only the service writes", "appsvc", "sameMembers", "Equal", false},
+	{"a repeat is answered with the rights of now", "appsvc", "idempotentWrite.replay", "app", false},
+
+	{"a library is for its network", "assets", "memberOf", "Contains networkURN URN", false},
+	{"an asset is for those who see a folder of it", "assets", "member.seesAsset", "folders len", true},
+	{"the feed of a library is for moderators", "assets", "Service.Changes", "moderator", false},
+	{"reviews are for moderators of their network", "reviews", "Service.Admit", "Contains", false},
+
+	{"a token is signed", "adapters/httpapi", "Tokens.Verify", "ParseWithClaims", false},
+	{"a token ends", "adapters/httpapi", "claims.goodAt", "expires", false},
+	{"a token has known claims", "adapters/httpapi", "readClaims", "known", false},
+	{"a page of another site writes nothing", "adapters/httpapi", "handler.checkOrigin", "ambient", true},
+	{"JSON has a depth", "internal/strictjson", "Check", "depth maxDepth", false},
+
+	{"a version that was damaged is not returned", "storage/internal/history", "chain.version", "sum", false},
+	{"a cache forgets what was rolled back", "storage/sqlite", "cache.release", "sole", true},
+	{"a cache follows other processes", "storage/sqlite", "cache.hold", "present", false},
+	{"a full disk is told", "storage/sqlite", "isFull", "SQLITE_FULL", false},
+}
+
+// place is a condition in a file.
+type place struct {
+	file       string
+	begin, end int
+}
+
+// places are the conditions that a mutant may mean.
+func (m mutant) places(t *testing.T) (found []place) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, m.dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && nameOf(f) == m.function {
+				for _, c := range smallest(conditions(f.Body), strings.Fields(m.names)) {
+					found = append(found, place{name, set.Position(c.Pos()).Offset, set.Position(c.End()).Offset})
+				}
+			}
+		}
+	}
+	return found
+}
+
+// nameOf is the name of a function with the type of its receiver.
+func nameOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	of := f.Recv.List[0].Type
+	if pointer, ok := of.(*ast.StarExpr); ok {
+		of = pointer.X
+	}
+	return fmt.Sprintf("%s.%s", of, f.Name.Name)
+}
+
+// condition is an expression that is true or false, and the statement before it.
+type condition struct {
+	ast.Expr
+	before ast.Node
+}
+
+func conditions(body ast.Node) (all []condition) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			all = append(all, condition{n.Cond, n.Init})
+		case *ast.CaseClause:
+			for _, e := range n.List {
+				all = append(all, condition{e, nil})
+			}
+		case *ast.ReturnStmt:
+			if len(n.Results) == 1 {
+				if _, call := n.Results[0].(*ast.CallExpr); !call { // which gives an error in most functions
+					all = append(all, condition{n.Results[0], nil})
+				}
+			}
+		case *ast.BinaryExpr:
+			if n.Op == token.LAND || n.Op == token.LOR {
+				all = append(all, condition{n.X, nil}, condition{n.Y, nil})
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// smallest are those conditions with all the names that contain no other one.
+func smallest(all []condition, names []string) []condition {
+	all = slices.DeleteFunc(all, func(c condition) bool {
+		left := slices.Clone(names)
+		for _, n := range []ast.Node{c.Expr, c.before} {
+			if n == nil {
+				continue
+			}
+			ast.Inspect(n, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					left = slices.DeleteFunc(left, func(name string) bool { return name == id.Name })
+				}
+				return true
+			})
+		}
+		return len(left) > 0
+	})
+	whole := slices.Clone(all)
+	return slices.DeleteFunc(all, func(c condition) bool {
+		return slices.ContainsFunc(whole, func(in condition) bool { return in != c && c.Pos() <= in.Pos() && in.End() <= c.End() })
+	})
+}
+
+// Without the flag each rule is only found, so that a change of the source tells at once that the table must follow it.
+func TestTheTestsFindEveryMutant(t *testing.T) {
+	places := map[string]map[string]place{} // by package and rule
+	for _, m := range mutants {
+		found := m.places(t)
+		if len(found) != 1 {
+			t.Errorf("%s: %s in %s has %d conditions with %q, want one", m.rule, m.function, m.dir, len(found), m.names)
+			continue
+		}
+		if places[m.dir] == nil {
+			places[m.dir] = map[string]place{}
+		}
+		places[m.dir][m.rule] = found[0]
+	}
+	if !*run || t.Failed() {
+		return
+	}
+	for _, dir := range slices.Sorted(maps.Keys(places)) {
+		t.Run(dir, func(t *testing.T) {
+			binary := build(t, dir, places[dir])
+			for _, rule := range append(slices.Sorted(maps.Keys(places[dir])), "") {
+				t.Run(rule, func(t *testing.T) { test(t, dir, binary, rule) })
+			}
+		})
+	}
+}
+
+// test runs the tests of a package with a rule broken; they must pass if there is none.
+func test(t *testing.T, dir, binary, rule string) {
+	command := exec.CommandContext(t.Context(), binary, "-test.short", "-test.failfast", "-test.timeout=5m")
+	command.Dir, command.Env = filepath.Join(root, dir), append(os.Environ(), variable+"="+rule)
+	out, err := command.CombinedOutput()
+	_, finding, failed := strings.Cut(string(out), "--- FAIL: ")
+	switch {
+	case rule == "" && err == nil:
+	case rule == "" || err != nil && !failed:
+		t.Errorf("%v\n%s", err, out)
+	case err == nil:
+		t.Error("no test fails")
+	default:
+		t.Logf("found by %.200s", finding)
+	}
+}
+
+const variable = "VITRINE_BROKEN_RULE"
+
+// addition is a file of each package with a mutant.
+const addition = `package %s
+
+import "os"
+
+func broken(rule string) bool { return os.Getenv(%q) == rule }
+`
+
+// build builds the tests of a package with all its mutants. The go command reads changed files in place of those of the source.
+func build(t *testing.T, dir string, places map[string]place) (binary string) {
+	t.Helper()
+	temp := t.TempDir()
+	inserts := map[string][]insert{}
+	for _, m := range mutants {
+		if p := places[m.rule]; m.dir == dir {
+			after := fmt.Sprintf(") && !broken(%q))", m.rule)
+			if m.value {
+				after = fmt.Sprintf(") || broken(%q))", m.rule)
+			}
+			inserts[p.file] = append(inserts[p.file], insert{p.begin, "(("}, insert{p.end, after})
+		}
+	}
+	replace := map[string]string{}
+	add := func(name, text string) {
+		name, err := filepath.Abs(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace[name] = filepath.Join(temp, filepath.Base(name))
+		write(t, replace[name], text)
+	}
+	for file, list := range inserts {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(list, func(a, b insert) int { return b.at - a.at })
+		for _, in := range list {
+			text = slices.Insert(text, in.at, []byte(in.text)...)
+		}
+		add(file, string(text))
+	}
+	add(filepath.Join(root, dir, "brokenrule.go"), fmt.Sprintf(addition, filepath.Base(dir), variable))
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(temp, "overlay.json"), string(overlay))
+	binary = filepath.Join(temp, "package.test")
+	command := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", filepath.Join(temp, "overlay.json"), "-o", binary, "./"+dir)
+	command.Dir = root
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
+// insert is a text that is put before a place of a file.
+type insert struct {
+	at   int
+	text string
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
