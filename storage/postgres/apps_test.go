@@ -15,25 +15,13 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
 func TestApps(t *testing.T) {
 	t.Parallel()
 	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return openTest(t, nil).Apps() })
-}
-
-// The ways that a store takes only when it is large mean the same.
-func TestAppsReadAsInALargeStore(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the same rules once more")
-	}
-	t.Parallel()
-	storagetest.Apps(t, func(t *testing.T) appsvc.Store {
-		db := openTest(t, nil)
-		db.few = -1
-		return db.Apps()
-	})
 }
 
 // turns is a store each of whose transactions is another opening's.
@@ -54,20 +42,27 @@ func (s turns) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 
 func (s turns) Changed() <-chan struct{} { return s.store().Changed() }
 
-// Several openings of one database are as one store.
-func TestAppsThroughSeveralDBs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the same rules once more")
+// Whether apps are sorted or walked in order, and through however many openings of one database, the results are those of memory.
+func TestAppsInOtherWays(t *testing.T) {
+	ways := map[string]func(t *testing.T) appsvc.Store{
+		"as it is": func(t *testing.T) appsvc.Store { return openTest(t, nil).Apps() },
+		"walking all apps": func(t *testing.T) appsvc.Store {
+			db := openTest(t, nil)
+			db.few = -1
+			return db.Apps()
+		},
+		"three openings in turn": func(t *testing.T) appsvc.Store {
+			address := cluster.Schema(t)
+			s := turns{next: new(atomic.Int64)}
+			for i := range s.stores {
+				s.stores[i] = openAt(t, address, nil).Apps()
+			}
+			return s
+		},
 	}
-	t.Parallel()
-	storagetest.Apps(t, func(t *testing.T) appsvc.Store {
-		address := cluster.Schema(t)
-		s := turns{next: new(atomic.Int64)}
-		for i := range s.stores {
-			s.stores[i] = openAt(t, address, nil).Apps()
-		}
-		return s
-	})
+	for name, open := range ways {
+		t.Run(name, func(t *testing.T) { storagetest.AppsEqual(t, memory.New().Apps(), open(t), 1, 60) })
+	}
 }
 
 // process is set, to the address, in the processes that TestProcessesShareADatabase starts.

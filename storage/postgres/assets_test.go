@@ -18,16 +18,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
+// The lists have parts of three bytes, so that they take many parts, as in a large library.
 func TestAssets(t *testing.T) {
-	t.Parallel()
-	storagetest.Assets(t, func(t *testing.T) assets.Store { return openTest(t, nil).Assets() })
-}
-
-// Lists that take many parts mean the same, and so do writes that do not wait for one another.
-func TestAssetsInManyParts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the same rules once more")
-	}
 	t.Parallel()
 	storagetest.Assets(t, func(t *testing.T) assets.Store { return assetStore{openTest(t, nil), 3, 2} })
 }

@@ -203,7 +203,7 @@
 // visits each asset that matches. So the time of both grows with the number of assets. Where little is found, GIN is faster.
 // A table with a row for each term of an asset would have the order. But among 100,000 assets it took 1,808 bytes an asset, ten
 // times as much as the lists, and 4 ms for the total of a frequent word, where the lists took 0.1 ms. See BenchmarkAssetsSearch
-// in storage/internal/agree.
+// in storage/internal/bench.
 //
 // # Upkeep
 //

@@ -16,8 +16,8 @@
 // reviewstore.Store and webhookstore.Store. What a query means is defined there by Match and Compare, with which the
 // suites compare the results of random queries.
 //
-// AppsEqual, AppFeedsEqual and AssetFeedsEqual go further. They run the same random operations on two stores and compare
-// everything that both return. One of the stores is usually that of package memory.
+// AppsEqual goes further. It runs the same random transactions on the apps of two stores and compares everything that both
+// return. One of the stores is usually that of package memory.
 //
 // The package imports only the standard library and the packages of the domains, so drivers outside this module can use
 // it too.

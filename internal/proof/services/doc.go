@@ -1,3 +1,3 @@
-// Package services tests services on stores: random callers send random requests to a service, and a model of it, or the
-// same service on another store, must give the same answers. The rules of drivers alone are tested by storage/storagetest.
+// Package services tests the service of assets on a store: random callers send random requests, and a model of the service must
+// give the same answers. The rules of drivers are tested by storage/storagetest.
 package services

@@ -1,4 +1,6 @@
-package agree
+//go:build proof
+
+package bench
 
 import (
 	"bytes"
@@ -20,7 +22,7 @@ import (
 
 // The engines side by side, each with commits that wait for the disk:
 //
-//	go test -tags proof ./storage/internal/agree -run '^$' -bench . -benchtime 2s
+//	go test -tags proof ./storage/internal/bench -run '^$' -bench . -benchtime 2s
 
 var (
 	ctx = context.Background()

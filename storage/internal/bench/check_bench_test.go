@@ -1,4 +1,6 @@
-package agree
+//go:build proof
+
+package bench
 
 import (
 	"encoding/json"

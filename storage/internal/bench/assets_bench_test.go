@@ -1,4 +1,6 @@
-package agree
+//go:build proof
+
+package bench
 
 import (
 	"bytes"
@@ -18,7 +20,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// More of them: go test ./storage/internal/agree -run '^$' -bench Assets -benchtime 50x -timeout 0 -posts 1000000
+// More of them: go test ./storage/internal/bench -run '^$' -bench Assets -benchtime 50x -timeout 0 -posts 1000000
 var postCount = flag.Int("posts", 100_000, "how many posts the benchmarks of assets have")
 
 var (
