@@ -339,6 +339,20 @@ func TestNaughtyStrings(t *testing.T) {
 		}
 		p.harmless("one element with all of them")
 	})
+	t.Run("no text makes a view wider than the window", func(t *testing.T) {
+		p := &person{p.For(t), w}
+		p.Resize(360, 900)
+		for _, v := range []struct{ address, shows string }{
+			{"/apps", `//tbody//a`}, {"/apps/" + history, `//li[contains(@class, "card")]//input`}, {"/apps/" + history + "/history", `//div[contains(@class, "line")]`},
+			{"/apps/" + history + "/deployments", named("Use it")}, {"/components", `//tbody//a`}, {"/components/many", `//ul[contains(@class, "tree")]`},
+		} {
+			p.view("/none")
+			p.view(v.address)
+			p.See(v.shows)
+			p.fits()
+		}
+		p.Resize(1280, 900)
+	})
 	t.Run("texts that their controls cannot have", func(t *testing.T) {
 		p := &person{p.For(t), w}
 		w.component("page", "1.0.0", `{"type":"object","properties":{"when":{"type":"string","format":"date"},"mail":{"type":"string","format":"email"},"lines":{"type":"string"}}}`)
