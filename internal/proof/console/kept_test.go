@@ -131,6 +131,15 @@ func TestKeptForOneCaller(t *testing.T) {
 	id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
 	p := w.signIn(ann, "/apps/"+id)
 	p.saved(0)
+	t.Run("the same caller after a 401", func(t *testing.T) {
+		p := &person{p.For(t), w}
+		p.Run(new(any), `async () => sessionStorage.setItem("vitrine.token", "run out")`)
+		p.Retype(field("question"), "typed with a bad token")
+		p.See(`//dialog[.//h2[.="Sign in again"]]`)
+		p.Type(`//dialog//textarea`, w.token(ann))
+		p.Click(`//dialog` + named("Sign in"))
+		w.stored(id, `{"question":"typed with a bad token"}`)
+	})
 	p.Type(field("n"), "99"+webdriver.Tab)
 	p.kept(1)
 	const drafts = `() => Object.keys(localStorage).filter((x) => x.startsWith("vitrine.draft")).length`
@@ -143,7 +152,7 @@ func TestKeptForOneCaller(t *testing.T) {
 		p.Type(`//dialog//textarea`, w.token(bob))
 		p.Click(`//dialog` + named("Sign in"))
 		p.Until(`() => !window.before`) // the page is another one
-		p.saved(0)
+		p.saved(1)
 		p.holds(field("n"), "")
 		p.holds(field("text"), "")
 		p.Retype(field("question"), "by bob")

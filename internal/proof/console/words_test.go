@@ -59,9 +59,10 @@ func TestErrorsInWords(t *testing.T) {
 	})
 }
 
-// Who moderates nothing can create no app, and is not asked to.
-func TestOnlyCreatorsSeeNewApp(t *testing.T) {
+// Who may only read can create no app and change none, and is not asked to.
+func TestWhoMayOnlyRead(t *testing.T) {
 	w := newWorld(t)
+	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string"}}}`)
 	p := w.signIn(cleo, "")
 	p.See(`//*[contains(@class, "empty") and contains(., "There are no apps that you may see.")]`)
 	none := func() {
@@ -69,10 +70,16 @@ func TestOnlyCreatorsSeeNewApp(t *testing.T) {
 		p.Until(`() => document.querySelector("main h1") && ![...document.querySelectorAll("button")].some((x) => x.textContent.includes("New app"))`)
 	}
 	none()
-	w.newApp("Winter")
+	w.newApp("Winter", poll(`{"a":"1"}`))
 	p.See(`//table//a[.="Winter"]`)
 	none()
-	w.signIn(ann, "").See(named("New app"))
+	p.Click(`//table//a[.="Winter"]`)
+	p.See(`//*[contains(@class, "saving") and contains(., "Read only")]`)
+	var writable int
+	p.Run(&writable, `async () => [...document.querySelectorAll("main input, main textarea")].filter((x) => !x.readOnly).length`)
+	if writable != 0 {
+		t.Errorf("somebody who may only read can type into %d fields", writable)
+	}
 }
 
 // titledSchema is the schema of a component whose fields all have titles.

@@ -23,7 +23,7 @@ var ann = httpapi.Principal{URN: network + ":user=ann", Moderates: []string{netw
 
 // shortForm is the stories that are told with -short.
 var shortForm = []string{
-	"TestFromNothingToADeployment", "TestMakingAnApp", "TestArrangingElements", "TestElementsThatDoNotFit", "TestTwoPeopleEdit", "TestBadDays",
+	"TestFromNothingToADeployment", "TestMakingAnApp", "TestArrangingElements", "TestElementsThatDoNotFit", "TestTwoPeopleEdit", "TestKeptForOneCaller",
 	"TestHistoryAndDeployments", "TestSigningIn", "TestLive", "TestAssets", "TestHostileAssets", "TestReviews", "TestStoreThatFails",
 }
 

@@ -5,7 +5,6 @@ package failover
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
@@ -29,18 +28,7 @@ func (w *importer) User() string { return urn + ":user=" + w.name }
 
 // file is the text of a file, of which no two are alike.
 func (w *importer) file(n int) []byte {
-	var text strings.Builder
-	for c := range collections {
-		fmt.Fprintf(&text, `{"source":"%s-%d.test","title":"Article","created":"2019-01-01T00:00:00Z","id":"YXJ0aWNs%04d","dimensions":["default"],"reviews":[`, w.name, n, c)
-		for r := range perLine {
-			if r > 0 {
-				text.WriteByte(',')
-			}
-			fmt.Fprintf(&text, `{"id":"%d","imported_display_name":"Visitor","title":"Title","body_html":"<p>Text %d.</p>","created":"2019-02-03T04:05:06Z","ratings":[80]}`, r, r)
-		}
-		text.WriteString("]}\n")
-	}
-	return []byte(text.String())
+	return writers.Reviews(fmt.Sprintf("%s-%d.test", w.name, n), collections, perLine)
 }
 
 // report is what an import is answered with.

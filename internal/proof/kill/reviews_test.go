@@ -38,18 +38,7 @@ type importer struct {
 func startImport(binary, db, dir string, number int) (*importer, error) {
 	i := &importer{source: fmt.Sprintf("import-%d.test", number), file: filepath.Join(dir, fmt.Sprintf("%d.jsonl", number)),
 		network: fmt.Sprintf("network-%d.test", number%2)}
-	var text bytes.Buffer
-	for c := range collections {
-		fmt.Fprintf(&text, `{"source":"%s","title":"Article %d","created":"2019-01-01T00:00:00Z","id":"YXJ0aWNs%04d","dimensions":["default"],"reviews":[`, i.source, c, c)
-		for r := range perFile {
-			if r > 0 {
-				text.WriteByte(',')
-			}
-			fmt.Fprintf(&text, `{"id":"%d","imported_display_name":"Visitor","title":"Title","body_html":"<p>Text %d.</p>","created":"2019-02-03T04:05:06Z","ratings":[80]}`, r, r)
-		}
-		text.WriteString("]}\n")
-	}
-	if err := os.WriteFile(i.file, text.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(i.file, writers.Reviews(i.source, collections, perFile), 0o600); err != nil {
 		return nil, err
 	}
 	i.cmd = exec.Command(binary, "reviews", "import", "-db", db, "-network", i.network, i.file)
