@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tdewolff/minify/v2"
 	"github.com/tdewolff/minify/v2/css"
@@ -47,7 +49,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 // ends in a slash with the page; [Before] passes only the base and x/console/. A path of neither kind is 404. It needs no
 // token: the files are public, and the page sends the token of its user with each request to the API.
 //
-// The files are minified and compressed once, when New is called.
+// The files are minified and compressed once, when New is first called.
 func New(c Config) http.Handler {
 	if c.API == "" {
 		c.API = "./"
@@ -55,6 +57,18 @@ func New(c Config) http.Handler {
 	if c.Title == "" {
 		c.Title = "Vitrine"
 	}
+	h := maps.Clone(files())
+	var made bytes.Buffer
+	if err := template.Must(template.ParseFS(static, "static/"+page)).Execute(&made, c); err != nil {
+		panic("console: the page cannot be made: " + err.Error())
+	}
+	h[page] = newFile(page, made.Bytes())
+	return h
+}
+
+// files are all files, minified and compressed when they are first asked for. They are the same for every handler, except for the
+// page.
+var files = sync.OnceValue(func() handler {
 	h := handler{}
 	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -68,13 +82,6 @@ func New(c Config) http.Handler {
 		if text, err = minified(name, text); err != nil {
 			return err
 		}
-		if name == page {
-			var made bytes.Buffer
-			if err := template.Must(template.New(page).Parse(string(text))).Execute(&made, c); err != nil {
-				return err
-			}
-			text = made.Bytes()
-		}
 		h[name] = newFile(name, text)
 		return nil
 	})
@@ -82,7 +89,7 @@ func New(c Config) http.Handler {
 		panic("console: an embedded file cannot be read: " + err.Error())
 	}
 	return h
-}
+})
 
 // minified returns a script or a style sheet without comments and white space, and with short names for the local
 // variables of a script. Other files are returned unchanged.

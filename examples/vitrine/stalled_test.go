@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,9 +17,6 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// files serves the console.
-var files = sync.OnceValue(func() http.Handler { return console.New(console.Config{}) })
-
 // small is a server with room for two connections, in a bubble. It gives a function that opens one and sends a text.
 func small(t *testing.T) (all *connections, send func(text string) net.Conn) {
 	t.Helper()
@@ -29,7 +25,7 @@ func small(t *testing.T) (all *connections, send func(text string) net.Conn) {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", console.Before(api, "", files()))
+	mux.Handle("/", console.Before(api, "", console.New(console.Config{})))
 	mux.HandleFunc("/read", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	mux.HandleFunc("/work", func(http.ResponseWriter, *http.Request) { time.Sleep(30 * time.Second) })
 	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 16<<20)) })
