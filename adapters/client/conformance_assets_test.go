@@ -106,15 +106,6 @@ var assetBehaviours = []behaviour{
 		if !reflect.DeepEqual(page.Facets, want) {
 			t.Errorf("facets %#v, want %#v", page.Facets, want)
 		}
-		for name, q := range map[string]assets.SearchRequest{
-			"a short prefix": {Query: "l*"}, "an unknown facet": {Facets: []string{"tag"}}, "an empty facet": {Facets: []string{""}},
-			"a facet of a key with a comma": {Facets: []string{"attribute:a,b"}}, "a key with a colon": {Attributes: []assets.AttributeFilter{{Key: "a:b"}}},
-			"no key": {Attributes: []assets.AttributeFilter{{}}}, "no key, but a value": {Attributes: []assets.AttributeFilter{{Value: to("v")}}},
-			"the year 10000": {AddedFrom: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, "17 tags": {Tags: strings.Split(strings.Repeat("t ", 17), " ")[:17]},
-		} {
-			_, err := s.assets.Search(t.Context(), lib, q)
-			wantError(t, name, err, assets.ErrInvalid)
-		}
 	}},
 	{"adding again replaces the content, and what is not given stays", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -130,16 +121,6 @@ var assetBehaviours = []behaviour{
 			t.Errorf("%s", again.Body)
 		}
 	}},
-	{"removing names what was removed, and passes over what is not there", func(t *testing.T, as func(httpapi.Principal) services) {
-		s := as(editor)
-		list := add(t, s, post("1", "x"), post("2", "y"))
-		out := ok(s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Remove: []string{list[0].ID, "none"}}))(t)
-		if !slices.Equal(out.Removed, []string{list[0].ID}) || len(out.Added) != 0 {
-			t.Errorf("%+v", out)
-		}
-		_, err := s.assets.Asset(t.Context(), lib, list[0].ID)
-		wantError(t, "a removed asset", err, assets.ErrNotFound)
-	}},
 	{"adding again in another folder is a conflict, and content has a bound", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		here, there := newFolder(t, s, "here", ""), newFolder(t, s, "there", "")
@@ -151,28 +132,6 @@ var assetBehaviours = []behaviour{
 		}
 		_, err = s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("2", strings.Repeat("x", 256<<10))}})
 		wantError(t, "a long content", err, assets.ErrTooLarge)
-	}},
-	{"a change that is malformed, or of someone who may not, is refused as a whole", func(t *testing.T, as func(httpapi.Principal) services) {
-		s := as(editor)
-		for _, c := range []struct {
-			by   httpapi.Principal
-			in   assets.NewAsset
-			kind error
-		}{
-			{editor, assets.NewAsset{ID: "2", Generator: assets.Generator{ID: "g"}}, assets.ErrInvalid},
-			{editor, post("", "x"), assets.ErrInvalid},
-			{editor, assets.NewAsset{ID: "2", Generator: assets.Generator{ID: "g"}, Content: []byte(`{"content":1}`)}, assets.ErrInvalid},
-			{editor, assets.NewAsset{ID: "2", Generator: assets.Generator{ID: "g"}, Content: []byte(`{`)}, assets.ErrInvalid},
-			{editor, post("2", "x", "none"), assets.ErrNotFound},
-			{reader, post("2", "x"), assets.ErrForbidden},
-			{stranger, post("2", "x"), assets.ErrForbidden},
-		} {
-			_, err := as(c.by).assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("1", "x"), c.in}})
-			wantError(t, fmt.Sprintf("%+v", c.in), err, c.kind)
-		}
-		if page := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{}))(t); page.Paging.Total != 0 {
-			t.Errorf("%+v", page)
-		}
 	}},
 	{"folders are found by label, and deleted ones to be brought back", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -208,34 +167,6 @@ var assetBehaviours = []behaviour{
 				t.Errorf("%+v: %+v, want %+v", c.in, out, c.want)
 			}
 		}
-		_, err := as(reader).assets.Explain(t.Context(), lib, assets.ExplainRequest{Folder: f.ID})
-		wantError(t, "a hidden folder", err, assets.ErrNotFound)
-		_, err = as(reader).assets.Explain(t.Context(), lib, assets.ExplainRequest{Folder: f.ID, About: &assets.Whom{}})
-		wantError(t, "about others", err, assets.ErrForbidden)
-		_, err = s.assets.Explain(t.Context(), lib, assets.ExplainRequest{})
-		wantError(t, "neither asset nor folder", err, assets.ErrInvalid)
-	}},
-	{"an error is a value with kind, code, place and reason", func(t *testing.T, as func(httpapi.Principal) services) {
-		s := as(editor)
-		_, badBody := s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("1", "x", "none")}})
-		_, badQuery := s.assets.Search(t.Context(), lib, assets.SearchRequest{Tags: []string{strings.Repeat("t", 129)}})
-		_, badPath := s.assets.Asset(t.Context(), lib, "none")
-		_, noPath := s.assets.Asset(t.Context(), lib, "")
-		if e, ok := errors.AsType[*assets.Error](noPath); !ok || e.Kind != assets.ErrNotFound || e.Code != assets.CodeNotFound || e.Reason == "" {
-			t.Errorf("an empty id: %+v", e)
-		}
-		for what, c := range map[string]struct {
-			err  error
-			want assets.Error
-		}{
-			"a part of the body": {badBody, assets.Error{Kind: assets.ErrNotFound, Code: "not_found", Pointer: "/add/0/folders/0", Reason: "there is no such folder"}},
-			"a parameter":        {badQuery, assets.Error{Kind: assets.ErrInvalid, Code: "invalid", Parameter: "tags", Reason: "has 129 characters, at most 128 are allowed"}},
-			"the path":           {badPath, assets.Error{Kind: assets.ErrNotFound, Code: "not_found", Reason: "there is no such asset"}},
-		} {
-			if e, ok := errors.AsType[*assets.Error](c.err); !ok || *e != c.want {
-				t.Errorf("%s: %+v, want %+v", what, e, c.want)
-			}
-		}
 	}},
 	{"pages of a search lead to older assets and back to newer ones", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -255,12 +186,6 @@ var assetBehaviours = []behaviour{
 		if !slices.Equal(idsOf(newer.Assets), []string{want[3], want[4]}) {
 			t.Errorf("%+v", newer.Paging)
 		}
-		for _, q := range []assets.SearchRequest{{Limit: 501}, {Limit: -1}, {Order: "up"}, {Since: "x"}, {Since: "x", Until: "x"}, {Query: strings.Repeat("a ", 17)}, {Query: "\xff"}} {
-			_, err := s.assets.Search(t.Context(), lib, q)
-			wantError(t, fmt.Sprintf("%+v", q), err, assets.ErrInvalid)
-		}
-		_, err := s.assets.Search(t.Context(), lib, assets.SearchRequest{Folder: "none"})
-		wantError(t, "no folder", err, assets.ErrNotFound)
 	}},
 	{"what a folder hides is not found, not counted, and reads as absent", func(t *testing.T, as func(httpapi.Principal) services) {
 		open, closed := newFolder(t, as(editor), "open", "/"), newFolder(t, as(editor), "closed", "", press(assets.View))
@@ -282,10 +207,6 @@ var assetBehaviours = []behaviour{
 			_, err := as(other).assets.Folder(t.Context(), lib, id)
 			wantError(t, id, err, assets.ErrNotFound)
 		}
-		_, err := as(editor).assets.Search(t.Context(), assets.Library{Network: lib.Network, ID: "none"}, assets.SearchRequest{})
-		wantError(t, "no library", err, assets.ErrNotFound)
-		_, err = as(stranger).assets.Search(t.Context(), lib, assets.SearchRequest{})
-		wantError(t, "another network", err, assets.ErrForbidden)
 	}},
 	{"folders are created, moved, listed by label, deleted and brought back", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -328,21 +249,6 @@ var assetBehaviours = []behaviour{
 		if have := labels(assets.ListFoldersRequest{}); have != "A0 b1 " {
 			t.Error(have)
 		}
-		for _, test := range []struct {
-			in   assets.ChangeFoldersRequest
-			kind error
-		}{
-			{assets.ChangeFoldersRequest{Create: []assets.NewFolder{{}}}, assets.ErrInvalid},
-			{assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b.ID, Label: to("")}}}, assets.ErrInvalid},
-			{assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b.ID, Path: to("/" + b.ID + "/" + c.ID)}}}, assets.ErrInvalid},
-			{assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: "/none"}}}, assets.ErrNotFound},
-			{assets.ChangeFoldersRequest{Delete: []string{"none"}}, assets.ErrNotFound},
-		} {
-			_, err := s.assets.ChangeFolders(t.Context(), lib, test.in)
-			wantError(t, fmt.Sprintf("%+v", test.in), err, test.kind)
-		}
-		_, err := as(reader).assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}})
-		wantError(t, "the top level", err, assets.ErrForbidden)
 	}},
 	{"permissions are granted, equal ones once, and taken back by id or by what they say", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -359,10 +265,6 @@ var assetBehaviours = []behaviour{
 		list = ok(s.assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: f.ID, Remove: []assets.Permission{group}}))(t)
 		if len(list) != 0 {
 			t.Errorf("%+v", list)
-		}
-		for _, p := range []assets.Permission{{}, {Operation: "own", Role: &assets.Subject{ID: "r"}}, {Operation: assets.View, Role: &assets.Subject{ID: "r"}, RID: "x"}} {
-			_, err := s.assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: f.ID, Create: []assets.Permission{p}})
-			wantError(t, fmt.Sprintf("%+v", p), err, assets.ErrInvalid)
 		}
 		_, err := as(reader).assets.Permissions(t.Context(), lib, f.ID)
 		wantError(t, "a reader of what lost its last permission", err, assets.ErrNotFound)
@@ -403,9 +305,5 @@ var assetBehaviours = []behaviour{
 		if out := ok(s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{}))(t); len(out.Result) != 0 {
 			t.Errorf("%+v", out)
 		}
-		_, err := s.assets.Attributes(t.Context(), lib, "")
-		wantError(t, "no key", err, assets.ErrInvalid)
-		_, err = s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{Assets: []string{a.ID}, Add: []assets.Attribute{{}}})
-		wantError(t, "no key", err, assets.ErrInvalid)
 	}},
 }

@@ -45,22 +45,6 @@ var reviewBehaviours = []behaviour{
 			t.Errorf("%+v", report)
 		}
 	}},
-	{"an import of someone who does not moderate the network as a whole is refused", func(t *testing.T, as func(httpapi.Principal) services) {
-		for name, by := range map[string]httpapi.Principal{"a reader": reader, "a moderator of a site": siteOne, "a moderator of another network": moderatorOf("other.test")} {
-			_, err := as(by).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)})
-			wantError(t, name, err, reviews.ErrForbidden)
-		}
-	}},
-	{"what is no name of a network is refused", func(t *testing.T, as func(httpapi.Principal) services) {
-		for _, name := range []string{network, "example.test:site=1", "a b"} {
-			_, err := as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: name, File: strings.NewReader(oneReview)})
-			wantError(t, name, err, reviews.ErrInvalid)
-			e, ok := errors.AsType[*reviews.Error](err)
-			if !ok || e.Code != reviews.CodeInvalid || e.Parameter != "network" || !strings.HasPrefix(e.Reason, `"`+name+`" is not the name`) {
-				t.Errorf("%s: %+v", name, e)
-			}
-		}
-	}},
 	{"without a name the only network that the caller moderates is meant", func(t *testing.T, as func(httpapi.Principal) services) {
 		only := as(moderatorOf("example.test")).reviews
 		var out bytes.Buffer
@@ -90,17 +74,6 @@ var reviewBehaviours = []behaviour{
 		f, _ := errors.AsType[*reviews.Error](as(editor).reviews.Export(t.Context(), reviews.ExportRequest{}))
 		if e == nil || f == nil || e.Kind != reviews.ErrInvalid || *f != (reviews.Error{Kind: e.Kind, Code: e.Code, Reason: "the request does not say where to write the export to"}) || e.Reason != "the request has no file to import" {
 			t.Errorf("%+v, %+v", e, f)
-		}
-	}},
-	{"each network has reviews of its own", func(t *testing.T, as func(httpapi.Principal) services) {
-		both := moderatorOf("example.test", "other.test")
-		for _, name := range []string{"example.test", "other.test"} {
-			for _, dryRun := range []bool{true, false} {
-				report := ok(as(both).reviews.Import(t.Context(), reviews.ImportRequest{Network: name, File: strings.NewReader(oneReview), DryRun: dryRun}))(t)
-				if report.Created != 1 || report.Unchanged != 0 {
-					t.Errorf("%s, dry run %t: %+v", name, dryRun, report)
-				}
-			}
 		}
 	}},
 	{"what was imported is exported, of the network alone", func(t *testing.T, as func(httpapi.Principal) services) {
@@ -142,33 +115,6 @@ var reviewBehaviours = []behaviour{
 		}
 		if page := ok(by.ListCollections(t.Context(), reviews.ListCollectionsRequest{Source: "none"}))(t); len(page.Items) != 0 || page.Items == nil || page.Next != "" {
 			t.Errorf("%+v", page)
-		}
-	}},
-	{"lists refuse what the service refuses", func(t *testing.T, as func(httpapi.Principal) services) {
-		by := as(moderatorOf("example.test")).reviews
-		ok(by.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader(oneReview)}))(t)
-		_, err := by.ListReviews(t.Context(), reviews.ListReviewsRequest{Collection: "absent"})
-		wantError(t, "no collection", err, reviews.ErrNotFound)
-		_, err = by.ListReviews(t.Context(), reviews.ListReviewsRequest{})
-		wantError(t, "no id", err, reviews.ErrNotFound)
-		for parameter, in := range map[string]reviews.ListCollectionsRequest{"limit": {Limit: 501}, "after": {After: "x"}, "network": {Network: "a b"}} {
-			_, err := by.ListCollections(t.Context(), in)
-			wantError(t, parameter, err, reviews.ErrInvalid)
-			if e, ok := errors.AsType[*reviews.Error](err); !ok || e.Parameter != parameter {
-				t.Errorf("%s: %+v", parameter, e)
-			}
-		}
-		_, err = as(siteOne).reviews.ListCollections(t.Context(), reviews.ListCollectionsRequest{Network: "example.test"})
-		wantError(t, "a moderator of a site", err, reviews.ErrForbidden)
-	}},
-	{"an export is for moderators of the whole network", func(t *testing.T, as func(httpapi.Principal) services) {
-		ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)}))(t)
-		for name, by := range map[string]httpapi.Principal{"a reader": reader, "a moderator of a site": siteOne, "a moderator of another network": moderatorOf("other.test")} {
-			var out bytes.Buffer
-			wantError(t, name, as(by).reviews.Export(t.Context(), reviews.ExportRequest{Network: "example.test", To: &out}), reviews.ErrForbidden)
-			if out.Len() > 0 {
-				t.Errorf("%s: %s", name, &out)
-			}
 		}
 	}},
 	{"an export that cannot be written on gives the writer's error", func(t *testing.T, as func(httpapi.Principal) services) {

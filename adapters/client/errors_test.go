@@ -179,6 +179,37 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 			_, err := s.assets.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{}}})
 			return err
 		}},
+		{"a search", func(ctx context.Context, s services) error {
+			return second(s.assets.Search(ctx, lib, assets.SearchRequest{Tags: []string{strings.Repeat("t", 129)}}))
+		}},
+		{"a facet that there is not", func(ctx context.Context, s services) error {
+			return second(s.assets.Search(ctx, lib, assets.SearchRequest{Facets: []string{"tag"}}))
+		}},
+		{"an attribute without a key", func(ctx context.Context, s services) error { return second(s.assets.Attributes(ctx, lib, "")) }},
+		{"a folder that is not there", func(ctx context.Context, s services) error {
+			return second(s.assets.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: []string{"none"}}))
+		}},
+		{"permissions of a folder that is not there", func(ctx context.Context, s services) error {
+			return second(s.assets.ChangePermissions(ctx, lib, assets.ChangePermissionsRequest{Folder: "none", Create: []assets.Permission{{Operation: "own"}}}))
+		}},
+		{"an explanation of nothing", func(ctx context.Context, s services) error {
+			return second(s.assets.Explain(ctx, lib, assets.ExplainRequest{}))
+		}},
+		{"a library that is not there", func(ctx context.Context, s services) error {
+			return second(s.assets.Search(ctx, assets.Library{Network: lib.Network, ID: "none"}, assets.SearchRequest{}))
+		}},
+		{"a library of another network", func(ctx context.Context, s services) error {
+			return second(s.assets.Search(ctx, assets.Library{Network: "other.test", ID: "x"}, assets.SearchRequest{}))
+		}},
+		{"a check of another name", func(ctx context.Context, s services) error {
+			return second(s.apps.CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "other", Manifest: []byte(`{"name":"poll","version":"2","main":"/x","configSchema":{}}`)}))
+		}},
+		{"a collection that is not there", func(ctx context.Context, s services) error {
+			return second(s.reviews.ListReviews(ctx, reviews.ListReviewsRequest{Network: "example.test", Collection: "absent"}))
+		}},
+		{"collections after no cursor", func(ctx context.Context, s services) error {
+			return second(s.reviews.ListCollections(ctx, reviews.ListCollectionsRequest{After: "x"}))
+		}},
 		{"reviews of a foreign network", load("other.test")},
 		{"reviews of what is no network", load("a b")},
 	}
