@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -32,44 +31,60 @@ func (u unreadAnswer) Write(p []byte) (int, error) {
 // TestExportsHaveSlots fills the slots with exports whose clients do not read. Further exports are refused, other reads are
 // not, and slots become free when the clients have read.
 func TestExportsHaveSlots(t *testing.T) {
-	w := reviewWorld(t, func(c *httpapi.Config) { c.Limits.Exports, c.Limits.ExportsOfCaller = 3, 2 })
-	w.as(editor, "POST", importPath, record("YQ=="), setType("application/x-ndjson")).want(200)
-	user := func(i int) httpapi.Principal {
-		return httpapi.Principal{URN: fmt.Sprintf("%s:user=%d", network, i), Moderates: []string{network}}
-	}
-	u := unreadAnswer{begun: make(chan struct{}), goOn: make(chan struct{})}
-	ended := make(chan int)
-	export := func(by httpapi.Principal) {
-		r := httptest.NewRequest("GET", "/x/reviews/export", nil)
-		r.Header.Set("Authorization", "svctoken "+w.token(by))
-		go func() {
-			mine := unreadAnswer{httptest.NewRecorder(), u.begun, u.goOn}
-			w.handler.ServeHTTP(mine, r)
-			ended <- mine.Code
-		}()
-		<-u.begun
-	}
-	export(user(1))
-	export(user(1))
-	if r := w.as(user(1), "GET", "/x/reviews/export", "").want(429, "2 exports of this caller"); r.header.Get("Retry-After") == "" {
-		t.Error("a refused export is not told when to come again")
-	}
-	export(user(2))
-	w.as(user(3), "GET", "/x/reviews/export", "").want(429, "3 exports are under way")
-	if load, _ := httpapi.LoadOf(w.handler); load.Exports != 3 {
-		t.Errorf("%d exports are under way, want 3", load.Exports)
-	}
-	w.as(user(3), "HEAD", "/x/reviews/export", "").want(200)
-	w.as(user(3), "GET", "/apps/", "").want(200)
-	close(u.goOn)
-	for range 3 {
-		if status := <-ended; status != 200 {
-			t.Errorf("an export ended with %d", status)
+	synctest.Test(t, func(t *testing.T) {
+		known := &people{named: map[string]httpapi.Principal{}}
+		for _, name := range []string{"1", "2", "3"} {
+			known.set(name, httpapi.Principal{URN: network + ":user=" + name, Moderates: []string{network}})
 		}
-	}
-	if r := w.as(user(3), "GET", "/x/reviews/export", "").want(200); !strings.Contains(r.body, `"reviews"`) {
-		t.Errorf("not exported: %s", r.body)
-	}
+		h, err := httpapi.New(httpapi.Config{Reviews: reviews.New(memory.New().Reviews(), nil), Authenticate: known.authenticate, Limits: httpapi.Limits{Exports: 3, ExportsOfCaller: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := func(name, method, path, body string) *http.Request {
+			r := httptest.NewRequest(method, path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+name)
+			r.Header.Set("Content-Type", "application/x-ndjson")
+			return r
+		}
+		want := func(name, method, path, body string, status int, says string) http.Header {
+			t.Helper()
+			answer := httptest.NewRecorder()
+			h.ServeHTTP(answer, request(name, method, path, body))
+			if answer.Code != status || !strings.Contains(answer.Body.String(), says) {
+				t.Errorf("%s %s: %d %s, want %d with %q", method, path, answer.Code, answer.Body, status, says)
+			}
+			return answer.Header()
+		}
+		want("1", "POST", importPath, record("YQ=="), 200, `"created":1`)
+		begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan int)
+		export := func(name string) {
+			go func() {
+				mine := unreadAnswer{httptest.NewRecorder(), begun, goOn}
+				h.ServeHTTP(mine, request(name, "GET", exportPath, ""))
+				ended <- mine.Code
+			}()
+			<-begun
+		}
+		export("1")
+		export("1")
+		if headers := want("1", "GET", exportPath, "", 429, "2 exports of this caller"); headers.Get("Retry-After") == "" {
+			t.Error("a refused export is not told when to come again")
+		}
+		export("2")
+		want("3", "GET", exportPath, "", 429, "3 exports are under way")
+		if load, _ := httpapi.LoadOf(h); load.Exports != 3 {
+			t.Errorf("%d exports are under way, want 3", load.Exports)
+		}
+		want("3", "HEAD", exportPath, "", 200, "")
+		want("3", "GET", "/x/reviews/collections", "", 200, "")
+		close(goOn)
+		for range 3 {
+			if status := <-ended; status != 200 {
+				t.Errorf("an export ended with %d", status)
+			}
+		}
+		want("3", "GET", exportPath, "", 200, `"reviews"`)
+	})
 }
 
 // slowStore is a service whose export has three lines, with a pause after each.

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -172,39 +171,6 @@ func TestAPageThatFindsNoRoomIsGatheredAgain(t *testing.T) {
 	if n := <-done; n < 2<<20 {
 		t.Errorf("an answer of %d bytes", n)
 	}
-}
-
-// TestABodyThatStopsIsCutOff tests that a client that stops in the middle of its body is answered with 400, and that its memory
-// is returned.
-func TestABodyThatStopsIsCutOff(t *testing.T) {
-	t.Parallel()
-	c := newCrowd(t, 64<<20)
-	now := make(chan time.Duration, 1)
-	now <- 0
-	begun := time.Now()
-	c.memory.mu.Lock()
-	c.memory.now = func() time.Time { d := <-now; now <- d; return begun.Add(d) }
-	c.memory.mu.Unlock()
-	conn, err := net.Dial("tcp", c.srv.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken alice\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n%s",
-		strings.Repeat(" ", 100))
-	until(t, "what has come of the body is on record", func() bool {
-		c.memory.mu.Lock()
-		defer c.memory.mu.Unlock()
-		first := c.memory.holders.Front()
-		return first != nil && first.Value.(*holder).pace.bytes == 100
-	})
-	<-now
-	now <- mostIdle // no time of ours passes
-	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
-	if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 400") || !strings.Contains(string(text), "too slowly") {
-		t.Errorf("%s, %v", text, err)
-	}
-	until(t, "all is given back", func() bool { return c.memory.used.Load() == 0 })
 }
 
 // Completing the configs of a 200 KB app may take many times its size. That is counted, up to a quarter of

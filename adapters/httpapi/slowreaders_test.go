@@ -1,7 +1,9 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -235,6 +237,32 @@ func TestAResponseWhoseClientStopsIsCut(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A body that stops is answered with 400 after 20 seconds, and its memory is returned.
+func TestABodyThatStopsIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var handler http.Handler
+		conn := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }},
+			func(s *http.Server) { handler = s.Handler })()
+		defer conn.Close()
+		begun := time.Now()
+		if _, err := fmt.Fprintf(conn, "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n%100s", ""); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		if took := time.Since(begun); err != nil || answer.StatusCode != 400 || !strings.Contains(string(text), "too slowly") || took < 20*time.Second || took > 25*time.Second {
+			t.Errorf("%s %s after %s, %v", answer.Status, text, took, err)
+		}
+		if load, _ := httpapi.LoadOf(handler); load.Memory != 0 {
+			t.Errorf("%d bytes are in use", load.Memory)
+		}
+		time.Sleep(time.Minute) // until the server has closed its side, too
+	})
 }
 
 // longEvents is a feed without an end, whose pages have one event of 10 KiB, too few to need memory of the budget.

@@ -30,28 +30,17 @@ func TestDiffs(t *testing.T) {
 	var attacks []attack
 	for name, c := range map[string]struct{ from, to []string }{
 		"lists of different numbers":      {list(450_000, `#`), list(120_000, `-#`)},
-		"lists of a few numbers":          {list(150_000, `1,2,3,1,1`), list(90_000, `3,2,1,3`)},
-		"lists of many equal numbers":     {list(4_000, `1,2`), list(1_000, `2,2,1,1`)},
-		"objects of different members":    {[]string{"{" + repeat(250_000, `"a#":1`) + "}"}, []string{"{" + repeat(70_000, `"b#":1`) + "}"}},
 		"objects of objects":              {[]string{"{" + repeat(100_000, `"a#":{"b":[#]}`) + "}"}, []string{"{" + repeat(40_000, `"a#":{"b":[0]}`) + "}"}},
 		"deep objects around a long text": {[]string{nested(50, `{"a":`, `{"b":"`+strings.Repeat("x", 3<<20)+`"}`, "}")}, []string{nested(50, `{"a":`, `{"b":"`+strings.Repeat("x", 900<<10)+`"}`, "}")}},
 		"a thousand elements that resemble each other": {configs(1000, `{"a":"one two three four five six seven eight nine ten eleven #","b":1,"c":true}`),
 			configs(1000, `{"a":"eleven ten nine eight seven six five four three two one # #","b":1,"c":false}`)},
-		"a thousand elements the other way round": {configs(1000, `{"a":#}`), configs(1000, `{"a":1#}`)},
-		"a thousand texts of a thousand words":    {configs(900, `{"a":"`+strings.TrimSpace(strings.Repeat("word# text# ", 200))+`"}`), configs(200, `{"a":"`+strings.TrimSpace(strings.Repeat("text# other# ", 150))+`"}`)},
-		"names of tildes":                         {configs(1, `{"`+strings.Repeat("~", 500_000)+`":1}`), configs(1, `{"`+strings.Repeat("/", 500_000)+`":1}`)},
+		"a thousand texts of a thousand words": {configs(900, `{"a":"`+strings.TrimSpace(strings.Repeat("word# text# ", 200))+`"}`), configs(200, `{"a":"`+strings.TrimSpace(strings.Repeat("text# other# ", 150))+`"}`)},
 	} {
 		id := s.newApp("any", c.from...)
 		s.patch(id, `{"op":"replace","path":"/apps/0/elements","value":`+elements(c.to)+`}`).want(200)
-		for _, path := range []string{"versions/0/diff/1", "versions/1/diff/0", "history"} {
+		for _, path := range []string{"versions/0/diff/1", "history"} {
 			attacks = append(attacks, attack{name: name + ", " + path, want: "200", cpu: 600 * time.Millisecond, mib: 100, send: func(s *server) reply { return s.get("/apps/" + id + "/" + path) }})
 		}
 	}
-	large := s.newApp("any", configs(1000, `{"a":"`+strings.Repeat("x", 3500)+`"}`)...)
-	for v := range 60 {
-		s.send("PATCH", "/apps/"+large, strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},`+
-			`{"op":"move","from":"/apps/0/elements/%d","path":"/apps/0/elements/0"},{"op":"replace","path":"/apps/0/title","value":"%d"}]`, v, 500+v, v))).want(200)
-	}
-	attacks = append(attacks, attack{name: "sixty versions of 3.5 MB", want: "200", send: func(s *server) reply { return s.get("/apps/" + large + "/history?limit=100") }})
 	run(t, s, attacks)
 }
