@@ -63,7 +63,7 @@ var mutants = []mutant{
 
 	{"a token is signed", "adapters/httpapi", "Tokens.Verify", "ParseWithClaims", false},
 	{"a token ends", "adapters/httpapi", "claims.goodAt", "expires", false},
-	{"a token has known claims", "adapters/httpapi", "readClaims", "known", false},
+	{"a token begins", "adapters/httpapi", "claims.goodAt", "notBefore Before", false},
 	{"a page of another site writes nothing", "adapters/httpapi", "handler.checkOrigin", "ambient", true},
 	{"JSON has a depth", "internal/strictjson", "Check", "depth maxDepth", false},
 
