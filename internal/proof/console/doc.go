@@ -8,10 +8,6 @@
 // folder that TestViews names. When a test ends, the page tells which requests it has sent; one to another origin, or with
 // a token in its address, fails the test.
 //
-// TestFirstView logs how long the first view takes, and has no limit for it:
-//
-//	go test -tags proof -run TestFirstView -v ./internal/proof/console
-//
 // TestLargeLibrary stores a library and logs how long a search and opening a folder and an asset take in the browser, until
 // the next paint and until the outcome is shown. With 1,000,000 assets, 10,000 folders and 2,000 permissions:
 //

@@ -132,28 +132,6 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// TestFirstView logs how long the list of apps takes from the start of the navigation until its rows are painted, in a
-// browser that has nothing of the page in its cache. It has no limit for the time.
-func TestFirstView(t *testing.T) {
-	w, _ := filled(t)
-	var all []float64
-	for range 3 {
-		b := webdriver.New(t)
-		b.Resize(1280, 900)
-		b.Prelude(`new MutationObserver((_, observer) => {
-			if (!document.querySelector("tbody tr")) return;
-			observer.disconnect();
-			requestAnimationFrame(() => setTimeout(() => (window.firstView = performance.now())));
-		}).observe(document, { childList: true, subtree: true })`)
-		b.Open(w.url + "/#token=" + w.token(ann))
-		b.Until(`() => window.firstView !== undefined`)
-		var took float64
-		b.Run(&took, `async () => window.firstView`)
-		all = append(all, took)
-	}
-	t.Logf("the list of apps is shown after %.0f ms", all)
-}
-
 // look fails where axe-core finds something, or the page is wider than the window.
 func (p *person) look(axe string) {
 	p.T.Helper()
