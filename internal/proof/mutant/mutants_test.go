@@ -36,7 +36,7 @@ type mutant struct {
 
 var mutants = []mutant{
 	{"an app is for its owner", "appsvc", "Caller.mayUse", "Owner", true},
-	{"a delivery token uses no app", "appsvc", "Caller.mayUse", "TagsOnly", true},
+	{"a delivery token reads its own tags", "appsvc", "Service.tag", "TagsOnly", false},
 	{"an app is for those who read its groups", "appsvc", "Caller.mayRead", "reads", false},
 	{"an app is hidden from others", "appsvc", "readableHead", "mayRead", false},
 	{"who reads does not write", "appsvc", "usableHead", "mayUse", false},
