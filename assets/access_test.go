@@ -617,9 +617,9 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 		t.Errorf("a folder that inherits nothing: %v", err)
 	}
 	below, _ := d.folder("below", path, true)
-	d.asset("1", "x", id, below)
+	d.asset("1", "x", below)
 	if n := d.total(member, assets.SearchRequest{}); n != 1 {
-		t.Errorf("an asset in the folder and in one that inherits from it: a search finds %d", n)
+		t.Errorf("an asset in a folder that inherits from it: a search finds %d", n)
 	}
 	inherit := assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("h")}, {ID: id, Inherit: flag(false)}, {ID: id, Inherit: flag(true)}}}
 	if _, err := d.ChangeFolders(ctx, member, lib, inherit); err != nil {

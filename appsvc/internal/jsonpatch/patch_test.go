@@ -110,6 +110,7 @@ func TestApply(t *testing.T) {
 		{"test what is not there for null", `{}`, `{"op":"test","path":"/a","value":null}`, ``, jsonpatch.ErrTest},
 		{"test below what is not there for null", `{}`, `{"op":"test","path":"/a/b","value":null}`, ``, jsonpatch.ErrTest},
 		{"test null against false", `[null]`, `{"op":"test","path":"/0","value":false}`, ``, jsonpatch.ErrTest},
+		{"test with a member less", `{"foo":{"a":1,"b":2}}`, `{"op":"test","path":"/foo","value":{"a":1}}`, ``, jsonpatch.ErrTest},
 		{"test with another value", `{"foo":{"bar":[1,2]}}`, `{"op":"test","path":"/foo","value":[1,2]}`, ``, jsonpatch.ErrTest},
 		{"test the place after the end", `[1]`, `{"op":"test","path":"/-","value":1}`, ``, jsonpatch.ErrTest},
 		{"test with a leading zero", `["foo"]`, `{"op":"test","path":"/00","value":"foo"}`, ``, jsonpatch.ErrApply},
