@@ -2,7 +2,6 @@ package reviews_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -227,46 +226,6 @@ func TestOnlyAnOperatorListsNetworks(t *testing.T) {
 	}
 }
 
-// Whatever other networks hold, and whatever is done with them, the answers about one are the same.
-func TestNetworksDoNotShowInEachOther(t *testing.T) {
-	two := collection("YQ", `,"dimensions":["x","y"]`, review("1", "1,2", ""), review("2", "3,4", ""))
-	email := collection("YQ", single, review("1", 5, `,"imported_email":"ann@example.test"`))
-	files := []string{
-		collection("YQ", single, review("1", 5, ""), review("2", 5, "")), email, two,
-		collection("YQ", single, review("1", 6, ""), review("3", 5, `,"parent_id":"1"`)) + "no JSON\n",
-		collection("YWI", single, review("1", 5, "")), collection("YQ", single),
-	}
-	alone, crowded := reviews.New(memory.New().Reviews(), nil), reviews.New(memory.New().Reviews(), nil)
-	answers := func(s *reviews.Service, file string, dry bool) string {
-		report, err := s.Import(ctx, moderator("urn:vitrine:example.test"), reviews.ImportRequest{Network: network, File: strings.NewReader(file), DryRun: dry})
-		var out bytes.Buffer
-		fmt.Fprintf(&out, "%+v %v\n", report, err)
-		if err := s.Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out}); err != nil {
-			t.Fatal(err)
-		}
-		for stats, err := range s.AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
-			fmt.Fprintf(&out, "%+v %v\n", stats, err)
-		}
-		stats, err := s.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"})
-		fmt.Fprintf(&out, "%+v %v\n", stats, err)
-		return out.String()
-	}
-	for i, file := range files {
-		for j := range files { // in the others everything comes in another order
-			for _, name := range []string{"other.test", "example.test.org", "example.te"} {
-				if _, err := crowded.Import(ctx, operator, reviews.ImportRequest{Network: name, File: strings.NewReader(files[(i+2*j+1)%len(files)])}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for _, dry := range []bool{true, false} {
-				if got, want := answers(crowded, file, dry), answers(alone, file, dry); got != want {
-					t.Fatalf("file %d, dry run %t: beside other networks the answers are\n%s\nalone\n%s", i, dry, got, want)
-				}
-			}
-		}
-	}
-}
-
 // stops is a file that waits in the middle.
 type stops struct {
 	before  io.Reader
@@ -283,46 +242,22 @@ func (s *stops) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// heldOpen is a store whose updates of one network wait before they end.
-type heldOpen struct {
-	reviews.Store
-	network string
-	stop    *stops
-}
-
-func (h heldOpen) Update(ctx context.Context, network string, fn func(reviews.Tx) error) error {
-	return h.Store.Update(ctx, network, func(tx reviews.Tx) error {
-		err := fn(tx)
-		if network == h.network {
-			close(h.stop.reached)
-			<-h.stop.goOn
-		}
-		return err
-	})
-}
-
+// No transaction is open while an import waits for its file, so that of another network goes on.
 func TestAnImportDoesNotWaitForThatOfAnotherNetwork(t *testing.T) {
-	for _, inTransaction := range []bool{false, true} {
-		stop := &stops{before: strings.NewReader(record), reached: make(chan struct{}), goOn: make(chan struct{})}
-		var store reviews.Store = memory.New().Reviews()
-		var file io.Reader = stop
-		if inTransaction {
-			store, file = heldOpen{store, "slow.test", stop}, strings.NewReader(record)
-		}
-		service := reviews.New(store, nil)
-		done := make(chan error)
-		go func() {
-			_, err := service.Import(ctx, operator, reviews.ImportRequest{Network: "slow.test", File: file})
-			done <- err
-		}()
-		<-stop.reached
-		report, err := service.Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)})
-		if err != nil || report.Created != report.Reviews {
-			t.Errorf("%+v, %v", report, err)
-		}
-		close(stop.goOn)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+	file := &stops{before: strings.NewReader(record), reached: make(chan struct{}), goOn: make(chan struct{})}
+	service := reviews.New(memory.New().Reviews(), nil)
+	done := make(chan error)
+	go func() {
+		_, err := service.Import(ctx, operator, reviews.ImportRequest{Network: "slow.test", File: file})
+		done <- err
+	}()
+	<-file.reached
+	report, err := service.Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)})
+	if err != nil || report.Created != report.Reviews {
+		t.Errorf("%+v, %v", report, err)
+	}
+	close(file.goOn)
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

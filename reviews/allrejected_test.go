@@ -131,9 +131,7 @@ func TestOneAcceptedReviewMakesItsCollection(t *testing.T) {
 	for name, list := range map[string][]string{
 		"small, first":  {good, bad},
 		"small, last":   {bad, good},
-		"first":         {good, refusedLarge("1"), refusedLarge("2")},
 		"in the middle": {refusedLarge("1"), good, refusedLarge("2")},
-		"last":          {refusedLarge("1"), refusedLarge("2"), good},
 		"large":         {bad, refusedLarge("1"), largeReview("9"), refusedLarge("2")},
 	} {
 		file := titled(collection("YQ", single, list...), "NEW")

@@ -99,6 +99,8 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 		files := []string{test.file, zipped(test.file)}
 		if test.is == "" { // what was compressed twice has no text
 			files, test.is = files[1:], "compressed with gzip twice"
+		} else if len(test.file) > 1<<16 {
+			files = files[:1]
 		}
 		for _, file := range files {
 			r := importInto(t, memory.New().Reviews(), file, nil)

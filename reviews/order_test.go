@@ -1,7 +1,6 @@
 package reviews_test
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,19 +90,25 @@ func TestStoredDimensionsComeByOffset(t *testing.T) {
 	}
 }
 
-// A line with more problems than are put in order at once loses none of them.
+// A line with more problems than are put in order at once loses none of them, and each names its review.
 func TestVeryManyProblemsOfALineAreAllReported(t *testing.T) {
-	for _, n := range []int{999, 1000, 1001, 5000} {
+	for _, n := range []int{999, 1000, 1001, 3000} {
 		for _, buffer := range []int{64, 1 << 20} {
-			file := collection("YQ", single, slices.Repeat([]string{"7"}, n)...)
-			list := check(t, []byte(file), reviews.WithBuffer(reviews.Options{}, buffer))
-			for i, p := range list {
-				if p.Offset != int64(bytes.Index([]byte(file), []byte("[7"))+1+2*i) {
-					t.Fatalf("%d problems, buffer %d: problem %d is at %d", n, buffer, i, p.Offset)
+			list := make([]string, n)
+			for i := range list {
+				list[i] = review(fmt.Sprintf("r%04d", i), 0, "")
+			}
+			file := collection("YQ", single, list...)
+			first := int64(strings.Index(file, "[0]") + 1)
+			found := check(t, []byte(file), reviews.WithBuffer(reviews.Options{}, buffer))
+			for i, p := range found {
+				offset := first + int64(i*(len(list[0])+1))
+				if p.Offset != offset || p.Column != offset+1 || p.Review != fmt.Sprintf("r%04d", i) || p.Collection != "YQ" || p.Value != "0" {
+					t.Fatalf("%d problems, buffer %d: problem %d is %+v, want it at %d", n, buffer, i, p, offset)
 				}
 			}
-			if len(list) != n {
-				t.Errorf("%d problems, buffer %d: %d came", n, buffer, len(list))
+			if len(found) != n {
+				t.Errorf("%d problems, buffer %d: %d came", n, buffer, len(found))
 			}
 		}
 	}

@@ -65,20 +65,6 @@ func TestProblemsNameTheRecordAndWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A review has its id in each of its problems also where they are too many to wait for the end of the line.
-func TestVeryManyProblemsNameTheirReviews(t *testing.T) {
-	list := make([]string, 3000)
-	for i := range list {
-		list[i] = review(fmt.Sprint("r", i), 0, "")
-	}
-	file := collection("YQ", single, list...)
-	for i, p := range check(t, []byte(file), nil) {
-		if p.Review != fmt.Sprint("r", i) || p.Collection != "YQ" || p.Value != "0" || p.Column != p.Offset+1 {
-			t.Fatalf("problem %d: %+v", i, p)
-		}
-	}
-}
-
 func TestWithoutEmailRemovesWhatMayHoldAnAddress(t *testing.T) {
 	const email = "ann@example.test"
 	file := collection("YQ", single, `{"id":"1","imported_email":"`+email+`","imported_display_name":"N"}`, review("1", 0, ""),
