@@ -43,34 +43,14 @@ func TestBodiesOverTheLimitAre413(t *testing.T) {
 		text := `{"title":"x","groups":["urn:vitrine:example.test"]}`
 		return text + strings.Repeat(" ", size-len(text))
 	}
-	chunked := func(r *http.Request) { r.ContentLength = -1 }
-	w.as(editor, "POST", "/apps/", body(limit)).want(201)
-	w.as(editor, "POST", "/apps/", body(limit), chunked).want(201)
 	w.as(editor, "POST", "/apps/", body(limit+1)).want(413, "4194304")
-	w.as(editor, "POST", "/apps/", body(limit+1), chunked).want(413, "4194304")
 	w.raw("POST", "POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken "+w.token(editor)+
 		"\r\nContent-Type: application/json\r\nContent-Length: 9223372036854775807\r\n\r\n").want(413)
 
 	small := newWorld(t, func(c *httpapi.Config) { c.Limits.Body = 60 })
-	small.as(editor, "POST", "/apps/", body(60)).want(201)
-	small.as(editor, "POST", "/apps/", body(61)).want(413, "60")
-}
-
-func TestAnEndlessBodyIsCutOff(t *testing.T) {
-	w := newWorld(t)
-	r, err := http.NewRequest("POST", w.url+"/apps/", endless{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "svctoken "+w.token(editor))
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := w.client.Do(r) // it comes back when the body was cut off
-	if err != nil {
-		return // the server closed the connection before its answer could be read
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != 413 {
-		t.Errorf("status %d", answer.StatusCode)
+	for _, chunked := range []option{func(*http.Request) {}, func(r *http.Request) { r.ContentLength = -1 }} {
+		small.as(editor, "POST", "/apps/", body(60), chunked).want(201)
+		small.as(editor, "POST", "/apps/", body(61), chunked).want(413, "60")
 	}
 }
 

@@ -4,17 +4,13 @@ package access
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
-
-var wantedRows = flag.String("rows", "", "look at the rows that this regular expression matches")
 
 // row is an endpoint, asked one question about some things by every caller.
 type row struct {
@@ -175,16 +171,8 @@ func rows() []row {
 
 func TestEveryCell(t *testing.T) {
 	var n cells
-	only, wanted := regexp.MustCompile(*wantedRows), 0
 	for _, rw := range rows() {
-		if !only.MatchString(rw.route + " " + rw.what) {
-			continue
-		}
-		wanted++
 		t.Run(rw.route+" "+rw.what, func(t *testing.T) { rw.run(t, &n) })
-	}
-	if wanted == 0 {
-		t.Errorf("no row is like %q", *wantedRows)
 	}
 	t.Logf("%d rows, %d callers, %d cells, %d requests", n.rows, len(callers), n.cells, n.requests)
 }

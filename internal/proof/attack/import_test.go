@@ -103,28 +103,3 @@ func TestImports(t *testing.T) {
 		t.Errorf("%d temporary files are left, %v", left, err)
 	}
 }
-
-// TestTheOneBadLine finds one bad line among very many, by its number and place.
-func TestTheOneBadLine(t *testing.T) {
-	s := start(t)
-	lines := 200_000
-	if testing.Short() {
-		lines = 20_000
-	}
-	var report struct {
-		Lines, Errors int
-		Problems      []struct {
-			Line, Offset int
-			Rule         string
-		}
-	}
-	file := io.MultiReader(strings.NewReader("\ufeff"), repeated("\r\n", lines), strings.NewReader("{\n"), repeated("\n", lines), strings.NewReader(strings.TrimSpace(record)))
-	r := s.send("POST", "/x/reviews/import", file, header("Content-Type", ndjson)).want(200)
-	r.read(&report)
-	if len(report.Problems) != 1 || report.Errors != 1 || report.Problems[0].Line != lines+1 || report.Problems[0].Offset < 3+2*lines || report.Problems[0].Offset > 4+2*lines {
-		t.Errorf("want a problem in line %d at byte %d: %s", lines+1, 3+2*lines, r.body)
-	}
-	if !strings.Contains(r.body, `"created":1,`) {
-		t.Errorf("the record in the last line, which has no end, is not in: %s", r.body)
-	}
-}

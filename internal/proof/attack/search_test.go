@@ -52,19 +52,11 @@ func TestSearchesAndLibraries(t *testing.T) {
 		return func(s *server) reply { return s.post(library+path, body) }
 	}
 	attacks := []attack{
-		{name: "50,000 words", want: "400", send: search(strings.Repeat("a ", 50_000))},
-		{name: "100 KB of one word", want: "400", send: search(strings.Repeat("a", 100<<10))},
 		{name: "512 bytes of marks", want: "200 400", send: search("a" + strings.Repeat("\u0301", 255))},
-		{name: "17 words", want: "400", send: search(strings.Repeat("a ", 17))},
 		{name: "16 words of brackets", want: "200", send: search(strings.Repeat("(a) ", 16))},
 		{name: "16 tags", want: "200", send: func(s *server) reply {
 			return s.get(library + "/assets?tags=" + repeat(16, "tag#") + "&query=" + url.QueryEscape(strings.Repeat("one ", 16)))
 		}},
-		{name: "20,000 tags", want: "400", send: func(s *server) reply { return s.get(library + "/assets?tags=" + repeat(20_000, "tag")) }},
-		{name: "2,000 attributes", want: "400", send: func(s *server) reply {
-			return s.get(library + "/assets?attribute=" + repeat(2_000, "k:v&attribute=#"))
-		}},
-		{name: "5,000 facets", want: "400", send: func(s *server) reply { return s.get(library + "/assets?facets=" + repeat(5_000, "attribute:#")) }},
 		{name: "a prefix of 500 bytes", want: "200", send: search(strings.Repeat("x", 500) + "*")},
 		{name: "20,000 ids of folders", want: "400", send: func(s *server) reply { return s.get(library + "/folders?id=" + repeat(20_000, "f#")) }},
 		{name: "a path of 50,000 folders", want: "200", send: func(s *server) reply { return s.get(library + "/folders?path=" + strings.Repeat("/f", 50_000)) }},
@@ -81,12 +73,8 @@ func TestSearchesAndLibraries(t *testing.T) {
 		{name: "characters that grow when they are folded", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+texts("grow", slices.Repeat([]string{"\ufdfa "}, 400_000)...)+`]}`)},
 		{name: "30,000 assets of nothing", want: "400", send: post("/assets", `{"add":[`+repeat(30_000, `{"id":"many#","generator":{"id":"g"},"content":{}}`)+`]}`)},
 		{name: "one asset 1,000 times", want: "200", send: post("/assets", `{"add":[`+repeat(1000, `{"id":"same","generator":{"id":"g"},"content":{}}`)+`]}`)},
-		{name: "an asset in 1,001 folders", want: "400 404", send: post("/assets", `{"add":[{"id":"f","generator":{"id":"g"},"content":{},"folders":[`+repeat(1001, `"f#"`)+`]}]}`)},
 		{name: "100,000 ids to remove", want: "400", send: post("/assets", `{"remove":[`+repeat(100_000, `"AAAAAAAAAAAAAAAAAAAAAA"`)+`]}`)},
 		{name: "100,000 ids to label", want: "400", send: post("/attributes", `{"assets":[`+repeat(100_000, `"AAAAAAAAAAAAAAAAAAAAAA"`)+`],"add":[{"key":"k","value":"v"}]}`)},
-		{name: "1,001 attributes", want: "400", send: post("/attributes", `{"assets":[],"add":[`+repeat(1001, `{"key":"k","value":"#"}`)+`]}`)},
-		{name: "65 levels of folders", want: "400 404", send: post("/folders", `{"create":[{"label":"x","path":"`+strings.Repeat("/f", 65)+`"}]}`)},
-		{name: "50,000 labels of 4 MiB", want: "400", send: post("/folders", `{"create":[{"label":"`+strings.Repeat("x", 3<<20)+`"}]}`)},
 		{name: "20,000 folders", want: "400", send: post("/folders", `{"create":[`+repeat(20_000, `{"label":"folder #"}`)+`]}`)},
 		{name: "1,000 folders", want: "200", send: post("/folders", `{"create":[`+repeat(1000, `{"label":"folder #"}`)+`]}`)},
 		{name: "and all of them listed", want: "200", send: func(s *server) reply { return s.get(library + "/folders?limit=500") }},
