@@ -238,7 +238,7 @@ func TestAttacksEndSoon(t *testing.T) {
 					t.Fatal("refused where it was accepted before")
 				}
 			}
-			if best > 3*time.Second { // some 250 ms are usual: this is for what was forgotten, whatever the machine
+			if best > 10*time.Second { // some 250 ms are usual: this is for what was forgotten, whatever else the machine does
 				t.Errorf("n = %d took %v", n, best)
 			}
 			for n := 2; n < 1<<20; n *= 2 {
@@ -250,7 +250,7 @@ func TestAttacksEndSoon(t *testing.T) {
 			}
 			start := time.Now()
 			err := newSchemas(nil).validate([]byte(schema), []byte(config))
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("far too large, it took %v: %v", took, err)
 			}
 		})
