@@ -200,28 +200,6 @@ func TestCommitsOfAnotherProcessAreSeenAtOnce(t *testing.T) {
 	t.Logf("of %d reads, %d met a cache of their state", 3*rounds, cached)
 }
 
-// Two stores on one file, in one process: each sees at once what the other has acknowledged.
-func TestTwoStoresOnOneFile(t *testing.T) {
-	one := openTest(t, nil)
-	two := openAt(t, one.path, nil)
-	stores := []appsvc.Store{one.Apps(), two.Apps()}
-	rounds := 300
-	if proof.Short() {
-		rounds = 60
-	}
-	for i := range rounds {
-		v, err := nextVersion(stores[i%2], "app")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n, s := range stores {
-			if got, err := look(s, "app"); err != nil || got != v {
-				t.Fatalf("store %d reads version %d after %d was acknowledged by store %d: %v", n, got, v, i%2, err)
-			}
-		}
-	}
-}
-
 // Writers of two stores and readers of both at the same time: no reader goes back, none sees half.
 func TestReadersAmongWritersOfTwoStores(t *testing.T) {
 	one := openTest(t, nil)

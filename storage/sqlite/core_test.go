@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -77,18 +76,4 @@ func marks(t testing.TB, db *DB) int64 {
 		t.Fatal(err)
 	}
 	return n
-}
-
-func TestUpdateCommitsAllOrNothing(t *testing.T) {
-	db, ctx, no := openTest(t, nil), context.Background(), errors.New("no")
-	if err := db.update(ctx, func(c *conn) error { return mark(c, "a") }); err != nil {
-		t.Fatal(err)
-	}
-	err := db.update(ctx, func(c *conn) error { return errors.Join(mark(c, "b"), no) })
-	if !errors.Is(err, no) {
-		t.Errorf("the function's error came out as %v", err)
-	}
-	if n := marks(t, db); n != 1 {
-		t.Errorf("%d rows are kept, want 1", n)
-	}
 }
