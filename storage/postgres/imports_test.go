@@ -75,9 +75,10 @@ func TestAnImportDoesNotDelayOtherUpdates(t *testing.T) {
 	}
 }
 
-// Imports that have no collection in common do not meet: none of their transactions runs twice.
-func TestDisjointImportsDoNotDeadlock(t *testing.T) {
-	const importers, transactions, collections = 4, 6, 100
+// importInParallel has four importers run six transactions each, and fails if one of these runs twice.
+func importInParallel(t *testing.T, each func(tx reviews.Tx, importer, transaction int) error) {
+	t.Helper()
+	const importers, transactions = 4, 6
 	db := openTest(t, nil)
 	var runs atomic.Int64
 	var group sync.WaitGroup
@@ -86,12 +87,7 @@ func TestDisjointImportsDoNotDeadlock(t *testing.T) {
 			for n := range transactions {
 				err := db.Reviews().Update(ctx, network, func(tx reviews.Tx) error {
 					runs.Add(1)
-					for c := range collections {
-						if err := addReviews(tx, fmt.Sprint(i), n*collections+c); err != nil {
-							return err
-						}
-					}
-					return nil
+					return each(tx, i, n)
 				})
 				if err != nil {
 					t.Error(err)
@@ -105,45 +101,40 @@ func TestDisjointImportsDoNotDeadlock(t *testing.T) {
 	}
 }
 
-// Imports that have all collections in common, each in an order of its own, wait for each other and take no deadlock: none
-// of their transactions runs twice.
-func TestOverlappingImportsDoNotDeadlock(t *testing.T) {
-	const importers, transactions, collections = 4, 6, 50
-	db := openTest(t, nil)
-	var runs atomic.Int64
-	var group sync.WaitGroup
-	for range importers {
-		group.Go(func() {
-			for range transactions {
-				err := db.Reviews().Update(ctx, network, func(tx reviews.Tx) error {
-					runs.Add(1)
-					keys := make([]reviews.Key, collections)
-					for i, n := range rand.Perm(collections) {
-						keys[i] = reviews.Key{Source: "s", ID: fmt.Sprint(n)}
-					}
-					if err := tx.Announce(ctx, append(keys, keys[0])); err != nil { // one of them twice
-						return err
-					}
-					for _, key := range keys {
-						if _, err := tx.Collection(ctx, key); err != nil && !errors.Is(err, reviews.ErrNotFound) {
-							return err
-						}
-						if err := tx.PutCollection(ctx, reviews.Collection{Key: key}); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
+// Imports that have no collection in common do not meet.
+func TestDisjointImportsDoNotDeadlock(t *testing.T) {
+	const collections = 100
+	importInParallel(t, func(tx reviews.Tx, importer, transaction int) error {
+		for c := range collections {
+			if err := addReviews(tx, fmt.Sprint(importer), transaction*collections+c); err != nil {
+				return err
 			}
-		})
-	}
-	group.Wait()
-	if got := runs.Load(); got != importers*transactions {
-		t.Errorf("%d runs of %d transactions", got, importers*transactions)
-	}
+		}
+		return nil
+	})
+}
+
+// Imports that have all collections in common, each in an order of its own, wait for each other and take no deadlock.
+func TestOverlappingImportsDoNotDeadlock(t *testing.T) {
+	const collections = 50
+	importInParallel(t, func(tx reviews.Tx, _, _ int) error {
+		keys := make([]reviews.Key, collections)
+		for i, n := range rand.Perm(collections) {
+			keys[i] = reviews.Key{Source: "s", ID: fmt.Sprint(n)}
+		}
+		if err := tx.Announce(ctx, append(keys, keys[0])); err != nil { // one of them twice
+			return err
+		}
+		for _, key := range keys {
+			if _, err := tx.Collection(ctx, key); err != nil && !errors.Is(err, reviews.ErrNotFound) {
+				return err
+			}
+			if err := tx.PutCollection(ctx, reviews.Collection{Key: key}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // However many things an update adds, it takes only some locks in the server's table of them, which

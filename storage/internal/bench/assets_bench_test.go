@@ -7,7 +7,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,8 +15,6 @@ import (
 
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/internal/posts"
-	"github.com/vitrine-go/vitrine/storage/postgres"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // More of them: go test ./storage/internal/bench -run '^$' -bench Assets -benchtime 50x -timeout 0 -posts 1000000
@@ -73,22 +70,10 @@ func (l *library) add(b *testing.B, in assets.ChangeAssetsRequest) {
 	}
 }
 
-// libraries opens both engines anew; the pool is another way to the second.
+// libraries are a library in each engine, and a pool of connections to the second.
 func libraries(b *testing.B) ([]*library, *pgxpool.Pool) {
-	path := filepath.Join(b.TempDir(), "vitrine.db")
-	lite, err := sqlite.Open(path, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { lite.Close() })
-	address := durable(b).Database(b)
-	post, err := postgres.Open(ctx, address, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { post.Close() })
-	all := []*library{newLibrary(b, "SQLite", lite.Assets()), newLibrary(b, "PostgreSQL", post.Assets())}
-	return all, open(b, address)
+	lite, post, pool := both(b)
+	return []*library{newLibrary(b, "SQLite", lite.Assets()), newLibrary(b, "PostgreSQL", post.Assets())}, pool
 }
 
 func BenchmarkAssetsAdd(b *testing.B) {

@@ -36,10 +36,9 @@ type engine struct {
 	size  func() int64 // bytes, after tidying up
 }
 
-// engines opens each engine anew.
-func engines(b *testing.B) []engine {
-	path := filepath.Join(b.TempDir(), "vitrine.db")
-	lite, err := sqlite.Open(path, nil)
+// both opens both engines anew; the pool is another way to the second.
+func both(b *testing.B) (*sqlite.DB, *postgres.DB, *pgxpool.Pool) {
+	lite, err := sqlite.Open(filepath.Join(b.TempDir(), "vitrine.db"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,7 +49,12 @@ func engines(b *testing.B) []engine {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { post.Close() })
-	pool := open(b, address)
+	return lite, post, open(b, address)
+}
+
+// engines are the stores of apps of both engines.
+func engines(b *testing.B) []engine {
+	lite, post, pool := both(b)
 	return []engine{
 		{"SQLite", lite.Apps(), func() int64 {
 			copied := filepath.Join(b.TempDir(), "copy.db")

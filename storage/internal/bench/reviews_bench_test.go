@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/reviews"
-	"github.com/vitrine-go/vitrine/storage/postgres"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 var importer = reviews.Caller{Operator: true}
@@ -44,16 +41,7 @@ func reviewsFile(size int) []byte {
 
 // BenchmarkImport imports files of 8 MB into empty networks, one after another and two at once.
 func BenchmarkImport(b *testing.B) {
-	lite, err := sqlite.Open(filepath.Join(b.TempDir(), "vitrine.db"), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer lite.Close()
-	post, err := postgres.Open(ctx, durable(b).Database(b), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer post.Close()
+	lite, post, _ := both(b)
 	file := reviewsFile(8 << 20)
 	networks := 0
 	for name, store := range map[string]reviews.Store{"SQLite": lite.Reviews(), "PostgreSQL": post.Reviews()} {
@@ -81,11 +69,7 @@ func BenchmarkImport(b *testing.B) {
 
 // BenchmarkPatchBesideImport patches apps in 32 goroutines, alone and while reviews are imported.
 func BenchmarkPatchBesideImport(b *testing.B) {
-	post, err := postgres.Open(ctx, durable(b).Database(b), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer post.Close()
+	_, post, _ := both(b)
 	apps, svc := appsvc.New(post.Apps(), nil), reviews.New(post.Reviews(), nil)
 	ids := fill(b, apps, 32, 5<<10)
 	versions := make([]int, len(ids))
