@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -70,28 +71,22 @@ func (s stuck) Write([]byte) (int, error) { <-s.closed; return 0, net.ErrClosed 
 func (s stuck) Close() error              { close(s.closed); return nil }
 
 func TestClosingEndsAWriteThatIsStuck(t *testing.T) {
-	c := &pieceConn{Conn: stuck{closed: make(chan struct{})}}
-	if n, err := c.Write(make([]byte, piece)); n != piece || err != nil {
-		t.Fatal(n, err)
-	}
-	ended := make(chan error)
-	go func() {
-		_, err := c.Write([]byte("more"))
-		ended <- err
-	}()
-	for c.mu.TryLock() { // the write has not begun
-		c.mu.Unlock()
-		time.Sleep(time.Millisecond)
-	}
-	_ = c.Close()
-	select {
-	case err := <-ended:
-		if err == nil {
+	synctest.Test(t, func(t *testing.T) {
+		c := &pieceConn{Conn: stuck{closed: make(chan struct{})}}
+		if n, err := c.Write(make([]byte, piece)); n != piece || err != nil {
+			t.Fatal(n, err)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := c.Write([]byte("more"))
+			ended <- err
+		}()
+		synctest.Wait()
+		_ = c.Close()
+		if err := <-ended; err == nil {
 			t.Error("the write was not refused")
 		}
-	case <-time.After(time.Minute):
-		t.Error("closing waits for the write")
-	}
+	})
 }
 
 // counted is a connection that counts the bytes that are written to it.

@@ -115,16 +115,6 @@ func TestMetrics(t *testing.T) {
 	s.stop()
 }
 
-func TestAnAddressOfMetricsThatIsTaken(t *testing.T) {
-	dir := t.TempDir()
-	s := start(t, dir, nil, "-db", "memory:")
-	taken := strings.TrimPrefix(s.url, "http://")
-	out := run(t, dir, nil, "serve", "-addr", "127.0.0.1:0", "-db", "memory:", "-metrics-addr", taken)
-	if out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, fmt.Sprintf("-metrics-addr %s: ", taken)) {
-		t.Errorf("%+v", out)
-	}
-}
-
 func TestMetricsOfReloads(t *testing.T) {
 	m := newMetrics()
 	var fails error

@@ -103,16 +103,6 @@ func TestRejectsDoNotOverwriteAnInput(t *testing.T) {
 	}
 }
 
-func TestFlagsOfReviewsMayStandAmongFiles(t *testing.T) {
-	dir := reviewFiles(t)
-	want := run(t, dir, nil, "reviews", "check", "-json", "-all", "bad", "good")
-	for _, args := range [][]string{{"bad", "-json", "good", "-all"}, {"bad", "good", "-json", "-all"}, {"-all", "bad", "-json", "--", "good"}} {
-		if out := run(t, dir, nil, append([]string{"reviews", "check"}, args...)...); out != want {
-			t.Errorf("%v: %+v, want %+v", args, out, want)
-		}
-	}
-}
-
 // The file for rejects is written anew, so it must not be the store or a file that belongs to it.
 func TestRejectsDoNotOverwriteTheStore(t *testing.T) {
 	dir := reviewFiles(t)

@@ -138,28 +138,3 @@ func TestHealthzTrustsTheCertificateOfTheFileAlone(t *testing.T) {
 		s.stop()
 	}
 }
-
-func TestFlagsOfTLSThatMakeNoSense(t *testing.T) {
-	dir := t.TempDir()
-	writeCertificate(t, dir, 1, x509.Certificate{DNSNames: []string{"x.test"}})
-	for args, c := range map[string]struct {
-		status int
-		says   string
-	}{
-		"-tls-cert cert.pem":                  {2, "-tls-key"},
-		"-tls-key key.pem":                    {2, "-tls-cert"},
-		"-tls-cert key.pem -tls-key cert.pem": {2, "-tls-cert key.pem"},
-		"-tls-cert none.pem -tls-key key.pem": {2, "none.pem"},
-		"-trust-proxy 10.0.0.0/40":            {2, "-trust-proxy"},
-		"-trust-proxy 10.0.0.1,proxy.example": {2, `"proxy.example"`},
-		"-log xml":                            {2, "text or json"},
-	} {
-		out := run(t, dir, nil, append([]string{"serve", "-addr", "127.0.0.1:0", "-db", "v.db"}, strings.Fields(args)...)...)
-		if out.status != c.status || out.stdout != "" || !strings.Contains(out.stderr, c.says) {
-			t.Errorf("%s: %+v, want %d and %q", args, out, c.status, c.says)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "v.db")); err == nil {
-		t.Error("a store was built")
-	}
-}
