@@ -90,7 +90,7 @@ func (sc scenario) on(t *testing.T) error {
 	}
 	before, err := s.settled()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if err := sc.run(s); err != nil {
 		return err

@@ -43,7 +43,7 @@ func (b Build) Run(dir string) (string, error) {
 	out := filepath.Join(dir, "program")
 	args := []string{"build"}
 	if b.Test {
-		args = []string{"test", "-c"}
+		args = []string{"test", "-c", "-tags", "proof"}
 	}
 	if b.Race {
 		args = append(args, "-race")

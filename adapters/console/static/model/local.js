@@ -84,8 +84,8 @@ export function withChanges(stored, { title = stored.title, groups = stored.grou
 
 /** How long changes wait until they are written, in milliseconds. */
 const pause = 500;
-/** How long a tab that is being closed or reloaded may take to give up its lock, in milliseconds. */
-const patience = 1000;
+/** How long a tab that is being closed or reloaded may take to give up its lock on a busy machine, in milliseconds. */
+const patience = 5000;
 
 /** The browser's storage, if it may be used. */
 function browserStorage() {

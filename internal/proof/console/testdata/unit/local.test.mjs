@@ -287,7 +287,7 @@ test("two tabs keep what each has, and the one that is left takes over at its ne
 	assert.equal(Object.keys(browser.disk).length, 2);
 	const three = await browser.open();
 	await settle();
-	mock.timers.tick(1000); // no longer than that is waited for the others
+	mock.timers.tick(5000); // no longer than that is waited for the others
 	await three.restoring;
 	assert.deepEqual(whole(three.editor), [{ n: 0 }, { n: 1 }]);
 	for (const tab of [one, two, three]) tab.close();
