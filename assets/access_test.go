@@ -192,41 +192,6 @@ func TestRightsOnAssets(t *testing.T) {
 	}
 }
 
-func TestAccessFollowsTheTreeAtOnce(t *testing.T) {
-	d := newDesk(t, assets.Limits{})
-	_, closed := d.folder("closed", "", false, grants...)
-	open, openPath := d.folder("open", "", true)
-	child, _ := d.folder("child", openPath, true)
-	d.asset("1", "word", child)
-	for _, step := range []struct {
-		what   string
-		change assets.ChangeFoldersRequest
-		member int64
-	}{
-		{"nothing", assets.ChangeFoldersRequest{}, 1},
-		{"moving it below a closed one hides it", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: child, Path: &closed}}}, 0},
-		{"inheriting no more keeps it hidden", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: child, Inherit: flag(false)}}}, 0},
-		{"moving it to the top, not inheriting", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: child, Path: text("/")}}}, 0},
-		{"inheriting at the top opens it", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: child, Inherit: flag(true)}}}, 1},
-		{"back below the open one", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: child, Path: &openPath}}}, 1},
-		{"deleting the one above hides it", assets.ChangeFoldersRequest{Delete: []string{open}}, 0},
-		{"bringing that back shows it", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: open, Deleted: flag(false)}}}, 1},
-	} {
-		if _, err := d.ChangeFolders(ctx, moderator, lib, step.change); err != nil {
-			t.Fatalf("%s: %v", step.what, err)
-		}
-		if got := d.total(member, assets.SearchRequest{Query: "word"}); got != step.member {
-			t.Errorf("%s: a member finds %d", step.what, got)
-		}
-	}
-	if _, err := d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: open, Create: grants[:1]}); err != nil {
-		t.Fatal(err)
-	}
-	if m, v := d.total(member, assets.SearchRequest{}), d.total(viewer, assets.SearchRequest{}); m != 0 || v != 1 {
-		t.Errorf("with a grant above, a member finds %d and its holder %d", m, v)
-	}
-}
-
 func TestNobodyGrantsMoreThanTheyHold(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	f, path := d.folder("f", "", true, grants...)

@@ -36,6 +36,7 @@ func TestFoldersNestUpTo64Levels(t *testing.T) {
 	d.want("moving into itself", move(ids[5], path[:strings.Index(path, ids[6])-1]), "invalid")
 	d.want("moving to where it is", move(ids[0], "/"), "ok")
 	d.want("moving up", move(ids[63], "/"), "ok")
+	d.want("moving without a path", move(low, ""), "invalid")
 	for _, place := range []string{"/absent", "/" + ids[1], "//" + ids[0], "/" + ids[0] + "/", "/" + ids[0] + "//" + ids[1]} {
 		d.want("a place that is none: "+place, create(place), "not found")
 	}
@@ -111,14 +112,6 @@ func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 		_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: top, Deleted: flag(false)}, {ID: id, Deleted: flag(false)}}})
 		d.want(c.what+": after the one above", err, "ok")
 	}
-}
-
-func TestMovingNeedsAPath(t *testing.T) {
-	d := newDesk(t, assets.Limits{})
-	_, path := d.folder("a", "", true)
-	id, _ := d.folder("b", path, true)
-	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Path: text("")}}})
-	d.want("the empty path", err, "invalid")
 }
 
 func TestFolderOrder(t *testing.T) {

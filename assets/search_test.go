@@ -152,52 +152,30 @@ func TestAttributesFilter(t *testing.T) {
 func TestTimesFilter(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	begin := d.now
-	for i := range 50 {
-		d.now = begin.Add(time.Duration(i/3) * time.Second) // three at a time
-		d.add(newAsset(fmt.Sprint(i), fmt.Sprint("n", i)))
+	for i := range 50 { // three at a time
+		d.now = begin.Add(time.Duration(i/3) * time.Second)
+		d.asset(fmt.Sprint(i), "")
 	}
-	for _, first := range d.search(moderator, assets.SearchRequest{Query: "n10"}).Assets {
-		if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: []string{first.ID}}); err != nil {
-			t.Fatal(err)
-		}
+	at := func(second int, more time.Duration) time.Time {
+		return begin.Add(time.Duration(second)*time.Second + more)
 	}
-	count := func(from, to time.Duration) int64 {
-		in := assets.SearchRequest{}
-		if from >= 0 {
-			in.AddedFrom = begin.Add(from)
-		}
-		if to >= 0 {
-			in.AddedBefore = begin.Add(to)
-		}
-		return d.total(member, in)
+	count := func(from, to time.Time) int64 {
+		return d.total(member, assets.SearchRequest{AddedFrom: from, AddedBefore: to})
 	}
-	for from := time.Duration(-1); from < 20; from++ {
-		for to := time.Duration(-1); to < 20; to++ {
-			want := int64(0)
-			for i := range 50 {
-				if at := time.Duration(i / 3); i != 10 && at >= from && (to < 0 || at < to) {
-					want++
-				}
-			}
-			for _, less := range []time.Duration{0, 1} { // assets are added at whole milliseconds
-				f, u := from*time.Second, to*time.Second
-				if from > 0 {
-					f -= less
-				}
-				if to > 0 {
-					u -= less
-				}
-				if n := count(f, u); n != want {
-					t.Fatalf("from %s to %s: %d, want %d", f, u, n, want)
-				}
+	for second := range 18 {
+		before := int64(min(3*second, 50))
+		until := int64(min(3*second+3, 50))
+		for more, want := range map[time.Duration]int64{-time.Nanosecond: before, 0: before, time.Nanosecond: until, time.Second: until} {
+			if n, rest := count(time.Time{}, at(second, more)), count(at(second, more), time.Time{}); n != want || rest != 50-want {
+				t.Errorf("%d are before %d s and %s, and %d from then on, want %d and %d", n, second, more, rest, want, 50-want)
 			}
 		}
+		if n := count(at(second, 0), at(second+1, 0)); n != until-before {
+			t.Errorf("%d from second %d to the next, want %d", n, second, until-before)
+		}
 	}
-	if n := count(time.Second+1, -1); n != 43 {
-		t.Errorf("from a nanosecond after three were added: %d, want 43", n)
-	}
-	page := d.search(member, assets.SearchRequest{AddedFrom: begin.Add(time.Second), AddedBefore: begin.Add(3 * time.Second), Limit: 2})
-	page = d.search(member, assets.SearchRequest{AddedFrom: begin.Add(time.Second), AddedBefore: begin.Add(3 * time.Second), Limit: 9, Until: page.Paging.Prev})
+	page := d.search(member, assets.SearchRequest{AddedFrom: at(1, 0), AddedBefore: at(3, 0), Limit: 2})
+	page = d.search(member, assets.SearchRequest{AddedFrom: at(1, 0), AddedBefore: at(3, 0), Limit: 9, Until: page.Paging.Prev})
 	if len(page.Assets) != 4 || page.Paging.HasPrev || !page.Paging.HasNext || page.Paging.Total != 6 {
 		t.Errorf("the second page has %d assets, %+v", len(page.Assets), page.Paging)
 	}
@@ -311,23 +289,28 @@ func TestFacetsOfLongValues(t *testing.T) {
 	}
 }
 
-// Attributes in a store of the first release have no terms for their keys.
-func TestAttributesOfTheFirstReleaseAreRenewed(t *testing.T) {
+// Stores of the first release have long words and long attributes as digests alone, and no terms for the keys of attributes. A
+// search that would miss assets for that reason renews them; others leave them as they are.
+func TestTermsOfTheFirstReleaseAreRenewed(t *testing.T) {
+	const count = 130 // more than one update renews
 	store := memory.New().Assets()
-	svc := assets.New(store, nil)
-	add := func(id string, attributes ...assets.Attribute) {
-		t.Helper()
-		out, err := svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(id, "")}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := svc.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{out.Added[0].ID}, Add: attributes}); err != nil {
-			t.Fatal(err)
+	d := &desk{t: t, Service: assets.New(store, nil)}
+	word, long := strings.Repeat("ก", 150), strings.Repeat("v", 400)
+	for n := range count + 3 { // the last three are of this release
+		id := d.asset(fmt.Sprint(n), word+fmt.Sprint(n%5))
+		d.label(id, assets.Attribute{Key: "k", Value: "v" + fmt.Sprint(n%2)})
+		if n < count {
+			d.label(id, assets.Attribute{Key: "other", Value: ""}, assets.Attribute{Key: "l", Value: long})
 		}
 	}
-	first := func() { // gives the assets of the first release the terms that it gave them
+	digest := func(kind, text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return kind + base32.StdEncoding.EncodeToString(sum[:20])
+	}
+	// first gives all assets of the first release the terms of these kinds that it gave them.
+	first := func(kinds string) {
 		err := store.Update(ctx, lib, func(tx assets.Tx) error {
-			for n := range 130 {
+			for n := range count {
 				r, err := tx.Asset(ctx, int64(n+1))
 				if err != nil {
 					return err
@@ -336,95 +319,11 @@ func TestAttributesOfTheFirstReleaseAreRenewed(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				x.Terms = []string{"a1:k=v" + fmt.Sprint(n%2), "a5:other=", "f", "ginstagram.example"}
-				if err := tx.PutAsset(ctx, r, x); err != nil {
-					return err
+				x.Terms = []string{"f", "ginstagram.example"}
+				for _, kind := range strings.Split(kinds, "") {
+					x.Terms = append(x.Terms, map[string][]string{"a": {"a1:k=v" + fmt.Sprint(n%2), "a5:other="},
+						"A": {digest("A", "1:l="+long)}, "W": {digest("W", word+fmt.Sprint(n%5))}}[kind]...)
 				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for n := range 130 {
-		add(fmt.Sprint(n), assets.Attribute{Key: "k", Value: "v" + fmt.Sprint(n%2)}, assets.Attribute{Key: "other", Value: ""})
-	}
-	for n := range 3 {
-		add(fmt.Sprint("new ", n), assets.Attribute{Key: "k", Value: "v1"})
-	}
-	old := func() (n int64) {
-		t.Helper()
-		err := store.View(ctx, lib, func(r assets.Reader) (err error) {
-			n, err = r.Count(ctx, assets.AssetQuery{Prefixes: []assets.AnyOf{{"a"}}})
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	value := "v1"
-	for name, c := range map[string]struct {
-		in     assets.SearchRequest
-		want   int64
-		facets string
-		old    int64 // what is left of the old terms
-	}{
-		"a key":            {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k"}}}, 133, "{}", 130},
-		"a value":          {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}}, 68, "{}", 130},
-		"the keys":         {assets.SearchRequest{Facets: []string{"attribute"}}, 133, `{"attribute":[{"value":"k","count":133},{"value":"other","count":130}]}`, 0},
-		"values of a key":  {assets.SearchRequest{Facets: []string{"attribute:k"}}, 133, `{"attribute:k":[{"value":"v1","count":68},{"value":"v0","count":65}]}`, 0},
-		"keys and a value": {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}, Facets: []string{"attribute"}}, 68, `{"attribute":[{"value":"k","count":68},{"value":"other","count":65}]}`, 0},
-	} {
-		first()
-		page, err := svc.Search(ctx, moderator, lib, c.in)
-		if err != nil || page.Paging.Total != c.want || string(page.Facets.AppendJSON(nil)) != c.facets {
-			t.Errorf("%s: finds %d with %s, error %v; want %d with %s", name, page.Paging.Total, page.Facets.AppendJSON(nil), err, c.want, c.facets)
-		}
-		if n := old(); n != c.old {
-			t.Errorf("%s: %d assets have old terms, want %d", name, n, c.old)
-		}
-	}
-}
-
-// Long words and attributes in a store of the first release are digests alone.
-func TestLongTermsOfTheFirstReleaseAreRenewed(t *testing.T) {
-	store := memory.New().Assets()
-	svc := assets.New(store, nil)
-	word, value := strings.Repeat("ก", 150), strings.Repeat("v", 400)
-	var in assets.ChangeAssetsRequest
-	for i := range 250 {
-		in.Add = append(in.Add, newAsset(fmt.Sprint(i), word+fmt.Sprint(i%5)))
-	}
-	out, err := svc.ChangeAssets(ctx, moderator, lib, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range out.Added {
-		if _, err := svc.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{a.ID}, Add: []assets.Attribute{{Key: "k", Value: value}}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	first := func() { // gives all assets the terms that the first release gave them
-		err := store.Update(ctx, lib, func(tx assets.Tx) error {
-			var records []assets.Record
-			for r, err := range tx.Assets(ctx, assets.AssetQuery{}) {
-				if err != nil {
-					return err
-				}
-				records = append(records, r)
-			}
-			for _, r := range records {
-				digest := func(kind, text string) string {
-					sum := sha256.Sum256([]byte(text))
-					return kind + base32.StdEncoding.EncodeToString(sum[:20])
-				}
-				x, err := assets.IndexOf(r, assets.Limits{})
-				if err != nil {
-					return err
-				}
-				x.Terms = []string{"f", "ginstagram.example", digest("W", word+fmt.Sprint((r.Ordinal-1)%5)), digest("A", "1:k="+value)}
 				slices.Sort(x.Terms)
 				if err := tx.PutAsset(ctx, r, x); err != nil {
 					return err
@@ -436,24 +335,39 @@ func TestLongTermsOfTheFirstReleaseAreRenewed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	value := "v1"
 	for name, c := range map[string]struct {
-		in   assets.SearchRequest
-		want int64
+		kinds  string
+		in     assets.SearchRequest
+		want   int64
+		facets string
+		left   int64 // how many assets have old terms after the search
 	}{
-		"a prefix":            {assets.SearchRequest{Query: word[:300] + "*"}, 250},
-		"a long word":         {assets.SearchRequest{Query: word + "3"}, 50},
-		"a key":               {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k"}}}, 250},
-		"a long value":        {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}}, 250},
-		"a facet":             {assets.SearchRequest{Facets: []string{"attribute:k"}}, 250},
-		"a prefix and facets": {assets.SearchRequest{Query: word[:300] + "*", Facets: []string{"attribute:k"}}, 250},
+		"a key":                {"a", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k"}}}, 133, "{}", count},
+		"a value":              {"a", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}}, 66, "{}", count},
+		"the keys":             {"a", assets.SearchRequest{Facets: []string{"attribute"}}, 133, `{"attribute":[{"value":"k","count":133},{"value":"l","count":130},{"value":"other","count":130}]}`, 0},
+		"values of a key":      {"a", assets.SearchRequest{Facets: []string{"attribute:k"}}, 133, `{"attribute:k":[{"value":"v0","count":67},{"value":"v1","count":66}]}`, 0},
+		"keys and a value":     {"a", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}, Facets: []string{"attribute"}}, 66, `{"attribute":[{"value":"k","count":66},{"value":"l","count":65},{"value":"other","count":65}]}`, 0},
+		"a prefix":             {"W", assets.SearchRequest{Query: word[:300] + "*"}, 133, "{}", 0},
+		"a long word":          {"W", assets.SearchRequest{Query: word + "3"}, 26, "{}", 0},
+		"a key of long values": {"A", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "l"}}}, 130, "{}", 0},
+		"a long value":         {"A", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "l", Value: &long}}}, 130, "{}", 0},
+		"long values of a key": {"A", assets.SearchRequest{Facets: []string{"attribute:l"}}, 133, `{"attribute:l":[{"value":"` + long + `","count":130}]}`, 0},
+		"a prefix and facets":  {"AW", assets.SearchRequest{Query: word[:300] + "*", Facets: []string{"attribute:l"}}, 133, `{"attribute:l":[{"value":"` + long + `","count":130}]}`, 0},
 	} {
-		first()
-		page, err := svc.Search(ctx, moderator, lib, c.in)
-		if err != nil || page.Paging.Total != c.want {
-			t.Errorf("%s: finds %d, error %v; want %d", name, page.Paging.Total, err, c.want)
+		first(c.kinds)
+		page, err := d.Search(ctx, moderator, lib, c.in)
+		if err != nil || page.Paging.Total != c.want || string(page.Facets.AppendJSON(nil)) != c.facets {
+			t.Errorf("%s: finds %d with %s, error %v; want %d with %s", name, page.Paging.Total, page.Facets.AppendJSON(nil), err, c.want, c.facets)
 		}
-		if len(page.Facets) > 0 && !slices.Equal(page.Facets[0].Values, []assets.FacetValue{{Value: value, Count: 250}}) {
-			t.Errorf("%s: %v", name, page.Facets)
+		if err := store.View(ctx, lib, func(r assets.Reader) error {
+			n, err := r.Count(ctx, assets.AssetQuery{Prefixes: []assets.AnyOf{{"A", "W", "a"}}})
+			if n != c.left {
+				t.Errorf("%s: %d assets have old terms, want %d", name, n, c.left)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
