@@ -226,6 +226,31 @@ func TestOnlyAnOperatorListsNetworks(t *testing.T) {
 	}
 }
 
+func TestNetworksDoNotShowInEachOther(t *testing.T) {
+	service := reviews.New(memory.New().Reviews(), nil)
+	titled := func(name string) string { return strings.ReplaceAll(record, `"title":"t"`, `"title":"`+name+`"`) }
+	names := []string{network, otherNetwork, "example.test.org"}
+	for _, name := range names {
+		if r, err := service.Import(ctx, operator, reviews.ImportRequest{Network: name, File: strings.NewReader(titled(name))}); err != nil || r.Created != 1 {
+			t.Fatalf("%s: %+v, %v", name, r, err)
+		}
+	}
+	for _, name := range names {
+		c, err := service.Collection(ctx, operator, reviews.CollectionRequest{Network: name, ID: recordKey.ID})
+		collections, err2 := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: name})
+		list, err3 := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: name, Collection: recordKey.ID})
+		var out bytes.Buffer
+		err4 := service.Export(ctx, operator, reviews.ExportRequest{Network: name, To: &out})
+		if err := errors.Join(err, err2, err3, err4); err != nil || len(collections.Items) != 1 || len(list.Items) != 1 {
+			t.Fatalf("%s: %+v, %+v, %v", name, collections.Items, list.Items, err)
+		}
+		if c.Title != name || collections.Items[0].Title != name || list.Items[0].Title != name {
+			t.Errorf("%s has %+v, %+v and %+v", name, c, collections.Items, list.Items)
+		}
+		sameRecords(t, out.String(), titled(name))
+	}
+}
+
 // stops is a file that waits in the middle.
 type stops struct {
 	before  io.Reader

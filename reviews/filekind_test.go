@@ -190,18 +190,6 @@ func TestAFileWithARecordIsOfTheRightKind(t *testing.T) {
 	}
 }
 
-func TestAnEmptyFileIsAWarning(t *testing.T) {
-	for _, file := range []string{"", "\ufeff", "\n", " \n\t\r\n", zipped("")} {
-		r := importInto(t, memory.New().Reviews(), file, nil)
-		if r.Errors != 0 || r.Warnings != 1 || r.Problems[0].Rule != "file-empty" {
-			t.Errorf("%q: %+v", file, r)
-		}
-	}
-	if r := importInto(t, memory.New().Reviews(), "no record\n", nil); r.Warnings != 0 {
-		t.Errorf("%+v", r)
-	}
-}
-
 func TestRejectsAreTheLinesWithAnError(t *testing.T) {
 	long := strings.Replace(numbered(7), `"title":"t"`, `"title":"`+strings.Repeat("é", 300_000)+`"`, 1)
 	bad := func(line string) string { return strings.Replace(line, "[50]", "[0]", -1) }

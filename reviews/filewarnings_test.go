@@ -230,7 +230,7 @@ func TestACheckCountsRejectedCollections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := c.Report(); r.Collections != 2 || r.CollectionsRejected != 1 || r.CollectionsCreated != 0 {
+	if r := c.Report(); !r.DryRun || r.Collections != 2 || r.CollectionsRejected != 1 || r.CollectionsCreated != 0 {
 		t.Errorf("%+v", r)
 	}
 }

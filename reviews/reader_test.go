@@ -259,20 +259,3 @@ func TestTemporaryFileIsCompressedBeyondItsLimit(t *testing.T) {
 		}
 	}
 }
-
-func TestWhatIsNotUTF8IsRejected(t *testing.T) {
-	for _, in := range []string{"{\"\xff\":1}", "{\x80}", "\xc0\n"} {
-		if problems := check(t, []byte(in), nil); len(problems) != 1 || problems[0].Rule != "utf-8" {
-			t.Errorf("%q: %v", in, problems)
-		}
-	}
-	if problems := check(t, []byte("\u00e9\n"), nil); len(problems) != 1 || problems[0].Rule != "json" {
-		t.Errorf("a letter where none belongs: %v", problems)
-	}
-	checker := reviews.Check(strings.NewReader(""), nil)
-	for range checker.Problems() {
-	}
-	if !checker.Report().DryRun {
-		t.Error("the report of a check says that something was stored")
-	}
-}
