@@ -174,6 +174,10 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 	if err != nil || string(read.Manifest) != want || string(c.Manifest) != want || read.ID != "my-id" || read.Description() == nil || *read.Description() != "what it does" {
 		t.Errorf("it is kept as\n%s\n%s, %v\nwant\n%s", read.Manifest, c.Manifest, err, want)
 	}
+	w.addComponent("kept", "2.0.0")
+	if one, err := w.ComponentVersion(ctx, moderator(), "kept", "1.0.0"); err != nil || string(one.Manifest) != want {
+		t.Errorf("beside another version it is read as\n%s, %v\nwant\n%s", one.Manifest, err, want)
+	}
 
 	plain, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"plain","version":"1","main":"m.js","configSchema":{}}`)})
 	if uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); err != nil || !uuid.MatchString(plain.ID) {
@@ -347,24 +351,5 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 				t.Errorf("patch: error %v, want %v", err, test.err)
 			}
 		})
-	}
-}
-
-func TestTextOfInvalidUTF8IsRefused(t *testing.T) {
-	ctx, w := context.Background(), newWorkshop(t)
-	for name, in := range map[string]appsvc.CreateAppRequest{
-		"group": {Title: "x", Groups: []string{network + ":site=\xff"}},
-		"title": {Title: "\xff", Groups: []string{site1}},
-	} {
-		by := editor
-		by.Moderates = []string{network}
-		if _, err := w.CreateApp(ctx, by, in); !errors.Is(err, appsvc.ErrInvalid) {
-			t.Errorf("%s: error %v, want %v", name, err, appsvc.ErrInvalid)
-		}
-	}
-	by := editor
-	by.URN += "\xff"
-	if _, err := w.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); !errors.Is(err, appsvc.ErrInvalid) {
-		t.Errorf("owner: error %v, want %v", err, appsvc.ErrInvalid)
 	}
 }

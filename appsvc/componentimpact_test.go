@@ -176,26 +176,6 @@ func TestACheckOfACostlyConfig(t *testing.T) {
 	}
 }
 
-func TestAConfigHasAHundredViolationsAtMost(t *testing.T) {
-	ctx, w := context.Background(), checking(t)
-	var members []string
-	for n := range 101 {
-		members = append(members, fmt.Sprintf(`"m%d":1`, n))
-	}
-	for n, want := range map[int]int{100: 100, 101: 100} {
-		w.textApp(admin, site1, "{"+strings.Join(members[:n], ",")+"}")
-		got, err := w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "text", Manifest: manifestOf("2", `{"additionalProperties":{"type":"string"}}`)})
-		if err != nil || len(got.Broken) == 0 {
-			t.Fatalf("%+v, %v", got, err)
-		}
-		for _, b := range got.Broken {
-			if len(b.Violations) != want {
-				t.Errorf("%d violations, want %d", len(b.Violations), want)
-			}
-		}
-	}
-}
-
 func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
 	in := appsvc.CheckComponentRequest{Name: "text", Manifest: manifestOf("2", `{"required":["a"]}`)}

@@ -73,6 +73,7 @@ func TestCreateAppRefuses(t *testing.T) {
 		{"a title at the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1024) }, nil, ""},
 		{"a title over the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1025) }, appsvc.ErrInvalid, "title"},
 		{"a title that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Title = "\xff" }, appsvc.ErrInvalid, "title"},
+		{"a group that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Groups = []string{network + ":site=\xff"} }, appsvc.ErrInvalid, "groups/0"},
 		{"no groups", func(a *appsvc.CreateAppRequest) { a.Groups = nil }, appsvc.ErrInvalid, "groups"},
 		{"a malformed group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "site 1"} }, appsvc.ErrInvalid, "groups/1"},
 		{"a user as a group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{editor.URN} }, appsvc.ErrInvalid, "groups/0"},

@@ -235,6 +235,17 @@ func TestCursorsOfTheFeed(t *testing.T) {
 	if _, err := w.Changes(ctx, editor, appsvc.ChangesRequest{Limit: 500}); err != nil {
 		t.Error(err)
 	}
+	for _, err := range w.Follow(ctx, editor, appsvc.ChangesRequest{After: "none"}) {
+		checkKind(t, err, appsvc.ErrInvalid)
+	}
+	ended, end := context.WithCancel(ctx)
+	defer end()
+	for _, err := range w.Follow(ended, editor, appsvc.ChangesRequest{}) {
+		end()
+		if err != nil {
+			checkKind(t, err, context.Canceled)
+		}
+	}
 }
 
 func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
@@ -314,43 +325,6 @@ func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
 	page, err = s.Changes(ctx, ofSite2, appsvc.ChangesRequest{After: page.Next})
 	if err != nil || len(page.Changes) != 0 || page.More {
 		t.Fatalf("the rest: %d, more %t, %v", len(page.Changes), page.More, err)
-	}
-}
-
-func TestFollowWaitsForChanges(t *testing.T) {
-	w := newWorkshop(t)
-	ctx, stop := context.WithCancel(context.Background())
-	events := make(chan appsvc.Event)
-	ended := make(chan error, 1)
-	go func() {
-		for e, err := range w.Follow(ctx, editor, appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.AppUpdated}}) {
-			if err != nil {
-				ended <- err
-				return
-			}
-			events <- e
-		}
-	}()
-	app := w.app()
-	for v := 1; v < 4; v++ {
-		w.patch(editor, app.ID, fmt.Sprintf(`{"op":"replace","path":"/apps/0/title","value":"%d"}`, v))
-		select {
-		case e := <-events:
-			if e.Version != appsvc.NewVersion(v) || e.AppID != app.ID {
-				t.Fatalf("%+v, want version %d", e, v)
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("nothing came")
-		}
-	}
-	stop()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("it ends with %v", err)
-	}
-	for _, err := range w.Follow(context.Background(), editor, appsvc.ChangesRequest{After: "none"}) {
-		if !errors.Is(err, appsvc.ErrInvalid) {
-			t.Errorf("a cursor that is none: %v", err)
-		}
 	}
 }
 

@@ -182,7 +182,7 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := &afterViews{Store: store, then: func() {
+	late := &meanwhile{Store: store, happens: func() {
 		if _, err := free.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: appsvc.Latest}); err != nil {
 			t.Error(err)
 		}
@@ -191,18 +191,4 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, site1)
 	_, err = svc.Patch(ctx, owner, app.ID, []byte(patch))
 	checkKind(t, err, appsvc.ErrForbidden)
-}
-
-// afterViews runs a function before the first Update.
-type afterViews struct {
-	appsvc.Store
-	then func()
-}
-
-func (s *afterViews) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
-	if then := s.then; then != nil {
-		s.then = nil
-		then()
-	}
-	return s.Store.Update(ctx, fn)
 }

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // tagged is an app of three versions, as the editor has it, with these tags at version 1.
@@ -156,8 +154,7 @@ func TestTagsAreListedByName(t *testing.T) {
 
 func TestAPageOfTagsCountsTheAppsInIt(t *testing.T) {
 	ctx := context.Background()
-	w := &workshop{t: t, clock: time.UnixMilli(0)}
-	w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{Limits: appsvc.Limits{PageBytes: 2500}})
+	w := bench(t, appsvc.Limits{PageBytes: 2500})
 	id := w.titledApp(strings.Repeat("x", 1000)).ID
 	for i := range 6 {
 		w.putTag(id, fmt.Sprint("t", i), appsvc.NewVersion(0))

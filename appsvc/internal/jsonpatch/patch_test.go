@@ -93,6 +93,7 @@ func TestApply(t *testing.T) {
 		{"move to an index of the items that are left", `{"l":[[1],{"x":2}]}`, `{"op":"move","from":"/l/0","path":"/l/0/01"}`, ``, jsonpatch.ErrApply},
 		{"move past an index of the items that are left", `{"l":[0,{},[7,8]]}`, `{"op":"move","from":"/l/0","path":"/l/1/+1"}`, ``, jsonpatch.ErrApply},
 		{"move to a name that looks like an index", `{"l":[0,[7],{"x":1}]}`, `{"op":"move","from":"/l/0","path":"/l/1/01"}`, `{"l":[[7],{"x":1,"01":0}]}`, nil},
+		{"move into an item that is left at another index", `{"l":[0,{}]}`, `{"op":"move","from":"/l/0","path":"/l/1/x"}`, ``, jsonpatch.ErrApply},
 		{"move to the same odd name", `{"01":1,"a":2}`, `{"op":"move","from":"/01","path":"/01"}`, `{"a":2,"01":1}`, nil},
 		{"move what is not there to an odd name", `{"a":2}`, `{"op":"move","from":"/b","path":"/01"}`, ``, jsonpatch.ErrApply},
 		{"copy", `{"baz":[{"qux":"hello"}]}`, `{"op":"copy","from":"/baz/0","path":"/boo"}`, `{"baz":[{"qux":"hello"}],"boo":{"qux":"hello"}}`, nil},
