@@ -159,12 +159,13 @@ func TestRightsOnAssets(t *testing.T) {
 	granted, _ := d.folder("granted", "", true, grants...)
 	open, _ := d.folder("open", "", true)
 	gone, _ := d.folder("gone", "", true)
+	lost, _ := d.folder("lost", "", true, grants...)
 	ids := map[string]string{
 		"in none": d.asset("none", ""), "in an open one": d.asset("open", "", open), "in a granted one": d.asset("granted", "", granted),
 		"in both": d.asset("both", "", granted, open), "in a deleted one": d.asset("gone", "", gone), "in a deleted and a granted one": d.asset("gone2", "", gone, granted),
-		"absent": "absent",
+		"in a deleted one with grants and an open one": d.asset("lost", "", lost, open), "absent": "absent",
 	}
-	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{gone}}); err != nil {
+	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{gone, lost}}); err != nil {
 		t.Fatal(err)
 	}
 	for where, want := range map[string][]string{ // moderator, manager, writer, viewer, member: the status of reading and of labelling
@@ -174,7 +175,8 @@ func TestRightsOnAssets(t *testing.T) {
 		"in both":                        {"200 200", "200 200", "200 200", "200 403", "200 403"},
 		"in a deleted one":               {"200 200", "404 404", "404 404", "404 404", "404 404"},
 		"in a deleted and a granted one": {"200 200", "200 200", "200 200", "200 403", "404 404"},
-		"absent":                         {"404 404", "404 404", "404 404", "404 404", "404 404"},
+		"in a deleted one with grants and an open one": {"200 200", "200 403", "200 403", "200 403", "200 403"},
+		"absent": {"404 404", "404 404", "404 404", "404 404", "404 404"},
 	} {
 		for i, c := range callers[:5] {
 			_, err := d.Asset(ctx, c.Caller, lib, ids[where])
@@ -185,7 +187,7 @@ func TestRightsOnAssets(t *testing.T) {
 			}
 		}
 	}
-	for i, total := range []int64{5, 5, 5, 5, 3} { // nobody finds what is only in a deleted folder
+	for i, total := range []int64{6, 6, 6, 6, 4} { // nobody finds what is only in a deleted folder
 		if got := d.total(callers[i].Caller, assets.SearchRequest{}); got != total {
 			t.Errorf("%s finds %d, want %d", callers[i].name, got, total)
 		}
