@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,11 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
-// stream reads a stream of the server line by line.
+// stream reads a stream of the server line by line. A stream that is open after two minutes breaks off.
 func (s *server) stream(token, query string) *bufio.Reader {
 	s.t.Helper()
 	return s.streamOf(token, "/x/changes"+query)
@@ -21,7 +23,9 @@ func (s *server) stream(token, query string) *bufio.Reader {
 
 func (s *server) streamOf(token, path string) *bufio.Reader {
 	s.t.Helper()
-	r, err := http.NewRequest("GET", s.url+path, nil)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
+	s.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, "GET", s.url+path, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
