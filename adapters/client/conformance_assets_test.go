@@ -136,6 +136,7 @@ var assetBehaviours = []behaviour{
 	{"folders are found by label, and deleted ones to be brought back", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		kept, lost := newFolder(t, s, "Winter", ""), newFolder(t, s, "Winterthur & more", "")
+		newFolder(t, s, "Spring", "")
 		ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Delete: []string{lost.ID}}))(t)
 		for _, c := range []struct {
 			in   assets.ListFoldersRequest

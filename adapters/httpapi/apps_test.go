@@ -96,21 +96,6 @@ func tokenOf(url string) string {
 	return token
 }
 
-func TestAPatchIsAnsweredWithTheAppThatItMakes(t *testing.T) {
-	w := newWorld(t)
-	path := "/apps/" + w.newApp("first", network)
-	if r := w.as(editor, "PATCH", path, `[{"op":"test","path":"/apps/0/version","value":"0"}]`).want(200); r.apps()[0].Version != "0" {
-		t.Errorf("a patch that changes nothing made %s", r.body)
-	}
-	patched := w.as(editor, "PATCH", path, titlePatch(0, "second"), setType("application/json-patch+json")).want(200)
-	if a := patched.apps()[0]; a.Version != "1" || a.Title != "second" {
-		t.Errorf("patched to %s", patched.body)
-	}
-	if read := w.as(editor, "GET", path, "").want(200); read.body != patched.body {
-		t.Errorf("patch answered %s, a read %s", patched.body, read.body)
-	}
-}
-
 // A request that is sent again with its key is answered as the first time, although it could not be made again.
 func TestEveryEndpointWithAKeyAnswersARepeat(t *testing.T) {
 	w := newWorld(t)

@@ -127,65 +127,14 @@ func TestSearchParametersAreParsed(t *testing.T) {
 	}
 }
 
-func TestSearchesByAttributeAndTimeWithFacets(t *testing.T) {
-	w := newAssetWorld(t)
-	w.as(editor, "POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":["snow","ice"]},
-		{"id":"2","generator":{"id":"g"},"content":{},"safe_tags":["snow"],"via":3}]}`).want(200)
-	var page struct{ Assets []struct{ ID string } }
-	w.as(editor, "GET", library+"/assets", "").want(200).read(&page)
-	w.as(editor, "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%q],"add":[{"key":"k","value":"a:b"},{"key":"k","value":""}]}`, page.Assets[0].ID)).want(200)
-	for query, want := range map[string]int{
-		"attribute=k": 1, "attribute=k:a:b": 1, "attribute=k:": 1, "attribute=k:a": 0, "attribute=k&attribute=k:a:b": 1, "attribute=k&attribute=l": 0,
-		"from=2000-01-01": 2, "to=2000-01-01": 0, "from=2000-01-01T00:00:00Z&to=9999-01-01T00:00:00%2B01:00": 2, "from=9999-01-01": 0,
-		"from=0001-01-01": 2, "to=0001-01-01": 0,
-	} {
-		if _, total := w.as(stranger, "GET", library+"/assets?"+query, "").want(200).found(); total != want {
-			t.Errorf("%s finds %d, want %d", query, total, want)
-		}
-	}
-	r := w.as(stranger, "GET", library+"/assets?limit=1&facets=tags,via,attribute:k,folder", "").want(200)
-	if want := `,"facets":{"tags":[{"value":"snow","count":2},{"value":"ice","count":1}],"via":[{"value":"3","count":1}],` +
-		`"attribute:k":[{"value":"","count":1},{"value":"a:b","count":1}],"folder":[]}}`; !strings.HasSuffix(r.body, want) {
-		t.Errorf("the page is %s, want it to end with %s", r.body, want)
-	}
-}
-
-func TestSearchTextIsNeverAnExpression(t *testing.T) {
-	w := newAssetWorld(t)
-	w.mustAsset("1", "near col a b")
-	for query, want := range map[string]int{
-		`"near`: 1, `NEAR(a b)`: 1, `a *`: 1, `*a`: 1, `col:a`: 1, `-a`: 1, `^a`: 1, `a OR x`: 0, `a AND b`: 0, `NOT x`: 0, `ne*`: 1, `nea* co*`: 1, `ar*`: 0, `n*ear`: 0, `"a b"`: 1, `%`: 0, `_`: 0, `'`: 0,
-		"\x00": 0, "a\x00b": 1, `\`: 0, "🙂": 0, " ": 0, `{col}: a`: 1, `<b>a</b>`: 1, `a+b`: 1, `(`: 0,
-	} {
-		r := w.as(stranger, "GET", library+"/assets?query="+escape(query), "").want(200)
-		if ids, total := r.found(); total != want || len(ids) != want {
-			t.Errorf("query %q finds %d, total %d; want %d", query, len(ids), total, want)
-		}
-	}
-	w.as(stranger, "GET", library+"/assets?query="+strings.Repeat("a+", 50_000), "").want(400, "query")
-	if r := w.as(stranger, "GET", library+"/assets?query=nothing", "").want(200); r.body !=
-		`{"assets":[],"paging":{"hasPrev":false,"hasNext":false,"total":0,"totalItems":0}}` {
-		t.Errorf("an empty page is %s", r.body)
-	}
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		fmt.Fprintf(&b, "%%%02X", s[i])
-	}
-	return b.String()
-}
-
 func TestFolderListsTakeRepeatsAndCommas(t *testing.T) {
 	w := newAssetWorld(t)
 	b := w.mustFolder(`{"label":"b"}`)
 	a := w.mustFolder(`{"label":"A","permissions":[{"operation":"view","group":"urn:vitrine:example.test:site=1"}]}`)
 	c := w.mustFolder(`{"label":"c","path":"/` + b + `"}`)
 	for query, want := range map[string][]string{
-		"": {a, b}, "?path=/": {a, b}, "?path=/" + b: {c}, "?path=/," + "/" + b: {a, b, c}, "?path=/&path=/" + b: {a, b, c},
-		"?id=" + c: {c}, "?id=" + c + "," + a: {a, c}, "?id=" + c + "&id=" + a + "&id=" + c: {a, c}, "?id=" + c + "&path=/": {}, "?id=none": {}, "?path=none": {}, "?path=/none": {},
-		"?limit=1": {a}, "?since=" + a: {b}, "?until=" + b: {a}, "?since=" + b: {}, "?path=/&path=/" + b + "&limit=1&until=" + c: {b},
+		"?path=/," + "/" + b: {a, b, c}, "?path=/&path=/" + b: {a, b, c}, "?id=" + c + "," + a: {a, c}, "?id=" + c + "&id=" + a + "&id=" + c: {a, c},
+		"?id=" + c + "&path=/": {}, "?path=none": {}, "?path=/&path=/" + b + "&limit=1&until=" + c: {b},
 	} {
 		var out struct{ Folders []struct{ ID string } }
 		w.as(editor, "GET", library+"/folders"+query, "").want(200).read(&out)
@@ -217,54 +166,6 @@ func TestFolderListsTakeRepeatsAndCommas(t *testing.T) {
 	}
 }
 
-func TestAnAssetThatIsElsewhereIsAConflict(t *testing.T) {
-	w := newAssetWorld(t)
-	here, there := w.mustFolder(`{"label":"here"}`), w.mustFolder(`{"label":"there"}`)
-	id := w.mustAsset("1", "x", here)
-	w.as(editor, "POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"g.example"},"content":{"content":"y"},"folders":["`+there+`"]}]}`).
-		want(409, "/add/0: the asset "+id+" is in other folders already")
-	w.as(editor, "POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"g.example"},"content":{"content":"y"},"folders":["`+here+`","`+there+`"]}]}`).want(200)
-}
-
-func TestPermissionsAndItemsOverHTTP(t *testing.T) {
-	w := newAssetWorld(t)
-	f := w.mustFolder(`{"label":"f"}`)
-	id := w.mustAsset("1", "x")
-	path := library + "/folder/" + f
-	w.as(stranger, "GET", path+"/permissions", "").want(403)
-	w.as(stranger, "POST", path+"/assets", `{"assign":["`+id+`"]}`).want(403)
-	r := w.as(editor, "POST", path+"/permissions", `{"create":[{"rType":"assetFolder","operation":"edit","user":{"id":"stranger","name":"S"},"role":null,"group":null}]}`).want(200)
-	shape := regexp.MustCompile(`^\{"permissions":\[\{"id":"[^"]+","rType":"assetFolder","operation":"edit","rId":"urn:vitrine:example\.test:library=example\.test:folder=` + f +
-		`","role":null,"group":null,"user":\{"id":"stranger","name":"S"\}\}\]\}$`)
-	if !shape.MatchString(r.body) {
-		t.Fatalf("permissions are %s", r.body)
-	}
-	if again := w.as(editor, "GET", path+"/permissions", "").want(200); again.body != r.body {
-		t.Errorf("read again they are %s", again.body)
-	}
-	want := `{"assign":[{"id":"` + id + `","status":403},{"id":"x","status":404},{"id":"` + id + `","status":403}],"remove":[{"id":"y","status":404}]}`
-	if r := w.as(stranger, "POST", path+"/assets", `{"assign":["`+id+`","x","`+id+`"],"remove":["y"]}`).want(200); r.body != want {
-		t.Errorf("assigning what the caller may not change answers %s", r.body)
-	}
-	w.as(editor, "POST", path+"/assets", `{"assign":["`+id+`"]}`).want(200)
-	want = strings.ReplaceAll(want, "403", "200")
-	if r := w.as(stranger, "POST", path+"/assets", `{"assign":["`+id+`","x","`+id+`"],"remove":["y"]}`).want(200); r.body != want {
-		t.Errorf("assign answers %s", r.body)
-	}
-	if r := w.as(stranger, "POST", path+"/assets", `{"remove":["`+id+`"]}`).want(200, `"status":403`); r.status != 200 {
-		t.Error(r.body)
-	}
-	r = w.as(stranger, "POST", library+"/attributes", `{"assets":["`+id+`","x"],"set":[{"key":"k","value":"v"}]}`).want(200, `{"result":[200,404],"assets":[{"id":"`+id, `"attributes":[{"key":"k","value":"v"}]`)
-	if r := w.as(stranger, "GET", library+"/attributes?key=k", "").want(200); r.body != `{"attributes":[{"key":"k","value":"v"}]}` {
-		t.Errorf("attributes are %s", r.body)
-	}
-	if r := w.as(siteOne, "GET", library+"/attributes?key=k", "").want(200); r.body != `{"attributes":[]}` {
-		t.Errorf("who does not see the asset sees its attributes: %s", r.body)
-	}
-	w.as(editor, "GET", library+"/attributes", "").want(400, `{"error":"key: the parameter is missing`)
-	w.as(editor, "GET", library+"/attributes?key=", "").want(400, `{"error":"key: must not be empty`)
-}
-
 // An empty query counts as not given. An empty folder or generator does not: no folder and no service has an empty id.
 func TestEmptyFilters(t *testing.T) {
 	w := newAssetWorld(t)
@@ -274,8 +175,7 @@ func TestEmptyFilters(t *testing.T) {
 		unknown[name] = w.as(editor, "GET", library+"/assets?"+name+"=absent", "").want(404).body
 	}
 	for query, want := range map[string]int{
-		"query=": 200, "tags=": 200, "folder=": 404, "folderTree=": 404, "folder=&query=red": 404, "generator=": 400, "via=": 400, "rights=": 400,
-		"order=": 400, "limit=": 400, "since=": 400, "until=": 400,
+		"query=": 200, "tags=": 200, "folder=": 404, "folderTree=": 404, "folder=&query=red": 404, "generator=": 400, "rights=": 400,
 	} {
 		r := w.as(editor, "GET", library+"/assets?"+query, "").want(want)
 		name := query[:strings.IndexByte(query, '=')]
@@ -322,51 +222,4 @@ func TestMisspeltFiltersAreRefused(t *testing.T) {
 	}
 	w.as(stranger, "GET", library+"/assets?%zz=x", "").want(400, "malformed")
 	w.as(stranger, "GET", library+"/attributes?key=a&more=x", "").want(200)
-}
-
-func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
-	w := newAssetWorld(t)
-	parent := w.mustFolder(`{"label":"Winter & more"}`)
-	lost := w.mustFolder(`{"label":"December","path":"/` + parent + `"}`)
-	w.as(editor, "POST", library+"/folders", `{"delete":["`+lost+`"]}`).want(200)
-	w.as(stranger, "GET", library+"/folders?label=r+%26+M", "").want(200, `"id":"`+parent+`"`)
-	w.as(editor, "GET", library+"/folders?deleted=true", "").want(200, `"id":"`+lost+`"`, `"deleted":true`)
-	w.as(editor, "GET", library+"/folders?deleted=false", "").want(200, `"id":"`+parent+`"`)
-	if r := w.as(stranger, "GET", library+"/folders?deleted=true", "").want(200); r.body != `{"folders":[]}` {
-		t.Errorf("who may not bring a folder back reads %s", r.body)
-	}
-	for query, name := range map[string]string{"deleted=yes": "deleted", "deleted=": "deleted", "deleted=true&deleted=true": "deleted", "label=a&label=b": "label"} {
-		w.as(editor, "GET", library+"/folders?"+query, "").want(400, `"parameter":"`+name+`"`)
-	}
-}
-
-func TestExplainTellsAboutOneselfAndModeratorsAboutOthers(t *testing.T) {
-	w := newAssetWorld(t)
-	folder := w.mustFolder(`{"label":"news","inherit":false,"permissions":[{"operation":"view","role":{"id":"readers"}}]}`)
-	asset := w.mustAsset("1", "words")
-	about := library + "/explain?folder=" + folder
-	for query, want := range map[string]string{
-		"":                       `{"view":{"allowed":true,"rule":"moderator"},"edit":{"allowed":true,"rule":"moderator"},"manage":{"allowed":true,"rule":"moderator"}}`,
-		"&user=rea":              `{"view":{"allowed":false,"rule":"none"},"edit":{"allowed":false,"rule":"none"},"manage":{"allowed":false,"rule":"none"}}`,
-		"&user=rea&role=readers": `{"view":{"allowed":true,"rule":"grant","folder":"` + folder + `","grant":{"id":"`,
-		"&role=a&role=readers":   `{"view":{"allowed":true,"rule":"grant","folder":"` + folder + `","grant":{"id":"`,
-	} {
-		if r := w.as(editor, "GET", about+query, "").want(200); !strings.HasPrefix(r.body, want) {
-			t.Errorf("%s: %s, want %s", query, r.body, want)
-		}
-	}
-	if r := w.as(stranger, "GET", library+"/explain?asset="+asset, "").want(200); r.body !=
-		`{"view":{"allowed":true,"rule":"unfiled"},"edit":{"allowed":false,"rule":"none"},"folders":[]}` {
-		t.Errorf("an asset in no folder: %s", r.body)
-	}
-	hidden, absent := w.as(stranger, "GET", about, "").want(404), w.as(stranger, "GET", library+"/explain?folder=absent", "").want(404)
-	if hidden.body != absent.body {
-		t.Errorf("a hidden folder reads %s, an absent one %s", hidden.body, absent.body)
-	}
-	w.as(stranger, "GET", about+"&user=", "").want(403, `"parameter":"user"`)
-	for _, query := range []string{"", "?asset=", "?folder=", "?asset=" + asset + "&folder=" + folder, "?folder=a&folder=b", "?folder=" + folder + "&user=a&user=b",
-		"?folder=" + folder + "&user=a:b", "?folder=" + folder + strings.Repeat("&role=x", 101), "?folder=" + folder + strings.Repeat("&group=x", 101)} {
-		w.as(editor, "GET", library+"/explain"+query, "").want(400)
-	}
-	w.as(editor, "GET", library+"/explain?folder="+folder+strings.Repeat("&role=x", 100), "").want(200)
 }

@@ -155,45 +155,6 @@ func TestAnEighthIsKeptForModestRequests(t *testing.T) {
 	b.takes(b.holder("i"), modestHold, false)
 }
 
-func TestWhoWaitsGetsWhatIsGivenBack(t *testing.T) {
-	b := newBench(t)
-	h := b.writes("a", 7*mib)
-	end := b.waits("b", mib)
-	h.release()
-	for b.left() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	if !end() {
-		t.Error("nothing was given")
-	}
-	if b.left() != 0 || b.waiting.Len() != 0 {
-		t.Errorf("%d bytes are left, %d wait", b.left(), b.waiting.Len())
-	}
-}
-
-func TestClientsThatStopAreCutOff(t *testing.T) {
-	b := newBench(t)
-	h, other := b.writes("a", mib), b.writes("b", mib)
-	b.pass(19*time.Second, map[*holder]int{other: 1})
-	if h.cut {
-		t.Fatal("cut off before 20 s")
-	}
-	b.pass(time.Second, map[*holder]int{other: 1})
-	if w := h.w.(*cuttable); !h.cut || !w.write || w.read {
-		t.Errorf("cut off: %v %+v", h.cut, w)
-	}
-	if other.cut {
-		t.Error("a slow client was cut off while nobody waited")
-	}
-	reads := b.holder("c")
-	b.takes(reads, mib, true)
-	reads.begin(false)
-	b.pass(20*time.Second, nil)
-	if w := reads.w.(*cuttable); !reads.rest() || !w.read || w.write {
-		t.Errorf("a body that stopped: %+v", w)
-	}
-}
-
 func TestARequestThatIsWorkedOnIsNotCutOff(t *testing.T) {
 	b := newBench(t)
 	h := b.writes("a", 7*mib)

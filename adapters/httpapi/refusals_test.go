@@ -172,6 +172,7 @@ var refusals = []struct {
 	{"restore under both names", "POST /apps/versions/restore", `{"id":"{id}","appId":"{id}","version":"0"}`, 400, "invalid", "/id"},
 	{"restore of a number", "POST /apps/versions/restore", `{"appId":"{id}","appVersion":0}`, 400, "invalid", "/appVersion"},
 	{"restore of null", "POST /apps/versions/restore", `{"appId":"{id}","appVersion":null}`, 400, "invalid", "/appVersion"},
+	{"restore of what is not the latest", "POST /apps/versions/restore", `{"appId":"{id}","latest":false}`, 400, "invalid", "/latest"},
 	{"restore of the latest and a version", "POST /apps/versions/restore", `{"id":"{id}","latest":true,"version":"0"}`, 400, "invalid", "/latest"},
 
 	// Tags.
@@ -180,6 +181,17 @@ var refusals = []struct {
 	{"limit of tags", "GET /apps/{id}/tags/?limit=0", "", 400, "invalid", "limit"},
 	{"a tag without a version", "PUT /apps/{id}/tags/live", `{}`, 400, "invalid", "/appVersion"},
 	{"a tag on a number", "PUT /apps/{id}/tags/live", `{"appVersion":0}`, 400, "invalid", "/appVersion"},
+	{"a tag on the latest and a version", "PUT /apps/{id}/tags/live", `{"latest":true,"appVersion":"0"}`, 400, "invalid", "/latest"},
+	{"a tag on what is not the latest", "PUT /apps/{id}/tags/live", `{"latest":false}`, 400, "invalid", "/latest"},
+	{"a tag from a version that is none", "PUT /apps/{id}/tags/live", `{"appVersion":"0","from":"00"}`, 400, "invalid", "/from"},
+	{"a tag from a number", "PUT /apps/{id}/tags/live", `{"appVersion":"0","from":0}`, 400, "invalid", "/from"},
+	{"a tag that is elsewhere", "PUT /apps/{id}/tags/live", `{"appVersion":"0","from":"1"}`, 409, "moved", "/from"},
+	{"embedApps of a put that is neither", "PUT /apps/{id}/tags/live?embedApps=", `{"appVersion":"0"}`, 400, "invalid", "embedApps"},
+	{"embedApps of a tag that is neither", "GET /apps/{id}/tags/live?embedApps=yes", "", 400, "invalid", "embedApps"},
+	{"embedApps of a removal that is neither", "DELETE /apps/{id}/tags/live?embedApps=TRUE", "", 400, "invalid", "embedApps"},
+	{"reading a name that no tag has", "GET /apps/{id}/tags/%FF", "", 404, "not_found", ""},
+	{"deleting a name that no tag has", "DELETE /apps/{id}/tags/a%2Fb", "", 404, "not_found", ""},
+	{"tagged with a name that no tag has", "GET /apps/{id}/tagged/%00", "", 404, "not_found", ""},
 	{"a tag with its name in the body", "PUT /apps/{id}/tags/live", `{"appVersion":"0","name":"t"}`, 400, "invalid", "/name"},
 	{"a tag on a version that is not there", "PUT /apps/{id}/tags/live", `{"appVersion":"9"}`, 404, "not_found", "/appVersion"},
 	{"a tag on a version that is none", "PUT /apps/{id}/tags/live", `{"appVersion":"x"}`, 404, "not_found", "/appVersion"},
@@ -209,6 +221,9 @@ var refusals = []struct {
 	{"limit of versions of a component", "GET /components/poll/versions/?limit=0", "", 400, "invalid", "limit"},
 	{"versions after none", "GET /components/poll/versions/?after=9", "", 400, "invalid", "after"},
 	{"versions after nothing", "GET /components/poll/versions/?after=", "", 400, "invalid", "after"},
+	{"a check of a component of another name", "POST /components/poll/check", `{"name":"x","version":"2","main":"/x","configSchema":{}}`, 400, "invalid", "/name"},
+	{"a check after nothing", "POST /components/poll/check?after=", `{"name":"poll","version":"2","main":"/x","configSchema":{}}`, 400, "invalid", "after"},
+	{"a check with a limit", "POST /components/poll/check?limit=1", `{"name":"poll","version":"2","main":"/x","configSchema":{}}`, 400, "invalid", "limit"},
 	{"no version of a component", "GET /components/poll/versions/9", "", 404, "not_found", ""},
 
 	// Assets.
@@ -217,6 +232,14 @@ var refusals = []struct {
 	{"an order of assets", "GET {lib}/assets?order=up", "", 400, "invalid", "order"},
 	{"via that is no number", "GET {lib}/assets?via=x", "", 400, "invalid", "via"},
 	{"attributes without a key", "GET {lib}/attributes", "", 400, "invalid", "key"},
+	{"attributes with an empty key", "GET {lib}/attributes?key=", "", 400, "invalid", "key"},
+	{"deleted that is neither", "GET {lib}/folders?deleted=yes", "", 400, "invalid", "deleted"},
+	{"a label twice", "GET {lib}/folders?label=a&label=b", "", 400, "invalid", "label"},
+	{"an explanation of nothing", "GET {lib}/explain", "", 400, "invalid", "asset"},
+	{"an explanation of an asset and a folder", "GET {lib}/explain?asset=a&folder=f", "", 400, "invalid", "asset"},
+	{"an explanation of two folders", "GET {lib}/explain?folder=a&folder=b", "", 400, "invalid", "folder"},
+	{"an explanation about no user", "GET {lib}/explain?folder=a&user=a:b", "", 400, "invalid", "user"},
+	{"an explanation about too many roles", "GET {lib}/explain?folder=a" + strings.Repeat("&role=x", 101), "", 400, "invalid", "role"},
 	{"no asset", "GET {lib}/asset/none", "", 404, "not_found", ""},
 
 	// Reviews.

@@ -1,10 +1,6 @@
 package httpapi
 
-import (
-	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/urlescape"
-)
+import "testing"
 
 func TestUnescape(t *testing.T) {
 	for in, want := range map[string]string{
@@ -12,14 +8,6 @@ func TestUnescape(t *testing.T) {
 	} {
 		if got := unescape(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestSegmentIsUndoneByUnescape(t *testing.T) {
-	for _, s := range []string{"plain", "@scope/name", "a b+c", ".", "..", "...", "%2F", "é", "?#&;=", "\x00"} {
-		if got := unescape(urlescape.Escape(s)); got != s || urlescape.Escape(s) == "." || urlescape.Escape(s) == ".." {
-			t.Errorf("%q: %q, %q", s, urlescape.Escape(s), got)
 		}
 	}
 }

@@ -418,29 +418,6 @@ func TestAStreamReadsSmallPages(t *testing.T) {
 	}
 }
 
-// An app that is taken away in the middle of a stream sends app.left and nothing after it.
-func TestAStreamSendsNothingOfAnAppThatLeft(t *testing.T) {
-	s := newStreaming(t)
-	id := s.create("editor", "x", network+":site=1")
-	e := s.open(t, "one", "?after=now").began()
-	move := func(version int, site string) string {
-		return fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, version, network+site)
-	}
-	s.by("editor", "PATCH", "/apps/"+id, titlePatch(0, "y")).want(200)
-	e.want("app.updated")
-	s.by("editor", "PATCH", "/apps/"+id, move(1, ":site=2")).want(200)
-	for v := 2; v < 10; v++ {
-		s.by("editor", "PATCH", "/apps/"+id, titlePatch(v, fmt.Sprint(v))).want(200)
-	}
-	last := s.create("editor", "last", network+":site=1")
-	if _, kind, data, _ := e.next(); kind != "app.left" || strings.Contains(data, `"by"`) || strings.Contains(data, `"version"`) {
-		t.Errorf("%s %s", kind, data)
-	}
-	if _, kind, data, _ := e.next(); kind != "app.created" || !strings.Contains(data, last) {
-		t.Errorf("%s %s, want only the app of the site", kind, data)
-	}
-}
-
 func TestStreamsAreBounded(t *testing.T) {
 	s := newStreaming(t, func(c *httpapi.Config) { c.Limits.Streams = 18 })
 	stream := func(name string) reply {

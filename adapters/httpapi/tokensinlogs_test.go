@@ -79,4 +79,8 @@ func TestPathsWithoutTokensAreLoggedWhole(t *testing.T) {
 			t.Errorf("%s is logged as %s", path, got)
 		}
 	}
+	w.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/apps/"+strings.Repeat("a", 100_000), nil))
+	if got := x.all[len(x.all)-1].Path; len(got) > 1010 {
+		t.Errorf("a long path is logged as %d bytes", len(got))
+	}
 }

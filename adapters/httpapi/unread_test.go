@@ -33,6 +33,7 @@ func TestRightsAreJudgedBeforeTheBodyIsRead(t *testing.T) {
 		status       int
 	}{
 		{"POST", "/components/", stranger, 403},
+		{"POST", "/components/x/check", stranger, 403},
 		{"PATCH", "/apps/" + id, stranger, 404},
 		{"PATCH", "/apps/none", editor, 404},
 		{"PUT", "/apps/" + id + "/tags/t", stranger, 404},
