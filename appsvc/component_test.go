@@ -107,20 +107,6 @@ func TestAComponentThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestDeletingAComponentRemovesAllVersions(t *testing.T) {
-	ctx, w := context.Background(), newWorkshop(t)
-	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := w.Component(ctx, editor, "text")
-	checkKind(t, err, appsvc.ErrNotFound)
-	list, _, err := listed(w.ListComponents(ctx, editor, appsvc.ListComponentsRequest{}))
-	if err != nil || len(list) != 1 || list[0].Name != "any" {
-		t.Errorf("there is %q, %v", list, err)
-	}
-	w.addComponent("text", "1.0.0")
-}
-
 // Elements keep the copy of what they were made with; only a write that changes such an element
 // needs the component.
 func TestElementsOutliveTheirComponent(t *testing.T) {

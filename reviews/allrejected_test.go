@@ -170,17 +170,3 @@ func TestACollectionWithoutReviewsIsMade(t *testing.T) {
 		sameRecords(t, export(t, store), long)
 	}
 }
-
-// Other dimensions than those of the stored reviews are an error though no review could be stored.
-func TestStoredDimensionsAreToldWhenAllReviewsWereRejected(t *testing.T) {
-	for _, buffer := range []int{200, 1 << 20} {
-		store := memory.New().Reviews()
-		importInto(t, store, collection("YQ", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
-		before := export(t, store)
-		r := dryAndReal(t, store, collection("YQ", single, review("1", 0, "")), *reviews.WithBuffer(reviews.Options{}, buffer))
-		checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 2, 0)
-		if r.Problems[0].Rule != "stored-dimensions" || export(t, store) != before {
-			t.Errorf("%+v", r.Problems)
-		}
-	}
-}

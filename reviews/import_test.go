@@ -365,7 +365,7 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 	if _, err := reviews.New(store, nil).Import(over, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	r, err := reviews.New(failingStore{store, full}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
+	r, err := reviews.New(failingStore{store, errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
 	if !errors.Is(err, reviews.ErrFull) || r.Created != 0 {
 		t.Errorf("%v, %v", err, counts(r))
 	}
@@ -374,8 +374,8 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 	}
 }
 
-// full is the error of a store without room.
-var full = fmt.Errorf("disk: %w", reviews.ErrFull)
+// errFull is the error of a store without room.
+var errFull = fmt.Errorf("disk: %w", reviews.ErrFull)
 
 // A line without end is read no further when nobody waits for it, and its temporary file goes.
 func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
@@ -403,7 +403,7 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 		{"when its store fails", func(o reviews.Options) error {
 			file := generate(4<<20, open, func(to []byte, i int) []byte { return append(part(to, i), `,7`...) },
 				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
-			_, err := reviews.New(failingStore{memory.New().Reviews(), full}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
+			_, err := reviews.New(failingStore{memory.New().Reviews(), errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
 		}, reviews.ErrFull},
 		{"when its problems are left", func(o reviews.Options) error {

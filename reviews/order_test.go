@@ -75,15 +75,20 @@ func TestStoredDimensionsComeByOffset(t *testing.T) {
 		bad := collection("YQ", single, review("1", 5, ""), review("2", 0, ""))
 		after := strings.Replace(collection("YQ", single, review("1", 5, ""), review("2", 0, "")), single, "", 1)
 		after = strings.Replace(after, `}]}`, `}],"dimensions":["default"]}`, 1)
-		for _, file := range []string{bad, after} {
+		rejected := collection("YQ", single, review("1", 0, ""), "7") // each of its reviews
+		before := export(t, store)
+		for _, file := range []string{bad, after, rejected} {
 			var rules []string
 			o.Problem = func(p reviews.Problem) { rules = append(rules, p.Rule) }
 			r := importInto(t, store, file, &o)
 			want := []string{"stored-dimensions", "rating-range"}
-			if file == after {
+			switch file {
+			case after:
 				slices.Reverse(want)
+			case rejected:
+				want = append(want, "value-type")
 			}
-			if !slices.Equal(rules, want) || r.Rejected != 2 {
+			if !slices.Equal(rules, want) || r.Rejected != 2 || export(t, store) != before {
 				t.Errorf("buffer %d: %v, %d rejected, want %v", buffer, rules, r.Rejected, want)
 			}
 		}
