@@ -234,18 +234,11 @@ func TestFoldersAreReadUntilNoLinkLeadsOn(t *testing.T) {
 	}
 }
 
-// The client has the methods of the embedded service for one caller, and no others.
-func TestAssetsHasTheMethodsOfASession(t *testing.T) {
-	near, far := reflect.TypeFor[*assets.Session](), reflect.TypeFor[*client.Assets]()
-	sameMethods(t, near, far)
-	sameMethods(t, near, reflect.TypeFor[assetService]())
-}
-
-func TestAppsHasTheMethodsOfASession(t *testing.T) {
+// The client has the methods of the embedded services for one caller, and no others.
+func TestTheClientHasTheMethodsOfSessions(t *testing.T) {
+	sameMethods(t, reflect.TypeFor[*assets.Session](), reflect.TypeFor[*client.Assets]())
+	sameMethods(t, reflect.TypeFor[*assets.Session](), reflect.TypeFor[assetService]())
 	sameMethods(t, reflect.TypeFor[*appsvc.Session](), reflect.TypeFor[*client.Apps]())
-}
-
-func TestReviewsHasTheMethodsOfASession(t *testing.T) {
 	sameMethods(t, reflect.TypeFor[*reviews.Session](), reflect.TypeFor[*client.Reviews]())
 }
 

@@ -53,6 +53,13 @@ func sameErrors(t *testing.T) (near, far services) {
 	return near, services{c.Apps, c.Assets, c.Reviews}
 }
 
+// fails returns calls of a method of apps that differ in their requests.
+func fails[In, Out any](method func(appService, context.Context, In) (Out, error)) func(In) func(context.Context, services) error {
+	return func(in In) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error { return second(method(s.apps, ctx, in)) }
+	}
+}
+
 // TestErrorsAreTheSameNearAndFar compares errors as values: kind, code, pointer, parameter, reason, violations and version.
 func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 	const id, absent = "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-0000000000ff"
@@ -64,36 +71,11 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 			return err
 		}
 	}
-	create := func(in appsvc.CreateAppRequest) func(context.Context, services) error {
-		return func(ctx context.Context, s services) error {
-			_, err := s.apps.CreateApp(ctx, in)
-			return err
-		}
-	}
-	put := func(in appsvc.PutTagRequest) func(context.Context, services) error {
-		return func(ctx context.Context, s services) error {
-			_, err := s.apps.PutTag(ctx, in)
-			return err
-		}
-	}
-	restore := func(in appsvc.RestoreRequest) func(context.Context, services) error {
-		return func(ctx context.Context, s services) error {
-			_, err := s.apps.Restore(ctx, in)
-			return err
-		}
-	}
-	diff := func(in appsvc.DiffRequest) func(context.Context, services) error {
-		return func(ctx context.Context, s services) error {
-			_, err := s.apps.Diff(ctx, in)
-			return err
-		}
-	}
-	history := func(in appsvc.ListHistoryRequest) func(context.Context, services) error {
-		return func(ctx context.Context, s services) error {
-			_, err := s.apps.ListHistory(ctx, in)
-			return err
-		}
-	}
+	create := fails(appService.CreateApp)
+	put := fails(appService.PutTag)
+	restore := fails(appService.Restore)
+	diff := fails(appService.Diff)
+	history := fails(appService.ListHistory)
 	component := func(manifest string) func(context.Context, services) error {
 		return func(ctx context.Context, s services) error {
 			_, err := s.apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
@@ -159,14 +141,8 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 			_, err := s.apps.Version(ctx, id, appsvc.NewVersion(7))
 			return err
 		}},
-		{"a limit that is too large", func(ctx context.Context, s services) error {
-			_, err := s.apps.ListApps(ctx, appsvc.ListAppsRequest{Limit: 501})
-			return err
-		}},
-		{"a list that continues nowhere", func(ctx context.Context, s services) error {
-			_, err := s.apps.ListApps(ctx, appsvc.ListAppsRequest{After: "x"})
-			return err
-		}},
+		{"a limit that is too large", fails(appService.ListApps)(appsvc.ListAppsRequest{Limit: 501})},
+		{"a list that continues nowhere", fails(appService.ListApps)(appsvc.ListAppsRequest{After: "x"})},
 		{"a tag that is not there", func(ctx context.Context, s services) error {
 			_, err := s.apps.TaggedApp(ctx, id, "none")
 			return err

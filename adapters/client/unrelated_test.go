@@ -20,103 +20,55 @@ import (
 var answered = map[string]func(context.Context, *client.Client) error{
 	"Me": func(ctx context.Context, c *client.Client) error { return second(c.Me(ctx)) },
 
-	"Apps.App":       func(ctx context.Context, c *client.Client) error { return second(c.Apps.App(ctx, "a")) },
-	"Apps.Version":   func(ctx context.Context, c *client.Client) error { return second(c.Apps.Version(ctx, "a", v0)) },
-	"Apps.TaggedApp": func(ctx context.Context, c *client.Client) error { return second(c.Apps.TaggedApp(ctx, "a", "t")) },
-	"Apps.ListApps": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.ListApps(ctx, appsvc.ListAppsRequest{}))
-	},
-	"Apps.CreateApp": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.CreateApp(ctx, appsvc.CreateAppRequest{}))
-	},
-	"Apps.Patch": func(ctx context.Context, c *client.Client) error { return second(c.Apps.Patch(ctx, "a", []byte(`[]`))) },
-	"Apps.Restore": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.Restore(ctx, appsvc.RestoreRequest{AppID: "a", Version: v0}))
-	},
-	"Apps.ListVersions": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.ListVersions(ctx, appsvc.ListVersionsRequest{AppID: "a"}))
-	},
-	"Apps.ListHistory": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: "a"}))
-	},
-	"Apps.Diff": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.Diff(ctx, appsvc.DiffRequest{AppID: "a", From: v0, To: v0}))
-	},
-	"Apps.ListTags": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.ListTags(ctx, appsvc.ListTagsRequest{AppID: "a"}))
-	},
-	"Apps.Tag": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.Tag(ctx, appsvc.TagRequest{AppID: "a", Name: "t"}))
-	},
-	"Apps.PutTag": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.PutTag(ctx, appsvc.PutTagRequest{AppID: "a", Name: "t", Version: v0}))
-	},
-	"Apps.ListTagMoves": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.ListTagMoves(ctx, appsvc.ListTagMovesRequest{AppID: "a", Name: "t"}))
-	},
+	"Apps.App":          func(ctx context.Context, c *client.Client) error { return second(c.Apps.App(ctx, "a")) },
+	"Apps.Version":      func(ctx context.Context, c *client.Client) error { return second(c.Apps.Version(ctx, "a", v0)) },
+	"Apps.TaggedApp":    func(ctx context.Context, c *client.Client) error { return second(c.Apps.TaggedApp(ctx, "a", "t")) },
+	"Apps.ListApps":     ofApps((*client.Apps).ListApps, appsvc.ListAppsRequest{}),
+	"Apps.CreateApp":    ofApps((*client.Apps).CreateApp, appsvc.CreateAppRequest{}),
+	"Apps.Patch":        func(ctx context.Context, c *client.Client) error { return second(c.Apps.Patch(ctx, "a", []byte(`[]`))) },
+	"Apps.Restore":      ofApps((*client.Apps).Restore, appsvc.RestoreRequest{AppID: "a", Version: v0}),
+	"Apps.ListVersions": ofApps((*client.Apps).ListVersions, appsvc.ListVersionsRequest{AppID: "a"}),
+	"Apps.ListHistory":  ofApps((*client.Apps).ListHistory, appsvc.ListHistoryRequest{AppID: "a"}),
+	"Apps.Diff":         ofApps((*client.Apps).Diff, appsvc.DiffRequest{AppID: "a", From: v0, To: v0}),
+	"Apps.ListTags":     ofApps((*client.Apps).ListTags, appsvc.ListTagsRequest{AppID: "a"}),
+	"Apps.Tag":          ofApps((*client.Apps).Tag, appsvc.TagRequest{AppID: "a", Name: "t"}),
+	"Apps.PutTag":       ofApps((*client.Apps).PutTag, appsvc.PutTagRequest{AppID: "a", Name: "t", Version: v0}),
+	"Apps.ListTagMoves": ofApps((*client.Apps).ListTagMoves, appsvc.ListTagMovesRequest{AppID: "a", Name: "t"}),
 	"Apps.TagsNamed": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.TagsNamed(ctx, "t", []string{"a"}))
 	},
-	"Apps.ListComponents": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.ListComponents(ctx, appsvc.ListComponentsRequest{}))
-	},
-	"Apps.ListComponentVersions": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.ListComponentVersions(ctx, appsvc.ListComponentVersionsRequest{Name: "c"}))
-	},
-	"Apps.Component": func(ctx context.Context, c *client.Client) error { return second(c.Apps.Component(ctx, "c")) },
+	"Apps.ListComponents":        ofApps((*client.Apps).ListComponents, appsvc.ListComponentsRequest{}),
+	"Apps.ListComponentVersions": ofApps((*client.Apps).ListComponentVersions, appsvc.ListComponentVersionsRequest{Name: "c"}),
+	"Apps.Component":             func(ctx context.Context, c *client.Client) error { return second(c.Apps.Component(ctx, "c")) },
 	"Apps.ComponentVersion": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.ComponentVersion(ctx, "c", "1.0.0"))
 	},
-	"Apps.CreateComponent": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(`{}`)}))
-	},
-	"Apps.CheckComponent": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(`{}`)}))
-	},
+	"Apps.CreateComponent": ofApps((*client.Apps).CreateComponent, appsvc.CreateComponentRequest{Manifest: []byte(`{}`)}),
+	"Apps.CheckComponent":  ofApps((*client.Apps).CheckComponent, appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(`{}`)}),
 	"Apps.DeleteTag": func(ctx context.Context, c *client.Client) error {
 		return c.Apps.DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: "a", Name: "t"})
 	},
 	"Apps.DeleteComponent": func(ctx context.Context, c *client.Client) error {
 		return c.Apps.DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "c"})
 	},
-	"Apps.Changes": func(ctx context.Context, c *client.Client) error {
-		return second(c.Apps.Changes(ctx, appsvc.ChangesRequest{}))
-	},
+	"Apps.Changes": ofApps((*client.Apps).Changes, appsvc.ChangesRequest{}),
 	"Apps.Edit": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.Edit(ctx, "a", func(appsvc.App, *appsvc.PatchBuilder) error { return nil }))
 	},
 
-	"Assets.Search": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.Search(ctx, ofN, assets.SearchRequest{}))
-	},
-	"Assets.ChangeAssets": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.ChangeAssets(ctx, ofN, assets.ChangeAssetsRequest{}))
-	},
-	"Assets.Asset": func(ctx context.Context, c *client.Client) error { return second(c.Assets.Asset(ctx, ofN, "a")) },
-	"Assets.Explain": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.Explain(ctx, ofN, assets.ExplainRequest{Asset: "a"}))
-	},
-	"Assets.AssignAssets": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.AssignAssets(ctx, ofN, assets.AssignAssetsRequest{Folder: "f"}))
-	},
-	"Assets.Attributes": func(ctx context.Context, c *client.Client) error { return second(c.Assets.Attributes(ctx, ofN, "k")) },
-	"Assets.ChangeAttributes": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.ChangeAttributes(ctx, ofN, assets.ChangeAttributesRequest{}))
-	},
-	"Assets.ListFolders": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.ListFolders(ctx, ofN, assets.ListFoldersRequest{}))
-	},
-	"Assets.Folder": func(ctx context.Context, c *client.Client) error { return second(c.Assets.Folder(ctx, ofN, "f")) },
-	"Assets.ChangeFolders": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.ChangeFolders(ctx, ofN, assets.ChangeFoldersRequest{}))
-	},
-	"Assets.Permissions": func(ctx context.Context, c *client.Client) error { return second(c.Assets.Permissions(ctx, ofN, "f")) },
-	"Assets.ChangePermissions": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.ChangePermissions(ctx, ofN, assets.ChangePermissionsRequest{Folder: "f"}))
-	},
-	"Assets.Changes": func(ctx context.Context, c *client.Client) error {
-		return second(c.Assets.Changes(ctx, ofN, assets.ChangesRequest{}))
-	},
+	"Assets.Search":            ofAssets((*client.Assets).Search, assets.SearchRequest{}),
+	"Assets.ChangeAssets":      ofAssets((*client.Assets).ChangeAssets, assets.ChangeAssetsRequest{}),
+	"Assets.Asset":             func(ctx context.Context, c *client.Client) error { return second(c.Assets.Asset(ctx, ofN, "a")) },
+	"Assets.Explain":           ofAssets((*client.Assets).Explain, assets.ExplainRequest{Asset: "a"}),
+	"Assets.AssignAssets":      ofAssets((*client.Assets).AssignAssets, assets.AssignAssetsRequest{Folder: "f"}),
+	"Assets.Attributes":        func(ctx context.Context, c *client.Client) error { return second(c.Assets.Attributes(ctx, ofN, "k")) },
+	"Assets.ChangeAttributes":  ofAssets((*client.Assets).ChangeAttributes, assets.ChangeAttributesRequest{}),
+	"Assets.ListFolders":       ofAssets((*client.Assets).ListFolders, assets.ListFoldersRequest{}),
+	"Assets.Folder":            func(ctx context.Context, c *client.Client) error { return second(c.Assets.Folder(ctx, ofN, "f")) },
+	"Assets.ChangeFolders":     ofAssets((*client.Assets).ChangeFolders, assets.ChangeFoldersRequest{}),
+	"Assets.Permissions":       func(ctx context.Context, c *client.Client) error { return second(c.Assets.Permissions(ctx, ofN, "f")) },
+	"Assets.ChangePermissions": ofAssets((*client.Assets).ChangePermissions, assets.ChangePermissionsRequest{Folder: "f"}),
+	"Assets.Changes":           ofAssets((*client.Assets).Changes, assets.ChangesRequest{}),
 
 	"Reviews.Import": func(ctx context.Context, c *client.Client) error {
 		return second(c.Reviews.Import(ctx, reviews.ImportRequest{File: strings.NewReader("x")}))
@@ -141,6 +93,15 @@ var (
 	v0  = appsvc.NewVersion(0)
 	ofN = assets.Library{Network: "n", ID: "l"}
 )
+
+// ofApps is a call of a method with a request, and ofAssets one about the library ofN.
+func ofApps[In, Out any](method func(*client.Apps, context.Context, In) (Out, error), in In) func(context.Context, *client.Client) error {
+	return func(ctx context.Context, c *client.Client) error { return second(method(c.Apps, ctx, in)) }
+}
+
+func ofAssets[In, Out any](method func(*client.Assets, context.Context, assets.Library, In) (Out, error), in In) func(context.Context, *client.Client) error {
+	return func(ctx context.Context, c *client.Client) error { return second(method(c.Assets, ctx, ofN, in)) }
+}
 
 // second returns the error of a call that returns another value too.
 func second[T any](_ T, err error) error { return err }

@@ -455,17 +455,9 @@ func TestTheLagOfStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &streaming{people: &people{named: map[string]httpapi.Principal{"editor": editor}}, streams: httpapi.NewStreams(), db: memory.New()}
 		apps := appsvc.New(s.db.Apps(), nil)
-		handler, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: s.people.authenticate, Streams: s.streams, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-		server := &http.Server{Handler: handler}
-		go func() { _ = server.Serve(listener) }()
-		defer server.Close()
-		near, far := net.Pipe() // without a buffer: the server waits until each byte is read
+		// Without a buffer the server waits until each byte is read.
+		near := dialer(t, httpapi.Config{Apps: apps, Authenticate: s.people.authenticate, Streams: s.streams})()
 		defer near.Close()
-		listener.conns <- far
 		if _, err := io.WriteString(near, "GET /x/changes?after=now HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer editor\r\nAccept: text/event-stream\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
