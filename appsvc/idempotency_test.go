@@ -68,6 +68,9 @@ var keyedOperations = []keyed{
 	}},
 }
 
+// onApp reports whether the operation is one on an app that exists.
+func (op keyed) onApp() bool { return op.name != "create" && !strings.HasSuffix(op.name, "component") }
+
 func choose[T any](first bool, a, b T) T {
 	if first {
 		return a
@@ -167,6 +170,11 @@ func TestARepeatGetsTheFirstAnswerForADay(t *testing.T) {
 
 func TestAKeyStandsForOneInput(t *testing.T) {
 	eachKeyed(t, func(t *testing.T, w *workshop, op keyed, id, answer string) {
+		if op.onApp() {
+			if _, err := op.do(w, editor, w.keyedApp(), "k", false); !errors.Is(err, appsvc.ErrUnprocessable) {
+				t.Errorf("another app with the same key: error %v, want %v", err, appsvc.ErrUnprocessable)
+			}
+		}
 		before := w.all()
 		if _, err := op.do(w, editor, id, "k", true); !errors.Is(err, appsvc.ErrUnprocessable) {
 			t.Errorf("another input with the same key: error %v, want %v", err, appsvc.ErrUnprocessable)
@@ -236,7 +244,7 @@ func TestARepeatNeedsTheRightsOfToday(t *testing.T) {
 			if _, err := op.do(w, by, id, "k", false); err != nil {
 				t.Fatal(err)
 			}
-			if op.name == "create" || strings.HasSuffix(op.name, "component") {
+			if !op.onApp() {
 				by.Moderates, by.ManageComponents = nil, false
 				_, err := op.do(w, by, id, "k", false)
 				checkKind(t, err, appsvc.ErrForbidden)
