@@ -140,8 +140,7 @@ func (k *checkpointer) copy(most int64) (left int64, err error) {
 	k.most.Store(most)
 	defer k.most.Store(0)
 	if k.c == nil {
-		k.c, err = dial(k.db.path, "mode=rw", "busy_timeout=0", "synchronous=FULL", "checkpoint_fullfsync=1", "trusted_schema=0")
-		if err != nil {
+		if k.c, err = dialLog(k.db.path, 0); err != nil {
 			return 0, err
 		}
 	}
@@ -159,6 +158,12 @@ func (k *checkpointer) close() error {
 		return nil
 	}
 	return k.c.close()
+}
+
+// dialLog opens a connection for checkpoints. They wait for the disk: the log that they have copied is overwritten, and
+// then only the file has its updates.
+func dialLog(path string, busy time.Duration) (*conn, error) {
+	return dial(path, "mode=rw", busyPragma(busy), "synchronous=FULL", "checkpoint_fullfsync=1", "trusted_schema=0")
 }
 
 // checkpoint runs a checkpoint of this mode. done is false if a reader kept a RESTART or TRUNCATE from emptying the log, or if

@@ -40,6 +40,9 @@ func TestUpdatesAreDelayedWhileACheckpointIsBehind(t *testing.T) {
 		if left, err := db.log.copy(1 << 30); err != nil || left != 0 {
 			t.Errorf("%d bytes are left after a copy: %v", left, err)
 		}
+		if level, err := db.log.c.value("PRAGMA synchronous"); err != nil || level != 2 {
+			t.Errorf("PRAGMA synchronous of checkpoints is %d, want 2 (FULL): %v", level, err)
+		}
 		if took := update(); took != 0 {
 			t.Errorf("without a copy under way, an update is delayed by %v", took)
 		}

@@ -228,7 +228,7 @@ func (c *conn) treePage(number uint32) (treePage, error) {
 // While an attempt runs, SQLite lets nobody write, and those who begin to read use the file and not the log. So an attempt succeeds
 // if all who read before have ended within scrubHold.
 func (db *DB) emptyLog(ctx context.Context) error {
-	c, err := dial(db.path, "mode=rw", busyPragma(scrubHold), "synchronous=FULL", "checkpoint_fullfsync=1", "trusted_schema=0")
+	c, err := dialLog(db.path, scrubHold)
 	if err != nil {
 		return err
 	}
