@@ -136,7 +136,7 @@ func woken(t *testing.T, wake <-chan struct{}, who string) {
 	t.Helper()
 	select {
 	case <-wake:
-	case <-time.After(time.Minute):
+	case <-time.After(10 * time.Second):
 		t.Fatalf("%s waits for a store that is closed", who)
 	}
 }
