@@ -214,6 +214,34 @@ func TestAnAnswerThatIsNoStreamIsAnError(t *testing.T) {
 	}
 }
 
+// The service sends a cursor without an entry after entries that the caller may not see.
+func TestFollowGoesOnFromACursorAlone(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var after []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if after = append(after, r.URL.Query().Get("after")); len(after) == 2 {
+			cancel()
+			return
+		}
+		fmt.Fprint(w, ":\n\nid: x\n\n")
+	}))
+	defer server.Close()
+	c, err := client.New(client.Config{URL: server.URL, Token: client.Static("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range c.Apps.Follow(ctx, appsvc.ChangesRequest{}) {
+		if err == nil {
+			t.Errorf("an entry: %+v", e)
+		}
+	}
+	if !slices.Equal(after, []string{"", "x"}) {
+		t.Errorf("it went on from %q", after)
+	}
+}
+
 func TestFollowALibrary(t *testing.T) {
 	service := assets.New(memory.New().Assets(), nil)
 	h, err := httpapi.New(httpapi.Config{Assets: service, Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
