@@ -105,7 +105,7 @@ func TestSearchParametersAreParsed(t *testing.T) {
 	const wantLimit = `{"error":"limit: want 1 to 500","code":"invalid"`
 	for query, word := range map[string]string{
 		"limit=0": wantLimit, "limit=501": wantLimit, "limit=1e3": wantLimit, "limit=": wantLimit, "limit=1&limit=1": "limit: given more than once",
-		"via=x": "via", "via=1.0": "via", "via=": "via", "rights=1e3": "rights", "rights=9223372036854775808": "rights",
+		"via=x": "via", "via=1.0": "via", "via=007": "via", "via=%2B5": "via", "via=": "via", "rights=1e3": "rights", "rights=-0": "rights", "rights=9223372036854775808": "rights",
 		"order=up": "order", "order=": "order", "since=": "since: is empty", "until=": "until: is empty", "since": "since: is empty", "since=&until=": "since: is empty",
 		"since=" + cursor + "&until=": "until: is empty", "since=&order=desc": "since: is empty", "since=" + cursor + "&until=" + cursor: "until",
 		"since=" + cursor + "&order=desc": "since", "until=" + cursor + "&order=asc": "until", "since=" + cursor + "A": "since", "until=!": "until",

@@ -2,8 +2,11 @@ package httpapi_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -48,6 +51,17 @@ func TestAPageOfAnotherSiteCannotWriteWithASession(t *testing.T) {
 	}
 	w.as(editor, "POST", "/apps/", body, elsewhere).want(201) // a token, also in a copy of the request
 	w.send("POST", "/apps/?svctoken="+w.token(editor), body, elsewhere).want(201)
+
+	// A browser sends a client certificate by itself, as it does a cookie.
+	certified := httptest.NewRequest("POST", "/apps/?svctoken="+w.token(editor), strings.NewReader(body))
+	certified.Header.Set("Content-Type", "application/json")
+	certified.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{{}}}
+	elsewhere(certified)
+	answer := httptest.NewRecorder()
+	w.handler.ServeHTTP(answer, certified)
+	if answer.Code != 403 || !strings.Contains(answer.Body.String(), "another site") {
+		t.Errorf("with a client certificate: %d %s", answer.Code, answer.Body)
+	}
 }
 
 func TestAnIdentityProviderThatIsDownIsNoBadToken(t *testing.T) {
