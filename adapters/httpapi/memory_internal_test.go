@@ -157,11 +157,14 @@ func TestLargeResponsesAreCounted(t *testing.T) {
 func TestAPageThatFindsNoRoomIsGatheredAgain(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 64<<20)
-	c.memory.patience = time.Minute
+	c.memory.patience = 10 * time.Second
 	taken := holder{all: c.memory, w: httptest.NewRecorder(), caller: "urn:vitrine:example.test:user=alice"}
 	taken.take(t.Context(), 7<<20, time.Second)
 	done := make(chan int)
-	go func() { done <- len(c.do("alice", "GET", "/apps/"+c.id+"/versions/?limit=500", "", 200)) }()
+	go func() {
+		defer close(done) // also where do ends the goroutine
+		done <- len(c.do("alice", "GET", "/apps/"+c.id+"/versions/?limit=500", "", 200))
+	}()
 	until(t, "it waits", func() bool {
 		c.memory.mu.Lock()
 		defer c.memory.mu.Unlock()
