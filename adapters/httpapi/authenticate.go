@@ -105,6 +105,7 @@ func (p *provenance) ambient(r *http.Request) bool {
 // is logged: it is 503 if it has Tags without TagsOnly, whatever else is wrong with it, else 401. A Principal without a URN is no
 // mistake, unless it has Tags without TagsOnly: nobody was recognised, so it is 401, and not logged as one.
 func (h *handler) authenticate(c *call) error {
+	c.again = h.Streams.rechecked() // first, so that a stream notices a Recheck that comes while it begins
 	from := &provenance{limit: h.Limits.Token}
 	r := c.r.WithContext(context.WithValue(c.r.Context(), provenanceKey{}, from))
 	r.Body = http.NoBody // it is read later, by its endpoint

@@ -30,9 +30,10 @@ type call struct {
 	route   *route
 	secrets []string // tokens as sent; only to keep them out of the log
 	by      Principal
-	ambient bool   // by may come from what a browser adds to requests of other sites
-	claimed string // URN in a token that is signed well and yet not valid
-	reason  string // why the request is refused, for the log alone; "" = as the response says
+	again   <-chan struct{} // of Streams; it is closed if by is to be asked for again
+	ambient bool            // by may come from what a browser adds to requests of other sites
+	claimed string          // URN in a token that is signed well and yet not valid
+	reason  string          // why the request is refused, for the log alone; "" = as the response says
 	query   query
 	body    []byte
 	key     string // Idempotency-Key

@@ -202,7 +202,6 @@ type stream struct {
 	// behind is since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more.
 	behind atomic.Int64
 
-	again   <-chan struct{} // closed when Authenticate is to be asked again
 	comment *time.Timer     // a comment is due: nothing was sent for commentEvery
 	expiry  *time.Timer     // the caller's identity has expired
 	recheck *time.Ticker    // Authenticate is to be asked again, every authenticateEvery
@@ -262,7 +261,6 @@ func (s *stream) begin() {
 
 // timers starts the timers of the stream, and returns the function that stops them.
 func (s *stream) timers() (stop func()) {
-	s.again = s.h.Streams.rechecked()
 	s.comment, s.recheck = time.NewTimer(commentEvery), time.NewTicker(authenticateEvery)
 	s.expiry = time.NewTimer(0)
 	s.expire()
@@ -325,7 +323,6 @@ func (s *stream) wait(changed func(after string) (from string, wake <-chan struc
 				return false
 			}
 		case <-s.again:
-			s.again = s.h.Streams.rechecked()
 			if !s.same() {
 				return false
 			}
@@ -363,7 +360,7 @@ func (s *stream) over() bool {
 	ask := false
 	select {
 	case <-s.again:
-		s.again, ask = s.h.Streams.rechecked(), true
+		ask = true
 	default:
 	}
 	select {

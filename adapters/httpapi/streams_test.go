@@ -285,6 +285,29 @@ func TestAStreamEndsWhenItsTokenExpires(t *testing.T) {
 	}
 }
 
+// A stream whose keys are replaced while it begins ends at once.
+func TestARecheckIsNotMissedWhileAStreamBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		known, streams := &people{named: map[string]httpapi.Principal{"one": siteOne}}, httpapi.NewStreams()
+		streams.Began = func(context.Context) func() {
+			known.set("one", httpapi.Principal{})
+			streams.Recheck()
+			return nil
+		}
+		handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: known.authenticate, Streams: streams})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("GET", "/x/changes?after=now", nil)
+		r.Header = http.Header{"Accept": {"text/event-stream"}, "Authorization": {"Bearer one"}}
+		begun := time.Now()
+		handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(t.Context()))
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("it ended after %s", took)
+		}
+	})
+}
+
 // alwaysMore is a feed that never comes to its end: each page takes a second and says that there is more.
 type alwaysMore struct {
 	httpapi.Apps

@@ -306,6 +306,7 @@ func TestHealthIsAnsweredWithinASecond(t *testing.T) {
 		}
 		health(503)
 		health(503)
+		synctest.Wait()
 		if asked != 1 {
 			t.Errorf("asked %d times", asked)
 		}
