@@ -202,9 +202,9 @@ type stream struct {
 	// behind is since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more.
 	behind atomic.Int64
 
-	comment *time.Timer     // a comment is due: nothing was sent for commentEvery
-	expiry  *time.Timer     // the caller's identity has expired
-	recheck *time.Ticker    // Authenticate is to be asked again, every authenticateEvery
+	comment *time.Timer  // a comment is due: nothing was sent for commentEvery
+	expiry  *time.Timer  // the caller's identity has expired
+	recheck *time.Ticker // Authenticate is to be asked again, every authenticateEvery
 }
 
 // fallBehind notes that the feed may have more than was sent.
