@@ -17,8 +17,11 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1 // examples/vitrine: a progress bar on a terminal
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // tests: receivers verify webhooks with it
 	github.com/tdewolff/minify/v2 v2.24.25 // adapters/console: scripts and style sheets in 0.55x of their bytes
+	github.com/tidwall/btree v1.8.2 // storage/memory: a map in order, whose copies take no time
+	go.etcd.io/bbolt v1.5.0 // tests: a driver that is written against package storage alone
 	golang.org/x/mod v0.42.0 // appsvc: which version of a component is the latest
 	golang.org/x/net v0.62.0 // assets: text of HTML
+	golang.org/x/sync v0.25.0 // storage/memory: a lock for which one waits as long as a context lasts
 	golang.org/x/term v0.47.0 // examples/vitrine: whether there is a terminal
 	golang.org/x/text v0.43.0 // assets: folding of letters and accents
 	modernc.org/libc v1.77.1 // storage/sqlite: must be the version that modernc.org/sqlite was made with
@@ -43,9 +46,6 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/tdewolff/parse/v2 v2.8.20 // indirect
-	github.com/tidwall/btree v1.8.2 // indirect
-	go.etcd.io/bbolt v1.5.0 // indirect
-	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	modernc.org/mathutil v1.7.1 // indirect

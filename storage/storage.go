@@ -1,8 +1,8 @@
 // Package storage says what a driver must do: it keeps one ordered map from keys to values, with snapshots and durable transactions.
-// Everything else, which is to say records, indices, feeds and rules, is made of it by the domains, once for all drivers.
+// Records, indices, feeds and rules can be made of that once for all drivers.
 //
-// [github.com/vitrine-go/vitrine/storage/memory], sqlite and postgres are drivers, and storagetest is the suite that every driver
-// passes: each sentence here is a rule of it. To write one, implement [Store] and return it through [Checked].
+// Package storetest is the suite that every driver passes, with rules for what is said here, and has a driver on bbolt as an example.
+// To write another one, implement [Store] and return it through [Checked].
 //
 // # Keys, values and spaces
 //

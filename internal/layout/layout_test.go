@@ -22,7 +22,8 @@ const (
 )
 
 // row says what the packages at and below a directory import besides the standard library and one another. Lists have
-// spaces between their paths; a path stands for everything at and below it, and one of this module is relative to it.
+// spaces between their paths; a path stands for everything at and below it, or with /. for itself alone, and one of this module is
+// relative to it.
 type row struct {
 	dir   string // a deeper directory goes before the one that it is in
 	may   string
@@ -47,10 +48,13 @@ var table = []row{
 
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
-	{"storage/memory", stores, suite, appsOnly},
+	{"storage/memory", stores + " storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", suite + " storage/storetest", appsOnly},
 	{"storage/sqlite", stores + " modernc.org/sqlite modernc.org/libc", suite, appsOnly},
 	{"storage/postgres", stores + " github.com/jackc/pgx/v5", suite, appsOnly},
 	{"storage/archive", domains + " internal github.com/go-json-experiment/json", "storage", ""},
+	// The contract of a store that is bytes alone, and its suite.
+	{"storage/.", "", "", noHTTP},
+	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},
 	// The suite needs nothing but the contracts, since drivers outside this module use it too.
 	{"storage/storagetest", "appsvc assets/assetstore reviews/reviewstore adapters/webhook/webhookstore", "storage/memory", appsOnly},
 
@@ -118,7 +122,9 @@ func said(t *testing.T, name string, args ...string) string {
 
 // below reports whether p is one of the paths of a list, or below one.
 func below(p, list string) bool {
-	return slices.ContainsFunc(strings.Fields(list), func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
+	return slices.ContainsFunc(strings.Fields(list), func(dir string) bool {
+		return p == strings.TrimSuffix(dir, "/.") || strings.HasPrefix(p, dir+"/")
+	})
 }
 
 // foreign reports whether p is neither of this module nor of the standard library, whose paths begin with no domain name.

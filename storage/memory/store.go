@@ -33,7 +33,7 @@ type store struct {
 
 const most = 1 << 30
 
-// Open returns an empty store, which is gone with the process.
+// Open returns an empty map of keys and values, which is gone with the process. New returns the stores of the domains.
 func Open() storage.Store {
 	return storage.Checked(&store{alone: semaphore.NewWeighted(most), locks: map[string]chan struct{}{}})
 }

@@ -1,0 +1,194 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// tells has a follower read a log that another goroutine writes, through another opening perhaps. It looks only when it is told to.
+func tells(follower, writer storage.Store) error {
+	const n = 40
+	written := make(chan error, 1)
+	go func() {
+		for i := range n {
+			if err := fill(writer, fmt.Sprintf("tells:log/%02d", i), ""); err != nil {
+				written <- err
+				return
+			}
+			if i%8 == 0 {
+				time.Sleep(time.Millisecond) // so that the follower waits now and then
+			}
+		}
+		written <- nil
+	}()
+	for seen := 0; seen < n; {
+		changed := follower.Changed("tells")
+		err := follower.View(ctx, func(r storage.Reader) error {
+			count := 0
+			for _, err := range r.Scan(ctx, storage.Prefix("tells:log/")) {
+				if err != nil {
+					return err
+				}
+				count++
+			}
+			if count < seen {
+				return fmt.Errorf("a follower sees %d entries after it has seen %d", count, seen)
+			}
+			seen = count
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if seen < n {
+			select {
+			case <-changed:
+			case <-time.After(patience):
+				return fmt.Errorf("nobody has told a follower of %d entries of %d", n-seen, n)
+			}
+		}
+	}
+	return <-written
+}
+
+func changedBelow(s storage.Store) error {
+	told := func(c <-chan struct{}) bool {
+		select {
+		case <-c:
+			return true
+		case <-time.After(patience):
+			return false
+		}
+	}
+	all, below, same := s.Changed(""), s.Changed("assets/n/"), s.Changed("assets/n/l")
+	if err := fill(s, "assets/n/l:1", ""); err != nil {
+		return err
+	}
+	for prefix, c := range map[string]<-chan struct{}{"": all, "assets/n/": below, "assets/n/l": same} {
+		if !told(c) {
+			return fmt.Errorf("an update of assets/n/l does not close the channel of %q", prefix)
+		}
+	}
+	return nil
+}
+
+func afterTheEnd(s storage.Store) error {
+	if err := fill(s, "a:1", ""); err != nil {
+		return err
+	}
+	var late storage.Tx
+	var reader storage.Reader
+	err := errors.Join(update(s, "a", func(t storage.Tx) error { late = t; return nil }), s.View(ctx, func(r storage.Reader) error { reader = r; return nil }))
+	if err != nil {
+		return err
+	}
+	for _, r := range []storage.Reader{late, reader} {
+		_, get := r.Get(ctx, "a:1")
+		_, estimate := r.Estimate(ctx, storage.Range{})
+		var scan, spaces error
+		for _, err := range r.Scan(ctx, storage.Range{}) {
+			scan = err
+		}
+		for _, err := range r.Spaces(ctx, "") {
+			spaces = err
+		}
+		if get == nil || estimate == nil || scan == nil || spaces == nil {
+			return fmt.Errorf("a Reader is used after its function: %v, %v, %v, %v", get, estimate, scan, spaces)
+		}
+	}
+	if late.Put(ctx, storage.Entry{Key: "a:2"}) == nil || late.Delete(ctx, "a:1") == nil || late.DeleteRange(ctx, storage.Prefix("a:")) == nil {
+		return errors.New("a Tx writes after its function")
+	}
+	return holds(s, "a:1", "")
+}
+
+func endedContext(s storage.Store) error {
+	if err := fill(s, "a:1", ""); err != nil {
+		return err
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	called := func() error { return errors.New("a function is called though the context has ended") }
+	view := s.View(over, func(storage.Reader) error { return called() })
+	write := s.Update(over, "a", storage.UpdateOptions{}, func(storage.Tx) error { return called() })
+	if !errors.Is(view, context.Canceled) || !errors.Is(write, context.Canceled) {
+		return fmt.Errorf("calls with a context that has ended return %v and %v", view, write)
+	}
+	// One that waits for another update of its space goes on when its context ends.
+	waiting, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	err := update(s, "a", func(storage.Tx) error {
+		given := make(chan error, 1)
+		go func() {
+			given <- s.Update(waiting, "a", storage.UpdateOptions{Large: true}, func(storage.Tx) error { return called() })
+		}()
+		time.Sleep(10 * time.Millisecond)
+		giveUp()
+		select {
+		case err := <-given:
+			if !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("an update that waited returns %v", err)
+			}
+			return nil
+		case <-time.After(patience):
+			return errors.New("an update waits though its context has ended")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = s.View(ctx, func(r storage.Reader) error {
+		_, get := r.Get(over, "a:1")
+		var scan error
+		for _, err := range r.Scan(over, storage.Range{}) {
+			scan = err
+		}
+		if get == nil || scan == nil {
+			return errors.New("reads go on though their context has ended")
+		}
+		return nil
+	})
+	return errors.Join(err, holds(s, "a:1", ""))
+}
+
+func closing(s storage.Store) error {
+	changed := s.Changed("")
+	began, closed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		<-began
+		closed <- s.Close()
+	}()
+	err := update(s, "a", func(t storage.Tx) error {
+		close(began)
+		select {
+		case err := <-closed:
+			closed <- err
+			return errors.New("Close does not wait for an update")
+		case <-time.After(20 * time.Millisecond):
+		}
+		return t.Put(ctx, storage.Entry{Key: "a:1"})
+	})
+	if err := errors.Join(err, <-closed); err != nil {
+		return err
+	}
+	select {
+	case <-changed:
+	default:
+		return errors.New("Close leaves a channel of Changed open")
+	}
+	select {
+	case <-s.Changed("later"):
+	default:
+		return errors.New("a channel of Changed is open after Close")
+	}
+	called := func() error { return errors.New("a function is called after Close") }
+	view, write := s.View(ctx, func(storage.Reader) error { return called() }), update(s, "a", func(storage.Tx) error { return called() })
+	if !errors.Is(view, storage.ErrClosed) || !errors.Is(write, storage.ErrClosed) {
+		return fmt.Errorf("after Close, calls return %v and %v", view, write)
+	}
+	return s.Close()
+}
