@@ -167,7 +167,7 @@ func closing(s storage.Store) error {
 		select {
 		case err := <-closed:
 			closed <- err
-			return errors.New("Close does not wait for an update")
+			return errors.New("the call of Close does not wait for an update")
 		case <-time.After(20 * time.Millisecond):
 		}
 		return t.Put(ctx, storage.Entry{Key: "a:1"})
@@ -178,7 +178,7 @@ func closing(s storage.Store) error {
 	select {
 	case <-changed:
 	default:
-		return errors.New("Close leaves a channel of Changed open")
+		return errors.New("the call of Close leaves a channel of Changed open")
 	}
 	select {
 	case <-s.Changed("later"):

@@ -121,7 +121,7 @@ func nested(s storage.Store) error {
 				}
 				values, err := r.Get(ctx, inner.Key, outer.Key)
 				if err != nil || values[0] == nil || values[1] == nil {
-					return fmt.Errorf("Get within loops: %q, %v", values, err)
+					return fmt.Errorf("within loops, Get returns %q; %v", values, err)
 				}
 				got = append(got, outer.Key+inner.Key)
 				if len(got)%2 == 0 {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -63,11 +64,11 @@ func ownWrites(s storage.Store) error {
 		}
 		values, err := t.Get(ctx, "a:1", "a:2", "a:3")
 		if err != nil || string(values[0]) != "z" || values[1] != nil || string(values[2]) != "y" {
-			return fmt.Errorf("Get in an update that has written returns %q; %v", values, err)
+			return fmt.Errorf("after its writes, an update reads %q; %v", values, err)
 		}
 		n, err := t.Estimate(ctx, storage.Range{From: "a:3"})
 		if err != nil || n == 0 {
-			return fmt.Errorf("Estimate of what was written is %d; %v", n, err)
+			return fmt.Errorf("what was written is estimated as %d; %v", n, err)
 		}
 		return has(t, storage.Range{}, "a:1", "z", "a:3", "y")
 	})
@@ -257,7 +258,7 @@ func exclusive(s storage.Store) error {
 			err := s.Update(ctx, fmt.Sprintf("a%d", i%3), storage.UpdateOptions{Exclusive: alone}, func(t storage.Tx) error {
 				n := running.Add(1)
 				defer running.Add(-1)
-				runtime.Gosched()
+				time.Sleep(time.Millisecond) // so that others would run beside it
 				if alone && (n > 1 || running.Load() > 1) {
 					return errors.New("beside an exclusive update there is another one")
 				}
@@ -289,11 +290,11 @@ func largest(s storage.Store) error {
 			return fmt.Errorf("a value of %d bytes comes back with %d; %v", len(value), len(values[0]), err)
 		}
 		if _, err := r.Get(ctx, key+"k"); err == nil {
-			return errors.New("Get takes a key that is too long")
+			return errors.New("a call of Get takes a key that is too long")
 		}
 		for e, err := range r.Scan(ctx, storage.Range{}) {
 			if err != nil || e.Key != key || len(e.Value) != len(value) {
-				return fmt.Errorf("Scan yields a key of %d bytes; %v", len(e.Key), err)
+				return fmt.Errorf("a call of Scan yields a key of %d bytes; %v", len(e.Key), err)
 			}
 		}
 		return nil
