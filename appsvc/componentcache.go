@@ -11,8 +11,7 @@ import (
 
 // componentCache keeps the versions of components that patches used last, so that a patch needs no View of its own to
 // read them. On PostgreSQL this saves one of four round trips to the server: a tenth to a fifth of the time of a patch if
-// a round trip takes half a millisecond. In memory and SQLite it
-// saves too little to measure.
+// a round trip takes half a millisecond. In memory and SQLite it saves too little to measure.
 //
 // A cached component may be out of date: another Service may have deleted it, and may have created another one
 // with the same name and version. So a cached component decides nothing. The transaction of the patch reads all components

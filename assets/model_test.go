@@ -1,12 +1,302 @@
 package assets_test
 
 import (
-	"testing"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
-	"github.com/vitrine-go/vitrine/internal/proof/services"
-	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/assets"
 )
 
-func TestTheServiceAgreesWithItsModel(t *testing.T) {
-	services.Assets(t, memory.New().Assets(), 6)
+// modelService says in its own, slow words what the asset manager must answer: it looks at every
+// folder and every asset, knows no terms, and shares no code with the service.
+type modelService struct {
+	folders map[string]*modelFolder
+	assets  []*modelAsset // in the order of adding
+}
+
+type modelFolder struct {
+	id, parent, label string
+	inherit, deleted  bool
+	grants            []modelGrant
+}
+
+// modelGrant gives right 1 (view), 2 (edit) or 3 (manage) to one of "user …", "role …", "group …".
+type modelGrant struct {
+	right int
+	to    string
+}
+
+type modelAsset struct {
+	id, generator, foreign string
+	words, tags            map[string]bool
+	via                    int64 // 0 = none
+	folders                map[string]bool
+	attributes             map[assets.Attribute]bool
+	added                  int64 // milliseconds since the epoch
+}
+
+// modelCaller is a caller, and who it is in grants.
+type modelCaller struct {
+	assets.Caller
+	moderator bool
+	is        []string
+}
+
+func (m *modelService) parent(f *modelFolder) *modelFolder { return m.folders[f.parent] }
+
+// reach returns the folders whose grants count for f.
+func (m *modelService) reach(f *modelFolder) []*modelFolder {
+	if f.inherit && f.parent != "" {
+		return append(m.reach(m.parent(f)), f)
+	}
+	return []*modelFolder{f}
+}
+
+// right is 0 for nothing at all.
+func (m *modelService) right(by modelCaller, f *modelFolder) int {
+	if by.moderator {
+		return 3
+	}
+	best, grants := 0, 0
+	reach := m.reach(f)
+	for _, at := range reach {
+		for _, g := range at.grants {
+			grants++
+			if slices.Contains(by.is, g.to) {
+				best = max(best, g.right)
+			}
+		}
+	}
+	if top := reach[0]; grants == 0 && top.parent == "" && top.inherit {
+		return 1
+	}
+	return best
+}
+
+func (m *modelService) alive(f *modelFolder) bool {
+	return f == nil || !f.deleted && m.alive(m.parent(f))
+}
+
+func (m *modelService) sees(by modelCaller, f *modelFolder) bool {
+	return m.alive(f) && m.right(by, f) > 0
+}
+
+func (m *modelService) below(f, top *modelFolder) bool {
+	return f != nil && (f == top || m.below(m.parent(f), top))
+}
+
+func (m *modelService) depth(f *modelFolder) int {
+	if f == nil {
+		return 0
+	}
+	return 1 + m.depth(m.parent(f))
+}
+
+func (m *modelService) height(f *modelFolder) int {
+	height := 0
+	for _, g := range m.folders {
+		if m.below(g, f) {
+			height = max(height, m.depth(g)-m.depth(f)+1)
+		}
+	}
+	return height
+}
+
+// path is that of what is in f.
+func (m *modelService) path(f *modelFolder) string {
+	if f == nil {
+		return "/"
+	}
+	return strings.TrimSuffix(m.path(m.parent(f)), "/") + "/" + f.id
+}
+
+func (m *modelService) inSight(by modelCaller, a *modelAsset) bool {
+	if len(a.folders) == 0 {
+		return true
+	}
+	for id := range a.folders {
+		if m.sees(by, m.folders[id]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *modelService) reads(by modelCaller, a *modelAsset) bool {
+	return by.moderator || m.inSight(by, a)
+}
+
+func (m *modelService) edits(by modelCaller, a *modelAsset) bool {
+	for id := range a.folders {
+		if f := m.folders[id]; m.alive(f) && m.right(by, f) >= 2 {
+			return true
+		}
+	}
+	return by.moderator
+}
+
+// elsewhere reports whether again, a repeat of a, names a folder that a is not in, and leaves out one that a is
+// in and the caller may read.
+func (m *modelService) elsewhere(by modelCaller, a, again *modelAsset) bool {
+	more, less := false, false
+	for id := range again.folders {
+		more = more || !a.folders[id]
+	}
+	for id := range a.folders {
+		f := m.folders[id]
+		less = less || !again.folders[id] && (m.sees(by, f) || !m.alive(f) && m.right(by, f) == 3)
+	}
+	return more && less
+}
+
+// managesDeleted reports whether the caller manages all deleted ones of a folder and those above it.
+func (m *modelService) managesDeleted(by modelCaller, f *modelFolder) bool {
+	return f == nil || (!f.deleted || m.right(by, f) == 3) && m.managesDeleted(by, m.parent(f))
+}
+
+// modelSearch is a search whose query is these words, and words that begin so.
+type modelSearch struct {
+	assets.SearchRequest
+	words, prefixes []string
+}
+
+// search returns the assets found, oldest first. Only the filters of s are looked at.
+func (m *modelService) search(by modelCaller, s modelSearch) (found []*modelAsset, err error) {
+	for _, id := range []string{s.Folder, s.FolderTree} {
+		if f := m.folders[id]; id != "" && (f == nil || !m.sees(by, f)) {
+			return nil, assets.ErrNotFound
+		}
+	}
+	for _, a := range m.assets {
+		if m.inSight(by, a) && a.isIn(m, by, s.SearchRequest) && a.has(s) {
+			found = append(found, a)
+		}
+	}
+	return found, nil
+}
+
+// isIn reports whether the asset is where s looks.
+func (a *modelAsset) isIn(m *modelService, by modelCaller, s assets.SearchRequest) bool {
+	if s.Folder != "" && !a.folders[s.Folder] {
+		return false
+	}
+	if s.FolderTree == "" {
+		return true
+	}
+	for id := range a.folders {
+		if f := m.folders[id]; m.below(f, m.folders[s.FolderTree]) && m.sees(by, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether the asset has all that s asks for.
+func (a *modelAsset) has(s modelSearch) bool {
+	ok := (s.Generator == "" || s.Generator == a.generator) && (s.Via == nil || *s.Via == a.via)
+	added := time.UnixMilli(a.added)
+	ok = ok && !added.Before(s.AddedFrom) && (s.AddedBefore.IsZero() || added.Before(s.AddedBefore))
+	for _, w := range s.words {
+		ok = ok && a.words[w]
+	}
+	for _, p := range s.prefixes {
+		begins := false
+		for w := range a.words {
+			begins = begins || strings.HasPrefix(w, p)
+		}
+		ok = ok && begins
+	}
+	for _, tag := range s.Tags {
+		ok = ok && a.tags[tag]
+	}
+	for _, want := range s.Attributes {
+		one := false
+		for have := range a.attributes {
+			one = one || have.Key == want.Key && (want.Value == nil || have.Value == *want.Value)
+		}
+		ok = ok && one
+	}
+	return ok
+}
+
+// facet counts what the found assets have in a field.
+func (m *modelService) facet(by modelCaller, name string, found []*modelAsset) []assets.FacetValue {
+	counts := map[string]int64{}
+	for _, a := range found {
+		switch name {
+		case "generator":
+			counts[a.generator]++
+		case "via":
+			if a.via != 0 {
+				counts[fmt.Sprint(a.via)]++
+			}
+		case "tags":
+			for tag := range a.tags {
+				counts[tag]++
+			}
+		case "folder":
+			for id := range a.folders {
+				if m.sees(by, m.folders[id]) {
+					counts[id]++
+				}
+			}
+		default:
+			for at := range a.attributes {
+				if "attribute:"+at.Key == name {
+					counts[at.Value]++
+				}
+			}
+		}
+	}
+	var list []assets.FacetValue
+	for value, n := range counts {
+		list = append(list, assets.FacetValue{Value: value, Count: n})
+	}
+	slices.SortFunc(list, func(a, b assets.FacetValue) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Value, b.Value))
+	})
+	return list[:min(len(list), 20)]
+}
+
+// children returns the folders in f, or at the top, that the caller sees, in order.
+func (m *modelService) children(by modelCaller, parent string) []string {
+	var list []*modelFolder
+	for _, f := range m.folders {
+		if f.parent == parent && m.sees(by, f) {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b *modelFolder) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.label), strings.ToLower(b.label)), strings.Compare(a.id, b.id))
+	})
+	ids := []string{}
+	for _, f := range list {
+		ids = append(ids, f.id)
+	}
+	return ids
+}
+
+func (m *modelService) values(by modelCaller, key string) []assets.Attribute {
+	set := map[assets.Attribute]bool{}
+	for _, a := range m.assets {
+		for at := range a.attributes {
+			if at.Key == key && m.inSight(by, a) {
+				set[at] = true
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(set), func(a, b assets.Attribute) int { return strings.Compare(a.Value, b.Value) })
+}
+
+func (m *modelService) asset(id string) *modelAsset {
+	for _, a := range m.assets {
+		if a.id == id {
+			return a
+		}
+	}
+	return nil
 }

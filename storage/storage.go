@@ -62,7 +62,7 @@ type UpdateOptions struct {
 	// is so; ErrBusy says that the update is committed and that a reader has stood in the way of erasing for too long. Drivers of
 	// servers leave it to what the server does.
 	Erase bool
-	// Exclusive is for updates beside which there is no other one, in no space and no process.
+	// Exclusive lets no other update of the store run at the same time, in any space or process.
 	Exclusive bool
 }
 
@@ -114,7 +114,7 @@ type Range struct {
 // Prefix returns the range of the keys that begin with prefix.
 func Prefix(prefix string) Range { return Range{From: prefix, To: after(prefix)} }
 
-// after returns the first string behind all those that begin with prefix, "" if there is none.
+// after returns the smallest string that is greater than every string with this prefix, or "" if there is none.
 func after(prefix string) string {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xff {

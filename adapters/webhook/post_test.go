@@ -140,8 +140,8 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// endless is a body that is many times longer than may be read, and counts what was read. It ends, so that a test of what
-// reads all of it ends too.
+// endless is a response body that is much longer than the client may read. It counts the bytes that are read, and it does end, so
+// that a client that reads all of it fails the test and does not hang.
 type endless struct{ n int }
 
 func (e *endless) Read(p []byte) (int, error) {

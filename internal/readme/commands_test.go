@@ -124,8 +124,8 @@ func session(t *testing.T, server, url string) {
 	}
 }
 
-// goProgram turns a program that asks the server into what the test runs: with the TOKEN of the session in
-// its environment it prints what the next block has.
+// goProgram returns the lines of the shell that run a Go program of a document and compare its output with the block that
+// follows it. The program gets the token of the session in TOKEN.
 func goProgram(t *testing.T, dir, text, prints string) []string {
 	module, err := filepath.Abs(root)
 	if err != nil {

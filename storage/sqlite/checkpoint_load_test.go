@@ -25,7 +25,7 @@ type load struct {
 	size    int           // bytes that an update writes
 }
 
-// figures are what a load has met.
+// figures are what was measured under a load.
 type figures struct {
 	written int64         // bytes, to the log
 	log     int64         // the longest that the log was, in bytes
@@ -123,7 +123,7 @@ func TestTheLogRestartsWhileViewsOverlap(t *testing.T) {
 				if waiting := int64(frames)*db.log.page > 256*mib; waiting { // the disk need not take all that is written in vain
 					time.Sleep(50 * time.Millisecond)
 				}
-				return n == restarts || time.Since(begun) > *mostWait
+				return n == restarts || time.Since(begun) > mostWait
 			}
 			t.Log(l.run(t, db))
 			if n < restarts {

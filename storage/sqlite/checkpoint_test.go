@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -11,7 +10,8 @@ import (
 	"time"
 )
 
-var mostWait = flag.Duration("patience", 5*time.Minute, "how long tests wait for what must happen")
+// mostWait is how long tests wait for what must happen.
+const mostWait = 5 * time.Minute
 
 // An update is delayed while the log is copied on a slow disk, if enough was written meanwhile, and else not.
 func TestUpdatesAreDelayedWhileACheckpointIsBehind(t *testing.T) {
@@ -107,7 +107,7 @@ func TestClosingDoesNotWaitForTheLog(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(*mostWait):
+	case <-time.After(mostWait):
 		t.Error("closing waits for a View of another process")
 	}
 	other.end(c)
@@ -121,7 +121,7 @@ func TestViewsThatAreHeldBackBeginAgain(t *testing.T) {
 	if err := db.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a View that may not begin: %v", err)
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), *mostWait)
+	ctx, cancel = context.WithTimeout(context.Background(), mostWait)
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- db.Ping(ctx) }()

@@ -45,9 +45,9 @@ func inBubble(check func(t *testing.T)) func(t *testing.T) {
 
 func waitFor(t *testing.T, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(*mostWait); !cond(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(mostWait); !cond(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %v in vain", *mostWait)
+			t.Fatalf("waited %v in vain", mostWait)
 		}
 	}
 }

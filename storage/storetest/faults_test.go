@@ -15,7 +15,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// faulty is a driver with a fault: what is nil is as in the store below it.
+// faulty is a store with a fault. Where a function is nil, the method of the Store inside is called.
 type faulty struct {
 	storage.Store
 	read    func(storage.Reader) storage.Reader
@@ -426,7 +426,7 @@ var faults = map[string]func() faulty{
 	},
 }
 
-// swallow commits what a function has written although it has failed.
+// swallow commits what a function has written even if it returns an error, provided that now says so.
 func swallow(now func() bool) func(storage.Store, context.Context, string, storage.UpdateOptions, func(storage.Tx) error) error {
 	return func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) (failed error) {
 		err := s.Update(c, space, o, func(t storage.Tx) error {

@@ -12,7 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// writingLoop takes each entry to another key, which is how records are rewritten, and deletes what the loop has yet to come to.
+// writingLoop moves every entry to another key while it loops over them, as code does that rewrites records. Then it deletes, inside a
+// loop, the entries that the loop has not reached.
 func writingLoop(s storage.Store) error {
 	const n = 2000 // more than what a driver reads at once
 	err := update(s, "a", func(t storage.Tx) error {

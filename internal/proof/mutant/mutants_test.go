@@ -22,10 +22,9 @@ var run = flag.Bool("mutants", false, "break each rule and run the tests that mu
 
 const root = "../../.." // of the module
 
-// mutant is a condition of the source that has always one value. The condition is the smallest one in the function that has
-// all the names: what an if or a case asks, an operand of && and ||, or a result that is
-// no call. A condition of an if has the names of the
-// statement before it too.
+// mutant gives one condition in the source a constant value. It is the smallest condition in the function in which all the names
+// stand. Conditions are what an if or a case asks, the operands of && and ||, and results that are not calls. In "if s; c", the
+// names in s count as names in c.
 type mutant struct {
 	rule     string // that is broken
 	dir      string // of the package, whose tests must fail
@@ -199,7 +198,7 @@ func TestTheTestsFindEveryMutant(t *testing.T) {
 	}
 }
 
-// test runs the tests of a package with a rule broken; they must pass if there is none.
+// test runs the tests of a package with one rule broken, or with none if rule is "", and then they must pass.
 func test(t *testing.T, dir, binary, rule string) {
 	command := exec.CommandContext(t.Context(), binary, "-test.short", "-test.failfast", "-test.timeout=5m")
 	command.Dir, command.Env = filepath.Join(root, dir), append(os.Environ(), variable+"="+rule)

@@ -5,7 +5,6 @@ package soak
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -129,11 +128,6 @@ func (w *world) atRest() sample {
 }
 
 func tail(s string) string { return s[max(0, len(s)-3000):] }
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(m.Run())
-}
 
 // told says how often each kind of load was there since it was last asked.
 func (w *world) told() string {

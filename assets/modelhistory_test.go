@@ -1,4 +1,4 @@
-package services
+package assets_test
 
 import (
 	"encoding/json"
@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// Assets has the service of assets on a store, an empty one, go through so many random histories, and fails when
-// an answer differs from that of a model of the service, whatever callers do and ask.
-func Assets(t *testing.T, store assets.Store, histories int) {
-	t.Helper()
-	for seed := range histories {
+// Whatever callers do and ask, the service answers as a model of it does.
+func TestTheServiceAgreesWithItsModel(t *testing.T) {
+	store := memory.New().Assets()
+	for seed := range 6 {
 		h := newHistory(t, store, uint64(seed))
 		for range 120 {
 			h.act()
@@ -483,4 +483,19 @@ func (h *history) label(by modelCaller) {
 			h.t.Fatalf("attributes of %s: status %d, want %d", id, got.Result[i], status)
 		}
 	}
+}
+
+// randomData makes random requests.
+type randomData struct{ *rand.Rand }
+
+func pick[T any](d randomData, from []T) T { return from[d.IntN(len(from))] }
+
+// some returns up to most different strings, sorted.
+func (d randomData) some(most int, one func() string) []string {
+	var out []string
+	for range d.IntN(most + 1) {
+		out = append(out, one())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

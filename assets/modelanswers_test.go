@@ -1,4 +1,4 @@
-package services
+package assets_test
 
 import (
 	"encoding/json"
