@@ -70,6 +70,19 @@ func TestPutTagCreatesAndMoves(t *testing.T) {
 	}
 }
 
+func TestACallerForTagsReadsItsOwn(t *testing.T) {
+	w := newWorkshop(t)
+	id := w.tagged("live", "draft")
+	by := appsvc.Caller{URN: network + ":user=t", Reads: []string{network}, TagsOnly: true, Tags: []string{"live"}}
+	if app, err := w.TaggedApp(context.Background(), by, id, "live"); err != nil || app.ID != id {
+		t.Errorf("its tag: %+v, %v", app, err)
+	}
+	for _, name := range []string{"draft", "none"} {
+		_, err := w.TaggedApp(context.Background(), by, id, name)
+		checkKind(t, err, appsvc.ErrForbidden)
+	}
+}
+
 func TestTagsStayWhereTheyAre(t *testing.T) {
 	w := newWorkshop(t)
 	id, other := w.tagged("live"), w.tagged("live")

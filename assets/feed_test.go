@@ -107,6 +107,7 @@ func TestTheFeedOfALibraryIsForModerators(t *testing.T) {
 		d.want(by.URN, err, "forbidden")
 		for _, err := range d.Follow(ctx, by, lib, assets.ChangesRequest{}) {
 			d.want(by.URN, err, "forbidden")
+			break
 		}
 	}
 	other := assets.Library{Network: lib.Network, ID: "other"}

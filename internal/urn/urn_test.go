@@ -76,6 +76,7 @@ func TestContains(t *testing.T) {
 		{"urn:v:n", "urn:v:n2:site=1", false},
 		{"urn:w:n", "urn:v:n", false},
 		{"", "urn:v:n", false},
+		{"urn:v:n", "", false},
 	}
 	for _, tt := range tests {
 		if got := urn.Contains(tt.outer, tt.inner); got != tt.want {
