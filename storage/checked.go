@@ -64,8 +64,8 @@ func (s *checked) Update(ctx context.Context, space string, o UpdateOptions, fn 
 		return err
 	}
 	defer s.calls.Done()
-	if space == "" || len(space) >= MaxKey || strings.Contains(space, ":") {
-		return fmt.Errorf("storage: %.60q is no space: want 1 to %d bytes without a colon", space, MaxKey-1)
+	if space == "" || len(space) >= MaxKey || strings.Contains(space, " ") {
+		return fmt.Errorf("storage: %.60q is no space: want 1 to %d bytes without a blank", space, MaxKey-1)
 	}
 	return s.Store.Update(ctx, space, o, func(t Tx) error {
 		c := &tx{reader{inner: t}, t, space}
@@ -183,7 +183,7 @@ func (t *tx) DeleteRange(ctx context.Context, r Range) error {
 	if err := t.usable(ctx); err != nil {
 		return err
 	}
-	whole := Prefix(t.space + ":")
+	whole := Prefix(t.space + " ")
 	if r.From < whole.From || r.To == "" || r.To > whole.To {
 		return fmt.Errorf("storage: an update of the space %q deletes from %.60q to %.60q, which is not in it", t.space, r.From, r.To)
 	}
@@ -203,7 +203,7 @@ func (t *tx) mayWrite(key string) error {
 
 func checkKey(key string) error {
 	if SpaceOf(key) == "" || len(key) > MaxKey {
-		return fmt.Errorf("storage: %.60q, of %d bytes, is no key: want a space, a colon, and %d bytes at most", key, len(key), MaxKey)
+		return fmt.Errorf("storage: %.60q, of %d bytes, is no key: want the name of a space, a blank, and %d bytes at most", key, len(key), MaxKey)
 	}
 	return nil
 }

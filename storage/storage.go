@@ -6,14 +6,17 @@
 //
 // # Keys, values and spaces
 //
-// Keys are compared byte by byte. A key has 1 to [MaxKey] bytes and belongs to the space that it begins with, up to its first colon:
-// "apps:tag/production" is a key of the space "apps". Values have up to [MaxValue] bytes; an empty value is not an absent one.
+// Keys are compared byte by byte. A key has 1 to [MaxKey] bytes and belongs to the space that it begins with, up to its first
+// blank: "apps tag/42 production" is a key of the space "apps". Values have up to [MaxValue] bytes; an empty value is not an absent one.
 // Neither side changes the bytes of a value, or of an entry, once it was handed in or out, and each may keep it.
 //
 // A space is what is serialized. An update names its space and writes keys of that space alone. There it reads exactly what every
 // earlier update of the space has written; elsewhere it reads what was committed at that moment, which may change while it runs, so no
 // rule may rest on it. Updates of different spaces do not wait for each other where a driver can help it. A space comes into being with
 // its first update.
+//
+// Entries whose key goes on with "log/" after the blank are a log: they are put with keys that only grow, are not changed, and are
+// deleted from the first on. A driver may keep them apart from the others.
 package storage
 
 import (
@@ -126,7 +129,7 @@ func after(prefix string) string {
 
 // SpaceOf returns the space of a key, "" if the key belongs to none.
 func SpaceOf(key string) string {
-	space, _, ok := strings.Cut(key, ":")
+	space, _, ok := strings.Cut(key, " ")
 	if !ok {
 		return ""
 	}

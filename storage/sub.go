@@ -6,7 +6,7 @@ import (
 )
 
 // Sub returns a Tx in which every key begins with prefix, which its callers neither write nor see: their keys are any bytes, and
-// their ranges are within the prefix. The prefix begins with a space of the store and its colon. Spaces has nothing to yield.
+// their ranges are within the prefix. The prefix begins with a space of the store and its blank. Spaces has nothing to yield.
 func Sub(t Tx, prefix string) Tx { return sub{t, prefix} }
 
 type sub struct {

@@ -42,9 +42,9 @@ const (
 
 var table = []row{
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
-	{"appsvc", "internal github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory", appsOnly + " crypto/tls"},
-	{"assets", "internal github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", "storage/memory", noHTTP},
-	{"reviews", "internal github.com/go-json-experiment/json", "storage/memory golang.org/x/net/html", noHTTP},
+	{"appsvc", "internal storage/. github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory", appsOnly + " crypto/tls"},
+	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", "storage/memory", noHTTP},
+	{"reviews", "internal storage/. github.com/go-json-experiment/json", "storage/memory golang.org/x/net/html", noHTTP},
 
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
@@ -69,7 +69,7 @@ var table = []row{
 	{"internal/proof/writers", "appsvc assets internal/proof/replay", "", ""},
 	{"internal/proof/appmodel", "github.com/anishathalye/porcupine", "", ""},
 	{"internal/proof/openapi", "internal/jsonpointer github.com/santhosh-tekuri/jsonschema/v6", "", ""},
-	{"internal", "github.com/go-json-experiment/json", domains + " storage adapters", ""},
+	{"internal", "storage/. github.com/go-json-experiment/json", domains + " storage adapters", ""},
 
 	// A program puts everything together.
 	{"examples/vitrine", domains + " internal storage adapters github.com/schollz/progressbar/v3 golang.org/x/term github.com/prometheus/client_golang", "github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite", ""},

@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// entries are the entries of a space, and spaces those of all spaces, by their name with its colon. Copying one takes no time: what
+// entries are the entries of a space, and spaces those of all spaces, by their name with its blank. Copying one takes no time: what
 // the copies share is copied when it is written.
 type (
 	entries = btree.Map[string, []byte]
@@ -68,17 +68,17 @@ func (s *store) Update(ctx context.Context, name string, o storage.UpdateOptions
 
 	all := s.snapshot()
 	own := new(entries)
-	if before, ok := all.Get(name + ":"); ok {
+	if before, ok := all.Get(name + " "); ok {
 		own = before.list.Copy()
 	}
-	if err := fn(&tx{reader{all: all, space: name + ":", own: own}}); err != nil {
+	if err := fn(&tx{reader{all: all, space: name + " ", own: own}}); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	if own.Len() > 0 {
-		s.seen.Set(name+":", space{own})
+		s.seen.Set(name+" ", space{own})
 	} else {
-		s.seen.Delete(name + ":")
+		s.seen.Delete(name + " ")
 	}
 	s.mu.Unlock()
 	s.Ring(name)
@@ -106,14 +106,14 @@ func (s *store) Close() error {
 // reader is for a View or, if own is not nil, for an update of a space.
 type reader struct {
 	all   *spaces
-	space string // with its colon
+	space string // with its blank
 	own   *entries
 }
 
 func (r *reader) Get(_ context.Context, keys ...string) ([][]byte, error) {
 	values := make([][]byte, len(keys))
 	for i, key := range keys {
-		if in := r.entries(storage.SpaceOf(key) + ":"); in != nil {
+		if in := r.entries(storage.SpaceOf(key) + " "); in != nil {
 			values[i], _ = in.Get(key)
 		}
 	}
@@ -174,9 +174,9 @@ func descend(list *entries, in storage.Range, out func(string, []byte) bool) {
 	}
 }
 
-// spaces returns the spaces that a range has a part in, with their colons, in its direction.
+// spaces returns the spaces that a range has a part in, with their blanks, in its direction.
 func (r *reader) spaces(in storage.Range) (names []string) {
-	if name := storage.SpaceOf(in.From) + ":"; len(name) > 1 && in.To != "" && in.To <= storage.Prefix(name).To {
+	if name := storage.SpaceOf(in.From) + " "; len(name) > 1 && in.To != "" && in.To <= storage.Prefix(name).To {
 		if r.entries(name) != nil { // as in almost all cases
 			names = append(names, name)
 		}
@@ -193,7 +193,7 @@ func (r *reader) spaces(in storage.Range) (names []string) {
 	return names
 }
 
-// names yields the names of all spaces, with their colons, in order.
+// names yields the names of all spaces, with their blanks, in order.
 func (r *reader) names(yield func(string) bool) {
 	all := r.all
 	if r.own != nil {

@@ -133,7 +133,7 @@ func (t boltTx) Spaces(_ context.Context, prefix string) iter.Seq2[string, error
 			if space == "" || strings.HasPrefix(space, prefix) && !yield(space, nil) {
 				return
 			}
-			next = storage.Prefix(space + ":").To
+			next = storage.Prefix(space + " ").To
 		}
 	}
 }

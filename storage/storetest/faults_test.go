@@ -493,7 +493,7 @@ func TestForgettingAndStrangersAreFound(t *testing.T) {
 	if counts(memory.Open(), memory.Open()) == nil || tells(memory.Open(), memory.Open()) == nil {
 		t.Error("two stores pass for one")
 	}
-	if holds(memory.Open(), "a:1", "one") == nil {
+	if holds(memory.Open(), "a 1", "one") == nil {
 		t.Error("an empty store passes for one that has kept something")
 	}
 }

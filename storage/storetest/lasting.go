@@ -15,7 +15,7 @@ func tells(follower, writer storage.Store) error {
 	written := make(chan error, 1)
 	go func() {
 		for i := range n {
-			if err := fill(writer, fmt.Sprintf("tells:log/%02d", i), ""); err != nil {
+			if err := fill(writer, fmt.Sprintf("tells log/%02d", i), ""); err != nil {
 				written <- err
 				return
 			}
@@ -29,7 +29,7 @@ func tells(follower, writer storage.Store) error {
 		changed := follower.Changed("tells")
 		err := follower.View(ctx, func(r storage.Reader) error {
 			count := 0
-			for _, err := range r.Scan(ctx, storage.Prefix("tells:log/")) {
+			for _, err := range r.Scan(ctx, storage.Prefix("tells log/")) {
 				if err != nil {
 					return err
 				}
@@ -65,7 +65,7 @@ func changedBelow(s storage.Store) error {
 		}
 	}
 	all, below, same := s.Changed(""), s.Changed("assets/n/"), s.Changed("assets/n/l")
-	if err := fill(s, "assets/n/l:1", ""); err != nil {
+	if err := fill(s, "assets/n/l 1", ""); err != nil {
 		return err
 	}
 	for prefix, c := range map[string]<-chan struct{}{"": all, "assets/n/": below, "assets/n/l": same} {
@@ -77,7 +77,7 @@ func changedBelow(s storage.Store) error {
 }
 
 func afterTheEnd(s storage.Store) error {
-	if err := fill(s, "a:1", ""); err != nil {
+	if err := fill(s, "a 1", ""); err != nil {
 		return err
 	}
 	var late storage.Tx
@@ -87,7 +87,7 @@ func afterTheEnd(s storage.Store) error {
 		return err
 	}
 	for _, r := range []storage.Reader{late, reader} {
-		_, get := r.Get(ctx, "a:1")
+		_, get := r.Get(ctx, "a 1")
 		_, estimate := r.Estimate(ctx, storage.Range{})
 		var scan, spaces error
 		for _, err := range r.Scan(ctx, storage.Range{}) {
@@ -100,14 +100,14 @@ func afterTheEnd(s storage.Store) error {
 			return fmt.Errorf("a Reader is used after its function: %v, %v, %v, %v", get, estimate, scan, spaces)
 		}
 	}
-	if late.Put(ctx, storage.Entry{Key: "a:2"}) == nil || late.Delete(ctx, "a:1") == nil || late.DeleteRange(ctx, storage.Prefix("a:")) == nil {
+	if late.Put(ctx, storage.Entry{Key: "a 2"}) == nil || late.Delete(ctx, "a 1") == nil || late.DeleteRange(ctx, storage.Prefix("a ")) == nil {
 		return errors.New("a Tx writes after its function")
 	}
-	return holds(s, "a:1", "")
+	return holds(s, "a 1", "")
 }
 
 func endedContext(s storage.Store) error {
-	if err := fill(s, "a:1", ""); err != nil {
+	if err := fill(s, "a 1", ""); err != nil {
 		return err
 	}
 	over, cancel := context.WithCancel(ctx)
@@ -142,7 +142,7 @@ func endedContext(s storage.Store) error {
 		return err
 	}
 	err = s.View(ctx, func(r storage.Reader) error {
-		_, get := r.Get(over, "a:1")
+		_, get := r.Get(over, "a 1")
 		var scan error
 		for _, err := range r.Scan(over, storage.Range{}) {
 			scan = err
@@ -152,7 +152,7 @@ func endedContext(s storage.Store) error {
 		}
 		return nil
 	})
-	return errors.Join(err, holds(s, "a:1", ""))
+	return errors.Join(err, holds(s, "a 1", ""))
 }
 
 func closing(s storage.Store) error {
@@ -170,7 +170,7 @@ func closing(s storage.Store) error {
 			return errors.New("the call of Close does not wait for an update")
 		case <-time.After(20 * time.Millisecond):
 		}
-		return t.Put(ctx, storage.Entry{Key: "a:1"})
+		return t.Put(ctx, storage.Entry{Key: "a 1"})
 	})
 	if err := errors.Join(err, <-closed); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 func order(s storage.Store) error {
-	keys := []string{"a-b:1", "a/b:1", "a:", "a:\x00", "a:\x00\x00", "a:\x00a", "a:A", "a:a", "a:a\x00", "a:a ", "a:aa", "a:b", "a:é", "a:\xff", "a:\xff\xff", "aa:1", "b:"}
+	keys := []string{"a ", "a \x00", "a \x00\x00", "a \x00a", "a A", "a a", "a a\x00", "a a ", "a aa", "a b", "a é", "a \xff", "a \xff\xff", "a-b 1", "a/b 1", "aa 1", "b "}
 	var pairs, reverse []string
 	for _, key := range keys {
 		pairs = append(pairs, key, "v"+key)
@@ -30,29 +30,29 @@ func order(s storage.Store) error {
 
 func emptyValues(s storage.Store) error {
 	err := update(s, "a", func(t storage.Tx) error {
-		return t.Put(ctx, storage.Entry{Key: "a:empty", Value: []byte{}}, storage.Entry{Key: "a:nil"})
+		return t.Put(ctx, storage.Entry{Key: "a empty", Value: []byte{}}, storage.Entry{Key: "a nil"})
 	})
 	if err != nil {
 		return err
 	}
 	return within(s, func(r storage.Reader) error {
-		values, err := r.Get(ctx, "a:empty", "a:nil", "a:absent", "none:absent")
+		values, err := r.Get(ctx, "a empty", "a nil", "a absent", "none absent")
 		if err != nil {
 			return err
 		}
 		if values[0] == nil || values[1] == nil || len(values[0])+len(values[1]) > 0 || values[2] != nil || values[3] != nil {
 			return fmt.Errorf("two empty values and two absent ones are %#v", values)
 		}
-		return has(r, storage.Range{}, "a:empty", "", "a:nil", "")
+		return has(r, storage.Range{}, "a empty", "", "a nil", "")
 	})
 }
 
 func gets(s storage.Store) error {
-	if err := fill(s, "a:1", "one", "a:2", "two", "b:1", "b"); err != nil {
+	if err := fill(s, "a 1", "one", "a 2", "two", "b 1", "b"); err != nil {
 		return err
 	}
 	return within(s, func(r storage.Reader) error {
-		values, err := r.Get(ctx, "b:1", "a:2", "a:0", "a:1", "a:2")
+		values, err := r.Get(ctx, "b 1", "a 2", "a 0", "a 1", "a 2")
 		if got := string(bytes.Join(values, []byte("|"))); err != nil || got != "b|two||one|two" {
 			return fmt.Errorf("five keys have %q; %v", got, err)
 		}
@@ -64,54 +64,54 @@ func gets(s storage.Store) error {
 }
 
 func ranges(s storage.Store) error {
-	if err := fill(s, "a:1", "", "a:2", "", "a:3", "", "b:1", ""); err != nil {
+	if err := fill(s, "a 1", "", "a 2", "", "a 3", "", "b 1", ""); err != nil {
 		return err
 	}
 	return within(s, func(r storage.Reader) error {
 		return errors.Join(
-			has(r, storage.Range{From: "a:2", To: "a:3"}, "a:2", ""),
-			has(r, storage.Range{From: "a:2", To: "a:3", Reverse: true}, "a:2", ""),
-			has(r, storage.Range{From: "a:2"}, "a:2", "", "a:3", "", "b:1", ""),
-			has(r, storage.Range{From: "a:2", Reverse: true}, "b:1", "", "a:3", "", "a:2", ""),
-			has(r, storage.Range{To: "a:2"}, "a:1", ""),
-			has(r, storage.Range{From: "a:3", To: "a:1"}),
-			has(r, storage.Range{From: "a:3", To: "a:1", Reverse: true}),
-			has(r, storage.Range{From: "a:2", To: "a:2"}),
-			has(r, storage.Range{From: "a:15", To: "b:0", Limit: 1, Expect: 9}, "a:2", ""),
-			has(r, storage.Range{From: "a:15", To: "b:0", Limit: 1, Reverse: true}, "a:3", ""),
-			has(r, storage.Range{From: "a:3", Limit: 2}, "a:3", "", "b:1", ""),
-			has(r, storage.Prefix("a:"), "a:1", "", "a:2", "", "a:3", ""),
-			has(r, storage.Range{From: "c:"}),
+			has(r, storage.Range{From: "a 2", To: "a 3"}, "a 2", ""),
+			has(r, storage.Range{From: "a 2", To: "a 3", Reverse: true}, "a 2", ""),
+			has(r, storage.Range{From: "a 2"}, "a 2", "", "a 3", "", "b 1", ""),
+			has(r, storage.Range{From: "a 2", Reverse: true}, "b 1", "", "a 3", "", "a 2", ""),
+			has(r, storage.Range{To: "a 2"}, "a 1", ""),
+			has(r, storage.Range{From: "a 3", To: "a 1"}),
+			has(r, storage.Range{From: "a 3", To: "a 1", Reverse: true}),
+			has(r, storage.Range{From: "a 2", To: "a 2"}),
+			has(r, storage.Range{From: "a 15", To: "b 0", Limit: 1, Expect: 9}, "a 2", ""),
+			has(r, storage.Range{From: "a 15", To: "b 0", Limit: 1, Reverse: true}, "a 3", ""),
+			has(r, storage.Range{From: "a 3", Limit: 2}, "a 3", "", "b 1", ""),
+			has(r, storage.Prefix("a "), "a 1", "", "a 2", "", "a 3", ""),
+			has(r, storage.Range{From: "c "}),
 		)
 	})
 }
 
 func merged(s storage.Store) error {
-	if err := fill(s, "a:x/1", "", "a:x/4", "", "a:yy/1", "", "a:yy/3", "", "b:z/2", "", "b:z/5", ""); err != nil {
+	if err := fill(s, "a x/1", "", "a x/4", "", "a yy/1", "", "a yy/3", "", "b z/2", "", "b z/5", ""); err != nil {
 		return err
 	}
-	x, y, z := storage.Prefix("a:x/"), storage.Prefix("a:yy/"), storage.Prefix("b:z/")
+	x, y, z := storage.Prefix("a x/"), storage.Prefix("a yy/"), storage.Prefix("b z/")
 	x.Skip, y.Skip, z.Skip = 4, 5, 4
 	return within(s, func(r storage.Reader) error {
-		err := yields(r, []storage.Range{x, y, z}, "a:x/1", "", "a:yy/1", "", "b:z/2", "", "a:yy/3", "", "a:x/4", "", "b:z/5", "")
+		err := yields(r, []storage.Range{x, y, z}, "a x/1", "", "a yy/1", "", "b z/2", "", "a yy/3", "", "a x/4", "", "b z/5", "")
 		one := []storage.Range{x, y, z}
 		for i := range one {
 			one[i].Reverse, one[i].Limit = true, 1
 		}
 		return errors.Join(err,
-			yields(r, one, "b:z/5", "", "a:x/4", "", "a:yy/3", ""),
-			yields(r, []storage.Range{y, x}, "a:yy/1", "", "a:x/1", "", "a:yy/3", "", "a:x/4", ""),
+			yields(r, one, "b z/5", "", "a x/4", "", "a yy/3", ""),
+			yields(r, []storage.Range{y, x}, "a yy/1", "", "a x/1", "", "a yy/3", "", "a x/4", ""),
 			yields(r, nil))
 	})
 }
 
 func nested(s storage.Store) error {
-	if err := fill(s, "a:1", "", "a:2", "", "a:3", ""); err != nil {
+	if err := fill(s, "a 1", "", "a 2", "", "a 3", ""); err != nil {
 		return err
 	}
 	return within(s, func(r storage.Reader) error {
 		var got []string
-		for outer, err := range r.Scan(ctx, storage.Prefix("a:")) {
+		for outer, err := range r.Scan(ctx, storage.Prefix("a ")) {
 			if err != nil {
 				return err
 			}
@@ -129,33 +129,33 @@ func nested(s storage.Store) error {
 				}
 			}
 		}
-		if want := "[a:1a:3 a:1a:2 a:2a:3 a:2a:2 a:3a:3]"; fmt.Sprint(got) != want {
+		if want := "[a 1a 3 a 1a 2 a 2a 3 a 2a 2 a 3a 3]"; fmt.Sprint(got) != want {
 			return fmt.Errorf("two loops go through %s, want %s", got, want)
 		}
-		return has(r, storage.Range{}, "a:1", "", "a:2", "", "a:3", "")
+		return has(r, storage.Range{}, "a 1", "", "a 2", "", "a 3", "")
 	})
 }
 
 func moment(s storage.Store) error {
-	if err := fill(s, "a:1", "one", "b:1", "one"); err != nil {
+	if err := fill(s, "a 1", "one", "b 1", "one"); err != nil {
 		return err
 	}
 	return s.View(ctx, func(r storage.Reader) error {
-		if _, err := r.Get(ctx, "a:1"); err != nil { // a snapshot may begin with the first read
+		if _, err := r.Get(ctx, "a 1"); err != nil { // a snapshot may begin with the first read
 			return err
 		}
 		done := make(chan error, 1)
-		go func() { done <- fill(s, "a:1", "two", "a:2", "two", "b:1", "two") }()
+		go func() { done <- fill(s, "a 1", "two", "a 2", "two", "b 1", "two") }()
 		if err := <-done; err != nil {
 			return err
 		}
-		return has(r, storage.Range{}, "a:1", "one", "b:1", "one")
+		return has(r, storage.Range{}, "a 1", "one", "b 1", "one")
 	})
 }
 
 func acknowledged(s storage.Store) error {
 	return parallel(4, func(i int) error {
-		key := fmt.Sprintf("a%d:n", i%2) + fmt.Sprint(i)
+		key := fmt.Sprintf("a%d n", i%2) + fmt.Sprint(i)
 		for n := range 50 {
 			want := fmt.Sprint(n)
 			if err := fill(s, key, want); err != nil {
@@ -177,25 +177,25 @@ func acknowledged(s storage.Store) error {
 }
 
 func otherSpaces(s storage.Store) error {
-	if err := fill(s, "a:1", "one", "a:2", "two"); err != nil {
+	if err := fill(s, "a 1", "one", "a 2", "two"); err != nil {
 		return err
 	}
 	return update(s, "b", func(t storage.Tx) error {
-		values, err := t.Get(ctx, "a:1")
+		values, err := t.Get(ctx, "a 1")
 		if err != nil || string(values[0]) != "one" {
 			return fmt.Errorf("an update reads %q in another space; %v", values, err)
 		}
-		return errors.Join(t.Put(ctx, storage.Entry{Key: "b:1", Value: []byte("b")}),
-			has(t, storage.Range{}, "a:1", "one", "a:2", "two", "b:1", "b"),
-			has(t, storage.Range{Reverse: true, Limit: 2}, "b:1", "b", "a:2", "two"))
+		return errors.Join(t.Put(ctx, storage.Entry{Key: "b 1", Value: []byte("b")}),
+			has(t, storage.Range{}, "a 1", "one", "a 2", "two", "b 1", "b"),
+			has(t, storage.Range{Reverse: true, Limit: 2}, "b 1", "b", "a 2", "two"))
 	})
 }
 
 func spacesWithEntries(s storage.Store) error {
-	if err := fill(s, "a:1", "", "a/b:1", "", "a/c:1", "", "b:1", "", "gone:1", ""); err != nil {
+	if err := fill(s, "a 1", "", "a/b 1", "", "a/c 1", "", "b 1", "", "gone 1", ""); err != nil {
 		return err
 	}
-	err := update(s, "gone", func(t storage.Tx) error { return t.Delete(ctx, "gone:1") })
+	err := update(s, "gone", func(t storage.Tx) error { return t.Delete(ctx, "gone 1") })
 	if err == nil {
 		err = update(s, "never", func(t storage.Tx) error { return nil })
 	}
@@ -203,7 +203,7 @@ func spacesWithEntries(s storage.Store) error {
 		return err
 	}
 	return within(s, func(r storage.Reader) error {
-		for prefix, want := range map[string]string{"": "[a/b a/c a b]", "a": "[a/b a/c a]", "a/": "[a/b a/c]", "c": "[]"} {
+		for prefix, want := range map[string]string{"": "[a a/b a/c b]", "a": "[a a/b a/c]", "a/": "[a/b a/c]", "c": "[]"} {
 			var got []string
 			for space, err := range r.Spaces(ctx, prefix) {
 				if err != nil {
@@ -216,7 +216,7 @@ func spacesWithEntries(s storage.Store) error {
 			}
 		}
 		for space := range r.Spaces(ctx, "") {
-			if space != "a/b" {
+			if space != "a" {
 				return fmt.Errorf("the first space is %q", space)
 			}
 			break
@@ -228,11 +228,11 @@ func spacesWithEntries(s storage.Store) error {
 func estimates(s storage.Store) error {
 	err := update(s, "a", func(t storage.Tx) error {
 		for i := range 3000 {
-			if err := t.Put(ctx, storage.Entry{Key: fmt.Sprintf("a:many/%04d", i), Value: []byte("v")}); err != nil {
+			if err := t.Put(ctx, storage.Entry{Key: fmt.Sprintf("a many/%04d", i), Value: []byte("v")}); err != nil {
 				return err
 			}
 		}
-		return t.Put(ctx, storage.Entry{Key: "a:one"})
+		return t.Put(ctx, storage.Entry{Key: "a one"})
 	})
 	if err != nil {
 		return err
@@ -243,7 +243,7 @@ func estimates(s storage.Store) error {
 			err = errors.Join(err, err2)
 			return n
 		}
-		none, one, many, limited := of(storage.Prefix("a:none/")), of(storage.Prefix("a:one")), of(storage.Prefix("a:many/")), of(storage.Range{Limit: 5})
+		none, one, many, limited := of(storage.Prefix("a none/")), of(storage.Prefix("a one")), of(storage.Prefix("a many/")), of(storage.Range{Limit: 5})
 		if err != nil || none != 0 || one < 1 || many < 10*one || limited < 1 || limited > 5 {
 			return fmt.Errorf("no entry, one, 3000, and 5 of them at most are estimated as %d, %d, %d and %d; %v", none, one, many, limited, err)
 		}
@@ -254,14 +254,14 @@ func estimates(s storage.Store) error {
 func bytesStay(s storage.Store) error {
 	mine := []byte("mine")
 	err := update(s, "a", func(t storage.Tx) error {
-		return t.Put(ctx, storage.Entry{Key: "a:1", Value: mine}, storage.Entry{Key: "a:2", Value: mine[:2]})
+		return t.Put(ctx, storage.Entry{Key: "a 1", Value: mine}, storage.Entry{Key: "a 2", Value: mine[:2]})
 	})
 	if err != nil {
 		return err
 	}
 	var kept [][]byte
 	err = s.View(ctx, func(r storage.Reader) (err error) {
-		kept, err = r.Get(ctx, "a:1", "a:2")
+		kept, err = r.Get(ctx, "a 1", "a 2")
 		for e, scan := range r.Scan(ctx, storage.Range{}) {
 			kept, err = append(kept, e.Value), errors.Join(err, scan)
 		}
@@ -270,10 +270,10 @@ func bytesStay(s storage.Store) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(s, "a:1", "MINE", "a:2", "XX", "a:3", "more"); err != nil {
+	if err := fill(s, "a 1", "MINE", "a 2", "XX", "a 3", "more"); err != nil {
 		return err
 	}
-	if err := holds(s, "a:1", "MINE", "a:2", "XX", "a:3", "more"); err != nil {
+	if err := holds(s, "a 1", "MINE", "a 2", "XX", "a 3", "more"); err != nil {
 		return err
 	}
 	if got := string(bytes.Join(append(kept, mine), []byte(" "))); got != "mine mi mine mi mine" {

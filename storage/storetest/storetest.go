@@ -38,10 +38,10 @@ func Run(t *testing.T, d Driver) {
 	if d.Again != nil {
 		t.Run("what was committed is there when the store is opened again", func(t *testing.T) {
 			s := d.Open(t)
-			if err := errors.Join(fill(s, "a:1", "one", "b:2", "two"), s.Close()); err != nil {
+			if err := errors.Join(fill(s, "a 1", "one", "b 2", "two"), s.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if err := holds(d.Again(t, s), "a:1", "one", "b:2", "two"); err != nil {
+			if err := holds(d.Again(t, s), "a 1", "one", "b 2", "two"); err != nil {
 				t.Error(err)
 			}
 		})

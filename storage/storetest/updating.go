@@ -18,7 +18,7 @@ func writingLoop(s storage.Store) error {
 	const n = 2000 // more than what a driver reads at once
 	err := update(s, "a", func(t storage.Tx) error {
 		for i := range n {
-			if err := t.Put(ctx, storage.Entry{Key: fmt.Sprintf("a:old/%04d", i), Value: []byte("v")}); err != nil {
+			if err := t.Put(ctx, storage.Entry{Key: fmt.Sprintf("a old/%04d", i), Value: []byte("v")}); err != nil {
 				return err
 			}
 		}
@@ -29,7 +29,7 @@ func writingLoop(s storage.Store) error {
 	}
 	err = update(s, "a", func(t storage.Tx) error {
 		last, seen := "", 0
-		for e, err := range t.Scan(ctx, storage.Prefix("a:old/")) {
+		for e, err := range t.Scan(ctx, storage.Prefix("a old/")) {
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ func writingLoop(s storage.Store) error {
 				return fmt.Errorf("%q comes after %q", e.Key, last)
 			}
 			last, seen = e.Key, seen+1
-			err = errors.Join(t.Delete(ctx, e.Key), t.Put(ctx, storage.Entry{Key: "a:new/" + e.Key[6:], Value: e.Value}))
+			err = errors.Join(t.Delete(ctx, e.Key), t.Put(ctx, storage.Entry{Key: "a new/" + e.Key[6:], Value: e.Value}))
 			if err != nil {
 				return err
 			}
@@ -45,43 +45,43 @@ func writingLoop(s storage.Store) error {
 		if seen != n {
 			return fmt.Errorf("a loop that moves entries came to %d of %d", seen, n)
 		}
-		for range t.Scan(ctx, storage.Prefix("a:new/")) {
-			return t.DeleteRange(ctx, storage.Range{From: "a:new/0002", To: "a:new0"})
+		for range t.Scan(ctx, storage.Prefix("a new/")) {
+			return t.DeleteRange(ctx, storage.Range{From: "a new/0002", To: "a new0"})
 		}
 		return errors.New("nothing was moved")
 	})
-	return errors.Join(err, holds(s, "a:new/0000", "v", "a:new/0001", "v"))
+	return errors.Join(err, holds(s, "a new/0000", "v", "a new/0001", "v"))
 }
 
 func ownWrites(s storage.Store) error {
-	if err := fill(s, "a:1", "before", "a:2", "before"); err != nil {
+	if err := fill(s, "a 1", "before", "a 2", "before"); err != nil {
 		return err
 	}
 	return update(s, "a", func(t storage.Tx) error {
-		err := errors.Join(t.Put(ctx, storage.Entry{Key: "a:1", Value: []byte("x")}, storage.Entry{Key: "a:3", Value: []byte("y")}, storage.Entry{Key: "a:1", Value: []byte("z")}),
-			t.Delete(ctx, "a:2", "a:4", "a:2"))
+		err := errors.Join(t.Put(ctx, storage.Entry{Key: "a 1", Value: []byte("x")}, storage.Entry{Key: "a 3", Value: []byte("y")}, storage.Entry{Key: "a 1", Value: []byte("z")}),
+			t.Delete(ctx, "a 2", "a 4", "a 2"))
 		if err != nil {
 			return err
 		}
-		values, err := t.Get(ctx, "a:1", "a:2", "a:3")
+		values, err := t.Get(ctx, "a 1", "a 2", "a 3")
 		if err != nil || string(values[0]) != "z" || values[1] != nil || string(values[2]) != "y" {
 			return fmt.Errorf("after its writes, an update reads %q; %v", values, err)
 		}
-		n, err := t.Estimate(ctx, storage.Range{From: "a:3"})
+		n, err := t.Estimate(ctx, storage.Range{From: "a 3"})
 		if err != nil || n == 0 {
 			return fmt.Errorf("what was written is estimated as %d; %v", n, err)
 		}
-		return has(t, storage.Range{}, "a:1", "z", "a:3", "y")
+		return has(t, storage.Range{}, "a 1", "z", "a 3", "y")
 	})
 }
 
 func failedUpdate(s storage.Store) error {
-	if err := fill(s, "a:1", "one"); err != nil {
+	if err := fill(s, "a 1", "one"); err != nil {
 		return err
 	}
 	failure := errors.New("a failure")
 	err := update(s, "a", func(t storage.Tx) error {
-		return errors.Join(t.Put(ctx, storage.Entry{Key: "a:1", Value: []byte("x")}, storage.Entry{Key: "a:2"}), t.Delete(ctx, "a:1"), failure)
+		return errors.Join(t.Put(ctx, storage.Entry{Key: "a 1", Value: []byte("x")}, storage.Entry{Key: "a 2"}), t.Delete(ctx, "a 1"), failure)
 	})
 	if !errors.Is(err, failure) {
 		return fmt.Errorf("the error of a function is returned as %v", err)
@@ -89,7 +89,7 @@ func failedUpdate(s storage.Store) error {
 	if err := s.View(ctx, func(storage.Reader) error { return failure }); !errors.Is(err, failure) {
 		return fmt.Errorf("the error of a View's function is returned as %v", err)
 	}
-	return holds(s, "a:1", "one")
+	return holds(s, "a 1", "one")
 }
 
 func panics(s storage.Store) error {
@@ -106,7 +106,7 @@ func panics(s storage.Store) error {
 	return errors.Join(
 		passed(func() error {
 			return update(s, "a", func(t storage.Tx) error {
-				if err := t.Put(ctx, storage.Entry{Key: "a:1"}); err != nil {
+				if err := t.Put(ctx, storage.Entry{Key: "a 1"}); err != nil {
 					return err
 				}
 				panic("thrown")
@@ -122,8 +122,8 @@ func panics(s storage.Store) error {
 				panic("thrown")
 			})
 		}),
-		fill(s, "a:2", "two"),
-		holds(s, "a:2", "two"))
+		fill(s, "a 2", "two"),
+		holds(s, "a 2", "two"))
 }
 
 // counts lets updates count in two spaces, through several openings of a store.
@@ -133,14 +133,14 @@ func counts(stores ...storage.Store) error {
 		space := fmt.Sprintf("count%d", i%2)
 		for range times {
 			err := update(stores[i/2%len(stores)], space, func(t storage.Tx) error {
-				values, err := t.Get(ctx, space+":n")
+				values, err := t.Get(ctx, space+" n")
 				if err != nil {
 					return err
 				}
 				runtime.Gosched()
 				n := len(values[0])
-				return t.Put(ctx, storage.Entry{Key: space + ":n", Value: make([]byte, n+1)},
-					storage.Entry{Key: fmt.Sprintf("%s:log/%03d", space, n), Value: []byte("x")})
+				return t.Put(ctx, storage.Entry{Key: space + " n", Value: make([]byte, n+1)},
+					storage.Entry{Key: fmt.Sprintf("%s log/%03d", space, n), Value: []byte("x")})
 			})
 			if err != nil {
 				return err
@@ -153,12 +153,12 @@ func counts(stores ...storage.Store) error {
 	}
 	return stores[0].View(ctx, func(r storage.Reader) error {
 		for _, space := range []string{"count0", "count1"} {
-			values, err := r.Get(ctx, space+":n")
+			values, err := r.Get(ctx, space+" n")
 			if err != nil {
 				return err
 			}
 			logged := 0
-			for _, err := range r.Scan(ctx, storage.Prefix(space+":log/")) {
+			for _, err := range r.Scan(ctx, storage.Prefix(space+" log/")) {
 				if err != nil {
 					return err
 				}
@@ -178,11 +178,11 @@ func failBesideOthers(s storage.Store) error {
 		for n := range 25 {
 			fails := (i+n)%3 == 0
 			err := update(s, "a", func(t storage.Tx) error {
-				key := fmt.Sprintf("a:%d/%02d/%t", i, n, fails)
-				if err := t.Put(ctx, storage.Entry{Key: key}, storage.Entry{Key: "a:last", Value: []byte(key)}); err != nil {
+				key := fmt.Sprintf("a %d/%02d/%t", i, n, fails)
+				if err := t.Put(ctx, storage.Entry{Key: key}, storage.Entry{Key: "a last", Value: []byte(key)}); err != nil {
 					return err
 				}
-				values, err := t.Get(ctx, "a:last")
+				values, err := t.Get(ctx, "a last")
 				if err != nil || string(values[0]) != key {
 					return fmt.Errorf("an update that has written %s reads %q; %v", key, values[0], err)
 				}
@@ -202,7 +202,7 @@ func failBesideOthers(s storage.Store) error {
 	}
 	return s.View(ctx, func(r storage.Reader) error {
 		n := 0
-		for e, err := range r.Scan(ctx, storage.Prefix("a:")) {
+		for e, err := range r.Scan(ctx, storage.Prefix("a ")) {
 			if err != nil {
 				return err
 			}
@@ -219,27 +219,27 @@ func failBesideOthers(s storage.Store) error {
 }
 
 func deletedRanges(s storage.Store) error {
-	if err := fill(s, "a:1", "", "a:2", "", "a:3", "", "a:4", "", "a\x00:1", "", "b:1", ""); err != nil {
+	if err := fill(s, "a 1", "", "a 2", "", "a 3", "", "a 4", "", "a\x00 1", "", "b 1", ""); err != nil {
 		return err
 	}
 	err := update(s, "a", func(t storage.Tx) error {
-		return errors.Join(t.DeleteRange(ctx, storage.Range{From: "a:2", To: "a:3"}), t.DeleteRange(ctx, storage.Range{From: "a:5", To: "a:3"}),
-			has(t, storage.Prefix("a:"), "a:1", "", "a:3", "", "a:4", ""))
+		return errors.Join(t.DeleteRange(ctx, storage.Range{From: "a 2", To: "a 3"}), t.DeleteRange(ctx, storage.Range{From: "a 5", To: "a 3"}),
+			has(t, storage.Prefix("a "), "a 1", "", "a 3", "", "a 4", ""))
 	})
-	if err := errors.Join(err, holds(s, "a\x00:1", "", "a:1", "", "a:3", "", "a:4", "", "b:1", "")); err != nil {
+	if err := errors.Join(err, holds(s, "a\x00 1", "", "a 1", "", "a 3", "", "a 4", "", "b 1", "")); err != nil {
 		return err
 	}
-	err = update(s, "a", func(t storage.Tx) error { return t.DeleteRange(ctx, storage.Prefix("a:")) })
-	return errors.Join(err, holds(s, "a\x00:1", "", "b:1", ""))
+	err = update(s, "a", func(t storage.Tx) error { return t.DeleteRange(ctx, storage.Prefix("a ")) })
+	return errors.Join(err, holds(s, "a\x00 1", "", "b 1", ""))
 }
 
 func options(s storage.Store) error {
-	pairs := []string{"a:0", "before"}
+	pairs := []string{"a 0", "before"}
 	if err := fill(s, pairs...); err != nil {
 		return err
 	}
 	for i, o := range []storage.UpdateOptions{{Large: true}, {Erase: true}, {Exclusive: true}, {Large: true, Erase: true, Exclusive: true}} {
-		key := fmt.Sprintf("a:%d", i+1)
+		key := fmt.Sprintf("a %d", i+1)
 		err := s.Update(ctx, "a", o, func(t storage.Tx) error {
 			return errors.Join(t.Delete(ctx, pairs[0]), t.Put(ctx, storage.Entry{Key: key, Value: []byte("x")}))
 		})
@@ -263,7 +263,7 @@ func exclusive(s storage.Store) error {
 				if alone && (n > 1 || running.Load() > 1) {
 					return errors.New("beside an exclusive update there is another one")
 				}
-				return t.Put(ctx, storage.Entry{Key: fmt.Sprintf("a%d:%d", i%3, i)})
+				return t.Put(ctx, storage.Entry{Key: fmt.Sprintf("a%d %d", i%3, i)})
 			})
 			if err != nil {
 				return err
@@ -275,7 +275,7 @@ func exclusive(s storage.Store) error {
 
 func largest(s storage.Store) error {
 	value := bytes.Repeat([]byte("0123456789abcdef"), storage.MaxValue/16)
-	key := "a:" + strings.Repeat("k", storage.MaxKey-2)
+	key := "a " + strings.Repeat("k", storage.MaxKey-2)
 	put := func(e storage.Entry) error {
 		return s.Update(ctx, "a", storage.UpdateOptions{Large: true}, func(t storage.Tx) error { return t.Put(ctx, e) })
 	}
@@ -303,24 +303,24 @@ func largest(s storage.Store) error {
 }
 
 func ownSpace(s storage.Store) error {
-	if err := fill(s, "ab:1", "", "b:1", ""); err != nil {
+	if err := fill(s, "ab 1", "", "b 1", ""); err != nil {
 		return err
 	}
 	for name, write := range map[string]func(storage.Tx) error{
-		"Put":                       func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "b:1", Value: []byte("x")}) },
-		"Put of a longer space":     func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "a:1"}, storage.Entry{Key: "ab:1"}) },
-		"Delete":                    func(t storage.Tx) error { return t.Delete(ctx, "b:1") },
+		"Put":                       func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "b 1", Value: []byte("x")}) },
+		"Put of a longer space":     func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "a 1"}, storage.Entry{Key: "ab 1"}) },
+		"Delete":                    func(t storage.Tx) error { return t.Delete(ctx, "b 1") },
 		"DeleteRange of everything": func(t storage.Tx) error { return t.DeleteRange(ctx, storage.Range{}) },
-		"DeleteRange beyond":        func(t storage.Tx) error { return t.DeleteRange(ctx, storage.Range{From: "a:", To: "b"}) },
+		"DeleteRange beyond":        func(t storage.Tx) error { return t.DeleteRange(ctx, storage.Range{From: "a ", To: "b"}) },
 	} {
 		if update(s, "a", write) == nil {
 			return fmt.Errorf("%s of another space is taken", name)
 		}
 	}
-	for _, space := range []string{"", "a:b", strings.Repeat("s", storage.MaxKey)} {
+	for _, space := range []string{"", "a b", strings.Repeat("s", storage.MaxKey)} {
 		if update(s, space, func(storage.Tx) error { return nil }) == nil {
 			return fmt.Errorf("%.20q is taken for a space", space)
 		}
 	}
-	return holds(s, "ab:1", "", "b:1", "")
+	return holds(s, "ab 1", "", "b 1", "")
 }

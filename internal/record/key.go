@@ -1,0 +1,146 @@
+// Package record has what the records of the domains share: how keys are made and read, and the feeds of changes.
+//
+// A key is the name of its space, a blank, the kind of the record with a slash, and the parts of its name with blanks between them:
+//
+//	apps tag/6f1c… production
+//	assets/urn:vitrine:example/main post/c104
+//
+// Keys of one kind sort as the lists of their parts do: texts by their bytes, numbers by their size.
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	// mostOfPart is how many bytes a part has at most that stands in a key as it is. Of a longer one the key has the first keptOfPart and
+	// a digest, which is still more than mostOfPart. Long texts that begin alike are in no promised order.
+	mostOfPart = 200
+	keptOfPart = 168
+)
+
+// Space returns the name of a space with these parts, with slashes between them. No two lists of parts have the same name.
+func Space(parts ...string) string {
+	for i, p := range parts {
+		parts[i] = strings.ReplaceAll(escape(short(p)), "/", "!o")
+	}
+	return strings.Join(parts, "/")
+}
+
+// SpaceParts returns the parts of a name that Space has returned, as they are in it: a long one is cut.
+func SpaceParts(space string) []string {
+	parts := strings.Split(space, "/")
+	for i, p := range parts {
+		parts[i] = unescape(p)
+	}
+	return parts
+}
+
+// Prefix returns what the keys of a kind begin with, if the first parts of their names are these. The kind ends with a slash.
+func Prefix(space, kind string, parts ...string) string {
+	var b strings.Builder
+	b.WriteString(space)
+	b.WriteByte(' ')
+	b.WriteString(kind)
+	for _, p := range parts {
+		b.WriteString(escape(short(p)))
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// Key returns a key. The kind ends with a slash.
+func Key(space, kind string, parts ...string) string {
+	key := Prefix(space, kind, parts...)
+	return key[:len(key)-1]
+}
+
+// Parts returns the parts of a key that begins with prefix, as they are in the key: a long one is cut.
+func Parts(key, prefix string) []string {
+	parts := strings.Split(key[len(prefix):], " ")
+	for i, p := range parts {
+		parts[i] = unescape(p)
+	}
+	return parts
+}
+
+// short returns s, or if it is long its beginning and its digest.
+func short(s string) string {
+	if len(s) <= mostOfPart {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	return s[:keptOfPart] + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// escape returns s without bytes up to the blank, in an order that keeps that of the texts: each of these bytes, and the
+// exclamation mark, becomes an exclamation mark with a letter or another character above it.
+func escape(s string) string {
+	i := 0
+	for i < len(s) && s[i] > '!' {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	b := append(make([]byte, 0, len(s)+8), s[:i]...)
+	for ; i < len(s); i++ {
+		if s[i] > '!' {
+			b = append(b, s[i])
+		} else {
+			b = append(b, '!', s[i]+'@')
+		}
+	}
+	return string(b)
+}
+
+func unescape(s string) string {
+	if !strings.Contains(s, "!") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '!' && i+1 < len(s) {
+			i++
+			b = append(b, s[i]-'@')
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+// Number returns a text for n that sorts as the numbers do: a letter for how many digits there are, and the digits; 42 is b42. The
+// letter of a negative number is a capital one, and its digits count down: -42 is Y57.
+func Number(n int64) string {
+	if n >= 0 {
+		s := strconv.FormatInt(n, 10)
+		return string('a'+byte(len(s)-1)) + s
+	}
+	b := strconv.AppendUint([]byte{0}, -uint64(n), 10)
+	for i := 1; i < len(b); i++ {
+		b[i] = '0' + '9' - b[i]
+	}
+	b[0] = 'Z' - byte(len(b)-2)
+	return string(b)
+}
+
+// ParseNumber returns the number of a text that Number has returned.
+func ParseNumber(s string) (int64, error) {
+	if len(s) >= 2 && s[0] >= 'a' {
+		return strconv.ParseInt(s[1:], 10, 64)
+	}
+	if len(s) < 2 {
+		return 0, fmt.Errorf("%q is no number of a key", s)
+	}
+	b := []byte(s)
+	for i := 1; i < len(b); i++ {
+		b[i] = '0' + '9' - b[i]
+	}
+	b[0] = '-'
+	return strconv.ParseInt(string(b), 10, 64)
+}

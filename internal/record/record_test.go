@@ -1,0 +1,146 @@
+package record_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+func TestNumbersSort(t *testing.T) {
+	numbers := []int64{math.MinInt64, math.MinInt64 + 1, -1000, -999, -100, -99, -42, -10, -9, -2, -1, 0, 1, 9, 10, 42, 99, 100, math.MaxInt64 - 1, math.MaxInt64}
+	var texts []string
+	for _, n := range numbers {
+		s := record.Number(n)
+		texts = append(texts, s)
+		if got, err := record.ParseNumber(s); got != n || err != nil {
+			t.Errorf("%d is %q, which is read as %d, %v", n, s, got, err)
+		}
+	}
+	if !slices.IsSorted(texts) {
+		t.Errorf("%q do not sort as the numbers", texts)
+	}
+	for _, s := range []string{"", "a", "Z", "5", "bx", "ZZ"} {
+		if n, err := record.ParseNumber(s); err == nil {
+			t.Errorf("%q is read as %d", s, n)
+		}
+	}
+}
+
+func TestKeysSortAsTheirParts(t *testing.T) {
+	const alphabet = "\x00 !a\"/~\xff"
+	rng := rand.New(rand.NewPCG(1, 2))
+	part := func() string {
+		b := make([]byte, rng.IntN(4))
+		for i := range b {
+			b[i] = alphabet[rng.IntN(len(alphabet))]
+		}
+		return string(b)
+	}
+	for range 20_000 {
+		a, b := []string{part(), part()}, []string{part(), part()}
+		x, y := record.Key("s", "kind/", a...), record.Key("s", "kind/", b...)
+		if got, want := strings.Compare(x, y), slices.Compare(a, b); got != want {
+			t.Fatalf("%q and %q compare as %d, and their keys %q and %q as %d", a, b, want, x, y, got)
+		}
+		if got := record.Parts(x, record.Prefix("s", "kind/")); !slices.Equal(got, a) {
+			t.Fatalf("the parts of %q are %q, want %q", x, got, a)
+		}
+		if !strings.HasPrefix(x, record.Prefix("s", "kind/", a[0])) {
+			t.Fatalf("%q does not begin with the prefix of %q", x, a[0])
+		}
+		space := record.Space("s", a[0], a[1])
+		if storage.SpaceOf(record.Key(space, "kind/")) != space || !slices.Equal(record.SpaceParts(space), []string{"s", a[0], a[1]}) {
+			t.Fatalf("the space of %q is %q, with the parts %q", a, space, record.SpaceParts(space))
+		}
+	}
+}
+
+func TestLongPartsDiffer(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	keys := map[string]bool{}
+	for _, s := range []string{long, long + "y", long[:200], long[:168], record.Parts(record.Key("s", "k/", long), "s k/")[0][:200]} {
+		keys[record.Key("s", "k/", s)] = true
+	}
+	if len(keys) != 5 {
+		t.Errorf("5 texts have %d keys", len(keys))
+	}
+	if key := record.Key("s", "k/", strings.Repeat(" ", 1000), strings.Repeat("\x00", 1000)); len(key) > storage.MaxKey {
+		t.Errorf("two long parts make a key of %d bytes", len(key))
+	}
+}
+
+func TestFeed(t *testing.T) {
+	ctx, db, f := context.Background(), memory.Open(), record.Feed{Space: "s"}
+	defer db.Close()
+	if err := storage.EnsureIdentity(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	update := func(fn func(storage.Tx) error) {
+		t.Helper()
+		if err := db.Update(ctx, "s", storage.UpdateOptions{}, fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(after int64, limit int) (numbers []int64, entries []feed.Entry, s feed.State) {
+		t.Helper()
+		err := db.View(ctx, func(r storage.Reader) (err error) {
+			numbers, entries = nil, nil
+			for e, err := range f.Entries(ctx, r, feed.Position{Number: after}, limit) {
+				if err != nil {
+					return err
+				}
+				numbers, entries = append(numbers, e.Position.Number), append(entries, e)
+			}
+			s, err = f.State(ctx, r)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return numbers, entries, s
+	}
+	want := []feed.Entry{{At: 5, Names: []string{"a", "b", "a"}, Data: []byte("one")}, {At: 6, Names: []string{"b", "c"}, Data: []byte{}}, {At: 7, Names: nil, Data: []byte("three")}}
+	update(func(tx storage.Tx) error { return f.Add(ctx, tx, want[:2]...) })
+	update(func(tx storage.Tx) error { return f.Add(ctx, tx, want[2]) })
+	for i := range want {
+		want[i].Position.Number = int64(i + 1)
+	}
+	numbers, entries, state := read(0, 0)
+	if !reflect.DeepEqual(entries, want) || state.Last.Number != 3 || len(state.Key) < 16 || len(state.Identity) < 16 {
+		t.Errorf("the feed has %+v, %+v, want %+v", entries, state, want)
+	}
+	if numbers, _, _ = read(1, 1); fmt.Sprint(numbers) != "[2]" {
+		t.Errorf("after 1, one entry at most: %d", numbers)
+	}
+	for _, step := range []struct {
+		before int64
+		limit  int
+		want   string
+	}{{4, 10, "[1 2 3]"}, {7, 1, "[2 3]"}, {6, 10, "[3]"}, {9, 10, "[]"}} {
+		update(func(tx storage.Tx) error { return f.Remove(ctx, tx, step.before, step.limit) })
+		if numbers, _, state = read(0, 0); fmt.Sprint(numbers) != step.want || state.Removed.Number != 3-int64(len(numbers)) || state.Last.Number != 3 {
+			t.Errorf("after removing up to %d, at most %d: %d, %+v, want %s", step.before, step.limit, numbers, state, step.want)
+		}
+	}
+	update(func(tx storage.Tx) error { return f.Add(ctx, tx, want[0]) })
+	if numbers, _, _ = read(0, 0); fmt.Sprint(numbers) != "[4]" {
+		t.Errorf("the next entry has the number %d, want 4", numbers)
+	}
+	before := state
+	if err := storage.RenewIdentity(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, state = read(0, 0); string(state.Key) != string(before.Key) || string(state.Identity) == string(before.Identity) {
+		t.Errorf("a renewed identity: %x %x, before %x %x", state.Key, state.Identity, before.Key, before.Identity)
+	}
+}

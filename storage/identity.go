@@ -1,0 +1,73 @@
+package storage
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+)
+
+// Identity tells a store from its copies. Feeds of changes put it into their cursors, so that nobody goes on in a copy where the
+// original stood.
+type Identity struct {
+	Secret []byte // 32 random bytes, which copies of the store have too
+	Name   []byte // 16 random bytes, others in each copy
+}
+
+// identitySpace has nothing but an Identity.
+const identitySpace, secretKey, nameKey = "store", "store secret", "store name"
+
+// ReadIdentity returns the Identity of a store, the zero one if it has none yet.
+func ReadIdentity(ctx context.Context, r Reader) (Identity, error) {
+	values, err := r.Get(ctx, secretKey, nameKey)
+	if err != nil {
+		return Identity{}, err
+	}
+	return Identity{values[0], values[1]}, nil
+}
+
+// EnsureIdentity gives a store an Identity if it has none.
+func EnsureIdentity(ctx context.Context, s Store) error {
+	found := errors.New("it has one")
+	has := func(r Reader) error {
+		if id, err := ReadIdentity(ctx, r); err != nil || id.Name == nil {
+			return err
+		}
+		return found
+	}
+	err := s.View(ctx, has)
+	if err == nil {
+		err = s.Update(ctx, identitySpace, UpdateOptions{}, func(t Tx) error {
+			if err := has(t); err != nil {
+				return err
+			}
+			return renew(ctx, t)
+		})
+	}
+	if errors.Is(err, found) {
+		return nil
+	}
+	return err
+}
+
+// RenewIdentity gives a store another Name, as a copy needs it. No other update runs meanwhile.
+func RenewIdentity(ctx context.Context, s Store) error {
+	return s.Update(ctx, identitySpace, UpdateOptions{Exclusive: true}, func(t Tx) error { return renew(ctx, t) })
+}
+
+// renew writes another Name, and a Secret if there is none.
+func renew(ctx context.Context, t Tx) error {
+	id, err := ReadIdentity(ctx, t)
+	if err != nil {
+		return err
+	}
+	if id.Secret == nil {
+		id.Secret = random(32)
+	}
+	return t.Put(ctx, Entry{secretKey, id.Secret}, Entry{nameKey, random(16)})
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	rand.Read(b)
+	return b
+}
