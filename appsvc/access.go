@@ -9,8 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// The rules of access are here, and in protectedtags.go for protected tags. Caller.check says which callers are refused
-// altogether. The rules are methods of Caller, which look at the values alone; most are named may…. The functions
+// The rules of access are here, and in protectedtags.go for protected tags. Caller.CheckUnrestricted says which
+// callers are refused altogether. The rules look at the values alone; most are named may…. The functions
 // readableHead and usableHead apply them to an app of the store: every method that reads or changes one app calls one of them
 // first, in the snapshot or the transaction in which it works.
 //
@@ -20,57 +20,42 @@ import (
 // The groups are always those of the latest version. So the moderators of a group that an app has left lose the right to
 // its older versions too.
 
-// check refuses a malformed caller with ErrInvalid, and one that is restricted to reading by tags with ErrForbidden. Every
-// method except TaggedApp begins with it.
-//
-// The HTTP handler refuses callers with TagsOnly before it asks this package; this check is for programs that call the
-// service themselves. The packages assets (memberOf) and reviews (Caller.check) have the same one.
-func (c Caller) check() error {
-	if err := c.wellFormed(); err != nil {
-		return err
-	}
-	if c.TagsOnly {
-		return forbidden("this caller may read apps by the tags %q, and do nothing else", c.Tags)
-	}
-	return nil
-}
-
 // moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks. A moderator
 // of a site does not moderate its network.
-func (c Caller) moderates(group string) bool {
+func moderates(c Caller, group string) bool {
 	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })
 }
 
 // reads reports whether the group is one of those in Reads, or a site of one of these networks.
-func (c Caller) reads(group string) bool {
+func reads(c Caller, group string) bool {
 	return slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
 }
 
 // mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. Who
 // may use an app may also read it. A caller with TagsOnly may use no app, whatever its other rights are.
-func (c Caller) mayUse(h Head) bool {
-	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, c.moderates))
+func mayUse(c Caller, h Head) bool {
+	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, func(group string) bool { return moderates(c, group) }))
 }
 
 // mayRead is the rule for reading any version of an app: the caller may use the app, or may read one of the groups of its
 // latest version.
-func (c Caller) mayRead(h Head) bool {
-	return c.mayUse(h) || slices.ContainsFunc(h.Groups, c.reads)
+func mayRead(c Caller, h Head) bool {
+	return mayUse(c, h) || slices.ContainsFunc(h.Groups, func(group string) bool { return reads(c, group) })
 }
 
 // readsOneOf reports whether the caller moderates or reads one of the groups in an entry of the feed, which the app may have left
 // since. Unlike mayRead, it does not look at the owner, nor at TagsOnly: callers with TagsOnly may not read the feed.
-func (c Caller) readsOneOf(groups []string) bool {
-	return slices.ContainsFunc(groups, func(group string) bool { return c.moderates(group) || c.reads(group) })
+func readsOneOf(c Caller, groups []string) bool {
+	return slices.ContainsFunc(groups, func(group string) bool { return moderates(c, group) || reads(c, group) })
 }
 
 // mayCreateIn is the rule for creating an app in groups, and for adding groups to an app: the caller moderates each
 // of them. It returns ErrForbidden for the first group of which this is not true. had are the groups that the app had before;
 // they are not checked. at is the JSON pointer of the groups in the request, and the error points to the group below it. at is
 // "" if the request has no groups.
-func (c Caller) mayCreateIn(at string, groups, had []string) error {
+func mayCreateIn(c Caller, at string, groups, had []string) error {
 	for i, g := range groups {
-		if c.moderates(g) || slices.Contains(had, g) {
+		if moderates(c, g) || slices.Contains(had, g) {
 			continue
 		}
 		err := forbidden("only a moderator of %q may create apps in it or add apps to it", g)
@@ -88,12 +73,12 @@ func (c Caller) mayCreateIn(at string, groups, had []string) error {
 // groups in the request, "" if the request has none.
 //
 // Only Service.mayRegroup calls it, which adds the rule of protected tags.
-func (c Caller) mayRegroup(at string, h Head, groups []string) error {
-	if err := c.mayCreateIn(at, groups, h.Groups); err != nil {
+func mayRegroup(c Caller, at string, h Head, groups []string) error {
+	if err := mayCreateIn(c, at, groups, h.Groups); err != nil {
 		return err
 	}
 	for _, g := range without(h.Groups, groups) {
-		if c.URN != h.Owner && !c.moderates(g) {
+		if c.URN != h.Owner && !moderates(c, g) {
 			err := forbidden("only a moderator of the group %q or the owner of the app may take the group away", g)
 			err.Pointer = at
 			return err
@@ -108,11 +93,11 @@ func without(groups, others []string) []string {
 }
 
 // mayManageComponents is the rule for creating, deleting and checking components. The right is one over the whole store.
-func (c Caller) mayManageComponents(operation string) error {
-	if err := c.check(); err != nil {
+func mayManageComponents(c Caller, operation string) error {
+	if err := c.CheckUnrestricted(); err != nil {
 		return err
 	}
-	if !c.ManageComponents {
+	if !c.Components {
 		return forbidden("%s is granted to selected users only", operation)
 	}
 	return nil
@@ -122,7 +107,7 @@ func (c Caller) mayManageComponents(operation string) error {
 // are: ErrNotFound for an app that does not exist or that the caller may not read, and ErrForbidden for one that the
 // caller may only read. A server calls it before it reads the body of a request. The methods check again.
 func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
 	return s.store.View(ctx, func(r Reader) error {
@@ -135,7 +120,7 @@ func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
 // other arguments are: that of AdmitChange, and ErrForbidden if the tag is protected and the caller does not moderate every
 // group of the app. The methods check again.
 func (s *Service) AdmitTagChange(ctx context.Context, by Caller, id, name string) error {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
 	return s.store.View(ctx, func(r Reader) error {
@@ -150,14 +135,14 @@ func (s *Service) AdmitTagChange(ctx context.Context, by Caller, id, name string
 // AdmitCreateComponent returns the error that CreateComponent returns to the caller whatever the manifest is:
 // ErrForbidden unless the caller may manage components. A server calls it before it reads the manifest.
 func (s *Service) AdmitCreateComponent(_ context.Context, by Caller) error {
-	return by.mayManageComponents("createComponent")
+	return mayManageComponents(by, "createComponent")
 }
 
 // readableHead returns the head of an app that the caller may read. It returns the same ErrNotFound for an app that the
 // caller may not read and for one that does not exist.
 func readableHead(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
 	h, err := r.Head(ctx, id)
-	if errors.Is(err, ErrNotFound) || err == nil && !by.mayRead(h) {
+	if errors.Is(err, ErrNotFound) || err == nil && !mayRead(by, h) {
 		return Head{}, notFound("no app has this id") // a hidden one reads the same, whatever its id
 	}
 	return h, err
@@ -167,7 +152,7 @@ func readableHead(ctx context.Context, r Reader, by Caller, id string) (Head, er
 // ErrForbidden for an app that the caller may only read.
 func usableHead(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
 	h, err := readableHead(ctx, r, by, id)
-	if err == nil && !by.mayUse(h) {
+	if err == nil && !mayUse(by, h) {
 		return Head{}, forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")
 	}
 	return h, err

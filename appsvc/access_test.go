@@ -19,7 +19,7 @@ const network = "urn:vitrine:example.test"
 var owner = appsvc.Caller{URN: network + ":user=owner"}
 
 // admin moderates every group of these tests.
-var admin = appsvc.Caller{URN: network + ":user=admin", Moderates: []string{network, "urn:vitrine:other.test", "urn:vitrine:none.test"}, ManageComponents: true}
+var admin = appsvc.Caller{URN: network + ":user=admin", Moderates: []string{network, "urn:vitrine:other.test", "urn:vitrine:none.test"}, Components: true}
 
 // moderator is a user who owns nothing and moderates these.
 func moderator(urns ...string) appsvc.Caller {
@@ -39,7 +39,7 @@ var accessCallers = map[string][]appsvc.Caller{
 }
 
 // manager may manage components, and owns and moderates nothing.
-var manager = appsvc.Caller{URN: network + ":user=c", ManageComponents: true}
+var manager = appsvc.Caller{URN: network + ":user=c", Components: true}
 
 var malformedCallers = map[string]appsvc.Caller{
 	"below-site=1":   moderator(site1 + ":deeper"),
@@ -365,7 +365,7 @@ func TestWhoMayManageComponents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkshop(t)
 			want, wantAbsent := appsvc.ErrForbidden, appsvc.ErrForbidden // who may not delete learns nothing
-			if by.ManageComponents {
+			if by.Components {
 				want, wantAbsent = nil, appsvc.ErrNotFound
 			}
 			_, err := w.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: manifest})

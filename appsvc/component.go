@@ -152,7 +152,7 @@ func madeComponent(manifest []byte, id string) (Component, error) {
 // component of this name.
 func (s *Service) Component(ctx context.Context, by Caller, name string) (Component, error) {
 	var best Component
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return best, err
 	}
 	if name == "" { // in a ComponentQuery it means all components
@@ -194,7 +194,7 @@ type ListComponentsRequest struct {
 // Component returns it. A request cannot limit the number of components: a page ends when the JSON of its components has about
 // Limits.PageBytes. Every caller without TagsOnly may read components.
 func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponentsRequest) (Page[Component], error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return Page[Component]{}, err
 	}
 	var out Page[Component]
@@ -255,7 +255,7 @@ type DeleteComponentRequest struct {
 // It returns ErrForbidden unless the caller may manage components, ErrNotFound if there is no component of this name, and
 // ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteComponentRequest) error {
-	if err := by.mayManageComponents("deleteComponent"); err != nil {
+	if err := mayManageComponents(by, "deleteComponent"); err != nil {
 		return err
 	}
 	write, err := newIdempotentWrite(by, in.IdempotencyKey, "delete component", in.Name)

@@ -73,7 +73,7 @@ func TestACheckFindsWhatWouldBreak(t *testing.T) {
 	if err := w.DeleteComponent(ctx, admin, appsvc.DeleteComponentRequest{Name: "text"}); err != nil { // it need not exist
 		t.Fatal(err)
 	}
-	by := appsvc.Caller{URN: network + ":user=builder", Reads: []string{network}, ManageComponents: true}
+	by := appsvc.Caller{URN: network + ":user=builder", Reads: []string{network}, Components: true}
 	in := appsvc.CheckComponentRequest{Name: "text", Manifest: manifestOf("2", `{"properties":{"size":{"type":"integer"}},"tpye":"object"}`)}
 	got, err := w.CheckComponent(ctx, by, in)
 	if err != nil {
@@ -144,7 +144,7 @@ func TestACheckRefusesWhatACreationRefuses(t *testing.T) {
 	if e := new(appsvc.Error); !errors.As(err, &e) || e.Kind != appsvc.ErrInvalid || e.Pointer != "/name" {
 		t.Errorf("another name: %v", err)
 	}
-	for _, by := range []appsvc.Caller{owner, moderator(network), {URN: network + ":user=r", Reads: []string{network}}, {URN: network + ":user=t", TagsOnly: true, Tags: []string{"a"}, ManageComponents: true}} {
+	for _, by := range []appsvc.Caller{owner, moderator(network), {URN: network + ":user=r", Reads: []string{network}}, {URN: network + ":user=t", TagsOnly: true, Tags: []string{"a"}, Components: true}} {
 		_, err := w.CheckComponent(ctx, by, appsvc.CheckComponentRequest{Name: "text", Manifest: good})
 		checkKind(t, err, appsvc.ErrForbidden)
 	}

@@ -15,7 +15,7 @@ import (
 func componentService(t *testing.T, limits appsvc.Limits, versions ...string) (*appsvc.Service, appsvc.Caller) {
 	t.Helper()
 	svc := appsvc.New(memory.New().Apps(), &appsvc.Options{NewID: func() string { return "made" }, Limits: limits})
-	by := appsvc.Caller{URN: "urn:vitrine:example.test:user=a", ManageComponents: true}
+	by := appsvc.Caller{URN: "urn:vitrine:example.test:user=a", Components: true}
 	for i, v := range versions {
 		manifest := fmt.Sprintf(`{"id":"id%d","name":"c","version":%q,"main":"/%s.js","configSchema":{"title":"%s"},"description":"the %s one"}`, i, v, v, v, v)
 		if _, err := svc.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {

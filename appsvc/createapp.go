@@ -34,7 +34,7 @@ type NewElement struct {
 //   - ErrConflict if a component was replaced meanwhile;
 //   - ErrTooLarge if the app with the manifests of its components has more than Limits.AppBytes, by default 16 MiB.
 func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest) (App, error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
 	d := draft{title: in.Title, groups: in.Groups}
@@ -45,7 +45,7 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 	if err := s.limits.checkDraft("", d); err != nil {
 		return App{}, asInvalid(err)
 	}
-	if err := by.mayCreateIn("/groups", in.Groups, nil); err != nil {
+	if err := mayCreateIn(by, "/groups", in.Groups, nil); err != nil {
 		return App{}, err
 	}
 	write, err := newIdempotentWrite(by, in.IdempotencyKey, "create app", in)

@@ -12,7 +12,7 @@ import (
 // ErrForbidden for a tag that is not among its Tags. Tag and version come from one snapshot, so a move of the tag is seen as a
 // whole or not at all. TaggedApp returns ErrNotFound as App does, or if the app has no tag of this name.
 func (s *Service) TaggedApp(ctx context.Context, by Caller, appID, name string) (App, error) {
-	if err := by.wellFormed(); err != nil {
+	if err := by.Check(); err != nil {
 		return App{}, err
 	}
 	tag, err := s.tag(ctx, by, TagRequest{AppID: appID, Name: name, Embed: true})

@@ -32,7 +32,7 @@ func textElement(version, config string) appsvc.NewElement {
 	return appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: version}, Config: json.RawMessage(config)}
 }
 
-var designer = appsvc.Caller{URN: "urn:vitrine:example.test:user=designer", Moderates: []string{"urn:vitrine:example.test"}, ManageComponents: true}
+var designer = appsvc.Caller{URN: "urn:vitrine:example.test:user=designer", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 
 // history stores the pages as the versions of a new app, and returns its id. Every element is written for every
 // version.

@@ -30,9 +30,9 @@
 //		defer db.Close()
 //		site := "urn:vitrine:example.test:site=1"
 //		apps := appsvc.New(db.Apps(), nil).As(appsvc.Caller{
-//			URN:              "urn:vitrine:example.test:user=me",
-//			Moderates:        []string{site},
-//			ManageComponents: true,
+//			URN:        "urn:vitrine:example.test:user=me",
+//			Moderates:  []string{site},
+//			Components: true,
 //		})
 //
 //		_, err := apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(`{"name": "poll", "version": "1.0.0",
@@ -198,7 +198,7 @@
 //   - To create an app, the caller must moderate each of its groups.
 //   - To add a group by Patch or Restore, it must moderate that group.
 //   - To remove a group, it must moderate that group or own the app, because the removal hides the app from the group.
-//   - To create, check or delete components, it needs Caller.ManageComponents.
+//   - To create, check or delete components, it needs Caller.Components.
 //
 // Every caller without TagsOnly may read components, and may call TagsNamed, which leaves out the apps that the caller may not
 // read. A method that takes the id of one app returns the same errors for an app that the caller may not read as for one that

@@ -17,9 +17,9 @@ func example() (*appsvc.Service, appsvc.Caller, appsvc.App) {
 	ctx := context.Background()
 	apps := appsvc.New(memory.New().Apps(), nil)
 	me := appsvc.Caller{
-		URN:              "urn:vitrine:example.test:user=me",
-		Moderates:        []string{"urn:vitrine:example.test"},
-		ManageComponents: true,
+		URN:        "urn:vitrine:example.test:user=me",
+		Moderates:  []string{"urn:vitrine:example.test"},
+		Components: true,
 	}
 	manifest := `{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js",
 		"configSchema":{"properties":{"question":{"type":"string"},"choices":{"default":2}}}}`

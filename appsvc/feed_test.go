@@ -19,7 +19,7 @@ var (
 	ofSite1  = appsvc.Caller{URN: "urn:vitrine:example.test:user=one", Moderates: []string{site1}}
 	ofSite2  = appsvc.Caller{URN: "urn:vitrine:example.test:user=two", Moderates: []string{site2}}
 	readers1 = appsvc.Caller{URN: "urn:vitrine:example.test:user=three", Reads: []string{site1}}
-	ofBoth   = appsvc.Caller{URN: "urn:vitrine:example.test:user=four", Moderates: []string{"urn:vitrine:example.test"}, ManageComponents: true}
+	ofBoth   = appsvc.Caller{URN: "urn:vitrine:example.test:user=four", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 )
 
 // follower reads a feed page by page.

@@ -40,9 +40,9 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 	switch {
 	case head == nil:
 		return Event{}, false, nil
-	case v.by.mayRead(*head):
+	case mayRead(v.by, *head):
 		return change.Event, true, nil
-	case v.by.readsOneOf(change.left):
+	case readsOneOf(v.by, change.left):
 		return Event{Type: AppLeft, At: change.At, AppID: change.AppID}, true, nil
 	}
 	return Event{}, false, nil

@@ -19,9 +19,9 @@ func firstApp(ctx context.Context) error {
 	defer db.Close()
 	site := "urn:vitrine:example.test:site=1"
 	apps := appsvc.New(db.Apps(), nil).As(appsvc.Caller{
-		URN:              "urn:vitrine:example.test:user=me",
-		Moderates:        []string{site},
-		ManageComponents: true,
+		URN:        "urn:vitrine:example.test:user=me",
+		Moderates:  []string{site},
+		Components: true,
 	})
 
 	_, err := apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(`{"name": "poll", "version": "1.0.0",

@@ -110,7 +110,7 @@ func (in ListHistoryRequest) Below() (Version, error) {
 // It returns ErrNotFound if there is no such app, and ErrInvalid if Limit is out of range or After is not a cursor of
 // this list.
 func (s *Service) ListHistory(ctx context.Context, by Caller, in ListHistoryRequest) (Page[HistoryEntry], error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return Page[HistoryEntry]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 50)

@@ -239,13 +239,13 @@ func TestARepeatNeedsTheRightsOfToday(t *testing.T) {
 	for _, op := range keyedOperations {
 		t.Run(op.name, func(t *testing.T) {
 			w, by := newWorkshop(t), moderator(site1)
-			by.ManageComponents = true
+			by.Components = true
 			id := w.keyedApp()
 			if _, err := op.do(w, by, id, "k", false); err != nil {
 				t.Fatal(err)
 			}
 			if !op.onApp() {
-				by.Moderates, by.ManageComponents = nil, false
+				by.Moderates, by.Components = nil, false
 				_, err := op.do(w, by, id, "k", false)
 				checkKind(t, err, appsvc.ErrForbidden)
 				return

@@ -26,7 +26,7 @@ type ListAppsRequest struct {
 //
 // It returns ErrInvalid if Sort is unknown, if Limit is out of range, or if After is not a cursor of this list in this order.
 func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (Page[App], error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return Page[App]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 100)

@@ -21,15 +21,6 @@ import (
 // have Limits.PageBytes, by default 16 MiB; the item that reaches this number is in the page. A page of ListComponents, and one
 // of ListTags if Limit is 0, may have any number of items, so only their bytes end it. ListHistory and ListTagMoves have bounds
 // of their own, which their comments state.
-//
-// So a page may have fewer items than the request asks for, and only Next says whether there are more.
-//
-// Each page is as of the time of its call. An item that is added or changes its place between two calls may be missed, or
-// listed twice.
-type Page[T any] struct {
-	Items []T
-	Next  string // goes into After of the request for the next page; "" on the last page
-}
 
 // pageBuilder collects the items of one page until the page is full. Callers ask the store for one item more than the limit: add
 // refuses this item, and so it shows that there is a next page.

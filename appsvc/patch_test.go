@@ -19,9 +19,9 @@ const (
 )
 
 var editor = appsvc.Caller{
-	URN:              "urn:vitrine:example.test:user=editor",
-	Moderates:        []string{site1},
-	ManageComponents: true,
+	URN:        "urn:vitrine:example.test:user=editor",
+	Moderates:  []string{site1},
+	Components: true,
 }
 
 // workshop is a service with a clock of its own and two components: text takes a config with an

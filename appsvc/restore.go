@@ -30,7 +30,7 @@ type RestoreRequest struct {
 //   - ErrInvalid for the zero Version, or a malformed idempotency key;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (App, error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
 	write, err := newIdempotentWrite(by, in.IdempotencyKey, "restore", struct {

@@ -33,21 +33,6 @@ type Schema interface {
 	Validate(config []byte) ([]Violation, error)
 }
 
-// Violation is one value in a config that breaks the schema.
-type Violation struct {
-	Pointer string `json:"pointer"` // JSON pointer (RFC 6901) into the config, "" for the whole of it
-	Keyword string `json:"keyword"` // keyword of the schema that refuses it, "" where the engine does not say
-	Message string `json:"message"` // what is wrong there, in words
-}
-
-// String gives the violation as part of a sentence.
-func (v Violation) String() string {
-	if v.Pointer == "" {
-		return v.Message
-	}
-	return v.Pointer + ": " + v.Message
-}
-
 // violations is the error of a config that breaks its schema. It has at most 100 violations, in an order that
 // depends only on schema and config. The service returns them in Error.Violations.
 type violations []Violation

@@ -170,23 +170,23 @@ func TestViolations(t *testing.T) {
 		name, schema, config string
 		want                 []Violation
 	}{
-		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"a":1}`, []Violation{{"/a", "type", "want string, have number"}}},
-		{"an escaped pointer", `{"properties":{"a/b~c":{"minimum":1}}}`, `{"a/b~c":0}`, []Violation{{"/a~1b~0c", "minimum", "want at least 1"}}},
-		{"required is at the object", `{"items":{"required":["a"]}}`, `[{}]`, []Violation{{"/0", "required", `missing: "a"`}}},
+		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"a":1}`, []Violation{{Pointer: "/a", Keyword: "type", Message: "want string, have number"}}},
+		{"an escaped pointer", `{"properties":{"a/b~c":{"minimum":1}}}`, `{"a/b~c":0}`, []Violation{{Pointer: "/a~1b~0c", Keyword: "minimum", Message: "want at least 1"}}},
+		{"required is at the object", `{"items":{"required":["a"]}}`, `[{}]`, []Violation{{Pointer: "/0", Keyword: "required", Message: `missing: "a"`}}},
 		{"several, by pointer", `{"properties":{"b":{"maxLength":1},"a":{"enum":[1]}}}`, `{"b":"xx","a":2}`,
-			[]Violation{{"/a", "enum", "want one of 1"}, {"/b", "maxLength", "2 characters, want at most 1"}}},
-		{"two at one place, by keyword", `{"maximum":1,"type":"string","not":{}}`, `2`, []Violation{{"", "type", "want string, have number"}}},
-		{"not", `{"not":{"type":"object"}}`, `{}`, []Violation{{"", "not", "it is what not excludes"}}},
-		{"oneOf", `{"oneOf":[{},{}]}`, `{}`, []Violation{{"", "oneOf", "alternatives 0 and 1 of oneOf both apply"}}},
-		{"const", `{"properties":{"a":{"const":"x"}}}`, `{"a":1}`, []Violation{{"/a", "const", `want "x"`}}},
-		{"dependencies", d7 + `"dependencies":{"a":["b"]}}`, `{"a":1}`, []Violation{{"", "dependencies", `missing beside "a": "b"`}}},
-		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []Violation{{"", "dependentRequired", `missing beside "a": "b"`}}},
-		{"additionalProperties", `{"additionalProperties":false}`, `{"a":1}`, []Violation{{"", "additionalProperties", `not allowed: "a"`}}},
-		{"a property that is false", `{"properties":{"not":false}}`, `{"not":1}`, []Violation{{"/not", "properties", "nothing is allowed here"}}},
-		{"items that are false", `{"prefixItems":[true],"items":false}`, `[1,1]`, []Violation{{"/1", "items", "nothing is allowed here"}}},
-		{"a position that is false", `{"prefixItems":[false]}`, `[1]`, []Violation{{"/0", "prefixItems", "nothing is allowed here"}}},
-		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`, []Violation{{"/a", "unevaluatedProperties", "nothing is allowed here"}}},
-		{"false behind a reference", `{"properties":{"a":{"$ref":"#/$defs/not"}},"$defs":{"not":false}}`, `{"a":1}`, []Violation{{"/a", "$defs", "nothing is allowed here"}}},
+			[]Violation{{Pointer: "/a", Keyword: "enum", Message: "want one of 1"}, {Pointer: "/b", Keyword: "maxLength", Message: "2 characters, want at most 1"}}},
+		{"two at one place, by keyword", `{"maximum":1,"type":"string","not":{}}`, `2`, []Violation{{Pointer: "", Keyword: "type", Message: "want string, have number"}}},
+		{"not", `{"not":{"type":"object"}}`, `{}`, []Violation{{Pointer: "", Keyword: "not", Message: "it is what not excludes"}}},
+		{"oneOf", `{"oneOf":[{},{}]}`, `{}`, []Violation{{Pointer: "", Keyword: "oneOf", Message: "alternatives 0 and 1 of oneOf both apply"}}},
+		{"const", `{"properties":{"a":{"const":"x"}}}`, `{"a":1}`, []Violation{{Pointer: "/a", Keyword: "const", Message: `want "x"`}}},
+		{"dependencies", d7 + `"dependencies":{"a":["b"]}}`, `{"a":1}`, []Violation{{Pointer: "", Keyword: "dependencies", Message: `missing beside "a": "b"`}}},
+		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []Violation{{Pointer: "", Keyword: "dependentRequired", Message: `missing beside "a": "b"`}}},
+		{"additionalProperties", `{"additionalProperties":false}`, `{"a":1}`, []Violation{{Pointer: "", Keyword: "additionalProperties", Message: `not allowed: "a"`}}},
+		{"a property that is false", `{"properties":{"not":false}}`, `{"not":1}`, []Violation{{Pointer: "/not", Keyword: "properties", Message: "nothing is allowed here"}}},
+		{"items that are false", `{"prefixItems":[true],"items":false}`, `[1,1]`, []Violation{{Pointer: "/1", Keyword: "items", Message: "nothing is allowed here"}}},
+		{"a position that is false", `{"prefixItems":[false]}`, `[1]`, []Violation{{Pointer: "/0", Keyword: "prefixItems", Message: "nothing is allowed here"}}},
+		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`, []Violation{{Pointer: "/a", Keyword: "unevaluatedProperties", Message: "nothing is allowed here"}}},
+		{"false behind a reference", `{"properties":{"a":{"$ref":"#/$defs/not"}},"$defs":{"not":false}}`, `{"a":1}`, []Violation{{Pointer: "/a", Keyword: "$defs", Message: "nothing is allowed here"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := fmt.Errorf("wrapped: %w", newSchemas(nil).validate([]byte(tc.schema), []byte(tc.config)))
@@ -387,7 +387,7 @@ func TestOwnEngine(t *testing.T) {
 	}{
 		{"valid", func([]byte) ([]Violation, error) { return nil, nil }, ""},
 		{"violations", func([]byte) ([]Violation, error) {
-			return []Violation{{"/a", "colour", "too blue"}, {"", "", "too old"}}, nil
+			return []Violation{{Pointer: "/a", Keyword: "colour", Message: "too blue"}, {Pointer: "", Keyword: "", Message: "too old"}}, nil
 		}, "/a: too blue; too old"},
 		{"no verdict", func([]byte) ([]Violation, error) { return nil, errors.New("no ink") }, "no ink"},
 		{"a panic", func([]byte) ([]Violation, error) { panic("oops") }, "validating the config failed: oops"},

@@ -120,7 +120,7 @@ func violationsOf(verdict *jsonschema.ValidationError) []Violation {
 		for _, token := range e.InstanceLocation {
 			pointer.WriteString("/" + jsonpointer.Escape(token))
 		}
-		v := Violation{pointer.String(), schemaguard.Keyword(e), schemaguard.Reason(e.ErrorKind)}
+		v := Violation{Pointer: pointer.String(), Keyword: schemaguard.Keyword(e), Message: schemaguard.Reason(e.ErrorKind)}
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}

@@ -58,7 +58,7 @@ type ListTagsRequest struct {
 // its tags have reached Limits.PageBytes, which matters with Embed: the bodies count, and two tags that point to the same version
 // both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
 func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (Page[Tag], error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return Page[Tag]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 0)
@@ -128,7 +128,7 @@ type TagRequest struct {
 
 // Tag returns one tag of an app. It returns ErrNotFound as App does, or if the app has no tag of this name.
 func (s *Service) Tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return Tag{}, err
 	}
 	return s.tag(ctx, by, in)
@@ -199,7 +199,7 @@ type keptTag struct {
 //     new and the app has had tags of Limits.TagNames names, by default 10,000;
 //   - ErrUnprocessable with CodeKeyReused if the idempotency key was used for another request.
 func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag, error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return Tag{}, err
 	}
 	if !tagName.MatchString(in.Name) {
@@ -354,7 +354,7 @@ type DeleteTagRequest struct {
 //     the app, or if Options.Check refuses the change;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest) error {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
 	write, err := newIdempotentWrite(by, in.IdempotencyKey, "delete tag", []string{in.AppID, in.Name})

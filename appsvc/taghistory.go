@@ -79,7 +79,7 @@ type ListTagMovesRequest struct {
 // It returns ErrNotFound as App does, or if the app never had a tag of this name, and ErrInvalid if Limit is out of range or After
 // is not a cursor of this history. A page is bounded by Limit alone, and not by bytes.
 func (s *Service) ListTagMoves(ctx context.Context, by Caller, in ListTagMovesRequest) (Page[TagMove], error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return Page[TagMove]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 50)

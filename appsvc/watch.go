@@ -350,5 +350,5 @@ func (w *Watch) concerns(e watchedEntry) bool {
 	if !w.types.has(e.Type) && !(w.types.has(AppLeft) && len(e.left) > 0) {
 		return false
 	}
-	return e.AppID == "" || e.owner == w.by.URN || w.by.readsOneOf(e.groups) || w.by.readsOneOf(e.left)
+	return e.AppID == "" || e.owner == w.by.URN || readsOneOf(w.by, e.groups) || readsOneOf(w.by, e.left)
 }

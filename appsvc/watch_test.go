@@ -23,7 +23,7 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			return appsvc.Caller{URN: "urn:vitrine:example.test:user=" + name, Moderates: groups}
 		}
 		admin := user("admin", "urn:vitrine:example.test")
-		admin.ManageComponents = true
+		admin.Components = true
 		reader := user("reader")
 		reader.Reads = []string{site1}
 		one, err := svc.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "One", Groups: []string{site1}})

@@ -40,20 +40,18 @@ type member struct {
 	best      map[*node]*Permission // a cache of own, for folders with more than fewGrants permissions
 }
 
+// userSegment stands in a user's URN between the network's URN and the user's id.
+const userSegment = ":user="
+
 // memberOf returns the caller as a member of the network. A caller belongs to the network if the
 // caller is one of its users or moderates it. A moderator of one site is no moderator of its
 // network.
 //
 // It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller
-// does not belong to the network or has TagsOnly set. The HTTP handler refuses callers with TagsOnly
-// before it asks this package; this check is for programs that call the service themselves. Packages
-// appsvc and reviews have the same one, in the method check of their Callers.
+// does not belong to the network or has TagsOnly set.
 func memberOf(by Caller, networkURN string) (member, error) {
-	if err := urn.CheckCaller(by.URN, by.Moderates); err != nil {
-		return member{}, invalid("", "%s", err)
-	}
-	if by.TagsOnly {
-		return member{}, forbidden("", "this caller may read apps by their tags, and do nothing else")
+	if err := by.CheckUnrestricted(); err != nil {
+		return member{}, err
 	}
 	m := member{Caller: by, network: networkURN, best: map[*node]*Permission{}}
 	if id, ok := strings.CutPrefix(by.URN, networkURN+userSegment); ok {

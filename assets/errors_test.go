@@ -2,6 +2,7 @@ package assets_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 			assets.Error{Kind: assets.ErrInvalid, Code: "invalid", Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
 	} {
 		e, ok := errors.AsType[*assets.Error](c.err)
-		if !ok || *e != c.want {
+		if !ok || !reflect.DeepEqual(*e, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.what, e, c.want)
 			continue
 		}

@@ -13,20 +13,6 @@ import (
 // is so old that it knows no networks.
 const DefaultNetwork = reviewstore.DefaultNetwork
 
-// check returns ErrInvalid unless the URN is that of a user and Moderates are URNs of networks and sites, and ErrForbidden for
-// a caller that may only read apps by tags. The HTTP handler refuses callers with TagsOnly before it asks this package; this
-// check is for programs that call the service themselves. The packages appsvc (Caller.check) and assets (memberOf) have the
-// same one.
-func (c Caller) check() error {
-	if err := urn.CheckCaller(c.URN, c.Moderates); err != nil {
-		return invalid("", "%s", err)
-	}
-	if c.TagsOnly {
-		return forbidden("this caller may read apps by their tags, and do nothing else")
-	}
-	return nil
-}
-
 // Admit returns the error with which every method refuses the caller in this network, or nil if the caller may import, export,
 // list and erase its reviews. A server calls Admit before it reads the body of a request. Admit reads no store, and a network
 // without reviews is like any other.
@@ -42,7 +28,7 @@ func (s *Service) Admit(by Caller, network string) error {
 	if by.Operator {
 		return nil
 	}
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
 	whole := s.prefix() + network
@@ -57,7 +43,7 @@ func (s *Service) Admit(by Caller, network string) error {
 // and ErrInvalid if the caller is malformed, or if there are several, because the request must name one of them then. It does not
 // look at Caller.Operator.
 func (s *Service) NetworkOf(by Caller) (string, error) {
-	if err := by.check(); err != nil {
+	if err := by.CheckUnrestricted(); err != nil {
 		return "", err
 	}
 	var networks []string

@@ -2,6 +2,7 @@ package reviews_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 			reviews.Error{Kind: reviews.ErrNotFound, Code: "not_found", Reason: `the network has no collection "YQ" of "s"`}},
 	} {
 		e, ok := errors.AsType[*reviews.Error](c.err)
-		if !ok || *e != c.want {
+		if !ok || !reflect.DeepEqual(*e, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.what, e, c.want)
 			continue
 		}

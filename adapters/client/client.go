@@ -82,9 +82,9 @@ func New(c Config) (*Client, error) {
 	s := &sender{Config: c, cache: newCache(c.CacheBytes)}
 	root := strings.TrimRight(base.String(), "/")
 	return &Client{
-		Apps:    &Apps{remote{s, root, appErrors}},
-		Assets:  &Assets{remote{s, manager, assetErrors}},
-		Reviews: &Reviews{remote{s, root, reviewErrors}},
+		Apps:    &Apps{remote{s, root}},
+		Assets:  &Assets{remote{s, manager}},
+		Reviews: &Reviews{remote{s, root}},
 	}, nil
 }
 

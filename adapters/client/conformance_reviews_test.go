@@ -72,7 +72,7 @@ var reviewBehaviours = []behaviour{
 		_, err := as(editor).reviews.Import(t.Context(), reviews.ImportRequest{})
 		e, _ := errors.AsType[*reviews.Error](err)
 		f, _ := errors.AsType[*reviews.Error](as(editor).reviews.Export(t.Context(), reviews.ExportRequest{}))
-		if e == nil || f == nil || e.Kind != reviews.ErrInvalid || *f != (reviews.Error{Kind: e.Kind, Code: e.Code, Reason: "the request does not say where to write the export to"}) || e.Reason != "the request has no file to import" {
+		if e == nil || f == nil || e.Kind != reviews.ErrInvalid || f.Error() != "the request does not say where to write the export to" || f.Kind != e.Kind || e.Reason != "the request has no file to import" {
 			t.Errorf("%+v, %+v", e, f)
 		}
 	}},

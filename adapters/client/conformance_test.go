@@ -124,7 +124,7 @@ func embedded(*testing.T) func(httpapi.Principal) services {
 	a, m, v := domains()
 	return func(p httpapi.Principal) services {
 		return services{
-			a.As(appsvc.Caller{URN: p.URN, Moderates: p.Moderates, ManageComponents: p.Components}),
+			a.As(appsvc.Caller{URN: p.URN, Moderates: p.Moderates, Components: p.Components}),
 			m.As(assets.Caller{URN: p.URN, Moderates: p.Moderates, Roles: p.Roles, Groups: p.Groups}),
 			v.As(reviews.Caller{URN: p.URN, Moderates: p.Moderates}),
 		}

@@ -10,17 +10,14 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine"
 )
 
 // ErrToken is the kind of an error for a token that the service does not accept (401).
 var ErrToken = errors.New("no valid token")
 
-// Error is a response that is no success. errors.Is finds in it the sentinel of the domain, such as appsvc.ErrConflict,
-// or ErrToken. errors.As finds the error of the domain, *appsvc.Error, *assets.Error or *reviews.Error, with the fields
-// that the embedded service sets. A response without the JSON of this service comes from a proxy, for instance, and has
+// Error is a response that is no success. errors.Is finds its kind in it, such as vitrine.ErrConflict,
+// or ErrToken. errors.As finds a *vitrine.Error with the fields that the embedded service sets. A response without the JSON of this service comes from a proxy, for instance, and has
 // neither.
 type Error struct {
 	Method    string
@@ -41,31 +38,23 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: %d: %s", e.Method, e.Path, e.Status, message)
 }
 
-// Unwrap returns the error of the domain, or only its sentinel from status 500 on, and nil if there is none.
+// Unwrap returns a *vitrine.Error, or only a kind from status 500 on, and nil if there is none.
 func (e *Error) Unwrap() error { return e.kind }
-
-// kinds are the sentinels of a domain, by status. unknown is the sentinel for changes of which it is not known whether
-// they were made. detail makes the error of the domain.
-type kinds struct {
-	by      map[int]error
-	unknown error
-	detail  func(kind error, told told) error
-}
 
 // told is the body of a response that is no success, as README.md of package httpapi describes it.
 type told struct {
-	Error      string             `json:"error"`
-	Code       string             `json:"code"`
-	Pointer    string             `json:"pointer"`
-	Parameter  string             `json:"parameter"`
-	Version    *appsvc.Version    `json:"version"`
-	PointsTo   *appsvc.Version    `json:"pointsTo"`
-	Violations []appsvc.Violation `json:"violations"`
-	ID         string             `json:"id"`
+	Error      string              `json:"error"`
+	Code       string              `json:"code"`
+	Pointer    string              `json:"pointer"`
+	Parameter  string              `json:"parameter"`
+	Version    *vitrine.Version    `json:"version"`
+	PointsTo   *vitrine.Version    `json:"pointsTo"`
+	Violations []vitrine.Violation `json:"violations"`
+	ID         string              `json:"id"`
 }
 
-// reason is the sentence of the error without the place that it begins with, as the Reason of the errors of the
-// domains.
+// reason is the sentence of the error without the place that it begins with, as the Reason of a
+// *vitrine.Error.
 func (t told) reason() string {
 	for _, place := range []string{"header " + t.Parameter, t.Parameter, t.Pointer} {
 		if rest, ok := strings.CutPrefix(t.Error, place+": "); ok && place != "" {
@@ -75,9 +64,9 @@ func (t told) reason() string {
 	return t.Error
 }
 
-// appError returns what the service has told as an error of package appsvc.
-func appError(kind error, t told) error {
-	e := &appsvc.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), Violations: t.Violations}
+// detail returns what the service has told as the error that a Service in this process would return.
+func (t told) detail(kind error) error {
+	e := &vitrine.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), Violations: t.Violations, ID: t.ID}
 	if t.Version != nil {
 		e.Version = *t.Version
 	}
@@ -87,62 +76,39 @@ func appError(kind error, t told) error {
 	return e
 }
 
-// assetError returns what the service has told as an error of package assets.
-func assetError(kind error, t told) error {
-	return &assets.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), ID: t.ID}
-}
-
-// reviewError returns what the service has told as an error of package reviews.
-func reviewError(kind error, t told) error {
-	return &reviews.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason()}
-}
-
-// The sentinels of each domain by status, the reverse of the table statuses of package httpapi. A status that is not listed
-// gives an Error without a sentinel.
-var (
-	appErrors = kinds{map[int]error{
-		http.StatusBadRequest: appsvc.ErrInvalid, http.StatusUnauthorized: ErrToken, http.StatusForbidden: appsvc.ErrForbidden,
-		http.StatusNotFound: appsvc.ErrNotFound, http.StatusConflict: appsvc.ErrConflict, http.StatusGone: appsvc.ErrGone,
-		http.StatusRequestEntityTooLarge: appsvc.ErrTooLarge, http.StatusUnprocessableEntity: appsvc.ErrUnprocessable,
-		http.StatusServiceUnavailable: appsvc.ErrBusy, http.StatusInsufficientStorage: appsvc.ErrFull,
-	}, appsvc.ErrUnknown, appError}
-	assetErrors = kinds{map[int]error{
-		http.StatusBadRequest: assets.ErrInvalid, http.StatusUnauthorized: ErrToken, http.StatusForbidden: assets.ErrForbidden,
-		http.StatusNotFound: assets.ErrNotFound, http.StatusConflict: assets.ErrConflict, http.StatusGone: assets.ErrGone,
-		http.StatusRequestEntityTooLarge: assets.ErrTooLarge,
-		http.StatusServiceUnavailable:    assets.ErrBusy, http.StatusInsufficientStorage: assets.ErrFull,
-	}, assets.ErrUnknown, assetError}
-	reviewErrors = kinds{map[int]error{
-		http.StatusBadRequest: reviews.ErrInvalid, http.StatusUnauthorized: ErrToken, http.StatusForbidden: reviews.ErrForbidden, http.StatusNotFound: reviews.ErrNotFound,
-		http.StatusServiceUnavailable: reviews.ErrBusy, http.StatusInsufficientStorage: reviews.ErrFull,
-	}, reviews.ErrUnknown, reviewError}
-)
-
-// of returns the sentinel for a response. Busy and unknown have the same status, 503, and differ in their codes.
-func (k kinds) of(status int, code string) error {
-	if code == "unknown_outcome" {
-		return k.unknown
-	}
-	return k.by[status]
+// kinds are the kinds of errors by status, the reverse of the table statuses of package httpapi. A status that is not listed
+// gives an Error without a kind.
+var kinds = map[int]error{
+	http.StatusBadRequest:            vitrine.ErrInvalid,
+	http.StatusUnauthorized:          ErrToken,
+	http.StatusForbidden:             vitrine.ErrForbidden,
+	http.StatusNotFound:              vitrine.ErrNotFound,
+	http.StatusConflict:              vitrine.ErrConflict,
+	http.StatusGone:                  vitrine.ErrGone,
+	http.StatusRequestEntityTooLarge: vitrine.ErrTooLarge,
+	http.StatusUnprocessableEntity:   vitrine.ErrUnprocessable,
+	http.StatusServiceUnavailable:    vitrine.ErrBusy,
+	http.StatusInsufficientStorage:   vitrine.ErrFull,
 }
 
 // here is the error of a request that is refused without being sent, in the form that the service would give it.
-func (k kinds) here(status int, t told) error {
-	return k.detail(k.by[status], t)
-}
+func here(status int, t told) error { return t.detail(kinds[status]) }
 
 // refusal makes the error for a response. A response without a sentence comes from a proxy or another program between client
 // and service, so its status says nothing about the service, and the error wraps no sentinel. From 500 on the error wraps only
 // the sentinel and has no fields: a Service in this process returns no more for an error of its store.
-func (k kinds) refusal(r request, a answer) *Error {
+func refusal(r request, a answer) *Error {
 	e := &Error{Method: r.method, Path: r.path(), Status: a.status, RequestID: a.header.Get("X-Request-Id")}
 	var body told
 	if json.Unmarshal(a.body, &body) != nil || body.Error == "" {
 		return e
 	}
-	e.Message, e.kind = body.Error, k.of(a.status, body.Code)
-	if e.kind != nil && e.kind != ErrToken && a.status < 500 {
-		e.kind = k.detail(e.kind, body)
+	e.Message, e.kind = body.Error, kinds[a.status]
+	switch {
+	case body.Code == "unknown_outcome": // it has the same status as what is busy
+		e.kind = vitrine.ErrUnknown
+	case e.kind != nil && e.kind != ErrToken && a.status < 500:
+		e.kind = body.detail(e.kind)
 	}
 	return e
 }
@@ -173,7 +139,7 @@ func (e *Error) settles() bool {
 // service, so that it may come from a proxy that has lost the response. A read changes nothing, and a request for which there
 // was no connection was never sent. The service's own 500 is not doubtful: if it does not know whether its store has kept a
 // change, it says so with a 503.
-func (k kinds) doubtful(r request, a answer, err error) bool {
+func doubtful(r request, a answer, err error) bool {
 	var gone *lost
 	var long tooLong
 	var op *net.OpError
@@ -187,8 +153,8 @@ func (k kinds) doubtful(r request, a answer, err error) bool {
 	}
 	switch a.status {
 	case http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage:
-		refused := k.refusal(r, a)
-		return refused.Message == "" || errors.Is(refused, k.unknown)
+		refused := refusal(r, a)
+		return refused.Message == "" || errors.Is(refused, vitrine.ErrUnknown)
 	}
 	return a.status > 500 // the service has no other status from 500 on
 }

@@ -34,7 +34,7 @@ func sameErrors(t *testing.T) (near, far services) {
 	}
 	a, m, v := make()
 	near = services{
-		a.As(appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates, ManageComponents: true}),
+		a.As(appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates, Components: true}),
 		m.As(assets.Caller{URN: editor.URN, Moderates: editor.Moderates}),
 		v.As(reviews.Caller{URN: editor.URN, Moderates: editor.Moderates}),
 	}

@@ -111,7 +111,7 @@ func (f *follower[T]) once(ctx context.Context) error {
 		if a.body, err = f.s.sender.read(in.Body); err != nil {
 			return err
 		}
-		return f.s.kinds.refusal(r, a)
+		return refusal(r, a)
 	}
 	if kind, _, _ := mime.ParseMediaType(in.Header.Get("Content-Type")); kind != "text/event-stream" {
 		return fmt.Errorf("%s %s: the answer is no event stream, but %q", r.method, r.path(), kind)

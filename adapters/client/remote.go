@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -20,7 +21,6 @@ import (
 type remote struct {
 	sender *sender
 	base   string
-	kinds  kinds
 }
 
 // address returns an address of the service. format has a %s for each id, which is escaped. It returns ErrNotFound if
@@ -29,7 +29,7 @@ func (s remote) address(format string, ids ...string) (string, error) {
 	escaped := make([]any, len(ids))
 	for i, id := range ids {
 		if id == "" {
-			return "", s.kinds.here(http.StatusNotFound, told{Code: "not_found", Error: "an id or a name is empty: nothing has such a one"})
+			return "", here(http.StatusNotFound, told{Code: "not_found", Error: "an id or a name is empty: nothing has such a one"})
 		}
 		escaped[i] = urlescape.Escape(id)
 	}
@@ -40,20 +40,20 @@ func (s remote) address(format string, ids ...string) (string, error) {
 // ErrUnknown if the request may have changed something and no answer tells whether it did. A success that is not from the
 // service, but from a login page on the way for instance, does not tell it.
 func (s remote) call(ctx context.Context, r request, out any) (http.Header, error) {
-	a, doubt, err := s.sender.send(ctx, s.kinds, r)
+	a, doubt, err := s.sender.send(ctx, r)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("%s %s: %w", r.method, r.path(), err)
 	case a.status < 200 || a.status > 299:
-		refused := s.kinds.refusal(r, a)
+		refused := refusal(r, a)
 		err, doubt = refused, doubt && !refused.settles()
 	default:
 		if err = a.decode(r, out); err != nil {
 			err, doubt = fmt.Errorf("%s %s: the answer is not one of this service: %w", r.method, r.path(), err), r.changes()
 		}
 	}
-	if err != nil && doubt && !errors.Is(err, s.kinds.unknown) {
-		err = fmt.Errorf("%w: %w", s.kinds.unknown, err)
+	if err != nil && doubt && !errors.Is(err, vitrine.ErrUnknown) {
+		err = fmt.Errorf("%w: %w", vitrine.ErrUnknown, err)
 	}
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s remote) write(ctx context.Context, r request, body, out any) (http.Heade
 		if !encoded {
 			var err error
 			if text, err = json.Marshal(body); err != nil {
-				return nil, s.kinds.here(http.StatusBadRequest, told{Code: "invalid", Error: err.Error()})
+				return nil, here(http.StatusBadRequest, told{Code: "invalid", Error: err.Error()})
 			}
 		}
 		if r.header == nil {
@@ -96,7 +96,7 @@ func (s remote) keyed(ctx context.Context, key string, r request, body, out any)
 		key = rand.Text()
 	}
 	if !visible(key) {
-		return nil, s.kinds.here(http.StatusBadRequest, told{Code: "invalid", Parameter: "Idempotency-Key", Error: "an idempotency key has 1 to 255 visible ASCII characters"})
+		return nil, here(http.StatusBadRequest, told{Code: "invalid", Parameter: "Idempotency-Key", Error: "an idempotency key has 1 to 255 visible ASCII characters"})
 	}
 	r.again = true
 	r.header = http.Header{"Idempotency-Key": {key}}

@@ -17,11 +17,11 @@ var passing = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.Stat
 // send sends a request, and again as often as Config allows. It returns the answer to the last attempt, which may be no
 // success, or an error if that attempt had no response. doubt reports whether one of the attempts may have changed something
 // without an answer that says so.
-func (s *sender) send(ctx context.Context, k kinds, r request) (a answer, doubt bool, err error) {
+func (s *sender) send(ctx context.Context, r request) (a answer, doubt bool, err error) {
 	for attempt := 1; ; attempt++ {
 		a, err = s.once(ctx, r)
 		// An attempt without an answer may have been carried out, so doubt stays whatever later attempts answer.
-		doubt = doubt || k.doubtful(r, a, err)
+		doubt = doubt || doubtful(r, a, err)
 		if ctx.Err() != nil && err != nil {
 			return answer{}, doubt, fmt.Errorf("%w: %w", ctx.Err(), err)
 		}

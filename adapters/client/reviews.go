@@ -27,7 +27,7 @@ type Reviews struct{ remote }
 func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews.Report, error) {
 	none := reviews.Report{Problems: []reviews.Problem{}}
 	if in.File == nil {
-		return none, v.kinds.here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request has no file to import"})
+		return none, here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request has no file to import"})
 	}
 	file := in.File
 	if in.Progress != nil {
@@ -70,7 +70,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
 func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
 	if in.To == nil {
-		return v.kinds.here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request does not say where to write the export to"})
+		return here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request does not say where to write the export to"})
 	}
 	_, err := v.call(ctx, request{
 		method: http.MethodGet, url: v.base + "/x/reviews/export", query: url.Values(values{}.text("network", in.Network)), into: in.To, again: true,

@@ -84,7 +84,7 @@ func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error
 // PutTag creates a tag or moves it.
 func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag, error) {
 	if in.Name == "" {
-		return appsvc.Tag{}, a.kinds.here(http.StatusBadRequest, told{Code: appsvc.CodeInvalid,
+		return appsvc.Tag{}, here(http.StatusBadRequest, told{Code: appsvc.CodeInvalid,
 			Error: `"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens`})
 	}
 	if in.Version.IsZero() {

@@ -43,7 +43,7 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 		return appsvc.App{}, a.noVersion()
 	}
 	if in.AppID == "" {
-		return appsvc.App{}, a.kinds.here(http.StatusNotFound, told{Code: appsvc.CodeNotFound, Pointer: "/appId", Error: "no app has this id"})
+		return appsvc.App{}, here(http.StatusNotFound, told{Code: appsvc.CodeNotFound, Pointer: "/appId", Error: "no app has this id"})
 	}
 	to, err := a.address("/apps/versions/restore")
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 
 // noVersion is the error of the embedded service for the zero Version.
 func (a *Apps) noVersion() error {
-	return a.kinds.here(http.StatusBadRequest, told{Code: appsvc.CodeInvalid, Pointer: "/appVersion", Error: "a version is missing: name one, or ask for the latest"})
+	return here(http.StatusBadRequest, told{Code: appsvc.CodeInvalid, Pointer: "/appVersion", Error: "a version is missing: name one, or ask for the latest"})
 }
 
 // namedVersion names a version in a body. The latest has no number there: the server finds it, so that a

@@ -6,42 +6,38 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
-	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// statuses gives the status of each sentinel of the domains. Sentinels of the same name have the same status. The first row
-// that fits counts. A context that is done is 503: either the client has gone, or the server is too slow for its own limit.
+// statuses gives the status of each kind of error. The first row that fits counts. A context that is done is 503: either the client has
+// gone, or the server is too slow for its own limit.
 var statuses = []struct {
-	status    int
-	sentinels []error
+	kind   error
+	status int
 }{
-	{http.StatusBadRequest, []error{appsvc.ErrInvalid, assets.ErrInvalid, reviews.ErrInvalid}},
-	{http.StatusForbidden, []error{appsvc.ErrForbidden, assets.ErrForbidden, reviews.ErrForbidden}},
-	{http.StatusNotFound, []error{appsvc.ErrNotFound, assets.ErrNotFound, reviews.ErrNotFound}},
-	{http.StatusConflict, []error{appsvc.ErrConflict, assets.ErrConflict}},
-	{http.StatusGone, []error{appsvc.ErrGone, assets.ErrGone}},
-	{http.StatusRequestEntityTooLarge, []error{appsvc.ErrTooLarge, assets.ErrTooLarge}},
-	{http.StatusUnprocessableEntity, []error{appsvc.ErrUnprocessable}},
-	{http.StatusServiceUnavailable, []error{appsvc.ErrBusy, assets.ErrBusy, reviews.ErrBusy, context.Canceled, context.DeadlineExceeded}},
-	{http.StatusServiceUnavailable, unknown},
-	{http.StatusInsufficientStorage, []error{appsvc.ErrFull, assets.ErrFull, reviews.ErrFull}},
+	{vitrine.ErrInvalid, http.StatusBadRequest},
+	{vitrine.ErrForbidden, http.StatusForbidden},
+	{vitrine.ErrNotFound, http.StatusNotFound},
+	{vitrine.ErrConflict, http.StatusConflict},
+	{vitrine.ErrGone, http.StatusGone},
+	{vitrine.ErrTooLarge, http.StatusRequestEntityTooLarge},
+	{vitrine.ErrUnprocessable, http.StatusUnprocessableEntity},
+	{vitrine.ErrBusy, http.StatusServiceUnavailable},
+	{vitrine.ErrUnknown, http.StatusServiceUnavailable},
+	{vitrine.ErrFull, http.StatusInsufficientStorage},
+	{context.Canceled, http.StatusServiceUnavailable},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable},
 }
 
-// unknown are the errors of a write that may have been committed or not: the connection to the database broke, or the disk
+// unknownOutcome is the sentence for a write that may have been committed or not: the connection to the database broke, or the disk
 // failed, while the commit was under way.
-var unknown = []error{appsvc.ErrUnknown, assets.ErrUnknown, reviews.ErrUnknown}
-
-// unknownOutcome is the sentence for the errors in unknown.
 const unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if it carries an Idempotency-Key or a version test"
 
 // closedEarly is the sentence for a client that has closed its side of the connection before the response. Its request
@@ -61,14 +57,14 @@ var opaque = map[int]string{
 // codeOf is the code of an error with this status that has no code of its own. Codes are a part of the contract: programs
 // compare them, so a code is never changed, and README.md lists them all.
 var codeOf = map[int]string{
-	http.StatusBadRequest:            appsvc.CodeInvalid,
+	http.StatusBadRequest:            vitrine.CodeInvalid,
 	http.StatusUnauthorized:          "unauthorized",
-	http.StatusForbidden:             appsvc.CodeForbidden,
-	http.StatusNotFound:              appsvc.CodeNotFound,
+	http.StatusForbidden:             vitrine.CodeForbidden,
+	http.StatusNotFound:              vitrine.CodeNotFound,
 	http.StatusMethodNotAllowed:      "method_not_allowed",
 	http.StatusConflict:              "moved",
 	http.StatusGone:                  "gone",
-	http.StatusRequestEntityTooLarge: appsvc.CodeTooLarge,
+	http.StatusRequestEntityTooLarge: vitrine.CodeTooLarge,
 	http.StatusUnsupportedMediaType:  "media_type",
 	http.StatusTooManyRequests:       "too_many",
 	http.StatusInternalServerError:   "internal",
@@ -76,23 +72,23 @@ var codeOf = map[int]string{
 	http.StatusInsufficientStorage:   "full",
 }
 
-// codeUnknownOutcome is the code of the errors in unknown. Their status, 503, usually means unavailable.
+// codeUnknownOutcome is the code of a write that may have been committed or not. Its status, 503, usually means unavailable.
 const codeUnknownOutcome = "unknown_outcome"
 
 // refusal is an error as it is answered: its fields are the members of the body that README.md describes. A refusal is
-// an error of its own, and the errors of the domains become one in refusalOf.
+// an error of its own, and the errors of the services become one in refusalOf.
 type refusal struct {
 	status int
 	code   string // "" = that of the status
 	text   string // the sentence
 
 	// Where they apply:
-	pointer    string             // JSON pointer into the body of the request; of the result of a patch, into the patched document
-	parameter  string             // name of a query parameter or header
-	version    appsvc.Version     // that the app has now, in every 409 about an app
-	pointsTo   *appsvc.Version    // with the code moved: where the tag points, zero if it does not exist; else nil
-	violations []appsvc.Violation // of a config against its schema
-	id         string             // of the asset that is there already
+	pointer    string              // JSON pointer into the body of the request; of the result of a patch, into the patched document
+	parameter  string              // name of a query parameter or header
+	version    vitrine.Version     // that the app has now, in every 409 about an app
+	pointsTo   *vitrine.Version    // with the code moved: where the tag points, zero if it does not exist; else nil
+	violations []vitrine.Violation // of a config against its schema
+	id         string              // of the asset that is there already
 }
 
 // Error returns the sentence, which a client gets as the member error.
@@ -138,26 +134,23 @@ func refusalOf(err error) *refusal {
 		return own
 	}
 	out := &refusal{status: statusOf(err), text: err.Error()}
-	if e, ok := errors.AsType[*appsvc.Error](err); ok {
-		out.code, out.pointer, out.parameter, out.version, out.violations = e.Code, e.Pointer, e.Parameter, e.Version, e.Violations
-		if e.Code == appsvc.CodeMoved {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok {
+		out.text, out.code, out.pointer, out.parameter, out.id = e.Error(), e.Code, e.Pointer, e.Parameter, e.ID
+		out.version, out.violations = e.Version, e.Violations
+		if e.Code == vitrine.CodeMoved && !e.Version.IsZero() { // a tag, not an asset
 			out.pointsTo = &e.PointsTo
 		}
-	} else if e, ok := errors.AsType[*assets.Error](err); ok {
-		out.text, out.code, out.pointer, out.parameter, out.id = e.Error(), e.Code, e.Pointer, e.Parameter, e.ID
-	} else if e, ok := errors.AsType[*reviews.Error](err); ok {
-		out.text, out.code, out.pointer, out.parameter = e.Error(), e.Code, e.Pointer, e.Parameter
 	} else if e, ok := errors.AsType[*strictjson.Error](err); ok && out.status == http.StatusBadRequest {
 		out.pointer = e.Pointer
 	}
 	return out
 }
 
-// statusOf returns the status of an error that is no refusal: that of its sentinel, 400 for malformed JSON, else 500. Malformed
+// statusOf returns the status of an error that is no refusal: that of its kind, 400 for malformed JSON, else 500. Malformed
 // JSON is 400 only here, in an error of decode; where a domain reads JSON, it wraps the error in its own.
 func statusOf(err error) int {
 	for _, row := range statuses {
-		if isOneOf(err, row.sentinels) {
+		if errors.Is(err, row.kind) {
 			return row.status
 		}
 	}
@@ -167,28 +160,23 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// isOneOf reports whether err is or wraps one of the sentinels.
-func isOneOf(err error, sentinels []error) bool {
-	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
-}
-
 // fail makes an error the response. From 500 on the cause may tell about the store, so the response has a general
 // sentence, and the cause is logged. Two exceptions pass as they are: a refusal, whose sentence was written for
-// clients, and an error value of package assets, which says that a search takes too long. If the
+// clients, and a *vitrine.Error, which says that a search takes too long. If the
 // request's context is cancelled, and the outcome of a write is not in doubt, nothing is logged: the error is only the end of
 // the request.
 func (c *call) fail(err error) {
 	r := refusalOf(err)
 	text, isOpaque := opaque[r.status]
 	_, own := errors.AsType[*refusal](err)
-	_, told := errors.AsType[*assets.Error](err) // of a search that takes too long
+	_, told := errors.AsType[*vitrine.Error](err) // of a search that takes too long
 	if own || told || !isOpaque {
 		c.refuse(r)
 		return
 	}
 	r = &refusal{status: r.status, text: text}
 	switch {
-	case isOneOf(err, unknown):
+	case errors.Is(err, vitrine.ErrUnknown):
 		r.text, r.code = unknownOutcome, codeUnknownOutcome
 	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // the client has gone
 		r.text = closedEarly

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -28,6 +29,12 @@ type Principal struct {
 	Groups     []string  // URNs of groups, for folder permissions
 	Components bool      // may create and delete components
 	Expires    time.Time // when the identity ends; zero = unknown
+}
+
+// asker returns the principal as the services know it.
+func (c *call) asker() vitrine.Caller {
+	p := c.by
+	return vitrine.Caller{URN: p.URN, Moderates: p.Moderates, Reads: p.Reads, TagsOnly: p.TagsOnly, Tags: p.Tags, Roles: p.Roles, Groups: p.Groups, Components: p.Components}
 }
 
 // looksRestricted reports whether p has Tags without TagsOnly. Such a Principal is a mistake of the program that made it: it

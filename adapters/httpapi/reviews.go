@@ -41,11 +41,6 @@ func (v reviewRoutes) table() []route {
 	}
 }
 
-// caller returns the principal as the reviews know it. Operator is never set, since it stands for whoever runs the program.
-func (v reviewRoutes) caller(c *call) reviews.Caller {
-	return reviews.Caller{URN: c.by.URN, Moderates: c.by.Moderates, TagsOnly: c.by.TagsOnly}
-}
-
 // network returns the name of the network that a request is about: the parameter network or, without it, the only
 // network that the caller moderates. It returns a 400 if the name is malformed, or if the caller moderates several
 // networks and names none, and a 403 if the caller moderates none.
@@ -55,7 +50,7 @@ func (v reviewRoutes) network(c *call) (string, error) {
 		return "", err
 	}
 	if !c.query.has("network") {
-		network, err = v.svc.NetworkOf(v.caller(c))
+		network, err = v.svc.NetworkOf(c.asker())
 	} else {
 		err = reviews.CheckNetwork(network)
 	}
@@ -69,7 +64,7 @@ func (v reviewRoutes) admit(c *call) error {
 	if err != nil {
 		return err
 	}
-	return v.svc.Admit(v.caller(c), network)
+	return v.svc.Admit(c.asker(), network)
 }
 
 // load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
@@ -92,7 +87,7 @@ func (v reviewRoutes) load(c *call) error {
 	}
 	defer file.leave()
 	// net/http ends the context of a request whose body ends early, and what came before is to be stored.
-	report, err := v.svc.Import(context.WithoutCancel(c.ctx()), v.caller(c), reviews.ImportRequest{
+	report, err := v.svc.Import(context.WithoutCancel(c.ctx()), c.asker(), reviews.ImportRequest{
 		Network: network, File: file, DryRun: dryRun, Options: reviews.Options{Spool: v.spool, Gate: v.gate},
 	})
 	c.drained, c.bodyEnded = file.whole, file.whole
@@ -142,7 +137,7 @@ func (v reviewRoutes) collections(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := v.svc.ListCollections(c.ctx(), v.caller(c), reviews.ListCollectionsRequest{Network: in.Network, Source: in.Source, After: in.After, Limit: in.Limit})
+	page, err := v.svc.ListCollections(c.ctx(), c.asker(), reviews.ListCollectionsRequest{Network: in.Network, Source: in.Source, After: in.After, Limit: in.Limit})
 	if err != nil {
 		return err
 	}
@@ -163,7 +158,7 @@ func (v reviewRoutes) reviews(c *call) error {
 		return err
 	}
 	in.Collection = c.param(0)
-	page, err := v.svc.ListReviews(c.ctx(), v.caller(c), in)
+	page, err := v.svc.ListReviews(c.ctx(), c.asker(), in)
 	if err != nil {
 		return err
 	}
@@ -195,7 +190,7 @@ func (v reviewRoutes) export(c *call) error {
 			return err
 		}
 		defer c.h.exports.leave(c)
-		err = v.svc.Export(c.ctx(), v.caller(c), reviews.ExportRequest{Network: network, To: d})
+		err = v.svc.Export(c.ctx(), c.asker(), reviews.ExportRequest{Network: network, To: d})
 	}
 	return d.end(err)
 }

@@ -58,7 +58,7 @@ func (a appRoutes) versions(c *call, id, path string) error {
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	page, err := a.svc.ListVersions(c.ctx(), a.caller(c), in)
+	page, err := a.svc.ListVersions(c.ctx(), c.asker(), in)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (a appRoutes) version(c *call) error {
 	if err != nil { // no version has such a name
 		return errNoResource
 	}
-	app, err := a.svc.Version(c.ctx(), a.caller(c), c.param(0), v)
+	app, err := a.svc.Version(c.ctx(), c.asker(), c.param(0), v)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (a appRoutes) restore(c *call) error {
 	if err != nil {
 		return err
 	}
-	app, err := a.svc.Restore(c.ctx(), a.caller(c), in)
+	app, err := a.svc.Restore(c.ctx(), c.asker(), in)
 	if err != nil {
 		return under(versionName, "/appVersion", under(idName, "/appId", err))
 	}

@@ -51,7 +51,7 @@ func TestChangesOfApps(t *testing.T) {
 			defer close(done)
 			_ = d.Run(ctx)
 		}()
-		me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, ManageComponents: true}
+		me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 		must := func(err error) {
 			t.Helper()
 			if err != nil {

@@ -1,18 +1,18 @@
 package assetstore
 
-import "errors"
+import "github.com/vitrine-go/vitrine"
 
 // The errors of a Store. A driver may wrap them in a sentence that says what is wrong and where.
 // Package assets has the same errors under the same names.
 var (
 	// ErrNotFound means that there is no row with this key.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = vitrine.ErrNotFound
 	// ErrBusy means that the store could not reach its data in time. Nothing was written, and the
 	// same call may succeed later.
-	ErrBusy = errors.New("the store is not available at the moment")
+	ErrBusy = vitrine.ErrBusy
 	// ErrFull means that the store has no room to write. Nothing was written, and reads still work.
-	ErrFull = errors.New("storage is full")
+	ErrFull = vitrine.ErrFull
 	// ErrUnknown means that the store lost its connection to the data during a commit, so the
 	// writes may have been committed or not.
-	ErrUnknown = errors.New("it is not known whether the write was kept")
+	ErrUnknown = vitrine.ErrUnknown
 )

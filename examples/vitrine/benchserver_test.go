@@ -119,7 +119,7 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 
 // fillBench makes so many apps, each with a tag. The last one is read.
 func fillBench(apps *appsvc.Service, count int, target *benchTarget) error {
-	ctx, by := context.Background(), appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, ManageComponents: true}
+	ctx, by := context.Background(), appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, Components: true}
 	if _, err := apps.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(demoAnalytics)}); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 	t.Run("a component whose second version breaks elements of the first", func(t *testing.T) {
 		manifest := strings.Replace(demoPoll2, `"version": "2.0.0"`, `"version": "2.0.1"`, 1)
 		developer := by
-		developer.ManageComponents = true
+		developer.Components = true
 		check, err := apps.CheckComponent(ctx, developer, appsvc.CheckComponentRequest{Name: "@demo/poll", Manifest: []byte(manifest)})
 		if err != nil || len(check.Broken) < 2 {
 			t.Errorf("it breaks %+v, %v", check.Broken, err)

@@ -107,7 +107,7 @@ func fillApps(ctx context.Context, s *appsvc.Service, clock *demoClock) (first s
 	component := func(at demoTime, manifest string) {
 		scenes = append(scenes, scene{clock.time(at), func() error {
 			by := demoAuthor(byDesigner)
-			by.ManageComponents = true
+			by.Components = true
 			_, err := s.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
 			return err
 		}})

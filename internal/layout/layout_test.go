@@ -41,6 +41,9 @@ const (
 )
 
 var table = []row{
+	// The words that all share know no domain. Everything but the contract of storage may use them.
+	{module, "internal/urn storage/.", "", noHTTP},
+
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
 	{"appsvc", "internal storage/. github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory", appsOnly + " crypto/tls"},
 	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", "storage/memory", noHTTP},

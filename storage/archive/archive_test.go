@@ -65,7 +65,7 @@ func fill(t testing.TB, s archive.Stores, seed uint64) {
 
 func fillApps(t testing.TB, svc *appsvc.Service, random *rand.Rand) {
 	t.Helper()
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}, ManageComponents: true}
+	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
 	for _, version := range []string{"2.0.0", "1.0.0", "10.0.0"} {
 		_, err := svc.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, `{"name":"@scope/poll","version":%q,"main":"https://example.test/poll.js",`+
 			`"configSchema":{"type":"object"},"more":["\u0041\/<>",1.10,9007199254740993]}`, version), IdempotencyKey: "create-" + version})

@@ -38,7 +38,7 @@ func TestReadmePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newOrigin(t, h)
-	editor := apps.As(appsvc.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{site}, ManageComponents: true})
+	editor := apps.As(appsvc.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{site}, Components: true})
 	_, err = editor.CreateComponent(t.Context(), appsvc.CreateComponentRequest{
 		Manifest: []byte(`{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js","configSchema":{}}`)})
 	if err != nil {

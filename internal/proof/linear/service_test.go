@@ -51,7 +51,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 
 // addComponent makes the component that powers the elements.
 func addComponent(ctx context.Context, svc *appsvc.Service) error {
-	by := appsvc.Caller{URN: network + ":user=developer", ManageComponents: true}
+	by := appsvc.Caller{URN: network + ":user=developer", Components: true}
 	_, err := svc.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(component)})
 	return err
 }

@@ -34,16 +34,16 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{"an app is for its owner", "appsvc", "Caller.mayUse", "Owner", true},
+	{"an app is for its owner", "appsvc", "mayUse", "Owner", true},
 	{"a delivery token reads its own tags", "appsvc", "Service.tag", "TagsOnly", false},
-	{"an app is for those who read its groups", "appsvc", "Caller.mayRead", "reads", false},
+	{"an app is for those who read its groups", "appsvc", "mayRead", "reads", false},
 	{"an app is hidden from others", "appsvc", "readableHead", "mayRead", false},
 	{"who reads does not write", "appsvc", "usableHead", "mayUse", false},
-	{"apps are created by moderators of all their groups", "appsvc", "Caller.mayCreateIn", "moderates", true},
-	{"groups are taken away by their moderators", "appsvc", "Caller.mayRegroup", "Owner", false},
+	{"apps are created by moderators of all their groups", "appsvc", "mayCreateIn", "moderates", true},
+	{"groups are taken away by their moderators", "appsvc", "mayRegroup", "Owner", false},
 	{"protected tags are moved by moderators", "appsvc", "Service.mayMoveTag", "protected", false},
 	{"groups stay while a tag is protected", "appsvc", "Service.mayRegroup", "protected", false},
-	{"components are managed by those who have the right", "appsvc", "Caller.mayManageComponents", "ManageComponents", false},
+	{"components are managed by those who have the right", "appsvc", "mayManageComponents", "Components", false},
 	{"the history is for those who read the app", "appsvc", "Service.ListHistory", "readableHead", false},
 	{"the feed is for those who read the app", "appsvc", "viewer.sees", "mayRead", true},
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},

@@ -26,7 +26,7 @@ import (
 
 var (
 	ctx = context.Background()
-	me  = appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, ManageComponents: true}
+	me  = appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 )
 
 // engine is a store with a way to know its size.

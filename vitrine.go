@@ -1,0 +1,264 @@
+// Package vitrine has the words that the domains share: who asks ([Caller]), what went wrong ([Error] and its kinds), a page of a list
+// ([Page]), and the version of an app ([Version]).
+//
+// The domains are packages of their own, and none needs another:
+//
+//   - [github.com/vitrine-go/vitrine/appsvc] keeps apps and all their versions, components with schemas, and tags.
+//   - [github.com/vitrine-go/vitrine/assets] keeps posts in folders with permissions, and searches them with exact totals.
+//   - [github.com/vitrine-go/vitrine/reviews] checks and imports the reviews of an older site.
+//
+// Each has a Service, which decides what a Caller may do, and keeps its data in a store: storage/memory, storage/sqlite or
+// storage/postgres. The packages below adapters serve them over HTTP, and examples/embed is a small program to begin with.
+package vitrine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// Caller is who asks, with the rights that the embedding program has found out: a Service checks no tokens and keeps no users. It is
+// passed right after ctx, and its rights count for that call. No method changes the slices of a Caller, so goroutines may share one.
+//
+// A Caller with a URN alone may create nothing and may use the apps that it owns. A malformed URN in a Caller is ErrInvalid in every
+// method, so that a mistake never gives a right; the zero Caller is malformed. The package comments of the domains say what each right
+// allows there.
+type Caller struct {
+	URN       string   // of the user: urn:<vendor>:<network>:user=<id>
+	Moderates []string // URNs of networks and sites; a network includes its sites
+	Reads     []string // URNs of networks and sites: the caller may read their apps, and not change them
+
+	// TagsOnly restricts the caller to appsvc's TaggedApp, for the tags in Tags and the apps of Reads. Its other rights do not
+	// count, and every other method returns ErrForbidden. The apps that it reads name no users and no groups.
+	// Such a Caller suits a token that stands in a public page.
+	TagsOnly bool
+	Tags     []string // names of tags. Tags without TagsOnly are ErrInvalid in every method
+
+	Roles      []string // ids of roles, for permissions on folders
+	Groups     []string // URNs of groups; a permission of a group is for callers with exactly this URN
+	Components bool     // may create and delete components
+
+	// Operator is for the program itself, as at the command line, which may do everything with reviews. Never set it from a request.
+	Operator bool
+}
+
+// Check returns ErrInvalid for a Caller with a malformed URN, and for one that has Tags without TagsOnly: it looks restricted, and
+// would have all its other rights. Every method of a Service begins with it.
+func (c Caller) Check() error {
+	err := urn.CheckCaller(c.URN, c.Moderates, c.Reads)
+	if err == nil && len(c.Tags) > 0 && !c.TagsOnly {
+		err = errors.New("the caller has Tags without TagsOnly: want both or none")
+	}
+	if err != nil {
+		return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: err.Error()}
+	}
+	return nil
+}
+
+// CheckUnrestricted returns what Check does, and ErrForbidden for a Caller with TagsOnly. Every method begins with it but TaggedApp.
+func (c Caller) CheckUnrestricted() error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	if c.TagsOnly {
+		return &Error{Kind: ErrForbidden, Code: CodeForbidden,
+			Reason: fmt.Sprintf("this caller may read apps by the tags %q, and do nothing else", c.Tags)}
+	}
+	return nil
+}
+
+// The kinds of errors. errors.Is finds the kind of an error that a Service or the client of a remote one returns, and errors.As finds
+// an *Error with the details. The last four are those of storage.
+var (
+	// ErrInvalid means that the input is malformed or breaks a limit.
+	ErrInvalid = errors.New("invalid input")
+	// ErrForbidden means that the caller may see the thing, but may not do this with it, or that this is not for such callers.
+	ErrForbidden = errors.New("forbidden")
+	// ErrNotFound means that there is no such thing, or that the caller may not see it. The two errors are equal.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict means that the thing has changed since the caller read it, that a test of a patch failed, or that what is to be added
+	// is there already.
+	ErrConflict = errors.New("conflict")
+	// ErrTooLarge means that the input or the result has more bytes or items than a limit allows.
+	ErrTooLarge = errors.New("too large")
+	// ErrUnprocessable means that the request is well-formed, but cannot be applied to the stored data.
+	ErrUnprocessable = errors.New("cannot be applied")
+	// ErrGone means that a feed of changes does not go back to a cursor: entries after it were removed, or the feed has another
+	// identity now, as in a copy of the store.
+	ErrGone = errors.New("gone")
+
+	// ErrBusy means that the store could not reach its data in time, or that a search took too long. Nothing was written, and the same
+	// call may succeed later.
+	ErrBusy = storage.ErrBusy
+	// ErrFull means that the store has no room to write. Nothing was written, and reads still work.
+	ErrFull = storage.ErrFull
+	// ErrUnknown means that the store lost its connection to the data during a commit, so the write may have been committed or not. A
+	// Service does not retry it. Read the data to find out, or repeat the call with the same idempotency key.
+	ErrUnknown = storage.ErrUnknown
+	// ErrClosed means that the store was closed. Nothing succeeds any more. Who waits for changes of a feed is woken, reads the feed,
+	// and gets this error.
+	ErrClosed = storage.ErrClosed
+)
+
+// The codes of errors. A code is a stable word for a program; over HTTP it is the member "code".
+const (
+	CodeInvalid          = "invalid"           // ErrInvalid
+	CodeForbidden        = "forbidden"         // ErrForbidden
+	CodeNotFound         = "not_found"         // ErrNotFound
+	CodeStaleVersion     = "stale_version"     // ErrConflict: the app, or a component, changed meanwhile; read it and try again
+	CodeTestFailed       = "test_failed"       // ErrConflict: a test operation of a patch failed
+	CodeMoved            = "moved"             // ErrConflict: a tag or an asset is elsewhere than the request says; see PointsTo and ID
+	CodeGone             = "gone"              // ErrGone
+	CodeTooLarge         = "too_large"         // ErrTooLarge
+	CodeNotApplicable    = "not_applicable"    // ErrUnprocessable: an operation does not apply, or the result of the patch is not an app
+	CodeReadOnly         = "read_only"         // ErrUnprocessable: a patch changes a member that only the service writes
+	CodeUnknownComponent = "unknown_component" // ErrUnprocessable: there is no such component
+	CodeSchema           = "schema"            // ErrUnprocessable: a config breaks its schema; see Violations
+	CodeCost             = "cost"              // ErrUnprocessable: validating a config would take too long
+	CodeLimit            = "limit"             // ErrUnprocessable: a count or a length over a limit
+	CodeKeyReused        = "key_reused"        // ErrUnprocessable: the idempotency key was used for another request
+	CodeUnavailable      = "unavailable"       // ErrBusy: a search took longer than it may
+)
+
+// Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are set
+// where they apply. The client of a remote service returns the same values, so a program handles both alike:
+//
+//	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeStaleVersion {
+//		… // read the app again: it is at e.Version
+//	}
+type Error struct {
+	Kind error  // one of the kinds above
+	Code string // one of the codes above
+
+	// Pointer is the JSON pointer (RFC 6901) of the wrong value. It points into the request body as it is over
+	// HTTP, also to a member that is missing there. If the result of a patch breaks a rule, it points into the patched document; if an
+	// operation of a patch does not apply, it points to the operation.
+	Pointer string
+	// Parameter is the name of the wrong query parameter or header, as it is over HTTP.
+	Parameter string
+	// Reason is the sentence without Pointer and Parameter.
+	Reason string
+	// Violations are the values in a config that break its schema, 100 at most. Their pointers begin at the
+	// config, to which Pointer points.
+	Violations []Violation
+	// Version is the latest version of the app, for CodeStaleVersion, CodeTestFailed and CodeMoved.
+	Version Version
+	// PointsTo is where the tag points, for CodeMoved; zero if the app has no such tag.
+	PointsTo Version
+	// ID is the id of the asset that is there already, for CodeMoved; empty if the same request added it.
+	ID string
+}
+
+// Error returns one sentence: Parameter or Pointer, and then Reason.
+func (e *Error) Error() string {
+	where := e.Pointer
+	if e.Parameter != "" {
+		where = e.Parameter
+	}
+	if where == "" {
+		return e.Reason
+	}
+	return where + ": " + e.Reason
+}
+
+// Unwrap returns the kind.
+func (e *Error) Unwrap() error { return e.Kind }
+
+// Violation is one value in a config that breaks the schema.
+type Violation struct {
+	Pointer string `json:"pointer"` // JSON pointer (RFC 6901) into the config, "" for the whole of it
+	Keyword string `json:"keyword"` // keyword of the schema that refuses it, "" where the engine does not say
+	Message string `json:"message"` // what is wrong there, in words
+}
+
+// String gives the violation as part of a sentence.
+func (v Violation) String() string {
+	if v.Pointer == "" {
+		return v.Message
+	}
+	return v.Pointer + ": " + v.Message
+}
+
+// Page is one page of a list. To read a whole list, repeat the request with Next as its After until Next is empty, or use the iterator
+// beside the method. A page may have fewer items than the request asks for, and only Next says whether there are more.
+//
+// Each page is as of the time of its call. An item that is added or changes its place between two calls may be missed, or
+// listed twice.
+type Page[T any] struct {
+	Items []T
+	Next  string // goes into After of the request for the next page; "" on the last page
+}
+
+// Version names a version of one app: 0, 1, 2 and so on, without gaps. In JSON it is a string of
+// decimal digits. The zero Version names none: in a request it means "not given", and a method that
+// needs a version returns ErrInvalid. So a program that forgets to set a version never gets version 0 by mistake.
+// Versions are compared with == and Compare.
+type Version struct {
+	next uint64 // the number plus one; 0 = none, math.MaxUint64 = Latest
+}
+
+// Latest stands for the highest version that an app has when the call is made. Requests may have it; an App never does.
+var Latest = Version{math.MaxUint64}
+
+// NewVersion returns the version with this number. It panics if the number is negative.
+func NewVersion[Int int | int64](number Int) Version {
+	if number < 0 {
+		panic(fmt.Sprintf("vitrine: a version cannot have the number %d", number))
+	}
+	return Version{uint64(number) + 1}
+}
+
+// ParseVersion reads the decimal form of a number of at most 63 bits. It returns ErrInvalid for anything
+// else, such as a sign or a leading zero.
+func ParseVersion(s string) (Version, error) {
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil || strconv.FormatUint(n, 10) != s {
+		return Version{}, &Error{Kind: ErrInvalid, Code: CodeInvalid,
+			Reason: fmt.Sprintf("%q is not a version: a version is a decimal number without leading zeros, such as 0 or 12", s)}
+	}
+	return Version{n + 1}, nil
+}
+
+// IsZero reports whether v names no version.
+func (v Version) IsZero() bool { return v == Version{} }
+
+// Number returns the number of the version. It is -1 for the zero Version and for Latest, which have none. Stores keep this
+// number.
+func (v Version) Number() int64 {
+	if v == Latest {
+		return -1
+	}
+	return int64(v.next) - 1
+}
+
+// Next returns the version after v. The one after the zero Version is version 0, and so is the one after Latest.
+func (v Version) Next() Version { return NewVersion(v.Number() + 1) }
+
+// Compare is negative if v is lower than w, and positive if it is higher. The zero Version and Latest are equal here, and
+// lower than all others.
+func (v Version) Compare(w Version) int { return cmp.Compare(v.Number(), w.Number()) }
+
+// String returns the decimal form, "latest" for Latest, and "" for the zero Version.
+func (v Version) String() string {
+	switch {
+	case v == Latest:
+		return "latest"
+	case v.IsZero():
+		return ""
+	}
+	return strconv.FormatInt(v.Number(), 10)
+}
+
+// MarshalText returns the same as String.
+func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the decimal form, as ParseVersion does. It returns ErrInvalid for anything else, also for "latest".
+func (v *Version) UnmarshalText(text []byte) (err error) {
+	*v, err = ParseVersion(string(text))
+	return err
+}
