@@ -47,7 +47,7 @@ var table = []row{
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
 	{"appsvc", "internal storage/. github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory", appsOnly + " crypto/tls"},
 	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", "storage/memory", noHTTP},
-	{"reviews", "internal storage/. github.com/go-json-experiment/json", "storage/memory golang.org/x/net/html", noHTTP},
+	{"reviews", "internal storage/. github.com/go-json-experiment/json", suite + " golang.org/x/net/html", noHTTP},
 
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
@@ -64,7 +64,7 @@ var table = []row{
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},
 	{"adapters/console", "internal/drain github.com/tdewolff/minify/v2", "", ""},
-	{"adapters", domains + " internal github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip", "storage", ""},
+	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip", "storage", ""},
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},

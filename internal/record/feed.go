@@ -88,29 +88,21 @@ func (f Feed) entry(ctx context.Context, r storage.Reader, e storage.Entry, pref
 	if out.Position.Number, err = ParseNumber(e.Key[len(prefix):]); err != nil {
 		return out, err
 	}
-	rest := e.Value
-	next := func() (n uint64) {
-		n, size := binary.Uvarint(rest)
-		if size <= 0 {
-			err = fmt.Errorf("the record %q is damaged: it ends too early", e.Key)
-			return 0
-		}
-		rest = rest[size:]
-		return n
-	}
-	out.At = int64(next())
-	for count := next(); count > 0 && err == nil; count-- {
-		n := next()
-		if _, known := names[n]; !known && err == nil {
-			var values [][]byte
-			if values, err = r.Get(ctx, f.namedKey(int64(n))); err == nil {
-				names[n] = string(values[0])
+	fields := FieldsOf(e)
+	out.At = int64(fields.Uint())
+	for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
+		n := fields.Uint()
+		if _, known := names[n]; !known {
+			values, err := r.Get(ctx, f.namedKey(int64(n)))
+			if err != nil {
+				return out, err
 			}
+			names[n] = string(values[0])
 		}
 		out.Names = append(out.Names, names[n])
 	}
-	out.Data = rest
-	return out, err
+	out.Data = fields.Rest()
+	return out, fields.Err()
 }
 
 // Add adds entries at the end of the feed, and gives them their positions.

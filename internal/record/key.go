@@ -18,7 +18,7 @@ import (
 
 const (
 	// mostOfPart is how many bytes a part has at most that stands in a key as it is. Of a longer one the key has the first keptOfPart and
-	// a digest, which is still more than mostOfPart. Long texts that begin alike are in no promised order.
+	// a digest, which is still more than mostOfPart. So long texts that begin alike are in no order; Sorted puts them into theirs.
 	mostOfPart = 200
 	keptOfPart = 168
 )
@@ -57,6 +57,12 @@ func Prefix(space, kind string, parts ...string) string {
 func Key(space, kind string, parts ...string) string {
 	key := Prefix(space, kind, parts...)
 	return key[:len(key)-1]
+}
+
+// Join returns the key that a prefix, which Prefix has returned, and further parts make.
+func Join(prefix string, parts ...string) string {
+	space, kind, _ := strings.Cut(prefix, " ")
+	return Key(space, kind, parts...)
 }
 
 // Parts returns the parts of a key that begins with prefix, as they are in the key: a long one is cut.

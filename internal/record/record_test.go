@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -76,6 +77,93 @@ func TestLongPartsDiffer(t *testing.T) {
 	}
 	if key := record.Key("s", "k/", strings.Repeat(" ", 1000), strings.Repeat("\x00", 1000)); len(key) > storage.MaxKey {
 		t.Errorf("two long parts make a key of %d bytes", len(key))
+	}
+}
+
+// Parts that are longer than a key keeps of them begin alike, and so much is stored with them that no group fits into memory at once.
+func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
+	ctx, db := context.Background(), memory.Open()
+	defer db.Close()
+	rng := rand.New(rand.NewPCG(3, 4))
+	part := func() string {
+		beginning := strings.Repeat("x!", 100)[:[]int{0, 3, 165, 168, 170, 199}[rng.IntN(6)]]
+		return beginning + []string{"", " ", "a", "b", "aa"}[rng.IntN(5)] + strings.Repeat("a", rng.IntN(3)*30)
+	}
+	prefix, all := record.Prefix("s", "k/"), [][]string{}
+	err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		for i := range 400 {
+			parts := []string{part(), part()}
+			all = append(all, parts)
+			value := record.AppendText(record.AppendText(nil, parts[0]), parts[1])
+			if i%20 == 0 {
+				value = append(value, make([]byte, 400<<10)...)
+			}
+			if err := tx.Put(ctx, storage.Entry{Key: record.Join(prefix, parts...), Value: value}, storage.Entry{Key: record.Key("s", "j/", parts...)}, storage.Entry{Key: record.Key("s", "l/", parts...)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(all, slices.Compare)
+	all = slices.CompactFunc(all, slices.Equal)
+	whole := func(e storage.Entry) []string {
+		f := record.FieldsOf(e)
+		return []string{string(f.Text()), string(f.Text())}
+	}
+	for i := range 200 {
+		after, want := []string(nil), all
+		if i > 0 {
+			after = []string{part(), part()}
+			if i%2 == 0 {
+				after = all[rng.IntN(len(all))]
+			}
+			at, same := slices.BinarySearchFunc(all, after, slices.Compare)
+			if want = all[at:]; same {
+				want = want[1:]
+			}
+		}
+		if i%3 == 1 {
+			want = want[:min(len(want), rng.IntN(20)+1)]
+		}
+		err := db.View(ctx, func(r storage.Reader) error {
+			n := 0
+			for e, err := range record.Sorted(ctx, r, prefix, after, 0, whole) {
+				if err != nil {
+					return err
+				}
+				if n == len(want) {
+					if i%3 == 1 {
+						return nil
+					}
+					return fmt.Errorf("after %q it yields more than %d", after, n)
+				}
+				if got := whole(e); !slices.Equal(got, want[n]) {
+					return fmt.Errorf("number %d after %q is %q, want %q", n, after, got, want[n])
+				}
+				n++
+			}
+			if n < len(want) {
+				return fmt.Errorf("after %q it yields %d, want %d", after, n, len(want))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestFieldsOfADamagedValue(t *testing.T) {
+	value := record.AppendText(binary.AppendVarint(binary.AppendUvarint(nil, 300), -300), "text")
+	for n := range len(value) + 1 {
+		f := record.FieldsOf(storage.Entry{Key: "s k/", Value: value[:n]})
+		a, b, text := f.Uint(), f.Int(), string(f.Text())
+		if whole := a == 300 && b == -300 && text == "text"; whole != (n == len(value)) || (f.Err() == nil) != whole {
+			t.Errorf("%d bytes: %d %d %q, %v", n, a, b, text, f.Err())
+		}
 	}
 }
 

@@ -37,6 +37,18 @@ var reviewNetworkRules = []reviewStoreRule{
 		putCollections(t, read, newCollection(key("s", "a"), ""), newCollection(key("s", "b"), ""))
 		checkNetworks(t, s, "read", "there")
 	}},
+	// A customer who has left is not to be found in a list of customers.
+	{"a network whose last collection is deleted is not listed any more", func(t *testing.T, s reviewstore.Store) {
+		for _, name := range []string{"n", strings.Repeat("long", 500)} {
+			network := oneNetwork{s, name}
+			putCollections(t, network, newCollection(key("s", "a"), ""), newCollection(key("s", "b"), ""))
+			putReviews(t, network, key("s", "b"), newReview("1", ""))
+			updateReviews(t, network, func(w reviewTx) error { return w.DeleteCollection(ctx, key("s", "a")) })
+			checkNetworks(t, s, name)
+			updateReviews(t, network, func(w reviewTx) error { return w.DeleteCollection(ctx, key("s", "b")) })
+			checkNetworks(t, s)
+		}
+	}},
 	// Names may be empty, long, invalid UTF-8 or contain NUL.
 	{"networks are compared byte by byte and listed in byte order", func(t *testing.T, s reviewstore.Store) {
 		long := strings.Repeat("é\x00long", 20_000)

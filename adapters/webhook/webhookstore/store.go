@@ -4,17 +4,18 @@ package webhookstore
 
 import (
 	"context"
-	"errors"
+
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // The errors of a Store. A driver wraps them in a sentence that says what is wrong.
 var (
 	// ErrBusy: the data could not be reached in time. Nothing was changed, and the same call may succeed later.
-	ErrBusy = errors.New("the store is not available at the moment")
+	ErrBusy = storage.ErrBusy
 	// ErrFull: there is no room to write. Nothing was changed.
-	ErrFull = errors.New("storage is full")
+	ErrFull = storage.ErrFull
 	// ErrUnknown: the outcome of the commit is not known. The value may be the old one or the new one.
-	ErrUnknown = errors.New("it is not known whether the write was kept")
+	ErrUnknown = storage.ErrUnknown
 )
 
 // Store keeps values under names: the positions of endpoints and the lease of the process that delivers. Names and

@@ -1,0 +1,109 @@
+package record
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// Cut reports whether a part is too long to stand in a key as it is.
+func Cut(part string) bool { return len(part) > mostOfPart }
+
+// Sorted yields the entries whose keys begin with prefix, which Prefix has returned, in the order of the parts of their keys that
+// follow it, and only those that are after the parts of after, unless that is nil. expect is as that of a Range.
+//
+// Keys with parts that were cut are not in this order among those that have the same beginning. Each such group is read as a whole,
+// and sorted by what whole returns: the parts of a key as they were before one was cut, which the value must tell.
+func Sorted(ctx context.Context, r storage.Reader, prefix string, after []string, expect int, whole func(storage.Entry) []string) iter.Seq2[storage.Entry, error] {
+	return func(yield func(storage.Entry, error) bool) {
+		in := storage.Prefix(prefix)
+		in.Expect = expect
+		if after != nil {
+			at := Join(prefix, after...)
+			in.From = at + "\x00"
+			if group := alike(at, prefix); group != "" {
+				in.From = group
+			}
+		}
+		for {
+			group := ""
+			for e, err := range r.Scan(ctx, in) {
+				if err == nil {
+					group = alike(e.Key, prefix)
+				}
+				if group != "" {
+					break
+				}
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+			if group == "" || !sortGroup(ctx, r, group, after, whole, yield) {
+				return
+			}
+			in.From = storage.Prefix(group).To
+		}
+	}
+}
+
+// alike returns what all keys begin with that may be out of order with this one: the key up to keptOfPart bytes of its first part
+// that has as many; "" if all its parts are shorter.
+func alike(key, prefix string) string {
+	n := 0
+	for i := len(prefix); i < len(key); i++ {
+		switch key[i] {
+		case ' ':
+			n = 0
+			continue
+		case '!': // the first byte of two that stand for one
+			i++
+		}
+		if n++; n == keptOfPart && i < len(key) {
+			return key[:i+1]
+		}
+	}
+	return ""
+}
+
+// mostSorted is how many bytes of keys and values sortGroup has in memory.
+const mostSorted = 1 << 20
+
+// sortGroup yields the entries whose keys begin with group and are after the parts of after. It returns whether yield wants more. It
+// reads the group again for every mostSorted bytes of it, each time for the entries that come next.
+func sortGroup(ctx context.Context, r storage.Reader, group string, after []string, whole func(storage.Entry) []string, yield func(storage.Entry, error) bool) bool {
+	type sorted struct {
+		parts []string
+		entry storage.Entry
+	}
+	for more := true; more; {
+		more = false // whether entries after those of next were left out
+		var next []sorted
+		size := 0
+		for e, err := range r.Scan(ctx, storage.Prefix(group)) {
+			if err != nil {
+				yield(storage.Entry{}, err)
+				return false
+			}
+			s := sorted{whole(e), e}
+			i, _ := slices.BinarySearchFunc(next, s, func(a, b sorted) int { return slices.Compare(a.parts, b.parts) })
+			if after != nil && slices.Compare(s.parts, after) <= 0 || more && i == len(next) {
+				continue
+			}
+			next = slices.Insert(next, i, s)
+			for size += len(e.Key) + len(e.Value); size > mostSorted && len(next) > 1; more = true {
+				last := next[len(next)-1].entry
+				size -= len(last.Key) + len(last.Value)
+				next = next[:len(next)-1]
+			}
+		}
+		for _, s := range next {
+			after = s.parts
+			if !yield(s.entry, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
