@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -22,30 +23,30 @@ import (
 
 // moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks. A moderator
 // of a site does not moderate its network.
-func moderates(c Caller, group string) bool {
+func moderates(c vitrine.Caller, group string) bool {
 	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })
 }
 
 // reads reports whether the group is one of those in Reads, or a site of one of these networks.
-func reads(c Caller, group string) bool {
+func reads(c vitrine.Caller, group string) bool {
 	return slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
 }
 
 // mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. Who
 // may use an app may also read it. A caller with TagsOnly may use no app, whatever its other rights are.
-func mayUse(c Caller, h Head) bool {
+func mayUse(c vitrine.Caller, h Head) bool {
 	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, func(group string) bool { return moderates(c, group) }))
 }
 
 // mayRead is the rule for reading any version of an app: the caller may use the app, or may read one of the groups of its
 // latest version.
-func mayRead(c Caller, h Head) bool {
+func mayRead(c vitrine.Caller, h Head) bool {
 	return mayUse(c, h) || slices.ContainsFunc(h.Groups, func(group string) bool { return reads(c, group) })
 }
 
 // readsOneOf reports whether the caller moderates or reads one of the groups in an entry of the feed, which the app may have left
 // since. Unlike mayRead, it does not look at the owner, nor at TagsOnly: callers with TagsOnly may not read the feed.
-func readsOneOf(c Caller, groups []string) bool {
+func readsOneOf(c vitrine.Caller, groups []string) bool {
 	return slices.ContainsFunc(groups, func(group string) bool { return moderates(c, group) || reads(c, group) })
 }
 
@@ -53,7 +54,7 @@ func readsOneOf(c Caller, groups []string) bool {
 // of them. It returns ErrForbidden for the first group of which this is not true. had are the groups that the app had before;
 // they are not checked. at is the JSON pointer of the groups in the request, and the error points to the group below it. at is
 // "" if the request has no groups.
-func mayCreateIn(c Caller, at string, groups, had []string) error {
+func mayCreateIn(c vitrine.Caller, at string, groups, had []string) error {
 	for i, g := range groups {
 		if moderates(c, g) || slices.Contains(had, g) {
 			continue
@@ -73,7 +74,7 @@ func mayCreateIn(c Caller, at string, groups, had []string) error {
 // groups in the request, "" if the request has none.
 //
 // Only Service.mayRegroup calls it, which adds the rule of protected tags.
-func mayRegroup(c Caller, at string, h Head, groups []string) error {
+func mayRegroup(c vitrine.Caller, at string, h Head, groups []string) error {
 	if err := mayCreateIn(c, at, groups, h.Groups); err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func without(groups, others []string) []string {
 }
 
 // mayManageComponents is the rule for creating, deleting and checking components. The right is one over the whole store.
-func mayManageComponents(c Caller, operation string) error {
+func mayManageComponents(c vitrine.Caller, operation string) error {
 	if err := c.CheckUnrestricted(); err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func mayManageComponents(c Caller, operation string) error {
 // AdmitChange returns the error that Patch, PutTag and DeleteTag return to the caller whatever their other arguments
 // are: ErrNotFound for an app that does not exist or that the caller may not read, and ErrForbidden for one that the
 // caller may only read. A server calls it before it reads the body of a request. The methods check again.
-func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
+func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
 // AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name, whatever their
 // other arguments are: that of AdmitChange, and ErrForbidden if the tag is protected and the caller does not moderate every
 // group of the app. The methods check again.
-func (s *Service) AdmitTagChange(ctx context.Context, by Caller, id, name string) error {
+func (s *Service) AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
@@ -134,15 +135,15 @@ func (s *Service) AdmitTagChange(ctx context.Context, by Caller, id, name string
 
 // AdmitCreateComponent returns the error that CreateComponent returns to the caller whatever the manifest is:
 // ErrForbidden unless the caller may manage components. A server calls it before it reads the manifest.
-func (s *Service) AdmitCreateComponent(_ context.Context, by Caller) error {
+func (s *Service) AdmitCreateComponent(_ context.Context, by vitrine.Caller) error {
 	return mayManageComponents(by, "createComponent")
 }
 
 // readableHead returns the head of an app that the caller may read. It returns the same ErrNotFound for an app that the
 // caller may not read and for one that does not exist.
-func readableHead(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
+func readableHead(ctx context.Context, r Reader, by vitrine.Caller, id string) (Head, error) {
 	h, err := r.Head(ctx, id)
-	if errors.Is(err, ErrNotFound) || err == nil && !mayRead(by, h) {
+	if errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h) {
 		return Head{}, notFound("no app has this id") // a hidden one reads the same, whatever its id
 	}
 	return h, err
@@ -150,7 +151,7 @@ func readableHead(ctx context.Context, r Reader, by Caller, id string) (Head, er
 
 // usableHead returns the head of an app that the caller may change. It returns ErrNotFound as readableHead does, and
 // ErrForbidden for an app that the caller may only read.
-func usableHead(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
+func usableHead(ctx context.Context, r Reader, by vitrine.Caller, id string) (Head, error) {
 	h, err := readableHead(ctx, r, by, id)
 	if err == nil && !mayUse(by, h) {
 		return Head{}, forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")

@@ -10,24 +10,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 const network = "urn:vitrine:example.test"
 
 // owner created the apps of these tests, and has no rights but that.
-var owner = appsvc.Caller{URN: network + ":user=owner"}
+var owner = vitrine.Caller{URN: network + ":user=owner"}
 
 // admin moderates every group of these tests.
-var admin = appsvc.Caller{URN: network + ":user=admin", Moderates: []string{network, "urn:vitrine:other.test", "urn:vitrine:none.test"}, Components: true}
+var admin = vitrine.Caller{URN: network + ":user=admin", Moderates: []string{network, "urn:vitrine:other.test", "urn:vitrine:none.test"}, Components: true}
 
 // moderator is a user who owns nothing and moderates these.
-func moderator(urns ...string) appsvc.Caller {
-	return appsvc.Caller{URN: network + ":user=moderator", Moderates: urns}
+func moderator(urns ...string) vitrine.Caller {
+	return vitrine.Caller{URN: network + ":user=moderator", Moderates: urns}
 }
 
 // accessCallers are the well-formed callers of the tables, by the row that says what they may do.
-var accessCallers = map[string][]appsvc.Caller{
+var accessCallers = map[string][]vitrine.Caller{
 	"owner":      {owner},
 	"network":    {moderator(network)},
 	"site=1":     {moderator(site1)},
@@ -39,9 +40,9 @@ var accessCallers = map[string][]appsvc.Caller{
 }
 
 // manager may manage components, and owns and moderates nothing.
-var manager = appsvc.Caller{URN: network + ":user=c", Components: true}
+var manager = vitrine.Caller{URN: network + ":user=c", Components: true}
 
-var malformedCallers = map[string]appsvc.Caller{
+var malformedCallers = map[string]vitrine.Caller{
 	"below-site=1":   moderator(site1 + ":deeper"),
 	"vendor":         moderator("urn:vitrine"),
 	"scheme":         moderator("urn"),
@@ -93,79 +94,79 @@ const mayRestore = `
 
 // accessOperations are all that can be done with one app, as functions that say whether they found
 // it. Before each the app has the tag "live" at version 0.
-var accessOperations = map[string]func(w *workshop, by appsvc.Caller, id string) error{
-	"App": func(w *workshop, by appsvc.Caller, id string) error {
+var accessOperations = map[string]func(w *workshop, by vitrine.Caller, id string) error{
+	"App": func(w *workshop, by vitrine.Caller, id string) error {
 		_, err := w.App(context.Background(), by, id)
 		return err
 	},
-	"Version 0": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.Version(context.Background(), by, id, appsvc.NewVersion(0))
+	"Version 0": func(w *workshop, by vitrine.Caller, id string) error {
+		_, err := w.Version(context.Background(), by, id, vitrine.NewVersion(0))
 		return err
 	},
-	"Versions": func(w *workshop, by appsvc.Caller, id string) error {
+	"Versions": func(w *workshop, by vitrine.Caller, id string) error {
 		_, _, err := listed(w.ListVersions(context.Background(), by, appsvc.ListVersionsRequest{AppID: id}))
 		return err
 	},
-	"Patch": func(w *workshop, by appsvc.Caller, id string) error {
+	"Patch": func(w *workshop, by vitrine.Caller, id string) error {
 		latest, _ := w.App(context.Background(), admin, id)
 		_, err := w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
 			{"op":"replace","path":"/apps/0/title","value":"patched"}]`, latest.Version))
 		return err
 	},
-	"Patch of nothing": func(w *workshop, by appsvc.Caller, id string) error {
+	"Patch of nothing": func(w *workshop, by vitrine.Caller, id string) error {
 		latest, _ := w.App(context.Background(), admin, id)
 		_, err := w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q}]`, latest.Version))
 		return err
 	},
-	"Restore of the latest": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.Restore(context.Background(), by, appsvc.RestoreRequest{AppID: id, Version: appsvc.Latest})
+	"Restore of the latest": func(w *workshop, by vitrine.Caller, id string) error {
+		_, err := w.Restore(context.Background(), by, appsvc.RestoreRequest{AppID: id, Version: vitrine.Latest})
 		return err
 	},
-	"Tags": func(w *workshop, by appsvc.Caller, id string) error {
+	"Tags": func(w *workshop, by vitrine.Caller, id string) error {
 		_, err := w.ListTags(context.Background(), by, appsvc.ListTagsRequest{AppID: id, Embed: true})
 		return err
 	},
-	"Tag": func(w *workshop, by appsvc.Caller, id string) error {
+	"Tag": func(w *workshop, by vitrine.Caller, id string) error {
 		_, err := w.Tag(context.Background(), by, appsvc.TagRequest{AppID: id, Name: "live", Embed: true})
 		return err
 	},
-	"TaggedApp": func(w *workshop, by appsvc.Caller, id string) error {
+	"TaggedApp": func(w *workshop, by vitrine.Caller, id string) error {
 		_, err := w.TaggedApp(context.Background(), by, id, "live")
 		return err
 	},
-	"PutTag": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(0), Embed: true})
+	"PutTag": func(w *workshop, by vitrine.Caller, id string) error {
+		_, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(0), Embed: true})
 		return err
 	},
-	"PutTag with a key": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "keyed", Version: appsvc.NewVersion(0), IdempotencyKey: "k"})
+	"PutTag with a key": func(w *workshop, by vitrine.Caller, id string) error {
+		_, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "keyed", Version: vitrine.NewVersion(0), IdempotencyKey: "k"})
 		return err
 	},
-	"DeleteTag": func(w *workshop, by appsvc.Caller, id string) error {
+	"DeleteTag": func(w *workshop, by vitrine.Caller, id string) error {
 		return w.DeleteTag(context.Background(), by, appsvc.DeleteTagRequest{AppID: id, Name: "live"})
 	},
-	"TagsNamed": func(w *workshop, by appsvc.Caller, id string) error {
+	"TagsNamed": func(w *workshop, by vitrine.Caller, id string) error {
 		tags, err := w.TagsNamed(context.Background(), by, "live", []string{id})
 		if err == nil && len(tags) == 0 {
-			err = appsvc.ErrNotFound
+			err = vitrine.ErrNotFound
 		}
 		return err
 	},
-	"Apps": func(w *workshop, by appsvc.Caller, id string) error {
+	"Apps": func(w *workshop, by vitrine.Caller, id string) error {
 		apps, _, err := unpage(w.ListApps(context.Background(), by, appsvc.ListAppsRequest{}))
 		if err == nil && !slices.ContainsFunc(apps, func(a appsvc.App) bool { return a.ID == id }) {
-			err = appsvc.ErrNotFound
+			err = vitrine.ErrNotFound
 		}
 		return err
 	},
 }
 
 // outcomes are the words of the tables.
-var outcomes = map[string]error{"yes": nil, "no": appsvc.ErrNotFound, "forbidden": appsvc.ErrForbidden}
+var outcomes = map[string]error{"yes": nil, "no": vitrine.ErrNotFound, "forbidden": vitrine.ErrForbidden}
 
 // eachCell reads a table: callers at the start of a line, a state at the head of a column. All
 // callers and all states must be in it.
-func eachCell(t *testing.T, table string, fn func(t *testing.T, by appsvc.Caller, state string, want error)) {
+func eachCell(t *testing.T, table string, fn func(t *testing.T, by vitrine.Caller, state string, want error)) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	states := strings.Fields(lines[0])
@@ -203,7 +204,7 @@ func (w *workshop) stateApp(state string) string {
 	for _, groups := range versions[1:] {
 		w.regroup(app.ID, groups)
 	}
-	if _, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)}); err != nil {
+	if _, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}); err != nil {
 		w.t.Fatal(err)
 	}
 	return app.ID
@@ -237,7 +238,7 @@ func checkHidden(t *testing.T, hidden, absent error, id, absentID string) {
 const absentID = "00000000-0000-4000-8000-000000000000"
 
 func TestWhoMayUseAnApp(t *testing.T) {
-	eachCell(t, mayUse, func(t *testing.T, by appsvc.Caller, state string, want error) {
+	eachCell(t, mayUse, func(t *testing.T, by vitrine.Caller, state string, want error) {
 		w := newWorkshop(t)
 		id := w.stateApp(state)
 		for name, operation := range accessOperations {
@@ -264,9 +265,9 @@ func TestWhoMayUseAnApp(t *testing.T) {
 func TestAReaderReadsAndChangesNothing(t *testing.T) {
 	w := newWorkshop(t)
 	id := w.stateApp("site1")
-	by := appsvc.Caller{URN: network + ":user=reader", Reads: []string{site1}}
+	by := vitrine.Caller{URN: network + ":user=reader", Reads: []string{site1}}
 	for name, operation := range accessOperations {
-		want := map[bool]error{true: appsvc.ErrForbidden}[regexp.MustCompile("^(Patch|Restore|PutTag|DeleteTag)").MatchString(name)]
+		want := map[bool]error{true: vitrine.ErrForbidden}[regexp.MustCompile("^(Patch|Restore|PutTag|DeleteTag)").MatchString(name)]
 		before := w.everything(id)
 		if err := operation(w, by, id); !errors.Is(err, want) {
 			t.Errorf("%s: error %v, want %v", name, err, want)
@@ -278,11 +279,11 @@ func TestAReaderReadsAndChangesNothing(t *testing.T) {
 }
 
 func TestWhoMayRestoreAnOldVersion(t *testing.T) {
-	eachCell(t, mayRestore, func(t *testing.T, by appsvc.Caller, state string, want error) {
+	eachCell(t, mayRestore, func(t *testing.T, by vitrine.Caller, state string, want error) {
 		w := newWorkshop(t)
 		id := w.stateApp(state)
 		before := w.everything(id)
-		in := appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}
+		in := appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}
 		_, err := w.Restore(context.Background(), by, in)
 		if !errors.Is(err, want) {
 			t.Fatalf("error %v, want %v", err, want)
@@ -290,7 +291,7 @@ func TestWhoMayRestoreAnOldVersion(t *testing.T) {
 		if after := w.everything(id); (after != before) != (want == nil) {
 			t.Errorf("error %v, and the app went from\n%s\nto\n%s", err, before, after)
 		}
-		if errors.Is(want, appsvc.ErrNotFound) {
+		if errors.Is(want, vitrine.ErrNotFound) {
 			in.AppID = absentID
 			_, absent := w.Restore(context.Background(), by, in)
 			checkHidden(t, err, absent, id, absentID)
@@ -311,7 +312,7 @@ const mayCreate = `
 `
 
 func TestWhoMayCreateAnApp(t *testing.T) {
-	eachCell(t, mayCreate, func(t *testing.T, by appsvc.Caller, state string, want error) {
+	eachCell(t, mayCreate, func(t *testing.T, by vitrine.Caller, state string, want error) {
 		w := newWorkshop(t)
 		versions := accessStates[state]
 		_, err := w.CreateApp(context.Background(), by, appsvc.CreateAppRequest{Title: "x", Groups: versions[len(versions)-1]})
@@ -351,8 +352,8 @@ func TestNoMethodTakesAMalformedCaller(t *testing.T) {
 					err, _ = told.Interface().(error)
 				}
 			}
-			if !errors.Is(err, appsvc.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "caller") {
-				t.Errorf("%s by %s: error %v, want %v about the caller", what, name, err, appsvc.ErrInvalid)
+			if !errors.Is(err, vitrine.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "caller") {
+				t.Errorf("%s by %s: error %v, want %v about the caller", what, name, err, vitrine.ErrInvalid)
 			}
 		}
 	}
@@ -361,12 +362,12 @@ func TestNoMethodTakesAMalformedCaller(t *testing.T) {
 func TestWhoMayManageComponents(t *testing.T) {
 	ctx := context.Background()
 	manifest := []byte(`{"name":"new","version":"1","main":"m.js","configSchema":{}}`)
-	for name, by := range map[string]appsvc.Caller{"components": manager, "owner": owner, "network": moderator(network), "nobody": moderator()} {
+	for name, by := range map[string]vitrine.Caller{"components": manager, "owner": owner, "network": moderator(network), "nobody": moderator()} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkshop(t)
-			want, wantAbsent := appsvc.ErrForbidden, appsvc.ErrForbidden // who may not delete learns nothing
+			want, wantAbsent := vitrine.ErrForbidden, vitrine.ErrForbidden // who may not delete learns nothing
 			if by.Components {
-				want, wantAbsent = nil, appsvc.ErrNotFound
+				want, wantAbsent = nil, vitrine.ErrNotFound
 			}
 			_, err := w.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: manifest})
 			checkKind(t, err, want)

@@ -1,13 +1,16 @@
 package appsvc
 
-import "context"
+import (
+	"context"
+	"github.com/vitrine-go/vitrine"
+)
 
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch and
 // Restore, which have checked the rights of the caller and the draft by then. They fill the members of c that describe
 // the app before the change; addVersion fills those that describe it after. meta is the Meta of the new version. It returns
 // ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if it refuses the change. In both
 // cases the transaction is rolled back.
-func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, meta Meta, d draft, most int) (App, error) {
+func (s *Service) addVersion(ctx context.Context, tx Tx, by vitrine.Caller, c Change, meta Meta, d draft, most int) (App, error) {
 	body, components := d.body(meta.Owner)
 	app := App{Meta: meta, Body: body}
 	if err := app.checkSize(most); err != nil {
@@ -30,7 +33,7 @@ func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, me
 
 // nextMeta returns the Meta of the version after h. Its time is never before that of h, even if the clock was set back, so
 // that no version looks older than the one before it.
-func (s *Service) nextMeta(h Head, by Caller) Meta {
+func (s *Service) nextMeta(h Head, by vitrine.Caller) Meta {
 	m := h.Meta
 	m.Version = m.Version.Next()
 	m.UpdatedAt = max(s.millis(), h.UpdatedAt)

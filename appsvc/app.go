@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
@@ -18,12 +19,12 @@ import (
 // Meta describes one version of an app: which app and version it is, who made it and when. The service sets
 // all of it; a patch cannot change it.
 type Meta struct {
-	ID        string  // given by Options.NewID, by default a random UUID (version 4); never changes
-	Version   Version // 0, 1, 2 …
-	Owner     string  // URN of the user who created the app; "" as a caller with TagsOnly reads it
-	CreatedAt int64   // of the app; milliseconds since the epoch
-	UpdatedAt int64   // of this version; never lower than that of the version before
-	UpdatedBy string  // URN of the user who made this version; "" as a caller with TagsOnly reads it
+	ID        string          // given by Options.NewID, by default a random UUID (version 4); never changes
+	Version   vitrine.Version // 0, 1, 2 …
+	Owner     string          // URN of the user who created the app; "" as a caller with TagsOnly reads it
+	CreatedAt int64           // of the app; milliseconds since the epoch
+	UpdatedAt int64           // of this version; never lower than that of the version before
+	UpdatedBy string          // URN of the user who made this version; "" as a caller with TagsOnly reads it
 }
 
 // App is one version of an app: what the service knows of the version, and its content. It is what reads return, and
@@ -123,12 +124,12 @@ func (a *App) UnmarshalJSON(text []byte) error {
 		URN string `json:"urn"`
 	}
 	var head struct {
-		ID        string  `json:"id"`
-		Version   Version `json:"version"`
-		CreatedAt int64   `json:"createdAt"`
-		UpdatedAt int64   `json:"updatedAt"`
-		UpdatedBy *party  `json:"updatedBy"` // null where the caller may not know
-		Owner     *party  `json:"owner"`     // likewise
+		ID        string          `json:"id"`
+		Version   vitrine.Version `json:"version"`
+		CreatedAt int64           `json:"createdAt"`
+		UpdatedAt int64           `json:"updatedAt"`
+		UpdatedBy *party          `json:"updatedBy"` // null where the caller may not know
+		Owner     *party          `json:"owner"`     // likewise
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
 		return err

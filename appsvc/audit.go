@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -37,20 +38,20 @@ type Auditor struct {
 	limits    Limits
 	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that are as they should be
 
-	component Component                // the last one
-	refs      map[string]bool          // versions of components with the name of the last one
-	ids       map[string]bool          // of components
-	head      Meta                     // the latest version of the app that was given last; no ID before the first
-	tag       string                   // the last one of that app
-	tags      map[string]Version       // of that app
-	move      TagMoveRecord            // the last one of that app; no Name before the first
-	heads     map[string]Version       // the latest version of each app
-	answer    struct{ by, key string } // the last one
+	component Component                  // the last one
+	refs      map[string]bool            // versions of components with the name of the last one
+	ids       map[string]bool            // of components
+	head      Meta                       // the latest version of the app that was given last; no ID before the first
+	tag       string                     // the last one of that app
+	tags      map[string]vitrine.Version // of that app
+	move      TagMoveRecord              // the last one of that app; no Name before the first
+	heads     map[string]vitrine.Version // the latest version of each app
+	answer    struct{ by, key string }   // the last one
 }
 
 // NewAuditor returns an Auditor of a store whose Service has these limits. A zero limit is the default.
 func NewAuditor(limits Limits) *Auditor {
-	return &Auditor{limits: limits.withDefaults(), manifests: map[[sha256.Size]byte]bool{}, ids: map[string]bool{}, heads: map[string]Version{}}
+	return &Auditor{limits: limits.withDefaults(), manifests: map[[sha256.Size]byte]bool{}, ids: map[string]bool{}, heads: map[string]vitrine.Version{}}
 }
 
 // Component checks the next component: its manifest, and that neither its id nor its name and version occurred before. Components
@@ -102,7 +103,7 @@ func (a *Auditor) Version(app App) error {
 	if err := a.checkBody(app); err != nil {
 		return fmt.Errorf("version %s of app %q: %w", app.Version, app.ID, err)
 	}
-	if app.Version == NewVersion(0) {
+	if app.Version == vitrine.NewVersion(0) {
 		if err := a.endApp(); err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (a *Auditor) checkMeta(m Meta) error {
 	}
 	// Before version 0 there is no version, so it is compared with one that it may follow.
 	before := a.head
-	if m.Version == NewVersion(0) {
+	if m.Version == vitrine.NewVersion(0) {
 		if before.ID != "" && m.ID <= before.ID {
 			return fmt.Errorf("comes after app %q, want each app once and in the order of ids", before.ID)
 		}
@@ -258,7 +259,7 @@ func (a *Auditor) Tag(t Tag) error {
 	}
 	a.tag = t.Name
 	if a.tags == nil {
-		a.tags = map[string]Version{}
+		a.tags = map[string]vitrine.Version{}
 	}
 	a.tags[t.Name] = t.AppVersion
 	return nil
@@ -302,8 +303,8 @@ func (a *Auditor) checkMove(m TagMoveRecord) error {
 	case m.From == m.To:
 		return errors.New("from and to are the same")
 	}
-	for _, v := range []Version{m.From, m.To} {
-		if v == Latest || v.Compare(a.head.Version) > 0 {
+	for _, v := range []vitrine.Version{m.From, m.To} {
+		if v == vitrine.Latest || v.Compare(a.head.Version) > 0 {
 			return fmt.Errorf("names version %s, the latest is %s", v, a.head.Version)
 		}
 	}

@@ -3,6 +3,7 @@ package appsvc_test
 import (
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -23,7 +24,7 @@ func TestAuditOfAnswers(t *testing.T) {
 		`null`:        false,
 	} {
 		a := appsvc.NewAuditor(appsvc.Limits{})
-		app := appsvc.App{Meta: appsvc.Meta{ID: "app", Version: appsvc.NewVersion(0), Owner: editor.URN, UpdatedBy: editor.URN},
+		app := appsvc.App{Meta: appsvc.Meta{ID: "app", Version: vitrine.NewVersion(0), Owner: editor.URN, UpdatedBy: editor.URN},
 			Body: appsvc.Body(`{"title":"t","owner":{"urn":"` + editor.URN + `"},"groups":["` + site1 + `"],"elements":[]}`)}
 		if err := a.Version(app); err != nil {
 			t.Fatal(err)

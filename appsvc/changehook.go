@@ -3,6 +3,7 @@ package appsvc
 import (
 	"context"
 	"errors"
+	"github.com/vitrine-go/vitrine"
 	"slices"
 )
 
@@ -41,10 +42,10 @@ type Change struct {
 
 	// From and To are the versions between which the app's latest version, or the tag, moves. From is zero
 	// for AppCreated and for a tag that is new; To is zero for TagDeleted.
-	From, To Version
+	From, To vitrine.Version
 
-	Restored Version // the version whose content an AppRestored brings back
-	Tag      string  // name of the tag of TagSet and TagDeleted
+	Restored vitrine.Version // the version whose content an AppRestored brings back
+	Tag      string          // name of the tag of TagSet and TagDeleted
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component Component
@@ -53,7 +54,7 @@ type Change struct {
 // record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and writes
 // the change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
 // so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled back.
-func (s *Service) record(ctx context.Context, tx Tx, by Caller, c Change) error {
+func (s *Service) record(ctx context.Context, tx Tx, by vitrine.Caller, c Change) error {
 	if err := s.permit(ctx, by, c); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (s *Service) record(ctx context.Context, tx Tx, by Caller, c Change) error 
 
 // permit asks Options.Check about a change. It returns nil if there is no such rule, or if the rule allows the change, and
 // otherwise what asRefusal makes of the error.
-func (s *Service) permit(ctx context.Context, by Caller, c Change) error {
+func (s *Service) permit(ctx context.Context, by vitrine.Caller, c Change) error {
 	if s.check == nil {
 		return nil
 	}
@@ -76,20 +77,20 @@ var checkKinds = []struct {
 	kind error
 	code string
 }{
-	{ErrInvalid, CodeInvalid}, {ErrForbidden, CodeForbidden}, {ErrNotFound, CodeNotFound}, {ErrConflict, CodeStaleVersion},
-	{ErrTooLarge, CodeTooLarge}, {ErrUnprocessable, CodeNotApplicable},
+	{vitrine.ErrInvalid, vitrine.CodeInvalid}, {vitrine.ErrForbidden, vitrine.CodeForbidden}, {vitrine.ErrNotFound, vitrine.CodeNotFound}, {vitrine.ErrConflict, vitrine.CodeStaleVersion},
+	{vitrine.ErrTooLarge, vitrine.CodeTooLarge}, {vitrine.ErrUnprocessable, vitrine.CodeNotApplicable},
 }
 
 // undecided are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a caller
 // retries as it does when the store is busy.
-var undecided = []error{ErrBusy, ErrFull, ErrUnknown, context.Canceled, context.DeadlineExceeded}
+var undecided = []error{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown, context.Canceled, context.DeadlineExceeded}
 
 // refusedChange is the error of a change that Options.Check refused. errors.As finds the *Error in it;
 // errors.Is and errors.As also find the error of the check. By its type, Service.missing tells an ErrNotFound of the check
 // from one of the store.
 type refusedChange struct {
-	as    *Error // what the caller gets
-	cause error  // what Options.Check has returned
+	as    *vitrine.Error // what the caller gets
+	cause error          // what Options.Check has returned
 }
 
 // Error returns the sentence of the *Error.
@@ -109,13 +110,13 @@ func asRefusal(err error) error {
 	if err == nil || slices.ContainsFunc(undecided, is) {
 		return err
 	}
-	if e, ok := errors.AsType[*Error](err); ok && e.Kind != nil {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind != nil {
 		return &refusedChange{e, err}
 	}
 	for _, a := range checkKinds {
 		if is(a.kind) {
-			return &refusedChange{&Error{Kind: a.kind, Code: a.code, Reason: err.Error()}, err}
+			return &refusedChange{&vitrine.Error{Kind: a.kind, Code: a.code, Reason: err.Error()}, err}
 		}
 	}
-	return &refusedChange{&Error{Kind: ErrForbidden, Code: CodeForbidden, Reason: err.Error()}, err}
+	return &refusedChange{&vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeForbidden, Reason: err.Error()}, err}
 }

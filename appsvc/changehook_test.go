@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -25,7 +26,7 @@ func newWatched(t *testing.T) *watched {
 
 func watchedOn(t *testing.T, store appsvc.Store) *watched {
 	w := &watched{workshop: newWorkshop(t)}
-	w.Service = appsvc.New(store, &appsvc.Options{Check: func(_ context.Context, by appsvc.Caller, c appsvc.Change) error {
+	w.Service = appsvc.New(store, &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
 		w.seen, w.by = append(w.seen, c), append(w.by, by.URN)
 		return w.refuse
 	}})
@@ -53,13 +54,13 @@ var steps = []step{
 		return ignoring(w.Patch(context.Background(), editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
 	}, `app.updated 0 -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "First" -> "Winter"`},
 	{"restore", func(w *watched, app appsvc.App) error {
-		return ignoring(w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)}))
+		return ignoring(w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}))
 	}, `app.restored 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "Winter" -> "First" of 0`},
 	{"make a tag", func(w *watched, app appsvc.App) error {
-		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(1)}))
+		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(1)}))
 	}, `tag.set live  -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "Winter"`},
 	{"move a tag", func(w *watched, app appsvc.App) error {
-		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.Latest}))
+		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.Latest}))
 	}, `tag.set live 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "First"`},
 	{"delete a tag", func(w *watched, app appsvc.App) error {
 		return w.DeleteTag(context.Background(), editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"})
@@ -146,10 +147,10 @@ func TestARefusedChangeIsNotMade(t *testing.T) {
 		before := w.all()
 		w.refuse = own
 		err := step.do(w, app)
-		if !errors.Is(err, own) || !errors.Is(err, appsvc.ErrForbidden) {
+		if !errors.Is(err, own) || !errors.Is(err, vitrine.ErrForbidden) {
 			t.Errorf("%s: %v, want the error of the check and ErrForbidden", step.name, err)
 		}
-		if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Code != appsvc.CodeForbidden || e.Error() != own.Error() || err.Error() != own.Error() {
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Code != vitrine.CodeForbidden || e.Error() != own.Error() || err.Error() != own.Error() {
 			t.Errorf("%s: the error is %v, want an *Error with the check's own sentence", step.name, err)
 		}
 		if after := w.all(); after != before {
@@ -167,7 +168,7 @@ func TestARefusedChangeIsNotMade(t *testing.T) {
 
 func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 	own := errors.New("own")
-	exact := &appsvc.Error{Kind: appsvc.ErrUnprocessable, Code: "frozen", Reason: "the front page is frozen"}
+	exact := &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: "frozen", Reason: "the front page is frozen"}
 	for _, test := range []struct {
 		name   string
 		err    error
@@ -175,12 +176,12 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 		code   string // "" = no *Error
 		refuse error
 	}{
-		{"another kind", fmt.Errorf("%w: %w", appsvc.ErrUnprocessable, own), appsvc.ErrUnprocessable, appsvc.CodeNotApplicable, own},
-		{"conflict", fmt.Errorf("later: %w", appsvc.ErrConflict), appsvc.ErrConflict, appsvc.CodeStaleVersion, nil},
-		{"an Error", fmt.Errorf("rule 7: %w", exact), appsvc.ErrUnprocessable, "frozen", exact},
-		{"an Error without a kind", &appsvc.Error{Reason: "no"}, appsvc.ErrForbidden, appsvc.CodeForbidden, nil},
-		{"not found", fmt.Errorf("%w: %w", appsvc.ErrNotFound, own), appsvc.ErrNotFound, appsvc.CodeNotFound, own},
-		{"busy", fmt.Errorf("directory: %w", appsvc.ErrBusy), appsvc.ErrBusy, "", nil},
+		{"another kind", fmt.Errorf("%w: %w", vitrine.ErrUnprocessable, own), vitrine.ErrUnprocessable, vitrine.CodeNotApplicable, own},
+		{"conflict", fmt.Errorf("later: %w", vitrine.ErrConflict), vitrine.ErrConflict, vitrine.CodeStaleVersion, nil},
+		{"an Error", fmt.Errorf("rule 7: %w", exact), vitrine.ErrUnprocessable, "frozen", exact},
+		{"an Error without a kind", &vitrine.Error{Reason: "no"}, vitrine.ErrForbidden, vitrine.CodeForbidden, nil},
+		{"not found", fmt.Errorf("%w: %w", vitrine.ErrNotFound, own), vitrine.ErrNotFound, vitrine.CodeNotFound, own},
+		{"busy", fmt.Errorf("directory: %w", vitrine.ErrBusy), vitrine.ErrBusy, "", nil},
 		{"canceled", context.Canceled, context.Canceled, "", nil},
 	} {
 		w := newWatched(t)
@@ -190,10 +191,10 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 		if !errors.Is(err, test.kind) || test.refuse != nil && !errors.Is(err, test.refuse) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.kind)
 		}
-		if test.kind != appsvc.ErrForbidden && errors.Is(err, appsvc.ErrForbidden) {
+		if test.kind != vitrine.ErrForbidden && errors.Is(err, vitrine.ErrForbidden) {
 			t.Errorf("%s: %v is ErrForbidden too", test.name, err)
 		}
-		if e, ok := errors.AsType[*appsvc.Error](err); ok != (test.code != "") || ok && (e.Code != test.code || e.Pointer != "") {
+		if e, ok := errors.AsType[*vitrine.Error](err); ok != (test.code != "") || ok && (e.Code != test.code || e.Pointer != "") {
 			t.Errorf("%s: the error is %#v, want the code %q", test.name, e, test.code)
 		}
 	}
@@ -202,7 +203,7 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 func TestWhatChangesNothingIsNotChecked(t *testing.T) {
 	ctx, w := context.Background(), newWatched(t)
 	app := w.app()
-	put := appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0), IdempotencyKey: "k1"}
+	put := appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0), IdempotencyKey: "k1"}
 	if _, err := w.PutTag(ctx, editor, put); err != nil {
 		t.Fatal(err)
 	}
@@ -224,11 +225,11 @@ func TestWhatChangesNothingIsNotChecked(t *testing.T) {
 	if _, err := w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"First"}]`)); err != nil {
 		t.Errorf("a patch that changes nothing: %v", err)
 	}
-	stranger := appsvc.Caller{URN: "urn:vitrine:example.test:user=stranger"}
-	if err := w.DeleteTag(ctx, stranger, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}); !errors.Is(err, appsvc.ErrNotFound) {
+	stranger := vitrine.Caller{URN: "urn:vitrine:example.test:user=stranger"}
+	if err := w.DeleteTag(ctx, stranger, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("DeleteTag by a stranger: %v, want ErrNotFound", err)
 	}
-	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "other"}); !errors.Is(err, appsvc.ErrNotFound) {
+	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "other"}); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("DeleteTag of no tag: %v, want ErrNotFound", err)
 	}
 	if len(w.seen) > 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -99,7 +100,7 @@ type CreateComponentRequest struct {
 //     under "Components and configs" what it may be), or if there is a component with the same id or with the same name and
 //     version;
 //   - ErrUnprocessable if the idempotency key was used for another request.
-func (s *Service) CreateComponent(ctx context.Context, by Caller, in CreateComponentRequest) (Component, error) {
+func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in CreateComponentRequest) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return Component{}, err
 	}
@@ -150,7 +151,7 @@ func madeComponent(manifest []byte, id string) (Component, error) {
 // Component returns the latest version of a component: the highest one if all its versions are semantic
 // versions, else the one created last. Every caller without TagsOnly may read it. It returns ErrNotFound if there is no
 // component of this name.
-func (s *Service) Component(ctx context.Context, by Caller, name string) (Component, error) {
+func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string) (Component, error) {
 	var best Component
 	if err := by.CheckUnrestricted(); err != nil {
 		return best, err
@@ -193,11 +194,11 @@ type ListComponentsRequest struct {
 // ListComponents returns a page of components, each as its latest version, by name in byte order. Their Manifest is nil;
 // Component returns it. A request cannot limit the number of components: a page ends when the JSON of its components has about
 // Limits.PageBytes. Every caller without TagsOnly may read components.
-func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponentsRequest) (Page[Component], error) {
+func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) (vitrine.Page[Component], error) {
 	if err := by.CheckUnrestricted(); err != nil {
-		return Page[Component]{}, err
+		return vitrine.Page[Component]{}, err
 	}
-	var out Page[Component]
+	var out vitrine.Page[Component]
 	err := s.store.View(ctx, func(r Reader) error {
 		page := newPageBuilder[Component](ctx, 0, s.limits.PageBytes)
 		// The versions of one name come together. When the next name begins, the latest of them is known.
@@ -221,7 +222,7 @@ func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponen
 				return err
 			}
 		}
-		out = Page[Component]{Items: page.items}
+		out = vitrine.Page[Component]{Items: page.items}
 		if page.more {
 			out.Next = page.items[len(page.items)-1].Name
 		}
@@ -232,7 +233,7 @@ func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponen
 
 // AllComponents yields the latest version of each component, from in.After on, page by page. It ends with the first error, which
 // comes in the last pair.
-func (s *Service) AllComponents(ctx context.Context, by Caller, in ListComponentsRequest) iter.Seq2[Component, error] {
+func (s *Service) AllComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) iter.Seq2[Component, error] {
 	return paging.All(in.After, func(after string) ([]Component, string, error) {
 		page, err := s.ListComponents(ctx, by, ListComponentsRequest{After: after})
 		return page.Items, page.Next, err
@@ -254,7 +255,7 @@ type DeleteComponentRequest struct {
 //
 // It returns ErrForbidden unless the caller may manage components, ErrNotFound if there is no component of this name, and
 // ErrUnprocessable if the idempotency key was used for another request.
-func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteComponentRequest) error {
+func (s *Service) DeleteComponent(ctx context.Context, by vitrine.Caller, in DeleteComponentRequest) error {
 	if err := mayManageComponents(by, "deleteComponent"); err != nil {
 		return err
 	}
@@ -264,7 +265,7 @@ func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteCompo
 	}
 	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx Tx) error {
 		err := tx.DeleteComponent(ctx, in.Name)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, vitrine.ErrNotFound) {
 			return noComponent(in.Name)
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -102,8 +103,8 @@ func TestAComponentThatIsNotThere(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	for _, name := range []string{"", "Any", "any ", "%", "absent"} {
 		_, err := w.Component(ctx, editor, name)
-		checkKind(t, err, appsvc.ErrNotFound)
-		checkKind(t, w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: name}), appsvc.ErrNotFound)
+		checkKind(t, err, vitrine.ErrNotFound)
+		checkKind(t, w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: name}), vitrine.ErrNotFound)
 	}
 }
 
@@ -121,7 +122,7 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.component(`{"name":"text","version":"9.0.0","main":"nine.js","configSchema":{}}`) // another one of that name
-	if now, err := w.Version(ctx, editor, app.ID, appsvc.NewVersion(0)); err != nil || string(now.Body) != string(app.Body) {
+	if now, err := w.Version(ctx, editor, app.ID, vitrine.NewVersion(0)); err != nil || string(now.Body) != string(app.Body) {
 		t.Errorf("version 0 is now %s, %v", now.Body, err)
 	}
 	for _, op := range []string{
@@ -129,12 +130,12 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 		`{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"},{"op":"replace","path":"/apps/0/elements/2/config","value":{}}`,
 		`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"text","version":"1.0.0"},"config":{}}}`,
 	} {
-		checkKind(t, patch(1, op), appsvc.ErrUnprocessable)
+		checkKind(t, patch(1, op), vitrine.ErrUnprocessable)
 	}
 	checkKind(t, patch(1, `{"op":"replace","path":"/apps/0/title","value":"still"}`), nil)
 	checkKind(t, patch(2, `{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"}`), nil)
 	checkKind(t, patch(3, `{"op":"copy","from":"/apps/0/elements/1","path":"/apps/0/elements/-"}`), nil)
-	restored, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)})
+	restored, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 	if err != nil || string(restored.Body) != string(app.Body) {
 		t.Errorf("restored it is %s, %v; want %s", restored.Body, err, app.Body)
 	}
@@ -249,7 +250,7 @@ func TestCreateComponentRefuses(t *testing.T) {
 				}
 				return
 			}
-			checkKind(t, err, appsvc.ErrInvalid)
+			checkKind(t, err, vitrine.ErrInvalid)
 			if err == nil || !strings.Contains(err.Error(), test.says) || len(list) != 0 {
 				t.Errorf("error %v, want %q in it; %d components are stored", err, test.says, len(list))
 			}
@@ -264,8 +265,8 @@ func TestAComponentExistsOnce(t *testing.T) {
 		return err
 	}
 	checkKind(t, create("1", "a", "1"), nil)
-	checkKind(t, create("1", "b", "1"), appsvc.ErrInvalid)
-	checkKind(t, create("2", "a", "1"), appsvc.ErrInvalid)
+	checkKind(t, create("1", "b", "1"), vitrine.ErrInvalid)
+	checkKind(t, create("2", "a", "1"), vitrine.ErrInvalid)
 	checkKind(t, create("2", "a", "2"), nil)
 	checkKind(t, create("3", "A", "1"), nil)
 	checkKind(t, w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "a"}), nil)
@@ -280,7 +281,7 @@ func TestAManifestHasOnlySoManyBytes(t *testing.T) {
 		return []byte(begin + strings.Repeat("x", size-len(begin)-len(end)) + end)
 	}
 	_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest(1<<20 + 1)})
-	checkKind(t, err, appsvc.ErrTooLarge)
+	checkKind(t, err, vitrine.ErrTooLarge)
 	if _, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest(1 << 20)}); err != nil {
 		t.Error(err)
 	}
@@ -307,11 +308,11 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 		name, made string
 		err        error
 	}{
-		{"with another schema", `{"id":"7","name":"c","version":"1","main":"m.js","configSchema":{"type":"object"}}`, appsvc.ErrConflict},
-		{"with another script", `{"id":"7","name":"c","version":"1","main":"n.js","configSchema":{}}`, appsvc.ErrConflict},
-		{"with another id", `{"id":"8","name":"c","version":"1","main":"m.js","configSchema":{}}`, appsvc.ErrConflict},
+		{"with another schema", `{"id":"7","name":"c","version":"1","main":"m.js","configSchema":{"type":"object"}}`, vitrine.ErrConflict},
+		{"with another script", `{"id":"7","name":"c","version":"1","main":"n.js","configSchema":{}}`, vitrine.ErrConflict},
+		{"with another id", `{"id":"8","name":"c","version":"1","main":"m.js","configSchema":{}}`, vitrine.ErrConflict},
 		{"as it was", old, nil},
-		{"not at all", "", appsvc.ErrUnprocessable},
+		{"not at all", "", vitrine.ErrUnprocessable},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -45,15 +46,15 @@ type ComponentCheck struct {
 
 // BrokenElement is an element whose config does not conform to a component.
 type BrokenElement struct {
-	App     string  `json:"app"` // its id
-	Version Version `json:"version"`
+	App     string          `json:"app"` // its id
+	Version vitrine.Version `json:"version"`
 	// Tags are the names of the tags that point to the version, in order. There are none if the version is checked only because
 	// it is the latest.
 	Tags    []string `json:"tags"`
 	Element string   `json:"element"` // its id
 	// Violations are what the schema refuses, at most 100. A config that is too costly to validate has one violation, with the
 	// keyword "cost".
-	Violations []Violation `json:"violations"`
+	Violations []vitrine.Violation `json:"violations"`
 }
 
 // wireCheck is the JSON of a ComponentCheck. Its lists are never null, and next is null at the end.
@@ -105,7 +106,7 @@ const (
 // It returns ErrForbidden unless the caller may manage components, ErrInvalid with the pointer /name if the manifest has
 // another name, ErrInvalid if After is not a cursor of a check of this component, and otherwise the errors of
 // CreateComponent.
-func (s *Service) CheckComponent(ctx context.Context, by Caller, in CheckComponentRequest) (ComponentCheck, error) {
+func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in CheckComponentRequest) (ComponentCheck, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return ComponentCheck{}, err
 	}
@@ -151,7 +152,7 @@ func (s *Service) CheckComponent(ctx context.Context, by Caller, in CheckCompone
 
 // AllBrokenElements yields the elements that CheckComponent finds broken, answer by answer. Each answer is as of its own time. It
 // ends with the first error, which comes in the last pair.
-func (s *Service) AllBrokenElements(ctx context.Context, by Caller, in CheckComponentRequest) iter.Seq2[BrokenElement, error] {
+func (s *Service) AllBrokenElements(ctx context.Context, by vitrine.Caller, in CheckComponentRequest) iter.Seq2[BrokenElement, error] {
 	return paging.Sparse(in.After, func(after string) ([]BrokenElement, string, error) {
 		in.After = after
 		found, err := s.CheckComponent(ctx, by, in)
@@ -219,16 +220,16 @@ func (k *checker) users(ctx context.Context, q UserQuery) error {
 // The store has found the app because some version of it has used the component. Whether the latest version does is in its Head;
 // the bodies of tagged versions are read to find out. app returns errPageEnds if the answer is full or its time is up.
 func (k *checker) app(ctx context.Context, user ComponentUser) error {
-	tags := map[Version][]string{user.Version: {}}
+	tags := map[vitrine.Version][]string{user.Version: {}}
 	for _, tag := range user.Tags {
 		tags[tag.AppVersion] = append(tags[tag.AppVersion], tag.Name)
 	}
 	// The latest version is among the keys, with or without tags.
-	versions := make([]Version, 0, len(tags))
+	versions := make([]vitrine.Version, 0, len(tags))
 	for v := range tags {
 		versions = append(versions, v)
 	}
-	slices.SortFunc(versions, Version.Compare)
+	slices.SortFunc(versions, vitrine.Version.Compare)
 	seen := false
 	for _, v := range versions {
 		// What comes before k.from was checked in an earlier answer.
@@ -340,7 +341,7 @@ func (b BrokenElement) size() int {
 // violations returns what is wrong with a config as it is stored: what a write would refuse it with. A config that cannot
 // be judged has one violation for the whole config, with the error as its Message. Its Keyword is "cost" if validating would
 // take too long, and "" otherwise, as when the engine returns an error.
-func (c *compiledSchema) violations(config []byte) []Violation {
+func (c *compiledSchema) violations(config []byte) []vitrine.Violation {
 	err := c.validateWithin(new(schemaguard.Budget), config)
 	if err == nil {
 		return nil
@@ -350,9 +351,9 @@ func (c *compiledSchema) violations(config []byte) []Violation {
 	}
 	keyword := ""
 	if errors.Is(err, schemaguard.ErrCostly) {
-		keyword = CodeCost
+		keyword = vitrine.CodeCost
 	}
-	return []Violation{{Keyword: keyword, Message: err.Error()}}
+	return []vitrine.Violation{{Keyword: keyword, Message: err.Error()}}
 }
 
 // checkPosition is a place in the order of a check. The elements of the version before this index were looked at, and so

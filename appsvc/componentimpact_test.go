@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -21,7 +22,7 @@ func manifestOf(version, schema string) []byte {
 }
 
 // textApp creates an app of elements of text 0, which accepts anything, with these configs.
-func (w *workshop) textApp(by appsvc.Caller, group string, configs ...string) appsvc.App {
+func (w *workshop) textApp(by vitrine.Caller, group string, configs ...string) appsvc.App {
 	w.t.Helper()
 	in := appsvc.CreateAppRequest{Title: "x", Groups: []string{group}}
 	for _, config := range configs {
@@ -61,33 +62,33 @@ func TestACheckFindsWhatWouldBreak(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := w.textApp(admin, site1, `{"size":"tagged"}`) // uses it in a tagged version only
-	w.putTag(was.ID, "production", appsvc.NewVersion(0))
-	w.putTag(was.ID, "Stable", appsvc.NewVersion(0))
+	w.putTag(was.ID, "production", vitrine.NewVersion(0))
+	w.putTag(was.ID, "Stable", vitrine.NewVersion(0))
 	w.change(was.ID, func(p *appsvc.PatchBuilder) { p.RemoveElement(0) })
 	past := w.textApp(admin, site1, `{"size":"past"}`) // used it in a version that nobody is shown
 	w.change(past.ID, func(p *appsvc.PatchBuilder) { p.RemoveElement(0) })
-	w.putTag(past.ID, "production", appsvc.NewVersion(1))
-	w.putTag(first.ID, "production", appsvc.NewVersion(0)) // the latest, looked at once
+	w.putTag(past.ID, "production", vitrine.NewVersion(1))
+	w.putTag(first.ID, "production", vitrine.NewVersion(0)) // the latest, looked at once
 	w.change(first.ID, func(p *appsvc.PatchBuilder) { p.SetConfig(1, "/size", 2) })
 	before := w.everything(first.ID)
 	if err := w.DeleteComponent(ctx, admin, appsvc.DeleteComponentRequest{Name: "text"}); err != nil { // it need not exist
 		t.Fatal(err)
 	}
-	by := appsvc.Caller{URN: network + ":user=builder", Reads: []string{network}, Components: true}
+	by := vitrine.Caller{URN: network + ":user=builder", Reads: []string{network}, Components: true}
 	in := appsvc.CheckComponentRequest{Name: "text", Manifest: manifestOf("2", `{"properties":{"size":{"type":"integer"}},"tpye":"object"}`)}
 	got, err := w.CheckComponent(ctx, by, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	violation := []appsvc.Violation{{Pointer: "/size", Keyword: "type", Message: "got string, want integer"}}
+	violation := []vitrine.Violation{{Pointer: "/size", Keyword: "type", Message: "got string, want integer"}}
 	want := []appsvc.BrokenElement{
-		{App: first.ID, Version: appsvc.NewVersion(0), Tags: []string{"production"}, Element: "1", Violations: violation},
-		{App: was.ID, Version: appsvc.NewVersion(0), Tags: []string{"Stable", "production"}, Element: "0", Violations: violation},
+		{App: first.ID, Version: vitrine.NewVersion(0), Tags: []string{"production"}, Element: "1", Violations: violation},
+		{App: was.ID, Version: vitrine.NewVersion(0), Tags: []string{"Stable", "production"}, Element: "0", Violations: violation},
 	}
 	slices.SortFunc(want, func(a, b appsvc.BrokenElement) int { return strings.Compare(a.App, b.App) })
 	if len(got.Broken) == 2 {
 		want[0].Violations, want[1].Violations = got.Broken[0].Violations, got.Broken[1].Violations
-		for _, v := range [][]appsvc.Violation{want[0].Violations, want[1].Violations} {
+		for _, v := range [][]vitrine.Violation{want[0].Violations, want[1].Violations} {
 			if len(v) != 1 || v[0].Pointer != "/size" || v[0].Keyword != "type" || v[0].Message == "" {
 				t.Errorf("violations %+v", v)
 			}
@@ -141,12 +142,12 @@ func TestACheckRefusesWhatACreationRefuses(t *testing.T) {
 	}
 	good := manifestOf("2", "{}")
 	_, err := w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "other", Manifest: good})
-	if e := new(appsvc.Error); !errors.As(err, &e) || e.Kind != appsvc.ErrInvalid || e.Pointer != "/name" {
+	if e := new(vitrine.Error); !errors.As(err, &e) || e.Kind != vitrine.ErrInvalid || e.Pointer != "/name" {
 		t.Errorf("another name: %v", err)
 	}
-	for _, by := range []appsvc.Caller{owner, moderator(network), {URN: network + ":user=r", Reads: []string{network}}, {URN: network + ":user=t", TagsOnly: true, Tags: []string{"a"}, Components: true}} {
+	for _, by := range []vitrine.Caller{owner, moderator(network), {URN: network + ":user=r", Reads: []string{network}}, {URN: network + ":user=t", TagsOnly: true, Tags: []string{"a"}, Components: true}} {
 		_, err := w.CheckComponent(ctx, by, appsvc.CheckComponentRequest{Name: "text", Manifest: good})
-		checkKind(t, err, appsvc.ErrForbidden)
+		checkKind(t, err, vitrine.ErrForbidden)
 	}
 }
 
@@ -171,7 +172,7 @@ func TestACheckOfACostlyConfig(t *testing.T) {
 	}
 	w.component(string(manifest))
 	_, err = w.Patch(ctx, admin, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2"}]`))
-	if e := new(appsvc.Error); !errors.As(err, &e) || e.Code != appsvc.CodeCost {
+	if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeCost {
 		t.Errorf("the write says %v", err)
 	}
 }
@@ -222,13 +223,13 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 	for _, bad := range []string{"x", full.Next + "=", full.Next[1:], "AAAA", strings.Repeat("A", 40)} {
 		in.After = bad
 		_, err := w.CheckComponent(ctx, admin, in)
-		if e := new(appsvc.Error); !errors.As(err, &e) || e.Parameter != "after" {
+		if e := new(vitrine.Error); !errors.As(err, &e) || e.Parameter != "after" {
 			t.Errorf("cursor %q: %v", bad, err)
 		}
 	}
 	_, err = w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "any", After: full.Next,
 		Manifest: []byte(`{"name":"any","version":"2","main":"m.js","configSchema":{}}`)})
-	checkKind(t, err, appsvc.ErrInvalid)
+	checkKind(t, err, vitrine.ErrInvalid)
 }
 
 // The clock of this service moves a second each time it is looked at.
@@ -239,7 +240,7 @@ func TestACheckEndsAfterFiveSeconds(t *testing.T) {
 	w.component(string(manifestOf("0", "{}")))
 	for range 3 {
 		id := w.textApp(admin, site1, slices.Repeat([]string{`{}`}, 7)...).ID
-		w.putTag(id, "a", appsvc.NewVersion(0))
+		w.putTag(id, "a", vitrine.NewVersion(0))
 		w.change(id, func(p *appsvc.PatchBuilder) { p.SetTitle("y") })
 	}
 	in := appsvc.CheckComponentRequest{Name: "text", Manifest: manifestOf("2", `{"required":["a"]}`)}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"golang.org/x/mod/semver"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -65,8 +66,8 @@ type ListComponentVersionsRequest struct {
 // It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of range or After is not a
 // version of the component: for instance, because the component was deleted, and created again with other versions, between
 // two pages.
-func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) (Page[Component], error) {
-	var out Page[Component]
+func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest) (vitrine.Page[Component], error) {
+	var out vitrine.Page[Component]
 	if err := by.CheckUnrestricted(); err != nil {
 		return out, err
 	}
@@ -102,7 +103,7 @@ func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListC
 				break
 			}
 		}
-		out = (Page[Component]{Items: page.items})
+		out = (vitrine.Page[Component]{Items: page.items})
 		if page.more {
 			out.Next = page.items[len(page.items)-1].Version
 		}
@@ -147,7 +148,7 @@ func (c Component) listed() (Component, error) {
 
 // AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page. in.Limit is
 // how many are read at a time. It ends with the first error, which comes in the last pair.
-func (s *Service) AllComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) iter.Seq2[Component, error] {
+func (s *Service) AllComponentVersions(ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest) iter.Seq2[Component, error] {
 	return paging.All(in.After, func(after string) ([]Component, string, error) {
 		in.After = after
 		page, err := s.ListComponentVersions(ctx, by, in)
@@ -158,7 +159,7 @@ func (s *Service) AllComponentVersions(ctx context.Context, by Caller, in ListCo
 // ComponentVersion returns one version of a component. Its Manifest has all members that CreateComponent
 // got, and also id and description if CreateComponent got none: a random id, and null. Every caller without TagsOnly may read it.
 // It returns ErrNotFound if there is no such version.
-func (s *Service) ComponentVersion(ctx context.Context, by Caller, name, version string) (Component, error) {
+func (s *Service) ComponentVersion(ctx context.Context, by vitrine.Caller, name, version string) (Component, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Component{}, err
 	}

@@ -8,21 +8,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-func componentService(t *testing.T, limits appsvc.Limits, versions ...string) (*appsvc.Service, appsvc.Caller) {
+func componentService(t *testing.T, limits appsvc.Limits, versions ...string) (*appsvc.Service, vitrine.Caller) {
 	t.Helper()
 	svc := appsvc.New(memory.New().Apps(), &appsvc.Options{NewID: func() string { return "made" }, Limits: limits})
-	by := appsvc.Caller{URN: "urn:vitrine:example.test:user=a", Components: true}
+	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=a", Components: true}
 	for i, v := range versions {
 		manifest := fmt.Sprintf(`{"id":"id%d","name":"c","version":%q,"main":"/%s.js","configSchema":{"title":"%s"},"description":"the %s one"}`, i, v, v, v, v)
 		if _, err := svc.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return svc, appsvc.Caller{URN: "urn:vitrine:example.test:user=b"}
+	return svc, vitrine.Caller{URN: "urn:vitrine:example.test:user=b"}
 }
 
 func TestVersionsOfAComponentAreListedNewestFirst(t *testing.T) {
@@ -70,10 +71,10 @@ func TestListComponentVersionsRefuses(t *testing.T) {
 		want error
 		says string
 	}{
-		{"a name that no component has", appsvc.ListComponentVersionsRequest{Name: "d"}, appsvc.ErrNotFound, `there is no component named "d"`},
-		{"no name", appsvc.ListComponentVersionsRequest{}, appsvc.ErrNotFound, `there is no component named ""`},
-		{"a limit of 501", appsvc.ListComponentVersionsRequest{Name: "c", Limit: 501}, appsvc.ErrInvalid, "limit: "},
-		{"a version to go on after that is not there", appsvc.ListComponentVersionsRequest{Name: "c", After: "2"}, appsvc.ErrInvalid, "after: "},
+		{"a name that no component has", appsvc.ListComponentVersionsRequest{Name: "d"}, vitrine.ErrNotFound, `there is no component named "d"`},
+		{"no name", appsvc.ListComponentVersionsRequest{}, vitrine.ErrNotFound, `there is no component named ""`},
+		{"a limit of 501", appsvc.ListComponentVersionsRequest{Name: "c", Limit: 501}, vitrine.ErrInvalid, "limit: "},
+		{"a version to go on after that is not there", appsvc.ListComponentVersionsRequest{Name: "c", After: "2"}, vitrine.ErrInvalid, "after: "},
 	} {
 		_, err := svc.ListComponentVersions(context.Background(), by, c.in)
 		if !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), c.says) {
@@ -86,6 +87,6 @@ func TestAComponentVersionThatIsNotThere(t *testing.T) {
 	svc, by := componentService(t, appsvc.Limits{}, "1")
 	for _, absent := range [][2]string{{"c", "3"}, {"d", "1"}, {"", "1"}, {"c", ""}} {
 		_, err := svc.ComponentVersion(context.Background(), by, absent[0], absent[1])
-		checkKind(t, err, appsvc.ErrNotFound)
+		checkKind(t, err, vitrine.ErrNotFound)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 )
 
@@ -44,7 +45,7 @@ func findComponent(ctx context.Context, r Reader, ref ComponentRef) (Component, 
 	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version}) {
 		return c, err
 	}
-	return Component{}, unprocessable(CodeUnknownComponent, "", "there is no component %q version %q", ref.Name, ref.Version)
+	return Component{}, unprocessable(vitrine.CodeUnknownComponent, "", "there is no component %q version %q", ref.Name, ref.Version)
 }
 
 // validateDraft reads the components of the written elements and validates the configs against them. It returns the draft with
@@ -88,9 +89,9 @@ func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, 
 // nonconforming returns the error err of validateWithin as ErrUnprocessable: CodeCost if the budget was spent, and
 // otherwise CodeSchema, with the violations. The list is empty if the engine could not judge the config.
 func nonconforming(ref ComponentRef, err error) error {
-	e := unprocessable(CodeSchema, "", "does not conform to component %q version %q: %s", ref.Name, ref.Version, err)
+	e := unprocessable(vitrine.CodeSchema, "", "does not conform to component %q version %q: %s", ref.Name, ref.Version, err)
 	if errors.Is(err, schemaguard.ErrCostly) {
-		e.Code = CodeCost
+		e.Code = vitrine.CodeCost
 	}
 	if all, ok := errors.AsType[violations](err); ok {
 		e.Violations = all
@@ -109,10 +110,10 @@ func (e componentChanged) Unwrap() error { return e.error }
 // checkUnchanged runs in the transaction that stores a draft. It returns a componentChanged if a component that the
 // draft was validated against is not the same any more. This wraps ErrUnprocessable if the component was deleted, and
 // ErrConflict with CodeStaleVersion and current, the latest version of the app, if it was replaced.
-func checkUnchanged(ctx context.Context, tx Tx, used map[ComponentRef]Component, current Version) error {
+func checkUnchanged(ctx context.Context, tx Tx, used map[ComponentRef]Component, current vitrine.Version) error {
 	for ref, c := range used {
 		stored, err := findComponent(ctx, tx, ref)
-		if _, deleted := errors.AsType[*Error](err); deleted {
+		if _, deleted := errors.AsType[*vitrine.Error](err); deleted {
 			return componentChanged{err}
 		}
 		if err != nil {
@@ -120,7 +121,7 @@ func checkUnchanged(ctx context.Context, tx Tx, used map[ComponentRef]Component,
 		}
 		// Manifests are compared, and not ids: a new component may have the id of a deleted one.
 		if !bytes.Equal(stored.Manifest, c.Manifest) {
-			return componentChanged{conflict(CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)}
+			return componentChanged{conflict(vitrine.CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)}
 		}
 	}
 	return nil

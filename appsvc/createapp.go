@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/vitrine-go/vitrine"
 )
 
 // CreateAppRequest is the content of a new app. In JSON it is the body of POST /apps/.
@@ -33,7 +34,7 @@ type NewElement struct {
 //     would take too long (CodeCost), or the idempotency key was used for another request;
 //   - ErrConflict if a component was replaced meanwhile;
 //   - ErrTooLarge if the app with the manifests of its components has more than Limits.AppBytes, by default 16 MiB.
-func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest) (App, error) {
+func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateAppRequest) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
@@ -59,11 +60,11 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 	}
 	return s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
 		// The zero Version: a conflict has no version of an app to name, since there is no app yet.
-		if err := checkUnchanged(ctx, tx, used, Version{}); err != nil {
+		if err := checkUnchanged(ctx, tx, used, vitrine.Version{}); err != nil {
 			return App{}, err
 		}
 		now := s.millis()
-		meta := Meta{ID: s.newID(), Version: NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
+		meta := Meta{ID: s.newID(), Version: vitrine.NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
 		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)
 	})
 }
@@ -71,11 +72,11 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 // asInvalid returns an error of checkDraft as ErrInvalid. CreateApp needs it: the whole draft is in the request there, so
 // the request is wrong. In Patch the request may be right by itself, and its result breaks a rule.
 func asInvalid(err error) error {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Kind != ErrUnprocessable {
+	e, ok := errors.AsType[*vitrine.Error](err)
+	if !ok || e.Kind != vitrine.ErrUnprocessable {
 		return err
 	}
 	malformed := *e
-	malformed.Kind, malformed.Code = ErrInvalid, CodeInvalid
+	malformed.Kind, malformed.Code = vitrine.ErrInvalid, vitrine.CodeInvalid
 	return &malformed
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -69,18 +70,18 @@ func TestCreateAppRefuses(t *testing.T) {
 		says string
 	}{
 		{"nothing wrong", func(*appsvc.CreateAppRequest) {}, nil, ""},
-		{"no title", func(a *appsvc.CreateAppRequest) { a.Title = "" }, appsvc.ErrInvalid, "title"},
+		{"no title", func(a *appsvc.CreateAppRequest) { a.Title = "" }, vitrine.ErrInvalid, "title"},
 		{"a title at the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1024) }, nil, ""},
-		{"a title over the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1025) }, appsvc.ErrInvalid, "title"},
-		{"a title that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Title = "\xff" }, appsvc.ErrInvalid, "title"},
-		{"a group that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Groups = []string{network + ":site=\xff"} }, appsvc.ErrInvalid, "groups/0"},
-		{"no groups", func(a *appsvc.CreateAppRequest) { a.Groups = nil }, appsvc.ErrInvalid, "groups"},
-		{"a malformed group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "site 1"} }, appsvc.ErrInvalid, "groups/1"},
-		{"a user as a group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{editor.URN} }, appsvc.ErrInvalid, "groups/0"},
-		{"a group twice", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, site1} }, appsvc.ErrInvalid, "groups/1"},
+		{"a title over the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1025) }, vitrine.ErrInvalid, "title"},
+		{"a title that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Title = "\xff" }, vitrine.ErrInvalid, "title"},
+		{"a group that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Groups = []string{network + ":site=\xff"} }, vitrine.ErrInvalid, "groups/0"},
+		{"no groups", func(a *appsvc.CreateAppRequest) { a.Groups = nil }, vitrine.ErrInvalid, "groups"},
+		{"a malformed group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "site 1"} }, vitrine.ErrInvalid, "groups/1"},
+		{"a user as a group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{editor.URN} }, vitrine.ErrInvalid, "groups/0"},
+		{"a group twice", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, site1} }, vitrine.ErrInvalid, "groups/1"},
 		{"as many groups as allowed", func(a *appsvc.CreateAppRequest) { a.Groups = groups(100) }, nil, ""},
-		{"a group too many", func(a *appsvc.CreateAppRequest) { a.Groups = groups(101) }, appsvc.ErrInvalid, "groups"},
-		{"a group of others", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "urn:vitrine:other.test"} }, appsvc.ErrForbidden, "other.test"},
+		{"a group too many", func(a *appsvc.CreateAppRequest) { a.Groups = groups(101) }, vitrine.ErrInvalid, "groups"},
+		{"a group of others", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "urn:vitrine:other.test"} }, vitrine.ErrForbidden, "other.test"},
 		{"no elements", func(a *appsvc.CreateAppRequest) { a.Elements = nil }, nil, ""},
 		{"as many elements as allowed", func(a *appsvc.CreateAppRequest) {
 			a.Elements = make([]appsvc.NewElement, 1000)
@@ -88,29 +89,29 @@ func TestCreateAppRefuses(t *testing.T) {
 				a.Elements[i] = element("any", "1", `{}`)
 			}
 		}, nil, ""},
-		{"an element too many", func(a *appsvc.CreateAppRequest) { a.Elements = make([]appsvc.NewElement, 1001) }, appsvc.ErrInvalid, "elements"},
-		{"no component", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("", "1", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/name"},
-		{"no component version", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/version"},
-		{"no config", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", ``)} }, appsvc.ErrInvalid, "elements/0/config"},
-		{"a config of null", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", `null`)} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"an element too many", func(a *appsvc.CreateAppRequest) { a.Elements = make([]appsvc.NewElement, 1001) }, vitrine.ErrInvalid, "elements"},
+		{"no component", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("", "1", `{}`)} }, vitrine.ErrInvalid, "elements/0/component/name"},
+		{"no component version", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "", `{}`)} }, vitrine.ErrInvalid, "elements/0/component/version"},
+		{"no config", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", ``)} }, vitrine.ErrInvalid, "elements/0/config"},
+		{"a config of null", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", `null`)} }, vitrine.ErrInvalid, "elements/0/config"},
 		{"a config that is no JSON", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":1,"a":2}`)}
-		}, appsvc.ErrInvalid, `/elements/0/config/a: duplicate member name "a"`},
+		}, vitrine.ErrInvalid, `/elements/0/config/a: duplicate member name "a"`},
 		{"a config as deep as allowed", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", deep(61))} }, nil, ""},
-		{"a config too deep", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", deep(62))} }, appsvc.ErrInvalid, "elements/0/config"},
-		{"an unknown component", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("none", "1", `{}`)} }, appsvc.ErrUnprocessable, "/elements/0/component: there is no component"},
+		{"a config too deep", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", deep(62))} }, vitrine.ErrInvalid, "elements/0/config"},
+		{"an unknown component", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("none", "1", `{}`)} }, vitrine.ErrUnprocessable, "/elements/0/component: there is no component"},
 		{"an unknown component version", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("any", "2", `{}`)}
-		}, appsvc.ErrUnprocessable, "/elements/1/component: there is no component"},
+		}, vitrine.ErrUnprocessable, "/elements/1/component: there is no component"},
 		{"a config against its schema", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("text", "1.0.0", `{"size":"x"}`)}
-		}, appsvc.ErrUnprocessable, "/elements/1/config: does not conform to"},
+		}, vitrine.ErrUnprocessable, "/elements/1/config: does not conform to"},
 		{"an app larger than a patched one may be", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":"`+strings.Repeat("x", 4<<20)+`"}`)}
 		}, nil, ""},
 		{"an app too large", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":"`+strings.Repeat("x", 16<<20)+`"}`)}
-		}, appsvc.ErrTooLarge, "16777216"},
+		}, vitrine.ErrTooLarge, "16777216"},
 		{"anything under a schema without constraints", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":[`+strings.Repeat("1,", 1_000_000)+`1]}`)}
 		}, nil, ""},
@@ -119,12 +120,12 @@ func TestCreateAppRefuses(t *testing.T) {
 				a.Elements = append(a.Elements, element("branching", "1", `{"a":1,"b":2,"c":3,"d":4}`))
 			}
 			a.Elements = a.Elements[1:]
-		}, appsvc.ErrUnprocessable, "too long"},
+		}, vitrine.ErrUnprocessable, "too long"},
 		{"a config that is not too costly by itself", func(a *appsvc.CreateAppRequest) {
 			a.Elements = append(a.Elements, element("branching", "1", `{"a":1,"b":2,"c":3,"d":4}`))
 		}, nil, ""},
-		{"a bad key", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = "a b" }, appsvc.ErrInvalid, "Idempotency-Key"},
-		{"a key over the limit", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = strings.Repeat("k", 256) }, appsvc.ErrInvalid, "Idempotency-Key"},
+		{"a bad key", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = "a b" }, vitrine.ErrInvalid, "Idempotency-Key"},
+		{"a key over the limit", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = strings.Repeat("k", 256) }, vitrine.ErrInvalid, "Idempotency-Key"},
 		{"a key at the limit", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = strings.Repeat("k", 255) }, nil, ""},
 	}
 	for _, tt := range tests {
@@ -155,9 +156,9 @@ func branching(n int) string {
 }
 
 func TestParseVersion(t *testing.T) {
-	for s, want := range map[string]appsvc.Version{"0": appsvc.NewVersion(0), "1": appsvc.NewVersion(1), "10": appsvc.NewVersion(10), "9223372036854775807": appsvc.NewVersion(int64(math.MaxInt64)),
+	for s, want := range map[string]vitrine.Version{"0": vitrine.NewVersion(0), "1": vitrine.NewVersion(1), "10": vitrine.NewVersion(10), "9223372036854775807": vitrine.NewVersion(int64(math.MaxInt64)),
 		"": {}, "-1": {}, "+1": {}, "01": {}, "1.0": {}, "1e3": {}, " 1": {}, "٣": {}, "9223372036854775808": {}, "latest": {}} {
-		got, err := appsvc.ParseVersion(s)
+		got, err := vitrine.ParseVersion(s)
 		if (err == nil) != (!want.IsZero()) || err == nil && (got != want || got.String() != s) {
 			t.Errorf("ParseVersion(%q) = %v, %v", s, got, err)
 		}

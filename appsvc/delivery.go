@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
@@ -11,7 +12,7 @@ import (
 // caller with TagsOnly may call. Such a caller gets the app without its owner, its editor and its groups, and
 // ErrForbidden for a tag that is not among its Tags. Tag and version come from one snapshot, so a move of the tag is seen as a
 // whole or not at all. TaggedApp returns ErrNotFound as App does, or if the app has no tag of this name.
-func (s *Service) TaggedApp(ctx context.Context, by Caller, appID, name string) (App, error) {
+func (s *Service) TaggedApp(ctx context.Context, by vitrine.Caller, appID, name string) (App, error) {
 	if err := by.Check(); err != nil {
 		return App{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsondiff"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
@@ -26,13 +27,13 @@ import (
 // DiffRequest names two versions of an app, in any order.
 type DiffRequest struct {
 	AppID    string
-	From, To Version // Latest is allowed
+	From, To vitrine.Version // Latest is allowed
 }
 
 // Diff is the difference between two versions of an app.
 type Diff struct {
-	From Version `json:"from"`
-	To   Version `json:"to"`
+	From vitrine.Version `json:"from"`
+	To   vitrine.Version `json:"to"`
 
 	// Patch is a JSON Patch for the body of a read over HTTP of the version From. It begins with the test of
 	// that version. The package comment says under "History" when Service.Patch accepts it.
@@ -63,7 +64,7 @@ const diffSteps = 100_000_000
 //
 // Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may refuse the patch;
 // the package comment lists the cases under "History".
-func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, error) {
+func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (Diff, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Diff{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -87,7 +88,7 @@ func BenchmarkDiffOfLargeVersions(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, err := s.Diff(ctx, designer, appsvc.DiffRequest{AppID: app.ID, From: appsvc.NewVersion(0), To: appsvc.NewVersion(1)})
+				_, err := s.Diff(ctx, designer, appsvc.DiffRequest{AppID: app.ID, From: vitrine.NewVersion(0), To: vitrine.NewVersion(1)})
 				if err != nil {
 					b.Fatal(err)
 				}

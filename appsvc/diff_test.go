@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof"
 )
@@ -32,7 +33,7 @@ func textElement(version, config string) appsvc.NewElement {
 	return appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: version}, Config: json.RawMessage(config)}
 }
 
-var designer = appsvc.Caller{URN: "urn:vitrine:example.test:user=designer", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+var designer = vitrine.Caller{URN: "urn:vitrine:example.test:user=designer", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 
 // history stores the pages as the versions of a new app, and returns its id. Every element is written for every
 // version.
@@ -71,7 +72,7 @@ func quoted(v any) string {
 
 func (w *workshop) diff(id string, from, to int) appsvc.Diff {
 	w.t.Helper()
-	d, err := w.Diff(context.Background(), designer, appsvc.DiffRequest{AppID: id, From: appsvc.NewVersion(from), To: appsvc.NewVersion(to)})
+	d, err := w.Diff(context.Background(), designer, appsvc.DiffRequest{AppID: id, From: vitrine.NewVersion(from), To: vitrine.NewVersion(to)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func (w *workshop) checkDiff(id string, from, to int) appsvc.Diff {
 	w.t.Helper()
 	ctx := context.Background()
 	d := w.diff(id, from, to)
-	restored, err := w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(from)})
+	restored, err := w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(from)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func (w *workshop) checkDiff(id string, from, to int) appsvc.Diff {
 	if err != nil {
 		w.t.Fatalf("the patch is not accepted: %v\n%.3000s", err, again.Patch)
 	}
-	want, err := w.Version(ctx, designer, id, appsvc.NewVersion(to))
+	want, err := w.Version(ctx, designer, id, vitrine.NewVersion(to))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -309,24 +310,24 @@ func TestDiffOfManifests(t *testing.T) {
 func TestDiffErrors(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.history(newPage(), newPage(anyElement(`{}`)))
-	v := appsvc.NewVersion[int]
+	v := vitrine.NewVersion[int]
 	for _, test := range []struct {
 		name     string
-		by       appsvc.Caller
+		by       vitrine.Caller
 		id       string
-		from, to appsvc.Version
+		from, to vitrine.Version
 		want     error
 	}{
-		{"no version from", designer, id, appsvc.Version{}, v(1), appsvc.ErrInvalid},
-		{"no version to", designer, id, v(0), appsvc.Version{}, appsvc.ErrInvalid},
-		{"a version from that is not there", designer, id, v(2), v(1), appsvc.ErrNotFound},
-		{"a version to that is not there", designer, id, v(1), v(2), appsvc.ErrNotFound},
-		{"no such app", designer, "x", v(0), v(1), appsvc.ErrNotFound},
-		{"a stranger", moderator(site2), id, v(0), v(1), appsvc.ErrNotFound},
-		{"tags only", appsvc.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true}, id, v(0), v(1), appsvc.ErrForbidden},
-		{"a bad caller", appsvc.Caller{URN: "x"}, id, v(0), v(1), appsvc.ErrInvalid},
-		{"a reader", appsvc.Caller{URN: designer.URN + "2", Reads: []string{site1}}, id, v(0), v(1), nil},
-		{"the latest", designer, id, v(0), appsvc.Latest, nil},
+		{"no version from", designer, id, vitrine.Version{}, v(1), vitrine.ErrInvalid},
+		{"no version to", designer, id, v(0), vitrine.Version{}, vitrine.ErrInvalid},
+		{"a version from that is not there", designer, id, v(2), v(1), vitrine.ErrNotFound},
+		{"a version to that is not there", designer, id, v(1), v(2), vitrine.ErrNotFound},
+		{"no such app", designer, "x", v(0), v(1), vitrine.ErrNotFound},
+		{"a stranger", moderator(site2), id, v(0), v(1), vitrine.ErrNotFound},
+		{"tags only", vitrine.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true}, id, v(0), v(1), vitrine.ErrForbidden},
+		{"a bad caller", vitrine.Caller{URN: "x"}, id, v(0), v(1), vitrine.ErrInvalid},
+		{"a reader", vitrine.Caller{URN: designer.URN + "2", Reads: []string{site1}}, id, v(0), v(1), nil},
+		{"the latest", designer, id, v(0), vitrine.Latest, nil},
 		{"a version and itself", designer, id, v(1), v(1), nil},
 	} {
 		d, err := w.Diff(ctx, test.by, appsvc.DiffRequest{AppID: test.id, From: test.from, To: test.to})
@@ -561,7 +562,7 @@ func (w *workshop) checkLength(id string, d appsvc.Diff) {
 }
 
 // members returns title, groups and elements of a version as a patch would add them.
-func (w *workshop) members(id string, v appsvc.Version) map[string]string {
+func (w *workshop) members(id string, v vitrine.Version) map[string]string {
 	w.t.Helper()
 	app, err := w.Version(context.Background(), designer, id, v)
 	if err != nil {

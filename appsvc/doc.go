@@ -29,7 +29,7 @@
 //		db := memory.New() // or sqlite.Open, or postgres.Open
 //		defer db.Close()
 //		site := "urn:vitrine:example.test:site=1"
-//		apps := appsvc.New(db.Apps(), nil).As(appsvc.Caller{
+//		apps := appsvc.New(db.Apps(), nil).As(vitrine.Caller{
 //			URN:        "urn:vitrine:example.test:user=me",
 //			Moderates:  []string{site},
 //			Components: true,

@@ -8,15 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // A service on the in-memory store with one component and one app: what the examples start from.
-func example() (*appsvc.Service, appsvc.Caller, appsvc.App) {
+func example() (*appsvc.Service, vitrine.Caller, appsvc.App) {
 	ctx := context.Background()
 	apps := appsvc.New(memory.New().Apps(), nil)
-	me := appsvc.Caller{
+	me := vitrine.Caller{
 		URN:        "urn:vitrine:example.test:user=me",
 		Moderates:  []string{"urn:vitrine:example.test"},
 		Components: true,
@@ -58,13 +59,13 @@ func ExampleService_Patch() {
 	fmt.Println(app.Version, err)
 
 	_, err = apps.Patch(ctx, me, app.ID, patch) // it was made for version 0
-	fmt.Println(errors.Is(err, appsvc.ErrConflict), err)
+	fmt.Println(errors.Is(err, vitrine.ErrConflict), err)
 
 	_, err = apps.Patch(ctx, me, app.ID, []byte(`[
 		{"op":"test","path":"/apps/0/version","value":"1"},
 		{"op":"replace","path":"/apps/0/elements/0/config/question","value":7}
 	]`))
-	fmt.Println(errors.Is(err, appsvc.ErrUnprocessable))
+	fmt.Println(errors.Is(err, vitrine.ErrUnprocessable))
 	// Output:
 	// 1 <nil>
 	// true the patch is for version "0", but the app is at version "1"
@@ -74,7 +75,7 @@ func ExampleService_Patch() {
 func ExampleService_PutTag() {
 	apps, me, app := example()
 	ctx := context.Background()
-	_, err := apps.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: appsvc.NewVersion(0)})
+	_, err := apps.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(0)})
 	fmt.Println(err)
 	live, err := apps.TaggedApp(ctx, me, app.ID, "production")
 	fmt.Println(live.Version, err)
@@ -85,7 +86,7 @@ func ExampleService_PutTag() {
 
 func ExampleService_Restore() {
 	apps, me, app := example()
-	again, err := apps.Restore(context.Background(), me, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)})
+	again, err := apps.Restore(context.Background(), me, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 	fmt.Println(again.Version, string(again.Body) == string(app.Body), err)
 	// Output: 1 true <nil>
 }
@@ -93,7 +94,7 @@ func ExampleService_Restore() {
 // Only leads may move the tag production.
 func ExampleOptions_check() {
 	leads := []string{"urn:vitrine:example.test:user=lead"}
-	apps := appsvc.New(memory.New().Apps(), &appsvc.Options{Check: func(_ context.Context, by appsvc.Caller, c appsvc.Change) error {
+	apps := appsvc.New(memory.New().Apps(), &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
 		if c.Tag == "production" && !slices.Contains(leads, by.URN) {
 			return errors.New("only leads may move production")
 		}
@@ -102,15 +103,15 @@ func ExampleOptions_check() {
 
 	ctx := context.Background()
 	moderates := []string{"urn:vitrine:example.test"}
-	me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: moderates}
+	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: moderates}
 	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: moderates})
 	if err != nil {
 		panic(err)
 	}
 	put := appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}
 	_, err = apps.PutTag(ctx, me, put)
-	fmt.Println(err, errors.Is(err, appsvc.ErrForbidden))
-	_, err = apps.PutTag(ctx, appsvc.Caller{URN: leads[0], Moderates: moderates}, put)
+	fmt.Println(err, errors.Is(err, vitrine.ErrForbidden))
+	_, err = apps.PutTag(ctx, vitrine.Caller{URN: leads[0], Moderates: moderates}, put)
 	fmt.Println(err)
 	// Output:
 	// only leads may move production true

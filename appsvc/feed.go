@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 )
 
@@ -62,7 +63,7 @@ type ChangesPage struct {
 // ErrInvalid if After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A program that gets
 // ErrGone asks for the cursor of Now first, and then reads the apps anew. A page looks at 10,000 entries at most, so it
 // may be empty although More is true.
-func (s *Service) Changes(ctx context.Context, by Caller, in ChangesRequest) (ChangesPage, error) {
+func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequest) (ChangesPage, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return ChangesPage{}, err
 	}
@@ -106,7 +107,7 @@ func (s *Service) Changes(ctx context.Context, by Caller, in ChangesRequest) (Ch
 // in.Limit is how many entries are read at a time.
 //
 // A slow follower costs nothing: no entries are kept in memory for it, and no snapshot of the store.
-func (s *Service) Follow(ctx context.Context, by Caller, in ChangesRequest) iter.Seq2[Event, error] {
+func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesRequest) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		w := s.Watch(by, in)
 		defer w.Close()
@@ -190,7 +191,7 @@ func walkFeed(ctx context.Context, r Reader, after string, take func(change reco
 	case errors.Is(err, feed.ErrForeign):
 		err = invalidParameter("after", "%s", err)
 	case errors.Is(err, feed.ErrGone):
-		err = &Error{Kind: ErrGone, Code: CodeGone, Parameter: "after", Reason: err.Error()}
+		err = &vitrine.Error{Kind: vitrine.ErrGone, Code: vitrine.CodeGone, Parameter: "after", Reason: err.Error()}
 	}
 	return next, more, err
 }

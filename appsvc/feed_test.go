@@ -10,23 +10,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // A caller who moderates a site, and one who reads it.
 var (
-	ofSite1  = appsvc.Caller{URN: "urn:vitrine:example.test:user=one", Moderates: []string{site1}}
-	ofSite2  = appsvc.Caller{URN: "urn:vitrine:example.test:user=two", Moderates: []string{site2}}
-	readers1 = appsvc.Caller{URN: "urn:vitrine:example.test:user=three", Reads: []string{site1}}
-	ofBoth   = appsvc.Caller{URN: "urn:vitrine:example.test:user=four", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+	ofSite1  = vitrine.Caller{URN: "urn:vitrine:example.test:user=one", Moderates: []string{site1}}
+	ofSite2  = vitrine.Caller{URN: "urn:vitrine:example.test:user=two", Moderates: []string{site2}}
+	readers1 = vitrine.Caller{URN: "urn:vitrine:example.test:user=three", Reads: []string{site1}}
+	ofBoth   = vitrine.Caller{URN: "urn:vitrine:example.test:user=four", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 )
 
 // follower reads a feed page by page.
 type follower struct {
 	t     *testing.T
 	s     *appsvc.Service
-	by    appsvc.Caller
+	by    vitrine.Caller
 	in    appsvc.ChangesRequest
 	pages int
 }
@@ -76,14 +77,14 @@ func (f *follower) check(want ...string) {
 	}
 }
 
-func newFollower(w *workshop, by appsvc.Caller) *follower {
+func newFollower(w *workshop, by vitrine.Caller) *follower {
 	f := &follower{t: w.t, s: w.Service, by: by, in: appsvc.ChangesRequest{After: appsvc.Now, Limit: 2}}
 	f.check()
 	return f
 }
 
 // patch changes an app by one operation.
-func (w *workshop) patch(by appsvc.Caller, id, op string) {
+func (w *workshop) patch(by vitrine.Caller, id, op string) {
 	w.t.Helper()
 	app, err := w.App(context.Background(), by, id)
 	if err == nil {
@@ -109,26 +110,26 @@ func TestTheFeedHasEveryChangeOnce(t *testing.T) {
 	w.patch(ofSite1, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`)
 	w.patch(ofSite1, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`) // no change
 	for range 2 {
-		if _, err := w.Restore(ctx, ofSite1, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0), IdempotencyKey: "r"}); err != nil {
+		if _, err := w.Restore(ctx, ofSite1, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0), IdempotencyKey: "r"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, v := range []int{0, 0, 2} {
-		if _, err := w.PutTag(ctx, ofBoth, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: appsvc.NewVersion(v)}); err != nil {
+		if _, err := w.PutTag(ctx, ofBoth, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(v)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); !errors.Is(err, appsvc.ErrNotFound) {
+	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Fatal(err)
 	}
 	w.component(`{"name":"clock","version":"3","main":"c.js","configSchema":{}}`)
 	if err := w.DeleteComponent(ctx, ofBoth, appsvc.DeleteComponentRequest{Name: "clock"}); err != nil {
 		t.Fatal(err)
 	}
-	by := func(c appsvc.Caller) string { return `"by":{"urn":"` + c.URN + `"}` }
+	by := func(c vitrine.Caller) string { return `"by":{"urn":"` + c.URN + `"}` }
 	of := `,"app":"` + app.ID + `"`
 	want := []string{
 		`{"type":"app.created",` + by(ofSite1) + of + `,"version":"0"}`,
@@ -219,24 +220,24 @@ func TestCursorsOfTheFeed(t *testing.T) {
 	}
 	for _, after := range []string{foreign.Next, foreign.Changes[0].Cursor, "0", "Now", foreign.Next + "x"} {
 		_, err := w.Changes(ctx, editor, appsvc.ChangesRequest{After: after})
-		if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Kind != appsvc.ErrInvalid || e.Parameter != "after" {
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Parameter != "after" {
 			t.Errorf("after %q: %v", after, err)
 		}
 	}
 	for _, in := range []appsvc.ChangesRequest{{Limit: -1}, {Limit: 501}} {
-		if _, err := w.Changes(ctx, editor, in); !errors.Is(err, appsvc.ErrInvalid) {
+		if _, err := w.Changes(ctx, editor, in); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("%+v: %v", in, err)
 		}
 	}
 	_, err = w.Changes(ctx, editor, appsvc.ChangesRequest{Types: []appsvc.ChangeType{"app.gone"}})
-	if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Kind != appsvc.ErrInvalid || e.Parameter != "types" {
+	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Parameter != "types" {
 		t.Errorf("an unknown type: %v", err)
 	}
 	if _, err := w.Changes(ctx, editor, appsvc.ChangesRequest{Limit: 500}); err != nil {
 		t.Error(err)
 	}
 	for _, err := range w.Follow(ctx, editor, appsvc.ChangesRequest{After: "none"}) {
-		checkKind(t, err, appsvc.ErrInvalid)
+		checkKind(t, err, vitrine.ErrInvalid)
 	}
 	ended, end := context.WithCancel(ctx)
 	defer end()
@@ -277,7 +278,7 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 	gone := []string{start.Next, page.Changes[0].Cursor, page.Changes[62].Cursor}
 	for _, after := range gone {
 		_, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: after})
-		if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Kind != appsvc.ErrGone || e.Code != appsvc.CodeGone {
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrGone || e.Code != vitrine.CodeGone {
 			t.Errorf("after an entry that was removed: %v", err)
 		}
 	}
@@ -289,7 +290,7 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 	if err := db.ResetFeed(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: page.Next}); !errors.Is(err, appsvc.ErrGone) {
+	if _, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: page.Next}); !errors.Is(err, vitrine.ErrGone) {
 		t.Errorf("after a reset: %v", err)
 	}
 }

@@ -3,13 +3,14 @@ package appsvc
 import (
 	"context"
 	"errors"
+	"github.com/vitrine-go/vitrine"
 )
 
 // viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once,
 // however many entries the app has on the page. It is made for one page, so that each page is judged by the rights of its time.
 type viewer struct {
 	r     Reader
-	by    Caller
+	by    vitrine.Caller
 	heads map[string]*Head // of the apps that were asked for; nil = absent
 }
 
@@ -32,7 +33,7 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 		switch {
 		case err == nil:
 			head = &h
-		case !errors.Is(err, ErrNotFound):
+		case !errors.Is(err, vitrine.ErrNotFound):
 			return Event{}, false, err
 		}
 		v.heads[change.AppID] = head

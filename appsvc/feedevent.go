@@ -3,6 +3,7 @@ package appsvc
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 )
 
 // A change has four forms. Change, in changehook.go, is what Options.Check sees, with content. record, in feedrecord.go, is
@@ -19,13 +20,13 @@ type Event struct {
 	At     int64  // milliseconds since the epoch
 	By     string // URN of the caller who made the change; "" for AppLeft
 
-	AppID   string  // of changes of apps and tags
-	Version Version // the new one, of AppCreated, AppUpdated and AppRestored
+	AppID   string          // of changes of apps and tags
+	Version vitrine.Version // the new one, of AppCreated, AppUpdated and AppRestored
 
 	// Tag is the tag of TagSet and TagDeleted, which pointed to From and points to To. From is zero for a tag that is
 	// new, and To is zero for TagDeleted; in JSON they are null then.
 	Tag      string
-	From, To Version
+	From, To vitrine.Version
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component ComponentRef
@@ -34,16 +35,16 @@ type Event struct {
 // eventText is the JSON of an Event. A member that does not apply to the type is left out. From and To are raw JSON, since they
 // may also be null, for a tag that is new or deleted.
 type eventText struct {
-	Cursor    string          `json:"cursor,omitzero"`
-	Type      ChangeType      `json:"type"`
-	At        int64           `json:"at"`
-	By        *user           `json:"by,omitzero"`
-	App       string          `json:"app,omitzero"`
-	Version   *Version        `json:"version,omitzero"`
-	Tag       string          `json:"tag,omitzero"`
-	From      json.RawMessage `json:"from,omitzero"` // a version or null
-	To        json.RawMessage `json:"to,omitzero"`
-	Component *componentText  `json:"component,omitzero"`
+	Cursor    string           `json:"cursor,omitzero"`
+	Type      ChangeType       `json:"type"`
+	At        int64            `json:"at"`
+	By        *user            `json:"by,omitzero"`
+	App       string           `json:"app,omitzero"`
+	Version   *vitrine.Version `json:"version,omitzero"`
+	Tag       string           `json:"tag,omitzero"`
+	From      json.RawMessage  `json:"from,omitzero"` // a version or null
+	To        json.RawMessage  `json:"to,omitzero"`
+	Component *componentText   `json:"component,omitzero"`
 }
 
 // user is a user in the JSON of an Event.
@@ -100,7 +101,7 @@ func (e *Event) UnmarshalJSON(text []byte) (err error) {
 }
 
 // versionOrNull returns the JSON of a version where the zero Version is null and not left out.
-func versionOrNull(v Version) json.RawMessage {
+func versionOrNull(v vitrine.Version) json.RawMessage {
 	if v.IsZero() {
 		return json.RawMessage("null")
 	}
@@ -108,9 +109,9 @@ func versionOrNull(v Version) json.RawMessage {
 }
 
 // parseVersionOrNull reads what versionOrNull writes. A member that is missing is the zero Version too.
-func parseVersionOrNull(text json.RawMessage) (v Version, err error) {
+func parseVersionOrNull(text json.RawMessage) (v vitrine.Version, err error) {
 	if len(text) == 0 || string(text) == "null" {
-		return Version{}, nil
+		return vitrine.Version{}, nil
 	}
 	return v, json.Unmarshal(text, &v)
 }

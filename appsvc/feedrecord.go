@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/vitrine-go/vitrine"
 )
 
 // record is what the feed keeps of a change. recordOf makes it from a Change, and readRecord from a stored entry. The groups are
@@ -20,7 +21,7 @@ type record struct {
 
 // recordOf returns the record of a change that this caller made at this time, in milliseconds since the epoch. It keeps ids,
 // names and versions alone, and no content: whoever may read the app then reads the content from the app.
-func recordOf(by Caller, c Change, at int64) record {
+func recordOf(by vitrine.Caller, c Change, at int64) record {
 	r := record{Event: Event{Type: c.Type, At: at, By: by.URN, AppID: c.AppID, Tag: c.Tag}, groups: c.After.Groups}
 	switch c.Type {
 	case AppCreated, AppUpdated, AppRestored:
@@ -134,7 +135,7 @@ func readRecord(e FeedEntry) (r record, err error) {
 	}
 	switch r.Type {
 	case AppCreated, AppUpdated, AppRestored:
-		r.Version = NewVersion(rest.number())
+		r.Version = vitrine.NewVersion(rest.number())
 	case TagSet, TagDeleted:
 		r.From, r.To = rest.version(), rest.version()
 		r.Tag = string(rest.cut(int64(len(rest.data))))
@@ -167,11 +168,11 @@ func (f *fields) cut(n int64) []byte {
 }
 
 // version reads the version of a tag: 0 for none, otherwise its number plus one.
-func (f *fields) version() Version {
+func (f *fields) version() vitrine.Version {
 	if n := f.number(); n > 0 {
-		return NewVersion(n - 1)
+		return vitrine.NewVersion(n - 1)
 	}
-	return Version{}
+	return vitrine.Version{}
 }
 
 // number reads an unsigned varint of at most 1<<62: a length, or the number of a version.
@@ -191,7 +192,7 @@ func (f *fields) number() int64 {
 // The first entry that this Service adds, and every 64th after it, also remove up to 256 entries that are older than
 // Options.KeepChanges, unless that is negative. So no separate task has to remove them, and no write takes long because of it.
 // More are removed than added, so a feed that has grown gets shorter again.
-func (s *Service) addToFeed(ctx context.Context, tx Tx, by Caller, c Change) error {
+func (s *Service) addToFeed(ctx context.Context, tx Tx, by vitrine.Caller, c Change) error {
 	at := s.millis()
 	if c.After.Version != c.Before.Version { // the time of the new version
 		at = c.After.UpdatedAt

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -18,7 +19,7 @@ func firstApp(ctx context.Context) error {
 	db := memory.New() // or sqlite.Open, or postgres.Open
 	defer db.Close()
 	site := "urn:vitrine:example.test:site=1"
-	apps := appsvc.New(db.Apps(), nil).As(appsvc.Caller{
+	apps := appsvc.New(db.Apps(), nil).As(vitrine.Caller{
 		URN:        "urn:vitrine:example.test:user=me",
 		Moderates:  []string{site},
 		Components: true,

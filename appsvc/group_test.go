@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -21,7 +22,7 @@ func (w *workshop) regroup(id string, groups []string) {
 	}
 }
 
-func (w *workshop) patchGroups(by appsvc.Caller, id string, groups []string) error {
+func (w *workshop) patchGroups(by vitrine.Caller, id string, groups []string) error {
 	w.t.Helper()
 	now, err := w.App(context.Background(), admin, id)
 	if err != nil {
@@ -35,30 +36,30 @@ func (w *workshop) patchGroups(by appsvc.Caller, id string, groups []string) err
 func TestWhoMayChangeGroups(t *testing.T) {
 	tests := []struct {
 		name          string
-		by            appsvc.Caller
+		by            vitrine.Caller
 		before, after []string
 		err           error
 	}{
 		{"the owner takes one away", owner, []string{site1, site2}, []string{site2}, nil},
 		{"the owner reorders them", owner, []string{site1, site2}, []string{site2, site1}, nil},
-		{"the owner adds one", owner, []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
-		{"the owner exchanges one", owner, []string{site1}, []string{site2}, appsvc.ErrForbidden},
-		{"the owner narrows one", owner, []string{network}, []string{site1}, appsvc.ErrForbidden},
+		{"the owner adds one", owner, []string{site1}, []string{site1, site2}, vitrine.ErrForbidden},
+		{"the owner exchanges one", owner, []string{site1}, []string{site2}, vitrine.ErrForbidden},
+		{"the owner narrows one", owner, []string{network}, []string{site1}, vitrine.ErrForbidden},
 		{"a moderator adds a group of theirs", moderator(site1, site2), []string{site1}, []string{site1, site2}, nil},
-		{"a moderator adds a group of others", moderator(site1), []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
-		{"a moderator widens a group", moderator(site1), []string{site1}, []string{network}, appsvc.ErrForbidden},
+		{"a moderator adds a group of others", moderator(site1), []string{site1}, []string{site1, site2}, vitrine.ErrForbidden},
+		{"a moderator widens a group", moderator(site1), []string{site1}, []string{network}, vitrine.ErrForbidden},
 		{"a moderator takes theirs away and keeps that of others", moderator(site1), []string{site1, site2}, []string{site2}, nil},
-		{"a moderator takes that of others away and keeps theirs", moderator(site1), []string{site1, site2}, []string{site1}, appsvc.ErrForbidden},
-		{"a moderator exchanges that of others for another of theirs", moderator(site1, site10), []string{site1, site2}, []string{site1, site10}, appsvc.ErrForbidden},
-		{"a moderator adds a group of theirs and takes that of others away", moderator(site1, site10), []string{site1, site2}, []string{site10, site1}, appsvc.ErrForbidden},
-		{"a moderator of one site takes the network away", moderator(site1), []string{site1, network}, []string{site1}, appsvc.ErrForbidden},
-		{"a moderator of site 1 takes site 10 away", moderator(site1), []string{site1, site10}, []string{site1}, appsvc.ErrForbidden},
+		{"a moderator takes that of others away and keeps theirs", moderator(site1), []string{site1, site2}, []string{site1}, vitrine.ErrForbidden},
+		{"a moderator exchanges that of others for another of theirs", moderator(site1, site10), []string{site1, site2}, []string{site1, site10}, vitrine.ErrForbidden},
+		{"a moderator adds a group of theirs and takes that of others away", moderator(site1, site10), []string{site1, site2}, []string{site10, site1}, vitrine.ErrForbidden},
+		{"a moderator of one site takes the network away", moderator(site1), []string{site1, network}, []string{site1}, vitrine.ErrForbidden},
+		{"a moderator of site 1 takes site 10 away", moderator(site1), []string{site1, site10}, []string{site1}, vitrine.ErrForbidden},
 		{"a moderator of the network takes a site away", moderator(network), []string{site1, site2}, []string{site1}, nil},
 		{"a moderator of both exchanges one for the other", moderator(site1, site2), []string{site1}, []string{site2}, nil},
 		{"the owner takes that of others away", owner, []string{site2, network}, []string{site2}, nil},
 		{"a moderator of the network adds a site", moderator(network), []string{site1}, []string{site1, site10}, nil},
-		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, site10}, appsvc.ErrForbidden},
-		{"somebody else", moderator(), []string{site1}, []string{site1, site2}, appsvc.ErrNotFound},
+		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, site10}, vitrine.ErrForbidden},
+		{"somebody else", moderator(), []string{site1}, []string{site1, site2}, vitrine.ErrNotFound},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -80,16 +81,16 @@ func TestWhoMayChangeGroups(t *testing.T) {
 func TestARestoredVersionGivesItsGroupsRightsAgain(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.stateApp("moved")
-	if _, err := w.App(ctx, moderator(site1), id); !errors.Is(err, appsvc.ErrNotFound) {
+	if _, err := w.App(ctx, moderator(site1), id); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("before: %v", err)
 	}
-	if _, err := w.Restore(ctx, moderator(site1, site2), appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}); err != nil {
+	if _, err := w.Restore(ctx, moderator(site1, site2), appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Version(ctx, moderator(site1), id, appsvc.NewVersion(1)); err != nil {
+	if _, err := w.Version(ctx, moderator(site1), id, vitrine.NewVersion(1)); err != nil {
 		t.Errorf("a version of other groups, after the latest is theirs again: %v", err)
 	}
-	if _, err := w.Version(ctx, moderator(site2), id, appsvc.NewVersion(1)); !errors.Is(err, appsvc.ErrNotFound) {
+	if _, err := w.Version(ctx, moderator(site2), id, vitrine.NewVersion(1)); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("a version of their group, after the latest is not theirs: %v", err)
 	}
 }

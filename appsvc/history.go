@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsondiff"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
@@ -20,11 +21,11 @@ import (
 // a page of the history stays small however large the app is. Changes are for people who look for the version in which
 // something happened; Diff has the whole difference.
 type HistoryEntry struct {
-	Version      Version
-	UpdatedAt    int64    // milliseconds since the epoch
-	UpdatedBy    string   // URN of the user who made the version
-	RestoredFrom Version  // the version whose content Restore stored again; the zero Version = made by a patch, or version 0
-	Tags         []string // names of the tags that point to the version now, sorted
+	Version      vitrine.Version
+	UpdatedAt    int64           // milliseconds since the epoch
+	UpdatedBy    string          // URN of the user who made the version
+	RestoredFrom vitrine.Version // the version whose content Restore stored again; the zero Version = made by a patch, or version 0
+	Tags         []string        // names of the tags that point to the version now, sorted
 
 	// Changes are the operations of the Diff from the version before, without the version test and without values:
 	// at most 20, which take at most 1,024 bytes as JSON. Version 0 has none.
@@ -52,15 +53,15 @@ const (
 
 // wireEntry is the JSON of a HistoryEntry. Its lists are never null.
 type wireEntry struct {
-	Version   Version `json:"version"`
-	UpdatedAt int64   `json:"updatedAt"`
+	Version   vitrine.Version `json:"version"`
+	UpdatedAt int64           `json:"updatedAt"`
 	UpdatedBy struct {
 		URN string `json:"urn"`
 	} `json:"updatedBy"`
-	RestoredFrom     *Version        `json:"restoredFrom"`
-	Tags             []string        `json:"tags"`
-	Changes          []HistoryChange `json:"changes"`
-	ChangesTruncated bool            `json:"changesTruncated"`
+	RestoredFrom     *vitrine.Version `json:"restoredFrom"`
+	Tags             []string         `json:"tags"`
+	Changes          []HistoryChange  `json:"changes"`
+	ChangesTruncated bool             `json:"changesTruncated"`
 }
 
 // MarshalJSON writes {"version":…,"updatedAt":…,"updatedBy":{"urn":…},"restoredFrom":…,"tags":[…],"changes":[…],
@@ -92,13 +93,13 @@ func (e *HistoryEntry) UnmarshalJSON(text []byte) error {
 // ListHistoryRequest asks for the history of an app, newest version first.
 type ListHistoryRequest struct {
 	AppID  string
-	Before Version // only lower versions; the zero Version or Latest = from the newest on
-	After  string  // Next of the page before; "" = the first page
-	Limit  int     // 1 to 500; 0 = 50
+	Before vitrine.Version // only lower versions; the zero Version or Latest = from the newest on
+	After  string          // Next of the page before; "" = the first page
+	Limit  int             // 1 to 500; 0 = 50
 }
 
 // Below returns the lower one of Before and After, as ListVersionsRequest.Below does.
-func (in ListHistoryRequest) Below() (Version, error) {
+func (in ListHistoryRequest) Below() (vitrine.Version, error) {
 	return ListVersionsRequest{Before: in.Before, After: in.After}.Below()
 }
 
@@ -109,19 +110,19 @@ func (in ListHistoryRequest) Below() (Version, error) {
 //
 // It returns ErrNotFound if there is no such app, and ErrInvalid if Limit is out of range or After is not a cursor of
 // this list.
-func (s *Service) ListHistory(ctx context.Context, by Caller, in ListHistoryRequest) (Page[HistoryEntry], error) {
+func (s *Service) ListHistory(ctx context.Context, by vitrine.Caller, in ListHistoryRequest) (vitrine.Page[HistoryEntry], error) {
 	if err := by.CheckUnrestricted(); err != nil {
-		return Page[HistoryEntry]{}, err
+		return vitrine.Page[HistoryEntry]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 50)
 	if err != nil {
-		return Page[HistoryEntry]{}, err
+		return vitrine.Page[HistoryEntry]{}, err
 	}
 	before, err := in.Below()
 	if err != nil {
-		return Page[HistoryEntry]{}, err
+		return vitrine.Page[HistoryEntry]{}, err
 	}
-	var out Page[HistoryEntry]
+	var out vitrine.Page[HistoryEntry]
 	err = s.store.View(ctx, func(r Reader) (err error) {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
@@ -134,7 +135,7 @@ func (s *Service) ListHistory(ctx context.Context, by Caller, in ListHistoryRequ
 
 // AllHistory yields the history of an app, newest version first, page by page. in.Limit is how many entries are read at a
 // time. It ends with the first error, which comes in the last pair.
-func (s *Service) AllHistory(ctx context.Context, by Caller, in ListHistoryRequest) iter.Seq2[HistoryEntry, error] {
+func (s *Service) AllHistory(ctx context.Context, by vitrine.Caller, in ListHistoryRequest) iter.Seq2[HistoryEntry, error] {
 	return paging.All(in.After, func(after string) ([]HistoryEntry, string, error) {
 		in.After = after
 		page, err := s.ListHistory(ctx, by, in)
@@ -148,41 +149,41 @@ func (s *Service) AllHistory(ctx context.Context, by Caller, in ListHistoryReque
 //
 // A page with Next ends with an entry whose changes are known. The version that it was compared with, which was read last, is the
 // first one of the next page, and is read again then.
-func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Page[HistoryEntry], error) {
+func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (vitrine.Page[HistoryEntry], error) {
 	tags, err := tagNames(ctx, r, q.AppID)
 	if err != nil {
-		return Page[HistoryEntry]{}, err
+		return vitrine.Page[HistoryEntry]{}, err
 	}
 	restored, err := restorations(ctx, r, q)
 	if err != nil {
-		return Page[HistoryEntry]{}, err
+		return vitrine.Page[HistoryEntry]{}, err
 	}
-	var page Page[HistoryEntry]
+	var page vitrine.Page[HistoryEntry]
 	limit := q.Limit - 1 // that was asked for
 	c := changeLog{limits: s.limits, left: historySteps * ((limit + 49) / 50)}
 	bytes, largest := 0, 0
 	// The newest version begins the log. Each later one completes the entry of the version after it, and adds its own.
 	for app, err := range r.Versions(ctx, q) {
 		if err != nil {
-			return Page[HistoryEntry]{}, err
+			return vitrine.Page[HistoryEntry]{}, err
 		}
 		if size := len(app.Body); size > largest { // for two bodies, and what is found in them
 			if err := memlimit.Reserve(ctx, 3*(size-largest)); err != nil {
-				return Page[HistoryEntry]{}, err
+				return vitrine.Page[HistoryEntry]{}, err
 			}
 			largest = size
 		}
 		if n := len(page.Items); n > 0 {
 			last := &page.Items[n-1]
 			if last.Changes, last.ChangesTruncated, err = c.since(app.Body); err != nil {
-				return Page[HistoryEntry]{}, err
+				return vitrine.Page[HistoryEntry]{}, err
 			}
 			if bytes += len(app.Body); n == limit || bytes >= historyPages*s.limits.PageBytes {
 				page.Next = last.Version.String()
 				return page, nil
 			}
 		} else if err := c.begin(app.Body); err != nil {
-			return Page[HistoryEntry]{}, err
+			return vitrine.Page[HistoryEntry]{}, err
 		}
 		page.Items = append(page.Items, HistoryEntry{
 			Version: app.Version, UpdatedAt: app.UpdatedAt, UpdatedBy: app.UpdatedBy,
@@ -194,8 +195,8 @@ func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Pa
 
 // tagNames returns the names of the tags that point to each version of an app, sorted. It reads all tags of the app, of which
 // there are at most Limits.Tags.
-func tagNames(ctx context.Context, r Reader, id string) (map[Version][]string, error) {
-	out := map[Version][]string{}
+func tagNames(ctx context.Context, r Reader, id string) (map[vitrine.Version][]string, error) {
+	out := map[vitrine.Version][]string{}
 	for t, err := range r.Tags(ctx, TagQuery{AppID: id}) {
 		if err != nil {
 			return nil, err
@@ -206,8 +207,8 @@ func tagNames(ctx context.Context, r Reader, id string) (map[Version][]string, e
 }
 
 // restorations returns, for each version that q asks for and that Restore made, the version whose content it has.
-func restorations(ctx context.Context, r Reader, q VersionQuery) (map[Version]Version, error) {
-	out := map[Version]Version{}
+func restorations(ctx context.Context, r Reader, q VersionQuery) (map[vitrine.Version]vitrine.Version, error) {
+	out := map[vitrine.Version]vitrine.Version{}
 	for rest, err := range r.Restorations(ctx, q) {
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -26,7 +27,7 @@ func ExampleService_Diff() {
 	if err != nil {
 		panic(err)
 	}
-	d, err := apps.Diff(ctx, me, appsvc.DiffRequest{AppID: app.ID, From: live.AppVersion, To: appsvc.Latest})
+	d, err := apps.Diff(ctx, me, appsvc.DiffRequest{AppID: app.ID, From: live.AppVersion, To: vitrine.Latest})
 	fmt.Println(string(d.Patch), err)
 	// Output:
 	// [{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}] <nil>
@@ -39,7 +40,7 @@ func ExampleService_AllHistory() {
 		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)); err != nil {
 		panic(err)
 	}
-	if _, err := apps.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)}); err != nil {
+	if _, err := apps.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}); err != nil {
 		panic(err)
 	}
 	for e, err := range apps.AllHistory(ctx, me, appsvc.ListHistoryRequest{AppID: app.ID}) {

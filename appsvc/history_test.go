@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-func (w *workshop) entries(in appsvc.ListHistoryRequest) appsvc.Page[appsvc.HistoryEntry] {
+func (w *workshop) entries(in appsvc.ListHistoryRequest) vitrine.Page[appsvc.HistoryEntry] {
 	w.t.Helper()
 	page, err := w.ListHistory(context.Background(), designer, in)
 	if err != nil {
@@ -38,14 +39,14 @@ func TestHistory(t *testing.T) {
 	w.clock = w.clock.Add(time.Minute)
 	must(w.Patch(ctx, editor, id, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Second"},`+
 		`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"},{"op":"add","path":"/apps/0/elements/0/config/a~1b","value":[1]}]`)))
-	must(w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}))
-	must(w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: id, Version: appsvc.Latest}))
+	must(w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}))
+	must(w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: id, Version: vitrine.Latest}))
 	for _, name := range []string{"production", "a", "Z"} {
-		w.putTag(id, name, appsvc.NewVersion(2))
+		w.putTag(id, name, vitrine.NewVersion(2))
 	}
-	w.putTag(id, "first", appsvc.NewVersion(0))
-	w.putTag(id, "moved", appsvc.NewVersion(1))
-	w.putTag(id, "moved", appsvc.NewVersion(2))
+	w.putTag(id, "first", vitrine.NewVersion(0))
+	w.putTag(id, "moved", vitrine.NewVersion(1))
+	w.putTag(id, "moved", vitrine.NewVersion(2))
 
 	const byEditor, byDesigner = `{"urn":"urn:vitrine:example.test:user=editor"}`, `{"urn":"urn:vitrine:example.test:user=designer"}`
 	want := []string{
@@ -90,7 +91,7 @@ func TestPagesOfHistory(t *testing.T) {
 		all = append(all, e)
 	}
 	for n, e := range all {
-		if e.Version != appsvc.NewVersion(count-1-n) || len(e.Changes) != min(1, count-1-n) {
+		if e.Version != vitrine.NewVersion(count-1-n) || len(e.Changes) != min(1, count-1-n) {
 			t.Errorf("entry %d is %+v", n, e)
 		}
 	}
@@ -100,7 +101,7 @@ func TestPagesOfHistory(t *testing.T) {
 	for _, limit := range []int{1, 49, 100, 500} {
 		for _, before := range []int{0, 1, 57, count + 5} {
 			var got []appsvc.HistoryEntry
-			in := appsvc.ListHistoryRequest{AppID: id, Before: appsvc.NewVersion(before), Limit: limit}
+			in := appsvc.ListHistoryRequest{AppID: id, Before: vitrine.NewVersion(before), Limit: limit}
 			for {
 				p := w.entries(in)
 				got = append(got, p.Items...)
@@ -127,19 +128,19 @@ func TestHistoryErrors(t *testing.T) {
 	id := w.history(newPage())
 	for _, test := range []struct {
 		name string
-		by   appsvc.Caller
+		by   vitrine.Caller
 		in   appsvc.ListHistoryRequest
 		want error
 	}{
 		{"limit 500", designer, appsvc.ListHistoryRequest{AppID: id, Limit: 500}, nil},
-		{"limit 501", designer, appsvc.ListHistoryRequest{AppID: id, Limit: 501}, appsvc.ErrInvalid},
-		{"a negative limit", designer, appsvc.ListHistoryRequest{AppID: id, Limit: -1}, appsvc.ErrInvalid},
-		{"no cursor", designer, appsvc.ListHistoryRequest{AppID: id, After: "x"}, appsvc.ErrInvalid},
-		{"no such app", designer, appsvc.ListHistoryRequest{AppID: "x"}, appsvc.ErrNotFound},
-		{"a stranger", moderator(site2), appsvc.ListHistoryRequest{AppID: id}, appsvc.ErrNotFound},
-		{"a reader", appsvc.Caller{URN: designer.URN + "2", Reads: []string{site1}}, appsvc.ListHistoryRequest{AppID: id}, nil},
-		{"tags only", appsvc.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true}, appsvc.ListHistoryRequest{AppID: id}, appsvc.ErrForbidden},
-		{"a bad caller", appsvc.Caller{URN: "x"}, appsvc.ListHistoryRequest{AppID: id}, appsvc.ErrInvalid},
+		{"limit 501", designer, appsvc.ListHistoryRequest{AppID: id, Limit: 501}, vitrine.ErrInvalid},
+		{"a negative limit", designer, appsvc.ListHistoryRequest{AppID: id, Limit: -1}, vitrine.ErrInvalid},
+		{"no cursor", designer, appsvc.ListHistoryRequest{AppID: id, After: "x"}, vitrine.ErrInvalid},
+		{"no such app", designer, appsvc.ListHistoryRequest{AppID: "x"}, vitrine.ErrNotFound},
+		{"a stranger", moderator(site2), appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrNotFound},
+		{"a reader", vitrine.Caller{URN: designer.URN + "2", Reads: []string{site1}}, appsvc.ListHistoryRequest{AppID: id}, nil},
+		{"tags only", vitrine.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true}, appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrForbidden},
+		{"a bad caller", vitrine.Caller{URN: "x"}, appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrInvalid},
 	} {
 		if page, err := w.ListHistory(ctx, test.by, test.in); !errors.Is(err, test.want) || err == nil && len(page.Items) != 1 {
 			t.Errorf("%s: %+v, %v, want %v", test.name, page, err, test.want)
@@ -197,7 +198,7 @@ func TestAPageOfHistoryIsBounded(t *testing.T) {
 	}
 	w := newLimitedWorkshop(t, appsvc.Limits{PatchBytes: 64 << 20, PageBytes: 4 << 20})
 	id := w.history(nested(10, 1), nested(10, 2), nested(3<<20, 1), nested(3<<20, 2), nested(10, 2), nested(10, 3))
-	page := w.entries(appsvc.ListHistoryRequest{AppID: id, Before: appsvc.NewVersion(6)})
+	page := w.entries(appsvc.ListHistoryRequest{AppID: id, Before: vitrine.NewVersion(6)})
 	want := []struct {
 		changes   int
 		truncated bool
@@ -217,7 +218,7 @@ func TestAPageOfHistoryIsBounded(t *testing.T) {
 	if len(page.Items) != 6 || page.Next != "" {
 		t.Errorf("%d entries, next %q, want 6 and none", len(page.Items), page.Next)
 	}
-	if again := w.entries(appsvc.ListHistoryRequest{AppID: id, Before: appsvc.NewVersion(3), Limit: 1}).Items[0]; len(again.Changes) != 2 || again.ChangesTruncated {
+	if again := w.entries(appsvc.ListHistoryRequest{AppID: id, Before: vitrine.NewVersion(3), Limit: 1}).Items[0]; len(again.Changes) != 2 || again.ChangesTruncated {
 		t.Errorf("alone, the changes of version 2 are %+v", again)
 	}
 }
@@ -232,7 +233,7 @@ func TestALongPageOfHistoryHasItsChanges(t *testing.T) {
 	w := newWorkshop(t)
 	page := w.entries(appsvc.ListHistoryRequest{AppID: w.history(pages...), Limit: 500})
 	for _, e := range page.Items {
-		if e.ChangesTruncated || len(e.Changes) != 1 && e.Version != appsvc.NewVersion(0) {
+		if e.ChangesTruncated || len(e.Changes) != 1 && e.Version != vitrine.NewVersion(0) {
 			t.Fatalf("version %s: %d changes, truncated %t", e.Version, len(e.Changes), e.ChangesTruncated)
 		}
 	}

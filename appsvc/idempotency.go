@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 	"time"
 )
 
@@ -36,7 +37,7 @@ var errRepeated = errors.New("done before")
 // Each call of a method that takes a key makes one by newIdempotentWrite, and passes it to Service.write or writeVersion. A method
 // whose caller needs a right to an app sets app, and may if there is a further rule.
 type idempotentWrite struct {
-	by      Caller
+	by      vitrine.Caller
 	key     string           // "" = none
 	request []byte           // SHA-256 of the operation and its input, to detect another request with the same key
 	app     string           // before a retry is answered, the caller must be able to use this app; "" = none
@@ -46,7 +47,7 @@ type idempotentWrite struct {
 // newIdempotentWrite returns the write of an operation with this input. The name of the operation and the JSON of the
 // input go into a digest that is stored for a day. So both must stay as they are: otherwise a retry that comes after
 // an upgrade would be refused as another request. It returns ErrInvalid for a malformed key. Without a key there is no digest.
-func newIdempotentWrite(by Caller, key, operation string, input any) (idempotentWrite, error) {
+func newIdempotentWrite(by vitrine.Caller, key, operation string, input any) (idempotentWrite, error) {
 	w := idempotentWrite{by: by, key: key}
 	if key == "" {
 		return w, nil
@@ -98,12 +99,12 @@ func (w idempotentWrite) replay(ctx context.Context, r Reader, now int64, result
 	}
 	a, err := r.Answer(ctx, w.by.URN, w.key)
 	switch {
-	case errors.Is(err, ErrNotFound) || err == nil && a.Expires <= now:
+	case errors.Is(err, vitrine.ErrNotFound) || err == nil && a.Expires <= now:
 		return nil
 	case err != nil:
 		return err
 	case !bytes.Equal(a.Request, w.request):
-		return &Error{Kind: ErrUnprocessable, Code: CodeKeyReused, Parameter: keyHeader,
+		return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeKeyReused, Parameter: keyHeader,
 			Reason: fmt.Sprintf("the key %q was used for another request within a day", w.key)}
 	}
 	if err := json.Unmarshal(a.Result, result); err != nil {
@@ -184,7 +185,7 @@ func (s *Service) writeVersion(ctx context.Context, w idempotentWrite, prepare f
 		return App{}, err
 	}
 	if repeated {
-		return s.Version(ctx, w.by, ref.ID, NewVersion(ref.Version))
+		return s.Version(ctx, w.by, ref.ID, vitrine.NewVersion(ref.Version))
 	}
 	return app, nil
 }

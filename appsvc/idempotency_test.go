@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -20,47 +21,47 @@ import (
 type keyed struct {
 	name string
 	// do does it, or the same with another input, and tells of the answer.
-	do func(w *workshop, by appsvc.Caller, appID, key string, other bool) (string, error)
+	do func(w *workshop, by vitrine.Caller, appID, key string, other bool) (string, error)
 	// undo makes it possible, and noticeable, to do it again.
 	undo func(w *workshop, appID string) error
 }
 
 var keyedOperations = []keyed{
-	{"create", func(w *workshop, by appsvc.Caller, _, key string, other bool) (string, error) {
+	{"create", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
 		app, err := w.CreateApp(context.Background(), by, appsvc.CreateAppRequest{Title: choose(other, "other", "one"), Groups: []string{site1}, IdempotencyKey: key})
 		return string(app.Body) + app.ID + app.Version.String(), err
 	}, func(*workshop, string) error { return nil }},
-	{"restore", func(w *workshop, by appsvc.Caller, id, key string, other bool) (string, error) {
-		app, err := w.Restore(context.Background(), by, appsvc.RestoreRequest{AppID: id, Version: choose(other, appsvc.NewVersion(2), appsvc.NewVersion(0)), IdempotencyKey: key})
+	{"restore", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
+		app, err := w.Restore(context.Background(), by, appsvc.RestoreRequest{AppID: id, Version: choose(other, vitrine.NewVersion(2), vitrine.NewVersion(0)), IdempotencyKey: key})
 		return string(app.Body) + app.ID + app.Version.String(), err
 	}, func(*workshop, string) error { return nil }},
-	{"put a tag", func(w *workshop, by appsvc.Caller, id, key string, other bool) (string, error) {
-		tag, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "live", Version: choose(other, appsvc.NewVersion(1), appsvc.NewVersion(0)), Embed: true, IdempotencyKey: key})
+	{"put a tag", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
+		tag, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "live", Version: choose(other, vitrine.NewVersion(1), vitrine.NewVersion(0)), Embed: true, IdempotencyKey: key})
 		return fmt.Sprintf("%s of %s is %s, %s", tag.Name, tag.AppID, tag.AppVersion, textOf(tag.App)), err
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(2)})
+		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
-	{"put a tag of another name", func(w *workshop, by appsvc.Caller, id, key string, other bool) (string, error) {
-		tag, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: choose(other, "other", "live"), IdempotencyKey: key, Version: appsvc.NewVersion(0)})
+	{"put a tag of another name", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
+		tag, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: choose(other, "other", "live"), IdempotencyKey: key, Version: vitrine.NewVersion(0)})
 		return fmt.Sprintf("%s of %s is %s, %s", tag.Name, tag.AppID, tag.AppVersion, textOf(tag.App)), err
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(2)})
+		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
-	{"delete a tag", func(w *workshop, by appsvc.Caller, id, key string, other bool) (string, error) {
+	{"delete a tag", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
 		return "", w.DeleteTag(context.Background(), by, appsvc.DeleteTagRequest{AppID: id, Name: choose(other, "old", "live"), IdempotencyKey: key})
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(2)})
+		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
-	{"create a component", func(w *workshop, by appsvc.Caller, _, key string, other bool) (string, error) {
+	{"create a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
 		c, err := w.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"1","main":"` + choose(other, "other", "one") + `.js","configSchema":{}}`), IdempotencyKey: key})
 		return fmt.Sprintf("%q", c), err
 	}, func(w *workshop, _ string) error {
 		return w.DeleteComponent(context.Background(), admin, appsvc.DeleteComponentRequest{Name: "new"})
 	}},
-	{"delete a component", func(w *workshop, by appsvc.Caller, _, key string, other bool) (string, error) {
+	{"delete a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
 		return "", w.DeleteComponent(context.Background(), by, appsvc.DeleteComponentRequest{Name: choose(other, "text", "any"), IdempotencyKey: key})
 	}, func(w *workshop, _ string) error {
 		w.component(`{"name":"any","version":"again","main":"m.js","configSchema":{}}`)
@@ -85,7 +86,7 @@ func (w *workshop) keyedApp() string {
 	w.regroup(id, []string{site1, site2})
 	w.regroup(id, []string{site1})
 	for _, tag := range []string{"live", "old"} {
-		if _, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: tag, Version: appsvc.NewVersion(2)}); err != nil {
+		if _, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: tag, Version: vitrine.NewVersion(2)}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -145,7 +146,7 @@ func checkRepeated(t *testing.T, w *workshop, op keyed, id, answer string) {
 }
 
 // checkDone does the operation and wants it done, whatever was done before.
-func checkDone(t *testing.T, w *workshop, op keyed, by appsvc.Caller, id, key string, other bool) {
+func checkDone(t *testing.T, w *workshop, op keyed, by vitrine.Caller, id, key string, other bool) {
 	t.Helper()
 	before := w.all()
 	if _, err := op.do(w, by, id, key, other); err != nil {
@@ -171,13 +172,13 @@ func TestARepeatGetsTheFirstAnswerForADay(t *testing.T) {
 func TestAKeyStandsForOneInput(t *testing.T) {
 	eachKeyed(t, func(t *testing.T, w *workshop, op keyed, id, answer string) {
 		if op.onApp() {
-			if _, err := op.do(w, editor, w.keyedApp(), "k", false); !errors.Is(err, appsvc.ErrUnprocessable) {
-				t.Errorf("another app with the same key: error %v, want %v", err, appsvc.ErrUnprocessable)
+			if _, err := op.do(w, editor, w.keyedApp(), "k", false); !errors.Is(err, vitrine.ErrUnprocessable) {
+				t.Errorf("another app with the same key: error %v, want %v", err, vitrine.ErrUnprocessable)
 			}
 		}
 		before := w.all()
-		if _, err := op.do(w, editor, id, "k", true); !errors.Is(err, appsvc.ErrUnprocessable) {
-			t.Errorf("another input with the same key: error %v, want %v", err, appsvc.ErrUnprocessable)
+		if _, err := op.do(w, editor, id, "k", true); !errors.Is(err, vitrine.ErrUnprocessable) {
+			t.Errorf("another input with the same key: error %v, want %v", err, vitrine.ErrUnprocessable)
 		}
 		if after := w.all(); after != before {
 			t.Errorf("it changed\n%s\ninto\n%s", before, after)
@@ -193,8 +194,8 @@ func TestAKeyStandsForOneOperation(t *testing.T) {
 			if strings.HasPrefix(another.name, "put a tag") && strings.HasPrefix(op.name, "put a tag") || another.name == op.name {
 				continue
 			}
-			if _, err := another.do(w, editor, id, "k", false); !errors.Is(err, appsvc.ErrUnprocessable) {
-				t.Errorf("%s with the key of %s: error %v, want %v", another.name, op.name, err, appsvc.ErrUnprocessable)
+			if _, err := another.do(w, editor, id, "k", false); !errors.Is(err, vitrine.ErrUnprocessable) {
+				t.Errorf("%s with the key of %s: error %v, want %v", another.name, op.name, err, vitrine.ErrUnprocessable)
 			}
 		}
 	})
@@ -205,7 +206,7 @@ func TestAKeyIsItsCallersOwnAndNoOther(t *testing.T) {
 	colleague.URN += "2"
 	eachKeyed(t, func(t *testing.T, w *workshop, op keyed, id, _ string) {
 		for _, c := range []struct {
-			by  appsvc.Caller
+			by  vitrine.Caller
 			key string // "" = none at all
 		}{{colleague, "k"}, {editor, "K"}, {editor, ""}} {
 			checkDone(t, w, op, c.by, id, c.key, false)
@@ -220,8 +221,8 @@ func TestAnUpdateThatFailedIsNoAnswer(t *testing.T) {
 	w := newWorkshop(t)
 	in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, IdempotencyKey: "k",
 		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "late", Version: "1"}, Config: []byte(`{}`)}}}
-	if _, err := w.CreateApp(context.Background(), editor, in); !errors.Is(err, appsvc.ErrUnprocessable) {
-		t.Fatalf("error %v, want %v", err, appsvc.ErrUnprocessable)
+	if _, err := w.CreateApp(context.Background(), editor, in); !errors.Is(err, vitrine.ErrUnprocessable) {
+		t.Fatalf("error %v, want %v", err, vitrine.ErrUnprocessable)
 	}
 	w.component(`{"name":"late","version":"1","main":"m.js","configSchema":{}}`)
 	first, err := w.CreateApp(context.Background(), editor, in)
@@ -247,12 +248,12 @@ func TestARepeatNeedsTheRightsOfToday(t *testing.T) {
 			if !op.onApp() {
 				by.Moderates, by.Components = nil, false
 				_, err := op.do(w, by, id, "k", false)
-				checkKind(t, err, appsvc.ErrForbidden)
+				checkKind(t, err, vitrine.ErrForbidden)
 				return
 			}
 			w.regroup(id, []string{site2})
 			_, hidden := op.do(w, by, id, "k", false)
-			checkKind(t, hidden, appsvc.ErrNotFound)
+			checkKind(t, hidden, vitrine.ErrNotFound)
 			_, absent := op.do(w, by, absentID, "k", false)
 			checkHidden(t, hidden, absent, id, absentID)
 			_, other := op.do(w, by, id, "k", true)
@@ -275,11 +276,11 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = svc.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Embed: true, IdempotencyKey: "tag", Version: appsvc.NewVersion(0)})
+	_, err = svc.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Embed: true, IdempotencyKey: "tag", Version: vitrine.NewVersion(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := svc.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, IdempotencyKey: "restore", Version: appsvc.NewVersion(0)}); err != nil {
+	if _, err := svc.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, IdempotencyKey: "restore", Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
 	kept := 0

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -25,13 +26,13 @@ type ListAppsRequest struct {
 // this position: with UpdatedAscending a change moves an app to the end, where a caller that reads on meets it again.
 //
 // It returns ErrInvalid if Sort is unknown, if Limit is out of range, or if After is not a cursor of this list in this order.
-func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (Page[App], error) {
+func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) (vitrine.Page[App], error) {
 	if err := by.CheckUnrestricted(); err != nil {
-		return Page[App]{}, err
+		return vitrine.Page[App]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 100)
 	if err != nil {
-		return Page[App]{}, err
+		return vitrine.Page[App]{}, err
 	}
 	// What a store matches is the rule of Caller.mayRead, as a query: one of owner and groups must match.
 	q := AppQuery{Owner: by.URN, Groups: slices.Concat(by.Moderates, by.Reads),
@@ -40,16 +41,16 @@ func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (
 		q.Sort = CreatedDescending
 	}
 	if !slices.Contains(sorts, q.Sort) {
-		return Page[App]{}, invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
+		return vitrine.Page[App]{}, invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
 	}
 	if in.After != "" {
 		after, err := parseCursor(in.After, q.Sort)
 		if err != nil {
-			return Page[App]{}, err
+			return vitrine.Page[App]{}, err
 		}
 		q.After = &after
 	}
-	var out Page[App]
+	var out vitrine.Page[App]
 	err = s.store.View(ctx, func(r Reader) error {
 		page := newPageBuilder[App](ctx, limit, s.limits.PageBytes)
 		for app, err := range r.Apps(ctx, q) {
@@ -62,7 +63,7 @@ func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (
 				break
 			}
 		}
-		out = Page[App]{Items: page.items}
+		out = vitrine.Page[App]{Items: page.items}
 		if page.more {
 			out.Next = q.Position(Head{Meta: page.items[len(page.items)-1].Meta}).cursor(q.Sort)
 		}
@@ -73,7 +74,7 @@ func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (
 
 // AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is how many are read at a
 // time. It ends with the first error, which comes in the last pair.
-func (s *Service) AllApps(ctx context.Context, by Caller, in ListAppsRequest) iter.Seq2[App, error] {
+func (s *Service) AllApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) iter.Seq2[App, error] {
 	return paging.All(in.After, func(after string) ([]App, string, error) {
 		in.After = after
 		page, err := s.ListApps(ctx, by, in)

@@ -4,27 +4,28 @@ import (
 	"context"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // ListVersionsRequest asks for versions of an app, newest first. ListVersionsRequest{AppID: id} is the newest page.
 type ListVersionsRequest struct {
 	AppID  string
-	Before Version // only lower ones; the zero Version or Latest = from the newest on
-	After  string  // Next of the page before; "" = the first page
-	Limit  int     // 1 to 500; 0 = 50
+	Before vitrine.Version // only lower ones; the zero Version or Latest = from the newest on
+	After  string          // Next of the page before; "" = the first page
+	Limit  int             // 1 to 500; 0 = 50
 }
 
 // Below returns the lower one of Before and After: the page has only versions below it. The cursor of this list is the number
 // of the last version of a page, so both mean the same. It returns Before if After is "", and ErrInvalid if After is not a cursor
 // of this list.
-func (in ListVersionsRequest) Below() (Version, error) {
+func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 	if in.After == "" {
 		return in.Before, nil
 	}
-	last, err := ParseVersion(in.After)
+	last, err := vitrine.ParseVersion(in.After)
 	if err != nil {
-		return Version{}, invalidParameter("after", "not a cursor of this list")
+		return vitrine.Version{}, invalidParameter("after", "not a cursor of this list")
 	}
 	if in.Before.Number() >= 0 && in.Before.Compare(last) < 0 {
 		return in.Before, nil
@@ -37,19 +38,19 @@ func (in ListVersionsRequest) Below() (Version, error) {
 // appear, since the list leads to lower versions.
 //
 // It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range or After is not a cursor of this list.
-func (s *Service) ListVersions(ctx context.Context, by Caller, in ListVersionsRequest) (Page[App], error) {
+func (s *Service) ListVersions(ctx context.Context, by vitrine.Caller, in ListVersionsRequest) (vitrine.Page[App], error) {
 	if err := by.CheckUnrestricted(); err != nil {
-		return Page[App]{}, err
+		return vitrine.Page[App]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 50)
 	if err != nil {
-		return Page[App]{}, err
+		return vitrine.Page[App]{}, err
 	}
 	before, err := in.Below()
 	if err != nil {
-		return Page[App]{}, err
+		return vitrine.Page[App]{}, err
 	}
-	var out Page[App]
+	var out vitrine.Page[App]
 	err = s.store.View(ctx, func(r Reader) error {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
@@ -65,7 +66,7 @@ func (s *Service) ListVersions(ctx context.Context, by Caller, in ListVersionsRe
 				break
 			}
 		}
-		out = Page[App]{Items: page.items}
+		out = vitrine.Page[App]{Items: page.items}
 		if page.more {
 			out.Next = page.items[len(page.items)-1].Version.String()
 		}
@@ -76,7 +77,7 @@ func (s *Service) ListVersions(ctx context.Context, by Caller, in ListVersionsRe
 
 // AllVersions yields the versions of an app, newest first, page by page. in.Limit is how many are read at a time. It ends
 // with the first error, which comes in the last pair.
-func (s *Service) AllVersions(ctx context.Context, by Caller, in ListVersionsRequest) iter.Seq2[App, error] {
+func (s *Service) AllVersions(ctx context.Context, by vitrine.Caller, in ListVersionsRequest) iter.Seq2[App, error] {
 	return paging.All(in.After, func(after string) ([]App, string, error) {
 		in.After = after
 		page, err := s.ListVersions(ctx, by, in)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -38,7 +39,7 @@ func (w *workshop) titledApps(count int) (ids []string) {
 }
 
 // walk goes through all pages, and calls between after each.
-func (w *workshop) walk(by appsvc.Caller, in appsvc.ListAppsRequest, between func()) (ids []string) {
+func (w *workshop) walk(by vitrine.Caller, in appsvc.ListAppsRequest, between func()) (ids []string) {
 	w.t.Helper()
 	for {
 		apps, next, err := unpage(w.ListApps(context.Background(), by, in))
@@ -92,7 +93,7 @@ func TestAppsAreListedNewestFirstUnlessAskedOtherwise(t *testing.T) {
 		t.Errorf("%v, want %v", unasked, newest)
 	}
 	_, _, err := unpage(w.ListApps(context.Background(), editor, appsvc.ListAppsRequest{Sort: "title"}))
-	checkKind(t, err, appsvc.ErrInvalid)
+	checkKind(t, err, vitrine.ErrInvalid)
 }
 
 func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
@@ -100,7 +101,7 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 	w.titledApps(501)
 	app := w.titledApp("versions")
 	for range 500 {
-		if _, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)}); err != nil {
+		if _, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +110,7 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 		err                   error
 	}{
 		{0, 100, 50, nil}, {1, 1, 1, nil}, {499, 499, 499, nil}, {500, 500, 500, nil},
-		{501, 0, 0, appsvc.ErrInvalid}, {-1, 0, 0, appsvc.ErrInvalid}, {1 << 30, 0, 0, appsvc.ErrInvalid},
+		{501, 0, 0, vitrine.ErrInvalid}, {-1, 0, 0, vitrine.ErrInvalid}, {1 << 30, 0, 0, vitrine.ErrInvalid},
 	} {
 		apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Limit: test.limit}))
 		checkKind(t, err, test.err)
@@ -136,7 +137,7 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 			t.Errorf("limit %d: the walk ends before version %d", limit, next)
 		}
 	}
-	if page, more, err := listed(w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID, Before: appsvc.NewVersion(0)})); len(page) > 0 || more || err != nil {
+	if page, more, err := listed(w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID, Before: vitrine.NewVersion(0)})); len(page) > 0 || more || err != nil {
 		t.Errorf("before version 0: %d, %t, %v", len(page), more, err)
 	}
 }
@@ -195,7 +196,7 @@ func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 	for _, after := range []string{"x", " ", next[:5], next + "=", next + " ", "\n" + next, strings.ToUpper(next) + "!", "ä", "\x00",
 		encode([]byte("12345678")), encode([]byte("12345678\xff")), encode([]byte("12345678a\x00b"))} {
 		_, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: after}))
-		checkKind(t, err, appsvc.ErrInvalid)
+		checkKind(t, err, vitrine.ErrInvalid)
 		if err == nil {
 			t.Errorf("after %q", after)
 		}
@@ -203,12 +204,12 @@ func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 	for i := range next {
 		changed := []byte(next)
 		changed[i] = map[bool]byte{true: 'B', false: 'A'}[changed[i] == 'A']
-		if _, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: string(changed)})); !errors.Is(err, appsvc.ErrInvalid) {
+		if _, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: string(changed)})); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("changed at %d: %v", i, err)
 		}
 	}
 	_, _, err = unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Sort: appsvc.UpdatedDescending, After: next}))
-	checkKind(t, err, appsvc.ErrInvalid)
+	checkKind(t, err, vitrine.ErrInvalid)
 }
 
 func TestACursorGivesNoRights(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
@@ -52,7 +53,7 @@ const patchFactor = 4
 //   - ErrNotFound if there is no such app, or the caller may not read it;
 //   - ErrForbidden if the caller may only read the app, if it may not change the groups as the patch does, or if
 //     Options.Check refuses the change.
-func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte) (App, error) {
+func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch []byte) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
@@ -105,7 +106,7 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 //  4. The components are the same; otherwise a componentChanged.
 //  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
 //  6. Options.Check allows the change; otherwise its error.
-func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
+func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
 	err = s.store.Update(ctx, func(tx Tx) error {
 		if err := tx.Announce(ctx, head.ID, slices.Collect(maps.Keys(used))); err != nil {
 			return err
@@ -132,7 +133,7 @@ func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body
 
 // admitGroups returns ErrForbidden if the caller may not change the groups of the app in this way. Patch calls it before it
 // validates configs, so that such a patch costs little. storePatch checks the same rule again.
-func (s *Service) admitGroups(ctx context.Context, by Caller, h Head, groups []string) error {
+func (s *Service) admitGroups(ctx context.Context, by vitrine.Caller, h Head, groups []string) error {
 	if sameGroups(h.Groups, groups) {
 		return nil
 	}
@@ -141,39 +142,39 @@ func (s *Service) admitGroups(ctx context.Context, by Caller, h Head, groups []s
 
 // readLatest reads the version that a patch is applied to, and the Head of the app, in one snapshot. It returns ErrNotFound if
 // the caller may not read the app, and ErrForbidden if it may only read it.
-func (s *Service) readLatest(ctx context.Context, by Caller, id string) (h Head, app App, err error) {
+func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (h Head, app App, err error) {
 	err = s.store.View(ctx, func(r Reader) error {
 		if h, err = usableHead(ctx, r, by, id); err != nil {
 			return err
 		}
-		app, err = r.App(ctx, id, Latest)
+		app, err = r.App(ctx, id, vitrine.Latest)
 		return err
 	})
 	return h, app, err
 }
 
 // staleVersion is the error of a patch that tests another version than the app has.
-func staleVersion(tested string, current Version) error {
-	return conflict(CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
+func staleVersion(tested string, current vitrine.Version) error {
+	return conflict(vitrine.CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
 }
 
 // patchError returns an error of package jsonpatch as an *Error of this package. The error of a failed test has the version
 // current, which is the latest version of the app.
-func patchError(err error, current Version) error {
+func patchError(err error, current vitrine.Version) error {
 	e, ok := errors.AsType[*jsonpatch.Error](err)
 	if !ok {
 		return err
 	}
-	out := &Error{Pointer: e.Pointer, Reason: e.Reason}
+	out := &vitrine.Error{Pointer: e.Pointer, Reason: e.Reason}
 	switch e.Kind {
 	case jsonpatch.ErrMalformed:
-		out.Kind, out.Code = ErrInvalid, CodeInvalid
+		out.Kind, out.Code = vitrine.ErrInvalid, vitrine.CodeInvalid
 	case jsonpatch.ErrTooLarge:
-		out.Kind, out.Code = ErrTooLarge, CodeTooLarge
+		out.Kind, out.Code = vitrine.ErrTooLarge, vitrine.CodeTooLarge
 	case jsonpatch.ErrTest:
-		out.Kind, out.Code, out.Version = ErrConflict, CodeTestFailed, current
+		out.Kind, out.Code, out.Version = vitrine.ErrConflict, vitrine.CodeTestFailed, current
 	case jsonpatch.ErrApply:
-		out.Kind, out.Code = ErrUnprocessable, CodeNotApplicable
+		out.Kind, out.Code = vitrine.ErrUnprocessable, vitrine.CodeNotApplicable
 	}
 	return out
 }

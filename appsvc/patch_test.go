@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -18,7 +19,7 @@ const (
 	site2 = "urn:vitrine:example.test:site=2"
 )
 
-var editor = appsvc.Caller{
+var editor = vitrine.Caller{
 	URN:        "urn:vitrine:example.test:user=editor",
 	Moderates:  []string{site1},
 	Components: true,
@@ -100,65 +101,65 @@ func TestPatch(t *testing.T) {
 		{name: "the same config, reordered", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":{"list":["a","b"],"big":9007199254740993,"n":1.10}}`), same: true},
 		{name: "elements moved there and back", patch: op(`{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"},{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`), same: true},
 
-		{name: "no version test", patch: `[{"op":"replace","path":"/apps/0/title","value":"x"}]`, err: appsvc.ErrInvalid, says: "/apps/0/version"},
-		{name: "an empty patch", patch: `[]`, err: appsvc.ErrInvalid},
-		{name: "a version test of null", patch: `[{"op":"test","path":"/apps/0/version","value":null}]`, err: appsvc.ErrInvalid},
-		{name: "a version test of a number", patch: `[{"op":"test","path":"/apps/0/version","value":0}]`, err: appsvc.ErrInvalid},
-		{name: "a version test without value", patch: `[{"op":"test","path":"/apps/0/version"}]`, err: appsvc.ErrInvalid},
-		{name: "a version test by another path", patch: `[{"op":"test","path":"/apps/00/version","value":"0"}]`, err: appsvc.ErrInvalid},
-		{name: "a stale version", patch: `[{"op":"test","path":"/apps/0/version","value":"7"}]`, err: appsvc.ErrConflict, says: `"7"`},
-		{name: "two version tests, one stale", patch: op(`{"op":"test","path":"/apps/0/version","value":"1"}`), err: appsvc.ErrConflict},
-		{name: "replace, then test", patch: `[{"op":"replace","path":"/apps/0/version","value":"9"},{"op":"test","path":"/apps/0/version","value":"9"}]`, err: appsvc.ErrConflict},
-		{name: "a shadow app", patch: `[{"op":"add","path":"/apps/0","value":{"version":"9"}},{"op":"test","path":"/apps/0/version","value":"9"}]`, err: appsvc.ErrConflict},
-		{name: "another test fails", patch: op(`{"op":"test","path":"/apps/0/title","value":"x"},{"op":"replace","path":"/apps/0/title","value":"y"}`), err: appsvc.ErrConflict},
-		{name: "a second app", patch: op(`{"op":"copy","from":"/apps/0","path":"/apps/-"}`), err: appsvc.ErrUnprocessable, says: "/apps"},
-		{name: "no app left", patch: op(`{"op":"remove","path":"/apps/0"}`), err: appsvc.ErrUnprocessable},
-		{name: "a member beside apps", patch: op(`{"op":"add","path":"/x","value":1}`), err: appsvc.ErrUnprocessable},
-		{name: "a member of the app", patch: op(`{"op":"add","path":"/apps/0/x","value":1}`), err: appsvc.ErrUnprocessable, says: "/apps/0/x"},
-		{name: "an index that is not canonical", patch: op(`{"op":"replace","path":"/apps/0/elements/00/config","value":{}}`), err: appsvc.ErrUnprocessable},
-		{name: "index -1", patch: op(`{"op":"replace","path":"/apps/-1/title","value":"x"}`), err: appsvc.ErrUnprocessable},
-		{name: "an operation that does not apply", patch: op(`{"op":"remove","path":"/apps/0/elements/9"}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/9"},
-		{name: "a config against its schema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/0/config: does not conform to"},
-		{name: "a config against its schema says where", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: appsvc.ErrUnprocessable, says: "/size"},
-		{name: "a new component with the old config", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"}`), err: appsvc.ErrUnprocessable, says: "/size"},
-		{name: "an unknown component version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"3"}`), err: appsvc.ErrUnprocessable, says: `/apps/0/elements/0/component: there is no component "text" version "3"`},
-		{name: "a config that is no object", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":[1]}`), err: appsvc.ErrUnprocessable, says: "elements/1/config"},
-		{name: "a config of null", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":null}`), err: appsvc.ErrUnprocessable},
-		{name: "no config", patch: op(`{"op":"remove","path":"/apps/0/elements/1/config"}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/1/config"},
-		{name: "no component", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component"}`), err: appsvc.ErrUnprocessable},
-		{name: "no id, the rest kept", patch: op(`{"op":"remove","path":"/apps/0/elements/1/id"}`), err: appsvc.ErrUnprocessable},
-		{name: "main", patch: op(`{"op":"replace","path":"/apps/0/elements/1/component/main","value":"evil.js"}`), err: appsvc.ErrUnprocessable, says: "/component/main"},
-		{name: "main removed", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component/main"}`), err: appsvc.ErrUnprocessable, says: "/component/main"},
-		{name: "main with another version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"},{"op":"replace","path":"/apps/0/elements/0/config","value":{}},{"op":"replace","path":"/apps/0/elements/0/component/main","value":"https://example.test/text2.js"}`), err: appsvc.ErrUnprocessable, says: "/component/main"},
-		{name: "configSchema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/configSchema","value":{}}`), err: appsvc.ErrUnprocessable},
-		{name: "an open member of the manifest", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/vendor/a","value":1.1}`), err: appsvc.ErrUnprocessable, says: "vendor"},
-		{name: "a member more in a component", patch: op(`{"op":"add","path":"/apps/0/elements/1/component/x","value":1}`), err: appsvc.ErrUnprocessable},
-		{name: "a member more in an element", patch: op(`{"op":"add","path":"/apps/0/elements/1/x","value":1}`), err: appsvc.ErrUnprocessable},
-		{name: "an element's id changed", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"0"}`), err: appsvc.ErrUnprocessable},
-		{name: "an element's id unknown", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"2"}`), err: appsvc.ErrUnprocessable, says: `"2"`},
-		{name: "an element's id a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":1}`), err: appsvc.ErrUnprocessable},
-		{name: "a new element with an id", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"id":"2","component":{"name":"any","version":"1"},"config":{}}}`), err: appsvc.ErrUnprocessable},
-		{name: "a new element with main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"any.js"},"config":{}}}`), err: appsvc.ErrUnprocessable},
-		{name: "a component version that is no text", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":1}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/0/component/version: want a string, have a number"},
-		{name: "a new element with a main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"m.js"},"config":{}}}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/2/component/main: unknown member"},
-		{name: "a new element that is no object", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":null}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/2"},
-		{name: "elements no array", patch: op(`{"op":"replace","path":"/apps/0/elements","value":{}}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements"},
-		{name: "elements null", patch: op(`{"op":"replace","path":"/apps/0/elements","value":null}`), err: appsvc.ErrUnprocessable},
-		{name: "elements removed", patch: op(`{"op":"remove","path":"/apps/0/elements"}`), err: appsvc.ErrUnprocessable},
-		{name: "a title too long", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1025) + `"}`), err: appsvc.ErrUnprocessable, says: "title"},
+		{name: "no version test", patch: `[{"op":"replace","path":"/apps/0/title","value":"x"}]`, err: vitrine.ErrInvalid, says: "/apps/0/version"},
+		{name: "an empty patch", patch: `[]`, err: vitrine.ErrInvalid},
+		{name: "a version test of null", patch: `[{"op":"test","path":"/apps/0/version","value":null}]`, err: vitrine.ErrInvalid},
+		{name: "a version test of a number", patch: `[{"op":"test","path":"/apps/0/version","value":0}]`, err: vitrine.ErrInvalid},
+		{name: "a version test without value", patch: `[{"op":"test","path":"/apps/0/version"}]`, err: vitrine.ErrInvalid},
+		{name: "a version test by another path", patch: `[{"op":"test","path":"/apps/00/version","value":"0"}]`, err: vitrine.ErrInvalid},
+		{name: "a stale version", patch: `[{"op":"test","path":"/apps/0/version","value":"7"}]`, err: vitrine.ErrConflict, says: `"7"`},
+		{name: "two version tests, one stale", patch: op(`{"op":"test","path":"/apps/0/version","value":"1"}`), err: vitrine.ErrConflict},
+		{name: "replace, then test", patch: `[{"op":"replace","path":"/apps/0/version","value":"9"},{"op":"test","path":"/apps/0/version","value":"9"}]`, err: vitrine.ErrConflict},
+		{name: "a shadow app", patch: `[{"op":"add","path":"/apps/0","value":{"version":"9"}},{"op":"test","path":"/apps/0/version","value":"9"}]`, err: vitrine.ErrConflict},
+		{name: "another test fails", patch: op(`{"op":"test","path":"/apps/0/title","value":"x"},{"op":"replace","path":"/apps/0/title","value":"y"}`), err: vitrine.ErrConflict},
+		{name: "a second app", patch: op(`{"op":"copy","from":"/apps/0","path":"/apps/-"}`), err: vitrine.ErrUnprocessable, says: "/apps"},
+		{name: "no app left", patch: op(`{"op":"remove","path":"/apps/0"}`), err: vitrine.ErrUnprocessable},
+		{name: "a member beside apps", patch: op(`{"op":"add","path":"/x","value":1}`), err: vitrine.ErrUnprocessable},
+		{name: "a member of the app", patch: op(`{"op":"add","path":"/apps/0/x","value":1}`), err: vitrine.ErrUnprocessable, says: "/apps/0/x"},
+		{name: "an index that is not canonical", patch: op(`{"op":"replace","path":"/apps/0/elements/00/config","value":{}}`), err: vitrine.ErrUnprocessable},
+		{name: "index -1", patch: op(`{"op":"replace","path":"/apps/-1/title","value":"x"}`), err: vitrine.ErrUnprocessable},
+		{name: "an operation that does not apply", patch: op(`{"op":"remove","path":"/apps/0/elements/9"}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/9"},
+		{name: "a config against its schema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/0/config: does not conform to"},
+		{name: "a config against its schema says where", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: vitrine.ErrUnprocessable, says: "/size"},
+		{name: "a new component with the old config", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"}`), err: vitrine.ErrUnprocessable, says: "/size"},
+		{name: "an unknown component version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"3"}`), err: vitrine.ErrUnprocessable, says: `/apps/0/elements/0/component: there is no component "text" version "3"`},
+		{name: "a config that is no object", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":[1]}`), err: vitrine.ErrUnprocessable, says: "elements/1/config"},
+		{name: "a config of null", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":null}`), err: vitrine.ErrUnprocessable},
+		{name: "no config", patch: op(`{"op":"remove","path":"/apps/0/elements/1/config"}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/1/config"},
+		{name: "no component", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component"}`), err: vitrine.ErrUnprocessable},
+		{name: "no id, the rest kept", patch: op(`{"op":"remove","path":"/apps/0/elements/1/id"}`), err: vitrine.ErrUnprocessable},
+		{name: "main", patch: op(`{"op":"replace","path":"/apps/0/elements/1/component/main","value":"evil.js"}`), err: vitrine.ErrUnprocessable, says: "/component/main"},
+		{name: "main removed", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component/main"}`), err: vitrine.ErrUnprocessable, says: "/component/main"},
+		{name: "main with another version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"},{"op":"replace","path":"/apps/0/elements/0/config","value":{}},{"op":"replace","path":"/apps/0/elements/0/component/main","value":"https://example.test/text2.js"}`), err: vitrine.ErrUnprocessable, says: "/component/main"},
+		{name: "configSchema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/configSchema","value":{}}`), err: vitrine.ErrUnprocessable},
+		{name: "an open member of the manifest", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/vendor/a","value":1.1}`), err: vitrine.ErrUnprocessable, says: "vendor"},
+		{name: "a member more in a component", patch: op(`{"op":"add","path":"/apps/0/elements/1/component/x","value":1}`), err: vitrine.ErrUnprocessable},
+		{name: "a member more in an element", patch: op(`{"op":"add","path":"/apps/0/elements/1/x","value":1}`), err: vitrine.ErrUnprocessable},
+		{name: "an element's id changed", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"0"}`), err: vitrine.ErrUnprocessable},
+		{name: "an element's id unknown", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"2"}`), err: vitrine.ErrUnprocessable, says: `"2"`},
+		{name: "an element's id a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":1}`), err: vitrine.ErrUnprocessable},
+		{name: "a new element with an id", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"id":"2","component":{"name":"any","version":"1"},"config":{}}}`), err: vitrine.ErrUnprocessable},
+		{name: "a new element with main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"any.js"},"config":{}}}`), err: vitrine.ErrUnprocessable},
+		{name: "a component version that is no text", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":1}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/0/component/version: want a string, have a number"},
+		{name: "a new element with a main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"m.js"},"config":{}}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/2/component/main: unknown member"},
+		{name: "a new element that is no object", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":null}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/2"},
+		{name: "elements no array", patch: op(`{"op":"replace","path":"/apps/0/elements","value":{}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements"},
+		{name: "elements null", patch: op(`{"op":"replace","path":"/apps/0/elements","value":null}`), err: vitrine.ErrUnprocessable},
+		{name: "elements removed", patch: op(`{"op":"remove","path":"/apps/0/elements"}`), err: vitrine.ErrUnprocessable},
+		{name: "a title too long", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1025) + `"}`), err: vitrine.ErrUnprocessable, says: "title"},
 		{name: "a title at the limit", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1024) + `"}`)},
-		{name: "an empty title", patch: op(`{"op":"replace","path":"/apps/0/title","value":""}`), err: appsvc.ErrUnprocessable, says: "title"},
-		{name: "a title of null", patch: op(`{"op":"replace","path":"/apps/0/title","value":null}`), err: appsvc.ErrUnprocessable},
-		{name: "a title of a number", patch: op(`{"op":"replace","path":"/apps/0/title","value":1}`), err: appsvc.ErrUnprocessable},
-		{name: "no groups", patch: op(`{"op":"replace","path":"/apps/0/groups","value":[]}`), err: appsvc.ErrUnprocessable, says: "groups"},
-		{name: "a group twice", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site1 + `"}`), err: appsvc.ErrUnprocessable, says: "groups/1"},
-		{name: "a malformed group", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"site 2"}`), err: appsvc.ErrUnprocessable, says: "groups/1"},
-		{name: "a group that one does not moderate", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site2 + `"}`), err: appsvc.ErrForbidden, says: site2},
-		{name: "too large a patch", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("x", 1<<20) + `"}`), err: appsvc.ErrTooLarge},
-		{name: "too many operations", patch: op(strings.Repeat(testV0+",", 999) + testV0), err: appsvc.ErrTooLarge},
+		{name: "an empty title", patch: op(`{"op":"replace","path":"/apps/0/title","value":""}`), err: vitrine.ErrUnprocessable, says: "title"},
+		{name: "a title of null", patch: op(`{"op":"replace","path":"/apps/0/title","value":null}`), err: vitrine.ErrUnprocessable},
+		{name: "a title of a number", patch: op(`{"op":"replace","path":"/apps/0/title","value":1}`), err: vitrine.ErrUnprocessable},
+		{name: "no groups", patch: op(`{"op":"replace","path":"/apps/0/groups","value":[]}`), err: vitrine.ErrUnprocessable, says: "groups"},
+		{name: "a group twice", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site1 + `"}`), err: vitrine.ErrUnprocessable, says: "groups/1"},
+		{name: "a malformed group", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"site 2"}`), err: vitrine.ErrUnprocessable, says: "groups/1"},
+		{name: "a group that one does not moderate", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site2 + `"}`), err: vitrine.ErrForbidden, says: site2},
+		{name: "too large a patch", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("x", 1<<20) + `"}`), err: vitrine.ErrTooLarge},
+		{name: "too many operations", patch: op(strings.Repeat(testV0+",", 999) + testV0), err: vitrine.ErrTooLarge},
 		{name: "as many operations as allowed", patch: op(strings.Repeat(testV0+",", 997) + `{"op":"replace","path":"/apps/0/title","value":"S"}`), want: []string{`"title":"S"`}},
-		{name: "no JSON", patch: `[`, err: appsvc.ErrInvalid},
-		{name: "null", patch: `null`, err: appsvc.ErrInvalid},
+		{name: "no JSON", patch: `[`, err: vitrine.ErrInvalid},
+		{name: "null", patch: `null`, err: vitrine.ErrInvalid},
 	}
 	for _, path := range []string{"/id", "/version", "/owner", "/owner/urn", "/createdAt", "/updatedAt", "/updatedBy", "/updatedBy/urn"} {
 		tests = append(tests, struct {
@@ -167,7 +168,7 @@ func TestPatch(t *testing.T) {
 			says        string
 			want        []string
 			same        bool
-		}{name: "read-only " + path, patch: op(`{"op":"replace","path":"/apps/0` + path + `","value":"x"}`), err: appsvc.ErrUnprocessable, says: strings.Join(strings.Split(path, "/")[:2], "/")})
+		}{name: "read-only " + path, patch: op(`{"op":"replace","path":"/apps/0` + path + `","value":"x"}`), err: vitrine.ErrUnprocessable, says: strings.Join(strings.Split(path, "/")[:2], "/")})
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,7 +204,7 @@ func TestPatch(t *testing.T) {
 					t.Errorf("no %s in %s", part, got.Body)
 				}
 			}
-			if old, err := w.Version(ctx, editor, before.ID, appsvc.NewVersion(0)); err != nil || !bytes.Equal(old.Body, before.Body) {
+			if old, err := w.Version(ctx, editor, before.ID, vitrine.NewVersion(0)); err != nil || !bytes.Equal(old.Body, before.Body) {
 				t.Errorf("version 0 is now %s, %v", old.Body, err)
 			}
 		})
@@ -239,7 +240,7 @@ func TestPatchLosesNoUpdate(t *testing.T) {
 					`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"add","path":"/apps/0/elements/1/config/list/-","value":"x"}]`, now.Version))
 				if err == nil {
 					won++
-				} else if !errors.Is(err, appsvc.ErrConflict) {
+				} else if !errors.Is(err, vitrine.ErrConflict) {
 					t.Error(err)
 					break
 				}
@@ -257,11 +258,11 @@ func TestPatchLosesNoUpdate(t *testing.T) {
 }
 
 // unpage takes a page apart.
-func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+func unpage[T any](p vitrine.Page[T], err error) (items []T, next string, _ error) {
 	return p.Items, p.Next, err
 }
 
 // listed takes a page apart, and reports whether another one follows.
-func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+func listed[T any](p vitrine.Page[T], err error) (items []T, more bool, _ error) {
 	return p.Items, p.Next != "", err
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 )
 
@@ -24,10 +25,10 @@ import (
 //
 // NewPatchBuilder makes one for one patch: EditApp makes a new one for each attempt. It is not safe for concurrent use.
 type PatchBuilder struct {
-	version Version   // that the patch tests
-	doc     []byte    // {"apps":[App]} with the operations so far applied
-	ops     []patchOp // without the test of the version
-	err     error     // the first mistake
+	version vitrine.Version // that the patch tests
+	doc     []byte          // {"apps":[App]} with the operations so far applied
+	ops     []patchOp       // without the test of the version
+	err     error           // the first mistake
 }
 
 // patchOp is an operation as it is written. Value is nil where the operation has none.
@@ -187,7 +188,7 @@ type Patcher interface {
 
 // Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed
 // the app meanwhile; see EditApp.
-func (s *Service) Edit(ctx context.Context, by Caller, id string, fn func(App, *PatchBuilder) error) (App, error) {
+func (s *Service) Edit(ctx context.Context, by vitrine.Caller, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	return EditApp(ctx, s.As(by), id, fn)
 }
 
@@ -218,7 +219,7 @@ func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBu
 			return app, nil
 		}
 		app, err = apps.Patch(ctx, id, patch)
-		if !errors.Is(err, ErrConflict) || attempt == editAttempts {
+		if !errors.Is(err, vitrine.ErrConflict) || attempt == editAttempts {
 			return app, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -99,7 +100,7 @@ func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
 		p.SetConfig(0, "/size", runs)
 		return nil
 	})
-	if !errors.Is(err, appsvc.ErrConflict) || runs != 10 {
+	if !errors.Is(err, vitrine.ErrConflict) || runs != 10 {
 		t.Errorf("an app that never rests: %d runs, %v", runs, err)
 	}
 	stop := errors.New("stop")

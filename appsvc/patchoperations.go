@@ -1,6 +1,7 @@
 package appsvc
 
 import (
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
@@ -17,7 +18,7 @@ func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
 	}
 	ops, err := jsonpatch.Decode(patch, s.limits.PatchOps)
 	if err != nil {
-		return nil, patchError(err, Version{})
+		return nil, patchError(err, vitrine.Version{})
 	}
 	for _, op := range ops {
 		if _, ok := testedVersion(op); ok {

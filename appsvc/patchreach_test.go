@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 )
 
@@ -16,7 +17,7 @@ func TestReachDoesNotShow(t *testing.T) {
 	element := func(i int) string {
 		return fmt.Sprintf(`{"id":"%d","component":{"name":"c%d","version":"1","id":"x","description":null,"main":"m","configSchema":{}},"config":{"a":%d,"b":[1,{"c":null}]}}`, i, i, i)
 	}
-	app := App{Meta: Meta{ID: "id", Version: NewVersion(0), Owner: "o", UpdatedBy: "o"},
+	app := App{Meta: Meta{ID: "id", Version: vitrine.NewVersion(0), Owner: "o", UpdatedBy: "o"},
 		Body: Body(`{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[` + element(0) + "," + element(1) + "," + element(2) + `]}`)}
 	body, elements, err := app.Body.membersAndElements()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
@@ -45,15 +46,15 @@ func resultDraft(before, after []byte, old draft, reached []bool) (draft, error)
 	// The three members that may differ must still have their types.
 	title, ok := rawjson.Text(newApp.Get("title"))
 	if !ok {
-		return draft{}, unprocessable(CodeNotApplicable, appPath+"/title", "must be a string")
+		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath+"/title", "must be a string")
 	}
 	groups, ok := texts(newApp.Get("groups"))
 	if !ok {
-		return draft{}, unprocessable(CodeNotApplicable, appPath+"/groups", "must be an array of strings")
+		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath+"/groups", "must be an array of strings")
 	}
 	elements, err := rawjson.Items(newApp.Get("elements"))
 	if err != nil {
-		return draft{}, unprocessable(CodeNotApplicable, elementsPath, "must be an array")
+		return draft{}, unprocessable(vitrine.CodeNotApplicable, elementsPath, "must be an array")
 	}
 	d := draft{title, groups, make([]draftElement, len(elements))}
 	for i, raw := range elements {
@@ -76,17 +77,17 @@ func resultDraft(before, after []byte, old draft, reached []bool) (draft, error)
 func sameMembers(before, after rawjson.Object, free ...string) error {
 	for _, m := range after {
 		if before.Get(m.Name) == nil {
-			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "there is no such member")
+			return unprocessable(vitrine.CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "there is no such member")
 		}
 	}
 	for _, m := range before {
 		switch value := after.Get(m.Name); {
 		case value == nil && slices.Contains(free, m.Name):
-			return unprocessable(CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "must not be removed")
+			return unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "must not be removed")
 		case value == nil:
-			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "must not be removed")
+			return unprocessable(vitrine.CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "must not be removed")
 		case !slices.Contains(free, m.Name) && !jsonpatch.Equal(m.Value, value, jsonpatch.SameText):
-			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "is read-only")
+			return unprocessable(vitrine.CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "is read-only")
 		}
 	}
 	return nil
@@ -104,15 +105,15 @@ func onlyApp(doc []byte) (rawjson.Object, error) {
 	}
 	top, err := rawjson.Members(doc)
 	if err != nil || len(top) != 1 || top[0].Name != "apps" {
-		return nil, unprocessable(CodeNotApplicable, "", `the document must stay an object with the one member "apps"`)
+		return nil, unprocessable(vitrine.CodeNotApplicable, "", `the document must stay an object with the one member "apps"`)
 	}
 	apps, err := rawjson.Items(top[0].Value)
 	if err != nil || len(apps) != 1 {
-		return nil, unprocessable(CodeNotApplicable, "/apps", "must stay an array of one app")
+		return nil, unprocessable(vitrine.CodeNotApplicable, "/apps", "must stay an array of one app")
 	}
 	app, err := rawjson.Members(apps[0])
 	if err != nil {
-		return nil, unprocessable(CodeNotApplicable, appPath, "must stay an object")
+		return nil, unprocessable(vitrine.CodeNotApplicable, appPath, "must stay an object")
 	}
 	return app, nil
 }
@@ -124,19 +125,19 @@ func onlyApp(doc []byte) (rawjson.Object, error) {
 func resultElement(raw []byte, old draft) (draftElement, error) {
 	members, err := rawjson.Members(raw)
 	if err != nil {
-		return draftElement{}, unprocessable(CodeNotApplicable, "", "must be an object")
+		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
 	}
 	for _, m := range members {
 		if m.Name != "id" && m.Name != "component" && m.Name != "config" {
-			return draftElement{}, unprocessable(CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "an element has no such member")
+			return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "an element has no such member")
 		}
 	}
 	component, config := members.Get("component"), members.Get("config")
 	if component == nil {
-		return draftElement{}, unprocessable(CodeNotApplicable, "/component", "missing")
+		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/component", "missing")
 	}
 	if config == nil {
-		return draftElement{}, unprocessable(CodeNotApplicable, "/config", "missing")
+		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/config", "missing")
 	}
 	if id := members.Get("id"); id != nil {
 		return keptElement(id, component, config, old)
@@ -144,7 +145,7 @@ func resultElement(raw []byte, old draft) (draftElement, error) {
 	// A new element. Whether its component exists, and the config conforms to it, is checked later.
 	e := draftElement{config: config}
 	if err := strictjson.Decode(component, &e.ref); err != nil {
-		wrong, _ := errors.AsType[*Error](misshapen("/component", err))
+		wrong, _ := errors.AsType[*vitrine.Error](misshapen("/component", err))
 		wrong.Reason += ": a new element has a component {name, version} and a config, a kept one its id and all that it had"
 		return e, wrong
 	}
@@ -158,11 +159,11 @@ func resultElement(raw []byte, old draft) (draftElement, error) {
 func keptElement(rawID, component, config []byte, old draft) (draftElement, error) {
 	id, ok := rawjson.Text(rawID)
 	if !ok {
-		return draftElement{}, unprocessable(CodeNotApplicable, "/id", "must be a string")
+		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "must be a string")
 	}
 	index, err := strconv.Atoi(id)
 	if err != nil || index < 0 || index >= len(old.elements) || strconv.Itoa(index) != id {
-		return draftElement{}, unprocessable(CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element", id)
+		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element", id)
 	}
 	was := old.elements[index]
 	manifest, wasConfig, err := was.split()
@@ -191,7 +192,7 @@ func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
 	}
 	after, err := rawjson.Members(raw)
 	if err != nil {
-		return ref, unprocessable(CodeNotApplicable, "", "must be an object")
+		return ref, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
 	}
 	before, err := rawjson.Members(manifest)
 	if err != nil {

@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"context"
+	"github.com/vitrine-go/vitrine"
 	"slices"
 )
 
@@ -10,14 +11,14 @@ import (
 // protected too while the app has a protected tag. Otherwise an owner could take away the groups of others first.
 
 // moderatesAll reports whether the caller moderates every group of the app. It is false for an app without groups.
-func moderatesAll(c Caller, h Head) bool {
+func moderatesAll(c vitrine.Caller, h Head) bool {
 	return len(h.Groups) > 0 && !slices.ContainsFunc(h.Groups, func(g string) bool { return !moderates(c, g) })
 }
 
 // mayMoveTag is the rule for creating, moving and deleting a tag of an app that the caller may use. It returns
 // ErrForbidden if the tag is protected and the caller does not moderate every group of the app. h is the Head of the latest
 // version: in the transaction of the write, and in that of a repeat with an idempotency key, it is the one of that time.
-func (s *Service) mayMoveTag(by Caller, h Head, name string) error {
+func (s *Service) mayMoveTag(by vitrine.Caller, h Head, name string) error {
 	if s.protected(name) && !moderatesAll(by, h) {
 		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", name)
 	}
@@ -27,7 +28,7 @@ func (s *Service) mayMoveTag(by Caller, h Head, name string) error {
 // mayRegroup is the whole rule for changing the groups of an app to these: that of Caller.mayRegroup, and that of
 // protected tags. It returns ErrForbidden if the app has a protected tag and the caller does not moderate every group
 // that the app has now. It is applied in the transaction that changes the groups, since tags may come and go until then.
-func (s *Service) mayRegroup(ctx context.Context, r Reader, by Caller, at string, h Head, groups []string) error {
+func (s *Service) mayRegroup(ctx context.Context, r Reader, by vitrine.Caller, at string, h Head, groups []string) error {
 	if err := mayRegroup(by, at, h, groups); err != nil {
 		return err
 	}

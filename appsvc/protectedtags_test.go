@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -26,7 +27,7 @@ func (w *workshop) appIn(groups ...string) string {
 	maker.URN = owner.URN
 	app, err := w.CreateApp(context.Background(), maker, appsvc.CreateAppRequest{Title: "x", Groups: groups})
 	if err == nil {
-		_, err = w.Restore(context.Background(), maker, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.Latest})
+		_, err = w.Restore(context.Background(), maker, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -41,7 +42,7 @@ func TestTagsSayThatTheyAreProtected(t *testing.T) {
 	id := w.appIn(site1)
 	want := map[string]bool{"live-eu": true, "production": true, "staging": false}
 	for name := range want {
-		for _, version := range []appsvc.Version{appsvc.NewVersion(0), appsvc.NewVersion(0), appsvc.Latest} { // created, left, moved
+		for _, version := range []vitrine.Version{vitrine.NewVersion(0), vitrine.NewVersion(0), vitrine.Latest} { // created, left, moved
 			tag, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: version})
 			if err != nil || tag.Protected != want[name] {
 				t.Errorf("PutTag of %s: protected %v, %v", name, tag.Protected, err)
@@ -68,28 +69,28 @@ func TestTagsSayThatTheyAreProtected(t *testing.T) {
 }
 
 func TestWhoMayMoveAProtectedTag(t *testing.T) {
-	ctx, v0, v1 := context.Background(), appsvc.NewVersion(0), appsvc.NewVersion(1)
+	ctx, v0, v1 := context.Background(), vitrine.NewVersion(0), vitrine.NewVersion(1)
 	both := []string{site1, site2}
 	for name, test := range map[string]struct {
-		by     appsvc.Caller
+		by     vitrine.Caller
 		groups []string
 		want   error
 	}{
 		"a moderator of the network":           {moderator(network), both, nil},
 		"a moderator of every group":           {moderator(both...), both, nil},
 		"a moderator of the only group":        {moderator(site1), []string{site1}, nil},
-		"a moderator of one group":             {moderator(site1), both, appsvc.ErrForbidden},
-		"the owner":                            {owner, both, appsvc.ErrForbidden},
-		"the owner, who moderates one group":   {appsvc.Caller{URN: owner.URN, Moderates: []string{site1}}, both, appsvc.ErrForbidden},
-		"the owner, who moderates every group": {appsvc.Caller{URN: owner.URN, Moderates: both}, both, nil},
-		"a moderator of a site of the network": {moderator(site1), []string{network, site1}, appsvc.ErrForbidden},
-		"a reader":                             {appsvc.Caller{URN: network + ":user=r", Reads: []string{network}}, both, appsvc.ErrForbidden},
-		"nobody":                               {nobody, both, appsvc.ErrNotFound},
+		"a moderator of one group":             {moderator(site1), both, vitrine.ErrForbidden},
+		"the owner":                            {owner, both, vitrine.ErrForbidden},
+		"the owner, who moderates one group":   {vitrine.Caller{URN: owner.URN, Moderates: []string{site1}}, both, vitrine.ErrForbidden},
+		"the owner, who moderates every group": {vitrine.Caller{URN: owner.URN, Moderates: both}, both, nil},
+		"a moderator of a site of the network": {moderator(site1), []string{network, site1}, vitrine.ErrForbidden},
+		"a reader":                             {vitrine.Caller{URN: network + ":user=r", Reads: []string{network}}, both, vitrine.ErrForbidden},
+		"nobody":                               {nobody, both, vitrine.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := protecting(t)
 			id := w.appIn(test.groups...)
-			put := func(by appsvc.Caller, name string, v appsvc.Version, from appsvc.TagGuard, key string) error {
+			put := func(by vitrine.Caller, name string, v vitrine.Version, from appsvc.TagGuard, key string) error {
 				_, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: v, From: from, IdempotencyKey: key})
 				return err
 			}
@@ -99,8 +100,8 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 				checkKind(t, put(test.by, tag, v0, appsvc.TagGuard{}, ""), test.want) // though it would not move
 				checkKind(t, put(test.by, tag, v1, appsvc.TagGuard{}, ""), test.want)
 				if test.want != nil {
-					checkKind(t, put(test.by, tag, v1, appsvc.NoTag(), ""), test.want)                      // rights come before the guard
-					checkKind(t, put(test.by, tag, appsvc.NewVersion(9), appsvc.TagGuard{}, ""), test.want) // and before the version
+					checkKind(t, put(test.by, tag, v1, appsvc.NoTag(), ""), test.want)                       // rights come before the guard
+					checkKind(t, put(test.by, tag, vitrine.NewVersion(9), appsvc.TagGuard{}, ""), test.want) // and before the version
 					checkKind(t, w.AdmitTagChange(ctx, test.by, id, tag), test.want)
 				}
 				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: tag}), test.want)
@@ -109,7 +110,7 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: "live-absent"}), test.want)
 			}
 			for _, tag := range []string{"Production", "staging"} { // which are not protected
-				if test.want != appsvc.ErrNotFound && test.by.Reads == nil {
+				if test.want != vitrine.ErrNotFound && test.by.Reads == nil {
 					checkKind(t, put(test.by, tag, v0, appsvc.TagGuard{}, ""), nil)
 				}
 			}
@@ -120,34 +121,34 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 func TestGroupsStayWhileATagIsProtected(t *testing.T) {
 	ctx := context.Background()
 	both := []string{site1, site2}
-	half := appsvc.Caller{URN: owner.URN, Moderates: []string{site1, "urn:vitrine:other.test:site=1"}} // owns the app too
-	regroup := func(w *workshop, by appsvc.Caller, id string, groups ...string) error {
+	half := vitrine.Caller{URN: owner.URN, Moderates: []string{site1, "urn:vitrine:other.test:site=1"}} // owns the app too
+	regroup := func(w *workshop, by vitrine.Caller, id string, groups ...string) error {
 		_, err := w.As(by).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetGroups(groups...); return nil })
 		return err
 	}
-	restore := func(w *workshop, by appsvc.Caller, id string, v int) error {
-		_, err := w.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(v)})
+	restore := func(w *workshop, by vitrine.Caller, id string, v int) error {
+		_, err := w.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(v)})
 		return err
 	}
 	w := protecting(t)
 	id := w.appIn(site1)
 	checkKind(t, regroup(w, admin, id, both...), nil) // version 2
-	w.putTag(id, "staging", appsvc.NewVersion(0))
+	w.putTag(id, "staging", vitrine.NewVersion(0))
 	checkKind(t, regroup(w, half, id, site1), nil) // nothing is protected yet
 	checkKind(t, regroup(w, admin, id, both...), nil)
-	if _, err := w.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(0)}); err != nil {
+	if _, err := w.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "production", Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, groups := range [][]string{{site1}, {site2}, {site2, "urn:vitrine:other.test:site=1"}, {site1, site2, "urn:vitrine:other.test:site=1"}, {"urn:vitrine:other.test:site=1"}} {
 		err := regroup(w, half, id, groups...)
-		checkKind(t, err, appsvc.ErrForbidden)
-		if e := new(appsvc.Error); !errors.As(err, &e) || !strings.HasPrefix(e.Pointer, "/apps/0/groups") {
+		checkKind(t, err, vitrine.ErrForbidden)
+		if e := new(vitrine.Error); !errors.As(err, &e) || !strings.HasPrefix(e.Pointer, "/apps/0/groups") {
 			t.Errorf("%q: %v", groups, err)
 		}
 	}
-	checkKind(t, restore(w, half, id, 0), appsvc.ErrForbidden) // which was in site 1 alone
-	checkKind(t, regroup(w, half, id, site2, site1), nil)      // the same groups
-	checkKind(t, restore(w, half, id, 2), nil)                 // likewise
+	checkKind(t, restore(w, half, id, 0), vitrine.ErrForbidden) // which was in site 1 alone
+	checkKind(t, regroup(w, half, id, site2, site1), nil)       // the same groups
+	checkKind(t, restore(w, half, id, 2), nil)                  // likewise
 	checkKind(t, regroup(w, moderator(both...), id, site1), nil)
 	checkKind(t, restore(w, moderator(network), id, 2), nil)
 	if err := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "production"}); err != nil {
@@ -161,9 +162,9 @@ func TestARepeatedMoveOfAProtectedTagNeedsTheRightsOfToday(t *testing.T) {
 	ctx, w := context.Background(), protecting(t)
 	id := w.appIn(site1)
 	by := moderator(site1)
-	put := appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(0), IdempotencyKey: "put"}
+	put := appsvc.PutTagRequest{AppID: id, Name: "production", Version: vitrine.NewVersion(0), IdempotencyKey: "put"}
 	remove := appsvc.DeleteTagRequest{AppID: id, Name: "production", IdempotencyKey: "remove"}
-	for _, want := range []error{nil, appsvc.ErrForbidden} {
+	for _, want := range []error{nil, vitrine.ErrForbidden} {
 		_, err := w.PutTag(ctx, by, put)
 		checkKind(t, err, want)
 		checkKind(t, w.DeleteTag(ctx, by, remove), want)
@@ -183,12 +184,12 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := &meanwhile{Store: store, happens: func() {
-		if _, err := free.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: appsvc.Latest}); err != nil {
+		if _, err := free.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
 			t.Error(err)
 		}
 	}}
 	svc := appsvc.New(late, &appsvc.Options{ProtectedTags: func(name string) bool { return name == "production" }})
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, site1)
 	_, err = svc.Patch(ctx, owner, app.ID, []byte(patch))
-	checkKind(t, err, appsvc.ErrForbidden)
+	checkKind(t, err, vitrine.ErrForbidden)
 }

@@ -3,31 +3,32 @@ package appsvc
 import (
 	"context"
 	"errors"
+	"github.com/vitrine-go/vitrine"
 )
 
 // App returns the latest version of an app. Like every method that takes the id of an app, it returns
 // ErrNotFound if there is no such app, or if the caller neither owns it nor moderates or reads one of its groups. Both
 // errors are equal, so nobody learns which ids exist.
-func (s *Service) App(ctx context.Context, by Caller, id string) (App, error) {
-	return s.Version(ctx, by, id, Latest)
+func (s *Service) App(ctx context.Context, by vitrine.Caller, id string) (App, error) {
+	return s.Version(ctx, by, id, vitrine.Latest)
 }
 
 // Version returns a version of an app; Latest stands for the highest. The groups of the latest version decide who may read any
 // of them: whoever may not read the app now may not read its past either. It returns ErrNotFound if the app has no such version,
 // and ErrInvalid for the zero Version.
-func (s *Service) Version(ctx context.Context, by Caller, id string, v Version) (App, error) {
+func (s *Service) Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (App, error) {
 	return s.versionFor(ctx, by, readableHead, id, v)
 }
 
 // right is readableHead or usableHead: it returns the head of an app if the caller has the right, else an error.
-type right func(ctx context.Context, r Reader, by Caller, id string) (Head, error)
+type right func(ctx context.Context, r Reader, by vitrine.Caller, id string) (Head, error)
 
 // versionFor returns a version of an app, if the caller has the right to the app. Restore and PutTag read the version
 // that they need with it, and ask for the right to change the app. Head and version come from one snapshot. The right is checked
 // before the version is looked for, so that a caller without it does not learn which versions exist. The errors come in this
 // order: those of Caller.check, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a version that the app
 // does not have.
-func (s *Service) versionFor(ctx context.Context, by Caller, may right, id string, v Version) (App, error) {
+func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, may right, id string, v vitrine.Version) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
@@ -52,9 +53,9 @@ func errNoVersion() error {
 }
 
 // findVersion reads a version of an app that the caller may read, so its ErrNotFound may name the version.
-func findVersion(ctx context.Context, r Reader, id string, v Version) (App, error) {
+func findVersion(ctx context.Context, r Reader, id string, v vitrine.Version) (App, error) {
 	app, err := r.App(ctx, id, v)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, vitrine.ErrNotFound) {
 		return App{}, notFound("app %q has no version %q", id, v)
 	}
 	return app, err

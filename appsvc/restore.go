@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
 // RestoreRequest names the version of an app whose content to store again.
 type RestoreRequest struct {
 	AppID          string
-	Version        Version // Latest is allowed
-	IdempotencyKey string  // "" = none
+	Version        vitrine.Version // Latest is allowed
+	IdempotencyKey string          // "" = none
 }
 
 // Restore stores the content of a version of an app as its new latest version: its title, groups and elements. It copies
@@ -29,7 +30,7 @@ type RestoreRequest struct {
 //   - ErrTooLarge if the app would have more than Limits.AppBytes, by default 16 MiB;
 //   - ErrInvalid for the zero Version, or a malformed idempotency key;
 //   - ErrUnprocessable if the idempotency key was used for another request.
-func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (App, error) {
+func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequest) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
@@ -66,8 +67,8 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 		if err != nil {
 			return App{}, err
 		}
-		if in.Version == Latest && old.Version != head.Version { // the app has moved on since it was read
-			if err := take(tx.App(ctx, in.AppID, Latest)); err != nil {
+		if in.Version == vitrine.Latest && old.Version != head.Version { // the app has moved on since it was read
+			if err := take(tx.App(ctx, in.AppID, vitrine.Latest)); err != nil {
 				return App{}, err
 			}
 		}
@@ -76,7 +77,7 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 		}
 		c := Change{Type: AppRestored, Before: head, Restored: old.Version}
 		if s.check != nil { // only the rule of the program looks at the content that is replaced
-			latest, err := tx.App(ctx, in.AppID, Latest)
+			latest, err := tx.App(ctx, in.AppID, vitrine.Latest)
 			if err != nil {
 				return App{}, err
 			}
@@ -90,8 +91,8 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 // missing adds to an ErrNotFound the JSON pointer of the member of the request that names the missing thing: the pointer
 // app if the app is missing, "/appVersion" if only its version is. The pointer app is "" if the request body does
 // not name the app. Other errors are returned unchanged, also an ErrNotFound of Options.Check.
-func (s *Service) missing(ctx context.Context, by Caller, id, app string, err error) error {
-	if _, refused := errors.AsType[*refusedChange](err); refused || !errors.Is(err, ErrNotFound) {
+func (s *Service) missing(ctx context.Context, by vitrine.Caller, id, app string, err error) error {
+	if _, refused := errors.AsType[*refusedChange](err); refused || !errors.Is(err, vitrine.ErrNotFound) {
 		return err
 	}
 	// The error itself does not say which of the two is missing, so the app is looked for once more.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 )
@@ -30,12 +31,12 @@ type Schema interface {
 	// Validate returns the violations of config, none if it is valid. Their order must depend only on schema and
 	// config; the service reports the first 100. It returns an error if it could not decide; the service
 	// refuses the config then.
-	Validate(config []byte) ([]Violation, error)
+	Validate(config []byte) ([]vitrine.Violation, error)
 }
 
 // violations is the error of a config that breaks its schema. It has at most 100 violations, in an order that
 // depends only on schema and config. The service returns them in Error.Violations.
-type violations []Violation
+type violations []vitrine.Violation
 
 // maxViolations is how many violations of one config are reported, and maxSentences how many of
 // them the sentence of the error names.
@@ -173,7 +174,7 @@ func acceptsEverything(schema []byte) bool {
 
 // validate returns what the engine finds wrong with a config, which is decoded already. The default engine takes the
 // decoded form; others decode the text again.
-func (c *compiledSchema) validate(config []byte, decoded any) (_ []Violation, err error) {
+func (c *compiledSchema) validate(config []byte, decoded any) (_ []vitrine.Violation, err error) {
 	defer rescue("validating the config", &err)
 	if own, ok := c.schema.(defaultSchema); ok {
 		return own.validateDecoded(decoded)
@@ -190,7 +191,7 @@ func rescue(doing string, err *error) {
 }
 
 // refusal returns the first 100 violations that were found as an error, nil if there are none.
-func refusal(found []Violation) error {
+func refusal(found []vitrine.Violation) error {
 	if len(found) == 0 {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 )
 
@@ -168,25 +169,25 @@ func TestViolations(t *testing.T) {
 	const d7 = `{"$schema":"http://json-schema.org/draft-07/schema#",`
 	for _, tc := range []struct {
 		name, schema, config string
-		want                 []Violation
+		want                 []vitrine.Violation
 	}{
-		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"a":1}`, []Violation{{Pointer: "/a", Keyword: "type", Message: "want string, have number"}}},
-		{"an escaped pointer", `{"properties":{"a/b~c":{"minimum":1}}}`, `{"a/b~c":0}`, []Violation{{Pointer: "/a~1b~0c", Keyword: "minimum", Message: "want at least 1"}}},
-		{"required is at the object", `{"items":{"required":["a"]}}`, `[{}]`, []Violation{{Pointer: "/0", Keyword: "required", Message: `missing: "a"`}}},
+		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "/a", Keyword: "type", Message: "want string, have number"}}},
+		{"an escaped pointer", `{"properties":{"a/b~c":{"minimum":1}}}`, `{"a/b~c":0}`, []vitrine.Violation{{Pointer: "/a~1b~0c", Keyword: "minimum", Message: "want at least 1"}}},
+		{"required is at the object", `{"items":{"required":["a"]}}`, `[{}]`, []vitrine.Violation{{Pointer: "/0", Keyword: "required", Message: `missing: "a"`}}},
 		{"several, by pointer", `{"properties":{"b":{"maxLength":1},"a":{"enum":[1]}}}`, `{"b":"xx","a":2}`,
-			[]Violation{{Pointer: "/a", Keyword: "enum", Message: "want one of 1"}, {Pointer: "/b", Keyword: "maxLength", Message: "2 characters, want at most 1"}}},
-		{"two at one place, by keyword", `{"maximum":1,"type":"string","not":{}}`, `2`, []Violation{{Pointer: "", Keyword: "type", Message: "want string, have number"}}},
-		{"not", `{"not":{"type":"object"}}`, `{}`, []Violation{{Pointer: "", Keyword: "not", Message: "it is what not excludes"}}},
-		{"oneOf", `{"oneOf":[{},{}]}`, `{}`, []Violation{{Pointer: "", Keyword: "oneOf", Message: "alternatives 0 and 1 of oneOf both apply"}}},
-		{"const", `{"properties":{"a":{"const":"x"}}}`, `{"a":1}`, []Violation{{Pointer: "/a", Keyword: "const", Message: `want "x"`}}},
-		{"dependencies", d7 + `"dependencies":{"a":["b"]}}`, `{"a":1}`, []Violation{{Pointer: "", Keyword: "dependencies", Message: `missing beside "a": "b"`}}},
-		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []Violation{{Pointer: "", Keyword: "dependentRequired", Message: `missing beside "a": "b"`}}},
-		{"additionalProperties", `{"additionalProperties":false}`, `{"a":1}`, []Violation{{Pointer: "", Keyword: "additionalProperties", Message: `not allowed: "a"`}}},
-		{"a property that is false", `{"properties":{"not":false}}`, `{"not":1}`, []Violation{{Pointer: "/not", Keyword: "properties", Message: "nothing is allowed here"}}},
-		{"items that are false", `{"prefixItems":[true],"items":false}`, `[1,1]`, []Violation{{Pointer: "/1", Keyword: "items", Message: "nothing is allowed here"}}},
-		{"a position that is false", `{"prefixItems":[false]}`, `[1]`, []Violation{{Pointer: "/0", Keyword: "prefixItems", Message: "nothing is allowed here"}}},
-		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`, []Violation{{Pointer: "/a", Keyword: "unevaluatedProperties", Message: "nothing is allowed here"}}},
-		{"false behind a reference", `{"properties":{"a":{"$ref":"#/$defs/not"}},"$defs":{"not":false}}`, `{"a":1}`, []Violation{{Pointer: "/a", Keyword: "$defs", Message: "nothing is allowed here"}}},
+			[]vitrine.Violation{{Pointer: "/a", Keyword: "enum", Message: "want one of 1"}, {Pointer: "/b", Keyword: "maxLength", Message: "2 characters, want at most 1"}}},
+		{"two at one place, by keyword", `{"maximum":1,"type":"string","not":{}}`, `2`, []vitrine.Violation{{Pointer: "", Keyword: "type", Message: "want string, have number"}}},
+		{"not", `{"not":{"type":"object"}}`, `{}`, []vitrine.Violation{{Pointer: "", Keyword: "not", Message: "it is what not excludes"}}},
+		{"oneOf", `{"oneOf":[{},{}]}`, `{}`, []vitrine.Violation{{Pointer: "", Keyword: "oneOf", Message: "alternatives 0 and 1 of oneOf both apply"}}},
+		{"const", `{"properties":{"a":{"const":"x"}}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "/a", Keyword: "const", Message: `want "x"`}}},
+		{"dependencies", d7 + `"dependencies":{"a":["b"]}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "", Keyword: "dependencies", Message: `missing beside "a": "b"`}}},
+		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "", Keyword: "dependentRequired", Message: `missing beside "a": "b"`}}},
+		{"additionalProperties", `{"additionalProperties":false}`, `{"a":1}`, []vitrine.Violation{{Pointer: "", Keyword: "additionalProperties", Message: `not allowed: "a"`}}},
+		{"a property that is false", `{"properties":{"not":false}}`, `{"not":1}`, []vitrine.Violation{{Pointer: "/not", Keyword: "properties", Message: "nothing is allowed here"}}},
+		{"items that are false", `{"prefixItems":[true],"items":false}`, `[1,1]`, []vitrine.Violation{{Pointer: "/1", Keyword: "items", Message: "nothing is allowed here"}}},
+		{"a position that is false", `{"prefixItems":[false]}`, `[1]`, []vitrine.Violation{{Pointer: "/0", Keyword: "prefixItems", Message: "nothing is allowed here"}}},
+		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`, []vitrine.Violation{{Pointer: "/a", Keyword: "unevaluatedProperties", Message: "nothing is allowed here"}}},
+		{"false behind a reference", `{"properties":{"a":{"$ref":"#/$defs/not"}},"$defs":{"not":false}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "/a", Keyword: "$defs", Message: "nothing is allowed here"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := fmt.Errorf("wrapped: %w", newSchemas(nil).validate([]byte(tc.schema), []byte(tc.config)))
@@ -214,7 +215,7 @@ func TestViolations(t *testing.T) {
 		if n := strings.Count(first.Error(), ";"); n != maxSentences-1 {
 			t.Errorf("the sentence names %d: %v", n+1, first)
 		}
-		many := engineFunc(func([]byte) ([]Violation, error) { return make([]Violation, 200), nil })
+		many := engineFunc(func([]byte) ([]vitrine.Violation, error) { return make([]vitrine.Violation, 200), nil })
 		if have, _ := errors.AsType[violations](newSchemas(many).validate([]byte(`{}`), []byte(`{}`))); len(have) != 100 {
 			t.Errorf("%d violations of an engine of one's own", len(have))
 		}
@@ -374,10 +375,10 @@ func TestSchemaCache(t *testing.T) {
 }
 
 // engineFunc is an engine whose schemas all validate by one function.
-type engineFunc func(config []byte) ([]Violation, error)
+type engineFunc func(config []byte) ([]vitrine.Violation, error)
 
-func (f engineFunc) Compile([]byte) (Schema, error)              { return f, nil }
-func (f engineFunc) Validate(config []byte) ([]Violation, error) { return f(config) }
+func (f engineFunc) Compile([]byte) (Schema, error)                      { return f, nil }
+func (f engineFunc) Validate(config []byte) ([]vitrine.Violation, error) { return f(config) }
 
 func TestOwnEngine(t *testing.T) {
 	for _, tc := range []struct {
@@ -385,12 +386,12 @@ func TestOwnEngine(t *testing.T) {
 		engine engineFunc
 		says   string
 	}{
-		{"valid", func([]byte) ([]Violation, error) { return nil, nil }, ""},
-		{"violations", func([]byte) ([]Violation, error) {
-			return []Violation{{Pointer: "/a", Keyword: "colour", Message: "too blue"}, {Pointer: "", Keyword: "", Message: "too old"}}, nil
+		{"valid", func([]byte) ([]vitrine.Violation, error) { return nil, nil }, ""},
+		{"violations", func([]byte) ([]vitrine.Violation, error) {
+			return []vitrine.Violation{{Pointer: "/a", Keyword: "colour", Message: "too blue"}, {Pointer: "", Keyword: "", Message: "too old"}}, nil
 		}, "/a: too blue; too old"},
-		{"no verdict", func([]byte) ([]Violation, error) { return nil, errors.New("no ink") }, "no ink"},
-		{"a panic", func([]byte) ([]Violation, error) { panic("oops") }, "validating the config failed: oops"},
+		{"no verdict", func([]byte) ([]vitrine.Violation, error) { return nil, errors.New("no ink") }, "no ink"},
+		{"a panic", func([]byte) ([]vitrine.Violation, error) { panic("oops") }, "validating the config failed: oops"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := newSchemas(tc.engine).validate([]byte(`{}`), []byte(`{}`))
@@ -400,7 +401,7 @@ func TestOwnEngine(t *testing.T) {
 		})
 	}
 	t.Run("behind the guard", func(t *testing.T) {
-		s := newSchemas(engineFunc(func([]byte) ([]Violation, error) { t.Error("the engine was asked"); return nil, nil }))
+		s := newSchemas(engineFunc(func([]byte) ([]vitrine.Violation, error) { t.Error("the engine was asked"); return nil, nil }))
 		if err := s.check([]byte(`{"$ref":"#"}`)); err == nil {
 			t.Error("taken")
 		}

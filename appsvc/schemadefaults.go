@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -121,7 +122,7 @@ func (a App) WithDefaults(most int) (App, error) {
 // tooMuchDefault is the error of an app that is too large, or takes too many steps, with the defaults of its schemas. Without
 // them it can be read, so the error names the query parameter that asks for them over HTTP.
 func tooMuchDefault(most int) error {
-	return &Error{Kind: ErrUnprocessable, Code: CodeCost, Parameter: "withDefaults",
+	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeCost, Parameter: "withDefaults",
 		Reason: fmt.Sprintf("with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them", most)}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -95,7 +96,7 @@ func TestAnAppWithDefaultsHasEachConfigCompleted(t *testing.T) {
 		return fmt.Sprintf(`{"id":"%d","component":{"name":"c","version":"1","id":"i","description":null,"main":"/x.js","configSchema":%s},"config":%s}`, i, schema, config)
 	}
 	app := func(elements ...string) appsvc.App {
-		return appsvc.App{Meta: appsvc.Meta{ID: "a", Version: appsvc.NewVersion(3)},
+		return appsvc.App{Meta: appsvc.Meta{ID: "a", Version: vitrine.NewVersion(3)},
 			Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + strings.Join(elements, ",") + `]}`)}
 	}
 	const one, two = `{"properties":{"a":{"default":1.10}}}`, `{"properties":{"a":{"default":[2]}}}`
@@ -113,7 +114,7 @@ func TestAnAppWithDefaultsHasEachConfigCompleted(t *testing.T) {
 		t.Errorf("an answer of just as many bytes as are allowed: %v", err)
 	}
 	_, err = stored.WithDefaults(size - 1)
-	if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Kind != appsvc.ErrUnprocessable || e.Code != appsvc.CodeCost || e.Parameter != "withDefaults" {
+	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrUnprocessable || e.Code != vitrine.CodeCost || e.Parameter != "withDefaults" {
 		t.Errorf("an answer of one byte more than is allowed: %v", err)
 	}
 }
@@ -126,7 +127,7 @@ func TestAnAppWithTooMuchToCompleteIsRefused(t *testing.T) {
 		fmt.Fprintf(&b, `,{"id":"%d","component":{"name":"c","version":"1","configSchema":{"properties":{"a":{"items":{"properties":{"b":{}}}}}}},"config":%s}`, i, config)
 	}
 	app := appsvc.App{Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + b.String()[1:] + `]}`)}
-	if _, err := app.WithDefaults(0); !errors.Is(err, appsvc.ErrUnprocessable) {
+	if _, err := app.WithDefaults(0); !errors.Is(err, vitrine.ErrUnprocessable) {
 		t.Errorf("have %v, want ErrUnprocessable", err)
 	}
 }

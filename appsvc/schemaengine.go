@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
@@ -66,7 +67,7 @@ func (e defaultEngine) Compile(schema []byte) (Schema, error) {
 type defaultSchema struct{ schema *jsonschema.Schema }
 
 // Validate decodes a config and returns its violations, at most 100, in the order of their pointers.
-func (s defaultSchema) Validate(config []byte) ([]Violation, error) {
+func (s defaultSchema) Validate(config []byte) ([]vitrine.Violation, error) {
 	v, err := decodeJSON(config)
 	if err != nil {
 		return nil, fmt.Errorf("the config is not JSON: %w", err)
@@ -75,7 +76,7 @@ func (s defaultSchema) Validate(config []byte) ([]Violation, error) {
 }
 
 // validateDecoded is Validate for a config that is decoded already, its numbers as json.Number.
-func (s defaultSchema) validateDecoded(config any) (violations []Violation, err error) {
+func (s defaultSchema) validateDecoded(config any) (violations []vitrine.Violation, err error) {
 	defer func() {
 		if r := recover(); r == schemaguard.ErrCostly { // a pattern gave up; MatchString can report this only by a panic
 			violations, err = nil, schemaguard.ErrCostly
@@ -97,7 +98,7 @@ func (s defaultSchema) validateDecoded(config any) (violations []Violation, err 
 // violationsOf returns the first 100 violations in the order of their pointers, equal ones once. A verdict of the library is a
 // tree of errors. Its leaves name the values that are wrong, and become violations. The other nodes only say that something below
 // them failed. A verdict may have very many leaves, so only the first 100 are kept while the tree is walked.
-func violationsOf(verdict *jsonschema.ValidationError) []Violation {
+func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
 	var smallest []*jsonschema.ValidationError
 	var visit func(*jsonschema.ValidationError)
 	visit = func(e *jsonschema.ValidationError) {
@@ -114,13 +115,13 @@ func violationsOf(verdict *jsonschema.ValidationError) []Violation {
 		}
 	}
 	visit(verdict)
-	var out []Violation
+	var out []vitrine.Violation
 	for _, e := range smallest {
 		var pointer strings.Builder
 		for _, token := range e.InstanceLocation {
 			pointer.WriteString("/" + jsonpointer.Escape(token))
 		}
-		v := Violation{Pointer: pointer.String(), Keyword: schemaguard.Keyword(e), Message: schemaguard.Reason(e.ErrorKind)}
+		v := vitrine.Violation{Pointer: pointer.String(), Keyword: schemaguard.Keyword(e), Message: schemaguard.Reason(e.ErrorKind)}
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 )
 
@@ -38,7 +39,7 @@ func TestFormats(t *testing.T) {
 				text := fmt.Appendf(nil, `{"a":%q}`, config)
 				err := asserted.validate(schema, text)
 				if have, _ := errors.AsType[violations](err); (err == nil) != valid ||
-					!valid && (len(have) != 1 || have[0] != Violation{Pointer: "/a", Keyword: "format", Message: fmt.Sprintf("not of the format %q", tc.format)}) {
+					!valid && (len(have) != 1 || have[0] != vitrine.Violation{Pointer: "/a", Keyword: "format", Message: fmt.Sprintf("not of the format %q", tc.format)}) {
 					t.Errorf("%s, %s, %q: have %v, want valid: %v", draft, tc.format, config, err, valid)
 				}
 				if err := newSchemas(nil).validate(schema, text); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/vitrine-go/vitrine"
 )
 
 // Service applies the rules of apps, versions, tags and components to a Store. A program makes one with New and shares it:
@@ -28,8 +29,8 @@ type Service struct {
 
 	components componentCache
 	limits     Limits
-	check      func(ctx context.Context, by Caller, c Change) error // Options.Check; nil = allows everything
-	protected  func(tag string) bool                                // Options.ProtectedTags; never nil
+	check      func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
+	protected  func(tag string) bool                                        // Options.ProtectedTags; never nil
 
 	watches     *watches      // those who follow the feed of changes
 	keepChanges time.Duration // how long entries of the feed are kept; negative = for ever
@@ -71,7 +72,7 @@ type Options struct {
 	// called several times for one call, since a store may run a transaction again. Other writers may wait while
 	// it runs, so it should decide from its arguments and ask nothing over a network. It must not call the
 	// Service.
-	Check func(ctx context.Context, by Caller, c Change) error
+	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 
 // New returns a Service on a store; opts may be nil. It does not read the store. There is nothing to close: a Service

@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"context"
+	"github.com/vitrine-go/vitrine"
 	"iter"
 )
 
@@ -12,11 +13,11 @@ import (
 // makes one for each request. It is safe for concurrent use.
 type Session struct {
 	service *Service
-	by      Caller
+	by      vitrine.Caller
 }
 
 // As returns a Session for this caller.
-func (s *Service) As(by Caller) *Session { return &Session{s, by} }
+func (s *Service) As(by vitrine.Caller) *Session { return &Session{s, by} }
 
 // CreateApp stores a new app with version 0. Like every method of a Session, it calls the method of Service
 // with the same name.
@@ -30,12 +31,12 @@ func (s *Session) App(ctx context.Context, id string) (App, error) {
 }
 
 // Version returns a version of an app.
-func (s *Session) Version(ctx context.Context, id string, v Version) (App, error) {
+func (s *Session) Version(ctx context.Context, id string, v vitrine.Version) (App, error) {
 	return s.service.Version(ctx, s.by, id, v)
 }
 
 // ListApps returns a page of the apps that the caller may read.
-func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (Page[App], error) {
+func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Page[App], error) {
 	return s.service.ListApps(ctx, s.by, in)
 }
 
@@ -45,7 +46,7 @@ func (s *Session) AllApps(ctx context.Context, in ListAppsRequest) iter.Seq2[App
 }
 
 // ListVersions returns a page of the versions of an app.
-func (s *Session) ListVersions(ctx context.Context, in ListVersionsRequest) (Page[App], error) {
+func (s *Session) ListVersions(ctx context.Context, in ListVersionsRequest) (vitrine.Page[App], error) {
 	return s.service.ListVersions(ctx, s.by, in)
 }
 
@@ -55,7 +56,7 @@ func (s *Session) AllVersions(ctx context.Context, in ListVersionsRequest) iter.
 }
 
 // ListHistory returns a page of the history of an app.
-func (s *Session) ListHistory(ctx context.Context, in ListHistoryRequest) (Page[HistoryEntry], error) {
+func (s *Session) ListHistory(ctx context.Context, in ListHistoryRequest) (vitrine.Page[HistoryEntry], error) {
 	return s.service.ListHistory(ctx, s.by, in)
 }
 
@@ -86,7 +87,7 @@ func (s *Session) Restore(ctx context.Context, in RestoreRequest) (App, error) {
 }
 
 // ListTags returns a page of the tags of an app.
-func (s *Session) ListTags(ctx context.Context, in ListTagsRequest) (Page[Tag], error) {
+func (s *Session) ListTags(ctx context.Context, in ListTagsRequest) (vitrine.Page[Tag], error) {
 	return s.service.ListTags(ctx, s.by, in)
 }
 
@@ -101,7 +102,7 @@ func (s *Session) Tag(ctx context.Context, in TagRequest) (Tag, error) {
 }
 
 // ListTagMoves returns a page of the history of a tag, newest first.
-func (s *Session) ListTagMoves(ctx context.Context, in ListTagMovesRequest) (Page[TagMove], error) {
+func (s *Session) ListTagMoves(ctx context.Context, in ListTagMovesRequest) (vitrine.Page[TagMove], error) {
 	return s.service.ListTagMoves(ctx, s.by, in)
 }
 
@@ -151,7 +152,7 @@ func (s *Session) Component(ctx context.Context, name string) (Component, error)
 }
 
 // ListComponents returns a page of components, each as its latest version.
-func (s *Session) ListComponents(ctx context.Context, in ListComponentsRequest) (Page[Component], error) {
+func (s *Session) ListComponents(ctx context.Context, in ListComponentsRequest) (vitrine.Page[Component], error) {
 	return s.service.ListComponents(ctx, s.by, in)
 }
 
@@ -166,7 +167,7 @@ func (s *Session) DeleteComponent(ctx context.Context, in DeleteComponentRequest
 }
 
 // ListComponentVersions returns a page of the versions of a component.
-func (s *Session) ListComponentVersions(ctx context.Context, in ListComponentVersionsRequest) (Page[Component], error) {
+func (s *Session) ListComponentVersions(ctx context.Context, in ListComponentVersionsRequest) (vitrine.Page[Component], error) {
 	return s.service.ListComponentVersions(ctx, s.by, in)
 }
 

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 func TestASessionHasTheMethodsOfTheServiceWithoutTheCaller(t *testing.T) {
-	caller := reflect.TypeFor[appsvc.Caller]()
+	caller := reflect.TypeFor[vitrine.Caller]()
 	want := map[string]string{}
 	service := reflect.TypeFor[*appsvc.Service]()
 	for m := range service.Methods() {
@@ -61,7 +62,7 @@ func TestValuesGoIntoTheDocumentedJSONAndBack(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again, app) {
 		t.Errorf("%s comes back as %+v, %v", text, again, err)
 	}
-	tag := appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: appsvc.NewVersion(12)}
+	tag := appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: vitrine.NewVersion(12)}
 	text, err = json.Marshal(tag)
 	if want := `{"appId":"` + app.ID + `","name":"live","appVersion":"12"}`; err != nil || string(text) != want {
 		t.Errorf("a tag is written %s, %v", text, err)
@@ -94,10 +95,10 @@ func TestRequestsWithoutAVersionAreInvalid(t *testing.T) {
 	app := w.app()
 	_, put := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live"})
 	_, restore := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID})
-	_, read := w.Version(ctx, editor, app.ID, appsvc.Version{})
+	_, read := w.Version(ctx, editor, app.ID, vitrine.Version{})
 	for what, err := range map[string]error{"PutTag": put, "Restore": restore, "Version": read} {
-		var e *appsvc.Error
-		if !errors.As(err, &e) || e.Kind != appsvc.ErrInvalid || e.Pointer != "/appVersion" {
+		var e *vitrine.Error
+		if !errors.As(err, &e) || e.Kind != vitrine.ErrInvalid || e.Pointer != "/appVersion" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 )
 
@@ -58,7 +59,7 @@ type Reader interface {
 	Head(ctx context.Context, id string) (Head, error)
 	// App returns one version of an app; Latest stands for the highest. It returns ErrNotFound if there is no app
 	// with this id, or if the app has no such version.
-	App(ctx context.Context, id string, v Version) (App, error)
+	App(ctx context.Context, id string, v vitrine.Version) (App, error)
 	// Versions yields the versions of one app that q asks for, newest first. It yields nothing if there is
 	// no app with this id.
 	Versions(ctx context.Context, q VersionQuery) iter.Seq2[App, error]
@@ -142,8 +143,8 @@ type Tx interface {
 // Restoration says that a version of an app was made by Restore.
 type Restoration struct {
 	AppID   string
-	Version Version // the version that Restore made
-	From    Version // the older version whose content it has
+	Version vitrine.Version // the version that Restore made
+	From    vitrine.Version // the older version whose content it has
 }
 
 // ComponentUser is an app of which some version may have an element of a component.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -95,8 +96,8 @@ func (q UserQuery) Match(h Head) bool {
 // VersionQuery asks a Store for versions of one app, newest first.
 type VersionQuery struct {
 	AppID  string
-	Before Version // only lower ones; zero or Latest = from the newest on
-	Limit  int     // at most so many; 0 = all
+	Before vitrine.Version // only lower ones; zero or Latest = from the newest on
+	Limit  int             // at most so many; 0 = all
 }
 
 // TagQuery asks a Store for tags of one app, by name in byte order.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -26,9 +27,9 @@ import (
 // Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be moved
 // to any version, and it does not move by itself when the app changes. An app has up to Limits.Tags tags, by default 1,000.
 type Tag struct {
-	AppID      string  `json:"appId"`
-	Name       string  `json:"name"`
-	AppVersion Version `json:"appVersion"`
+	AppID      string          `json:"appId"`
+	Name       string          `json:"name"`
+	AppVersion vitrine.Version `json:"appVersion"`
 
 	// Protected reports whether only a moderator of every group of the app may create, move or delete the tag. The
 	// service sets it by Options.ProtectedTags; stores neither keep nor return it.
@@ -57,19 +58,19 @@ type ListTagsRequest struct {
 // ListTags returns a page of the tags of an app, by name in byte order. Next is the last name of the page. A page also ends when
 // its tags have reached Limits.PageBytes, which matters with Embed: the bodies count, and two tags that point to the same version
 // both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
-func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (Page[Tag], error) {
+func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) (vitrine.Page[Tag], error) {
 	if err := by.CheckUnrestricted(); err != nil {
-		return Page[Tag]{}, err
+		return vitrine.Page[Tag]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 0)
 	if err != nil {
-		return Page[Tag]{}, err
+		return vitrine.Page[Tag]{}, err
 	}
 	q := TagQuery{AppID: in.AppID, After: in.After}
 	if limit > 0 {
 		q.Limit = limit + 1
 	}
-	var out Page[Tag]
+	var out vitrine.Page[Tag]
 	err = s.store.View(ctx, func(r Reader) (err error) {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
@@ -81,7 +82,7 @@ func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (
 }
 
 // AllTags yields the tags of an app, from in.After on, page by page. It ends with the first error, which comes in the last pair.
-func (s *Service) AllTags(ctx context.Context, by Caller, in ListTagsRequest) iter.Seq2[Tag, error] {
+func (s *Service) AllTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) iter.Seq2[Tag, error] {
 	return paging.All(in.After, func(after string) ([]Tag, string, error) {
 		in.After = after
 		page, err := s.ListTags(ctx, by, in)
@@ -91,28 +92,28 @@ func (s *Service) AllTags(ctx context.Context, by Caller, in ListTagsRequest) it
 
 // tagPage reads the tags that q asks for, sets Protected, and adds the versions that they point to if embed is true. q asks for
 // one tag more than limit, which shows whether there are more, unless limit is 0. The caller has checked the rights.
-func (s *Service) tagPage(ctx context.Context, r Reader, q TagQuery, limit int, embed bool) (Page[Tag], error) {
+func (s *Service) tagPage(ctx context.Context, r Reader, q TagQuery, limit int, embed bool) (vitrine.Page[Tag], error) {
 	page := newPageBuilder[Tag](ctx, limit, s.limits.PageBytes)
 	for tag, err := range r.Tags(ctx, q) {
 		if err != nil {
-			return Page[Tag]{}, err
+			return vitrine.Page[Tag]{}, err
 		}
 		tag.Protected = s.protected(tag.Name)
 		size := len(tag.Name) + 100
 		if embed {
 			app, err := r.App(ctx, tag.AppID, tag.AppVersion)
 			if err != nil {
-				return Page[Tag]{}, err
+				return vitrine.Page[Tag]{}, err
 			}
 			tag.App, size = &app, size+len(app.Body)
 		}
 		if ok, err := page.add(tag, size); err != nil {
-			return Page[Tag]{}, err
+			return vitrine.Page[Tag]{}, err
 		} else if !ok {
 			break
 		}
 	}
-	out := Page[Tag]{Items: page.items}
+	out := vitrine.Page[Tag]{Items: page.items}
 	if page.more {
 		out.Next = page.items[len(page.items)-1].Name
 	}
@@ -127,7 +128,7 @@ type TagRequest struct {
 }
 
 // Tag returns one tag of an app. It returns ErrNotFound as App does, or if the app has no tag of this name.
-func (s *Service) Tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
+func (s *Service) Tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Tag, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Tag{}, err
 	}
@@ -137,7 +138,7 @@ func (s *Service) Tag(ctx context.Context, by Caller, in TagRequest) (Tag, error
 // tag is Tag for a caller who may be restricted to some tags. It checks in this order: whether the caller may read the app
 // (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag (ErrNotFound). So a restricted
 // caller does not learn which other tags the app has.
-func (s *Service) tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
+func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Tag, error) {
 	var out Tag
 	err := s.store.View(ctx, func(r Reader) error {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
@@ -170,11 +171,11 @@ func noTag(appID, name string) error {
 // PutTagRequest names a tag and the version that it will point to.
 type PutTagRequest struct {
 	AppID          string
-	Name           string   // [A-Za-z0-9_][A-Za-z0-9._-]{0,127}
-	Version        Version  // Latest is allowed
-	From           TagGuard // where the tag must point before: PointsTo(v) or NoTag(); zero = anywhere
-	Embed          bool     // return the version too
-	IdempotencyKey string   // "" = none
+	Name           string          // [A-Za-z0-9_][A-Za-z0-9._-]{0,127}
+	Version        vitrine.Version // Latest is allowed
+	From           TagGuard        // where the tag must point before: PointsTo(v) or NoTag(); zero = anywhere
+	Embed          bool            // return the version too
+	IdempotencyKey string          // "" = none
 }
 
 // keptTag is the stored result of PutTag for a repeat. The tag may point elsewhere by then: the repeat still returns the
@@ -198,7 +199,7 @@ type keptTag struct {
 //   - ErrUnprocessable with CodeLimit if the tag is new and the app has Limits.Tags tags already, by default 1,000, or if the name is
 //     new and the app has had tags of Limits.TagNames names, by default 10,000;
 //   - ErrUnprocessable with CodeKeyReused if the idempotency key was used for another request.
-func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag, error) {
+func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagRequest) (Tag, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Tag{}, err
 	}
@@ -243,8 +244,8 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 		if err != nil {
 			return err
 		}
-		if in.Version == Latest && app.Version != head.Version { // the app has moved on since it was read
-			if app, err = tx.App(ctx, in.AppID, Latest); err != nil {
+		if in.Version == vitrine.Latest && app.Version != head.Version { // the app has moved on since it was read
+			if app, err = tx.App(ctx, in.AppID, vitrine.Latest); err != nil {
 				return err
 			}
 		}
@@ -277,7 +278,7 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 			From: from, To: app.Version, Tag: in.Name})
 	})
 	if err == nil && repeated { // return the version of the first call, even if the tag has moved since
-		if app, err = s.Version(ctx, by, in.AppID, NewVersion(kept.AppVersion)); err == nil && in.Embed {
+		if app, err = s.Version(ctx, by, in.AppID, vitrine.NewVersion(kept.AppVersion)); err == nil && in.Embed {
 			err = memlimit.Reserve(ctx, len(app.Body))
 		}
 	}
@@ -293,11 +294,11 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 
 // pointsTo returns the version that a tag points to, the zero Version if the app has no such tag. In a transaction it is what
 // the guard of PutTag is compared with, and the From of the move that is recorded.
-func pointsTo(ctx context.Context, r Reader, appID, name string) (Version, error) {
+func pointsTo(ctx context.Context, r Reader, appID, name string) (vitrine.Version, error) {
 	for tag, err := range r.Tags(ctx, TagQuery{AppID: appID, Name: name}) {
 		return tag.AppVersion, err
 	}
-	return Version{}, nil
+	return vitrine.Version{}, nil
 }
 
 // checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its transaction, for
@@ -317,7 +318,7 @@ func (l Limits) checkTags(ctx context.Context, r Reader, last TagMoveRecord) err
 		names[tag.Name] = true
 	}
 	if n := len(names); n >= l.Tags {
-		return unprocessable(CodeLimit, "", "the app has %d tags, which is as many as an app can have: move or delete one", n)
+		return unprocessable(vitrine.CodeLimit, "", "the app has %d tags, which is as many as an app can have: move or delete one", n)
 	}
 	if last.Number > 0 {
 		return nil
@@ -335,7 +336,7 @@ func (l Limits) checkTags(ctx context.Context, r Reader, last TagMoveRecord) err
 		}
 	}
 	if ever >= l.TagNames {
-		return unprocessable(CodeLimit, "", "the app has had tags of %d names, which is as many as an app can ever have: use one of these names", ever)
+		return unprocessable(vitrine.CodeLimit, "", "the app has had tags of %d names, which is as many as an app can ever have: use one of these names", ever)
 	}
 	return nil
 }
@@ -353,7 +354,7 @@ type DeleteTagRequest struct {
 //   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group of
 //     the app, or if Options.Check refuses the change;
 //   - ErrUnprocessable if the idempotency key was used for another request.
-func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest) error {
+func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTagRequest) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
@@ -378,7 +379,7 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest)
 			return err
 		}
 		err = tx.DeleteTag(ctx, in.AppID, in.Name)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, vitrine.ErrNotFound) {
 			return noTag(in.AppID, in.Name)
 		}
 		if err != nil {
@@ -386,7 +387,7 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest)
 		}
 		last, err := lastMove(ctx, tx, in.AppID, in.Name)
 		if err == nil {
-			err = s.recordMove(ctx, tx, by, last, from, Version{})
+			err = s.recordMove(ctx, tx, by, last, from, vitrine.Version{})
 		}
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -15,17 +16,17 @@ func (w *workshop) tagged(names ...string) string {
 	w.t.Helper()
 	id := w.titledApp("x").ID
 	for range 2 {
-		if _, err := w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}); err != nil {
+		if _, err := w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
 	for _, name := range names {
-		w.putTag(id, name, appsvc.NewVersion(1))
+		w.putTag(id, name, vitrine.NewVersion(1))
 	}
 	return id
 }
 
-func (w *workshop) putTag(id, name string, v appsvc.Version) {
+func (w *workshop) putTag(id, name string, v vitrine.Version) {
 	w.t.Helper()
 	if _, err := w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
 		w.t.Fatal(err)
@@ -33,10 +34,10 @@ func (w *workshop) putTag(id, name string, v appsvc.Version) {
 }
 
 // tagVersion is the version that a tag points to, the zero Version if there is no tag.
-func (w *workshop) tagVersion(id, name string) appsvc.Version {
+func (w *workshop) tagVersion(id, name string) vitrine.Version {
 	tag, err := w.Tag(context.Background(), editor, appsvc.TagRequest{AppID: id, Name: name})
 	if err != nil {
-		return appsvc.Version{}
+		return vitrine.Version{}
 	}
 	return tag.AppVersion
 }
@@ -44,11 +45,11 @@ func (w *workshop) tagVersion(id, name string) appsvc.Version {
 func TestPutTagCreatesAndMoves(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged()
-	for _, v := range []appsvc.Version{appsvc.NewVersion(1), appsvc.NewVersion(0), appsvc.NewVersion(2), appsvc.NewVersion(2), appsvc.Latest} {
+	for _, v := range []vitrine.Version{vitrine.NewVersion(1), vitrine.NewVersion(0), vitrine.NewVersion(2), vitrine.NewVersion(2), vitrine.Latest} {
 		tag, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v, Embed: true})
 		want := v
-		if v == appsvc.Latest {
-			want = appsvc.NewVersion(2)
+		if v == vitrine.Latest {
+			want = vitrine.NewVersion(2)
 		}
 		if err != nil || tag.AppID != id || tag.Name != "live" || tag.AppVersion != want || tag.App == nil || tag.App.Version != want {
 			t.Errorf("put at %s: %+v, %v", v, tag, err)
@@ -61,9 +62,9 @@ func TestPutTagCreatesAndMoves(t *testing.T) {
 			t.Errorf("put at %s: the tagged app is version %s, %v", v, app.Version, err)
 		}
 	}
-	for _, v := range []appsvc.Version{appsvc.NewVersion(3), appsvc.NewVersion(int64(1) << 40)} {
+	for _, v := range []vitrine.Version{vitrine.NewVersion(3), vitrine.NewVersion(int64(1) << 40)} {
 		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v})
-		checkKind(t, err, appsvc.ErrNotFound)
+		checkKind(t, err, vitrine.ErrNotFound)
 	}
 	if got := w.tagVersion(id, "live"); got.Number() != 2 {
 		t.Errorf("a tag that could not be moved points to %s", got)
@@ -73,13 +74,13 @@ func TestPutTagCreatesAndMoves(t *testing.T) {
 func TestACallerForTagsReadsItsOwn(t *testing.T) {
 	w := newWorkshop(t)
 	id := w.tagged("live", "draft")
-	by := appsvc.Caller{URN: network + ":user=t", Reads: []string{network}, TagsOnly: true, Tags: []string{"live"}}
+	by := vitrine.Caller{URN: network + ":user=t", Reads: []string{network}, TagsOnly: true, Tags: []string{"live"}}
 	if app, err := w.TaggedApp(context.Background(), by, id, "live"); err != nil || app.ID != id {
 		t.Errorf("its tag: %+v, %v", app, err)
 	}
 	for _, name := range []string{"draft", "none"} {
 		_, err := w.TaggedApp(context.Background(), by, id, name)
-		checkKind(t, err, appsvc.ErrForbidden)
+		checkKind(t, err, vitrine.ErrForbidden)
 	}
 }
 
@@ -87,10 +88,10 @@ func TestTagsStayWhereTheyAre(t *testing.T) {
 	w := newWorkshop(t)
 	id, other := w.tagged("live"), w.tagged("live")
 	w.regroup(id, []string{site1, site2})
-	if _, err := w.Restore(context.Background(), admin, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}); err != nil {
+	if _, err := w.Restore(context.Background(), admin, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
-	w.putTag(other, "live", appsvc.NewVersion(0))
+	w.putTag(other, "live", vitrine.NewVersion(0))
 	if got := w.tagVersion(id, "live"); got.Number() != 1 {
 		t.Errorf("after a patch, a restore and another app's tag: %d, want 1", got)
 	}
@@ -99,10 +100,10 @@ func TestTagsStayWhereTheyAre(t *testing.T) {
 func TestDeleteTag(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged("live", "Live", "live2")
-	for _, want := range []error{nil, appsvc.ErrNotFound} {
+	for _, want := range []error{nil, vitrine.ErrNotFound} {
 		checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "live"}), want)
 	}
-	if w.tagVersion(id, "live") != (appsvc.Version{}) || w.tagVersion(id, "Live").Number() != 1 || w.tagVersion(id, "live2").Number() != 1 {
+	if w.tagVersion(id, "live") != (vitrine.Version{}) || w.tagVersion(id, "Live").Number() != 1 || w.tagVersion(id, "live2").Number() != 1 {
 		t.Error("another tag is gone, or the one is still there")
 	}
 }
@@ -116,21 +117,21 @@ func TestTagNames(t *testing.T) {
 	} {
 		w := newWorkshop(t)
 		id := w.tagged("another")
-		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: name, Version: appsvc.NewVersion(1)})
+		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.NewVersion(1)})
 		if valid != (err == nil) {
 			t.Errorf("put %q: %v", name, err)
 		}
 		if valid {
 			continue
 		}
-		checkKind(t, err, appsvc.ErrInvalid)
+		checkKind(t, err, vitrine.ErrInvalid)
 		_, err = w.Tag(ctx, editor, appsvc.TagRequest{AppID: id, Name: name, Embed: true})
-		checkKind(t, err, appsvc.ErrNotFound)
+		checkKind(t, err, vitrine.ErrNotFound)
 		_, err = w.TaggedApp(ctx, editor, id, name)
-		checkKind(t, err, appsvc.ErrNotFound)
-		checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: name}), appsvc.ErrNotFound)
+		checkKind(t, err, vitrine.ErrNotFound)
+		checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: name}), vitrine.ErrNotFound)
 		_, err = w.TagsNamed(ctx, editor, name, []string{id})
-		checkKind(t, err, appsvc.ErrNotFound)
+		checkKind(t, err, vitrine.ErrNotFound)
 	}
 }
 
@@ -138,7 +139,7 @@ func TestTagsAreListedByName(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	names := []string{"0", "10", "2", "A", "B", "_", "a", "a-", "a.", "aB", "ab", "b"}
 	id := w.tagged("b", "_", "a.", "A", "ab", "10", "a", "0", "B", "a-", "2", "aB")
-	w.putTag(id, "a", appsvc.NewVersion(2))
+	w.putTag(id, "a", vitrine.NewVersion(2))
 	for limit := range len(names) + 2 {
 		var got []string
 		in := appsvc.ListTagsRequest{AppID: id, Limit: limit, Embed: true}
@@ -170,7 +171,7 @@ func TestAPageOfTagsCountsTheAppsInIt(t *testing.T) {
 	w := bench(t, appsvc.Limits{PageBytes: 2500})
 	id := w.titledApp(strings.Repeat("x", 1000)).ID
 	for i := range 6 {
-		w.putTag(id, fmt.Sprint("t", i), appsvc.NewVersion(0))
+		w.putTag(id, fmt.Sprint("t", i), vitrine.NewVersion(0))
 	}
 	page, err := w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: id})
 	if err != nil || len(page.Items) != 6 || page.Next != "" || page.Items[0].App != nil {
@@ -185,10 +186,10 @@ func TestAPageOfTagsCountsTheAppsInIt(t *testing.T) {
 func TestTagsNamed(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	first, second, without, hidden := w.tagged("live"), w.tagged("live"), w.tagged("Live"), w.tagged("live")
-	w.putTag(second, "live", appsvc.NewVersion(2))
+	w.putTag(second, "live", vitrine.NewVersion(2))
 	w.regroup(hidden, []string{site2})
 	by := moderator(site1)
-	tag := func(id string, v appsvc.Version) appsvc.Tag {
+	tag := func(id string, v vitrine.Version) appsvc.Tag {
 		return appsvc.Tag{AppID: id, Name: "live", AppVersion: v}
 	}
 	many := slices.Repeat([]string{second}, 100)
@@ -198,13 +199,13 @@ func TestTagsNamed(t *testing.T) {
 		want []appsvc.Tag
 		err  error
 	}{
-		{"in the order asked for", []string{second, first}, []appsvc.Tag{tag(second, appsvc.NewVersion(2)), tag(first, appsvc.NewVersion(1))}, nil},
-		{"each once", []string{first, second, first}, []appsvc.Tag{tag(first, appsvc.NewVersion(1)), tag(second, appsvc.NewVersion(2))}, nil},
-		{"without those that have none, are hidden or absent", []string{without, hidden, absentID, "", "versions", first}, []appsvc.Tag{tag(first, appsvc.NewVersion(1))}, nil},
+		{"in the order asked for", []string{second, first}, []appsvc.Tag{tag(second, vitrine.NewVersion(2)), tag(first, vitrine.NewVersion(1))}, nil},
+		{"each once", []string{first, second, first}, []appsvc.Tag{tag(first, vitrine.NewVersion(1)), tag(second, vitrine.NewVersion(2))}, nil},
+		{"without those that have none, are hidden or absent", []string{without, hidden, absentID, "", "versions", first}, []appsvc.Tag{tag(first, vitrine.NewVersion(1))}, nil},
 		{"nothing at all", []string{hidden}, nil, nil},
-		{"of a hundred", many, []appsvc.Tag{tag(second, appsvc.NewVersion(2))}, nil},
-		{"of a hundred and one", append(many, first), nil, appsvc.ErrInvalid},
-		{"of none", nil, nil, appsvc.ErrInvalid},
+		{"of a hundred", many, []appsvc.Tag{tag(second, vitrine.NewVersion(2))}, nil},
+		{"of a hundred and one", append(many, first), nil, vitrine.ErrInvalid},
+		{"of none", nil, nil, vitrine.ErrInvalid},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := w.TagsNamed(ctx, by, "live", test.ids)
@@ -220,19 +221,19 @@ func TestAnAppHasOnlySoManyTags(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id, other := w.app().ID, w.app().ID
 	for n := range 1000 {
-		w.putTag(id, fmt.Sprint("tag-", n), appsvc.NewVersion(0))
+		w.putTag(id, fmt.Sprint("tag-", n), vitrine.NewVersion(0))
 	}
 	before := w.everything(id)
-	_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: appsvc.NewVersion(0)})
-	checkKind(t, err, appsvc.ErrUnprocessable)
+	_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: vitrine.NewVersion(0)})
+	checkKind(t, err, vitrine.ErrUnprocessable)
 	if after := w.everything(id); after != before {
 		t.Error("the tag was stored all the same")
 	}
 	w.regroup(id, []string{site1, site2})
-	w.putTag(id, "tag-7", appsvc.NewVersion(1)) // one that is there may be moved
-	w.putTag(other, "one-more", appsvc.NewVersion(0))
+	w.putTag(id, "tag-7", vitrine.NewVersion(1)) // one that is there may be moved
+	w.putTag(other, "one-more", vitrine.NewVersion(0))
 	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "tag-8"}); err != nil {
 		t.Fatal(err)
 	}
-	w.putTag(id, "one-more", appsvc.NewVersion(0))
+	w.putTag(id, "one-more", vitrine.NewVersion(0))
 }

@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"encoding/json"
+	"github.com/vitrine-go/vitrine"
 	"strconv"
 )
 
@@ -10,7 +11,7 @@ import (
 // or null if there must be no tag. The zero TagGuard has no JSON of its own: its member is left out, as omitzero does.
 type TagGuard struct {
 	kind guardKind
-	at   Version
+	at   vitrine.Version
 }
 
 // guardKind says which condition a TagGuard sets. The zero kind sets none, so that a PutTagRequest without From moves the tag
@@ -26,7 +27,7 @@ const (
 
 // PointsTo is the condition that the tag points to this version. The zero Version and Latest name no version:
 // PutTag returns ErrInvalid for them.
-func PointsTo(v Version) TagGuard { return TagGuard{guardVersion, v} }
+func PointsTo(v vitrine.Version) TagGuard { return TagGuard{guardVersion, v} }
 
 // NoTag is the condition that the app has no tag of this name.
 func NoTag() TagGuard { return TagGuard{kind: guardAbsent} }
@@ -43,17 +44,17 @@ func (g TagGuard) check() error {
 }
 
 // errNoGuard is the error of a guard in a request that is neither a version nor null.
-func errNoGuard() *Error {
+func errNoGuard() *vitrine.Error {
 	return invalid("/from", "want a version, or null if the tag must not be there")
 }
 
 // holds returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, zero if there is
 // no such tag; head is the latest version of the app. Both are in the error.
-func (g TagGuard) holds(name string, at, head Version) error {
+func (g TagGuard) holds(name string, at, head vitrine.Version) error {
 	if g.kind == noGuard || g.at == at {
 		return nil
 	}
-	err := conflict(CodeMoved, head, "the tag %q points to version %q, and not to version %q", name, at, g.at)
+	err := conflict(vitrine.CodeMoved, head, "the tag %q points to version %q, and not to version %q", name, at, g.at)
 	switch {
 	case at.IsZero():
 		err.Reason = "the app has no tag " + strconv.Quote(name) + ", and the tag should point to version " + strconv.Quote(g.at.String())
@@ -90,7 +91,7 @@ func (g TagGuard) MarshalJSON() ([]byte, error) {
 
 // noGuardError is the error of UnmarshalJSON. A decoder of a larger document knows the place of the guard in it and takes
 // only the Sentence; for everybody else the error is an *Error with the pointer /from.
-type noGuardError struct{ err *Error }
+type noGuardError struct{ err *vitrine.Error }
 
 func (e noGuardError) Error() string    { return e.err.Error() }
 func (e noGuardError) Unwrap() error    { return e.err }
@@ -106,7 +107,7 @@ func (g *TagGuard) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &s) != nil {
 		return noGuardError{errNoGuard()}
 	}
-	v, err := ParseVersion(s)
+	v, err := vitrine.ParseVersion(s)
 	if err != nil {
 		return noGuardError{errNoGuard()}
 	}

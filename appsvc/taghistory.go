@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -19,10 +20,10 @@ import (
 // TagMove is an entry in the history of a tag: the tag was created, moved or deleted. Moves are written in
 // the transaction that moves the tag, and are kept for good, also when the tag is deleted.
 type TagMove struct {
-	At   int64   // milliseconds since the epoch; never lower than that of the move before
-	By   string  // URN of the user who moved the tag
-	From Version // where the tag pointed before; zero if there was no tag
-	To   Version // where the tag points from then on; zero if it was deleted
+	At   int64           // milliseconds since the epoch; never lower than that of the move before
+	By   string          // URN of the user who moved the tag
+	From vitrine.Version // where the tag pointed before; zero if there was no tag
+	To   vitrine.Version // where the tag points from then on; zero if it was deleted
 }
 
 // wireMove is the JSON of a TagMove.
@@ -31,8 +32,8 @@ type wireMove struct {
 	By struct {
 		URN string `json:"urn"`
 	} `json:"by"`
-	From *Version `json:"from"`
-	To   *Version `json:"to"`
+	From *vitrine.Version `json:"from"`
+	To   *vitrine.Version `json:"to"`
 }
 
 // MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}; a zero Version is null.
@@ -78,16 +79,16 @@ type ListTagMovesRequest struct {
 //
 // It returns ErrNotFound as App does, or if the app never had a tag of this name, and ErrInvalid if Limit is out of range or After
 // is not a cursor of this history. A page is bounded by Limit alone, and not by bytes.
-func (s *Service) ListTagMoves(ctx context.Context, by Caller, in ListTagMovesRequest) (Page[TagMove], error) {
+func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTagMovesRequest) (vitrine.Page[TagMove], error) {
 	if err := by.CheckUnrestricted(); err != nil {
-		return Page[TagMove]{}, err
+		return vitrine.Page[TagMove]{}, err
 	}
 	limit, err := s.limits.pageLimit(in.Limit, 50)
 	if err != nil {
-		return Page[TagMove]{}, err
+		return vitrine.Page[TagMove]{}, err
 	}
 	q := TagMoveQuery{AppID: in.AppID, Name: in.Name, Limit: limit + 1}
-	var out Page[TagMove]
+	var out vitrine.Page[TagMove]
 	err = s.store.View(ctx, func(r Reader) error {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
@@ -115,7 +116,7 @@ func (s *Service) ListTagMoves(ctx context.Context, by Caller, in ListTagMovesRe
 
 // AllTagMoves yields the history of a tag, newest first, page by page. It ends with the first error, which comes in the last
 // pair.
-func (s *Service) AllTagMoves(ctx context.Context, by Caller, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
+func (s *Service) AllTagMoves(ctx context.Context, by vitrine.Caller, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
 	return paging.All(in.After, func(after string) ([]TagMove, string, error) {
 		in.After = after
 		page, err := s.ListTagMoves(ctx, by, in)
@@ -125,12 +126,12 @@ func (s *Service) AllTagMoves(ctx context.Context, by Caller, in ListTagMovesReq
 
 // movePage reads a page of the history of a tag, of one move less than q.Limit: the last one that the store yields only shows
 // whether there are more. Moves are small, so a page has no bound in bytes.
-func movePage(ctx context.Context, r Reader, q TagMoveQuery) (Page[TagMove], error) {
-	var page Page[TagMove]
+func movePage(ctx context.Context, r Reader, q TagMoveQuery) (vitrine.Page[TagMove], error) {
+	var page vitrine.Page[TagMove]
 	var last int64
 	for m, err := range r.TagMoves(ctx, q) {
 		if err != nil {
-			return Page[TagMove]{}, err
+			return vitrine.Page[TagMove]{}, err
 		}
 		if len(page.Items) == q.Limit-1 {
 			page.Next = moveCursor(q.AppID, q.Name, last)
@@ -174,7 +175,7 @@ func lastMove(ctx context.Context, r Reader, appID, name string) (TagMoveRecord,
 // recordMove adds a move of a tag, by this caller and now, after last, the newest one until now. from and to are where the tag
 // pointed and where it points, zero for no tag. The move gets the next Number. Its time is never before that of the last one,
 // even if the clock was set back. It runs in the transaction that moves the tag, so the history and the tag cannot differ.
-func (s *Service) recordMove(ctx context.Context, tx Tx, by Caller, last TagMoveRecord, from, to Version) error {
+func (s *Service) recordMove(ctx context.Context, tx Tx, by vitrine.Caller, last TagMoveRecord, from, to vitrine.Version) error {
 	last.Number++
 	last.TagMove = TagMove{At: max(s.millis(), last.At), By: by.URN, From: from, To: to}
 	return tx.AddTagMove(ctx, last)

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // nobody has no rights.
-var nobody = appsvc.Caller{URN: network + ":user=nobody"}
+var nobody = vitrine.Caller{URN: network + ":user=nobody"}
 
 func (w *workshop) tagMoves(id, name string) []appsvc.TagMove {
 	w.t.Helper()
@@ -33,7 +34,7 @@ func TestATagRemembersItsMoves(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged()
 	begin := w.clock.UnixMilli()
-	put := func(by appsvc.Caller, name string, v appsvc.Version) {
+	put := func(by vitrine.Caller, name string, v vitrine.Version) {
 		t.Helper()
 		w.clock = w.clock.Add(time.Second)
 		if _, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
@@ -47,17 +48,17 @@ func TestATagRemembersItsMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	v0, v1, v2 := appsvc.NewVersion(0), appsvc.NewVersion(1), appsvc.NewVersion(2)
+	v0, v1, v2 := vitrine.NewVersion(0), vitrine.NewVersion(1), vitrine.NewVersion(2)
 	put(editor, "live", v1)
 	put(editor, "live", v1) // moves nothing
-	put(admin, "live", appsvc.Latest)
+	put(admin, "live", vitrine.Latest)
 	put(admin, "Live", v0) // another tag
 	w.clock = w.clock.Add(-time.Hour)
 	put(editor, "live", v0) // though the clock was set back
 	w.clock = w.clock.Add(time.Hour)
 	remove()
 	remove2 := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "live"})
-	checkKind(t, remove2, appsvc.ErrNotFound)
+	checkKind(t, remove2, vitrine.ErrNotFound)
 	put(editor, "live", v2)
 	remove()
 	want := []appsvc.TagMove{
@@ -78,14 +79,14 @@ func TestWhoseTagsHaveAHistory(t *testing.T) {
 	id := w.tagged("live")
 	for _, name := range []string{"Live", "", "-", "a b", "\xff", strings.Repeat("x", 129)} {
 		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: name})
-		checkKind(t, err, appsvc.ErrNotFound)
+		checkKind(t, err, vitrine.ErrNotFound)
 	}
 	_, hidden := w.ListTagMoves(ctx, nobody, appsvc.ListTagMovesRequest{AppID: id, Name: "live"})
 	_, absent := w.ListTagMoves(ctx, nobody, appsvc.ListTagMovesRequest{AppID: "absent", Name: "live"})
 	checkHidden(t, hidden, absent, id, "absent")
 	for _, limit := range []int{-1, 501} {
 		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: "live", Limit: limit})
-		checkKind(t, err, appsvc.ErrInvalid)
+		checkKind(t, err, vitrine.ErrInvalid)
 	}
 }
 
@@ -93,8 +94,8 @@ func TestACursorOfAHistoryIsOfNoOther(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id, other := w.tagged("live", "Live"), w.tagged("live")
 	next := func(id, name string) string {
-		w.putTag(id, name, appsvc.NewVersion(0))
-		w.putTag(id, name, appsvc.NewVersion(2))
+		w.putTag(id, name, vitrine.NewVersion(0))
+		w.putTag(id, name, vitrine.NewVersion(2))
 		page, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: name, Limit: 1})
 		if err != nil || page.Next == "" {
 			t.Fatalf("page %+v, %v", page, err)
@@ -104,8 +105,8 @@ func TestACursorOfAHistoryIsOfNoOther(t *testing.T) {
 	good := next(id, "live")
 	for _, bad := range []string{next(id, "Live"), next(other, "live"), "x", good + "=", good + "\n", good[1:], "AAAAAAAAAAAAAAAA", "1", strings.Repeat("x", 1000)} {
 		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: "live", After: bad})
-		checkKind(t, err, appsvc.ErrInvalid)
-		if e := new(appsvc.Error); !errors.As(err, &e) || e.Parameter != "before" {
+		checkKind(t, err, vitrine.ErrInvalid)
+		if e := new(vitrine.Error); !errors.As(err, &e) || e.Parameter != "before" {
 			t.Errorf("cursor %q: %v", bad, err)
 		}
 	}
@@ -113,23 +114,23 @@ func TestACursorOfAHistoryIsOfNoOther(t *testing.T) {
 
 func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	v0, v1, v2 := appsvc.NewVersion(0), appsvc.NewVersion(1), appsvc.NewVersion(2)
+	v0, v1, v2 := vitrine.NewVersion(0), vitrine.NewVersion(1), vitrine.NewVersion(2)
 	for _, test := range []struct {
 		name   string
-		at     appsvc.Version // zero = no tag
+		at     vitrine.Version // zero = no tag
 		from   appsvc.TagGuard
-		to     appsvc.Version
+		to     vitrine.Version
 		failed bool
 	}{
-		{"no guard, no tag", appsvc.Version{}, appsvc.TagGuard{}, v1, false},
+		{"no guard, no tag", vitrine.Version{}, appsvc.TagGuard{}, v1, false},
 		{"no guard, a tag", v0, appsvc.TagGuard{}, v1, false},
 		{"from there", v0, appsvc.PointsTo(v0), v1, false},
 		{"from there to there", v1, appsvc.PointsTo(v1), v1, false},
 		{"from elsewhere", v0, appsvc.PointsTo(v2), v1, true},
 		{"from elsewhere to where it is", v1, appsvc.PointsTo(v0), v1, true},
-		{"from a version that is not there", v0, appsvc.PointsTo(appsvc.NewVersion(9)), v1, true},
-		{"from a version, no tag", appsvc.Version{}, appsvc.PointsTo(v0), v1, true},
-		{"new", appsvc.Version{}, appsvc.NoTag(), v1, false},
+		{"from a version that is not there", v0, appsvc.PointsTo(vitrine.NewVersion(9)), v1, true},
+		{"from a version, no tag", vitrine.Version{}, appsvc.PointsTo(v0), v1, true},
+		{"new", vitrine.Version{}, appsvc.NoTag(), v1, false},
 		{"new, but there", v0, appsvc.NoTag(), v1, true},
 		{"new, but there already", v1, appsvc.NoTag(), v1, true},
 	} {
@@ -145,8 +146,8 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 			want := test.to
 			if test.failed {
 				want = test.at
-				e := new(appsvc.Error)
-				if !errors.As(err, &e) || e.Kind != appsvc.ErrConflict || e.Code != appsvc.CodeMoved || e.PointsTo != test.at || e.Version != v2 {
+				e := new(vitrine.Error)
+				if !errors.As(err, &e) || e.Kind != vitrine.ErrConflict || e.Code != vitrine.CodeMoved || e.PointsTo != test.at || e.Version != v2 {
 					t.Errorf("error %#v", err)
 				}
 			}
@@ -156,15 +157,15 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 		})
 	}
 	id := w.tagged("live")
-	for _, from := range []appsvc.TagGuard{appsvc.PointsTo(appsvc.Version{}), appsvc.PointsTo(appsvc.Latest)} {
+	for _, from := range []appsvc.TagGuard{appsvc.PointsTo(vitrine.Version{}), appsvc.PointsTo(vitrine.Latest)} {
 		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: from})
-		checkKind(t, err, appsvc.ErrInvalid)
-		if _, err := json.Marshal(from); !errors.Is(err, appsvc.ErrInvalid) {
+		checkKind(t, err, vitrine.ErrInvalid)
+		if _, err := json.Marshal(from); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("marshalled: %v", err)
 		}
 	}
 	_, err := w.PutTag(ctx, nobody, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: appsvc.PointsTo(v0)})
-	checkKind(t, err, appsvc.ErrNotFound) // rights come before the guard
+	checkKind(t, err, vitrine.ErrNotFound) // rights come before the guard
 }
 
 // A guarded move that was made and is sent again with its key is answered as before, though the tag is no longer
@@ -172,7 +173,7 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 func TestAGuardedMoveCanBeRepeated(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged("live")
-	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(2), From: appsvc.PointsTo(appsvc.NewVersion(1)), IdempotencyKey: "k"}
+	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2), From: appsvc.PointsTo(vitrine.NewVersion(1)), IdempotencyKey: "k"}
 	for range 3 {
 		tag, err := w.PutTag(ctx, editor, in)
 		if err != nil || tag.AppVersion != in.Version {
@@ -182,17 +183,17 @@ func TestAGuardedMoveCanBeRepeated(t *testing.T) {
 	if got := w.tagMoves(id, "live"); len(got) != 2 {
 		t.Errorf("%d moves, want 2: %+v", len(got), got)
 	}
-	for _, from := range []appsvc.TagGuard{{}, appsvc.NoTag(), appsvc.PointsTo(appsvc.NewVersion(0))} {
+	for _, from := range []appsvc.TagGuard{{}, appsvc.NoTag(), appsvc.PointsTo(vitrine.NewVersion(0))} {
 		other := in
 		other.From = from
 		_, err := w.PutTag(ctx, editor, other)
-		if e := new(appsvc.Error); !errors.As(err, &e) || e.Code != appsvc.CodeKeyReused {
+		if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeKeyReused {
 			t.Errorf("with another guard: %v", err)
 		}
 	}
 	in.IdempotencyKey = "another"
 	_, err := w.PutTag(ctx, editor, in)
-	checkKind(t, err, appsvc.ErrConflict)
+	checkKind(t, err, vitrine.ErrConflict)
 }
 
 func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
@@ -207,7 +208,7 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 		return app.ID
 	}
 	id, other := create(), create()
-	v0 := appsvc.NewVersion(0)
+	v0 := vitrine.NewVersion(0)
 	name := func(n int) string { return fmt.Sprint("tag-", n) }
 	if err := store.Update(ctx, func(tx appsvc.Tx) error {
 		for n := range 9_997 { // which were deleted
@@ -223,7 +224,7 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	}
 	w.putTag(id, "last", v0)
 	_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: v0})
-	if e := new(appsvc.Error); !errors.As(err, &e) || e.Kind != appsvc.ErrUnprocessable || e.Code != appsvc.CodeLimit {
+	if e := new(vitrine.Error); !errors.As(err, &e) || e.Kind != vitrine.ErrUnprocessable || e.Code != vitrine.CodeLimit {
 		t.Errorf("the name after 10,000: %v", err)
 	}
 	if got := w.tagMoves(id, "old"); len(got) > 0 {
@@ -234,7 +235,7 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 		t.Errorf("after it was deleted: %+v", got)
 	}
 	_, err = w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: v0})
-	checkKind(t, err, appsvc.ErrUnprocessable)
+	checkKind(t, err, vitrine.ErrUnprocessable)
 	for _, again := range []string{"old", "older", "last", name(0), name(9_996)} {
 		w.putTag(id, again, v0)
 	}
@@ -243,7 +244,7 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 
 func TestATagMoveIsJSON(t *testing.T) {
 	for want, m := range map[string]appsvc.TagMove{
-		`{"at":5,"by":{"urn":"urn:a:b:user=c"},"from":"0","to":"12"}`: {At: 5, By: "urn:a:b:user=c", From: appsvc.NewVersion(0), To: appsvc.NewVersion(12)},
+		`{"at":5,"by":{"urn":"urn:a:b:user=c"},"from":"0","to":"12"}`: {At: 5, By: "urn:a:b:user=c", From: vitrine.NewVersion(0), To: vitrine.NewVersion(12)},
 		`{"at":0,"by":{"urn":""},"from":null,"to":null}`:              {},
 	} {
 		text, err := json.Marshal(m)
@@ -258,7 +259,7 @@ func TestATagMoveIsJSON(t *testing.T) {
 }
 
 func TestATagGuardIsJSON(t *testing.T) {
-	for text, want := range map[string]appsvc.TagGuard{`null`: appsvc.NoTag(), `"0"`: appsvc.PointsTo(appsvc.NewVersion(0)), `"17"`: appsvc.PointsTo(appsvc.NewVersion(17))} {
+	for text, want := range map[string]appsvc.TagGuard{`null`: appsvc.NoTag(), `"0"`: appsvc.PointsTo(vitrine.NewVersion(0)), `"17"`: appsvc.PointsTo(vitrine.NewVersion(17))} {
 		var got appsvc.TagGuard
 		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
@@ -269,7 +270,7 @@ func TestATagGuardIsJSON(t *testing.T) {
 	}
 	for _, text := range []string{`""`, `"00"`, `"latest"`, `"-1"`, `0`, `true`, `{}`, `[]`, `"+1"`, `"9223372036854775808"`} {
 		var got appsvc.TagGuard
-		if err := json.Unmarshal([]byte(text), &got); !errors.Is(err, appsvc.ErrInvalid) {
+		if err := json.Unmarshal([]byte(text), &got); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

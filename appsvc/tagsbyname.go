@@ -3,13 +3,14 @@ package appsvc
 import (
 	"context"
 	"errors"
+	"github.com/vitrine-go/vitrine"
 	"slices"
 )
 
 // TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
 // without such a tag and apps that the caller may not read, so it tells nothing about these. It returns ErrInvalid unless there
 // are 1 to Limits.AppIDs ids, by default 100, and ErrNotFound if no tag can have the name.
-func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs []string) ([]Tag, error) {
+func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]Tag, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return nil, err
 	}
@@ -27,7 +28,7 @@ func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs 
 			if slices.Contains(appIDs[:i], id) {
 				continue
 			}
-			if _, err := readableHead(ctx, r, by, id); errors.Is(err, ErrNotFound) {
+			if _, err := readableHead(ctx, r, by, id); errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			} else if err != nil {
 				return err

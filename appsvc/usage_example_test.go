@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -17,7 +18,7 @@ func ExampleError() {
 		patch.SetConfig(0, "/question", 7)
 		return nil
 	})
-	if e, ok := errors.AsType[*appsvc.Error](err); ok {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok {
 		fmt.Println(e.Code, "at", e.Pointer)
 		for _, v := range e.Violations {
 			fmt.Printf("field %s: %s\n", v.Pointer, v.Message)
@@ -48,7 +49,7 @@ func ExampleOptions() {
 		NewID: func() string { ids++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", ids) },
 	})
 	network := "urn:vitrine:example.test"
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	app, err := apps.CreateApp(context.Background(), me, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{network}})
 	fmt.Println(app.ID, app.CreatedAt, err)
 	// Output: 00000000-0000-4000-8000-000000000001 1700000000000 <nil>

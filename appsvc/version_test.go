@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -23,13 +24,13 @@ func TestTheMetaOfVersions(t *testing.T) {
 			return w.Patch(ctx, by, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"y"}]`))
 		}},
 		{"a restore", time.Hour, time.Hour, func() (appsvc.App, error) {
-			return w.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)})
+			return w.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 		}},
 		{"a patch when the clock was set back", -time.Hour, time.Hour, func() (appsvc.App, error) {
 			return w.Patch(ctx, by, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title","value":"z"}]`))
 		}},
 		{"a restore when the clock was set back", -2 * time.Hour, time.Hour, func() (appsvc.App, error) {
-			return w.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(1)})
+			return w.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(1)})
 		}},
 	} {
 		w.clock = start.Add(step.clock)
@@ -38,7 +39,7 @@ func TestTheMetaOfVersions(t *testing.T) {
 			t.Fatalf("%s: %v", step.name, err)
 		}
 		want := app.Meta
-		want.Version, want.UpdatedBy = appsvc.NewVersion(i+1), by.URN
+		want.Version, want.UpdatedBy = vitrine.NewVersion(i+1), by.URN
 		want.UpdatedAt = start.Add(step.updated).UnixMilli()
 		if got.Meta != want {
 			t.Errorf("%s:\n got %+v\nwant %+v", step.name, got.Meta, want)

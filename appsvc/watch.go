@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -38,7 +39,7 @@ const (
 // types are guarded by watches.mu.
 type Watch struct {
 	all   *watches
-	by    Caller
+	by    vitrine.Caller
 	appID string // only changes of this app; "" = all
 	types typeSet
 
@@ -91,7 +92,7 @@ func newWatches(store Store) *watches {
 //			<-wake // or ctx.Done()
 //		}
 //	}
-func (s *Service) Watch(by Caller, in ChangesRequest) *Watch {
+func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
 	by.Moderates, by.Reads = slices.Clone(by.Moderates), slices.Clone(by.Reads)
 	w := &Watch{all: s.watches, by: by, appID: in.AppID, types: setOf(in.Types), wake: make(chan struct{}), unknown: true}
 	a := w.all
@@ -266,7 +267,7 @@ func (a *watches) advance(ctx context.Context) error {
 	if err != nil {
 		for w := range a.all {
 			w.unknown = true
-			if errors.Is(err, ErrClosed) {
+			if errors.Is(err, vitrine.ErrClosed) {
 				w.ring(w.from)
 			}
 		}
@@ -305,7 +306,7 @@ func (a *watches) owner(ctx context.Context, r Reader, id string) (string, error
 	}
 	head, err := r.Head(ctx, id)
 	if err != nil {
-		return "", ignore(err, ErrNotFound)
+		return "", ignore(err, vitrine.ErrNotFound)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

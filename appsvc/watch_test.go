@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -19,8 +20,8 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 		ctx := t.Context()
 		svc := appsvc.New(memory.New().Apps(), nil)
 		const site1, site2 = "urn:vitrine:example.test:site=1", "urn:vitrine:example.test:site=2"
-		user := func(name string, groups ...string) appsvc.Caller {
-			return appsvc.Caller{URN: "urn:vitrine:example.test:user=" + name, Moderates: groups}
+		user := func(name string, groups ...string) vitrine.Caller {
+			return vitrine.Caller{URN: "urn:vitrine:example.test:user=" + name, Moderates: groups}
 		}
 		admin := user("admin", "urn:vitrine:example.test")
 		admin.Components = true
@@ -37,7 +38,7 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 		type watch struct {
 			name  string
 			watch *appsvc.Watch
-			by    appsvc.Caller
+			by    vitrine.Caller
 			in    appsvc.ChangesRequest
 			at    string
 			wake  <-chan struct{}
@@ -102,7 +103,7 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 		expect("a change of one", "all", "reader", "app")
 		change(svc.Edit(ctx, admin, two.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Two more"); return nil }))
 		expect("a change of two", "all", "site2", "owner")
-		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: two.ID, Name: "live", Version: appsvc.Latest}); err != nil {
+		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: two.ID, Name: "live", Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
 		expect("a tag of two", "all", "site2", "owner", "tags")
@@ -121,7 +122,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 	ctx := t.Context()
 	svc := appsvc.New(memory.New().Apps(), nil)
 	group := func(i int) string { return fmt.Sprintf("urn:vitrine:example.test:site=%d", i) }
-	admin := appsvc.Caller{URN: "urn:vitrine:example.test:user=admin", Moderates: []string{"urn:vitrine:example.test"}}
+	admin := vitrine.Caller{URN: "urn:vitrine:example.test:user=admin", Moderates: []string{"urn:vitrine:example.test"}}
 	var ids []string
 	for i := range apps {
 		app, err := svc.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "App", Groups: []string{group(i)}})
@@ -131,7 +132,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		ids = append(ids, app.ID)
 	}
 	type follower struct {
-		by   appsvc.Caller
+		by   vitrine.Caller
 		in   appsvc.ChangesRequest
 		got  []appsvc.Event
 		done chan error
@@ -144,7 +145,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		f := &follower{by: admin, done: make(chan error, 1)}
 		switch i % 4 {
 		case 1:
-			f.by = appsvc.Caller{URN: fmt.Sprintf("urn:vitrine:example.test:user=%d", i), Moderates: []string{group(i % apps)}}
+			f.by = vitrine.Caller{URN: fmt.Sprintf("urn:vitrine:example.test:user=%d", i), Moderates: []string{group(i % apps)}}
 		case 2:
 			f.in.AppID = ids[i%apps]
 		case 3:
@@ -169,7 +170,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 			for n := 0; n < changes/apps && err == nil; n++ {
 				_, err = svc.Edit(ctx, admin, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle(fmt.Sprint("App ", n)); return nil })
 				if n%5 == 0 {
-					_, tagged := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.Latest})
+					_, tagged := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.Latest})
 					err = errors.Join(err, tagged)
 				}
 			}
@@ -182,7 +183,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: last, Version: appsvc.Latest}); err != nil {
+		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: last, Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
 		if err := svc.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: last}); err != nil {

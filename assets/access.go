@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -33,7 +34,7 @@ import (
 // member is a caller within one network, for the time of one request. It knows the caller's rights,
 // and nothing of the library except the folders that it is asked about.
 type member struct {
-	Caller
+	vitrine.Caller
 	network   string                // URN of the network
 	id        string                // the caller's user id in this network; "" if the caller is a user of another network
 	moderator bool                  // moderates the network, and so may do everything in its libraries
@@ -49,7 +50,7 @@ const userSegment = ":user="
 //
 // It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller
 // does not belong to the network or has TagsOnly set.
-func memberOf(by Caller, networkURN string) (member, error) {
+func memberOf(by vitrine.Caller, networkURN string) (member, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return member{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -15,51 +16,51 @@ import (
 // callers are the columns of the tables below.
 var callers = []struct {
 	name string
-	assets.Caller
+	vitrine.Caller
 }{{"moderator", moderator}, {"manager", manager}, {"writer", writer}, {"viewer", viewer}, {"member", member}, {"outsider", outsider}}
 
 // TestWhoMayDoWhat tries each operation as each kind of caller, on a folder in each state. A row has one
 // word for each caller: ok, 403 or 404.
 func TestWhoMayDoWhat(t *testing.T) {
-	type try = func(d *desk, by assets.Caller, folder, path string) error
+	type try = func(d *desk, by vitrine.Caller, folder, path string) error
 	operations := map[string]try{
-		"read the folder": func(d *desk, by assets.Caller, f, _ string) error {
+		"read the folder": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.Folder(ctx, by, lib, f)
 			return err
 		},
-		"search in it": func(d *desk, by assets.Caller, f, _ string) error {
+		"search in it": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.Search(ctx, by, lib, assets.SearchRequest{FolderTree: f})
 			return err
 		},
-		"create in it": func(d *desk, by assets.Caller, _, path string) error {
+		"create in it": func(d *desk, by vitrine.Caller, _, path string) error {
 			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "new", Path: path}}})
 			return err
 		},
-		"rename it": func(d *desk, by assets.Caller, f, _ string) error {
+		"rename it": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: f, Label: text("x")}}})
 			return err
 		},
-		"delete it": func(d *desk, by assets.Caller, f, _ string) error {
+		"delete it": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Delete: []string{f}})
 			return err
 		},
-		"bring it back": func(d *desk, by assets.Caller, f, _ string) error {
+		"bring it back": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: f, Deleted: flag(false)}}})
 			return err
 		},
-		"read its permissions": func(d *desk, by assets.Caller, f, _ string) error {
+		"read its permissions": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.Permissions(ctx, by, lib, f)
 			return err
 		},
-		"change its permissions": func(d *desk, by assets.Caller, f, _ string) error {
+		"change its permissions": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.ChangePermissions(ctx, by, lib, assets.ChangePermissionsRequest{Folder: f, Create: grants})
 			return err
 		},
-		"add to it": func(d *desk, by assets.Caller, f, _ string) error {
+		"add to it": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.ChangeAssets(ctx, by, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("new", "", f)}})
 			return err
 		},
-		"assign to it": func(d *desk, by assets.Caller, f, _ string) error {
+		"assign to it": func(d *desk, by vitrine.Caller, f, _ string) error {
 			_, err := d.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: f})
 			return err
 		},
@@ -199,7 +200,7 @@ func TestNobodyGrantsMoreThanTheyHold(t *testing.T) {
 	f, path := d.folder("f", "", true, grants...)
 	for _, op := range []assets.Operation{assets.View, assets.Edit, assets.Manage} {
 		p := []assets.Permission{{Operation: op, User: &assets.Subject{ID: "somebody"}}}
-		create := func(by assets.Caller) error {
+		create := func(by vitrine.Caller) error {
 			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "mine", Path: path, Permissions: p}}})
 			return err
 		}
@@ -222,7 +223,7 @@ func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 	theirs, _ := d.folder("theirs", "", true, append(grants, assets.Permission{Operation: assets.View, User: &assets.Subject{ID: "member"}})...)
 	seen := map[string]string{"in an open folder": d.asset("open", "", open), "in a folder of others": d.asset("theirs", "", theirs), "in no folder": d.asset("loose", "")}
 	hidden := d.asset("secret", "", secret)
-	assign := func(by assets.Caller, folder, id string) int {
+	assign := func(by vitrine.Caller, folder, id string) int {
 		out, err := d.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: folder, Assign: []string{id}})
 		if err != nil {
 			t.Fatal(err)
@@ -266,7 +267,7 @@ func TestRevokingNeverPublishes(t *testing.T) {
 	id, path := d.folder("f", "", true, own)
 	below, _ := d.folder("below", path, true)
 	d.asset("1", "word", below)
-	revoke := func(by assets.Caller, in assets.ChangePermissionsRequest) {
+	revoke := func(by vitrine.Caller, in assets.ChangePermissionsRequest) {
 		t.Helper()
 		in.Folder = id
 		if _, err := d.ChangePermissions(ctx, by, lib, in); err != nil {
@@ -278,7 +279,7 @@ func TestRevokingNeverPublishes(t *testing.T) {
 		t.Errorf("a folder whose only permission is replaced: %+v, %v", f, err)
 	}
 	revoke(member, assets.ChangePermissionsRequest{Remove: []assets.Permission{own}})
-	for _, by := range []assets.Caller{member, viewer, manager} {
+	for _, by := range []vitrine.Caller{member, viewer, manager} {
 		if n := d.total(by, assets.SearchRequest{Query: "word"}); n != 0 {
 			t.Errorf("%s finds what was for one", by.URN)
 		}
@@ -331,7 +332,7 @@ func TestExplain(t *testing.T) {
 	}
 	whom := func(user string, roles ...string) *assets.Whom { return &assets.Whom{User: user, Roles: roles} }
 	for _, c := range []struct {
-		by    assets.Caller
+		by    vitrine.Caller
 		about *assets.Whom
 		what  string
 		want  string // view, edit and manage, and then view and edit of each folder of an asset
@@ -424,7 +425,7 @@ func TestWhoBelongsToANetwork(t *testing.T) {
 		{network + ":user=x", "", "example.test:user=x", "forbidden"},
 		{network + ":user=x", "", "", "forbidden"},
 	} {
-		by := assets.Caller{URN: c.urn}
+		by := vitrine.Caller{URN: c.urn}
 		if c.moderates != "" {
 			by.Moderates = []string{c.moderates}
 		}
@@ -438,7 +439,7 @@ func TestCallersWithMalformedURNsAreInvalid(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	id, _ := d.folder("f", "", true)
 	user := network + ":user=x"
-	for what, by := range map[string]assets.Caller{
+	for what, by := range map[string]vitrine.Caller{
 		"nobody":                           {},
 		"a network as the user":            {URN: network},
 		"a site as the user":               {URN: network + ":site=1"},
@@ -471,10 +472,10 @@ func TestAPermissionNamesOneUser(t *testing.T) {
 	} {
 		id, _ := d.folder("f", "", true, assets.Permission{Operation: assets.View, User: &assets.Subject{ID: c.id}})
 		if c.holder != "" {
-			_, err := d.Folder(ctx, assets.Caller{URN: c.holder}, lib, id)
+			_, err := d.Folder(ctx, vitrine.Caller{URN: c.holder}, lib, id)
 			d.want(c.holder+" by the permission of "+c.id, err, "ok")
 		}
-		_, err := d.Folder(ctx, assets.Caller{URN: c.other}, lib, id)
+		_, err := d.Folder(ctx, vitrine.Caller{URN: c.other}, lib, id)
 		if kind(err) == "ok" {
 			t.Errorf("%s sees what is for %s", c.other, c.id)
 		}
@@ -520,7 +521,7 @@ func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 	for range 10 { // one search of ten is quick even on a busy machine
 		begin := time.Now()
 		page, err := d.Search(ctx, member, lib, assets.SearchRequest{})
-		if took = time.Since(begin); errors.Is(err, assets.ErrBusy) {
+		if took = time.Since(begin); errors.Is(err, vitrine.ErrBusy) {
 			continue // the search took longer than it may
 		}
 		if err != nil || len(page.Assets) != 1 {
@@ -562,7 +563,7 @@ func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
 	}
 	store.Store = second
 	grant("viewer")
-	if _, err := svc.Folder(ctx, member, lib, folder); !errors.Is(err, assets.ErrNotFound) {
+	if _, err := svc.Folder(ctx, member, lib, folder); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("by a permission that was lost, a member reads the folder: %v", err)
 	}
 }
@@ -576,11 +577,11 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 	}
 	id, path := d.folder("f", "", true, append(many, assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: "member"}})...)
 	under, _ := d.folder("g", path, false, many...)
-	change := func(by assets.Caller, create, remove []assets.Permission) error {
+	change := func(by vitrine.Caller, create, remove []assets.Permission) error {
 		_, err := d.ChangePermissions(ctx, by, lib, assets.ChangePermissionsRequest{Folder: id, Create: create, Remove: remove})
 		return err
 	}
-	if _, err := d.Folder(ctx, member, lib, under); !errors.Is(err, assets.ErrNotFound) {
+	if _, err := d.Folder(ctx, member, lib, under); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("a folder that inherits nothing: %v", err)
 	}
 	below, _ := d.folder("below", path, true)
@@ -596,7 +597,7 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 	if err := change(member, nil, []assets.Permission{own}); err != nil {
 		t.Error(err)
 	}
-	if err := change(member, []assets.Permission{own}, nil); !errors.Is(err, assets.ErrNotFound) {
+	if err := change(member, []assets.Permission{own}, nil); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("after it gave its permission up: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package assets
 
 import (
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 	"slices"
 )
 
@@ -94,7 +95,7 @@ func (req *request) add(d draft, old Record, now int64) (Record, error) {
 // addNew stores the draft as a new asset, with the next ordinal of the library.
 func (req *request) addNew(d draft, now int64) (Record, error) {
 	if at := req.conflict(d, nil); at != "" {
-		return Record{}, newError(ErrConflict, CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
+		return Record{}, newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
 	}
 	if err := d.checkFolderCount(len(d.Folders), 0, req.limits); err != nil {
 		return Record{}, err
@@ -115,7 +116,7 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 	if at := req.conflict(d, old.Folders); at != "" {
 		id := req.seal.encrypt(sealedID, old.Ordinal)
-		moved := newError(ErrConflict, CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
+		moved := newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
 		moved.ID = id
 		return Record{}, moved
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -109,7 +110,7 @@ func bodyOf(text []byte) (Body, error) {
 
 // Asset returns one asset. It returns ErrNotFound if no asset has this id or the caller may not see
 // it. A moderator may also read an asset whose folders are all deleted, which no search finds.
-func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) (Asset, error) {
+func (s *Service) Asset(ctx context.Context, by vitrine.Caller, lib Library, id string) (Asset, error) {
 	var out Asset
 	err := s.view(ctx, by, lib, func(req *request) error {
 		r, err := req.find(id)

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-func (d *desk) change(by assets.Caller, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
+func (d *desk) change(by vitrine.Caller, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
 	return d.ChangeAssets(ctx, by, lib, in)
 }
 
@@ -239,16 +240,16 @@ func TestACursorIsNoIDAndSaysOnWhichSideTheOnlyAssetIs(t *testing.T) {
 
 // A library begins with the first write of a moderator that is accepted, even one of nothing.
 func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
-	for what, write := range map[string]func(*desk, assets.Caller, assets.Library) error{
-		"assets": func(d *desk, by assets.Caller, lib assets.Library) error {
+	for what, write := range map[string]func(*desk, vitrine.Caller, assets.Library) error{
+		"assets": func(d *desk, by vitrine.Caller, lib assets.Library) error {
 			_, err := d.ChangeAssets(ctx, by, lib, assets.ChangeAssetsRequest{})
 			return err
 		},
-		"folders": func(d *desk, by assets.Caller, lib assets.Library) error {
+		"folders": func(d *desk, by vitrine.Caller, lib assets.Library) error {
 			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{})
 			return err
 		},
-		"attributes": func(d *desk, by assets.Caller, lib assets.Library) error {
+		"attributes": func(d *desk, by vitrine.Caller, lib assets.Library) error {
 			_, err := d.ChangeAttributes(ctx, by, lib, assets.ChangeAttributesRequest{Assets: []string{"absent"}})
 			return err
 		},
@@ -256,7 +257,7 @@ func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			d := newDesk(t, assets.Limits{})
 			other := assets.Library{Network: "example.test", ID: "other"}
-			read := func(by assets.Caller, lib assets.Library) error {
+			read := func(by vitrine.Caller, lib assets.Library) error {
 				_, err := d.Search(ctx, by, lib, assets.SearchRequest{})
 				return err
 			}
@@ -311,7 +312,7 @@ func TestFolderTreeFindsThroughTheFoldersSeen(t *testing.T) {
 	d.asset("l", "", low)
 	d.asset("ml", "", middle, low)
 	for _, c := range []struct {
-		by               assets.Caller
+		by               vitrine.Caller
 		tree, folder, in string
 		want             int64
 	}{
@@ -335,7 +336,7 @@ func TestALastFolderIsForModerators(t *testing.T) {
 	f, _ := d.folder("f", "", true, grants...)
 	g, _ := d.folder("g", "", true, grants...)
 	id := d.asset("1", "", f, g)
-	status := func(by assets.Caller, folder string) int {
+	status := func(by vitrine.Caller, folder string) int {
 		out, err := d.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: folder, Remove: []string{id}})
 		if err != nil {
 			t.Fatal(err)
@@ -343,7 +344,7 @@ func TestALastFolderIsForModerators(t *testing.T) {
 		return out.Remove[0].Status
 	}
 	for i, c := range []struct {
-		by     assets.Caller
+		by     vitrine.Caller
 		folder string
 		want   int
 	}{{writer, f, 200}, {writer, f, 200}, {writer, g, 403}, {manager, g, 403}, {moderator, g, 200}, {writer, g, 200}} {

@@ -2,6 +2,7 @@ package assets
 
 import (
 	"context"
+	"github.com/vitrine-go/vitrine"
 	"slices"
 )
 
@@ -34,7 +35,7 @@ type AssignedAssets struct {
 // It returns ErrNotFound if the caller does not see the folder, ErrForbidden if the caller may not
 // edit it, and ErrInvalid if the request has more ids than Limits.AssetIDs, or the assets have more
 // terms than Limits.Terms.
-func (s *Service) AssignAssets(ctx context.Context, by Caller, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
+func (s *Service) AssignAssets(ctx context.Context, by vitrine.Caller, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
 	var out AssignedAssets
 	sent := size{lists: []listSize{{"/assign", len(in.Assign)}, {"/remove", len(in.Remove)}}, limit: s.limits.AssetIDs}
 	err := s.update(ctx, by, lib, sent, func(req *request) error {

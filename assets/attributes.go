@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
@@ -43,7 +44,7 @@ func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(n
 // Attributes returns the attributes that assets have with this key: each value once, in byte order.
 // Assets that the caller does not see do not count. It returns ErrInvalid if the key is empty or
 // malformed, or if its values take more than Limits.PageBytes.
-func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key string) ([]Attribute, error) {
+func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library, key string) ([]Attribute, error) {
 	out := []Attribute{}
 	err := s.view(ctx, by, lib, func(req *request) error {
 		if err := checkName("key", key, s.limits.Name); err != nil {
@@ -81,7 +82,7 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 // It returns ErrInvalid, and changes nothing, if an attribute is malformed, the request has more ids
 // than Limits.AssetIDs or a list of more than Limits.Attributes, the response would be longer than
 // Limits.PageBytes, or the assets have more terms than Limits.Terms.
-func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
+func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err
 	}

@@ -1,6 +1,9 @@
 package assets
 
-import "context"
+import (
+	"context"
+	"github.com/vitrine-go/vitrine"
+)
 
 // Admit checks whether the caller may ask anything at all about a library. It does not read the
 // store, so it does not tell whether the library exists. Every other method checks the same first.
@@ -10,7 +13,7 @@ import "context"
 // It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed,
 // and ErrForbidden if the caller does not belong to the network or has TagsOnly set, or if the
 // network's name cannot be one.
-func (s *Service) Admit(by Caller, lib Library) error {
+func (s *Service) Admit(by vitrine.Caller, lib Library) error {
 	_, err := s.enter(by, lib)
 	return err
 }
@@ -21,13 +24,13 @@ func (s *Service) Admit(by Caller, lib Library) error {
 //
 // It returns the errors of Admit, and ErrNotFound if the library does not exist and the caller is
 // no moderator: only a moderator's change creates a library.
-func (s *Service) AdmitChange(ctx context.Context, by Caller, lib Library) error {
+func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, lib Library) error {
 	return s.admit(ctx, by, lib, func(*request) error { return nil })
 }
 
 // AdmitAssignAssets is AdmitChange for AssignAssets. It also returns ErrNotFound if the caller does
 // not see the folder, and ErrForbidden if the caller does not have edit on it.
-func (s *Service) AdmitAssignAssets(ctx context.Context, by Caller, lib Library, folder string) error {
+func (s *Service) AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
 	return s.admit(ctx, by, lib, func(req *request) error {
 		_, err := req.folderToFill("", folder)
 		return err
@@ -36,7 +39,7 @@ func (s *Service) AdmitAssignAssets(ctx context.Context, by Caller, lib Library,
 
 // AdmitChangePermissions is AdmitChange for ChangePermissions. It also returns ErrNotFound if the
 // caller does not see the folder, and ErrForbidden if the caller does not have manage on it.
-func (s *Service) AdmitChangePermissions(ctx context.Context, by Caller, lib Library, folder string) error {
+func (s *Service) AdmitChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
 	return s.admit(ctx, by, lib, func(req *request) error {
 		_, err := req.folderToGrantOn(folder)
 		return err
@@ -44,12 +47,12 @@ func (s *Service) AdmitChangePermissions(ctx context.Context, by Caller, lib Lib
 }
 
 // admit runs the rules of a change that do not depend on its body, on a snapshot.
-func (s *Service) admit(ctx context.Context, by Caller, lib Library, rules func(*request) error) error {
+func (s *Service) admit(ctx context.Context, by vitrine.Caller, lib Library, rules func(*request) error) error {
 	return s.read(ctx, by, lib, true, rules)
 }
 
 // enter makes the checks of Admit, and returns the caller as a member of the library's network.
-func (s *Service) enter(by Caller, lib Library) (member, error) {
+func (s *Service) enter(by vitrine.Caller, lib Library) (member, error) {
 	network := s.NetworkURN(lib)
 	m, err := memberOf(by, network)
 	if err != nil {

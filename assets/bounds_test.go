@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // at returns the pointer of an error and the name of its kind: "/add invalid".
 func at(err error) string {
-	if e, ok := errors.AsType[*assets.Error](err); ok && e.Pointer != "" {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Pointer != "" {
 		return e.Pointer + " " + kind(err)
 	}
 	return kind(err)

@@ -3,6 +3,7 @@ package assets
 import (
 	"context"
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 )
 
 // ChangeAssetsRequest says what to add to a library and what to remove from it. Assets are removed
@@ -58,7 +59,7 @@ func appendAssets(b []byte, list []Asset) []byte {
 //   - ErrTooLarge if a content is longer than Limits.Content;
 //   - ErrInvalid if an item is malformed, the request has more than Limits.Items, the response would
 //     be longer than Limits.PageBytes, or the assets have more terms than Limits.Terms.
-func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
+func (s *Service) ChangeAssets(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
 	// A caller without any right gets that error, whatever the request has.
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAssets{}, err

@@ -3,6 +3,7 @@ package assets
 import (
 	"context"
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 	"reflect"
 	"slices"
 )
@@ -59,7 +60,7 @@ type FolderChange struct {
 //     above it is deleted, nested deeper than Limits.Depth (and deeper than it was) or given more than
 //     Limits.Permissions, or if the response would be longer than Limits.PageBytes;
 //   - ErrTooLarge if the library would have more than Limits.AllPermissions.
-func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
+func (s *Service) ChangeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	var out []Folder
 	err := s.update(ctx, by, lib, in.size(s.limits), func(req *request) error {
 		req.cloneTree()

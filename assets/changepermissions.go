@@ -3,6 +3,7 @@ package assets
 import (
 	"context"
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 	"slices"
 )
 
@@ -20,7 +21,7 @@ type ChangePermissionsRequest struct {
 //
 // It returns ErrNotFound if the caller may not read the folder (see Folder), and ErrForbidden if
 // the caller may not manage it.
-func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folder string) ([]Permission, error) {
+func (s *Service) Permissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) ([]Permission, error) {
 	var out []Permission
 	err := s.view(ctx, by, lib, func(req *request) error {
 		n, err := req.folderToRead("", folder)
@@ -48,7 +49,7 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 // ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed, the
 // request has more than Limits.Items, or the folder would have more than Limits.Permissions and more
 // than it had, and ErrTooLarge if that is so for the library and Limits.AllPermissions.
-func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
+func (s *Service) ChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
 	var out []Permission
 	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
 	err := s.update(ctx, by, lib, sent, func(req *request) error {
@@ -143,7 +144,7 @@ func (req *request) checkPermissionCount(at string, n, before int) error {
 		return invalid(at, "the folder would have %d permissions, at most %d are allowed", n, req.limits.Permissions)
 	}
 	if all := req.tree.permissions; !withinLimit(all-before+n, all, req.limits.AllPermissions) {
-		return newError(ErrTooLarge, CodeTooLarge, at, "the folders of the library would have %d permissions, at most %d are allowed: grant them on a folder above, or to a role or a group",
+		return newError(vitrine.ErrTooLarge, vitrine.CodeTooLarge, at, "the folders of the library would have %d permissions, at most %d are allowed: grant them on a folder above, or to a role or a group",
 			all-before+n, req.limits.AllPermissions)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -198,7 +199,7 @@ func checkContentSize(sent []byte, at string, lim Limits) error {
 		return invalid(at, "member \"content\" is missing")
 	}
 	if n := len(sent); n > lim.Content {
-		return newError(ErrTooLarge, CodeTooLarge, at, "has %d bytes, at most %d are allowed", n, lim.Content)
+		return newError(vitrine.ErrTooLarge, vitrine.CodeTooLarge, at, "has %d bytes, at most %d are allowed", n, lim.Content)
 	}
 	return nil
 }

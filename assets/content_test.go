@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -52,7 +53,7 @@ func TestContentThatBreaksARuleIsRefusedAtItsPlace(t *testing.T) {
 		attachment(`"url":{"href":"https:\\\\x.example"}`):        "/attachment/0/url/href",
 	} {
 		_, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{{ID: "1", Generator: assets.Generator{ID: "g"}, Content: []byte(content)}}})
-		if e, ok := errors.AsType[*assets.Error](err); !ok || e.Kind != assets.ErrInvalid || e.Pointer != "/add/0/content"+place {
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Pointer != "/add/0/content"+place {
 			t.Errorf("%s: %+v, want an error at /add/0/content%s", content, e, place)
 		}
 	}
@@ -74,7 +75,7 @@ func TestMembersOfAnAssetHaveLimits(t *testing.T) {
 		in := good
 		change(&in)
 		_, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
-		if e, ok := errors.AsType[*assets.Error](err); !ok || e.Kind != assets.ErrInvalid || e.Pointer != place {
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Pointer != place {
 			t.Errorf("%+v, want an error at %s", e, place)
 		}
 	}

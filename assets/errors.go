@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // newError returns an error at a place of the request. The place is a JSON pointer into the body,
 // which begins with a slash, or the name of a query parameter. It is "" for the path and for the
 // request as a whole.
-func newError(kind error, code, at, format string, args ...any) *Error {
-	e := &Error{Kind: kind, Code: code, Reason: fmt.Sprintf(format, args...)}
+func newError(kind error, code, at, format string, args ...any) *vitrine.Error {
+	e := &vitrine.Error{Kind: kind, Code: code, Reason: fmt.Sprintf(format, args...)}
 	if strings.HasPrefix(at, "/") {
 		e.Pointer = at
 	} else {
@@ -23,17 +24,17 @@ func newError(kind error, code, at, format string, args ...any) *Error {
 
 // invalid returns ErrInvalid at a place of the request; see newError.
 func invalid(at, format string, args ...any) error {
-	return newError(ErrInvalid, CodeInvalid, at, format, args...)
+	return newError(vitrine.ErrInvalid, vitrine.CodeInvalid, at, format, args...)
 }
 
 // forbidden returns ErrForbidden at a place of the request; see newError.
 func forbidden(at, format string, args ...any) error {
-	return newError(ErrForbidden, CodeForbidden, at, format, args...)
+	return newError(vitrine.ErrForbidden, vitrine.CodeForbidden, at, format, args...)
 }
 
 // notFound returns ErrNotFound at a place of the request; see newError.
 func notFound(at, format string, args ...any) error {
-	return newError(ErrNotFound, CodeNotFound, at, format, args...)
+	return newError(vitrine.ErrNotFound, vitrine.CodeNotFound, at, format, args...)
 }
 
 // noFolder and noAsset are the errors for a folder or an asset that does not exist, and for one that
@@ -51,4 +52,4 @@ func malformed(at string, err error) error {
 	return invalid(at, "%s", err)
 }
 
-func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+func isNotFound(err error) bool { return errors.Is(err, vitrine.ErrNotFound) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -14,39 +15,39 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	hidden, _ := d.folder("hidden", "", false)
 	closed, _ := d.folder("closed", "", false, grants[0])
 	id := d.asset("1", "", hidden)
-	add := func(by assets.Caller, in assets.NewAsset) error {
+	add := func(by vitrine.Caller, in assets.NewAsset) error {
 		_, err := d.ChangeAssets(ctx, by, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 		return err
 	}
 	for _, c := range []struct {
 		what string
 		err  error
-		want assets.Error
+		want vitrine.Error
 	}{
 		{"a missing member", add(moderator, assets.NewAsset{ID: "2", Generator: assets.Generator{ID: "g"}}),
-			assets.Error{Kind: assets.ErrInvalid, Code: "invalid", Pointer: "/add/0/content", Reason: `member "content" is missing`}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Pointer: "/add/0/content", Reason: `member "content" is missing`}},
 		{"a fault within a content", add(moderator, assets.NewAsset{ID: "2", Generator: assets.Generator{ID: "g"}, Content: []byte(`{"content":1}`)}),
-			assets.Error{Kind: assets.ErrInvalid, Code: "invalid", Pointer: "/add/0/content/content", Reason: "want a string"}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Pointer: "/add/0/content/content", Reason: "want a string"}},
 		{"a long content", add(moderator, newAsset("2", strings.Repeat("x", 40))),
-			assets.Error{Kind: assets.ErrTooLarge, Code: "too_large", Pointer: "/add/0/content", Reason: "has 54 bytes, at most 40 are allowed"}},
+			vitrine.Error{Kind: vitrine.ErrTooLarge, Code: "too_large", Pointer: "/add/0/content", Reason: "has 54 bytes, at most 40 are allowed"}},
 		{"a folder that is hidden", add(viewer, newAsset("2", "", hidden)),
-			assets.Error{Kind: assets.ErrNotFound, Code: "not_found", Pointer: "/add/0/folders/0", Reason: "there is no such folder"}},
+			vitrine.Error{Kind: vitrine.ErrNotFound, Code: "not_found", Pointer: "/add/0/folders/0", Reason: "there is no such folder"}},
 		{"a folder after a repeated one", add(moderator, newAsset("2", "", closed, closed, "none")),
-			assets.Error{Kind: assets.ErrNotFound, Code: "not_found", Pointer: "/add/0/folders/2", Reason: "there is no such folder"}},
+			vitrine.Error{Kind: vitrine.ErrNotFound, Code: "not_found", Pointer: "/add/0/folders/2", Reason: "there is no such folder"}},
 		{"a folder to view only", add(viewer, newAsset("2", "", closed)),
-			assets.Error{Kind: assets.ErrForbidden, Code: "forbidden", Pointer: "/add/0/folders/0", Reason: "to change what is in the folder needs edit on it"}},
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Pointer: "/add/0/folders/0", Reason: "to change what is in the folder needs edit on it"}},
 		{"an asset that is elsewhere", add(moderator, newAsset("1", "", closed)),
-			assets.Error{Kind: assets.ErrConflict, Code: "moved", Pointer: "/add/0", ID: id, Reason: "the asset " + id + " is in other folders already: name them too, or none that it is not in"}},
+			vitrine.Error{Kind: vitrine.ErrConflict, Code: "moved", Pointer: "/add/0", ID: id, Reason: "the asset " + id + " is in other folders already: name them too, or none that it is not in"}},
 		{"a limit", func() error { _, err := d.Search(ctx, member, lib, assets.SearchRequest{Limit: 501}); return err }(),
-			assets.Error{Kind: assets.ErrInvalid, Code: "invalid", Parameter: "limit", Reason: "want 1 to 500"}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "limit", Reason: "want 1 to 500"}},
 		{"a folder of the path", func() error { _, err := d.Folder(ctx, member, lib, hidden); return err }(),
-			assets.Error{Kind: assets.ErrNotFound, Code: "not_found", Reason: "there is no such folder"}},
+			vitrine.Error{Kind: vitrine.ErrNotFound, Code: "not_found", Reason: "there is no such folder"}},
 		{"a library", d.Admit(moderator, assets.Library{Network: "example.test", ID: "too long to be one"}),
-			assets.Error{Kind: assets.ErrInvalid, Code: "invalid", Reason: "the id of a library has 1 to 16 characters of UTF-8, none of them a control character"}},
-		{"a caller", d.Admit(assets.Caller{URN: "nobody"}, lib),
-			assets.Error{Kind: assets.ErrInvalid, Code: "invalid", Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Reason: "the id of a library has 1 to 16 characters of UTF-8, none of them a control character"}},
+		{"a caller", d.Admit(vitrine.Caller{URN: "nobody"}, lib),
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
 	} {
-		e, ok := errors.AsType[*assets.Error](c.err)
+		e, ok := errors.AsType[*vitrine.Error](c.err)
 		if !ok || !reflect.DeepEqual(*e, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.what, e, c.want)
 			continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -14,8 +15,8 @@ func ExampleService() {
 	ctx := context.Background()
 	svc := assets.New(memory.New().Assets(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	moderator := assets.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
-	reader := assets.Caller{URN: "urn:vitrine:example.test:user=rea"}
+	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
+	reader := vitrine.Caller{URN: "urn:vitrine:example.test:user=rea"}
 
 	folders, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "Drafts", Permissions: []assets.Permission{
@@ -32,7 +33,7 @@ func ExampleService() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, by := range []assets.Caller{moderator, reader} {
+	for _, by := range []vitrine.Caller{moderator, reader} {
 		page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "creme"})
 		if err != nil {
 			log.Fatal(err)
@@ -55,7 +56,7 @@ func ExampleService_Search() {
 	ctx := context.Background()
 	svc := assets.New(memory.New().Assets(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	moderator := assets.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
+	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
 	_, err := svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Launching in Berlin"}`), SafeTags: []string{"city", "event"}},
 		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"The launch party"}`), SafeTags: []string{"event"}},
@@ -82,12 +83,12 @@ func ExampleService_Search() {
 func ExampleError() {
 	svc := assets.New(memory.New().Assets(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	library := svc.As(assets.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
+	library := svc.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
 
 	_, err := library.ChangeAssets(context.Background(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"attachment":[{"version":"1.0","type":"song"}]}`)},
 	}})
-	if e, ok := errors.AsType[*assets.Error](err); ok {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok {
 		fmt.Println(e.Code)
 		fmt.Println(e.Pointer)
 		fmt.Println(e.Reason)
@@ -102,7 +103,7 @@ func ExampleError() {
 func ExampleSession_AllFolders() {
 	svc := assets.New(memory.New().Assets(), nil)
 	ctx, lib := context.Background(), assets.Library{Network: "example.test", ID: "example.test"}
-	library := svc.As(assets.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
+	library := svc.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
 	_, err := library.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "b"}, {Label: "C"}, {Label: "a"}}})
 	if err != nil {
 		log.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -79,7 +80,7 @@ const (
 // It returns ErrNotFound if the caller may not read the asset or the folder; ErrForbidden if in.About
 // is given and the caller is no moderator; and ErrInvalid if not exactly one of Asset and Folder is
 // given, if the user is malformed or not of the network, or if in.About has too many roles or groups.
-func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in ExplainRequest) (Explanation, error) {
+func (s *Service) Explain(ctx context.Context, by vitrine.Caller, lib Library, in ExplainRequest) (Explanation, error) {
 	var out Explanation
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
 		if (in.Asset == "") == (in.Folder == "") {
@@ -114,7 +115,7 @@ func (req *request) somebody(w Whom) (member, error) {
 	}
 	// A user is given by id or by URN, and is the same member in both cases. Without a user, the member
 	// has only the roles and the groups.
-	m := member{Caller: Caller{Roles: w.Roles, Groups: w.Groups}, network: req.network, id: w.User, best: map[*node]*Permission{}}
+	m := member{Caller: vitrine.Caller{Roles: w.Roles, Groups: w.Groups}, network: req.network, id: w.User, best: map[*node]*Permission{}}
 	if strings.Contains(w.User, ":") {
 		if err := urn.CheckUser(w.User); err != nil {
 			return member{}, invalid("user", "an id has no colon, and as a URN %s", err)

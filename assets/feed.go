@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
@@ -52,7 +53,7 @@ type ChangesPage struct {
 // cursor of this feed or Limit is out of range; and ErrGone if entries after the cursor were
 // removed, or if the feed has another identity, as after a restore from a backup. A follower that
 // gets ErrGone asks with Now for a cursor, reads the whole library, and goes on from the cursor.
-func (s *Service) Changes(ctx context.Context, by Caller, lib Library, in ChangesRequest) (ChangesPage, error) {
+func (s *Service) Changes(ctx context.Context, by vitrine.Caller, lib Library, in ChangesRequest) (ChangesPage, error) {
 	var out ChangesPage
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
 		if !req.moderator {
@@ -68,7 +69,7 @@ func (s *Service) Changes(ctx context.Context, by Caller, lib Library, in Change
 // with an error, which is its last pair: one of Changes, or that of ctx when ctx is done. After a
 // restart, a follower goes on with the Cursor of the last event that it has dealt with as in.After.
 // A slow follower takes no memory for the entries that wait, and holds no snapshot of the store.
-func (s *Service) Follow(ctx context.Context, by Caller, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
+func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
 	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
 	return feed.Follow(ctx, in.After, changed, func(after string) ([]Event, string, bool, error) {
 		in.After = after
@@ -145,7 +146,7 @@ func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state Sta
 	case errors.Is(err, feed.ErrForeign):
 		err = invalid("after", "%s", err)
 	case errors.Is(err, feed.ErrGone):
-		err = newError(ErrGone, CodeGone, "after", "%s", err)
+		err = newError(vitrine.ErrGone, vitrine.CodeGone, "after", "%s", err)
 	}
 	if err != nil {
 		return ChangesPage{}, err

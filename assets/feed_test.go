@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -102,7 +103,7 @@ func TestARequestHasOneEntryInTheFeed(t *testing.T) {
 func TestTheFeedOfALibraryIsForModerators(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	d.asset("a", "x")
-	for _, by := range []assets.Caller{member, viewer, writer, manager, outsider} {
+	for _, by := range []vitrine.Caller{member, viewer, writer, manager, outsider} {
 		_, err := d.Changes(ctx, by, lib, assets.ChangesRequest{After: "none"})
 		d.want(by.URN, err, "forbidden")
 		for _, err := range d.Follow(ctx, by, lib, assets.ChangesRequest{}) {
@@ -163,7 +164,7 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 	}
 	clock = clock.Add(time.Hour)
 	add(64)
-	if _, err := s.Changes(ctx, moderator, lib, assets.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err, assets.ErrGone) {
+	if _, err := s.Changes(ctx, moderator, lib, assets.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err, vitrine.ErrGone) {
 		t.Errorf("after an entry that was removed: %v", err)
 	}
 	for _, after := range []string{"", page.Next} {
@@ -175,7 +176,7 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Changes(ctx, moderator, lib, assets.ChangesRequest{After: page.Next})
-	if e, ok := errors.AsType[*assets.Error](err); !ok || e.Kind != assets.ErrGone || e.Code != assets.CodeGone || e.Parameter != "after" {
+	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrGone || e.Code != vitrine.CodeGone || e.Parameter != "after" {
 		t.Errorf("after a reset: %v", err)
 	}
 }

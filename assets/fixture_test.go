@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -20,12 +21,12 @@ var lib = assets.Library{Network: "example.test", ID: "example.test"}
 
 // The callers of the tests.
 var (
-	moderator = assets.Caller{URN: network + ":user=mod", Moderates: []string{network}}
-	member    = assets.Caller{URN: network + ":user=member"}
-	viewer    = assets.Caller{URN: network + ":user=viewer", Roles: []string{"viewers"}}
-	writer    = assets.Caller{URN: network + ":user=writer", Groups: []string{network + ":site=1"}}
-	manager   = assets.Caller{URN: network + ":user=manager"}
-	outsider  = assets.Caller{URN: "urn:vitrine:other.test:user=x", Moderates: []string{network + ":site=1"}}
+	moderator = vitrine.Caller{URN: network + ":user=mod", Moderates: []string{network}}
+	member    = vitrine.Caller{URN: network + ":user=member"}
+	viewer    = vitrine.Caller{URN: network + ":user=viewer", Roles: []string{"viewers"}}
+	writer    = vitrine.Caller{URN: network + ":user=writer", Groups: []string{network + ":site=1"}}
+	manager   = vitrine.Caller{URN: network + ":user=manager"}
+	outsider  = vitrine.Caller{URN: "urn:vitrine:other.test:user=x", Moderates: []string{network + ":site=1"}}
 )
 
 // grants give viewer, writer and manager what their names say.
@@ -83,7 +84,7 @@ func (d *desk) asset(foreign, content string, folders ...string) string {
 	return out.Added[0].ID
 }
 
-func (d *desk) search(by assets.Caller, in assets.SearchRequest) assets.SearchPage {
+func (d *desk) search(by vitrine.Caller, in assets.SearchRequest) assets.SearchPage {
 	d.t.Helper()
 	page, err := d.Search(ctx, by, lib, in)
 	if err != nil {
@@ -93,15 +94,15 @@ func (d *desk) search(by assets.Caller, in assets.SearchRequest) assets.SearchPa
 }
 
 // total returns how many assets a caller finds.
-func (d *desk) total(by assets.Caller, in assets.SearchRequest) int64 {
+func (d *desk) total(by vitrine.Caller, in assets.SearchRequest) int64 {
 	d.t.Helper()
 	return d.search(by, in).Paging.Total
 }
 
 // kind names the sentinel of an error.
 func kind(err error) string {
-	for name, sentinel := range map[string]error{"invalid": assets.ErrInvalid, "forbidden": assets.ErrForbidden, "not found": assets.ErrNotFound,
-		"too large": assets.ErrTooLarge, "conflict": assets.ErrConflict} {
+	for name, sentinel := range map[string]error{"invalid": vitrine.ErrInvalid, "forbidden": vitrine.ErrForbidden, "not found": vitrine.ErrNotFound,
+		"too large": vitrine.ErrTooLarge, "conflict": vitrine.ErrConflict} {
 		if errors.Is(err, sentinel) {
 			return name
 		}

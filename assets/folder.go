@@ -3,6 +3,7 @@ package assets
 import (
 	"context"
 
+	"github.com/vitrine-go/vitrine"
 	"golang.org/x/text/cases"
 )
 
@@ -64,7 +65,7 @@ func foldLabel(label string) string { return cases.Fold().String(label) }
 // Folder returns one folder, with the ids of its children. Callers who may manage a folder may read
 // it also when it is deleted or below a deleted one, since they may restore it. Folder returns
 // ErrNotFound if the caller may not read the folder.
-func (s *Service) Folder(ctx context.Context, by Caller, lib Library, id string) (Folder, error) {
+func (s *Service) Folder(ctx context.Context, by vitrine.Caller, lib Library, id string) (Folder, error) {
 	var out Folder
 	err := s.view(ctx, by, lib, func(req *request) error {
 		n, err := req.folderToRead("", id)

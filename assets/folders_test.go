@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -84,7 +85,7 @@ func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what, path string // "" = no path
-		by         assets.Caller
+		by         vitrine.Caller
 		want       string
 	}{
 		{"by a moderator, where it is", "", moderator, "invalid"},
@@ -178,7 +179,7 @@ func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what string
-		by   assets.Caller
+		by   vitrine.Caller
 		in   assets.ListFoldersRequest
 		want []string
 	}{

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -39,7 +40,7 @@ func FuzzContent(f *testing.F) {
 		}
 		first, stored, err := add(content)
 		if err != nil {
-			if !errors.Is(err, assets.ErrInvalid) {
+			if !errors.Is(err, vitrine.ErrInvalid) {
 				t.Fatal(err)
 			}
 			return
@@ -71,7 +72,7 @@ func FuzzQuery(f *testing.F) {
 		}
 		d.asset("2", "")
 		_, err := d.Search(ctx, member, lib, assets.SearchRequest{Query: query})
-		if err != nil && !errors.Is(err, assets.ErrInvalid) {
+		if err != nil && !errors.Is(err, vitrine.ErrInvalid) {
 			t.Fatal(err)
 		}
 		if !strings.ContainsAny(query, "<&") { // else the word may stand in a tag

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -37,7 +38,7 @@ func TestValuesSurviveARoundTripThroughJSON(t *testing.T) {
 	a, err := d.Asset(ctx, moderator, lib, id)
 	d.want("reading", err, "ok")
 	roundTrip(t, a)
-	for _, by := range []assets.Caller{moderator, viewer} { // with permissions, and without
+	for _, by := range []vitrine.Caller{moderator, viewer} { // with permissions, and without
 		folder, err := d.Folder(ctx, by, lib, f)
 		d.want("the folder", err, "ok")
 		roundTrip(t, folder)

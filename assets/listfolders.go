@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -48,8 +49,8 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 // A path or an id of a folder that the caller does not see is no error, and finds nothing.
 // ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
 // read, if both are given, if Limit is out of range, or if IDs or Paths has more than Limits.IDs.
-func (s *Service) ListFolders(ctx context.Context, by Caller, lib Library, in ListFoldersRequest) (Page[Folder], error) {
-	var out Page[Folder]
+func (s *Service) ListFolders(ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {
+	var out vitrine.Page[Folder]
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
 		out, err = req.folders(in)
 		return err
@@ -59,7 +60,7 @@ func (s *Service) ListFolders(ctx context.Context, by Caller, lib Library, in Li
 
 // AllFolders yields the folders of a list, beginning with the page that the request asks for. It
 // yields an error once, as its last pair.
-func (s *Service) AllFolders(ctx context.Context, by Caller, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
+func (s *Service) AllFolders(ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
 	return paging.All("", func(after string) ([]Folder, string, error) {
 		page, err := s.ListFolders(ctx, by, lib, in.From(after))
 		return page.Items, page.Next, err
@@ -68,20 +69,20 @@ func (s *Service) AllFolders(ctx context.Context, by Caller, lib Library, in Lis
 
 // folders returns the page of the list. The folders nearest to the cursor are taken first: from
 // After forwards, or from Before backwards. The page itself always has the order of the list.
-func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
+func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error) {
 	limit, err := req.pageLimit(in.Limit, 50)
 	if err != nil {
-		return Page[Folder]{}, err
+		return vitrine.Page[Folder]{}, err
 	}
 	if n := len(in.IDs); n > req.limits.IDs {
-		return Page[Folder]{}, invalid("id", "has %d ids, at most %d are allowed", n, req.limits.IDs)
+		return vitrine.Page[Folder]{}, invalid("id", "has %d ids, at most %d are allowed", n, req.limits.IDs)
 	}
 	if n := len(in.Paths); n > req.limits.IDs {
-		return Page[Folder]{}, invalid("path", "has %d paths, at most %d are allowed", n, req.limits.IDs)
+		return vitrine.Page[Folder]{}, invalid("path", "has %d paths, at most %d are allowed", n, req.limits.IDs)
 	}
 	found, behind, err := req.listed(in)
 	if err != nil {
-		return Page[Folder]{}, err
+		return vitrine.Page[Folder]{}, err
 	}
 	// With Before, the page is made from its end to its beginning, and turned round afterwards.
 	backward := in.Before != ""
@@ -98,7 +99,7 @@ func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 		f := req.fullFolder(n)
 		size := len(f.AppendJSON(nil))
 		if err := memlimit.Reserve(req.ctx, size); err != nil {
-			return Page[Folder]{}, err
+			return vitrine.Page[Folder]{}, err
 		}
 		room.Add(size)
 		list = append(list, f)
@@ -106,7 +107,7 @@ func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 	if backward {
 		slices.Reverse(list)
 	}
-	out := Page[Folder]{Items: list}
+	out := vitrine.Page[Folder]{Items: list}
 	if behind && len(list) > 0 {
 		out.Next = list[len(list)-1].ID
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -41,7 +42,7 @@ type modelAsset struct {
 
 // modelCaller is a caller, and who it is in grants.
 type modelCaller struct {
-	assets.Caller
+	vitrine.Caller
 	moderator bool
 	is        []string
 }
@@ -168,7 +169,7 @@ type modelSearch struct {
 func (m *modelService) search(by modelCaller, s modelSearch) (found []*modelAsset, err error) {
 	for _, id := range []string{s.Folder, s.FolderTree} {
 		if f := m.folders[id]; id != "" && (f == nil || !m.sees(by, f)) {
-			return nil, assets.ErrNotFound
+			return nil, vitrine.ErrNotFound
 		}
 	}
 	for _, a := range m.assets {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -33,7 +34,7 @@ func (h *history) lookAtFolders(by modelCaller) {
 		got, err := h.svc.Folder(ctx, by.Caller, h.lib, id)
 		var want error
 		if !h.model.sees(by, f) && (h.model.alive(f) || h.model.right(by, f) < 3) {
-			want = assets.ErrNotFound
+			want = vitrine.ErrNotFound
 		}
 		h.compare("Folder", err, want)
 		if want == nil {
@@ -92,7 +93,7 @@ func (h *history) lookAtAssets(by modelCaller) {
 	for _, a := range h.model.assets {
 		got, err := h.svc.Asset(ctx, by.Caller, h.lib, a.id)
 		if !h.model.reads(by, a) {
-			if !errors.Is(err, assets.ErrNotFound) || err.Error() != absent.Error() {
+			if !errors.Is(err, vitrine.ErrNotFound) || err.Error() != absent.Error() {
 				h.t.Fatalf("a hidden asset reads %q, an absent one %q", err, absent)
 			}
 			continue

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -68,7 +69,7 @@ func newHistory(t *testing.T, s assets.Store, seed uint64) *history {
 	}
 	urn := "urn:vitrine:" + h.lib.Network
 	for i, name := range []string{"ann", "bob", "cy", "mod"} {
-		c := modelCaller{Caller: assets.Caller{URN: urn + ":user=" + name}, is: []string{"user " + name}, moderator: name == "mod"}
+		c := modelCaller{Caller: vitrine.Caller{URN: urn + ":user=" + name}, is: []string{"user " + name}, moderator: name == "mod"}
 		if c.moderator {
 			c.Moderates = []string{"urn:other:x", urn}
 		}
@@ -81,7 +82,7 @@ func newHistory(t *testing.T, s assets.Store, seed uint64) *history {
 		h.callers = append(h.callers, c)
 	}
 	_, err := h.svc.Search(ctx, h.callers[3].Caller, h.lib, assets.SearchRequest{})
-	h.compare("Search before the library exists", err, assets.ErrNotFound)
+	h.compare("Search before the library exists", err, vitrine.ErrNotFound)
 	for len(h.model.folders) == 0 {
 		h.createFolder(h.callers[3])
 	}
@@ -174,9 +175,9 @@ func (h *history) place(by modelCaller) (path string, f *modelFolder, seen bool)
 func (h *history) nest(by modelCaller, parent *modelFolder, height int) error {
 	switch {
 	case parent == nil && !by.moderator, parent != nil && h.model.right(by, parent) < 2:
-		return assets.ErrForbidden
+		return vitrine.ErrForbidden
 	case h.model.depth(parent)+height > depth:
-		return assets.ErrInvalid
+		return vitrine.ErrInvalid
 	}
 	return nil
 }
@@ -188,10 +189,10 @@ func (h *history) createFolder(by modelCaller) {
 	in.Permissions, f.grants = h.permissions()
 	want := h.nest(by, parent, 1)
 	if !seen {
-		want = assets.ErrNotFound
+		want = vitrine.ErrNotFound
 	}
 	if want == nil && len(f.grants) > 0 && parent != nil && h.model.right(by, parent) < 3 {
-		want = assets.ErrForbidden
+		want = vitrine.ErrForbidden
 	}
 	got, err := h.svc.ChangeFolders(ctx, by.Caller, h.lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
 	h.compare("create a folder", err, want)
@@ -209,9 +210,9 @@ func (h *history) createFolder(by modelCaller) {
 func (h *history) manage(by modelCaller, f *modelFolder, restore bool) error {
 	switch {
 	case f == nil, !h.model.alive(f) && (!restore || h.model.right(by, f) < 3), h.model.right(by, f) == 0:
-		return assets.ErrNotFound
+		return vitrine.ErrNotFound
 	case h.model.right(by, f) < 3:
-		return assets.ErrForbidden
+		return vitrine.ErrForbidden
 	}
 	return nil
 }
@@ -233,12 +234,12 @@ func (h *history) updateFolder(by modelCaller) {
 		in.Inherit = &next.inherit
 	}
 	if want == nil && in.Deleted != nil && !*in.Deleted && !h.model.alive(h.model.parent(f)) {
-		want = assets.ErrInvalid
+		want = vitrine.ErrInvalid
 	}
 	if h.IntN(2) == 0 {
 		path, parent, seen := h.place(by)
 		in.Path = &path
-		if errors.Is(want, assets.ErrInvalid) && h.model.managesDeleted(by, h.model.parent(f)) {
+		if errors.Is(want, vitrine.ErrInvalid) && h.model.managesDeleted(by, h.model.parent(f)) {
 			want = nil
 		}
 		id := ""
@@ -248,9 +249,9 @@ func (h *history) updateFolder(by modelCaller) {
 		if want == nil {
 			switch moved := id != f.parent; {
 			case !seen:
-				want = assets.ErrNotFound
+				want = vitrine.ErrNotFound
 			case moved && h.model.below(parent, f):
-				want = assets.ErrInvalid
+				want = vitrine.ErrInvalid
 			case moved:
 				want = h.nest(by, parent, h.model.height(f))
 			}
@@ -337,17 +338,17 @@ func (h *history) add(by modelCaller) {
 		switch {
 		case want != nil:
 		case f == nil || !h.model.sees(by, f):
-			want = assets.ErrNotFound
+			want = vitrine.ErrNotFound
 		case h.model.right(by, f) < 2:
-			want = assets.ErrForbidden
+			want = vitrine.ErrForbidden
 		}
 	}
 	i := slices.IndexFunc(h.model.assets, func(b *modelAsset) bool { return b.generator == a.generator && b.foreign == a.foreign })
 	if want == nil && (i < 0 && len(in.Folders) == 0 && !by.moderator || i >= 0 && !h.model.edits(by, h.model.assets[i])) {
-		want = assets.ErrForbidden
+		want = vitrine.ErrForbidden
 	}
 	if want == nil && i >= 0 && h.model.elsewhere(by, h.model.assets[i], a) {
-		want = assets.ErrConflict
+		want = vitrine.ErrConflict
 	}
 	got, err := h.svc.ChangeAssets(ctx, by.Caller, h.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 	h.compare("add an asset", err, want)
@@ -384,7 +385,7 @@ func (h *history) remove(by modelCaller) {
 		if a := h.model.asset(id); a != nil && h.model.reads(by, a) {
 			removed = append(removed, id)
 			if !h.model.edits(by, a) {
-				want = assets.ErrForbidden
+				want = vitrine.ErrForbidden
 			}
 		}
 	}
@@ -405,9 +406,9 @@ func (h *history) assign(by modelCaller) {
 	var want error
 	switch {
 	case f == nil || !h.model.sees(by, f):
-		want = assets.ErrNotFound
+		want = vitrine.ErrNotFound
 	case h.model.right(by, f) < 2:
-		want = assets.ErrForbidden
+		want = vitrine.ErrForbidden
 	}
 	in.Folder = id
 	got, err := h.svc.AssignAssets(ctx, by.Caller, h.lib, in)

@@ -1,6 +1,9 @@
 package assets
 
-import "context"
+import (
+	"context"
+	"github.com/vitrine-go/vitrine"
+)
 
 // request is one call of a Service method within one transaction of the store. It holds who asks,
 // what was read of the library at the start, and what the call has changed so far. The rules of the
@@ -40,13 +43,13 @@ type request struct {
 
 // view runs fn on a snapshot of the library, for a request that only reads. It returns the errors
 // of enter and load, and those of fn.
-func (s *Service) view(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
+func (s *Service) view(ctx context.Context, by vitrine.Caller, lib Library, fn func(*request) error) error {
 	return s.read(ctx, by, lib, false, fn)
 }
 
 // read is view with a choice: change says whether the caller wants to change the library, since a
 // library that does not exist yet is no error for a moderator who is about to create it.
-func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool, fn func(*request) error) error {
+func (s *Service) read(ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error) error {
 	return s.open(ctx, by, lib, func(req *request) error {
 		req.change = change
 		if err := req.load(); err != nil {
@@ -57,7 +60,7 @@ func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool,
 }
 
 // open runs fn on a snapshot of the library. fn calls load before anything else.
-func (s *Service) open(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
+func (s *Service) open(ctx context.Context, by vitrine.Caller, lib Library, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
 		return err
@@ -72,7 +75,7 @@ func (s *Service) open(ctx context.Context, by Caller, lib Library, fn func(*req
 // library, update also stores the library's State. If fn has changed something, it adds an entry to
 // the feed of changes. All of this is one transaction. update returns ErrInvalid if the request has too
 // many items. A heavy request waits while the caller has another one under way.
-func (s *Service) update(ctx context.Context, by Caller, lib Library, in size, fn func(*request) error) error {
+func (s *Service) update(ctx context.Context, by vitrine.Caller, lib Library, in size, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -22,7 +23,7 @@ import (
 // caller does not see a folder of the request; and ErrBusy if the search takes longer than
 // Limits.SearchTime. Reading the folders of the library, which many searches may wait for after a
 // folder was changed, does not count.
-func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchRequest) (SearchPage, error) {
+func (s *Service) Search(ctx context.Context, by vitrine.Caller, lib Library, in SearchRequest) (SearchPage, error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	end := time.Now().Add(s.limits.SearchTime)
@@ -56,7 +57,7 @@ func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchR
 			}
 		}
 		if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits
-			err = newError(ErrBusy, CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
+			err = newError(vitrine.ErrBusy, vitrine.CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
 		}
 		return out, err
 	}
@@ -66,7 +67,7 @@ func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchR
 // for. It goes on towards newer assets if the search is ascending and towards older ones otherwise.
 // It reads a page at a time, and yields every asset once, even while others are added. It does not
 // count facets. It yields an error once, as its last pair.
-func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
+func (s *Service) AllAssets(ctx context.Context, by vitrine.Caller, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
 	in.Facets = nil // they would be counted for each page, and nobody would see them
 	return paging.All("", func(cursor string) ([]Asset, string, error) {
 		page, err := s.Search(ctx, by, lib, in.From(cursor))

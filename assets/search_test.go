@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -83,7 +84,7 @@ func TestTheBoundsOfASearch(t *testing.T) {
 		"a time that begins after its end":  {assets.SearchRequest{AddedFrom: d.now.Add(time.Hour), AddedBefore: d.now}, true},
 		"facets, each mentioned many times": {assets.SearchRequest{Facets: []string{"tags", "tags", "via", "tags"}}, true},
 	} {
-		if _, err := d.Search(ctx, moderator, lib, c.in); c.ok && err != nil || !c.ok && !errors.Is(err, assets.ErrInvalid) {
+		if _, err := d.Search(ctx, moderator, lib, c.in); c.ok && err != nil || !c.ok && !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -99,7 +100,7 @@ func TestTheBoundsOfASearch(t *testing.T) {
 func TestASearchEndsInTime(t *testing.T) {
 	d := newDesk(t, assets.Limits{SearchTime: 1})
 	_, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: "text"})
-	if !errors.Is(err, assets.ErrBusy) || !strings.Contains(err.Error(), "longer than 1ns") {
+	if !errors.Is(err, vitrine.ErrBusy) || !strings.Contains(err.Error(), "longer than 1ns") {
 		t.Errorf("error %v, want ErrBusy", err)
 	}
 }
@@ -202,7 +203,7 @@ func TestFacetsCountWhatTheCallerSees(t *testing.T) {
 		d.label(d.add(a).ID, labels...)
 	}
 	in := assets.SearchRequest{Query: "all", Limit: 1, Facets: []string{"tags", "folder", "via", "rights", "attribute:n", "attribute", "tags"}}
-	for name, by := range map[string]assets.Caller{"member": member, "writer": writer} {
+	for name, by := range map[string]vitrine.Caller{"member": member, "writer": writer} {
 		page, err := d.Search(ctx, by, lib, in)
 		if err != nil {
 			t.Fatal(err)

@@ -32,7 +32,7 @@ import (
 // if the caller does not belong to the network or has TagsOnly set, and ErrNotFound if the library
 // does not exist, unless the method is a change by a moderator, which creates the library. A method
 // also returns the error of the context when that is done, and the errors of the Store: ErrBusy,
-// ErrFull, ErrUnknown, and appsvc.ErrClosed if the Store was closed.
+// ErrFull, ErrUnknown, and vitrine.ErrClosed if the Store was closed.
 type Service struct {
 	store       Store
 	now         func() time.Time

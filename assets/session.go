@@ -2,6 +2,7 @@ package assets
 
 import (
 	"context"
+	"github.com/vitrine-go/vitrine"
 	"iter"
 )
 
@@ -13,13 +14,13 @@ import (
 // no closing.
 type Session struct {
 	service *Service
-	by      Caller
+	by      vitrine.Caller
 }
 
 // As returns a Session for this caller. The caller's rights are looked up in each call, so a
 // Session never grants a right that was revoked meanwhile, except those that the Caller itself
 // claims, such as Moderates and Roles.
-func (s *Service) As(by Caller) *Session { return &Session{s, by} }
+func (s *Service) As(by vitrine.Caller) *Session { return &Session{s, by} }
 
 // Search returns a page of the assets that match the request. It is Service.Search for the caller
 // of the Session; each other method of a Session likewise stands for the method of the Service with
@@ -49,7 +50,7 @@ func (s *Session) AssignAssets(ctx context.Context, lib Library, in AssignAssets
 }
 
 // ListFolders returns a page of the folders that the caller sees, by label.
-func (s *Session) ListFolders(ctx context.Context, lib Library, in ListFoldersRequest) (Page[Folder], error) {
+func (s *Session) ListFolders(ctx context.Context, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {
 	return s.service.ListFolders(ctx, s.by, lib, in)
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -214,9 +215,9 @@ func TestReadingTheFoldersIsNoPartOfASearch(t *testing.T) {
 		want            error
 	}{
 		{time.Second, 900 * time.Millisecond, 11.9, nil},
-		{time.Second, 1100 * time.Millisecond, 12, assets.ErrBusy},
-		{0, 3 * time.Second, 12, assets.ErrBusy},
-		{3 * time.Second, 0, 2, assets.ErrBusy},
+		{time.Second, 1100 * time.Millisecond, 12, vitrine.ErrBusy},
+		{0, 3 * time.Second, 12, vitrine.ErrBusy},
+		{3 * time.Second, 0, 2, vitrine.ErrBusy},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			svc, store := onSlowStore(t)
@@ -236,7 +237,7 @@ func TestACallerMakesOneHeavyChangeAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		svc, store := onSlowStore(t)
 		store.update = 10 * time.Second
-		change := func(what string, by assets.Caller, items int, patient time.Duration, seconds float64, want error) {
+		change := func(what string, by vitrine.Caller, items int, patient time.Duration, seconds float64, want error) {
 			ctx, cancel := context.WithTimeout(ctx, patient)
 			defer cancel()
 			took, err := await(func() error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
@@ -20,7 +21,7 @@ const DefaultNetwork = reviewstore.DefaultNetwork
 // It returns ErrInvalid if the network is not a name or the caller is malformed, and ErrForbidden if the caller has TagsOnly set
 // or does not moderate urn:<vendor>:<network> itself. A site of the network is not enough. For an operator, only the name of the
 // network is checked.
-func (s *Service) Admit(by Caller, network string) error {
+func (s *Service) Admit(by vitrine.Caller, network string) error {
 	if err := CheckNetwork(network); err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (s *Service) Admit(by Caller, network string) error {
 // networks of other vendors, do not count. It returns ErrForbidden if there is no such network or the caller has TagsOnly set,
 // and ErrInvalid if the caller is malformed, or if there are several, because the request must name one of them then. It does not
 // look at Caller.Operator.
-func (s *Service) NetworkOf(by Caller) (string, error) {
+func (s *Service) NetworkOf(by vitrine.Caller) (string, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return "", err
 	}
@@ -67,7 +68,7 @@ func (s *Service) NetworkOf(by Caller) (string, error) {
 // admitted returns the network of a request, if the caller is admitted there. It is the one that the request names, or without
 // a name the only one that the caller moderates. Its errors are those of Admit and NetworkOf, and ErrInvalid for an operator
 // that names no network.
-func (s *Service) admitted(by Caller, named string) (string, error) {
+func (s *Service) admitted(by vitrine.Caller, named string) (string, error) {
 	if named != "" {
 		return named, s.Admit(by, named)
 	}
@@ -79,7 +80,7 @@ func (s *Service) admitted(by Caller, named string) (string, error) {
 
 // Networks returns the names of the networks that have collections, in ascending order of their bytes. It returns ErrForbidden
 // unless the caller is an operator, since a moderator of one network is not told which others there are.
-func (s *Service) Networks(ctx context.Context, by Caller) ([]string, error) {
+func (s *Service) Networks(ctx context.Context, by vitrine.Caller) ([]string, error) {
 	if !by.Operator {
 		return nil, forbidden("the networks of a store are listed for its operator")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -19,37 +20,37 @@ var recordKey = reviews.Key{Source: "s", ID: "YQ=="}
 const user = "urn:vitrine:example.test:user=1"
 
 // moderator returns a user who moderates what the URNs name.
-func moderator(moderates ...string) reviews.Caller {
-	return reviews.Caller{URN: user, Moderates: moderates}
+func moderator(moderates ...string) vitrine.Caller {
+	return vitrine.Caller{URN: user, Moderates: moderates}
 }
 
 // admissions are callers with what they may do in the network example.test.
 var admissions = []struct {
 	who  string
-	by   reviews.Caller
+	by   vitrine.Caller
 	want error
 }{
 	{"an operator", operator, nil},
 	{"a moderator of the network", moderator("urn:vitrine:example.test"), nil},
 	{"a moderator of the network and more", moderator("urn:vitrine:other.test", "urn:vitrine:example.test:site=1", "urn:vitrine:example.test"), nil},
-	{"a moderator who is a user of another network", reviews.Caller{URN: "urn:vitrine:other.test:user=1", Moderates: []string{"urn:vitrine:example.test"}}, nil},
-	{"nobody", reviews.Caller{}, reviews.ErrInvalid},
-	{"a moderator of nothing", moderator(), reviews.ErrForbidden},
-	{"a moderator of a site", moderator("urn:vitrine:example.test:site=1"), reviews.ErrForbidden},
-	{"a moderator of another network", moderator("urn:vitrine:other.test"), reviews.ErrForbidden},
-	{"a moderator of a network whose name is the start of it", moderator("urn:vitrine:example.te"), reviews.ErrForbidden},
-	{"a moderator of a network whose name begins with it", moderator("urn:vitrine:example.test.org"), reviews.ErrForbidden},
-	{"a moderator of the network in other letters", moderator("urn:vitrine:Example.test"), reviews.ErrForbidden},
-	{"a moderator of another vendor's network", moderator("urn:other:example.test"), reviews.ErrForbidden},
-	{"a moderator of an empty URN", moderator(""), reviews.ErrInvalid},
-	{"a moderator of every URN", moderator("urn"), reviews.ErrInvalid},
-	{"a moderator of a vendor", moderator("urn:vitrine"), reviews.ErrInvalid},
-	{"a moderator of a vendor, with a colon", moderator("urn:vitrine:"), reviews.ErrInvalid},
-	{"a moderator of a user", moderator(user), reviews.ErrInvalid},
-	{"a moderator of a malformed URN beside the network", moderator("urn:vitrine:example.test", "urn"), reviews.ErrInvalid},
-	{"a network as the user", reviews.Caller{URN: "urn:vitrine:example.test", Moderates: []string{"urn:vitrine:example.test"}}, reviews.ErrInvalid},
-	{"a site as the user", reviews.Caller{URN: "urn:vitrine:example.test:site=1", Moderates: []string{"urn:vitrine:example.test"}}, reviews.ErrInvalid},
-	{"no user", reviews.Caller{Moderates: []string{"urn:vitrine:example.test"}}, reviews.ErrInvalid},
+	{"a moderator who is a user of another network", vitrine.Caller{URN: "urn:vitrine:other.test:user=1", Moderates: []string{"urn:vitrine:example.test"}}, nil},
+	{"nobody", vitrine.Caller{}, vitrine.ErrInvalid},
+	{"a moderator of nothing", moderator(), vitrine.ErrForbidden},
+	{"a moderator of a site", moderator("urn:vitrine:example.test:site=1"), vitrine.ErrForbidden},
+	{"a moderator of another network", moderator("urn:vitrine:other.test"), vitrine.ErrForbidden},
+	{"a moderator of a network whose name is the start of it", moderator("urn:vitrine:example.te"), vitrine.ErrForbidden},
+	{"a moderator of a network whose name begins with it", moderator("urn:vitrine:example.test.org"), vitrine.ErrForbidden},
+	{"a moderator of the network in other letters", moderator("urn:vitrine:Example.test"), vitrine.ErrForbidden},
+	{"a moderator of another vendor's network", moderator("urn:other:example.test"), vitrine.ErrForbidden},
+	{"a moderator of an empty URN", moderator(""), vitrine.ErrInvalid},
+	{"a moderator of every URN", moderator("urn"), vitrine.ErrInvalid},
+	{"a moderator of a vendor", moderator("urn:vitrine"), vitrine.ErrInvalid},
+	{"a moderator of a vendor, with a colon", moderator("urn:vitrine:"), vitrine.ErrInvalid},
+	{"a moderator of a user", moderator(user), vitrine.ErrInvalid},
+	{"a moderator of a malformed URN beside the network", moderator("urn:vitrine:example.test", "urn"), vitrine.ErrInvalid},
+	{"a network as the user", vitrine.Caller{URN: "urn:vitrine:example.test", Moderates: []string{"urn:vitrine:example.test"}}, vitrine.ErrInvalid},
+	{"a site as the user", vitrine.Caller{URN: "urn:vitrine:example.test:site=1", Moderates: []string{"urn:vitrine:example.test"}}, vitrine.ErrInvalid},
+	{"no user", vitrine.Caller{Moderates: []string{"urn:vitrine:example.test"}}, vitrine.ErrInvalid},
 }
 
 func TestOnlyModeratorsOfTheWholeNetworkAndOperatorsAreAdmitted(t *testing.T) {
@@ -66,7 +67,7 @@ func TestOnlyModeratorsOfTheWholeNetworkAndOperatorsAreAdmitted(t *testing.T) {
 }
 
 // methods are the methods that are about one network.
-func methods(s *reviews.Service, by reviews.Caller, network string) map[string]func() error {
+func methods(s *reviews.Service, by vitrine.Caller, network string) map[string]func() error {
 	load := func(o *reviews.ImportRequest) error {
 		file := &counting{Reader: strings.NewReader(record)}
 		report, err := s.Import(ctx, by, request(network, file, o))
@@ -107,7 +108,7 @@ func methods(s *reviews.Service, by reviews.Caller, network string) map[string]f
 		},
 		"Delete": func() error {
 			_, err := s.Delete(ctx, by, reviews.DeleteRequest{Network: network, Author: "nobody"})
-			if errors.Is(err, reviews.ErrNotFound) {
+			if errors.Is(err, vitrine.ErrNotFound) {
 				return nil // the caller was admitted
 			}
 			return err
@@ -132,18 +133,18 @@ func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
 	service := reviews.New(store, nil)
 	for _, c := range []struct {
 		who  string
-		by   reviews.Caller
+		by   vitrine.Caller
 		want error
 	}{
 		{"a moderator of one network", moderator("urn:vitrine:example.test", "urn:vitrine:other.test:site=1"), nil},
-		{"a moderator of two networks", moderator("urn:vitrine:example.test", "urn:vitrine:other.test"), reviews.ErrInvalid},
-		{"a moderator of none", moderator(), reviews.ErrForbidden},
-		{"an operator", operator, reviews.ErrInvalid},
+		{"a moderator of two networks", moderator("urn:vitrine:example.test", "urn:vitrine:other.test"), vitrine.ErrInvalid},
+		{"a moderator of none", moderator(), vitrine.ErrForbidden},
+		{"an operator", operator, vitrine.ErrInvalid},
 	} {
 		for method, call := range methods(service, c.by, "") {
 			want := c.want
 			if method == "Admit" || method == "Delete" { // they are asked about a network that has been chosen
-				want = reviews.ErrInvalid
+				want = vitrine.ErrInvalid
 			}
 			if err := call(); !errors.Is(err, want) {
 				t.Errorf("%s: %s: %v, want %v", c.who, method, err, want)
@@ -161,12 +162,12 @@ func TestTheNameOfANetworkIsOneSegmentOfAURN(t *testing.T) {
 	for _, name := range []string{":", "urn:vitrine:example.test", "example.test:site=1", "example.test:", "a b", "a\nb", "a\x00", "\xff", strings.Repeat("x", 600)} {
 		by := moderator("urn:vitrine:example.test")
 		for method, call := range methods(service, by, name) {
-			if err := call(); !errors.Is(err, reviews.ErrInvalid) {
+			if err := call(); !errors.Is(err, vitrine.ErrInvalid) {
 				t.Errorf("%q: %s: %v", name, method, err)
 			}
 		}
 		for method, call := range methods(service, operator, name) {
-			if err := call(); !errors.Is(err, reviews.ErrInvalid) {
+			if err := call(); !errors.Is(err, vitrine.ErrInvalid) {
 				t.Errorf("%q for an operator: %s: %v", name, method, err)
 			}
 		}
@@ -175,19 +176,19 @@ func TestTheNameOfANetworkIsOneSegmentOfAURN(t *testing.T) {
 
 func TestNetworkOfReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 	for _, test := range []struct {
-		by   reviews.Caller
+		by   vitrine.Caller
 		name string
 		err  error
 	}{
 		{moderator("urn:vitrine:example.test"), "example.test", nil},
 		{moderator("urn:vitrine:example.test", "urn:vitrine:example.test"), "example.test", nil},
 		{moderator("urn:vitrine:example.test", "urn:vitrine:other.test:site=1", "urn:other:third.test"), "example.test", nil},
-		{moderator("urn:vitrine:example.test", "urn:vitrine:other.test"), "", reviews.ErrInvalid},
-		{moderator(), "", reviews.ErrForbidden},
-		{moderator("urn:vitrine:example.test:site=1"), "", reviews.ErrForbidden},
-		{moderator("urn:other:example.test"), "", reviews.ErrForbidden},
-		{moderator("urn:vitrine"), "", reviews.ErrInvalid},
-		{reviews.Caller{}, "", reviews.ErrInvalid},
+		{moderator("urn:vitrine:example.test", "urn:vitrine:other.test"), "", vitrine.ErrInvalid},
+		{moderator(), "", vitrine.ErrForbidden},
+		{moderator("urn:vitrine:example.test:site=1"), "", vitrine.ErrForbidden},
+		{moderator("urn:other:example.test"), "", vitrine.ErrForbidden},
+		{moderator("urn:vitrine"), "", vitrine.ErrInvalid},
+		{vitrine.Caller{}, "", vitrine.ErrInvalid},
 	} {
 		name, err := reviews.New(memory.New().Reviews(), nil).NetworkOf(test.by)
 		if name != test.name || !errors.Is(err, test.err) {
@@ -202,7 +203,7 @@ func TestTheVendorOfURNsIsAnOption(t *testing.T) {
 	if err := service.Admit(by, "example.test"); err != nil {
 		t.Error(err)
 	}
-	if err := service.Admit(by, "other.test"); !errors.Is(err, reviews.ErrForbidden) {
+	if err := service.Admit(by, "other.test"); !errors.Is(err, vitrine.ErrForbidden) {
 		t.Errorf("a network of another vendor: %v", err)
 	}
 	if name, err := service.NetworkOf(by); name != "example.test" || err != nil {
@@ -221,7 +222,7 @@ func TestOnlyAnOperatorListsNetworks(t *testing.T) {
 	if names, err := service.Networks(ctx, operator); !slices.Equal(names, []string{"a", "b"}) || err != nil {
 		t.Errorf("%q, %v", names, err)
 	}
-	if names, err := service.Networks(ctx, moderator("urn:vitrine:a")); names != nil || !errors.Is(err, reviews.ErrForbidden) {
+	if names, err := service.Networks(ctx, moderator("urn:vitrine:a")); names != nil || !errors.Is(err, vitrine.ErrForbidden) {
 		t.Errorf("a moderator: %q, %v", names, err)
 	}
 }

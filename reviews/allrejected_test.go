@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -88,7 +89,7 @@ func TestACollectionWhoseReviewsWereAllRejectedIsNotMade(t *testing.T) {
 					t.Errorf("listed: %.200v, %v", c, err)
 				}
 				_, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, ID: "YQ"})
-				if !errors.Is(err, reviews.ErrNotFound) {
+				if !errors.Is(err, vitrine.ErrNotFound) {
 					t.Errorf("%v, want ErrNotFound", err)
 				}
 				if names, err := reviews.New(store, nil).Networks(ctx, operator); len(names) > 0 || err != nil {

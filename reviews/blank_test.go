@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -34,7 +35,7 @@ func TestBlankLinesLoseNoRecord(t *testing.T) {
 				t.Fatalf("%d workers: check finds %d collections and %d reviews, want %d", workers, r.Collections, r.Reviews, count)
 			}
 			service := reviews.New(memory.New().Reviews(), nil)
-			r, err := service.Import(context.Background(), reviews.Caller{Operator: true}, reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), Options: *o})
+			r, err := service.Import(context.Background(), vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), Options: *o})
 			if err != nil || r.Created != count {
 				t.Fatalf("%d workers: import creates %d reviews, want %d: %v", workers, r.Created, count, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
@@ -67,7 +68,7 @@ const maxErased = 1000
 // nothing to erase: no such Collection or Review, a Source without collections, an Author without reviews, an empty network. It
 // returns ErrInvalid for a request without a Network, without a choice of what to erase, or with members that exclude each other,
 // and if several sources have the Collection and the request names none of them.
-func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done Deleted, err error) {
+func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
 		return done, invalid("network", "name the network whose reviews are erased")
 	}
@@ -84,7 +85,7 @@ func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done
 		err = notFound("there is nothing to erase in the network %q", in.Network)
 	}
 	// After ErrNotFound too: an earlier request may have erased everything and left copies.
-	if (err == nil || errors.Is(err, ErrNotFound)) && !in.DryRun {
+	if (err == nil || errors.Is(err, vitrine.ErrNotFound)) && !in.DryRun {
 		if left := s.store.Scrub(ctx); left != nil {
 			err = fmt.Errorf("%w: %w", ErrCopies, left)
 		}
@@ -389,7 +390,7 @@ func (e *eraser) eraseFound(found []byAuthor) error {
 			}
 			// The tally is read anew: it may have changed since the View.
 			c, err := tx.Collection(e.ctx, f.key)
-			if errors.Is(err, ErrNotFound) {
+			if errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			}
 			if err == nil {

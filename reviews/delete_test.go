@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -56,22 +57,22 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		{"an author in the network", reviews.DeleteRequest{Author: "ann"}, reviews.Deleted{Reviews: 4, Replies: 2},
 			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) +
 				collection("YWI", single, by("Ann", review("2", 60, ""))) + from("t", collection("YQ", single, review("9", 80, ""))), nil},
-		{"an author who wrote nothing", reviews.DeleteRequest{Author: "nobody"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
-		{"an author who wrote nothing in the collection", reviews.DeleteRequest{Collection: "YWI", Author: "bob"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
+		{"an author who wrote nothing", reviews.DeleteRequest{Author: "nobody"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"an author who wrote nothing in the collection", reviews.DeleteRequest{Collection: "YWI", Author: "bob"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
 		{"a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ"}, reviews.Deleted{Collections: 1, Reviews: 4}, after(erasable(), 1), nil},
 		{"a collection whose id one source has", reviews.DeleteRequest{Collection: "YWI"}, reviews.Deleted{Collections: 1, Reviews: 2}, line(erasable(), 0) + after(erasable(), 2), nil},
 		{"a source", reviews.DeleteRequest{Source: "s"}, reviews.Deleted{Collections: 2, Reviews: 6}, after(erasable(), 2), nil},
-		{"a source that has nothing", reviews.DeleteRequest{Source: "none"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
+		{"a source that has nothing", reviews.DeleteRequest{Source: "none"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
 		{"everything", reviews.DeleteRequest{Everything: true}, reviews.Deleted{Collections: 3, Reviews: 8}, "", nil},
 
-		{"a review that is not there", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "99"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
-		{"a collection that is not there", reviews.DeleteRequest{Source: "s", Collection: "absent"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
-		{"an author in a collection that is not there", reviews.DeleteRequest{Collection: "absent", Author: "ann"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
-		{"a collection of two sources", reviews.DeleteRequest{Collection: "YQ"}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
-		{"a review without its collection", reviews.DeleteRequest{Source: "s", Review: "1"}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
-		{"a review and an author", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1", Author: "ann"}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
-		{"nothing", reviews.DeleteRequest{}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
-		{"everything of a source", reviews.DeleteRequest{Source: "s", Everything: true}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
+		{"a review that is not there", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "99"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"a collection that is not there", reviews.DeleteRequest{Source: "s", Collection: "absent"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"an author in a collection that is not there", reviews.DeleteRequest{Collection: "absent", Author: "ann"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"a collection of two sources", reviews.DeleteRequest{Collection: "YQ"}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
+		{"a review without its collection", reviews.DeleteRequest{Source: "s", Review: "1"}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
+		{"a review and an author", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1", Author: "ann"}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
+		{"nothing", reviews.DeleteRequest{}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
+		{"everything of a source", reviews.DeleteRequest{Source: "s", Everything: true}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
 	} {
 		store := memory.New().Reviews()
 		service := reviews.New(store, nil)
@@ -111,7 +112,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: the file imported again: %+v", test.name, back.Counts)
 		}
 	}
-	if _, err := reviews.New(memory.New().Reviews(), nil).Delete(ctx, moderator("urn:vitrine:example.test"), reviews.DeleteRequest{Everything: true}); !errors.Is(err, reviews.ErrInvalid) {
+	if _, err := reviews.New(memory.New().Reviews(), nil).Delete(ctx, moderator("urn:vitrine:example.test"), reviews.DeleteRequest{Everything: true}); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("without a network, though the caller moderates only one: %v", err)
 	}
 }
@@ -162,7 +163,7 @@ type heldStore struct {
 func (s *heldStore) Scrub(context.Context) error {
 	s.scrubbed++
 	if s.held {
-		return fmt.Errorf("%w: somebody reads", reviews.ErrBusy)
+		return fmt.Errorf("%w: somebody reads", vitrine.ErrBusy)
 	}
 	return nil
 }
@@ -177,7 +178,7 @@ func TestDeleteTellsOfCopiesThatAreLeft(t *testing.T) {
 		t.Errorf("a dry run: %v, and the files were scrubbed %d times", err, store.scrubbed)
 	}
 	done, err := service.Delete(ctx, operator, in)
-	if done != (reviews.Deleted{Reviews: 1}) || !errors.Is(err, reviews.ErrCopies) || !errors.Is(err, reviews.ErrBusy) || errors.Is(err, reviews.ErrNotFound) {
+	if done != (reviews.Deleted{Reviews: 1}) || !errors.Is(err, reviews.ErrCopies) || !errors.Is(err, vitrine.ErrBusy) || errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if strings.Contains(export(t, store), "bob") {
@@ -187,7 +188,7 @@ func TestDeleteTellsOfCopiesThatAreLeft(t *testing.T) {
 		t.Errorf("again, while there are copies: %+v, %v", done, err)
 	}
 	store.held, store.scrubbed = false, 0
-	if _, err = service.Delete(ctx, operator, in); !errors.Is(err, reviews.ErrNotFound) || errors.Is(err, reviews.ErrCopies) || store.scrubbed != 1 {
+	if _, err = service.Delete(ctx, operator, in); !errors.Is(err, vitrine.ErrNotFound) || errors.Is(err, reviews.ErrCopies) || store.scrubbed != 1 {
 		t.Errorf("again: %v, and the files were scrubbed %d times", err, store.scrubbed)
 	}
 }

@@ -3,6 +3,7 @@ package reviews
 import (
 	"errors"
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 )
 
 var (
@@ -17,15 +18,15 @@ var (
 // invalid returns ErrInvalid with a sentence. parameter is the name of what is wrong, as it is called over HTTP; "" for the
 // request as a whole.
 func invalid(parameter, format string, args ...any) error {
-	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Parameter: parameter, Reason: fmt.Sprintf(format, args...)}
+	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: parameter, Reason: fmt.Sprintf(format, args...)}
 }
 
 // forbidden returns ErrForbidden with a sentence.
 func forbidden(format string, args ...any) error {
-	return &Error{Kind: ErrForbidden, Code: CodeForbidden, Reason: fmt.Sprintf(format, args...)}
+	return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeForbidden, Reason: fmt.Sprintf(format, args...)}
 }
 
 // notFound returns ErrNotFound with a sentence.
 func notFound(format string, args ...any) error {
-	return &Error{Kind: ErrNotFound, Code: CodeNotFound, Reason: fmt.Sprintf(format, args...)}
+	return &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound, Reason: fmt.Sprintf(format, args...)}
 }

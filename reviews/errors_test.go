@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -13,30 +14,30 @@ import (
 func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	s := reviews.New(memory.New().Reviews(), nil)
 	member := moderator("urn:vitrine:example.test")
-	nameOf := func(by reviews.Caller) error { _, err := s.NetworkOf(by); return err }
+	nameOf := func(by vitrine.Caller) error { _, err := s.NetworkOf(by); return err }
 	_, noCollection := s.Collection(ctx, member, reviews.CollectionRequest{Network: "example.test", Source: "s", ID: "YQ"})
 	_, notListed := s.Networks(ctx, member)
 	for _, c := range []struct {
 		what string
 		err  error
-		want reviews.Error
+		want vitrine.Error
 	}{
 		{"a URN in place of a network", reviews.CheckNetwork("urn:vitrine:a"),
-			reviews.Error{Kind: reviews.ErrInvalid, Code: "invalid", Parameter: "network", Reason: `"urn:vitrine:a" is not the name of a network: want the name alone, without colons, and not its URN`}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network", Reason: `"urn:vitrine:a" is not the name of a network: want the name alone, without colons, and not its URN`}},
 		{"several networks to choose from", nameOf(moderator("urn:vitrine:a", "urn:vitrine:b")),
-			reviews.Error{Kind: reviews.ErrInvalid, Code: "invalid", Parameter: "network", Reason: "the caller moderates 2 networks, so the request must name one of them"}},
-		{"a caller who is none", s.Admit(reviews.Caller{URN: "nobody"}, "example.test"),
-			reviews.Error{Kind: reviews.ErrInvalid, Code: "invalid", Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network", Reason: "the caller moderates 2 networks, so the request must name one of them"}},
+		{"a caller who is none", s.Admit(vitrine.Caller{URN: "nobody"}, "example.test"),
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
 		{"a network of others", s.Admit(member, "other.test"),
-			reviews.Error{Kind: reviews.ErrForbidden, Code: "forbidden", Reason: "only a moderator of the whole network urn:vitrine:other.test may import, export, list or delete its reviews"}},
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "only a moderator of the whole network urn:vitrine:other.test may import, export, list or delete its reviews"}},
 		{"no network to choose from", nameOf(moderator()),
-			reviews.Error{Kind: reviews.ErrForbidden, Code: "forbidden", Reason: "only a moderator of a whole network may import, export, list or delete its reviews, and the caller moderates none"}},
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "only a moderator of a whole network may import, export, list or delete its reviews, and the caller moderates none"}},
 		{"the list of networks", notListed,
-			reviews.Error{Kind: reviews.ErrForbidden, Code: "forbidden", Reason: "the networks of a store are listed for its operator"}},
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "the networks of a store are listed for its operator"}},
 		{"a collection that is not there", noCollection,
-			reviews.Error{Kind: reviews.ErrNotFound, Code: "not_found", Reason: `the network has no collection "YQ" of "s"`}},
+			vitrine.Error{Kind: vitrine.ErrNotFound, Code: "not_found", Reason: `the network has no collection "YQ" of "s"`}},
 	} {
-		e, ok := errors.AsType[*reviews.Error](c.err)
+		e, ok := errors.AsType[*vitrine.Error](c.err)
 		if !ok || !reflect.DeepEqual(*e, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.what, e, c.want)
 			continue
@@ -45,7 +46,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 			t.Errorf("%s: the sentence is %q", c.what, c.err)
 		}
 	}
-	var placed error = &reviews.Error{Kind: reviews.ErrInvalid, Pointer: "/a", Reason: "want a string"}
+	var placed error = &vitrine.Error{Kind: vitrine.ErrInvalid, Pointer: "/a", Reason: "want a string"}
 	if placed.Error() != "/a: want a string" {
 		t.Errorf("the sentence is %q", placed)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -33,7 +34,7 @@ func ExampleCheck() {
 
 func ExampleService_Import() {
 	service := reviews.New(memory.New().Reviews(), nil)
-	operator := reviews.Caller{Operator: true}
+	operator := vitrine.Caller{Operator: true}
 	for range 2 {
 		report, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)})
 		if err != nil {
@@ -48,7 +49,7 @@ func ExampleService_Import() {
 
 func ExampleSession() {
 	service := reviews.New(memory.New().Reviews(), nil)
-	session := service.As(reviews.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
+	session := service.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
 	in := reviews.ImportRequest{File: strings.NewReader(exampleFile), DryRun: true}
 	in.Problem = func(p reviews.Problem) { fmt.Println(p.Pointer, p.Rule) }
 	report, err := session.Import(context.Background(), in)
@@ -56,8 +57,8 @@ func ExampleSession() {
 
 	in.Network = "other.test"
 	_, err = session.Import(context.Background(), in)
-	var e *reviews.Error
-	fmt.Println(errors.Is(err, reviews.ErrForbidden), errors.As(err, &e) && e.Code == reviews.CodeForbidden)
+	var e *vitrine.Error
+	fmt.Println(errors.Is(err, vitrine.ErrForbidden), errors.As(err, &e) && e.Code == vitrine.CodeForbidden)
 	// Output:
 	// /reviews/1/created timestamp
 	// 1 1 <nil>
@@ -65,7 +66,7 @@ func ExampleSession() {
 }
 
 func ExampleService_Export() {
-	service, operator := reviews.New(memory.New().Reviews(), nil), reviews.Caller{Operator: true}
+	service, operator := reviews.New(memory.New().Reviews(), nil), vitrine.Caller{Operator: true}
 	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func ExampleService_Export() {
 }
 
 func ExampleService_Collection() {
-	service, operator := reviews.New(memory.New().Reviews(), nil), reviews.Caller{Operator: true}
+	service, operator := reviews.New(memory.New().Reviews(), nil), vitrine.Caller{Operator: true}
 	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func ExampleService_Collection() {
 
 func ExampleSession_AllReviews() {
 	service := reviews.New(memory.New().Reviews(), nil)
-	session := service.As(reviews.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
+	session := service.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
 	if _, err := session.Import(context.Background(), reviews.ImportRequest{File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func ExampleSession_AllReviews() {
 }
 
 func ExampleService_Delete() {
-	service, operator := reviews.New(memory.New().Reviews(), nil), reviews.Caller{Operator: true}
+	service, operator := reviews.New(memory.New().Reviews(), nil), vitrine.Caller{Operator: true}
 	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 	"io"
 )
 
@@ -21,7 +22,7 @@ type ExportRequest struct {
 // Export returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
 // without a To, and without a Network if the caller moderates several networks or is an operator. Otherwise its error is that
 // of the store, of ctx or of To. After an error To may have got a part of the file, which may end inside a line.
-func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error {
+func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportRequest) error {
 	network, err := s.admitted(by, in.Network)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/vitrine-go/vitrine"
 	"io"
 )
 
@@ -43,7 +44,7 @@ const maxQueued = 1000
 // there is no room for a temporary file, and otherwise the error of reading the file, of the store or of ctx. Problems are no
 // error: even if every line of the file is rejected, Import returns nil. With an error the report says what was done before it,
 // and that stays stored.
-func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Report, error) {
+func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportRequest) (Report, error) {
 	network, err := s.admitted(by, in.Network)
 	if err == nil && in.File == nil {
 		err = invalid("", "the request has no file to import")
@@ -294,7 +295,7 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 	// What is stored of the collection, if it is known, and the counts of its reviews.
 	old, err := r.Collection(ctx, in.collection.Key)
 	known := err == nil
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 		return err
 	}
 	var counts tally // of the stored reviews, and below of those that will be stored

@@ -14,13 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 var (
 	ctx      = context.Background()
-	operator = reviews.Caller{Operator: true}
+	operator = vitrine.Caller{Operator: true}
 )
 
 // network is where the tests import, unless they say otherwise.
@@ -366,7 +367,7 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r, err := reviews.New(failingStore{store, errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
-	if !errors.Is(err, reviews.ErrFull) || r.Created != 0 {
+	if !errors.Is(err, vitrine.ErrFull) || r.Created != 0 {
 		t.Errorf("%v, %v", err, counts(r))
 	}
 	if export(t, store) != "" {
@@ -375,7 +376,7 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 }
 
 // errFull is the error of a store without room.
-var errFull = fmt.Errorf("disk: %w", reviews.ErrFull)
+var errFull = fmt.Errorf("disk: %w", vitrine.ErrFull)
 
 // A line without end is read no further when nobody waits for it, and its temporary file goes.
 func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
@@ -405,7 +406,7 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
 			_, err := reviews.New(failingStore{memory.New().Reviews(), errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
-		}, reviews.ErrFull},
+		}, vitrine.ErrFull},
 		{"when its problems are left", func(o reviews.Options) error {
 			file := endless(repeat(`,7`))
 			file.next = []byte(strings.TrimSuffix(collection("YQ", single), "]}\n") + "7")

@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
@@ -66,7 +67,7 @@ type CollectionRequest struct {
 // Collection returns one collection of the network. It reads one row, however many reviews there are. It returns ErrNotFound
 // if the network has no such collection, ErrInvalid if the request leaves Source out and several sources have the ID, and
 // ErrForbidden unless the caller moderates the network as a whole or is an operator.
-func (s *Service) Collection(ctx context.Context, by Caller, in CollectionRequest) (out CollectionRecord, err error) {
+func (s *Service) Collection(ctx context.Context, by vitrine.Caller, in CollectionRequest) (out CollectionRecord, err error) {
 	network, err := s.admitted(by, in.Network)
 	if err != nil {
 		return out, err
@@ -90,7 +91,7 @@ func (s *Service) Collection(ctx context.Context, by Caller, in CollectionReques
 //
 // ListCollections returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrInvalid if
 // Limit is out of range, or if After is not a cursor of this list or points into another Source.
-func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollectionsRequest) (out Page[CollectionRecord], err error) {
+func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in ListCollectionsRequest) (out vitrine.Page[CollectionRecord], err error) {
 	network, limit, err := s.page(by, in.Network, in.Limit)
 	if err != nil {
 		return out, err
@@ -105,7 +106,7 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 		return out, err
 	}
 	err = s.store.View(ctx, network, func(r Reader) error {
-		out = Page[CollectionRecord]{Items: []CollectionRecord{}}
+		out = vitrine.Page[CollectionRecord]{Items: []CollectionRecord{}}
 		room := paging.NewRoom(limit, s.limits.PageBytes)
 		// One row more than the page has shows whether there is another page.
 		for c, err := range r.CollectionsByKey(ctx, reviewstore.CollectionQuery{After: after, Limit: limit + 1}) {
@@ -139,7 +140,7 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 
 // AllCollections yields the collections of the network, by source and then by id, beginning after the cursor After. It calls
 // ListCollections for each page, of Limit items; an error of that is the last pair.
-func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
+func (s *Service) AllCollections(ctx context.Context, by vitrine.Caller, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
 	return paging.All(in.After, func(after string) ([]CollectionRecord, string, error) {
 		in.After = after
 		page, err := s.ListCollections(ctx, by, in)
@@ -154,13 +155,13 @@ func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollecti
 // ListReviews returns ErrNotFound if the network has no such collection, and ErrForbidden unless the caller moderates the
 // network as a whole or is an operator. It returns ErrInvalid if the request leaves Source out and several sources have the id,
 // if Limit is out of range, or if After is not a cursor of the reviews of this collection.
-func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequest) (out Page[ReviewRecord], err error) {
+func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) (out vitrine.Page[ReviewRecord], err error) {
 	network, limit, err := s.page(by, in.Network, in.Limit)
 	if err != nil {
 		return out, err
 	}
 	err = s.store.View(ctx, network, func(r Reader) error {
-		out = Page[ReviewRecord]{Items: []ReviewRecord{}}
+		out = vitrine.Page[ReviewRecord]{Items: []ReviewRecord{}}
 		c, err := collectionOf(ctx, r, in.Source, in.Collection)
 		if err != nil {
 			return err
@@ -201,7 +202,7 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 
 // AllReviews yields the reviews of a collection, the latest first, beginning after the cursor After. It calls ListReviews for
 // each page, of Limit items; an error of that is the last pair.
-func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
+func (s *Service) AllReviews(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
 	return paging.All(in.After, func(after string) ([]ReviewRecord, string, error) {
 		in.After = after
 		page, err := s.ListReviews(ctx, by, in)
@@ -212,7 +213,7 @@ func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsReque
 // page returns the network of a request for a page, and how many items the page has at most. asked is the limit of the request;
 // if it is 0, a page has 100 items, but no more than Limits.Page. The errors are those of admitted, and ErrInvalid for a limit
 // below 0 or above Limits.Page.
-func (s *Service) page(by Caller, network string, asked int) (string, int, error) {
+func (s *Service) page(by vitrine.Caller, network string, asked int) (string, int, error) {
 	network, err := s.admitted(by, network)
 	if err != nil {
 		return "", 0, err
@@ -230,7 +231,7 @@ func (s *Service) page(by Caller, network string, asked int) (string, int, error
 func collectionOf(ctx context.Context, r Reader, source, id string) (found Collection, err error) {
 	if source != "" {
 		found, err = r.Collection(ctx, Key{Source: source, ID: id})
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, vitrine.ErrNotFound) {
 			err = notFound("the network has no collection %q of %q", id, source)
 		}
 		return found, err

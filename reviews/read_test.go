@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -48,7 +49,7 @@ func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	_, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: "YQ=="})
-	if !errors.Is(err, reviews.ErrNotFound) {
+	if !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 }
@@ -89,7 +90,7 @@ func TestCountsAreThoseOfTheStoredReviews(t *testing.T) {
 		importInto(t, store, collection(id, single, list...), nil)
 		if round%3 == 0 {
 			in := reviews.DeleteRequest{Network: network, Collection: id, Review: string(rune('a' + r.IntN(10)))}
-			if _, err := service.Delete(ctx, operator, in); err != nil && !errors.Is(err, reviews.ErrNotFound) {
+			if _, err := service.Delete(ctx, operator, in); err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 				t.Fatal(err)
 			}
 		}
@@ -217,12 +218,12 @@ func TestACollectionOfSeveralSourcesNeedsItsSource(t *testing.T) {
 	for _, test := range []struct {
 		source, id string
 		err        error
-	}{{"", "YWI", nil}, {"s", "YWI", nil}, {"", "YQ", reviews.ErrInvalid}, {"s", "YQ", nil}, {"other", "YQ", nil}, {"", "absent", reviews.ErrNotFound}, {"none", "YQ", reviews.ErrNotFound}, {"", "", reviews.ErrNotFound}} {
+	}{{"", "YWI", nil}, {"s", "YWI", nil}, {"", "YQ", vitrine.ErrInvalid}, {"s", "YQ", nil}, {"other", "YQ", nil}, {"", "absent", vitrine.ErrNotFound}, {"none", "YQ", vitrine.ErrNotFound}, {"", "", vitrine.ErrNotFound}} {
 		_, listed := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
 		_, read := service.Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: test.source, ID: test.id})
 		for _, err := range []error{listed, read} {
-			var e *reviews.Error
-			if !errors.Is(err, test.err) || test.err == reviews.ErrInvalid && (!errors.As(err, &e) || e.Parameter != "source") {
+			var e *vitrine.Error
+			if !errors.Is(err, test.err) || test.err == vitrine.ErrInvalid && (!errors.As(err, &e) || e.Parameter != "source") {
 				t.Errorf("%+v: %v", test, err)
 			}
 		}
@@ -244,23 +245,23 @@ func TestPagesRefuseOtherCursorsAndLimits(t *testing.T) {
 	for _, limit := range []int{-1, 501, 0, 1, 500} {
 		_, one := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: limit})
 		_, two := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit})
-		if bad := limit < 0 || limit > 500; errors.Is(one, reviews.ErrInvalid) != bad || errors.Is(two, reviews.ErrInvalid) != bad {
+		if bad := limit < 0 || limit > 500; errors.Is(one, vitrine.ErrInvalid) != bad || errors.Is(two, vitrine.ErrInvalid) != bad {
 			t.Errorf("limit %d: %v, %v", limit, one, two)
 		}
 	}
 	for _, cursor := range []string{"x", "AAAA", list.Next, collections.Next + "A", collections.Next[1:], collections.Next + "\n"} {
-		if _, err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, After: cursor}); !errors.Is(err, reviews.ErrInvalid) {
+		if _, err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, After: cursor}); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("collections after %q: %v", cursor, err)
 		}
 	}
 	for id, cursors := range map[string][]string{"YQ": {"x", collections.Next, list.Next[1:]}, "YWI": {list.Next}} {
 		for _, cursor := range cursors {
-			if _, err := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: id, After: cursor}); !errors.Is(err, reviews.ErrInvalid) {
+			if _, err := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: id, After: cursor}); !errors.Is(err, vitrine.ErrInvalid) {
 				t.Errorf("reviews of %s after %q: %v", id, cursor, err)
 			}
 		}
 	}
-	if _, err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Source: "other", After: collections.Next}); !errors.Is(err, reviews.ErrInvalid) {
+	if _, err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Source: "other", After: collections.Next}); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("a cursor of another source: %v", err)
 	}
 }

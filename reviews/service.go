@@ -13,7 +13,7 @@ import "cmp"
 // about another one.
 //
 // Any method that takes a context may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store,
-// appsvc.ErrClosed if the store was closed, and the error of the context.
+// vitrine.ErrClosed if the store was closed, and the error of the context.
 type Service struct {
 	store  Store
 	vendor string

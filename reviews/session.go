@@ -2,6 +2,7 @@ package reviews
 
 import (
 	"context"
+	"github.com/vitrine-go/vitrine"
 	"iter"
 )
 
@@ -10,11 +11,11 @@ import (
 // methods of the Service alone. A Session is safe for concurrent use, and there is nothing to close.
 type Session struct {
 	service *Service
-	by      Caller
+	by      vitrine.Caller
 }
 
 // As returns a Session of the caller. It checks nothing: each method of the Session does.
-func (s *Service) As(by Caller) *Session { return &Session{s, by} }
+func (s *Service) As(by vitrine.Caller) *Session { return &Session{s, by} }
 
 // Import is Service.Import for the caller of the session.
 func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) {
@@ -27,7 +28,7 @@ func (s *Session) Export(ctx context.Context, in ExportRequest) error {
 }
 
 // ListCollections is Service.ListCollections for the caller of the session.
-func (s *Session) ListCollections(ctx context.Context, in ListCollectionsRequest) (Page[CollectionRecord], error) {
+func (s *Session) ListCollections(ctx context.Context, in ListCollectionsRequest) (vitrine.Page[CollectionRecord], error) {
 	return s.service.ListCollections(ctx, s.by, in)
 }
 
@@ -37,7 +38,7 @@ func (s *Session) AllCollections(ctx context.Context, in ListCollectionsRequest)
 }
 
 // ListReviews is Service.ListReviews for the caller of the session.
-func (s *Session) ListReviews(ctx context.Context, in ListReviewsRequest) (Page[ReviewRecord], error) {
+func (s *Session) ListReviews(ctx context.Context, in ListReviewsRequest) (vitrine.Page[ReviewRecord], error) {
 	return s.service.ListReviews(ctx, s.by, in)
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -16,14 +17,14 @@ import (
 type Apps struct{ remote }
 
 // ListApps returns a page of the apps that the caller may use.
-func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (appsvc.Page[appsvc.App], error) {
+func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error) {
 	q := values{}.text("sort", string(in.Sort)).text("usingComponent", in.UsingComponent).number("limit", in.Limit).text("after", in.After)
 	var out apps
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/")
 	if err != nil {
-		return appsvc.Page[appsvc.App]{}, err
+		return vitrine.Page[appsvc.App]{}, err
 	}
-	return appsvc.Page[appsvc.App]{Items: out.Apps, Next: next(header, "after")}, nil
+	return vitrine.Page[appsvc.App]{Items: out.Apps, Next: next(header, "after")}, nil
 }
 
 // AllApps walks through the pages from in.After on.
@@ -64,7 +65,7 @@ func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsv
 	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, in, &out); err != nil {
 		return appsvc.App{}, err
 	}
-	created, err := a.Version(ctx, out.ID, appsvc.NewVersion(0))
+	created, err := a.Version(ctx, out.ID, vitrine.NewVersion(0))
 	if err != nil {
 		created.ID = out.ID
 	}
@@ -77,8 +78,8 @@ func (a *Apps) App(ctx context.Context, id string) (appsvc.App, error) {
 }
 
 // Version returns a version of an app.
-func (a *Apps) Version(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
-	if v == appsvc.Latest {
+func (a *Apps) Version(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
+	if v == vitrine.Latest {
 		return a.App(ctx, id)
 	}
 	if v.IsZero() {

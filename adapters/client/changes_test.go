@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -58,7 +59,7 @@ func newFollowed(t *testing.T) (*followed, *client.Client) {
 	return f, c
 }
 
-func caller() appsvc.Caller { return appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates} }
+func caller() vitrine.Caller { return vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates} }
 
 // A follower goes on through streams that end, connections that are lost and answers of a proxy, and meets each change
 // once.
@@ -150,8 +151,8 @@ func TestFollowEndsWithWhatAnotherAttemptWouldMeetToo(t *testing.T) {
 	}
 	for _, in := range []appsvc.ChangesRequest{{After: page.Next}, {After: "none"}, {Types: []appsvc.ChangeType{"none"}}, {After: appsvc.Now, Limit: 501}} {
 		far, here := last(t.Context(), in), near(in)
-		one, _ := errors.AsType[*appsvc.Error](far)
-		two, _ := errors.AsType[*appsvc.Error](here)
+		one, _ := errors.AsType[*vitrine.Error](far)
+		two, _ := errors.AsType[*vitrine.Error](here)
 		if one == nil || two == nil || one.Kind != two.Kind || one.Parameter != two.Parameter || one.Reason != two.Reason {
 			t.Errorf("%+v: %v, and near %v", in, far, here)
 		}
@@ -256,7 +257,7 @@ func TestFollowALibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	by := assets.Caller{URN: editor.URN, Moderates: editor.Moderates}
+	by := vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	add := func(n int) {
@@ -287,7 +288,7 @@ func TestFollowALibrary(t *testing.T) {
 		t.Errorf("%+v, %v, want %+v", far, err, near)
 	}
 	_, err = c.Assets.Changes(ctx, lib, assets.ChangesRequest{After: "none"})
-	if e, ok := errors.AsType[*assets.Error](err); !ok || e.Kind != assets.ErrInvalid || e.Parameter != "after" {
+	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Parameter != "after" {
 		t.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -92,7 +93,7 @@ func TestATokenThatIsNoneIsNotSent(t *testing.T) {
 		client.Static(""), client.Static("a b"), client.Static("a\r\nb"), func(context.Context) (string, error) { return "", failed },
 	} {
 		c, s := scripted(t, func(c *client.Config) { c.Token = source }, done)
-		if err := calls["read"](t.Context(), c); err == nil || len(s.asked) != 0 || errors.Is(err, appsvc.ErrUnknown) {
+		if err := calls["read"](t.Context(), c); err == nil || len(s.asked) != 0 || errors.Is(err, vitrine.ErrUnknown) {
 			t.Errorf("%v, sent %d times", err, len(s.asked))
 		}
 	}
@@ -119,7 +120,7 @@ func TestAnswersThatAreNotOfThisServiceAreErrors(t *testing.T) {
 		t.Error("an answer without an export is taken for one")
 	}
 	c, _ = scripted(t, nil, line{200, `{"history":[]}`, "", nil})
-	if _, err := c.Apps.Diff(t.Context(), appsvc.DiffRequest{AppID: "a", From: appsvc.NewVersion(0), To: appsvc.Latest}); err == nil || !strings.Contains(err.Error(), "GET /apps/a/history/") {
+	if _, err := c.Apps.Diff(t.Context(), appsvc.DiffRequest{AppID: "a", From: vitrine.NewVersion(0), To: vitrine.Latest}); err == nil || !strings.Contains(err.Error(), "GET /apps/a/history/") {
 		t.Error("a history without versions is taken for one")
 	}
 }
@@ -139,13 +140,13 @@ func TestWhatIsKeptIsAskedForAndNotSentAgain(t *testing.T) {
 	c := s.client(editor, func(c *client.Config) { c.CacheBytes, c.Transport = 1<<20, spy(c.Transport) })
 	services := services{c.Apps, c.Assets, c.Reviews}
 	app := newApp(t, services, "x", site)
-	ok(c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)}))(t)
+	ok(c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}))(t)
 	answered = nil
 	for range 2 {
 		same(t, app, ok(c.Apps.App(t.Context(), app.ID))(t))
 		same(t, app, ok(c.Apps.TaggedApp(t.Context(), app.ID, "live"))(t))
 	}
-	next := ok(c.Apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
+	next := ok(c.Apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
 	same(t, next, ok(c.Apps.App(t.Context(), app.ID))(t))
 	same(t, next, ok(c.Apps.App(t.Context(), app.ID))(t))
 	if want := []string{"200", "200", "304", "304", "200", "304"}; !slices.Equal(answered, want) {
@@ -169,7 +170,7 @@ func TestTheCacheShowsNothingToWhoMayNotSeeIt(t *testing.T) {
 	ok(c.Apps.App(t.Context(), app.ID))(t)
 	by = siteOne
 	_, err := c.Apps.App(t.Context(), app.ID)
-	wantError(t, "another caller", err, appsvc.ErrNotFound)
+	wantError(t, "another caller", err, vitrine.ErrNotFound)
 }
 
 func TestIteratorsWalkThroughAllPages(t *testing.T) {
@@ -183,8 +184,8 @@ func TestIteratorsWalkThroughAllPages(t *testing.T) {
 		newFolder(t, both, fmt.Sprint("folder ", i), "")
 	}
 	for v := range 4 {
-		ok(c.Apps.Patch(t.Context(), id, retitle(appsvc.NewVersion(int64(v)), fmt.Sprint("v", v))))(t)
-		ok(c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: id, Name: fmt.Sprint("t", v), Version: appsvc.NewVersion(int64(v))}))(t)
+		ok(c.Apps.Patch(t.Context(), id, retitle(vitrine.NewVersion(int64(v)), fmt.Sprint("v", v))))(t)
+		ok(c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: id, Name: fmt.Sprint("t", v), Version: vitrine.NewVersion(int64(v))}))(t)
 	}
 	ctx := t.Context()
 	apps := c.Apps.AllApps(ctx, appsvc.ListAppsRequest{Limit: 2})
@@ -203,7 +204,7 @@ func TestIteratorsWalkThroughAllPages(t *testing.T) {
 		break // more must not be asked for
 	}
 	for _, err := range c.Apps.AllVersions(ctx, appsvc.ListVersionsRequest{AppID: "none"}) {
-		wantError(t, "no app", err, appsvc.ErrNotFound)
+		wantError(t, "no app", err, vitrine.ErrNotFound)
 	}
 }
 
@@ -301,7 +302,7 @@ func TestImportsAreStreamed(t *testing.T) {
 	}
 	lines = &endless{left: size}
 	_, err := s.client(reader, nil).Reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: lines})
-	wantError(t, "a reader", err, reviews.ErrForbidden)
+	wantError(t, "a reader", err, vitrine.ErrForbidden)
 	if lines.left < size-1<<20 {
 		t.Errorf("%d bytes were read of a file that was refused", size-lines.left)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -35,13 +36,13 @@ type components struct {
 
 // ListComponents returns a page of components, each as its latest version, by name. Manifests are left
 // out.
-func (a *Apps) ListComponents(ctx context.Context, in appsvc.ListComponentsRequest) (appsvc.Page[appsvc.Component], error) {
+func (a *Apps) ListComponents(ctx context.Context, in appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error) {
 	var out components
 	header, err := a.get(ctx, &out, url.Values(values{}.text("after", in.After)), "/components/")
 	if err != nil {
-		return appsvc.Page[appsvc.Component]{}, err
+		return vitrine.Page[appsvc.Component]{}, err
 	}
-	page := appsvc.Page[appsvc.Component]{Next: next(header, "after")}
+	page := vitrine.Page[appsvc.Component]{Next: next(header, "after")}
 	for _, c := range out.Components {
 		page.Items = append(page.Items, c.component(nil))
 	}
@@ -134,10 +135,10 @@ type manifests struct {
 }
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first.
-func (a *Apps) ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (appsvc.Page[appsvc.Component], error) {
+func (a *Apps) ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error) {
 	q := values{}.number("limit", in.Limit).text("after", in.After)
 	var out manifests
-	var page appsvc.Page[appsvc.Component]
+	var page vitrine.Page[appsvc.Component]
 	header, err := a.get(ctx, &out, url.Values(q), "/components/%s/versions/", in.Name)
 	if err != nil {
 		return page, err

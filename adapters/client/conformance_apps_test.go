@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -50,7 +51,7 @@ func newApp(t *testing.T, s services, title string, groups ...string) appsvc.App
 		{Component: appsvc.ComponentRef{Name: "@scope/poll ü", Version: "1.0.0"}, Config: []byte(`{"question": "Tea?", "n": 1.10, "big": 9007199254740993}`)}}}))(t)
 }
 
-func retitle(version appsvc.Version, title string) []byte {
+func retitle(version vitrine.Version, title string) []byte {
 	return fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%s"},{"op":"replace","path":"/apps/0/title","value":%q}]`, version, title)
 }
 
@@ -80,18 +81,18 @@ var appBehaviours = []behaviour{
 			t.Errorf("the manifest is %s", got)
 		}
 		same(t, app, ok(s.apps.App(t.Context(), app.ID))(t))
-		same(t, app, ok(s.apps.Version(t.Context(), app.ID, appsvc.NewVersion(0)))(t))
-		same(t, app, ok(s.apps.Version(t.Context(), app.ID, appsvc.Latest))(t))
+		same(t, app, ok(s.apps.Version(t.Context(), app.ID, vitrine.NewVersion(0)))(t))
+		same(t, app, ok(s.apps.Version(t.Context(), app.ID, vitrine.Latest))(t))
 	}},
 	{"the history says what changed, and a diff brings it back", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "first", site)
-		v := appsvc.NewVersion[int]
+		v := vitrine.NewVersion[int]
 		ok(s.apps.Patch(t.Context(), app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"<b>&"},`+
 			`{"op":"replace","path":"/apps/0/elements/0/config/n","value":1.0}]`)))(t)
 		ok(s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: v(0)}))(t)
 		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: v(1)}))(t)
-		d := ok(s.apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: appsvc.Latest, To: v(1)}))(t)
+		d := ok(s.apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: vitrine.Latest, To: v(1)}))(t)
 		want := `[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title","value":"<b>&"},` +
 			`{"op":"replace","path":"/apps/0/elements/0/config/n","value":1.0}]`
 		if d.From != v(2) || d.To != v(1) || string(d.Patch) != want {
@@ -101,7 +102,7 @@ var appBehaviours = []behaviour{
 		if contentOf(t, again).Title != "<b>&" {
 			t.Errorf("the patch gives %s", again.Body)
 		}
-		d = ok(s.apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: v(1), To: appsvc.Latest}))(t)
+		d = ok(s.apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: v(1), To: vitrine.Latest}))(t)
 		if string(d.Patch) != `[{"op":"test","path":"/apps/0/version","value":"1"}]` || d.To != v(3) {
 			t.Errorf("the diff of equal versions is %s, to %s", d.Patch, d.To)
 		}
@@ -129,11 +130,11 @@ var appBehaviours = []behaviour{
 	{"a key makes a repeat about the latest answer with the first version, though the app has moved on", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "x", site)
-		tag := appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.Latest, Embed: true, IdempotencyKey: "tag"}
-		restore := appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.Latest, IdempotencyKey: "restore"}
+		tag := appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.Latest, Embed: true, IdempotencyKey: "tag"}
+		restore := appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest, IdempotencyKey: "restore"}
 		firstTag := ok(s.apps.PutTag(t.Context(), tag))(t)
 		firstVersion := ok(s.apps.Restore(t.Context(), restore))(t)
-		ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(1), "y")))(t)
+		ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(1), "y")))(t)
 		again := ok(s.apps.PutTag(t.Context(), tag))(t)
 		if again.AppVersion != firstTag.AppVersion || again.App == nil {
 			t.Errorf("the repeat is answered %+v, the first was %+v", again, firstTag)
@@ -141,46 +142,46 @@ var appBehaviours = []behaviour{
 			same(t, app, *again.App)
 		}
 		same(t, firstVersion, ok(s.apps.Restore(t.Context(), restore))(t))
-		if latest := ok(s.apps.App(t.Context(), app.ID))(t); latest.Version != appsvc.NewVersion(2) {
+		if latest := ok(s.apps.App(t.Context(), app.ID))(t); latest.Version != vitrine.NewVersion(2) {
 			t.Errorf("after the repeats the app is at version %s", latest.Version)
 		}
-		restore.Version = appsvc.NewVersion(0)
+		restore.Version = vitrine.NewVersion(0)
 		_, err := s.apps.Restore(t.Context(), restore)
-		wantError(t, "another version", err, appsvc.ErrUnprocessable)
-		tag.Version = appsvc.NewVersion(0)
+		wantError(t, "another version", err, vitrine.ErrUnprocessable)
+		tag.Version = vitrine.NewVersion(0)
 		_, err = s.apps.PutTag(t.Context(), tag)
-		wantError(t, "another version of the tag", err, appsvc.ErrUnprocessable)
+		wantError(t, "another version of the tag", err, vitrine.ErrUnprocessable)
 	}},
 	{"a tag moves from where it should, or the error says where it is, and its history has every move", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "x", site)
-		ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
-		v0, v1 := appsvc.NewVersion(0), appsvc.NewVersion(1)
-		put := func(to appsvc.Version, from appsvc.TagGuard) error {
+		ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
+		v0, v1 := vitrine.NewVersion(0), vitrine.NewVersion(1)
+		put := func(to vitrine.Version, from appsvc.TagGuard) error {
 			_, err := s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: to, From: from})
 			return err
 		}
-		moved := func(err error, at appsvc.Version) {
+		moved := func(err error, at vitrine.Version) {
 			t.Helper()
-			e := new(appsvc.Error)
-			if !errors.As(err, &e) || e.Kind != appsvc.ErrConflict || e.Code != appsvc.CodeMoved || e.Pointer != "/from" || e.PointsTo != at || e.Version != v1 || e.Reason == "" {
+			e := new(vitrine.Error)
+			if !errors.As(err, &e) || e.Kind != vitrine.ErrConflict || e.Code != vitrine.CodeMoved || e.Pointer != "/from" || e.PointsTo != at || e.Version != v1 || e.Reason == "" {
 				t.Errorf("the error is %#v, want that the tag points to %q", err, at)
 			}
 		}
 		for name, err := range s.apps.AllTagMoves(t.Context(), appsvc.ListTagMovesRequest{AppID: app.ID, Name: "live"}) {
-			if !errors.Is(err, appsvc.ErrNotFound) {
+			if !errors.Is(err, vitrine.ErrNotFound) {
 				t.Errorf("the history before is %v, %v", name, err)
 			}
 		}
-		moved(put(v0, appsvc.PointsTo(v1)), appsvc.Version{})
+		moved(put(v0, appsvc.PointsTo(v1)), vitrine.Version{})
 		must(t, put(v0, appsvc.NoTag()))
 		moved(put(v1, appsvc.NoTag()), v0)
 		must(t, put(v1, appsvc.PointsTo(v0)))
 		moved(put(v1, appsvc.PointsTo(v0)), v1)
 		must(t, put(v0, appsvc.TagGuard{}))
 		must(t, s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}))
-		for _, bad := range []appsvc.Version{{}, appsvc.Latest} {
-			wantError(t, "a guard that names no version", put(v1, appsvc.PointsTo(bad)), appsvc.ErrInvalid)
+		for _, bad := range []vitrine.Version{{}, vitrine.Latest} {
+			wantError(t, "a guard that names no version", put(v1, appsvc.PointsTo(bad)), vitrine.ErrInvalid)
 		}
 		var told []string
 		for m, err := range s.apps.AllTagMoves(t.Context(), appsvc.ListTagMovesRequest{AppID: app.ID, Name: "live", Limit: 1}) {
@@ -191,7 +192,7 @@ var appBehaviours = []behaviour{
 			t.Errorf("the history is %q", told)
 		}
 		_, err := s.apps.ListTagMoves(t.Context(), appsvc.ListTagMovesRequest{AppID: app.ID, Name: "live", After: "x"})
-		wantError(t, "no cursor", err, appsvc.ErrInvalid)
+		wantError(t, "no cursor", err, vitrine.ErrInvalid)
 	}},
 	{"a check says what a component would break", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -216,21 +217,21 @@ var appBehaviours = []behaviour{
 	{"an id that no app has is not found, whatever is in it", func(t *testing.T, as func(httpapi.Principal) services) {
 		for _, id := range []string{newApp(t, as(editor), "x", network).ID, "none", "", "..", "a/b", "\x00", "tags"} {
 			_, err := as(siteOne).apps.App(t.Context(), id)
-			wantError(t, "App", err, appsvc.ErrNotFound)
+			wantError(t, "App", err, vitrine.ErrNotFound)
 			_, err = as(siteOne).apps.TaggedApp(t.Context(), id, "live")
-			wantError(t, "TaggedApp", err, appsvc.ErrNotFound)
+			wantError(t, "TaggedApp", err, vitrine.ErrNotFound)
 		}
 	}},
 	{"a patch makes the next version, and one for an older version is a conflict", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(siteOne)
 		app := newApp(t, as(editor), "x", site)
-		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
+		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
 		if next.Version.Number() != 1 || next.UpdatedBy != siteOne.URN || next.Owner != editor.URN || next.CreatedAt != app.CreatedAt {
 			t.Errorf("%+v", next.Meta)
 		}
 		same(t, next, ok(s.apps.App(t.Context(), app.ID))(t))
-		same(t, app, ok(s.apps.Version(t.Context(), app.ID, appsvc.NewVersion(0)))(t))
-		same(t, next, ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(1), "y")))(t))
+		same(t, app, ok(s.apps.Version(t.Context(), app.ID, vitrine.NewVersion(0)))(t))
+		same(t, next, ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(1), "y")))(t))
 	}},
 	{"apps are listed in pages, in the order that is asked for", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -265,14 +266,14 @@ var appBehaviours = []behaviour{
 		s := as(editor)
 		id := newApp(t, s, "x", site).ID
 		for v := range 3 {
-			ok(s.apps.Patch(t.Context(), id, retitle(appsvc.NewVersion(v), fmt.Sprint(v))))(t)
+			ok(s.apps.Patch(t.Context(), id, retitle(vitrine.NewVersion(v), fmt.Sprint(v))))(t)
 		}
 		for _, c := range []struct {
-			before appsvc.Version
+			before vitrine.Version
 			limit  int
 			want   string
 			more   bool
-		}{{appsvc.Version{}, 0, "[3 2 1 0]", false}, {appsvc.Version{}, 2, "[3 2]", true}, {appsvc.NewVersion(2), 2, "[1 0]", false}, {appsvc.NewVersion(0), 0, "[]", false}} {
+		}{{vitrine.Version{}, 0, "[3 2 1 0]", false}, {vitrine.Version{}, 2, "[3 2]", true}, {vitrine.NewVersion(2), 2, "[1 0]", false}, {vitrine.NewVersion(0), 0, "[]", false}} {
 			list, more, err := listed(s.apps.ListVersions(t.Context(), appsvc.ListVersionsRequest{AppID: id, Before: c.before, Limit: c.limit}))
 			must(t, err)
 			numbers := []string{}
@@ -287,38 +288,38 @@ var appBehaviours = []behaviour{
 	{"restoring stores an older version, or the latest, as a new one", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "x", site)
-		ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
+		ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
 		for i, c := range []struct {
-			version appsvc.Version
+			version vitrine.Version
 			title   string
-		}{{appsvc.NewVersion(0), "x"}, {appsvc.NewVersion(1), "y"}, {appsvc.Latest, "y"}} {
+		}{{vitrine.NewVersion(0), "x"}, {vitrine.NewVersion(1), "y"}, {vitrine.Latest, "y"}} {
 			restored := ok(s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: c.version}))(t)
-			if restored.Version != appsvc.NewVersion(2+i) || contentOf(t, restored).Title != c.title {
+			if restored.Version != vitrine.NewVersion(2+i) || contentOf(t, restored).Title != c.title {
 				t.Errorf("%+v: %s", c, restored.AppendJSON(nil))
 			}
 		}
-		_, err := s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(9)})
-		wantError(t, "version 9", err, appsvc.ErrNotFound)
-		_, err = s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: "none", Version: appsvc.NewVersion(0)})
-		wantError(t, "no app", err, appsvc.ErrNotFound)
+		_, err := s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(9)})
+		wantError(t, "version 9", err, vitrine.ErrNotFound)
+		_, err = s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: "none", Version: vitrine.NewVersion(0)})
+		wantError(t, "no app", err, vitrine.ErrNotFound)
 	}},
 	{"a tag is put, moved, read with its version, listed and removed", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "x", site)
-		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
-		tag, err := s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)})
+		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
+		tag, err := s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)})
 		must(t, err)
-		if tag != (appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: appsvc.NewVersion(0)}) {
+		if tag != (appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: vitrine.NewVersion(0)}) {
 			t.Errorf("%+v", tag)
 		}
-		tag, err = s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.Latest, Embed: true})
+		tag, err = s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.Latest, Embed: true})
 		must(t, err)
 		if tag.App == nil || tag.AppVersion.Number() != 1 {
 			t.Fatalf("%+v", tag)
 		}
 		same(t, next, *tag.App)
 		same(t, next, ok(s.apps.TaggedApp(t.Context(), app.ID, "live"))(t))
-		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "a.b-c_", Version: appsvc.NewVersion(0)}))(t)
+		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "a.b-c_", Version: vitrine.NewVersion(0)}))(t)
 		page, err := s.apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: app.ID, Limit: 1, Embed: true})
 		must(t, err)
 		if len(page.Items) != 1 || page.Items[0].Name != "a.b-c_" || page.Items[0].App == nil || page.Next == "" {
@@ -340,9 +341,9 @@ var appBehaviours = []behaviour{
 			t.Errorf("%+v", tags)
 		}
 		must(t, s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}))
-		wantError(t, "deleted twice", s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}), appsvc.ErrNotFound)
+		wantError(t, "deleted twice", s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}), vitrine.ErrNotFound)
 		_, err = s.apps.Tag(t.Context(), appsvc.TagRequest{AppID: app.ID, Name: "live"})
-		wantError(t, "a deleted tag", err, appsvc.ErrNotFound)
+		wantError(t, "a deleted tag", err, vitrine.ErrNotFound)
 	}},
 	{"the versions of a component are listed newest first, and read as they were given", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -370,14 +371,14 @@ var appBehaviours = []behaviour{
 			t.Errorf("have %+v with %s\nwant %s", whole, have, given)
 		}
 		_, err := s.apps.ComponentVersion(t.Context(), name, "3")
-		wantError(t, "a version that is not there", err, appsvc.ErrNotFound)
+		wantError(t, "a version that is not there", err, vitrine.ErrNotFound)
 		_, err = s.apps.ComponentVersion(t.Context(), name, "")
-		wantError(t, "no version", err, appsvc.ErrNotFound)
+		wantError(t, "no version", err, vitrine.ErrNotFound)
 		in.After = "3"
 		_, err = s.apps.ListComponentVersions(t.Context(), in)
-		wantError(t, "a version to go on after that is not there", err, appsvc.ErrInvalid)
+		wantError(t, "a version to go on after that is not there", err, vitrine.ErrInvalid)
 		_, err = s.apps.ListComponentVersions(t.Context(), appsvc.ListComponentVersionsRequest{Name: "none"})
-		wantError(t, "versions of a component that is not there", err, appsvc.ErrNotFound)
+		wantError(t, "versions of a component that is not there", err, vitrine.ErrNotFound)
 	}},
 	{"components are created by those who may, listed, read and deleted", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -402,11 +403,11 @@ var appBehaviours = []behaviour{
 			t.Errorf("%+v", read)
 		}
 		must(t, s.apps.DeleteComponent(t.Context(), appsvc.DeleteComponentRequest{Name: c.Name}))
-		wantError(t, "deleted twice", s.apps.DeleteComponent(t.Context(), appsvc.DeleteComponentRequest{Name: c.Name}), appsvc.ErrNotFound)
+		wantError(t, "deleted twice", s.apps.DeleteComponent(t.Context(), appsvc.DeleteComponentRequest{Name: c.Name}), vitrine.ErrNotFound)
 		_, err = s.apps.Component(t.Context(), c.Name)
-		wantError(t, "a deleted component", err, appsvc.ErrNotFound)
+		wantError(t, "a deleted component", err, vitrine.ErrNotFound)
 		_, err = s.apps.Component(t.Context(), "")
-		wantError(t, "no name", err, appsvc.ErrNotFound)
+		wantError(t, "no name", err, vitrine.ErrNotFound)
 	}},
 }
 
@@ -416,11 +417,11 @@ func contentOf(t *testing.T, app appsvc.App) appsvc.Content {
 }
 
 // unpage takes a page apart.
-func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+func unpage[T any](p vitrine.Page[T], err error) (items []T, next string, _ error) {
 	return p.Items, p.Next, err
 }
 
 // listed takes a page apart, and reports whether another one follows.
-func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+func listed[T any](p vitrine.Page[T], err error) (items []T, more bool, _ error) {
 	return p.Items, p.Next != "", err
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
 )
@@ -126,12 +127,12 @@ var assetBehaviours = []behaviour{
 		here, there := newFolder(t, s, "here", ""), newFolder(t, s, "there", "")
 		first := add(t, s, post("1", "x", here.ID))
 		_, err := s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("1", "x", there.ID)}})
-		wantError(t, "another folder", err, assets.ErrConflict)
-		if e, ok := errors.AsType[*assets.Error](err); !ok || e.Code != assets.CodeMoved || e.Pointer != "/add/0" || e.ID != first[0].ID {
+		wantError(t, "another folder", err, vitrine.ErrConflict)
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Code != vitrine.CodeMoved || e.Pointer != "/add/0" || e.ID != first[0].ID {
 			t.Errorf("another folder: %+v", e)
 		}
 		_, err = s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("2", strings.Repeat("x", 256<<10))}})
-		wantError(t, "a long content", err, assets.ErrTooLarge)
+		wantError(t, "a long content", err, vitrine.ErrTooLarge)
 	}},
 	{"folders are found by label, and deleted ones to be brought back", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -202,11 +203,11 @@ var assetBehaviours = []behaviour{
 		}
 		for _, id := range []string{list[1].ID, "none", "", "..", "\xff"} {
 			_, err := as(other).assets.Asset(t.Context(), lib, id)
-			wantError(t, id, err, assets.ErrNotFound)
+			wantError(t, id, err, vitrine.ErrNotFound)
 		}
 		for _, id := range []string{closed.ID, "none", "", "a/b"} {
 			_, err := as(other).assets.Folder(t.Context(), lib, id)
-			wantError(t, id, err, assets.ErrNotFound)
+			wantError(t, id, err, vitrine.ErrNotFound)
 		}
 	}},
 	{"folders are created, moved, listed by label, deleted and brought back", func(t *testing.T, as func(httpapi.Principal) services) {
@@ -268,10 +269,10 @@ var assetBehaviours = []behaviour{
 			t.Errorf("%+v", list)
 		}
 		_, err := as(reader).assets.Permissions(t.Context(), lib, f.ID)
-		wantError(t, "a reader of what lost its last permission", err, assets.ErrNotFound)
+		wantError(t, "a reader of what lost its last permission", err, vitrine.ErrNotFound)
 		ok(s.assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: f.ID, Create: []assets.Permission{press(assets.View)}}))(t)
 		_, err = as(reader).assets.Permissions(t.Context(), lib, f.ID)
-		wantError(t, "a reader", err, assets.ErrForbidden)
+		wantError(t, "a reader", err, vitrine.ErrForbidden)
 	}},
 	{"assets are put into folders and taken out, each judged by itself", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -287,7 +288,7 @@ var assetBehaviours = []behaviour{
 			t.Errorf("%+v", out)
 		}
 		_, err := s.assets.AssignAssets(t.Context(), lib, assets.AssignAssetsRequest{Folder: "none"})
-		wantError(t, "no folder", err, assets.ErrNotFound)
+		wantError(t, "no folder", err, vitrine.ErrNotFound)
 	}},
 	{"attributes are removed, set and added, and listed by key", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)

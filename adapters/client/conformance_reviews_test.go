@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -61,18 +62,18 @@ var reviewBehaviours = []behaviour{
 			t.Errorf("%s", &out)
 		}
 		_, err := as(moderatorOf("example.test", "other.test")).reviews.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader(oneReview)})
-		wantError(t, "one of two", err, reviews.ErrInvalid)
-		if e, ok := errors.AsType[*reviews.Error](err); !ok || e.Parameter != "network" || e.Reason != "the caller moderates 2 networks, so the request must name one of them" {
+		wantError(t, "one of two", err, vitrine.ErrInvalid)
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Parameter != "network" || e.Reason != "the caller moderates 2 networks, so the request must name one of them" {
 			t.Errorf("one of two: %+v", e)
 		}
 		err = as(stranger).reviews.Export(t.Context(), reviews.ExportRequest{To: &out})
-		wantError(t, "one of none", err, reviews.ErrForbidden)
+		wantError(t, "one of none", err, vitrine.ErrForbidden)
 	}},
 	{"a request without a file, or without a place to write to, is refused", func(t *testing.T, as func(httpapi.Principal) services) {
 		_, err := as(editor).reviews.Import(t.Context(), reviews.ImportRequest{})
-		e, _ := errors.AsType[*reviews.Error](err)
-		f, _ := errors.AsType[*reviews.Error](as(editor).reviews.Export(t.Context(), reviews.ExportRequest{}))
-		if e == nil || f == nil || e.Kind != reviews.ErrInvalid || f.Error() != "the request does not say where to write the export to" || f.Kind != e.Kind || e.Reason != "the request has no file to import" {
+		e, _ := errors.AsType[*vitrine.Error](err)
+		f, _ := errors.AsType[*vitrine.Error](as(editor).reviews.Export(t.Context(), reviews.ExportRequest{}))
+		if e == nil || f == nil || e.Kind != vitrine.ErrInvalid || f.Error() != "the request does not say where to write the export to" || f.Kind != e.Kind || e.Reason != "the request has no file to import" {
 			t.Errorf("%+v, %+v", e, f)
 		}
 	}},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -24,27 +25,27 @@ type (
 		AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRequest) iter.Seq2[appsvc.BrokenElement, error]
 		AllTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) iter.Seq2[appsvc.TagMove, error]
 		CheckComponent(ctx context.Context, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error)
-		ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (appsvc.Page[appsvc.TagMove], error)
-		ListApps(context.Context, appsvc.ListAppsRequest) (appsvc.Page[appsvc.App], error)
+		ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (vitrine.Page[appsvc.TagMove], error)
+		ListApps(context.Context, appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error)
 		CreateApp(context.Context, appsvc.CreateAppRequest) (appsvc.App, error)
 		App(context.Context, string) (appsvc.App, error)
-		Version(context.Context, string, appsvc.Version) (appsvc.App, error)
-		ListVersions(context.Context, appsvc.ListVersionsRequest) (appsvc.Page[appsvc.App], error)
+		Version(context.Context, string, vitrine.Version) (appsvc.App, error)
+		ListVersions(context.Context, appsvc.ListVersionsRequest) (vitrine.Page[appsvc.App], error)
 		Patch(context.Context, string, []byte) (appsvc.App, error)
 		Edit(context.Context, string, func(appsvc.App, *appsvc.PatchBuilder) error) (appsvc.App, error)
 		Restore(context.Context, appsvc.RestoreRequest) (appsvc.App, error)
 		Diff(context.Context, appsvc.DiffRequest) (appsvc.Diff, error)
-		ListHistory(context.Context, appsvc.ListHistoryRequest) (appsvc.Page[appsvc.HistoryEntry], error)
-		ListTags(context.Context, appsvc.ListTagsRequest) (appsvc.Page[appsvc.Tag], error)
+		ListHistory(context.Context, appsvc.ListHistoryRequest) (vitrine.Page[appsvc.HistoryEntry], error)
+		ListTags(context.Context, appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error)
 		Tag(context.Context, appsvc.TagRequest) (appsvc.Tag, error)
 		TaggedApp(ctx context.Context, appID, name string) (appsvc.App, error)
 		PutTag(context.Context, appsvc.PutTagRequest) (appsvc.Tag, error)
 		DeleteTag(context.Context, appsvc.DeleteTagRequest) error
 		TagsNamed(ctx context.Context, name string, appIDs []string) ([]appsvc.Tag, error)
-		ListComponents(context.Context, appsvc.ListComponentsRequest) (appsvc.Page[appsvc.Component], error)
+		ListComponents(context.Context, appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error)
 		CreateComponent(context.Context, appsvc.CreateComponentRequest) (appsvc.Component, error)
 		Component(ctx context.Context, name string) (appsvc.Component, error)
-		ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (appsvc.Page[appsvc.Component], error)
+		ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error)
 		ComponentVersion(ctx context.Context, name, version string) (appsvc.Component, error)
 		DeleteComponent(context.Context, appsvc.DeleteComponentRequest) error
 	}
@@ -54,7 +55,7 @@ type (
 		AllAssets(context.Context, assets.Library, assets.SearchRequest) iter.Seq2[assets.Asset, error]
 		ChangeAssets(context.Context, assets.Library, assets.ChangeAssetsRequest) (assets.ChangedAssets, error)
 		Asset(ctx context.Context, lib assets.Library, id string) (assets.Asset, error)
-		ListFolders(context.Context, assets.Library, assets.ListFoldersRequest) (assets.Page[assets.Folder], error)
+		ListFolders(context.Context, assets.Library, assets.ListFoldersRequest) (vitrine.Page[assets.Folder], error)
 		AllFolders(context.Context, assets.Library, assets.ListFoldersRequest) iter.Seq2[assets.Folder, error]
 		ChangeFolders(context.Context, assets.Library, assets.ChangeFoldersRequest) ([]assets.Folder, error)
 		Folder(ctx context.Context, lib assets.Library, id string) (assets.Folder, error)
@@ -70,9 +71,9 @@ type (
 	reviewService interface {
 		Import(context.Context, reviews.ImportRequest) (reviews.Report, error)
 		Export(context.Context, reviews.ExportRequest) error
-		ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (reviews.Page[reviews.CollectionRecord], error)
+		ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error)
 		AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error]
-		ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Page[reviews.ReviewRecord], error)
+		ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error)
 		AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error]
 	}
 	services struct {
@@ -124,9 +125,9 @@ func embedded(*testing.T) func(httpapi.Principal) services {
 	a, m, v := domains()
 	return func(p httpapi.Principal) services {
 		return services{
-			a.As(appsvc.Caller{URN: p.URN, Moderates: p.Moderates, Components: p.Components}),
-			m.As(assets.Caller{URN: p.URN, Moderates: p.Moderates, Roles: p.Roles, Groups: p.Groups}),
-			v.As(reviews.Caller{URN: p.URN, Moderates: p.Moderates}),
+			a.As(vitrine.Caller{URN: p.URN, Moderates: p.Moderates, Components: p.Components}),
+			m.As(vitrine.Caller{URN: p.URN, Moderates: p.Moderates, Roles: p.Roles, Groups: p.Groups}),
+			v.As(vitrine.Caller{URN: p.URN, Moderates: p.Moderates}),
 		}
 	}
 }

@@ -9,8 +9,8 @@
 //
 // # Errors
 //
-// An error of the service is an [*Error]. errors.Is finds in it the sentinel that the embedded service returns, such as
-// appsvc.ErrConflict or assets.ErrNotFound. Any other error comes from the connection. If it is not known whether a
+// An error of the service is an [*Error]. errors.Is finds in it the kind that the embedded service returns, such as
+// vitrine.ErrConflict. Any other error comes from the connection. If it is not known whether a
 // change was made, the error is ErrUnknown of the domain: because the service says so, because its response was lost or is
 // longer than [Config].AnswerBytes, or because the response is a 2xx, or a status from 500 on, and comes from something else, such as a proxy
 // or a login page.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -34,9 +35,9 @@ func sameErrors(t *testing.T) (near, far services) {
 	}
 	a, m, v := make()
 	near = services{
-		a.As(appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates, Components: true}),
-		m.As(assets.Caller{URN: editor.URN, Moderates: editor.Moderates}),
-		v.As(reviews.Caller{URN: editor.URN, Moderates: editor.Moderates}),
+		a.As(vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates, Components: true}),
+		m.As(vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}),
+		v.As(vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}),
 	}
 	a, m, v = make()
 	h, err := httpapi.New(httpapi.Config{Apps: a, Assets: m, Reviews: v,
@@ -117,28 +118,28 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 		{"no JSON", patch(`[`)},
 		{"too many operations", patch(`[` + strings.Repeat(test+`,`, 5) + test + `]`)},
 		{"a tag without a version", put(appsvc.PutTagRequest{AppID: id, Name: "production"})},
-		{"a tag without a name", put(appsvc.PutTagRequest{AppID: id, Version: appsvc.Latest})},
-		{"a tag with a bad name", put(appsvc.PutTagRequest{AppID: id, Name: "a b", Version: appsvc.Latest})},
-		{"a tag of an app that is not there", put(appsvc.PutTagRequest{AppID: absent, Name: "production", Version: appsvc.Latest})},
-		{"a tag of a version that is not there", put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: appsvc.NewVersion(7)})},
-		{"one tag too many", put(appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.Latest})},
+		{"a tag without a name", put(appsvc.PutTagRequest{AppID: id, Version: vitrine.Latest})},
+		{"a tag with a bad name", put(appsvc.PutTagRequest{AppID: id, Name: "a b", Version: vitrine.Latest})},
+		{"a tag of an app that is not there", put(appsvc.PutTagRequest{AppID: absent, Name: "production", Version: vitrine.Latest})},
+		{"a tag of a version that is not there", put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: vitrine.NewVersion(7)})},
+		{"one tag too many", put(appsvc.PutTagRequest{AppID: id, Name: "production", Version: vitrine.Latest})},
 		{"a restore without a version", restore(appsvc.RestoreRequest{AppID: id})},
-		{"a restore without an app", restore(appsvc.RestoreRequest{Version: appsvc.Latest})},
-		{"a restore of a version that is not there", restore(appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(7)})},
-		{"a restore of an app that is not there", restore(appsvc.RestoreRequest{AppID: absent, Version: appsvc.Latest})},
+		{"a restore without an app", restore(appsvc.RestoreRequest{Version: vitrine.Latest})},
+		{"a restore of a version that is not there", restore(appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(7)})},
+		{"a restore of an app that is not there", restore(appsvc.RestoreRequest{AppID: absent, Version: vitrine.Latest})},
 		{"a component that exists", component(`{"name":"poll","version":"1.0.0","main":"https://x.test/","configSchema":{}}`)},
 		{"a component without a name", component(`{"version":"1.0.0","main":"https://x.test/","configSchema":{}}`)},
 		{"a schema that is none", component(`{"name":"x","version":"1.0.0","main":"https://x.test/","configSchema":{"type":7}}`)},
 		{"an app that is not there", func(ctx context.Context, s services) error { _, err := s.apps.App(ctx, absent); return err }},
-		{"a diff without a version", diff(appsvc.DiffRequest{AppID: id, From: appsvc.NewVersion(0)})},
-		{"a diff from a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: appsvc.NewVersion(7), To: appsvc.NewVersion(0)})},
-		{"a diff to a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: appsvc.Latest, To: appsvc.NewVersion(7)})},
-		{"a diff of an app that is not there", diff(appsvc.DiffRequest{AppID: absent, From: appsvc.Latest, To: appsvc.Latest})},
+		{"a diff without a version", diff(appsvc.DiffRequest{AppID: id, From: vitrine.NewVersion(0)})},
+		{"a diff from a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: vitrine.NewVersion(7), To: vitrine.NewVersion(0)})},
+		{"a diff to a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: vitrine.Latest, To: vitrine.NewVersion(7)})},
+		{"a diff of an app that is not there", diff(appsvc.DiffRequest{AppID: absent, From: vitrine.Latest, To: vitrine.Latest})},
 		{"a page of 501 entries", history(appsvc.ListHistoryRequest{AppID: id, Limit: 501})},
 		{"a history after no cursor", history(appsvc.ListHistoryRequest{AppID: id, After: "x"})},
 		{"the history of an app that is not there", history(appsvc.ListHistoryRequest{AppID: absent})},
 		{"a version that is not there", func(ctx context.Context, s services) error {
-			_, err := s.apps.Version(ctx, id, appsvc.NewVersion(7))
+			_, err := s.apps.Version(ctx, id, vitrine.NewVersion(7))
 			return err
 		}},
 		{"a limit that is too large", fails(appService.ListApps)(appsvc.ListAppsRequest{Limit: 501})},
@@ -194,7 +195,7 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 		must(t, component(`{"name":"poll","version":"1.0.0","main":"https://x.test/","configSchema":{"type":"object","required":["answer"],"additionalProperties":false,"properties":{"answer":{},"question":{"type":"string","minLength":1}}}}`)(t.Context(), s))
 		must(t, create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{"answer":1,"question":"Tea?"}`)}}})(t.Context(), s))
 		must(t, patch(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"y"}]`)(t.Context(), s))
-		must(t, put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: appsvc.NewVersion(1)})(t.Context(), s))
+		must(t, put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: vitrine.NewVersion(1)})(t.Context(), s))
 	}
 	for _, c := range calls {
 		want, have := valueOf(c.call(t.Context(), near)), valueOf(c.call(t.Context(), far))
@@ -206,13 +207,13 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 
 // valueOf returns the error of a domain that err wraps, or err itself.
 func valueOf(err error) any {
-	if e, ok := errors.AsType[*appsvc.Error](err); ok {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok {
 		return *e
 	}
-	if e, ok := errors.AsType[*assets.Error](err); ok {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok {
 		return *e
 	}
-	if e, ok := errors.AsType[*reviews.Error](err); ok {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok {
 		return *e
 	}
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -41,7 +42,7 @@ func Example() {
 	app, err = c.Apps.Patch(ctx, app.ID, patch)
 	fmt.Println(app.Version, err)
 	_, err = c.Apps.Patch(ctx, app.ID, patch)
-	fmt.Println(errors.Is(err, appsvc.ErrConflict))
+	fmt.Println(errors.Is(err, vitrine.ErrConflict))
 	// Output:
 	// 1 <nil>
 	// true
@@ -68,7 +69,7 @@ func publish(ctx context.Context, apps interface {
 	tag, err := apps.PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
 	fmt.Println(tag.Name, tag.AppVersion, err)
 	_, err = apps.PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production"})
-	if e, ok := errors.AsType[*appsvc.Error](err); ok {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok {
 		fmt.Println(e.Code, "at", e.Pointer)
 	}
 }
@@ -76,7 +77,7 @@ func publish(ctx context.Context, apps interface {
 func Example_embeddedOrRemote() {
 	ctx := context.Background()
 	embedded := appsvc.New(memory.New().Apps(), nil)
-	publish(ctx, embedded.As(appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates}))
+	publish(ctx, embedded.As(vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}))
 
 	server := exampleServer()
 	defer server.Close()

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/url"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -20,14 +21,14 @@ type oneFolder struct {
 }
 
 // ListFolders returns a page of the folders that the caller sees, by label.
-func (a *Assets) ListFolders(ctx context.Context, lib assets.Library, in assets.ListFoldersRequest) (assets.Page[assets.Folder], error) {
+func (a *Assets) ListFolders(ctx context.Context, lib assets.Library, in assets.ListFoldersRequest) (vitrine.Page[assets.Folder], error) {
 	q := values{"id": in.IDs, "path": in.Paths}.text("label", in.Label).flag("deleted", in.Deleted).number("limit", in.Limit).text("since", in.After).text("until", in.Before)
 	var out folders
 	header, err := a.get(ctx, &out, url.Values(q), inLibrary+"/folders", lib.Network, lib.ID)
 	if err != nil {
-		return assets.Page[assets.Folder]{}, err
+		return vitrine.Page[assets.Folder]{}, err
 	}
-	return assets.Page[assets.Folder]{Items: out.Folders, Next: next(header, "since")}, nil
+	return vitrine.Page[assets.Folder]{Items: out.Folders, Next: next(header, "since")}, nil
 }
 
 // AllFolders yields the folders from the page that the request asks for on.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/url"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -16,10 +17,10 @@ type history struct {
 }
 
 // ListHistory returns a page of the history of an app, newest version first.
-func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (appsvc.Page[appsvc.HistoryEntry], error) {
+func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (vitrine.Page[appsvc.HistoryEntry], error) {
 	before, err := in.Below()
 	if err != nil {
-		return appsvc.Page[appsvc.HistoryEntry]{}, err
+		return vitrine.Page[appsvc.HistoryEntry]{}, err
 	}
 	q := values{}.number("limit", in.Limit)
 	if before.Number() >= 0 {
@@ -27,7 +28,7 @@ func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (a
 	}
 	var out history
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/history/", in.AppID)
-	return appsvc.Page[appsvc.HistoryEntry]{Items: out.History, Next: next(header, "before")}, err
+	return vitrine.Page[appsvc.HistoryEntry]{Items: out.History, Next: next(header, "before")}, err
 }
 
 // AllHistory walks through the pages from in.After on.
@@ -39,13 +40,13 @@ func (a *Apps) AllHistory(ctx context.Context, in appsvc.ListHistoryRequest) ite
 	})
 }
 
-// Diff returns the patch that turns one version of an app into another. If a version is appsvc.Latest, it asks for
+// Diff returns the patch that turns one version of an app into another. If a version is vitrine.Latest, it asks for
 // the number of the latest version first.
 func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, error) {
 	if in.From.IsZero() || in.To.IsZero() {
 		return appsvc.Diff{}, a.noVersion()
 	}
-	if in.From == appsvc.Latest || in.To == appsvc.Latest {
+	if in.From == vitrine.Latest || in.To == vitrine.Latest {
 		newest, err := a.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: in.AppID, Limit: 1})
 		if err != nil {
 			return appsvc.Diff{}, err
@@ -53,8 +54,8 @@ func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, er
 		if len(newest.Items) == 0 {
 			return appsvc.Diff{}, fmt.Errorf("GET /apps/%s/history/: the answer has no version", in.AppID)
 		}
-		for _, v := range []*appsvc.Version{&in.From, &in.To} {
-			if *v == appsvc.Latest {
+		for _, v := range []*vitrine.Version{&in.From, &in.To} {
+			if *v == vitrine.Latest {
 				*v = newest.Items[0].Version
 			}
 		}

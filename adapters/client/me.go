@@ -23,7 +23,7 @@ type identity struct {
 	Expires *int64 `json:"expires"` // milliseconds since 1970; null = unknown
 }
 
-// Me asks the service who the token stands for. appsvc.ErrForbidden for a token with tags.
+// Me asks the service who the token stands for. vitrine.ErrForbidden for a token with tags.
 func (c *Client) Me(ctx context.Context) (Me, error) {
 	var answer identity
 	if _, err := c.Apps.get(ctx, &answer, nil, "/x/me"); err != nil {

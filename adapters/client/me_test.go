@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 func TestMe(t *testing.T) {
@@ -32,7 +32,7 @@ func TestMe(t *testing.T) {
 		t.Errorf("of a caller without rights: %+v, %v", have, err)
 	}
 	page := httpapi.Principal{URN: plain.URN, Reads: whole.Reads, TagsOnly: true, Tags: []string{"production"}}
-	if have, err := s.client(page, nil).Me(t.Context()); !errors.Is(err, appsvc.ErrForbidden) || !reflect.DeepEqual(have, client.Me{}) {
+	if have, err := s.client(page, nil).Me(t.Context()); !errors.Is(err, vitrine.ErrForbidden) || !reflect.DeepEqual(have, client.Me{}) {
 		t.Errorf("of a delivery token: %+v, %v", have, err)
 	}
 }

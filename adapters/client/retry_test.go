@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -86,7 +87,7 @@ var calls = map[string]func(context.Context, *client.Client) error{
 		return err
 	},
 	"put": func(ctx context.Context, c *client.Client) error {
-		_, err := c.Apps.PutTag(ctx, appsvc.PutTagRequest{AppID: "a", Name: "x", Version: appsvc.NewVersion(0)})
+		_, err := c.Apps.PutTag(ctx, appsvc.PutTagRequest{AppID: "a", Name: "x", Version: vitrine.NewVersion(0)})
 		return err
 	},
 	"delete": func(ctx context.Context, c *client.Client) error {
@@ -120,45 +121,45 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 	}{
 		{"a read after a broken connection", "read", []line{broken, broken, done}, 3, nil},
 		{"a read of a busy service", "read", []line{busy, gateway, done}, 3, nil},
-		{"a read, as often as it may", "read", []line{busy}, 4, appsvc.ErrBusy},
+		{"a read, as often as it may", "read", []line{busy}, 4, vitrine.ErrBusy},
 		{"a removal", "delete", []line{broken, unknown, gone}, 3, nil},
 		{"a tag", "put", []line{broken, busy, tagged}, 3, nil},
-		{"a removal of which nothing is known", "delete", []line{unknown}, 4, appsvc.ErrUnknown},
-		{"a creation that never arrives", "create", []line{broken}, 4, appsvc.ErrUnknown},
-		{"a creation that may have arrived once", "create", []line{broken, noDial}, 4, appsvc.ErrUnknown},
-		{"a creation that may have arrived, of a service that is busy then", "create", []line{broken, busy}, 4, appsvc.ErrUnknown},
-		{"a creation that may have arrived, and is refused", "create", []line{broken, {422, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnprocessable},
-		{"a creation that may have arrived, with a token that has expired since", "create", []line{broken, {401, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnknown},
-		{"a creation that may have arrived, in groups that the caller may no longer use", "create", []line{broken, {403, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnknown},
-		{"a removal that may have arrived, from an app that the caller no longer sees", "delete", []line{broken, {404, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnknown},
-		{"a patch that a proxy fails with", "patch", []line{{500, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
-		{"a patch that a proxy fails with, with a status of its own", "patch", []line{{520, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
-		{"a patch that a proxy has lost, as its JSON says", "patch", []line{{524, `{"error":"timeout"}`, "", nil}}, 1, appsvc.ErrUnknown},
-		{"a patch behind a proxy that is busy", "patch", []line{{503, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a removal of which nothing is known", "delete", []line{unknown}, 4, vitrine.ErrUnknown},
+		{"a creation that never arrives", "create", []line{broken}, 4, vitrine.ErrUnknown},
+		{"a creation that may have arrived once", "create", []line{broken, noDial}, 4, vitrine.ErrUnknown},
+		{"a creation that may have arrived, of a service that is busy then", "create", []line{broken, busy}, 4, vitrine.ErrUnknown},
+		{"a creation that may have arrived, and is refused", "create", []line{broken, {422, `{"error":"no"}`, "", nil}}, 2, vitrine.ErrUnprocessable},
+		{"a creation that may have arrived, with a token that has expired since", "create", []line{broken, {401, `{"error":"no"}`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a creation that may have arrived, in groups that the caller may no longer use", "create", []line{broken, {403, `{"error":"no"}`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a removal that may have arrived, from an app that the caller no longer sees", "delete", []line{broken, {404, `{"error":"no"}`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a patch that a proxy fails with", "patch", []line{{500, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
+		{"a patch that a proxy fails with, with a status of its own", "patch", []line{{520, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
+		{"a patch that a proxy has lost, as its JSON says", "patch", []line{{524, `{"error":"timeout"}`, "", nil}}, 1, vitrine.ErrUnknown},
+		{"a patch behind a proxy that is busy", "patch", []line{{503, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
 		{"a patch of a service that fails", "patch", []line{{500, `{"error":"internal error"}`, "", nil}}, 1, nil},
-		{"a creation that may have arrived, behind a login page", "create", []line{broken, {200, `<html>`, "", nil}}, 2, appsvc.ErrUnknown},
-		{"a creation that something else has answered", "create", []line{{200, `{}`, "", nil}}, 1, appsvc.ErrUnknown},
-		{"a removal behind a login page", "delete", []line{{200, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
-		{"a tag that something else has answered", "put", []line{{200, `{}`, "", nil}}, 1, appsvc.ErrUnknown},
-		{"a patch behind a login page", "patch", []line{{200, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
-		{"a patch that something else has answered", "patch", []line{{200, `{}`, "", nil}}, 1, appsvc.ErrUnknown},
-		{"a patch with a long answer", "patch", []line{{200, strings.Repeat(" ", 5000), "", nil}}, 1, appsvc.ErrUnknown},
-		{"a creation that may have arrived, of a service that fails then", "create", []line{broken, {500, `{"error":"internal error"}`, "", nil}}, 2, appsvc.ErrUnknown},
-		{"a creation that may have arrived, behind a proxy that refuses it then", "create", []line{broken, {404, `<html>`, "", nil}}, 2, appsvc.ErrUnknown},
-		{"a creation that may have arrived, of a service that is full", "create", []line{broken, {507, `{"error":"full"}`, "", nil}}, 2, appsvc.ErrFull},
+		{"a creation that may have arrived, behind a login page", "create", []line{broken, {200, `<html>`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a creation that something else has answered", "create", []line{{200, `{}`, "", nil}}, 1, vitrine.ErrUnknown},
+		{"a removal behind a login page", "delete", []line{{200, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
+		{"a tag that something else has answered", "put", []line{{200, `{}`, "", nil}}, 1, vitrine.ErrUnknown},
+		{"a patch behind a login page", "patch", []line{{200, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
+		{"a patch that something else has answered", "patch", []line{{200, `{}`, "", nil}}, 1, vitrine.ErrUnknown},
+		{"a patch with a long answer", "patch", []line{{200, strings.Repeat(" ", 5000), "", nil}}, 1, vitrine.ErrUnknown},
+		{"a creation that may have arrived, of a service that fails then", "create", []line{broken, {500, `{"error":"internal error"}`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a creation that may have arrived, behind a proxy that refuses it then", "create", []line{broken, {404, `<html>`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a creation that may have arrived, of a service that is full", "create", []line{broken, {507, `{"error":"full"}`, "", nil}}, 2, vitrine.ErrFull},
 		{"a check that never arrives", "check", []line{broken}, 4, broken.err},
-		{"a creation that somebody on the way has lost", "create", []line{gateway}, 4, appsvc.ErrUnknown},
+		{"a creation that somebody on the way has lost", "create", []line{gateway}, 4, vitrine.ErrUnknown},
 		{"a creation that cannot arrive", "create", []line{noDial}, 4, noDial.err},
-		{"a removal of a busy service", "delete", []line{busy}, 4, appsvc.ErrBusy},
-		{"a patch", "patch", []line{broken, done}, 1, appsvc.ErrUnknown},
-		{"a patch of a busy service", "patch", []line{busy, done}, 1, appsvc.ErrBusy},
-		{"a patch of which nothing is known", "patch", []line{unknown, done}, 1, appsvc.ErrUnknown},
+		{"a removal of a busy service", "delete", []line{busy}, 4, vitrine.ErrBusy},
+		{"a patch", "patch", []line{broken, done}, 1, vitrine.ErrUnknown},
+		{"a patch of a busy service", "patch", []line{busy, done}, 1, vitrine.ErrBusy},
+		{"a patch of which nothing is known", "patch", []line{unknown, done}, 1, vitrine.ErrUnknown},
 		{"a patch that could not be sent", "patch", []line{noDial, done}, 1, noDial.err},
-		{"a change in a library", "assets", []line{broken, done}, 1, assets.ErrUnknown},
-		{"an import", "import", []line{broken, done}, 1, reviews.ErrUnknown},
-		{"a read that is refused", "read", []line{{404, `{"error":"not found"}`, "", nil}, done}, 1, appsvc.ErrNotFound},
+		{"a change in a library", "assets", []line{broken, done}, 1, vitrine.ErrUnknown},
+		{"an import", "import", []line{broken, done}, 1, vitrine.ErrUnknown},
+		{"a read that is refused", "read", []line{{404, `{"error":"not found"}`, "", nil}, done}, 1, vitrine.ErrNotFound},
 		{"a read of a service that fails", "read", []line{{500, `{"error":"internal error"}`, "", nil}, done}, 1, nil},
-		{"a write of a service that is full", "put", []line{{507, `{"error":"full"}`, "", nil}, tagged}, 1, appsvc.ErrFull},
+		{"a write of a service that is full", "put", []line{{507, `{"error":"full"}`, "", nil}, tagged}, 1, vitrine.ErrFull},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -173,7 +174,7 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 				if test.kind != nil {
 					wantError(t, test.name, err, test.kind)
 				}
-				if test.kind != appsvc.ErrUnknown && errors.Is(err, appsvc.ErrUnknown) {
+				if test.kind != vitrine.ErrUnknown && errors.Is(err, vitrine.ErrUnknown) {
 					t.Errorf("nothing is unknown, and yet: %v", err)
 				}
 			})
@@ -202,8 +203,8 @@ func TestAChangeIsUnknownThoughTheCallerHasNoRightsAnyMore(t *testing.T) {
 	})
 	app := ok(s.client(siteOne, nil).Apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{site}}))(t)
 	lose = true
-	_, err := c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)})
-	if wantError(t, "repeated without rights", err, appsvc.ErrUnknown); !errors.Is(err, appsvc.ErrNotFound) {
+	_, err := c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)})
+	if wantError(t, "repeated without rights", err, vitrine.ErrUnknown); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("want the refusal too: %v", err)
 	}
 	by = editor
@@ -250,7 +251,7 @@ func TestWaitsGrowAndHeedTheService(t *testing.T) {
 			{"what it says makes no sense", "soon", 0, 4, 100 * time.Millisecond, 150 * time.Millisecond},
 		} {
 			c, s := scripted(t, func(c *client.Config) { c.MaxWait = test.max }, line{503, `{"error":"busy"}`, "Retry-After: " + test.retry, nil})
-			wantError(t, test.name, calls["read"](t.Context(), c), appsvc.ErrBusy)
+			wantError(t, test.name, calls["read"](t.Context(), c), vitrine.ErrBusy)
 			if len(s.at) != test.sent {
 				t.Errorf("%s: sent %d times", test.name, len(s.at))
 			}
@@ -272,14 +273,14 @@ func TestTheContextBoundsTheWaiting(t *testing.T) {
 		defer cancel()
 		c, s := scripted(t, nil, busy)
 		begin := time.Now()
-		wantError(t, "no time for a third wait", calls["read"](ctx, c), appsvc.ErrBusy)
+		wantError(t, "no time for a third wait", calls["read"](ctx, c), vitrine.ErrBusy)
 		if len(s.asked) != 3 || time.Since(begin) > 2200*time.Millisecond {
 			t.Errorf("sent %d times in %s", len(s.asked), time.Since(begin))
 		}
 		ctx, cancel = context.WithCancel(t.Context())
 		time.AfterFunc(500*time.Millisecond, cancel)
 		begin = time.Now()
-		wantError(t, "ended while waiting", calls["read"](ctx, c), appsvc.ErrBusy)
+		wantError(t, "ended while waiting", calls["read"](ctx, c), vitrine.ErrBusy)
 		if time.Since(begin) != 500*time.Millisecond {
 			t.Errorf("after %s", time.Since(begin))
 		}
@@ -290,7 +291,7 @@ func TestTheContextBoundsTheWaiting(t *testing.T) {
 
 func TestOneAttemptIsOne(t *testing.T) {
 	c, s := scripted(t, func(c *client.Config) { c.Attempts = 1 }, busy)
-	wantError(t, "one attempt", calls["read"](t.Context(), c), appsvc.ErrBusy)
+	wantError(t, "one attempt", calls["read"](t.Context(), c), vitrine.ErrBusy)
 	if len(s.asked) != 1 {
 		t.Errorf("sent %d times", len(s.asked))
 	}
@@ -306,8 +307,8 @@ func TestErrorsSayWhatWasAskedAndByWhomItWasRefused(t *testing.T) {
 	if err.Error() != "PATCH /v4/apps/a: 409: conflict: it moved" {
 		t.Error(err)
 	}
-	for status, kind := range map[int]error{400: appsvc.ErrInvalid, 401: client.ErrToken, 403: appsvc.ErrForbidden, 404: appsvc.ErrNotFound,
-		413: appsvc.ErrTooLarge, 422: appsvc.ErrUnprocessable, 507: appsvc.ErrFull} {
+	for status, kind := range map[int]error{400: vitrine.ErrInvalid, 401: client.ErrToken, 403: vitrine.ErrForbidden, 404: vitrine.ErrNotFound,
+		413: vitrine.ErrTooLarge, 422: vitrine.ErrUnprocessable, 507: vitrine.ErrFull} {
 		c, _ := scripted(t, nil, line{status, `{"error":"no"}`, "", nil})
 		wantError(t, fmt.Sprint(status), calls["patch"](t.Context(), c), kind)
 	}
@@ -319,7 +320,7 @@ func TestErrorsSayWhatWasAskedAndByWhomItWasRefused(t *testing.T) {
 	for _, l := range []line{{404, "<html>not here", "", nil}, {302, "", "Location: https://evil.example.test/", nil}, {304, "", "", nil}, {404, `{"error":""}`, "", nil}} {
 		c, s := scripted(t, nil, l)
 		err := calls["read"](t.Context(), c)
-		if !errors.As(err, &e) || e.Status != l.status || errors.Is(err, appsvc.ErrNotFound) || len(s.asked) != 1 {
+		if !errors.As(err, &e) || e.Status != l.status || errors.Is(err, vitrine.ErrNotFound) || len(s.asked) != 1 {
 			t.Errorf("%d: %v", l.status, err)
 		}
 	}

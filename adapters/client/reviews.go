@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -27,7 +28,7 @@ type Reviews struct{ remote }
 func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews.Report, error) {
 	none := reviews.Report{Problems: []reviews.Problem{}}
 	if in.File == nil {
-		return none, here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request has no file to import"})
+		return none, here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid, Error: "the request has no file to import"})
 	}
 	file := in.File
 	if in.Progress != nil {
@@ -70,7 +71,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
 func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
 	if in.To == nil {
-		return here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request does not say where to write the export to"})
+		return here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid, Error: "the request does not say where to write the export to"})
 	}
 	_, err := v.call(ctx, request{
 		method: http.MethodGet, url: v.base + "/x/reviews/export", query: url.Values(values{}.text("network", in.Network)), into: in.To, again: true,
@@ -90,14 +91,14 @@ type reviewList struct {
 }
 
 // ListCollections returns a page of the collections of the network, by source and then by id.
-func (v *Reviews) ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (reviews.Page[reviews.CollectionRecord], error) {
+func (v *Reviews) ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error) {
 	var out collections
 	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
 	header, err := v.get(ctx, &out, url.Values(q), "/x/reviews/collections")
 	if err != nil {
-		return reviews.Page[reviews.CollectionRecord]{}, err
+		return vitrine.Page[reviews.CollectionRecord]{}, err
 	}
-	return reviews.Page[reviews.CollectionRecord]{Items: out.Collections, Next: next(header, "after")}, nil
+	return vitrine.Page[reviews.CollectionRecord]{Items: out.Collections, Next: next(header, "after")}, nil
 }
 
 // AllCollections walks through the pages from in.After on.
@@ -110,14 +111,14 @@ func (v *Reviews) AllCollections(ctx context.Context, in reviews.ListCollections
 }
 
 // ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id.
-func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Page[reviews.ReviewRecord], error) {
+func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error) {
 	var out reviewList
 	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
 	header, err := v.get(ctx, &out, url.Values(q), "/x/reviews/collections/%s/reviews", in.Collection)
 	if err != nil {
-		return reviews.Page[reviews.ReviewRecord]{}, err
+		return vitrine.Page[reviews.ReviewRecord]{}, err
 	}
-	return reviews.Page[reviews.ReviewRecord]{Items: out.Reviews, Next: next(header, "after")}, nil
+	return vitrine.Page[reviews.ReviewRecord]{Items: out.Reviews, Next: next(header, "after")}, nil
 }
 
 // AllReviews walks through the pages from in.After on.

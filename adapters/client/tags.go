@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -52,15 +53,15 @@ func (t oneTag) one() (appsvc.Tag, error) {
 }
 
 // ListTags returns a page of the tags of an app, by name.
-func (a *Apps) ListTags(ctx context.Context, in appsvc.ListTagsRequest) (appsvc.Page[appsvc.Tag], error) {
+func (a *Apps) ListTags(ctx context.Context, in appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error) {
 	q := values{}.text("after", in.After).number("limit", in.Limit).flag("embedApps", in.Embed)
 	var out tags
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/tags/", in.AppID)
 	if err != nil {
-		return appsvc.Page[appsvc.Tag]{}, err
+		return vitrine.Page[appsvc.Tag]{}, err
 	}
 	list, err := out.list()
-	return appsvc.Page[appsvc.Tag]{Items: list, Next: next(header, "after")}, err
+	return vitrine.Page[appsvc.Tag]{Items: list, Next: next(header, "after")}, err
 }
 
 // AllTags walks through the pages from in.After on.
@@ -84,7 +85,7 @@ func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error
 // PutTag creates a tag or moves it.
 func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag, error) {
 	if in.Name == "" {
-		return appsvc.Tag{}, here(http.StatusBadRequest, told{Code: appsvc.CodeInvalid,
+		return appsvc.Tag{}, here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid,
 			Error: `"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens`})
 	}
 	if in.Version.IsZero() {
@@ -125,11 +126,11 @@ type moves struct {
 }
 
 // ListTagMoves returns a page of the history of a tag, newest first.
-func (a *Apps) ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (appsvc.Page[appsvc.TagMove], error) {
+func (a *Apps) ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (vitrine.Page[appsvc.TagMove], error) {
 	var out moves
 	q := values{}.number("limit", in.Limit).text("before", in.After)
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/tags/%s/history/", in.AppID, in.Name)
-	return appsvc.Page[appsvc.TagMove]{Items: out.Moves, Next: next(header, "before")}, err
+	return vitrine.Page[appsvc.TagMove]{Items: out.Moves, Next: next(header, "before")}, err
 }
 
 // AllTagMoves walks through the pages from in.After on.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -90,7 +91,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 }
 
 var (
-	v0  = appsvc.NewVersion(0)
+	v0  = vitrine.NewVersion(0)
 	ofN = assets.Library{Network: "n", ID: "l"}
 )
 
@@ -117,7 +118,7 @@ func TestAnUnrelatedObjectIsNoSuccess(t *testing.T) {
 			if err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "is not one of this service: ") || !strings.HasSuffix(err.Error(), "; it begins with `"+body+"`") {
 				t.Errorf("%s is answered %s: error %v", name, body, err)
 			}
-			lost := errors.Is(err, appsvc.ErrUnknown) || errors.Is(err, assets.ErrUnknown) || errors.Is(err, reviews.ErrUnknown)
+			lost := errors.Is(err, vitrine.ErrUnknown) || errors.Is(err, vitrine.ErrUnknown) || errors.Is(err, vitrine.ErrUnknown)
 			if changes := s.asked[0].Method != http.MethodGet && name != "Apps.CheckComponent"; lost != changes {
 				t.Errorf("%s is answered %s: it may have changed something: %v, error %v", name, body, changes, err)
 			}

@@ -6,15 +6,16 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // ListVersions returns a page of the versions of an app, newest first.
-func (a *Apps) ListVersions(ctx context.Context, in appsvc.ListVersionsRequest) (appsvc.Page[appsvc.App], error) {
+func (a *Apps) ListVersions(ctx context.Context, in appsvc.ListVersionsRequest) (vitrine.Page[appsvc.App], error) {
 	before, err := in.Below()
 	if err != nil {
-		return appsvc.Page[appsvc.App]{}, err
+		return vitrine.Page[appsvc.App]{}, err
 	}
 	q := values{}.number("limit", in.Limit)
 	if before.Number() >= 0 {
@@ -23,9 +24,9 @@ func (a *Apps) ListVersions(ctx context.Context, in appsvc.ListVersionsRequest) 
 	var out apps
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/versions/", in.AppID)
 	if err != nil {
-		return appsvc.Page[appsvc.App]{}, err
+		return vitrine.Page[appsvc.App]{}, err
 	}
-	return appsvc.Page[appsvc.App]{Items: out.Apps, Next: next(header, "before")}, nil
+	return vitrine.Page[appsvc.App]{Items: out.Apps, Next: next(header, "before")}, nil
 }
 
 // AllVersions walks through the pages.
@@ -43,7 +44,7 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 		return appsvc.App{}, a.noVersion()
 	}
 	if in.AppID == "" {
-		return appsvc.App{}, here(http.StatusNotFound, told{Code: appsvc.CodeNotFound, Pointer: "/appId", Error: "no app has this id"})
+		return appsvc.App{}, here(http.StatusNotFound, told{Code: vitrine.CodeNotFound, Pointer: "/appId", Error: "no app has this id"})
 	}
 	to, err := a.address("/apps/versions/restore")
 	if err != nil {
@@ -62,7 +63,7 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 
 // noVersion is the error of the embedded service for the zero Version.
 func (a *Apps) noVersion() error {
-	return here(http.StatusBadRequest, told{Code: appsvc.CodeInvalid, Pointer: "/appVersion", Error: "a version is missing: name one, or ask for the latest"})
+	return here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid, Pointer: "/appVersion", Error: "a version is missing: name one, or ask for the latest"})
 }
 
 // namedVersion names a version in a body. The latest has no number there: the server finds it, so that a
@@ -72,8 +73,8 @@ type namedVersion struct {
 	Latest     bool   `json:"latest,omitzero"`
 }
 
-func named(v appsvc.Version) namedVersion {
-	if v == appsvc.Latest {
+func named(v vitrine.Version) namedVersion {
+	if v == vitrine.Latest {
 		return namedVersion{Latest: true}
 	}
 	return namedVersion{AppVersion: v.String()}

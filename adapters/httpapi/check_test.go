@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -14,7 +15,7 @@ import (
 // What a rule of the embedding program refuses is answered with the rule's sentence and code.
 func TestARuleOfTheEmbedderIsAnswered(t *testing.T) {
 	var refuse error
-	check := func(context.Context, appsvc.Caller, appsvc.Change) error { return refuse }
+	check := func(context.Context, vitrine.Caller, appsvc.Change) error { return refuse }
 	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(memory.New().Apps(), &appsvc.Options{Check: check}) })
 	id := w.newApp("first", network)
 	w.as(editor, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`).want(201)
@@ -25,8 +26,8 @@ func TestARuleOfTheEmbedderIsAnswered(t *testing.T) {
 		want   string
 	}{
 		{errors.New("only leads may move production"), 403, `{"error":"only leads may move production","code":"forbidden"}`},
-		{&appsvc.Error{Kind: appsvc.ErrUnprocessable, Code: appsvc.CodeLimit, Reason: "the front page is frozen"}, 422, `{"error":"the front page is frozen","code":"limit"}`},
-		{fmt.Errorf("directory of leads: %w", appsvc.ErrBusy), 503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
+		{&vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Reason: "the front page is frozen"}, 422, `{"error":"the front page is frozen","code":"limit"}`},
+		{fmt.Errorf("directory of leads: %w", vitrine.ErrBusy), 503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
 	} {
 		refuse = test.refuse
 		got := w.as(editor, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"1"}`).want(test.status)

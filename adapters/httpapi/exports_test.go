@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -93,7 +94,7 @@ type slowStore struct {
 	pause time.Duration
 }
 
-func (s slowStore) Export(_ context.Context, _ reviews.Caller, in reviews.ExportRequest) error {
+func (s slowStore) Export(_ context.Context, _ vitrine.Caller, in reviews.ExportRequest) error {
 	for range 3 {
 		if _, err := io.WriteString(in.To, "{}\n"); err != nil {
 			return err

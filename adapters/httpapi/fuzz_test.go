@@ -14,6 +14,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -29,7 +30,7 @@ func fuzzHandler(f *testing.F) (*httpapi.Tokens, http.Handler, string) {
 		f.Fatal(err)
 	}
 	apps := appsvc.New(memory.New().Apps(), nil)
-	by := appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates}
+	by := vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}
 	var id string
 	for range 3 {
 		app, err := apps.CreateApp(f.Context(), by, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
@@ -31,11 +32,11 @@ func (a appRoutes) history(c *call) (err error) {
 // for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
 // 404, too.
 func (a appRoutes) diff(c *call) error {
-	from, err := appsvc.ParseVersion(c.param(1))
+	from, err := vitrine.ParseVersion(c.param(1))
 	if err != nil { // no version has such a name
 		return errNoResource
 	}
-	to, err := appsvc.ParseVersion(c.param(2))
+	to, err := vitrine.ParseVersion(c.param(2))
 	if err != nil {
 		return errNoResource
 	}

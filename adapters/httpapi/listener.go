@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine"
 )
 
 // NewListener returns a listener for an http.Server that serves the handler. net/http answers some
@@ -87,7 +87,7 @@ var refusedHeaders = func() string {
 var refusals = map[string]refusal{
 	"400": {text: "the request cannot be read: want a path that is escaped, and well-formed headers"},
 	"417": {text: "header Expect: want 100-continue, or none", parameter: "Expect"},
-	"431": {text: "the headers are too large: want fewer or shorter ones", code: appsvc.CodeTooLarge},
+	"431": {text: "the headers are too large: want fewer or shorter ones", code: vitrine.CodeTooLarge},
 	"501": {text: "header Transfer-Encoding: want chunked, or none", parameter: "Transfer-Encoding"},
 	"505": {text: "the request cannot be read: want HTTP/1.1"},
 }
@@ -113,7 +113,7 @@ func refused(written []byte) []byte {
 	case given && code == "400":
 		says.text = "the request cannot be read: " + reason
 	}
-	says.code = cmp.Or(says.code, appsvc.CodeInvalid)
+	says.code = cmp.Or(says.code, vitrine.CodeInvalid)
 	body := says.appendJSON(nil)
 	return fmt.Appendf(nil, "%s %s\r\n%sDate: %s\r\nContent-Length: %d\r\n\r\n%s",
 		version, status, refusedHeaders, time.Now().UTC().Format(http.TimeFormat), len(body), body)

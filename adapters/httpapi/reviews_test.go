@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -176,7 +177,7 @@ func (s *slowly) Read(p []byte) (int, error) {
 type fullReviews struct{ reviews.Store }
 
 func (fullReviews) Update(context.Context, string, func(reviews.Tx) error) error {
-	return reviews.ErrFull
+	return vitrine.ErrFull
 }
 
 // An import that stops, because the store does, says what is in.
@@ -241,7 +242,7 @@ func (h halfReader) Reviews(ctx context.Context, key reviews.Key) iter.Seq2[revi
 		n := 0
 		for r, err := range h.Reader.Reviews(ctx, key) {
 			if n == h.after {
-				r, err = reviews.Review{}, fmt.Errorf("%w: canary of the store", reviews.ErrBusy)
+				r, err = reviews.Review{}, fmt.Errorf("%w: canary of the store", vitrine.ErrBusy)
 			}
 			n++
 			if !yield(r, err) || err != nil {

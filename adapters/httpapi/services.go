@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -15,70 +16,70 @@ import (
 // Apps is what the handler needs of the app service; *appsvc.Service implements it, and its documentation says what
 // each method does and which errors it returns. A program that wants to see or change what passes embeds
 // *appsvc.Service in a type of its own and overrides single methods. The status of an error follows from the sentinel
-// of package appsvc that it wraps, such as appsvc.ErrNotFound; an error that wraps none is answered with 500 and
+// of package appsvc that it wraps, such as vitrine.ErrNotFound; an error that wraps none is answered with 500 and
 // logged.
 type Apps interface {
-	AdmitChange(ctx context.Context, by appsvc.Caller, id string) error
-	AdmitTagChange(ctx context.Context, by appsvc.Caller, id, name string) error
-	AdmitCreateComponent(ctx context.Context, by appsvc.Caller) error
-	App(ctx context.Context, by appsvc.Caller, id string) (appsvc.App, error)
+	AdmitChange(ctx context.Context, by vitrine.Caller, id string) error
+	AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error
+	AdmitCreateComponent(ctx context.Context, by vitrine.Caller) error
+	App(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
 	Changed() <-chan struct{}
-	Changes(ctx context.Context, by appsvc.Caller, in appsvc.ChangesRequest) (appsvc.ChangesPage, error)
-	CheckComponent(ctx context.Context, by appsvc.Caller, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error)
-	Component(ctx context.Context, by appsvc.Caller, name string) (appsvc.Component, error)
-	ComponentVersion(ctx context.Context, by appsvc.Caller, name, version string) (appsvc.Component, error)
-	CreateApp(ctx context.Context, by appsvc.Caller, in appsvc.CreateAppRequest) (appsvc.App, error)
-	CreateComponent(ctx context.Context, by appsvc.Caller, in appsvc.CreateComponentRequest) (appsvc.Component, error)
-	DeleteComponent(ctx context.Context, by appsvc.Caller, in appsvc.DeleteComponentRequest) error
-	DeleteTag(ctx context.Context, by appsvc.Caller, in appsvc.DeleteTagRequest) error
-	Diff(ctx context.Context, by appsvc.Caller, in appsvc.DiffRequest) (appsvc.Diff, error)
-	ListApps(ctx context.Context, by appsvc.Caller, in appsvc.ListAppsRequest) (appsvc.Page[appsvc.App], error)
-	ListComponentVersions(ctx context.Context, by appsvc.Caller, in appsvc.ListComponentVersionsRequest) (appsvc.Page[appsvc.Component], error)
-	ListComponents(ctx context.Context, by appsvc.Caller, in appsvc.ListComponentsRequest) (appsvc.Page[appsvc.Component], error)
-	ListHistory(ctx context.Context, by appsvc.Caller, in appsvc.ListHistoryRequest) (appsvc.Page[appsvc.HistoryEntry], error)
-	ListTagMoves(ctx context.Context, by appsvc.Caller, in appsvc.ListTagMovesRequest) (appsvc.Page[appsvc.TagMove], error)
-	ListTags(ctx context.Context, by appsvc.Caller, in appsvc.ListTagsRequest) (appsvc.Page[appsvc.Tag], error)
-	ListVersions(ctx context.Context, by appsvc.Caller, in appsvc.ListVersionsRequest) (appsvc.Page[appsvc.App], error)
-	Patch(ctx context.Context, by appsvc.Caller, id string, patch []byte) (appsvc.App, error)
-	PutTag(ctx context.Context, by appsvc.Caller, in appsvc.PutTagRequest) (appsvc.Tag, error)
-	Restore(ctx context.Context, by appsvc.Caller, in appsvc.RestoreRequest) (appsvc.App, error)
-	Tag(ctx context.Context, by appsvc.Caller, in appsvc.TagRequest) (appsvc.Tag, error)
-	TaggedApp(ctx context.Context, by appsvc.Caller, appID, name string) (appsvc.App, error)
-	TagsNamed(ctx context.Context, by appsvc.Caller, name string, appIDs []string) ([]appsvc.Tag, error)
-	Version(ctx context.Context, by appsvc.Caller, id string, v appsvc.Version) (appsvc.App, error)
-	Watch(by appsvc.Caller, in appsvc.ChangesRequest) *appsvc.Watch
+	Changes(ctx context.Context, by vitrine.Caller, in appsvc.ChangesRequest) (appsvc.ChangesPage, error)
+	CheckComponent(ctx context.Context, by vitrine.Caller, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error)
+	Component(ctx context.Context, by vitrine.Caller, name string) (appsvc.Component, error)
+	ComponentVersion(ctx context.Context, by vitrine.Caller, name, version string) (appsvc.Component, error)
+	CreateApp(ctx context.Context, by vitrine.Caller, in appsvc.CreateAppRequest) (appsvc.App, error)
+	CreateComponent(ctx context.Context, by vitrine.Caller, in appsvc.CreateComponentRequest) (appsvc.Component, error)
+	DeleteComponent(ctx context.Context, by vitrine.Caller, in appsvc.DeleteComponentRequest) error
+	DeleteTag(ctx context.Context, by vitrine.Caller, in appsvc.DeleteTagRequest) error
+	Diff(ctx context.Context, by vitrine.Caller, in appsvc.DiffRequest) (appsvc.Diff, error)
+	ListApps(ctx context.Context, by vitrine.Caller, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error)
+	ListComponentVersions(ctx context.Context, by vitrine.Caller, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error)
+	ListComponents(ctx context.Context, by vitrine.Caller, in appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error)
+	ListHistory(ctx context.Context, by vitrine.Caller, in appsvc.ListHistoryRequest) (vitrine.Page[appsvc.HistoryEntry], error)
+	ListTagMoves(ctx context.Context, by vitrine.Caller, in appsvc.ListTagMovesRequest) (vitrine.Page[appsvc.TagMove], error)
+	ListTags(ctx context.Context, by vitrine.Caller, in appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error)
+	ListVersions(ctx context.Context, by vitrine.Caller, in appsvc.ListVersionsRequest) (vitrine.Page[appsvc.App], error)
+	Patch(ctx context.Context, by vitrine.Caller, id string, patch []byte) (appsvc.App, error)
+	PutTag(ctx context.Context, by vitrine.Caller, in appsvc.PutTagRequest) (appsvc.Tag, error)
+	Restore(ctx context.Context, by vitrine.Caller, in appsvc.RestoreRequest) (appsvc.App, error)
+	Tag(ctx context.Context, by vitrine.Caller, in appsvc.TagRequest) (appsvc.Tag, error)
+	TaggedApp(ctx context.Context, by vitrine.Caller, appID, name string) (appsvc.App, error)
+	TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]appsvc.Tag, error)
+	Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error)
+	Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch
 }
 
 // Assets is what the handler needs of the asset manager; *assets.Service implements it. What is said of Apps holds here
 // too.
 type Assets interface {
-	Admit(by assets.Caller, lib assets.Library) error
-	AdmitAssignAssets(ctx context.Context, by assets.Caller, lib assets.Library, folder string) error
-	AdmitChange(ctx context.Context, by assets.Caller, lib assets.Library) error
-	AdmitChangePermissions(ctx context.Context, by assets.Caller, lib assets.Library, folder string) error
-	Asset(ctx context.Context, by assets.Caller, lib assets.Library, id string) (assets.Asset, error)
-	AssignAssets(ctx context.Context, by assets.Caller, lib assets.Library, in assets.AssignAssetsRequest) (assets.AssignedAssets, error)
-	Attributes(ctx context.Context, by assets.Caller, lib assets.Library, key string) ([]assets.Attribute, error)
+	Admit(by vitrine.Caller, lib assets.Library) error
+	AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib assets.Library, folder string) error
+	AdmitChange(ctx context.Context, by vitrine.Caller, lib assets.Library) error
+	AdmitChangePermissions(ctx context.Context, by vitrine.Caller, lib assets.Library, folder string) error
+	Asset(ctx context.Context, by vitrine.Caller, lib assets.Library, id string) (assets.Asset, error)
+	AssignAssets(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.AssignAssetsRequest) (assets.AssignedAssets, error)
+	Attributes(ctx context.Context, by vitrine.Caller, lib assets.Library, key string) ([]assets.Attribute, error)
 	Changed() <-chan struct{}
-	Changes(ctx context.Context, by assets.Caller, lib assets.Library, in assets.ChangesRequest) (assets.ChangesPage, error)
-	ChangeAssets(ctx context.Context, by assets.Caller, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error)
-	ChangeAttributes(ctx context.Context, by assets.Caller, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error)
-	ChangeFolders(ctx context.Context, by assets.Caller, lib assets.Library, in assets.ChangeFoldersRequest) ([]assets.Folder, error)
-	ChangePermissions(ctx context.Context, by assets.Caller, lib assets.Library, in assets.ChangePermissionsRequest) ([]assets.Permission, error)
-	Explain(ctx context.Context, by assets.Caller, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error)
-	Folder(ctx context.Context, by assets.Caller, lib assets.Library, id string) (assets.Folder, error)
-	ListFolders(ctx context.Context, by assets.Caller, lib assets.Library, in assets.ListFoldersRequest) (assets.Page[assets.Folder], error)
-	Permissions(ctx context.Context, by assets.Caller, lib assets.Library, folder string) ([]assets.Permission, error)
-	Search(ctx context.Context, by assets.Caller, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error)
+	Changes(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangesRequest) (assets.ChangesPage, error)
+	ChangeAssets(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error)
+	ChangeAttributes(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error)
+	ChangeFolders(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeFoldersRequest) ([]assets.Folder, error)
+	ChangePermissions(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangePermissionsRequest) ([]assets.Permission, error)
+	Explain(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error)
+	Folder(ctx context.Context, by vitrine.Caller, lib assets.Library, id string) (assets.Folder, error)
+	ListFolders(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ListFoldersRequest) (vitrine.Page[assets.Folder], error)
+	Permissions(ctx context.Context, by vitrine.Caller, lib assets.Library, folder string) ([]assets.Permission, error)
+	Search(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error)
 }
 
 // Reviews is what the handler needs of the reviews; *reviews.Service implements it. What is said of Apps holds here
 // too.
 type Reviews interface {
-	Admit(by reviews.Caller, network string) error
-	Export(ctx context.Context, by reviews.Caller, in reviews.ExportRequest) error
-	Import(ctx context.Context, by reviews.Caller, in reviews.ImportRequest) (reviews.Report, error)
-	ListCollections(ctx context.Context, by reviews.Caller, in reviews.ListCollectionsRequest) (reviews.Page[reviews.CollectionRecord], error)
-	ListReviews(ctx context.Context, by reviews.Caller, in reviews.ListReviewsRequest) (reviews.Page[reviews.ReviewRecord], error)
-	NetworkOf(by reviews.Caller) (string, error)
+	Admit(by vitrine.Caller, network string) error
+	Export(ctx context.Context, by vitrine.Caller, in reviews.ExportRequest) error
+	Import(ctx context.Context, by vitrine.Caller, in reviews.ImportRequest) (reviews.Report, error)
+	ListCollections(ctx context.Context, by vitrine.Caller, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error)
+	ListReviews(ctx context.Context, by vitrine.Caller, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error)
+	NetworkOf(by vitrine.Caller) (string, error)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -19,7 +20,7 @@ type purging struct {
 	purge func(appID, tag string)
 }
 
-func (p purging) PutTag(ctx context.Context, by appsvc.Caller, in appsvc.PutTagRequest) (appsvc.Tag, error) {
+func (p purging) PutTag(ctx context.Context, by vitrine.Caller, in appsvc.PutTagRequest) (appsvc.Tag, error) {
 	tag, err := p.Service.PutTag(ctx, by, in)
 	if err == nil {
 		p.purge(tag.AppID, tag.Name)
@@ -42,7 +43,7 @@ func ExampleApps() {
 	if err != nil {
 		panic(err)
 	}
-	app, err := svc.CreateApp(ctx, appsvc.Caller{URN: me.URN, Moderates: me.Moderates},
+	app, err := svc.CreateApp(ctx, vitrine.Caller{URN: me.URN, Moderates: me.Moderates},
 		appsvc.CreateAppRequest{Title: "Front page", Groups: me.Moderates})
 	if err != nil {
 		panic(err)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -84,7 +85,7 @@ type scripted struct {
 	ended  chan error // what export has returned
 }
 
-func (s scripted) Export(_ context.Context, _ reviews.Caller, in reviews.ExportRequest) error {
+func (s scripted) Export(_ context.Context, _ vitrine.Caller, in reviews.ExportRequest) error {
 	err := s.export(in.To)
 	s.ended <- err
 	return err
@@ -210,7 +211,7 @@ type oneApp struct {
 	bytes int
 }
 
-func (a oneApp) App(context.Context, appsvc.Caller, string) (appsvc.App, error) {
+func (a oneApp) App(context.Context, vitrine.Caller, string) (appsvc.App, error) {
 	return appsvc.App{Body: appsvc.Body(`{"title":"` + strings.Repeat("x", a.bytes) + `"}`)}, nil
 }
 
@@ -268,7 +269,7 @@ func TestABodyThatStopsIsCutOff(t *testing.T) {
 // longEvents is a feed without an end, whose pages have one event of 10 KiB, too few to need memory of the budget.
 type longEvents struct{ alwaysMore }
 
-func (longEvents) Changes(context.Context, appsvc.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
+func (longEvents) Changes(context.Context, vitrine.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
 	return appsvc.ChangesPage{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated, AppID: strings.Repeat("x", 10<<10)}}, Next: "x", More: true}, nil
 }
 

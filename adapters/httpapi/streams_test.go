@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -314,7 +315,7 @@ type alwaysMore struct {
 	begun time.Time
 }
 
-func (a alwaysMore) Changes(context.Context, appsvc.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
+func (a alwaysMore) Changes(context.Context, vitrine.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
 	time.Sleep(time.Second)
 	if time.Since(a.begun) > time.Hour {
 		return appsvc.ChangesPage{}, errors.New("the stream is not ended")
@@ -322,7 +323,7 @@ func (a alwaysMore) Changes(context.Context, appsvc.Caller, appsvc.ChangesReques
 	return appsvc.ChangesPage{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated}}, Next: "x", More: true}, nil
 }
 
-func (a alwaysMore) Watch(by appsvc.Caller, in appsvc.ChangesRequest) *appsvc.Watch {
+func (a alwaysMore) Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch {
 	return appsvc.New(memory.New().Apps(), nil).Watch(by, in)
 }
 
@@ -357,7 +358,7 @@ type outage struct {
 
 func (o *outage) View(ctx context.Context, fn func(appsvc.Reader) error) error {
 	if o.down.Load() {
-		return appsvc.ErrBusy
+		return vitrine.ErrBusy
 	}
 	return o.Store.View(ctx, fn)
 }
@@ -396,7 +397,7 @@ func TestAQuietStreamOutlivesAnOutageOfTheStore(t *testing.T) {
 			}
 		}
 		store.down.Store(false)
-		if _, err := apps.CreateApp(t.Context(), appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
+		if _, err := apps.CreateApp(t.Context(), vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
 			t.Fatal(err)
 		}
 		for line() != "event: app.created" {
@@ -504,7 +505,7 @@ func TestTheLagOfStreams(t *testing.T) {
 		}
 		create := func() {
 			t.Helper()
-			if _, err := apps.CreateApp(t.Context(), appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
+			if _, err := apps.CreateApp(t.Context(), vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
 				t.Fatal(err)
 			}
 		}

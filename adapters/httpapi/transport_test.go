@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -162,12 +163,12 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		says   string
 	}{
 		{errors.New("secret detail: disk /dev/sda"), 500, "internal error"},
-		{fmt.Errorf("secret detail: %w", appsvc.ErrBusy), 503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
+		{fmt.Errorf("secret detail: %w", vitrine.ErrBusy), 503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
 		{fmt.Errorf("secret detail: %w", context.Canceled), 503, "again"},
-		{fmt.Errorf("secret detail: %w", appsvc.ErrFull), 507, "full"},
+		{fmt.Errorf("secret detail: %w", vitrine.ErrFull), 507, "full"},
 		{fmt.Errorf("secret detail: %w", context.DeadlineExceeded), 503, "again"},
-		{fmt.Errorf("secret detail: %w", appsvc.ErrUnknown), 503, "not known whether the write was kept"},
-		{fmt.Errorf("secret detail: %w: %w", appsvc.ErrUnknown, context.DeadlineExceeded), 503, "not known whether the write was kept"},
+		{fmt.Errorf("secret detail: %w", vitrine.ErrUnknown), 503, "not known whether the write was kept"},
+		{fmt.Errorf("secret detail: %w: %w", vitrine.ErrUnknown, context.DeadlineExceeded), 503, "not known whether the write was kept"},
 	} {
 		w := newWorld(t, func(conf *httpapi.Config) { conf.Apps = appsvc.New(brokenStore{c.err}, nil) })
 		r := w.as(editor, "GET", "/apps/", "").want(c.status, c.says)
@@ -251,7 +252,7 @@ func (d damagedStore) View(ctx context.Context, fn func(appsvc.Reader) error) er
 
 type damagedReader struct{ appsvc.Reader }
 
-func (d damagedReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+func (d damagedReader) App(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
 	app, err := d.Reader.App(ctx, id, v)
 	app.Body = nil
 	return app, err

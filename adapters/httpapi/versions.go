@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
@@ -70,14 +71,14 @@ func (a appRoutes) versions(c *call, id, path string) error {
 
 // before returns the version that the parameter before names, the zero Version when it is not given. Versions are numbers, so
 // a version serves as the cursor of this list; it need not exist.
-func (q query) before() (appsvc.Version, error) {
+func (q query) before() (vitrine.Version, error) {
 	s, err := q.one("before")
 	if err != nil || !q.has("before") {
-		return appsvc.Version{}, err
+		return vitrine.Version{}, err
 	}
-	v, err := appsvc.ParseVersion(s)
+	v, err := vitrine.ParseVersion(s)
 	if err != nil {
-		return appsvc.Version{}, refuseParameter("before",
+		return vitrine.Version{}, refuseParameter("before",
 			"%q is not a version: want a decimal number of at most 63 bits, without leading zeros", s)
 	}
 	return v, nil
@@ -92,7 +93,7 @@ func (a appRoutes) version(c *call) error {
 	if err != nil {
 		return err
 	}
-	v, err := appsvc.ParseVersion(c.param(1))
+	v, err := vitrine.ParseVersion(c.param(1))
 	if err != nil { // no version has such a name
 		return errNoResource
 	}
@@ -166,7 +167,7 @@ func either(name string, value *string, alias string, other *string) (used, text
 // under returns err with the pointer changed to "/" + name if it points to pointer. The service names members by their
 // first name; the client must find the name that it has sent.
 func under(name, pointer string, err error) error {
-	e, ok := errors.AsType[*appsvc.Error](err)
+	e, ok := errors.AsType[*vitrine.Error](err)
 	if !ok || e.Pointer != pointer {
 		return err
 	}
@@ -179,19 +180,19 @@ func under(name, pointer string, err error) error {
 // out. A client then needs no read before the write, and a repeat with an idempotency key has the same body even if the app
 // has got another version meanwhile. Only true is accepted. names are the members that would name a version by its number;
 // it is a 400 if one of them is given too.
-func latestVersion(latest bool, names ...*string) (appsvc.Version, error) {
+func latestVersion(latest bool, names ...*string) (vitrine.Version, error) {
 	if !latest || slices.ContainsFunc(names, func(name *string) bool { return name != nil }) {
-		return appsvc.Version{}, refusePointer(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
+		return vitrine.Version{}, refusePointer(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
 	}
-	return appsvc.Latest, nil
+	return vitrine.Latest, nil
 }
 
 // bodyVersion reads a member of a body that names a version. A string that is the name of no version is an
 // unknown version like any other.
-func bodyVersion(name, s string) (appsvc.Version, error) {
-	v, err := appsvc.ParseVersion(s)
+func bodyVersion(name, s string) (vitrine.Version, error) {
+	v, err := vitrine.ParseVersion(s)
 	if err != nil {
-		return appsvc.Version{}, refusePointer(http.StatusNotFound, "/"+name, "no version is named %q", s)
+		return vitrine.Version{}, refusePointer(http.StatusNotFound, "/"+name, "no version is named %q", s)
 	}
 	return v, nil
 }

@@ -42,6 +42,7 @@ import (
 	"sync"
 
 	"github.com/qri-io/jsonschema"
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -91,7 +92,7 @@ type schema struct {
 
 // Validate implements appsvc.Schema. It returns the violations of a config, none if the config conforms, and an error
 // for a config that would take too long.
-func (s *schema) Validate(config []byte) ([]appsvc.Violation, error) {
+func (s *schema) Validate(config []byte) ([]vitrine.Violation, error) {
 	doc, err := decode(config)
 	if err != nil {
 		return nil, fmt.Errorf("the config is not JSON: %w", err)
@@ -115,13 +116,13 @@ const maxViolations = 100
 
 // violations returns the first maxViolations faults, ordered by pointer, keyword and message, each once. The library finds
 // them in the random order of maps, so without an order two calls would report different ones.
-func violations(faults []jsonschema.KeyError) []appsvc.Violation {
-	var out []appsvc.Violation
+func violations(faults []jsonschema.KeyError) []vitrine.Violation {
+	var out []vitrine.Violation
 	for _, fault := range faults {
-		out = append(out, appsvc.Violation{
+		out = append(out, vitrine.Violation{
 			Pointer: strings.TrimSuffix(fault.PropertyPath, "/"), Keyword: keywordOf(fault.Message), Message: shorten(fault.Message)})
 	}
-	slices.SortFunc(out, func(a, b appsvc.Violation) int {
+	slices.SortFunc(out, func(a, b vitrine.Violation) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Keyword, b.Keyword), strings.Compare(a.Message, b.Message))
 	})
 	out = slices.Compact(out)

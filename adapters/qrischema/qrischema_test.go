@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/qrischema"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -146,7 +147,7 @@ func TestViolations(t *testing.T) {
 			t.Fatal(err)
 		}
 		violations, err := compiled.Validate([]byte(tc.config))
-		if err != nil || !slices.ContainsFunc(violations, func(v appsvc.Violation) bool {
+		if err != nil || !slices.ContainsFunc(violations, func(v vitrine.Violation) bool {
 			return v.Pointer == tc.pointer && v.Keyword == tc.keyword && v.Message != ""
 		}) {
 			t.Errorf("%s, %s: have %+v, %v, want %q at %q", tc.schema, tc.config, violations, err, tc.keyword, tc.pointer)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -39,7 +40,7 @@ func (s appSource) feeds(context.Context, Endpoint) ([]feed, error) {
 // place of the change, as readers of these groups do: the app's new content is not theirs.
 func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, error) {
 	read, err := s.apps.Outbox(ctx, appsvc.OutboxRequest{After: after})
-	if e, ok := errors.AsType[*appsvc.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
 		return page{}, fmt.Errorf("%w: %w", errGone, err)
 	}
 	if err != nil {

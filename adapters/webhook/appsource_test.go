@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -51,7 +52,7 @@ func TestChangesOfApps(t *testing.T) {
 			defer close(done)
 			_ = d.Run(ctx)
 		}()
-		me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -112,7 +113,7 @@ func TestForeignCursorsAreGone(t *testing.T) {
 		if _, err := db.Webhooks().Swap(t.Context(), to("a").stored(), nil, text); err != nil {
 			t.Fatal(err)
 		}
-		me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
+		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
 		if _, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
 			t.Fatal(err)
 		}

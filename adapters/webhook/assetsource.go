@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -56,7 +57,7 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 // runs the program.
 func (s assetSource) read(ctx context.Context, lib assets.Library, network, after string) (page, error) {
 	read, err := s.assets.Outbox(ctx, lib, assets.ChangesRequest{After: after})
-	if e, ok := errors.AsType[*assets.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
 		return page{}, fmt.Errorf("%w: %w", errGone, err)
 	}
 	if err != nil {

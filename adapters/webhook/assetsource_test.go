@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -23,7 +24,7 @@ func TestChangesOfAssets(t *testing.T) {
 		lib := func(name string) assets.Library { return assets.Library{Network: name, ID: name} }
 		add := func(name, id string) {
 			t.Helper()
-			me := assets.Caller{URN: network(name) + ":user=me", Moderates: []string{network(name)}}
+			me := vitrine.Caller{URN: network(name) + ":user=me", Moderates: []string{network(name)}}
 			_, err := library.ChangeAssets(t.Context(), me, lib(name), assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 				{ID: id, Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"x"}`)}}})
 			if err != nil {
@@ -51,7 +52,7 @@ func TestChangesOfAssets(t *testing.T) {
 		settle()
 		add("a.test", "1")
 		add("b.test", "1")
-		me := assets.Caller{URN: network("b.test") + ":user=me", Moderates: []string{network("b.test")}}
+		me := vitrine.Caller{URN: network("b.test") + ":user=me", Moderates: []string{network("b.test")}}
 		if _, err := library.ChangeFolders(t.Context(), me, lib("b.test"), assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Drafts"}}}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
@@ -57,9 +58,9 @@ func TestChangesOfAssetsFromStores(t *testing.T) {
 // libraryOf is the library of a network, and libraryMe its moderator.
 func libraryOf(network string) assets.Library { return assets.Library{Network: network, ID: network} }
 
-func libraryMe(network string) assets.Caller {
+func libraryMe(network string) vitrine.Caller {
 	urn := "urn:vitrine:" + network
-	return assets.Caller{URN: urn + ":user=me", Moderates: []string{urn}}
+	return vitrine.Caller{URN: urn + ":user=me", Moderates: []string{urn}}
 }
 
 // add adds an asset and returns its id.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -82,7 +83,7 @@ func Example_receiver() {
 	}
 	go d.Run(ctx)
 
-	me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
+	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
 	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: me.Moderates})
 	if err != nil {
 		fmt.Println(err)

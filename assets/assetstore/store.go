@@ -16,7 +16,7 @@ import (
 // errors that wrap them. Every method may return ErrBusy when the data cannot be reached in time,
 // and the error of ctx when ctx is done. Every write may return ErrFull when there is no room. A
 // method returns ErrNotFound only where its comment says so. After the store was closed, View and
-// Update return an error that wraps appsvc.ErrClosed, and Libraries yields it. The Service treats
+// Update return an error that wraps vitrine.ErrClosed, and Libraries yields it. The Service treats
 // any other error as a fault of the driver.
 //
 // A driver copies the slices that it stores, so later changes by the caller do not affect the

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -32,7 +33,7 @@ func newHandler() (h http.Handler, link string, err error) {
 	db := memory.New() // or: db, err := sqlite.Open("apps.db", nil)
 	apps := appsvc.New(db.Apps(), nil)
 	network := "urn:vitrine:example.test"
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	_, err = apps.CreateApp(context.Background(), me, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
 	if err != nil {
 		return nil, "", err

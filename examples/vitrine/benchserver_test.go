@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/julienschmidt/httprouter"
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -119,7 +120,7 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 
 // fillBench makes so many apps, each with a tag. The last one is read.
 func fillBench(apps *appsvc.Service, count int, target *benchTarget) error {
-	ctx, by := context.Background(), appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, Components: true}
+	ctx, by := context.Background(), vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, Components: true}
 	if _, err := apps.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(demoAnalytics)}); err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func fillBench(apps *appsvc.Service, count int, target *benchTarget) error {
 		target.Latest = "/apps/" + app.ID
 		target.Tagged = target.Latest + "/tagged/live"
 		target.Apps = append(target.Apps, target.Latest)
-		if _, err := apps.PutTag(ctx, by, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)}); err != nil {
+		if _, err := apps.PutTag(ctx, by, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -107,7 +108,7 @@ func (c *demoClock) date(days int) string {
 func mark(ctx context.Context, apps appsvc.Store, clock *demoClock) error {
 	clock.now = clock.time(demoTime{9, 7, 55})
 	svc := appsvc.New(apps, &appsvc.Options{Now: clock.Now, NewID: func() string { return demoMark }})
-	by := appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 	_, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "Sample data of vitrine -demo", Groups: []string{demoNetwork}})
 	return err
 }
@@ -116,7 +117,7 @@ func mark(ctx context.Context, apps appsvc.Store, clock *demoClock) error {
 func marked(ctx context.Context, apps appsvc.Store) error {
 	return apps.View(ctx, func(r appsvc.Reader) error {
 		_, err := r.Head(ctx, demoMark)
-		if errors.Is(err, appsvc.ErrNotFound) {
+		if errors.Is(err, vitrine.ErrNotFound) {
 			return exitError{errForeign, exitUsage}
 		}
 		return err

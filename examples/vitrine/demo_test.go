@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -29,7 +30,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 	}
 	s := fill()
 	apps, library, stored := appsvc.New(s.Apps, nil), assets.New(s.Assets, nil), reviews.New(s.Reviews, nil)
-	by := appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 
 	t.Run("apps with a history of several people over days, in the order of the feed", func(t *testing.T) {
 		page, err := apps.Changes(ctx, by, appsvc.ChangesRequest{Limit: 500})
@@ -58,7 +59,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("a restricted folder, whose assets the editor does not see", func(t *testing.T) {
-		me, editors := assets.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, demoMember(byEditor)
+		me, editors := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, demoMember(byEditor)
 		list, err := library.ListFolders(ctx, me, demoLibrary, assets.ListFoldersRequest{})
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("collections of reviews with ratings in several dimensions", func(t *testing.T) {
-		list, err := stored.ListCollections(ctx, reviews.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, reviews.ListCollectionsRequest{})
+		list, err := stored.ListCollections(ctx, vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, reviews.ListCollectionsRequest{})
 		if err != nil || len(list.Items) != len(demoCollections) {
 			t.Fatalf("%+v, %v", list, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -20,8 +21,8 @@ const (
 var demoSites = []string{demoNetwork + ":site=news", demoNetwork + ":site=blog", demoNetwork + ":site=shop", demoNetwork + ":site=events"}
 
 // demoAuthor returns one of the users as a caller.
-func demoAuthor(name string) appsvc.Caller {
-	return appsvc.Caller{URN: demoNetwork + ":user=" + name, Moderates: demoSites}
+func demoAuthor(name string) vitrine.Caller {
+	return vitrine.Caller{URN: demoNetwork + ":user=" + name, Moderates: demoSites}
 }
 
 // demoApp is a sample app with its history: how it was created, and what was done to it since.
@@ -55,7 +56,7 @@ func edited(change func(p *appsvc.PatchBuilder)) demoAction {
 }
 
 // tagged returns the action that sets a tag.
-func tagged(name string, v appsvc.Version) demoAction {
+func tagged(name string, v vitrine.Version) demoAction {
 	return func(ctx context.Context, apps *appsvc.Session, id string) error {
 		_, err := apps.PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: name, Version: v})
 		return err
@@ -63,7 +64,7 @@ func tagged(name string, v appsvc.Version) demoAction {
 }
 
 // restored returns the action that restores an earlier version.
-func restored(v appsvc.Version) demoAction {
+func restored(v vitrine.Version) demoAction {
 	return func(ctx context.Context, apps *appsvc.Session, id string) error {
 		_, err := apps.Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: v})
 		return err
@@ -144,8 +145,8 @@ func fillApps(ctx context.Context, s *appsvc.Service, clock *demoClock) (first s
 
 // demoApps returns the sample apps. One of the requests that -demo prints reads the first.
 func demoApps(clock *demoClock) []demoApp {
-	version := appsvc.NewVersion[int]
-	latest := appsvc.Latest
+	version := vitrine.NewVersion[int]
+	latest := vitrine.Latest
 	return []demoApp{{
 		title: "Front page", site: "news", made: demoTime{9, 8, 40}, by: byDesigner,
 		elements: []appsvc.NewElement{

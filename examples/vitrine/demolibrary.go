@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -55,8 +56,8 @@ const (
 
 // demoMember returns one of the users as a member of the network. The newsdesk moderates the network. The editor has
 // the rights that folders give to the role, and does not see the embargoed folders.
-func demoMember(name string) assets.Caller {
-	by := assets.Caller{URN: demoNetwork + ":user=" + name, Roles: []string{name}}
+func demoMember(name string) vitrine.Caller {
+	by := vitrine.Caller{URN: demoNetwork + ":user=" + name, Roles: []string{name}}
 	if name == byNewsdesk {
 		by.Moderates = []string{demoNetwork}
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -84,7 +85,7 @@ func fillReviews(ctx context.Context, s *reviews.Service, clock *demoClock) erro
 			return err
 		}
 	}
-	by := reviews.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 	report, err := s.Import(ctx, by, reviews.ImportRequest{Network: demoLibrary.Network, File: &file})
 	if err == nil && report.Errors > 0 {
 		err = fmt.Errorf("the sample reviews: %s", report.Problems[0].Message)

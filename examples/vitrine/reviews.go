@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine"
 )
 
 // exitUnable is the exit status of a reviews command that could not do its work. If it did and some record had an
@@ -13,7 +13,7 @@ import (
 const exitUnable = 2
 
 // operator is the caller of every command of reviews: whoever may open the store may do everything.
-var operator = reviews.Caller{Operator: true}
+var operator = vitrine.Caller{Operator: true}
 
 // reviewCommand carries out the command whose name follows the word reviews.
 func reviewCommand(ctx context.Context, p *program, args []string) error {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -48,7 +49,7 @@ func deleteReviews(ctx context.Context, p *program, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	done, err := reviews.New(s.Reviews, nil).Delete(ctx, operator, in)
-	if errors.Is(err, reviews.ErrInvalid) {
+	if errors.Is(err, vitrine.ErrInvalid) {
 		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
 	}
 	if done != (reviews.Deleted{}) {

@@ -58,7 +58,7 @@ type Position struct {
 //
 // A driver returns the errors ErrNotFound, ErrBusy, ErrFull and ErrUnknown of this package, or errors that wrap them. Every
 // method may return ErrBusy if the data cannot be reached in time, and the error of ctx if ctx is done. Every write may return
-// ErrFull if there is no room. After the store was closed, View and Update return an error that wraps appsvc.ErrClosed, and
+// ErrFull if there is no room. After the store was closed, View and Update return an error that wraps vitrine.ErrClosed, and
 // Networks yields it. Any other error is an internal one, and the caller gives up.
 //
 // Networks, keys and ids are compared byte by byte and may have any length. A driver copies the slices that it stores, so

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/proof"
@@ -65,7 +66,7 @@ func fill(t testing.TB, s archive.Stores, seed uint64) {
 
 func fillApps(t testing.TB, svc *appsvc.Service, random *rand.Rand) {
 	t.Helper()
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
+	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
 	for _, version := range []string{"2.0.0", "1.0.0", "10.0.0"} {
 		_, err := svc.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, `{"name":"@scope/poll","version":%q,"main":"https://example.test/poll.js",`+
 			`"configSchema":{"type":"object"},"more":["\u0041\/<>",1.10,9007199254740993]}`, version), IdempotencyKey: "create-" + version})
@@ -83,21 +84,21 @@ func fillApps(t testing.TB, svc *appsvc.Service, random *rand.Rand) {
 			check(t, err)
 			app.Version = app.Version.Next()
 		}
-		restored, err := svc.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(random.Int64N(app.Version.Number() + 1))})
+		restored, err := svc.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(random.Int64N(app.Version.Number() + 1))})
 		check(t, err)
 		app.Version = restored.Version
 		for n := range 2 { // a tag that is gone
-			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "gone", Version: appsvc.NewVersion(n)})
+			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "gone", Version: vitrine.NewVersion(n)})
 			check(t, err)
 		}
 		check(t, svc.DeleteTag(ctx, me, appsvc.DeleteTagRequest{AppID: app.ID, Name: "gone"}))
 		for _, name := range []string{"production", "staging"} {
-			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: name, Version: appsvc.Latest})
+			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: name, Version: vitrine.Latest})
 			check(t, err)
 		}
 		for range random.IntN(5) {
 			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: fmt.Sprint("tag", random.IntN(9)),
-				Version: appsvc.NewVersion(random.Int64N(app.Version.Number() + 1)), IdempotencyKey: fmt.Sprint("tag-", random.Int64())})
+				Version: vitrine.NewVersion(random.Int64N(app.Version.Number() + 1)), IdempotencyKey: fmt.Sprint("tag-", random.Int64())})
 			check(t, err)
 		}
 	}
@@ -105,7 +106,7 @@ func fillApps(t testing.TB, svc *appsvc.Service, random *rand.Rand) {
 
 func fillLibrary(t testing.TB, svc *assets.Service, lib assets.Library, random *rand.Rand) {
 	t.Helper()
-	me := assets.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	made, err := svc.ChangeFolders(ctx, me, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{
 		{Label: "Drafts", Permissions: []assets.Permission{{Operation: assets.Edit, Role: &assets.Subject{ID: "editors"}}}}, {Label: "Old"},
 	}})
@@ -149,7 +150,7 @@ func fillReviews(t testing.TB, svc *reviews.Service, network string, random *ran
 		}
 		file.WriteString("]}\n")
 	}
-	report, err := svc.Import(ctx, reviews.Caller{Operator: true}, reviews.ImportRequest{Network: network, File: strings.NewReader(file.String())})
+	report, err := svc.Import(ctx, vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: network, File: strings.NewReader(file.String())})
 	check(t, err)
 	if report.Rejected > 0 || report.Errors > 0 {
 		t.Fatalf("the file of the test has errors: %+v", report)
@@ -195,8 +196,8 @@ func TestAnImportedStoreCanBeUsed(t *testing.T) {
 	data, _ := export(t, source)
 	_, err := archive.Import(ctx, target, bytes.NewReader(data), nil)
 	check(t, err)
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
-	lib, moderator := assets.Library{Network: "example.test", ID: "example.test"}, assets.Caller{URN: me.URN, Moderates: me.Moderates}
+	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	lib, moderator := assets.Library{Network: "example.test", ID: "example.test"}, vitrine.Caller{URN: me.URN, Moderates: me.Moderates}
 	var saw []string
 	for _, s := range []archive.Stores{source, target} {
 		apps, _, err := unpage(appsvc.New(s.Apps, nil).ListApps(ctx, me, appsvc.ListAppsRequest{UsingComponent: "@scope/poll"}))
@@ -209,7 +210,7 @@ func TestAnImportedStoreCanBeUsed(t *testing.T) {
 		check(t, err)
 		page, err := assets.New(s.Assets, nil).Search(ctx, moderator, lib, assets.SearchRequest{Query: "creme", Limit: 3})
 		check(t, err)
-		stats, err := reviews.New(s.Reviews, nil).Collection(ctx, reviews.Caller{Operator: true}, reviews.CollectionRequest{Network: reviews.DefaultNetwork, Source: "shop", ID: "YmVk"})
+		stats, err := reviews.New(s.Reviews, nil).Collection(ctx, vitrine.Caller{Operator: true}, reviews.CollectionRequest{Network: reviews.DefaultNetwork, Source: "shop", ID: "YmVk"})
 		check(t, err)
 		saw = append(saw, fmt.Sprintf("%+v\n%s\n%+v\n%+v", apps, again.ID, page, stats))
 	}
@@ -236,8 +237,8 @@ func TestNetworksComeBackFromAnArchive(t *testing.T) {
 	}
 	var had, has bytes.Buffer
 	for _, network := range []string{"a", "b", "c"} {
-		check(t, reviews.New(source.Reviews, nil).Export(ctx, reviews.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &had}))
-		check(t, reviews.New(target.Reviews, nil).Export(ctx, reviews.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &has}))
+		check(t, reviews.New(source.Reviews, nil).Export(ctx, vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &had}))
+		check(t, reviews.New(target.Reviews, nil).Export(ctx, vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &has}))
 	}
 	if !bytes.Equal(had.Bytes(), has.Bytes()) {
 		t.Error("the reviews are others")
@@ -372,27 +373,27 @@ func TestErrorsOfDamageAreReadable(t *testing.T) {
 }
 
 // unpage takes a page apart.
-func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+func unpage[T any](p vitrine.Page[T], err error) (items []T, next string, _ error) {
 	return p.Items, p.Next, err
 }
 
 // listed takes a page apart, and reports whether another one follows.
-func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+func listed[T any](p vitrine.Page[T], err error) (items []T, more bool, _ error) {
 	return p.Items, p.Next != "", err
 }
 
 // Moves of a tag are exported in portions.
 func TestEveryMoveOfATagIsInTheArchive(t *testing.T) {
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	for _, count := range []int{1, 255, 256, 257, 512, 513} {
 		source, target := inMemory(), inMemory()
 		svc := appsvc.New(source.Apps, nil)
 		app, err := svc.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
 		check(t, err)
-		_, err = svc.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.Latest})
+		_, err = svc.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
 		check(t, err)
 		for n := range count {
-			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(n % 2)})
+			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(n % 2)})
 			check(t, err)
 		}
 		data, counts := export(t, source)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -13,8 +14,8 @@ import (
 )
 
 var (
-	appCaller   = appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
-	assetCaller = assets.Caller{URN: appCaller.URN, Moderates: appCaller.Moderates}
+	appCaller   = vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	assetCaller = vitrine.Caller{URN: appCaller.URN, Moderates: appCaller.Moderates}
 	library     = assets.Library{Network: "example.test", ID: "example.test"}
 )
 
@@ -35,11 +36,11 @@ var feeds = map[string]struct {
 	"apps": {func(s archive.Stores, after string) (int, string, error) {
 		page, err := appsvc.New(s.Apps, nil).Changes(ctx, appCaller, appsvc.ChangesRequest{After: after})
 		return len(page.Changes), page.Next, err
-	}, appsvc.ErrInvalid, appsvc.ErrGone},
+	}, vitrine.ErrInvalid, vitrine.ErrGone},
 	"a library": {func(s archive.Stores, after string) (int, string, error) {
 		page, err := assets.New(s.Assets, nil).Changes(ctx, assetCaller, library, assets.ChangesRequest{After: after})
 		return len(page.Changes), page.Next, err
-	}, assets.ErrInvalid, assets.ErrGone},
+	}, vitrine.ErrInvalid, vitrine.ErrGone},
 }
 
 // An archive has no feeds of changes. The imported stores have new feeds, which are empty. A cursor belongs to its store, so it
@@ -106,19 +107,19 @@ var pages = map[string]func(s archive.Stores, after string) (items, next string,
 		return fmt.Sprintf("%+v", page.Items), page.Next, err
 	},
 	"collections": func(s archive.Stores, after string) (string, string, error) {
-		page, err := reviews.New(s.Reviews, nil).ListCollections(ctx, reviews.Caller{Operator: true},
+		page, err := reviews.New(s.Reviews, nil).ListCollections(ctx, vitrine.Caller{Operator: true},
 			reviews.ListCollectionsRequest{Network: "example.test", Limit: 1, After: after})
 		return fmt.Sprintf("%+v", page.Items), page.Next, err
 	},
 	"reviews": func(s archive.Stores, after string) (string, string, error) {
-		page, err := reviews.New(s.Reviews, nil).ListReviews(ctx, reviews.Caller{Operator: true},
+		page, err := reviews.New(s.Reviews, nil).ListReviews(ctx, vitrine.Caller{Operator: true},
 			reviews.ListReviewsRequest{Network: "example.test", Collection: "YmVk", Limit: 1, After: after})
 		return fmt.Sprintf("%+v", page.Items), page.Next, err
 	},
 }
 
 // shown writes the items of a page of appsvc.
-func shown[T any](page appsvc.Page[T], err error) (items, next string, _ error) {
+func shown[T any](page vitrine.Page[T], err error) (items, next string, _ error) {
 	return fmt.Sprintf("%+v", page.Items), page.Next, err
 }
 

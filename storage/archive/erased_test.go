@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -20,7 +21,7 @@ func TestErasedReviewsAreInNoArchive(t *testing.T) {
 		`{"id":"1","author_id":"erased","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[50]},` +
 		`{"id":"2","author_id":"u","parent_id":"1","title":"t","body_html":"","created":"2021-01-02T03:04:05.5+01:00","ratings":[60]},` +
 		`{"id":"3","author_id":"u","parent_id":"2","title":"t","body_html":"","created":"2019-01-02T03:04:05Z","ratings":[70]}]}`
-	operator := reviews.Caller{Operator: true}
+	operator := vitrine.Caller{Operator: true}
 	service := reviews.New(from.Reviews(), nil)
 	_, err := service.Import(t.Context(), operator, reviews.ImportRequest{Network: "n", File: strings.NewReader(file)})
 	check(t, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -123,7 +124,7 @@ func (x *exporter) app(r appsvc.Reader, id string) error {
 	if err != nil {
 		return err
 	}
-	restored := map[appsvc.Version]appsvc.Version{}
+	restored := map[vitrine.Version]vitrine.Version{}
 	for rest, err := range r.Restorations(x.ctx, appsvc.VersionQuery{AppID: id}) {
 		if err != nil {
 			return fmt.Errorf("restorations of app %q: %w", id, err)
@@ -131,7 +132,7 @@ func (x *exporter) app(r appsvc.Reader, id string) error {
 		restored[rest.Version] = rest.From
 	}
 	for n := range head.Version.Number() + 1 {
-		v := appsvc.NewVersion(n)
+		v := vitrine.NewVersion(n)
 		app, err := r.App(x.ctx, id, v)
 		if err != nil {
 			return fmt.Errorf("version %s of app %q: %w", v, id, err)

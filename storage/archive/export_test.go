@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/archive"
@@ -130,7 +131,7 @@ func TestLimitsOfOtherServices(t *testing.T) {
 	source := inMemory()
 	limits := archive.Options{Apps: appsvc.Limits{Title: 2000}, Assets: assets.Limits{Depth: 65}}
 	apps := appsvc.New(source.Apps, &appsvc.Options{Limits: limits.Apps})
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	_, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: strings.Repeat("x", 2000), Groups: []string{network}})
 	check(t, err)
 	folders := nest(t, source, &assets.Options{Limits: limits.Assets}, 65)
@@ -155,7 +156,7 @@ func nest(t *testing.T, s archive.Stores, o *assets.Options, depth int) (ids []s
 	t.Helper()
 	svc := assets.New(s.Assets, o)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	by := assets.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	path := ""
 	for i := range depth {
 		made, err := svc.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: fmt.Sprint(i), Path: path}}})

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/proof"
@@ -77,14 +78,14 @@ func readWhole(t testing.TB, s archive.Stores) {
 		return nil
 	}))
 	slices.Sort(networks)
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: slices.Compact(networks)}
+	me := vitrine.Caller{URN: network + ":user=me", Moderates: slices.Compact(networks)}
 	list, _, err := unpage(apps.ListApps(within, me, appsvc.ListAppsRequest{}))
 	check(t, err)
 	for _, app := range list {
 		_, err := app.Body.Content()
 		check(t, err)
 		for v := range app.Version.Number() + 1 {
-			_, err := apps.Version(within, me, app.ID, appsvc.NewVersion(v))
+			_, err := apps.Version(within, me, app.ID, vitrine.NewVersion(v))
 			check(t, err)
 		}
 		_, err = apps.ListTags(within, me, appsvc.ListTagsRequest{AppID: app.ID, Embed: true})
@@ -96,7 +97,7 @@ func readWhole(t testing.TB, s archive.Stores) {
 		check(t, err)
 		readLibrary(t, within, assets.New(s.Assets, nil), lib)
 	}
-	service, operator := reviews.New(s.Reviews, nil), reviews.Caller{Operator: true}
+	service, operator := reviews.New(s.Reviews, nil), vitrine.Caller{Operator: true}
 	named, err := service.Networks(within, operator)
 	check(t, err)
 	for _, name := range named {
@@ -113,7 +114,7 @@ func readWhole(t testing.TB, s archive.Stores) {
 func readLibrary(t testing.TB, within context.Context, svc *assets.Service, lib assets.Library) {
 	t.Helper()
 	all := "urn:vitrine:" + lib.Network
-	for _, by := range []assets.Caller{{URN: all + ":user=me", Moderates: []string{all}}, {URN: all + ":user=you"}} {
+	for _, by := range []vitrine.Caller{{URN: all + ":user=me", Moderates: []string{all}}, {URN: all + ":user=you"}} {
 		for _, query := range []string{"", "creme"} {
 			since := ""
 			for {

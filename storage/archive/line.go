@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -34,13 +35,13 @@ type line struct {
 	End        *end        `json:"end,omitzero"`
 }
 
-// number is a version as archives write it: as a JSON number, whatever JSON appsvc.Version has elsewhere.
-type number struct{ appsvc.Version }
+// number is a version as archives write it: as a JSON number, whatever JSON vitrine.Version has elsewhere.
+type number struct{ vitrine.Version }
 
 func (n number) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, n.Number(), 10), nil }
 
 func (n *number) UnmarshalJSON(text []byte) (err error) {
-	n.Version, err = appsvc.ParseVersion(string(text))
+	n.Version, err = vitrine.ParseVersion(string(text))
 	return err
 }
 
@@ -102,7 +103,7 @@ type version struct {
 }
 
 // newVersion returns the line of a version; from is the version that it was restored from, the zero Version if none.
-func newVersion(a appsvc.App, from appsvc.Version) *version {
+func newVersion(a appsvc.App, from vitrine.Version) *version {
 	v := &version{App: a.ID, Version: number{a.Version}, Owner: a.Owner, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 		UpdatedBy: a.UpdatedBy, Body: jsontext.Value(a.Body)}
 	if !from.IsZero() {
@@ -157,7 +158,7 @@ func (m move) stored() appsvc.TagMoveRecord {
 }
 
 // orNull returns nil for the zero Version.
-func orNull(v appsvc.Version) *number {
+func orNull(v vitrine.Version) *number {
 	if v.IsZero() {
 		return nil
 	}
@@ -165,9 +166,9 @@ func orNull(v appsvc.Version) *number {
 }
 
 // orNone returns the zero Version for nil.
-func (n *number) orNone() appsvc.Version {
+func (n *number) orNone() vitrine.Version {
 	if n == nil {
-		return appsvc.Version{}
+		return vitrine.Version{}
 	}
 	return n.Version
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -20,16 +21,16 @@ func (s *appState) Head(ctx context.Context, id string) (appsvc.Head, error) {
 }
 
 // App returns a version of an app.
-func (s *appState) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+func (s *appState) App(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
 	a, err := s.app(ctx, id)
 	if err != nil {
 		return appsvc.App{}, err
 	}
-	if v == appsvc.Latest {
+	if v == vitrine.Latest {
 		v = a.head.Version
 	}
 	if v.IsZero() || v.Compare(a.head.Version) > 0 {
-		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", appsvc.ErrNotFound, v, id)
+		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, id)
 	}
 	return a.versions[v.Number()], nil
 }
@@ -186,7 +187,7 @@ func (s *appState) Answer(ctx context.Context, by, key string) (appsvc.Answer, e
 	}
 	a, found := s.findAnswer(by, key)
 	if !found {
-		return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
+		return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", vitrine.ErrNotFound, key)
 	}
 	return cloneAnswer(a), nil
 }
@@ -208,7 +209,7 @@ func (s *appState) app(ctx context.Context, id string) (*app, error) {
 	}
 	a, found := s.findApp(id)
 	if !found {
-		return nil, fmt.Errorf("%w: app %q", appsvc.ErrNotFound, id)
+		return nil, fmt.Errorf("%w: app %q", vitrine.ErrNotFound, id)
 	}
 	return a, nil
 }

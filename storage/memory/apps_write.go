@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
@@ -67,7 +68,7 @@ func (t appTx) DeleteTag(ctx context.Context, appID, name string) error {
 	}
 	tag := appsvc.Tag{AppID: appID, Name: name}
 	if _, found := t.tags.find(func(have appsvc.Tag) int { return compareTags(have, tag) }); !found {
-		return fmt.Errorf("%w: tag %q of app %q", appsvc.ErrNotFound, name, appID)
+		return fmt.Errorf("%w: tag %q of app %q", vitrine.ErrNotFound, name, appID)
 	}
 	t.tags = t.tags.remove(tag)
 	return nil
@@ -112,7 +113,7 @@ func (t appTx) DeleteComponent(ctx context.Context, name string) error {
 	sameName := func(c component) int { return strings.Compare(c.Name, name) }
 	c, found := t.components.find(sameName)
 	if !found {
-		return fmt.Errorf("%w: component %q", appsvc.ErrNotFound, name)
+		return fmt.Errorf("%w: component %q", vitrine.ErrNotFound, name)
 	}
 	for ; found; c, found = t.components.find(sameName) {
 		t.components, t.ids = t.components.remove(c), t.ids.remove(c.ID)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/internal/top"
 )
@@ -20,7 +21,7 @@ func (l *library) State(ctx context.Context) (assetstore.State, error) { return 
 func (l *library) Asset(ctx context.Context, ordinal int64) (assetstore.Record, error) {
 	r, found := l.row(ordinal)
 	if !found {
-		return assetstore.Record{}, fmt.Errorf("%w: asset %d", assetstore.ErrNotFound, ordinal)
+		return assetstore.Record{}, fmt.Errorf("%w: asset %d", vitrine.ErrNotFound, ordinal)
 	}
 	return r.record(), ctx.Err()
 }

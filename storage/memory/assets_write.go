@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
@@ -83,7 +84,7 @@ func (t assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 	}
 	r, found := t.row(ordinal)
 	if !found {
-		return fmt.Errorf("%w: asset %d", assetstore.ErrNotFound, ordinal)
+		return fmt.Errorf("%w: asset %d", vitrine.ErrNotFound, ordinal)
 	}
 	t.unlist(r, nil)
 	t.shorten(t.posting("").without(ordinal))

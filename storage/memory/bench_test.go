@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/internal/posts"
@@ -21,7 +22,7 @@ func BenchmarkAppsOfFew(b *testing.B) {
 		err := store.Update(ctx, func(tx appsvc.Tx) error {
 			for i := from; i < from+1000; i++ {
 				h := appsvc.Head{
-					Meta: appsvc.Meta{ID: fmt.Sprintf("id-%07d", i*7919%benchSize), Version: appsvc.NewVersion(0), CreatedAt: int64(i), UpdatedAt: int64(i),
+					Meta: appsvc.Meta{ID: fmt.Sprintf("id-%07d", i*7919%benchSize), Version: vitrine.NewVersion(0), CreatedAt: int64(i), UpdatedAt: int64(i),
 						Owner: fmt.Sprint("urn:vitrine:n:user=", i%10_000)},
 					Groups: []string{fmt.Sprint("urn:vitrine:n:site=", i%1000)}, Components: []string{fmt.Sprint("c", i%20)},
 				}
@@ -67,7 +68,7 @@ func BenchmarkAppsOfFew(b *testing.B) {
 func BenchmarkAssetsOfFew(b *testing.B) {
 	ctx, svc := context.Background(), assets.New(memory.New().Assets(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	keeper := assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
+	keeper := vitrine.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
 	var folders []string
 	for i := range posts.Folders {
 		to := "nobody"
@@ -90,7 +91,7 @@ func BenchmarkAssetsOfFew(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for name, by := range map[string]assets.Caller{
+	for name, by := range map[string]vitrine.Caller{
 		"nothing":     {URN: "urn:vitrine:example.test:user=none"},
 		"two folders": {URN: "urn:vitrine:example.test:user=few"},
 		"all of them": keeper,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
@@ -56,7 +57,7 @@ func (db *DB) ResetFeed(ctx context.Context) error {
 	return nil
 }
 
-// Ping returns an error that wraps appsvc.ErrClosed if the store is closed, and the error of ctx if ctx is done.
+// Ping returns an error that wraps vitrine.ErrClosed if the store is closed, and the error of ctx if ctx is done.
 func (db *DB) Ping(ctx context.Context) error {
 	if db.closed.Load() {
 		return errClosed
@@ -74,7 +75,7 @@ func (db *DB) changed(bell *wake.Bell) <-chan struct{} {
 }
 
 // Close closes the store and wakes those who wait for changes. Calls that begin later return an error that wraps
-// appsvc.ErrClosed. A View or an Update that has begun goes on to its end. The data is lost. Close returns nil.
+// vitrine.ErrClosed. A View or an Update that has begun goes on to its end. The data is lost. Close returns nil.
 func (db *DB) Close() error {
 	db.closed.Store(true)
 	db.apps.bell.Ring()
@@ -82,4 +83,4 @@ func (db *DB) Close() error {
 	return nil
 }
 
-var errClosed = fmt.Errorf("memory: %w", appsvc.ErrClosed)
+var errClosed = fmt.Errorf("memory: %w", vitrine.ErrClosed)

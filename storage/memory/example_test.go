@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -12,7 +13,7 @@ func ExampleNew() {
 	db := memory.New()
 	defer db.Close()
 	apps := appsvc.New(db.Apps(), nil)
-	me := appsvc.Caller{
+	me := vitrine.Caller{
 		URN:       "urn:vitrine:example.test:user=me",
 		Moderates: []string{"urn:vitrine:example.test"},
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
@@ -323,5 +324,5 @@ func compareKeys(a, b reviewstore.Key) int {
 }
 
 func noCollection(key reviewstore.Key) error {
-	return fmt.Errorf("%w: collection %q of %q", reviewstore.ErrNotFound, key.ID, key.Source)
+	return fmt.Errorf("%w: collection %q of %q", vitrine.ErrNotFound, key.ID, key.Source)
 }

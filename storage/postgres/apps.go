@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -16,7 +17,7 @@ func (db *DB) Apps() appsvc.Store { return appStore{db} }
 type appStore struct{ db *DB }
 
 var (
-	appErrors = sentinels{appsvc.ErrBusy, appsvc.ErrFull, appsvc.ErrUnknown}
+	appErrors = sentinels{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown}
 	errEnded  = errors.New("postgres: a Reader and its iterators end with the function they were given to")
 	errMoved  = errors.New("postgres: the app or component that was read first has changed; the function is called again")
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
@@ -23,7 +24,7 @@ const headColumns = "id, created, updated, version, owner, editor, groups, compo
 func scanHead(r *rows) appsvc.Head {
 	return appsvc.Head{
 		Meta: appsvc.Meta{
-			ID: r.text(0), CreatedAt: r.int(1), UpdatedAt: r.int(2), Version: appsvc.NewVersion(r.int(3)),
+			ID: r.text(0), CreatedAt: r.int(1), UpdatedAt: r.int(2), Version: vitrine.NewVersion(r.int(3)),
 			Owner: r.text(4), UpdatedBy: r.text(5),
 		},
 		Groups:     lists.Split(r.blob(6)),
@@ -99,7 +100,7 @@ func lockedRow(r *rows) *appRow { return &appRow{Head: scanHead(r), body: r.blob
 func (r *appReader) there(ctx context.Context, id string) (*appRow, error) {
 	row, err := r.row(ctx, id)
 	if err == nil && row == nil {
-		err = fmt.Errorf("%w: app %q", appsvc.ErrNotFound, id)
+		err = fmt.Errorf("%w: app %q", vitrine.ErrNotFound, id)
 	}
 	return row, err
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -122,12 +123,12 @@ func TestProcessesShareADatabase(t *testing.T) {
 
 // appendNext adds the next version of an app, and looks whether it is there. Its body is its number.
 func appendNext(s appsvc.Store, id string) error {
-	var added appsvc.Version
+	var added vitrine.Version
 	err := s.Update(ctx, func(t appsvc.Tx) error {
 		h, err := t.Head(ctx, id)
 		switch {
-		case errors.Is(err, appsvc.ErrNotFound):
-			h = appsvc.Head{Meta: appsvc.Meta{ID: id, Version: appsvc.NewVersion(0), Owner: "owner"}}
+		case errors.Is(err, vitrine.ErrNotFound):
+			h = appsvc.Head{Meta: appsvc.Meta{ID: id, Version: vitrine.NewVersion(0), Owner: "owner"}}
 		case err != nil:
 			return err
 		default:
@@ -162,7 +163,7 @@ func TestAViewRunsAgainWhenItsFirstReadHasChanged(t *testing.T) {
 		err := s.View(ctx, func(r appsvc.Reader) error {
 			runs++
 			first, err := r.Head(ctx, name)
-			if err != nil && !errors.Is(err, appsvc.ErrNotFound) {
+			if err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 				return err
 			}
 			if runs == 1 {

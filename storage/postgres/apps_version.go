@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
@@ -12,15 +13,15 @@ import (
 
 // App returns a version of an app. The row of the app has the latest version; older ones are decoded from the rows of
 // the history.
-func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+func (r *appReader) App(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
 	row, err := r.there(ctx, id)
 	switch {
 	case err != nil:
 		return appsvc.App{}, err
-	case v == appsvc.Latest || v == row.Version:
+	case v == vitrine.Latest || v == row.Version:
 		return row.app(), nil
 	case v.IsZero() || v.Compare(row.Version) > 0:
-		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", appsvc.ErrNotFound, v, id)
+		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, id)
 	}
 	list, err := r.older(ctx, row, v.Number(), 1)
 	if err != nil {
@@ -139,7 +140,7 @@ func (r *appRow) app() appsvc.App { return appsvc.App{Meta: r.Meta, Body: r.body
 // version returns an old version of the app: owner and creation are those of the app, the rest is of the version.
 func (r *appRow) version(v history.Version) appsvc.App {
 	m := r.Meta
-	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
+	m.Version, m.UpdatedAt, m.UpdatedBy = vitrine.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
 	return appsvc.App{Meta: m, Body: v.Body}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
@@ -22,7 +23,7 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 	if err != nil {
 		return err
 	}
-	var before appsvc.Version
+	var before vitrine.Version
 	if last != nil {
 		before = last.Version
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
@@ -18,7 +19,7 @@ type assetStore struct {
 	part, waiting int // partBytes and maxWaiting, except in tests
 }
 
-var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
+var assetErrors = sentinels{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown}
 
 // View runs fn in one snapshot. fn may run again if the connection is lost.
 func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
@@ -142,7 +143,7 @@ func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assetstore.Reco
 	return assetstore.Record{}, errNoAsset
 }
 
-var errNoAsset = fmt.Errorf("%w: asset", assetstore.ErrNotFound)
+var errNoAsset = fmt.Errorf("%w: asset", vitrine.ErrNotFound)
 
 // assetsFrom reads the assets of some origins until their rows have $3 bytes together. Of the others it returns no more than that
 // they exist.

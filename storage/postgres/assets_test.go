@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
@@ -303,7 +304,7 @@ func TestUpdatesOfDifferentLibrariesDoNotWaitForEachOther(t *testing.T) {
 					db.busy = 100 * time.Millisecond
 				}
 				err := s.Update(ctx, assets.Library{Network: testLibrary.Network, ID: id}, touch)
-				if errors.Is(err, assets.ErrBusy) != busy || !busy && err != nil {
+				if errors.Is(err, vitrine.ErrBusy) != busy || !busy && err != nil {
 					t.Errorf("there %t: an update of library %q: %v", there, id, err)
 				}
 			}
@@ -394,7 +395,7 @@ func TestAssetStatementsUseTheirIndexes(t *testing.T) {
 }
 
 func notFound(err error) error {
-	if errors.Is(err, assets.ErrNotFound) {
+	if errors.Is(err, vitrine.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -434,7 +435,7 @@ func TestADamagedPostingListIsAnError(t *testing.T) {
 func TestFoldersChangedByAnotherDBAreSeen(t *testing.T) {
 	address := cluster.Schema(t)
 	one, two := assets.New(openAt(t, address, nil).Assets(), nil), assets.New(openAt(t, address, nil).Assets(), nil)
-	by := assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
+	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
 	for i := range 6 {
 		one, two = two, one
 		made, err := one.ChangeFolders(ctx, by, testLibrary, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: fmt.Sprint(i)}}})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -38,12 +39,12 @@ var kinds = []kind{
 	{"tag", func(r appsvc.Reader, name string) (bool, error) {
 		return holds(r.Tags(ctx, appsvc.TagQuery{AppID: "tagged", Name: name}), func(appsvc.Tag) bool { return true })
 	}, func(t appsvc.Tx, name string) error {
-		return t.SetTag(ctx, appsvc.Tag{AppID: "tagged", Name: name, AppVersion: appsvc.NewVersion(0)})
+		return t.SetTag(ctx, appsvc.Tag{AppID: "tagged", Name: name, AppVersion: vitrine.NewVersion(0)})
 	}},
 	{"tag of no app", func(r appsvc.Reader, name string) (bool, error) {
 		return holds(r.Tags(ctx, appsvc.TagQuery{AppID: "none"}), func(t appsvc.Tag) bool { return t.Name == name })
 	}, func(t appsvc.Tx, name string) error {
-		return t.SetTag(ctx, appsvc.Tag{AppID: "none", Name: name, AppVersion: appsvc.NewVersion(0)})
+		return t.SetTag(ctx, appsvc.Tag{AppID: "none", Name: name, AppVersion: vitrine.NewVersion(0)})
 	}},
 	{"component", func(r appsvc.Reader, name string) (bool, error) {
 		return holds(r.Components(ctx, appsvc.ComponentQuery{Name: name, Version: "1"}), func(appsvc.Component) bool { return true })
@@ -60,7 +61,7 @@ var kinds = []kind{
 }
 
 func putApp(t appsvc.Tx, name string) error {
-	return t.AddVersion(ctx, appsvc.Head{Meta: appsvc.Meta{ID: name, Version: appsvc.NewVersion(0), Owner: "owner"}}, appsvc.Body("{}"))
+	return t.AddVersion(ctx, appsvc.Head{Meta: appsvc.Meta{ID: name, Version: vitrine.NewVersion(0), Owner: "owner"}}, appsvc.Body("{}"))
 }
 
 func putAnswer(t appsvc.Tx, name string) error {
@@ -68,7 +69,7 @@ func putAnswer(t appsvc.Tx, name string) error {
 }
 
 func found(err error) (bool, error) {
-	if errors.Is(err, appsvc.ErrNotFound) {
+	if errors.Is(err, vitrine.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err

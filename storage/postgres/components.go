@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -138,7 +139,7 @@ func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	t.announced = nil
 	n, err := t.c.exec(ctx, "DELETE FROM components WHERE name = $1", name)
 	if err == nil && n == 0 {
-		return fmt.Errorf("%w: component %q", appsvc.ErrNotFound, name)
+		return fmt.Errorf("%w: component %q", vitrine.ErrNotFound, name)
 	}
 	return err
 }

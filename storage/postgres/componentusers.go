@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
@@ -154,7 +155,7 @@ func (c *conn) tagsOf(ctx context.Context, heads []sizedHead) (map[string][]apps
 	found := c.query(ctx, "SELECT app, name, version FROM tag WHERE app = ANY($1) ORDER BY app, name", ids)
 	for found.next() {
 		id := found.text(0)
-		out[id] = append(out[id], appsvc.Tag{AppID: id, Name: found.text(1), AppVersion: appsvc.NewVersion(found.int(2))})
+		out[id] = append(out[id], appsvc.Tag{AppID: id, Name: found.text(1), AppVersion: vitrine.NewVersion(found.int(2))})
 	}
 	return out, found.err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
@@ -20,12 +21,12 @@ func TestTaggedVersionsOfUsersAreReadTogether(t *testing.T) {
 		for n := range apps {
 			h := appsvc.Head{Meta: appsvc.Meta{ID: fmt.Sprint(n), Owner: "owner"}, Components: []string{"clock"}}
 			for v := range 2 {
-				h.Version = appsvc.NewVersion(v)
+				h.Version = vitrine.NewVersion(v)
 				if err := w.AddVersion(ctx, h, appsvc.Body(fmt.Sprint(n, v))); err != nil {
 					return err
 				}
 			}
-			if err := w.SetTag(ctx, appsvc.Tag{AppID: h.ID, Name: "live", AppVersion: appsvc.NewVersion(0)}); err != nil {
+			if err := w.SetTag(ctx, appsvc.Tag{AppID: h.ID, Name: "live", AppVersion: vitrine.NewVersion(0)}); err != nil {
 				return err
 			}
 		}
@@ -72,7 +73,7 @@ func TestTaggedVersionsReadAheadAreBounded(t *testing.T) {
 	err := s.Update(ctx, func(w appsvc.Tx) error {
 		h := appsvc.Head{Meta: appsvc.Meta{ID: "app", Owner: "owner"}, Components: []string{"clock"}}
 		for v := range maxAhead + beyond + 1 { // the latest version has no tag
-			h.Version = appsvc.NewVersion(v)
+			h.Version = vitrine.NewVersion(v)
 			if err := w.AddVersion(ctx, h, appsvc.Body(fmt.Sprint("app ", v))); err != nil {
 				return err
 			}

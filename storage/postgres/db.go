@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/storage/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
@@ -200,7 +200,7 @@ func (db *DB) Ping(ctx context.Context) error {
 }
 
 // Close waits for running views and updates and closes the connections. Those who wait for changes are woken. Calls after
-// it return an error that wraps appsvc.ErrClosed, and so does a view or an update that would have to begin its transaction
+// it return an error that wraps vitrine.ErrClosed, and so does a view or an update that would have to begin its transaction
 // again. A second Close does nothing. Close returns nil.
 func (db *DB) Close() error {
 	db.mu.Lock()
@@ -216,4 +216,4 @@ func (db *DB) Close() error {
 	return nil
 }
 
-var errClosed = fmt.Errorf("postgres: %w", appsvc.ErrClosed)
+var errClosed = fmt.Errorf("postgres: %w", vitrine.ErrClosed)

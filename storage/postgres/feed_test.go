@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
@@ -120,7 +121,7 @@ func await(t *testing.T, s appsvc.Store, after appsvc.FeedPosition, want ...stri
 func TestTheFeedIsInTheOrderOfCommitsAndNotOfTransactionIDs(t *testing.T) {
 	db := openTest(t, nil)
 	s := db.Apps()
-	app := appsvc.Head{Meta: appsvc.Meta{ID: "a", Version: appsvc.NewVersion(0), Owner: "o", UpdatedBy: "o"}, Groups: []string{"g"}}
+	app := appsvc.Head{Meta: appsvc.Meta{ID: "a", Version: vitrine.NewVersion(0), Owner: "o", UpdatedBy: "o"}, Groups: []string{"g"}}
 	if err := s.Update(ctx, func(tx appsvc.Tx) error { return tx.AddVersion(ctx, app, appsvc.Body("{}")) }); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
@@ -99,7 +100,7 @@ func versionOf(t *testing.T, db *DB, id string) (version string) {
 		}
 		return err
 	})
-	if err != nil && !errors.Is(err, appsvc.ErrNotFound) {
+	if err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 		t.Error(err)
 	}
 	return version
@@ -123,10 +124,10 @@ func TestUpdatesOfDifferentAppsAreCommittedTogether(t *testing.T) {
 		{"one", ctx, nothingMore, nil, "1", true},
 		{"two", ctx, nothingMore, nil, "1", true},
 		{"tagged", ctx, func(t appsvc.Tx) error {
-			return t.SetTag(ctx, appsvc.Tag{AppID: "tagged", Name: "tag", AppVersion: appsvc.NewVersion(1)})
+			return t.SetTag(ctx, appsvc.Tag{AppID: "tagged", Name: "tag", AppVersion: vitrine.NewVersion(1)})
 		}, nil, "1", true},
 		{"refused", ctx, func(appsvc.Tx) error { return refused }, refused, "0", false},
-		{"absent", ctx, nothingMore, appsvc.ErrNotFound, "", false},
+		{"absent", ctx, nothingMore, vitrine.ErrNotFound, "", false},
 		{"cancelled", cancelled, nothingMore, context.Canceled, "0", false},
 		{"reads more", ctx, func(t appsvc.Tx) error { _, err := t.Head(ctx, "one"); return err }, nil, "1", false},
 		{"locks more", ctx, func(t appsvc.Tx) error { return t.KeepAnswer(ctx, appsvc.Answer{By: "by", Key: "key", Expires: 10}, 0) }, nil, "1", false},
@@ -170,7 +171,7 @@ func TestUpdatesOfDifferentAppsAreCommittedTogether(t *testing.T) {
 func TestAnUpdateThatCannotBeWrittenFailsAlone(t *testing.T) {
 	db := openTest(t, &Options{Busy: time.Minute})
 	restore := func(t appsvc.Tx) error {
-		return t.AddRestoration(ctx, appsvc.Restoration{AppID: "damaged", Version: appsvc.NewVersion(1)})
+		return t.AddRestoration(ctx, appsvc.Restoration{AppID: "damaged", Version: vitrine.NewVersion(1)})
 	}
 	for _, id := range []string{"one", "damaged", "two"} {
 		addApp(t, db, id)
@@ -242,7 +243,7 @@ func TestAConnectionLostAtTheCommitOfAGroup(t *testing.T) {
 				cut()
 				return nil
 			})
-			if !errors.Is(err, appsvc.ErrUnknown) || runs != 1 {
+			if !errors.Is(err, vitrine.ErrUnknown) || runs != 1 {
 				t.Errorf("%s: error %v after %d runs, want ErrUnknown after 1", id, err, runs)
 			}
 		})
@@ -289,7 +290,7 @@ func TestGroupsOnASilentServerAreErrBusy(t *testing.T) {
 	for range ids {
 		select {
 		case err := <-results:
-			if !errors.Is(err, appsvc.ErrBusy) {
+			if !errors.Is(err, vitrine.ErrBusy) {
 				t.Errorf("error %v, want ErrBusy", err)
 			}
 		case <-time.After(time.Minute):

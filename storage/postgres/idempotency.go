@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -25,7 +26,7 @@ func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, 
 	if found.err != nil {
 		return appsvc.Answer{}, found.err
 	}
-	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
+	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", vitrine.ErrNotFound, key)
 }
 
 // Answers yields every answer that is stored, by caller and key. An Update locks the whole table first.

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -126,7 +127,7 @@ func TestOverlappingImportsDoNotDeadlock(t *testing.T) {
 			return err
 		}
 		for _, key := range keys {
-			if _, err := tx.Collection(ctx, key); err != nil && !errors.Is(err, reviews.ErrNotFound) {
+			if _, err := tx.Collection(ctx, key); err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 				return err
 			}
 			if err := tx.PutCollection(ctx, reviews.Collection{Key: key}); err != nil {

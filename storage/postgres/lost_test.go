@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
@@ -43,7 +43,7 @@ func TestAConnectionLostAtCommitIsErrUnknownAndNotRetried(t *testing.T) {
 				_, err := c.exec(ctx, "INSERT INTO n VALUES (1)")
 				return err
 			}))
-			if !errors.Is(err, appsvc.ErrUnknown) || errors.Is(err, appsvc.ErrBusy) {
+			if !errors.Is(err, vitrine.ErrUnknown) || errors.Is(err, vitrine.ErrBusy) {
 				t.Errorf("error %v, want ErrUnknown", err)
 			}
 			if runs != 1 {
@@ -164,7 +164,7 @@ func TestAnUnreachableServerIsRetriedAndThenErrBusy(t *testing.T) {
 	if err := c.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := appErrors.wrap(hasty.update(ctx, insert(1))); !errors.Is(err, appsvc.ErrBusy) {
+	if err := appErrors.wrap(hasty.update(ctx, insert(1))); !errors.Is(err, vitrine.ErrBusy) {
 		t.Errorf("without a server: %v, want ErrBusy", err)
 	}
 	kept := make(chan error, 1)
@@ -182,16 +182,16 @@ func TestAnUnreachableServerIsRetriedAndThenErrBusy(t *testing.T) {
 }
 
 func TestAFullDiskIsErrFull(t *testing.T) {
-	for state, want := range map[string]error{"53100": appsvc.ErrFull, "53200": appsvc.ErrFull, "53300": appsvc.ErrBusy, "57014": appsvc.ErrBusy, "22012": nil} {
+	for state, want := range map[string]error{"53100": vitrine.ErrFull, "53200": vitrine.ErrFull, "53300": vitrine.ErrBusy, "57014": vitrine.ErrBusy, "22012": nil} {
 		db := openTest(t, &Options{Busy: time.Minute})
-		if want == appsvc.ErrBusy { // after it has been tried again
+		if want == vitrine.ErrBusy { // after it has been tried again
 			db.busy = time.Millisecond
 		}
 		err := appErrors.wrap(db.update(ctx, func(c *conn) error {
 			_, err := c.exec(ctx, fmt.Sprintf("DO $$ BEGIN RAISE EXCEPTION 'full' USING ERRCODE = '%s'; END $$", state))
 			return err
 		}))
-		if err == nil || want != nil && !errors.Is(err, want) || want == nil && (errors.Is(err, appsvc.ErrFull) || errors.Is(err, appsvc.ErrBusy)) {
+		if err == nil || want != nil && !errors.Is(err, want) || want == nil && (errors.Is(err, vitrine.ErrFull) || errors.Is(err, vitrine.ErrBusy)) {
 			t.Errorf("%s: error %v, want %v", state, err, want)
 		}
 	}
@@ -211,7 +211,7 @@ func TestAReadOnlyServerIsErrBusy(t *testing.T) {
 		"one with the commit":  func(c *conn) error { c.claim("x", "y"); return nil },
 		"one that fn is quiet": func(c *conn) error { c.claim("x", "y"); c.query(ctx, "SELECT 1"); return nil },
 	} {
-		if err := appErrors.wrap(db.update(ctx, fn)); !errors.Is(err, appsvc.ErrBusy) || errors.Is(err, appsvc.ErrUnknown) {
+		if err := appErrors.wrap(db.update(ctx, fn)); !errors.Is(err, vitrine.ErrBusy) || errors.Is(err, vitrine.ErrUnknown) {
 			t.Errorf("%s: %v, want ErrBusy", name, err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestTheErrorOfAStoppedServerSaysThatItIsNotAvailable(t *testing.T) {
 	}
 	cutter.CutAll()
 	err := appErrors.wrap(db.update(ctx, func(c *conn) error { return c.query(ctx, "SELECT 1").err }))
-	if !errors.Is(err, appsvc.ErrBusy) || !strings.Contains(err.Error(), "not available") || strings.Contains(err.Error(), "busy") {
+	if !errors.Is(err, vitrine.ErrBusy) || !strings.Contains(err.Error(), "not available") || strings.Contains(err.Error(), "busy") {
 		t.Errorf("error %v", err)
 	}
 }

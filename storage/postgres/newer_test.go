@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
@@ -37,12 +38,12 @@ func TestAnOldProcessCannotWriteAfterAMigration(t *testing.T) {
 		},
 	} {
 		err := write()
-		if !errors.Is(err, appsvc.ErrBusy) || !strings.Contains(err.Error(), "schema 9999") {
+		if !errors.Is(err, vitrine.ErrBusy) || !strings.Contains(err.Error(), "schema 9999") {
 			t.Errorf("%s: %v, want ErrBusy that names schema 9999", name, err)
 		}
 	}
 	err := db.Assets().Update(ctx, assets.Library{Network: "n", ID: "l"}, func(tx assets.Tx) error { return tx.SetState(ctx, assets.State{Last: 1}) })
-	if !errors.Is(err, assets.ErrBusy) || !strings.Contains(err.Error(), "schema 9999") {
+	if !errors.Is(err, vitrine.ErrBusy) || !strings.Contains(err.Error(), "schema 9999") {
 		t.Errorf("assets: %v", err)
 	}
 	if got := db.numbers(t); got != "" {

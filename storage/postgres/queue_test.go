@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
@@ -133,7 +134,7 @@ func TestAnUpdateSaysThatItWaitedForItsLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "the store is not available at the moment: timed out: other updates of this library did not end within 1s"
-	if !errors.Is(waited, assets.ErrBusy) || waited.Error() != want {
+	if !errors.Is(waited, vitrine.ErrBusy) || waited.Error() != want {
 		t.Errorf("got %v, want %s", waited, want)
 	}
 }
@@ -158,7 +159,7 @@ func TestAnIdleTransactionIsEndedAndReleasesItsLocks(t *testing.T) {
 		}
 		return c.query(ctx, "SELECT 1").err
 	}))
-	if !errors.Is(err, appsvc.ErrBusy) || errors.Is(err, appsvc.ErrUnknown) {
+	if !errors.Is(err, vitrine.ErrBusy) || errors.Is(err, vitrine.ErrUnknown) {
 		t.Errorf("after %d runs: %v, want ErrBusy", runs, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -35,7 +36,7 @@ func (r *appReader) restorations(ctx context.Context, q appsvc.VersionQuery, out
 		count := len(found.values)
 		for found.next() {
 			below = found.int(0)
-			if !out(appsvc.Restoration{AppID: q.AppID, Version: appsvc.NewVersion(below), From: appsvc.NewVersion(found.int(1))}) {
+			if !out(appsvc.Restoration{AppID: q.AppID, Version: vitrine.NewVersion(below), From: vitrine.NewVersion(found.int(1))}) {
 				return nil
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -17,7 +18,7 @@ func (db *DB) Reviews() reviewstore.Store { return reviewStore{db} }
 
 type reviewStore struct{ db *DB }
 
-var reviewErrors = sentinels{reviewstore.ErrBusy, reviewstore.ErrFull, reviewstore.ErrUnknown}
+var reviewErrors = sentinels{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown}
 
 // Networks yields the names of the networks that have collections, sorted. A row of review_network stays when the last collection
 // of the network is deleted, so each is checked.
@@ -513,5 +514,5 @@ func columns(list []reviewstore.Review) (keys, ids []string, times []int64, data
 }
 
 func noCollection(k reviewstore.Key) error {
-	return fmt.Errorf("%w: collection %q of %q", reviewstore.ErrNotFound, k.ID, k.Source)
+	return fmt.Errorf("%w: collection %q of %q", vitrine.ErrNotFound, k.ID, k.Source)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -57,7 +58,7 @@ func readApp(ctx context.Context, db *DB, id string) (head appsvc.Head, app apps
 		if head, err = r.Head(ctx, id); err != nil {
 			return err
 		}
-		app, err = r.App(ctx, id, appsvc.Latest)
+		app, err = r.App(ctx, id, vitrine.Latest)
 		return err
 	})
 	return head, app, err
@@ -74,7 +75,7 @@ func TestViewsShareAQuery(t *testing.T) {
 			title = strings.Repeat("x", sharedBody)
 		}
 		h := appsvc.Head{
-			Meta:   appsvc.Meta{ID: id, Version: appsvc.NewVersion(0), CreatedAt: int64(10 + i), UpdatedAt: int64(20 + i), Owner: "owner of " + id, UpdatedBy: "editor of " + id},
+			Meta:   appsvc.Meta{ID: id, Version: vitrine.NewVersion(0), CreatedAt: int64(10 + i), UpdatedAt: int64(20 + i), Owner: "owner of " + id, UpdatedBy: "editor of " + id},
 			Groups: []string{"urn:vitrine:example.test:group=" + id}, Components: []string{"component of " + id},
 		}
 		err := db.Apps().Update(ctx, func(tx appsvc.Tx) error { return tx.AddVersion(ctx, h, fmt.Appendf(nil, `{"title":%q}`, title)) })
@@ -89,7 +90,7 @@ func TestViewsShareAQuery(t *testing.T) {
 	alone := map[string]answer{}
 	for _, id := range ids {
 		head, app, err := readApp(ctx, db, id)
-		if errors.Is(err, appsvc.ErrNotFound) != (id == "absent") || err != nil && id != "absent" {
+		if errors.Is(err, vitrine.ErrNotFound) != (id == "absent") || err != nil && id != "absent" {
 			t.Fatal(err)
 		}
 		alone[id] = answer{head, app}
@@ -101,7 +102,7 @@ func TestViewsShareAQuery(t *testing.T) {
 		for range each {
 			views.Go(func() {
 				head, app, err := readApp(ctx, db, id)
-				if errors.Is(err, appsvc.ErrNotFound) != (id == "absent") || err != nil && id != "absent" {
+				if errors.Is(err, vitrine.ErrNotFound) != (id == "absent") || err != nil && id != "absent" {
 					t.Errorf("%s: %v", id, err)
 				}
 				if got := (answer{head, app}); !reflect.DeepEqual(got, alone[id]) {
@@ -163,7 +164,7 @@ func TestAViewThatSharedAQueryGoesOnInOneSnapshot(t *testing.T) {
 					return err
 				}
 			}
-			if want := appsvc.NewVersion(runs - 1); h.Version != want {
+			if want := vitrine.NewVersion(runs - 1); h.Version != want {
 				return fmt.Errorf("run %d has version %s, want %s", runs, h.Version, want)
 			}
 			return nil

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
@@ -130,7 +131,7 @@ func TestAReadFromASilentServerIsErrBusy(t *testing.T) {
 	}()
 	select {
 	case err := <-read:
-		if !errors.Is(err, appsvc.ErrBusy) {
+		if !errors.Is(err, vitrine.ErrBusy) {
 			t.Errorf("error %v, want ErrBusy", err)
 		}
 	case <-time.After(time.Minute):

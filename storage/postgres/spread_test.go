@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
@@ -126,7 +127,7 @@ func hotPaths(t *testing.T, db *DB, post string) {
 			t.Fatal(err)
 		}
 	}
-	apps, editor := appsvc.New(db.Apps(), nil), appsvc.Caller{URN: network + ":user=editor", Moderates: []string{network}}
+	apps, editor := appsvc.New(db.Apps(), nil), vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}}
 	var content appsvc.CreateAppRequest
 	must(json.Unmarshal([]byte(`{"title": "one", "groups": ["`+network+`"]}`), &content))
 	app, err := apps.CreateApp(ctx, editor, content)
@@ -137,14 +138,14 @@ func hotPaths(t *testing.T, db *DB, post string) {
 	}
 	_, err = apps.App(ctx, editor, app.ID)
 	must(err)
-	_, err = apps.Version(ctx, editor, app.ID, appsvc.NewVersion(1))
+	_, err = apps.Version(ctx, editor, app.ID, vitrine.NewVersion(1))
 	must(err)
-	_, err = apps.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: appsvc.NewVersion(1)})
+	_, err = apps.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(1)})
 	must(err)
 	_, err = apps.TaggedApp(ctx, editor, app.ID, "production")
 	must(err)
 
-	library, curator := assets.Library{Network: "example.test", ID: "example.test"}, assets.Caller{URN: editor.URN, Moderates: editor.Moderates}
+	library, curator := assets.Library{Network: "example.test", ID: "example.test"}, vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}
 	posts := assets.New(db.Assets(), nil)
 	var change assets.ChangeAssetsRequest
 	must(json.Unmarshal([]byte(`{"add": [{"id": "`+post+`", "generator": {"id": "g"}, "content": {"content": "tea and coffee"}}]}`), &change))

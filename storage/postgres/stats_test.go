@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
@@ -17,7 +18,7 @@ func TestStats(t *testing.T) {
 		t.Errorf("at rest: %+v", before)
 	}
 	err := db.Apps().View(t.Context(), func(r appsvc.Reader) error {
-		if _, err := r.App(context.WithoutCancel(t.Context()), "none", appsvc.Latest); err == nil {
+		if _, err := r.App(context.WithoutCancel(t.Context()), "none", vitrine.Latest); err == nil {
 			t.Error("an app was found")
 		}
 		if during := db.Stats(); during.Busy != 1 || during.Taken <= before.Taken || during.Connections < 1 {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -49,11 +50,11 @@ func (r *appReader) tagMoves(ctx context.Context, q appsvc.TagMoveQuery, out fun
 }
 
 // versionOrNone returns the version with this number, and the zero Version for -1, its Number.
-func versionOrNone(number int64) appsvc.Version {
+func versionOrNone(number int64) vitrine.Version {
 	if number < 0 {
-		return appsvc.Version{}
+		return vitrine.Version{}
 	}
-	return appsvc.NewVersion(number)
+	return vitrine.NewVersion(number)
 }
 
 // TagNames yields the names of tags that have moves, sorted, also of tags that were deleted. Each name has exactly one move with

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -37,7 +38,7 @@ func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc
 		count := len(found.values)
 		for found.next() {
 			from = found.text(0)
-			if !out(appsvc.Tag{AppID: q.AppID, Name: from, AppVersion: appsvc.NewVersion(found.int(1))}) {
+			if !out(appsvc.Tag{AppID: q.AppID, Name: from, AppVersion: vitrine.NewVersion(found.int(1))}) {
 				return nil
 			}
 		}
@@ -74,7 +75,7 @@ func (t *appTx) DeleteTag(ctx context.Context, appID, name string) error {
 	}
 	n, err := t.c.exec(ctx, "DELETE FROM tag WHERE app = $1 AND name = $2", appID, name)
 	if err == nil && n == 0 {
-		return fmt.Errorf("%w: tag %q of app %q", appsvc.ErrNotFound, name, appID)
+		return fmt.Errorf("%w: tag %q of app %q", vitrine.ErrNotFound, name, appID)
 	}
 	return err
 }

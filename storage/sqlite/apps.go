@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -12,7 +13,7 @@ func (db *DB) Apps() appsvc.Store { return appStore{db} }
 
 type appStore struct{ db *DB }
 
-var appErrors = sentinels{appsvc.ErrBusy, appsvc.ErrFull, appsvc.ErrUnknown}
+var appErrors = sentinels{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown}
 
 var (
 	errEnded = errors.New("sqlite: a Reader and its iterators end with the function they were given to")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
@@ -65,7 +66,7 @@ func TestReopenedStoreHasEverything(t *testing.T) {
 	h, body := benchApp("app", 0, 5<<10)
 	addApp(t, db.Apps(), h, body)
 	for v := range 300 {
-		h.Version, body = appsvc.NewVersion(v+1), autosave(body, v)
+		h.Version, body = vitrine.NewVersion(v+1), autosave(body, v)
 		addApp(t, db.Apps(), h, body)
 	}
 	if err := db.Close(); err != nil {
@@ -77,7 +78,7 @@ func TestReopenedStoreHasEverything(t *testing.T) {
 	}
 	defer again.Close()
 	err = again.Apps().View(ctx, func(r appsvc.Reader) error {
-		latest, err := r.App(ctx, "app", appsvc.Latest)
+		latest, err := r.App(ctx, "app", vitrine.Latest)
 		if err != nil {
 			return err
 		}

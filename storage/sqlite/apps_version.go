@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
@@ -15,7 +16,7 @@ import (
 // under version numbers never do.
 type versionKey struct {
 	id      string
-	version appsvc.Version
+	version vitrine.Version
 }
 
 // maxVersion is the highest version of an app. A key of app_history is one integer, which has the app in its upper half
@@ -27,8 +28,8 @@ func historyKey(app, version int64) int64 { return app<<32 | version }
 
 // App returns a version of an app. The latest version is a row of its own. An older one is decoded from the rows of the
 // history, which takes some 60 to 200 µs, and is cached: it never changes.
-func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
-	if v == appsvc.Latest {
+func (r *appReader) App(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
+	if v == vitrine.Latest {
 		return r.latestApp(ctx, id)
 	}
 	h, err := r.head(ctx, id)
@@ -36,7 +37,7 @@ func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsv
 	case err != nil:
 		return appsvc.App{}, err
 	case v.IsZero() || v.Compare(h.Version) > 0:
-		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", appsvc.ErrNotFound, v, id)
+		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, id)
 	case v == h.Version:
 		return r.latestApp(ctx, id)
 	}
@@ -55,7 +56,7 @@ func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsv
 
 // latestApp returns the latest version of an app from the cache, or reads and caches it with its head.
 func (r *appReader) latestApp(ctx context.Context, id string) (appsvc.App, error) {
-	return read(ctx, r, versionKey{id, appsvc.Latest}, func(c *conn) (appsvc.App, int, error) {
+	return read(ctx, r, versionKey{id, vitrine.Latest}, func(c *conn) (appsvc.App, int, error) {
 		rows := c.query("SELECT "+headColumns+", body FROM app WHERE id = $1", id)
 		defer rows.close()
 		if !rows.next() {
@@ -159,7 +160,7 @@ func (c *conn) history(app, v int64) history.Rows {
 // version returns an old version of the app with this head.
 func (h headRow) version(v history.Version) appsvc.App {
 	m := h.Meta
-	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
+	m.Version, m.UpdatedAt, m.UpdatedBy = vitrine.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
 	return appsvc.App{Meta: m, Body: v.Body}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
@@ -43,7 +44,7 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 		return fmt.Errorf("%w: version %s of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
 	}
 	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components) // the cache keeps them
-	head, latest, tail := headKey(h.ID), versionKey{h.ID, appsvc.Latest}, tailKey(h.ID)
+	head, latest, tail := headKey(h.ID), versionKey{h.ID, vitrine.Latest}, tailKey(h.ID)
 	t.c.remember(head, nil, 0)
 	t.c.remember(latest, nil, 0)
 	t.c.remember(tail, nil, 0)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
@@ -17,7 +18,7 @@ func (db *DB) Assets() assetstore.Store { return assetStore{db} }
 
 type assetStore struct{ db *DB }
 
-var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
+var assetErrors = sentinels{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown}
 
 // View runs fn once, in one snapshot. It reads the row of the library first.
 func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
@@ -144,7 +145,7 @@ func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origi
 		first, last := r.places(0, 0)
 		for _, o := range origins {
 			a, err := r.one(ctx, "SELECT "+assetColumns+" FROM asset WHERE origin = $1 AND place BETWEEN $2 AND $3", o[:], first, last)
-			if err != nil && !errors.Is(err, assetstore.ErrNotFound) {
+			if err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 				return err
 			}
 			if !out(a) {
@@ -155,7 +156,7 @@ func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origi
 	})
 }
 
-var errNoAsset = fmt.Errorf("%w: asset", assetstore.ErrNotFound)
+var errNoAsset = fmt.Errorf("%w: asset", vitrine.ErrNotFound)
 
 const assetColumns = "asset.place, origin, created, updated, folders, body"
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
@@ -70,7 +71,7 @@ func (t *assetTx) AddEntry(ctx context.Context, e assetstore.FeedEntry) error {
 	}
 	next := state.Last.Number + 1
 	if next > assetstore.MaxOrdinal {
-		return fmt.Errorf("%w: the library has had %d changes", assetstore.ErrFull, state.Last.Number)
+		return fmt.Errorf("%w: the library has had %d changes", vitrine.ErrFull, state.Last.Number)
 	}
 	_, err = t.c.insert("INSERT INTO asset_change (place, at, data) VALUES ($1, $2, $3)", t.place(next), e.At, joinNames(keys, e.Data))
 	return err

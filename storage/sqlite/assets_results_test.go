@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/proof"
 )
@@ -34,7 +35,7 @@ func scribble(t *testing.T, rng *rand.Rand, s assets.Store) {
 		for range rng.IntN(12) {
 			ordinal := int64(1 + rng.IntN(150))
 			if rng.IntN(4) == 0 {
-				if err := w.DeleteAsset(t.Context(), ordinal); err != nil && !errors.Is(err, assets.ErrNotFound) {
+				if err := w.DeleteAsset(t.Context(), ordinal); err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 					return err
 				}
 			} else if err := w.PutAsset(t.Context(), assets.Record{Ordinal: ordinal, Body: assets.Body("{}")}, assets.Index{Terms: someTerms(rng, 6)}); err != nil {

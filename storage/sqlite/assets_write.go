@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
@@ -23,7 +24,7 @@ func (t *assetTx) ready(ctx context.Context) error {
 	}
 	number, err := t.c.insert("INSERT INTO library (network, id, last, at, count, tree, edits) VALUES ($1, $2, 0, 0, 0, 0, 0)", t.lib.Network, t.lib.ID)
 	if err == nil && number >= 1<<(63-ordinalBits) {
-		err = fmt.Errorf("%w: there are %d libraries", assetstore.ErrFull, number-1)
+		err = fmt.Errorf("%w: there are %d libraries", vitrine.ErrFull, number-1)
 	}
 	if err == nil {
 		t.number = number

@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 func TestBuildLeavesACompleteStoreOrNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
-	app := appsvc.Head{Meta: appsvc.Meta{ID: "a", Version: appsvc.NewVersion(0)}}
+	app := appsvc.Head{Meta: appsvc.Meta{ID: "a", Version: vitrine.NewVersion(0)}}
 	fill := func(end error) func(db *DB) error {
 		return func(db *DB) error {
 			err := db.Apps().Update(t.Context(), func(tx appsvc.Tx) error { return tx.AddVersion(t.Context(), app, []byte("{}")) })

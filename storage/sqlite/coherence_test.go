@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof"
 )
@@ -67,27 +68,27 @@ func nextVersion(s appsvc.Store, id string) (int, error) {
 	ctx, added := context.Background(), 0
 	err := s.Update(ctx, func(t appsvc.Tx) error {
 		h, err := t.Head(ctx, id)
-		if err != nil && !errors.Is(err, appsvc.ErrNotFound) {
+		if err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 			return err
 		}
 		added = int(h.Version.Next().Number())
 		next, body := benchApp(id, added, 1<<10)
 		return errors.Join(t.AddVersion(ctx, next, autosave(body, added)),
-			t.SetTag(ctx, appsvc.Tag{AppID: id, Name: "live", AppVersion: appsvc.NewVersion(added)}))
+			t.SetTag(ctx, appsvc.Tag{AppID: id, Name: "live", AppVersion: vitrine.NewVersion(added)}))
 	})
 	return added, err
 }
 
 // look reads an app, its body and its tag in one View and holds them against one another.
 func look(s appsvc.Store, id string) (int, error) {
-	ctx, version := context.Background(), appsvc.Version{}
+	ctx, version := context.Background(), vitrine.Version{}
 	err := s.View(ctx, func(r appsvc.Reader) error {
 		h, err := r.Head(ctx, id)
 		if err != nil {
 			return err
 		}
 		version = h.Version
-		app, err := r.App(ctx, id, appsvc.Latest)
+		app, err := r.App(ctx, id, vitrine.Latest)
 		if err != nil {
 			return err
 		}
@@ -272,7 +273,7 @@ func TestOwnCommitsKeepTheCache(t *testing.T) {
 		if !ok {
 			t.Fatal("the cache is of another state")
 		}
-		for _, key := range []any{headKey("a"), versionKey{"a", appsvc.Latest}, tagsKey("a"), headKey("b"), versionKey{"b", appsvc.Latest}} {
+		for _, key := range []any{headKey("a"), versionKey{"a", vitrine.Latest}, tagsKey("a"), headKey("b"), versionKey{"b", vitrine.Latest}} {
 			if _, found := db.cache.get(key, at); !found {
 				t.Errorf("%T %v is no longer in the cache", key, key)
 			}
@@ -304,7 +305,7 @@ func TestCachedReadsTouchNoConnection(t *testing.T) {
 		t.Error(err)
 	}
 	ctx := context.Background()
-	err := s.View(ctx, func(r appsvc.Reader) error { _, err := r.App(ctx, "a", appsvc.NewVersion(0)); return err })
+	err := s.View(ctx, func(r appsvc.Reader) error { _, err := r.App(ctx, "a", vitrine.NewVersion(0)); return err })
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("an old version, which is not cached: %v", err)
 	}
@@ -323,7 +324,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if size := db.cache.values.Size(); size > limit || size < limit/2 {
 		t.Errorf("%d bytes are cached, of %d", size, limit)
 	}
-	if _, found := db.cache.get(versionKey{"big", appsvc.Latest}, db.cache.at); found {
+	if _, found := db.cache.get(versionKey{"big", vitrine.Latest}, db.cache.at); found {
 		t.Error("one body takes half of the cache")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -61,7 +62,7 @@ func (r *appReader) component(ctx context.Context, key componentKey) (appsvc.Com
 		rows := c.query("SELECT id, main, manifest FROM component WHERE name = $1 AND version = $2", key.name, key.version)
 		defer rows.close()
 		if !rows.next() {
-			return appsvc.Component{}, 0, cmp.Or(rows.err, appsvc.ErrNotFound)
+			return appsvc.Component{}, 0, cmp.Or(rows.err, vitrine.ErrNotFound)
 		}
 		found := appsvc.Component{ID: rows.text(0), Name: key.name, Version: key.version, Main: rows.text(1), Manifest: rows.blob(2)}
 		return found, perEntry + len(found.Main) + len(found.Manifest), nil
@@ -100,7 +101,7 @@ func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	}
 	n, err := t.c.exec("DELETE FROM component WHERE name = $1", name)
 	if err == nil && n == 0 {
-		return fmt.Errorf("%w: component %q", appsvc.ErrNotFound, name)
+		return fmt.Errorf("%w: component %q", vitrine.ErrNotFound, name)
 	}
 	return err
 }

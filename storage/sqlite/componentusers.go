@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -74,7 +75,7 @@ func (c *conn) user(q appsvc.UserQuery, id string) (user appsvc.ComponentUser, o
 	tags := c.query("SELECT name, version FROM tag WHERE app = $1 ORDER BY name", id)
 	defer tags.close()
 	for tags.next() {
-		user.Tags = append(user.Tags, appsvc.Tag{AppID: id, Name: tags.text(0), AppVersion: appsvc.NewVersion(tags.int(1))})
+		user.Tags = append(user.Tags, appsvc.Tag{AppID: id, Name: tags.text(0), AppVersion: vitrine.NewVersion(tags.int(1))})
 	}
 	return user, true, tags.err
 }

@@ -230,7 +230,7 @@ func (db *DB) Ping(ctx context.Context) error {
 }
 
 // Close waits for running views, updates and backups and closes the file. Those who wait for changes are woken. Calls after
-// it return an error that wraps appsvc.ErrClosed; a second Close does nothing and returns nil. An error of Close does not
+// it return an error that wraps vitrine.ErrClosed; a second Close does nothing and returns nil. An error of Close does not
 // concern committed data, which is on the disk already.
 func (db *DB) Close() error {
 	db.mu.Lock()

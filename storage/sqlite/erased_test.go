@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -41,7 +42,7 @@ func importTurns(t *testing.T, service *reviews.Service, turns int) {
 			}
 			fmt.Fprintf(&file, `{"source":"s","title":"t","created":"2020-01-01T00:00:00Z","id":"%04d","dimensions":["default"],"reviews":[%s]}`+"\n", c, strings.Join(list, ","))
 		}
-		report, err := service.Import(context.Background(), reviews.Caller{Operator: true}, reviews.ImportRequest{Network: "n", File: strings.NewReader(file.String())})
+		report, err := service.Import(context.Background(), vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: "n", File: strings.NewReader(file.String())})
 		if err != nil || report.Errors > 0 {
 			t.Fatal(report, err)
 		}
@@ -67,7 +68,7 @@ func eraseSecrets(t *testing.T, service *reviews.Service, path string) error {
 	if secrets(t, path) == 0 {
 		t.Fatal("the text is nowhere: this test shows nothing")
 	}
-	done, err := service.Delete(context.Background(), reviews.Caller{Operator: true}, reviews.DeleteRequest{Network: "n", Author: secret})
+	done, err := service.Delete(context.Background(), vitrine.Caller{Operator: true}, reviews.DeleteRequest{Network: "n", Author: secret})
 	if done.Reviews == 0 {
 		t.Fatal(done, err)
 	}
@@ -92,7 +93,7 @@ func TestErasedReviewsAreInNoFileOfTheStore(t *testing.T) {
 	importTurns(t, reviews.New(other.Reviews(), nil), 2) // the other process goes on writing
 	checkIntact(t, db)
 	var out bytes.Buffer
-	if err := service.Export(context.Background(), reviews.Caller{Operator: true}, reviews.ExportRequest{Network: "n", To: &out}); err != nil || strings.Count(out.String(), "\n") != 40 {
+	if err := service.Export(context.Background(), vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: "n", To: &out}); err != nil || strings.Count(out.String(), "\n") != 40 {
 		t.Errorf("the export has %d lines, %v", strings.Count(out.String(), "\n"), err)
 	}
 }
@@ -107,7 +108,7 @@ func TestErasedReviewsAreInTheLogWhileSomebodyReadsIt(t *testing.T) {
 	importTurns(t, service, 2)
 	err := other.Reviews().View(ctx, "n", func(reviews.Reader) error {
 		err := eraseSecrets(t, service, path)
-		if !errors.Is(err, reviews.ErrCopies) || !errors.Is(err, reviews.ErrBusy) || !strings.Contains(err.Error(), "log") {
+		if !errors.Is(err, reviews.ErrCopies) || !errors.Is(err, vitrine.ErrBusy) || !strings.Contains(err.Error(), "log") {
 			t.Errorf("beside a reader: %v", err)
 		}
 		if secrets(t, path) == 0 {
@@ -118,8 +119,8 @@ func TestErasedReviewsAreInTheLogWhileSomebodyReadsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = service.Delete(ctx, reviews.Caller{Operator: true}, reviews.DeleteRequest{Network: "n", Author: secret})
-	if !errors.Is(err, reviews.ErrNotFound) || errors.Is(err, reviews.ErrCopies) {
+	_, err = service.Delete(ctx, vitrine.Caller{Operator: true}, reviews.DeleteRequest{Network: "n", Author: secret})
+	if !errors.Is(err, vitrine.ErrNotFound) || errors.Is(err, reviews.ErrCopies) {
 		t.Errorf("again, without the reader: %v", err)
 	}
 	if n := secrets(t, path); n > 0 {
@@ -157,7 +158,7 @@ func TestScrubLeavesPagesThatHaveMoved(t *testing.T) {
 	if err != nil || len(found) == 0 {
 		t.Fatal(found, err)
 	}
-	if _, err := service.Delete(ctx, reviews.Caller{Operator: true}, reviews.DeleteRequest{Network: "n", Everything: true}); err != nil {
+	if _, err := service.Delete(ctx, vitrine.Caller{Operator: true}, reviews.DeleteRequest{Network: "n", Everything: true}); err != nil {
 		t.Fatal(err)
 	}
 	err = db.update(ctx, func(c *conn) error { // the pages are given to other data

@@ -7,12 +7,12 @@ import (
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
-	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
 var (
-	errClosed = fmt.Errorf("sqlite: %w", appsvc.ErrClosed)
+	errClosed = fmt.Errorf("sqlite: %w", vitrine.ErrClosed)
 	// errUnknown wraps the error of a COMMIT after which the log may or may not hold the commit.
 	errUnknown = errors.New("the commit failed, and it is not known whether it was kept")
 	// errLogInUse is the error of Scrub if the log could not be emptied.

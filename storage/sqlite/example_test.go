@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -25,7 +26,7 @@ func ExampleOpen() {
 
 	ctx := context.Background()
 	apps := appsvc.New(db.Apps(), nil)
-	me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
+	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
 	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
 	fmt.Println(app.Version, err)
 

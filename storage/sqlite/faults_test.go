@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -30,7 +31,7 @@ func TestBusy(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if _, err := nextVersion(db.Apps(), "app"); !errors.Is(err, appsvc.ErrBusy) {
+			if _, err := nextVersion(db.Apps(), "app"); !errors.Is(err, vitrine.ErrBusy) {
 				t.Errorf("while another process writes: %v", err)
 			}
 		})
@@ -79,7 +80,7 @@ func full(t *testing.T) {
 	}
 	h, body := benchApp("big", 0, 1<<20)
 	err = s.Update(ctx, func(t appsvc.Tx) error { return t.AddVersion(ctx, h, body) })
-	if !errors.Is(err, appsvc.ErrFull) {
+	if !errors.Is(err, vitrine.ErrFull) {
 		t.Errorf("adding an app: %v", err)
 	}
 	if got := names(t, db); got != "" {

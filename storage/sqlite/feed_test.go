@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 var ctx = context.Background()
 
-var feedEditor = appsvc.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}}
+var feedEditor = vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}}
 
 // A change takes 60 bytes of the feed at most. The pages of the feed are counted, not the whole file, so that the versions
 // of the app do not count.
@@ -60,7 +61,7 @@ func TestAChangeTakesFewBytesOfTheFeed(t *testing.T) {
 		t.Errorf("a change takes %.1f bytes, want %d at most", each, most)
 	}
 	page, err := s.Changes(ctx, feedEditor, appsvc.ChangesRequest{Limit: 500})
-	if err != nil || len(page.Changes) != 500 || page.Changes[499].Version != appsvc.NewVersion(98304) || page.Changes[499].AppID != app.ID {
+	if err != nil || len(page.Changes) != 500 || page.Changes[499].Version != vitrine.NewVersion(98304) || page.Changes[499].AppID != app.ID {
 		t.Errorf("%d changes, %v", len(page.Changes), err)
 	}
 }

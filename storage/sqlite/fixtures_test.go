@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -15,7 +16,7 @@ import (
 func benchApp(id string, v, size int) (appsvc.Head, appsvc.Body) {
 	h := appsvc.Head{
 		Meta: appsvc.Meta{
-			ID: id, Version: appsvc.NewVersion(v), Owner: "urn:vitrine:example.test:user=owner",
+			ID: id, Version: vitrine.NewVersion(v), Owner: "urn:vitrine:example.test:user=owner",
 			CreatedAt: 1_700_000_000_000, UpdatedAt: 1_700_000_000_000 + 2000*int64(v), UpdatedBy: "urn:vitrine:example.test:user=editor",
 		},
 		Groups:     []string{"urn:vitrine:example.test:site=1"},

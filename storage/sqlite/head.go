@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
@@ -21,7 +22,7 @@ const headColumns = "key, id, created, updated, version, owner, editor, groups, 
 func scanHead(r *rows) headRow {
 	return headRow{r.int(0), appsvc.Head{
 		Meta: appsvc.Meta{
-			ID: r.text(1), CreatedAt: r.int(2), UpdatedAt: r.int(3), Version: appsvc.NewVersion(r.int(4)),
+			ID: r.text(1), CreatedAt: r.int(2), UpdatedAt: r.int(3), Version: vitrine.NewVersion(r.int(4)),
 			Owner: r.text(5), UpdatedBy: r.text(6),
 		},
 		Groups:     lists.Split(r.blob(7)),
@@ -69,5 +70,5 @@ func noApp(rows *rows, id string) error {
 	if rows.err != nil {
 		return rows.err
 	}
-	return fmt.Errorf("%w: app %q", appsvc.ErrNotFound, id)
+	return fmt.Errorf("%w: app %q", vitrine.ErrNotFound, id)
 }

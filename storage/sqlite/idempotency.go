@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -24,7 +25,7 @@ func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, 
 	if rows.err != nil {
 		return appsvc.Answer{}, rows.err
 	}
-	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
+	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", vitrine.ErrNotFound, key)
 }
 
 // Answers yields every answer that is stored, by caller and key.

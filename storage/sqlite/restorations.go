@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -35,7 +36,7 @@ func (r *appReader) restorations(ctx context.Context, q appsvc.VersionQuery, out
 		historyKey(h.key, 0), historyKey(h.key, 0)+below)
 	defer rows.close()
 	for rows.next() && out(appsvc.Restoration{
-		AppID: q.AppID, Version: appsvc.NewVersion(rows.int(0) & maxVersion), From: appsvc.NewVersion(rows.int(1)),
+		AppID: q.AppID, Version: vitrine.NewVersion(rows.int(0) & maxVersion), From: vitrine.NewVersion(rows.int(1)),
 	}) {
 	}
 	return rows.err

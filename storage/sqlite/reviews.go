@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -15,7 +16,7 @@ func (db *DB) Reviews() reviewstore.Store { return reviewStore{db} }
 
 type reviewStore struct{ db *DB }
 
-var reviewErrors = sentinels{reviewstore.ErrBusy, reviewstore.ErrFull, reviewstore.ErrUnknown}
+var reviewErrors = sentinels{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown}
 
 // Networks yields the names of the networks that have collections, sorted. A network may have many collections. So it looks up
 // each name in the index, as the first after the name before, and does not read the collections.
@@ -359,5 +360,5 @@ func (t *reviewTx) DeleteReviews(ctx context.Context, key reviewstore.Key, ids [
 
 // noCollection returns the error for a collection that does not exist.
 func noCollection(key reviewstore.Key) error {
-	return fmt.Errorf("%w: collection %q of %q", reviewstore.ErrNotFound, key.ID, key.Source)
+	return fmt.Errorf("%w: collection %q of %q", vitrine.ErrNotFound, key.ID, key.Source)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -68,7 +69,7 @@ func TestAnOldProcessDoesNotWriteIntoANewerStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			migrate(t, db.path)
-			busy := map[string]error{"apps": appsvc.ErrBusy, "assets": assets.ErrBusy, "reviews": reviews.ErrBusy}
+			busy := map[string]error{"apps": vitrine.ErrBusy, "assets": vitrine.ErrBusy, "reviews": vitrine.ErrBusy}
 			for domain, write := range writes(db) {
 				for range 2 {
 					known, _ := newest()
@@ -119,7 +120,7 @@ func TestAnUpdateThatWaitsForAMigrationIsRefused(t *testing.T) {
 	if err := other.script("COMMIT"); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; !errors.Is(err, appsvc.ErrBusy) || !strings.Contains(err.Error(), "1000") {
+	if err := <-ended; !errors.Is(err, vitrine.ErrBusy) || !strings.Contains(err.Error(), "1000") {
 		t.Errorf("the update ended with %v", err)
 	}
 }

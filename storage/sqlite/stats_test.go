@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -15,7 +16,7 @@ func TestStatsCountTheSizesOfCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	by := appsvc.Caller{URN: "urn:vitrine:example.test:user=x", Moderates: []string{"urn:vitrine:example.test"}}
+	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=x", Moderates: []string{"urn:vitrine:example.test"}}
 	apps := appsvc.New(db.Apps(), nil).As(by)
 	before := db.Stats()
 	const updates = 40
@@ -50,7 +51,7 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	apps := appsvc.New(db.Apps(), nil).As(appsvc.Caller{URN: "urn:vitrine:example.test:user=x", Moderates: []string{"urn:vitrine:example.test"}})
+	apps := appsvc.New(db.Apps(), nil).As(vitrine.Caller{URN: "urn:vitrine:example.test:user=x", Moderates: []string{"urn:vitrine:example.test"}})
 	err = db.Apps().View(t.Context(), func(r appsvc.Reader) error {
 		if _, err := r.Head(t.Context(), "none"); err == nil {
 			t.Error("an app was found")

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
@@ -65,7 +66,7 @@ func (r *appReader) tagList(ctx context.Context, id string) (tagList, error) {
 			if len(list.tags) == manyTags {
 				return tagList{many: true}, perEntry, nil
 			}
-			t := appsvc.Tag{AppID: id, Name: rows.text(0), AppVersion: appsvc.NewVersion(rows.int(1))}
+			t := appsvc.Tag{AppID: id, Name: rows.text(0), AppVersion: vitrine.NewVersion(rows.int(1))}
 			list.tags = append(list.tags, t)
 			size += 64 + len(t.Name)
 		}
@@ -85,7 +86,7 @@ func (r *appReader) manyTags(ctx context.Context, q appsvc.TagQuery, out func(ap
 	}
 	rows := c.query(sql, q.AppID, from, q.After)
 	defer rows.close()
-	for rows.next() && out(appsvc.Tag{AppID: q.AppID, Name: rows.text(0), AppVersion: appsvc.NewVersion(rows.int(1))}) {
+	for rows.next() && out(appsvc.Tag{AppID: q.AppID, Name: rows.text(0), AppVersion: vitrine.NewVersion(rows.int(1))}) {
 	}
 	return rows.err
 }
@@ -109,9 +110,9 @@ func (t *appTx) DeleteTag(ctx context.Context, appID, name string) error {
 	t.c.remember(tagsKey(appID), nil, 0)
 	n, err := t.c.exec("DELETE FROM tag WHERE app = $1 AND name = $2", appID, name)
 	if err == nil && n == 0 {
-		return fmt.Errorf("%w: tag %q of app %q", appsvc.ErrNotFound, name, appID)
+		return fmt.Errorf("%w: tag %q of app %q", vitrine.ErrNotFound, name, appID)
 	}
 	return err
 }
 
-func isNotFound(err error) bool { return errors.Is(err, appsvc.ErrNotFound) }
+func isNotFound(err error) bool { return errors.Is(err, vitrine.ErrNotFound) }

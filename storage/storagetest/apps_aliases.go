@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -64,11 +65,11 @@ var aliasRules = []appRule{
 		add(t, s, newHead("a", 0), "")
 		add(t, s, newHead("a", 1), "")
 		for range 2 {
-			h, app := read(t, s, headOf("a")), read(t, s, appOf("a", appsvc.NewVersion(0)))
+			h, app := read(t, s, headOf("a")), read(t, s, appOf("a", vitrine.NewVersion(0)))
 			_, _, _ = append(h.Groups, "#"), append(h.Components, "#"), append(app.Body, '#')
 			checkHead(t, read(t, s, headOf("a")), newHead("a", 1))
 			for v := range 2 {
-				checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.NewVersion(int64(v))))}, []appsvc.App{titled(newHead("a", v), "")})
+				checkApps(t, []appsvc.App{read(t, s, appOf("a", vitrine.NewVersion(int64(v))))}, []appsvc.App{titled(newHead("a", v), "")})
 			}
 		}
 	}},

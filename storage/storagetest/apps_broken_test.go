@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -189,9 +190,9 @@ var faults = []struct {
 	{"AddComponent hides ErrExists", "a second component with the same id, or with the same name and version, is ErrExists",
 		inTx(func(good tx) tx { return overlooks{good, appsvc.ErrExists} })},
 	{"DeleteTag hides ErrNotFound", "DeleteTag removes one tag and nothing else; an absent tag is ErrNotFound",
-		inTx(func(good tx) tx { return overlooks{good, appsvc.ErrNotFound} })},
+		inTx(func(good tx) tx { return overlooks{good, vitrine.ErrNotFound} })},
 	{"DeleteComponent hides ErrNotFound", "DeleteComponent removes every version of one name and nothing else; an absent name is ErrNotFound",
-		inTx(func(good tx) tx { return overlooks{good, appsvc.ErrNotFound} })},
+		inTx(func(good tx) tx { return overlooks{good, vitrine.ErrNotFound} })},
 	{"ids are folded to lower case", "ids that differ in case, in Unicode form or by a space are different apps",
 		inTx(func(good tx) tx { return lowerIDs{good} })},
 	{"bodies are decoded and encoded again", "every version stays readable as it was stored, byte for byte",
@@ -222,7 +223,7 @@ var faults = []struct {
 	{"Users looks at the latest version only", "Users yields the apps of which any version has the component, by id in byte order, with their tags",
 		inTx(func(good tx) tx { return presentUsers{good} })},
 	{"versions of different apps are taken for one", "App returns each version of the app that Users has yielded last",
-		inTx(func(good tx) tx { return numberedVersions{good, map[appsvc.Version]appsvc.App{}} })},
+		inTx(func(good tx) tx { return numberedVersions{good, map[vitrine.Version]appsvc.App{}} })},
 	{"components of a name are ordered by version", "Components yields components by name in byte order, and those of one name in the order in which they were added",
 		inTx(func(good tx) tx { return byVersion{good} })},
 	{"DeleteComponent deletes one version only", "DeleteComponent removes every version of one name and nothing else; an absent name is ErrNotFound",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -54,7 +55,7 @@ var componentRules = []appRule{
 				return err
 			}
 			_, err := w.Head(ctx, "absent")
-			checkError(t, err, appsvc.ErrNotFound, "Head")
+			checkError(t, err, vitrine.ErrNotFound, "Head")
 			check(a)
 			if err := w.AddComponent(ctx, b); err != nil {
 				return err
@@ -117,7 +118,7 @@ var componentRules = []appRule{
 	{"DeleteComponent removes every version of one name and nothing else; an absent name is ErrNotFound", func(t *testing.T, s appsvc.Store) {
 		kept := []appsvc.Component{component("1", "A", "1"), component("2", "a ", "1"), component("3", "b", "1")}
 		addComponents(t, s, append(kept, component("4", "a", "1"), component("5", "a", "2"), component("6", "a", "3"))...)
-		for _, want := range []error{nil, appsvc.ErrNotFound} {
+		for _, want := range []error{nil, vitrine.ErrNotFound} {
 			err := s.Update(ctx, func(w tx) error { return w.DeleteComponent(ctx, "a") })
 			checkError(t, err, want, "DeleteComponent(a)")
 		}

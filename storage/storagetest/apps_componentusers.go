@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -32,10 +33,10 @@ var userRules = []appRule{
 		version("Once", 3, "clock")
 		version("Once", 4)
 		version("never", 0, "Clock", "clock ", "clocks")
-		setTags(t, s, tag("Once", "b", appsvc.NewVersion(1)), tag("Once", "B", appsvc.NewVersion(4)), tag("never", "b", appsvc.NewVersion(0)))
+		setTags(t, s, tag("Once", "b", vitrine.NewVersion(1)), tag("Once", "B", vitrine.NewVersion(4)), tag("never", "b", vitrine.NewVersion(0)))
 		all := appsvc.UserQuery{Component: "clock", Owner: owner}
 		checkEqual(t, "users", usersOf(t, s, all), []string{
-			fmt.Sprintf("Once 4 [] %q %v", bodyOf(newHead("Once", 4), ""), []appsvc.Tag{tag("Once", "B", appsvc.NewVersion(4)), tag("Once", "b", appsvc.NewVersion(1))}),
+			fmt.Sprintf("Once 4 [] %q %v", bodyOf(newHead("Once", 4), ""), []appsvc.Tag{tag("Once", "B", vitrine.NewVersion(4)), tag("Once", "b", vitrine.NewVersion(1))}),
 			fmt.Sprintf("ever 0 [clock map] %q []", bodyOf(newHead("ever", 0), "")),
 			fmt.Sprintf("now 1 [clock] %q []", bodyOf(newHead("now", 1), "")),
 		})
@@ -114,7 +115,7 @@ var userRules = []appRule{
 				add(t, s, newHead(id, v), text(app, v))
 			}
 			for v := range last {
-				setTags(t, s, tag(id, fmt.Sprint("one", v), appsvc.NewVersion(v)), tag(id, fmt.Sprint("two", v), appsvc.NewVersion(v)))
+				setTags(t, s, tag(id, fmt.Sprint("one", v), vitrine.NewVersion(v)), tag(id, fmt.Sprint("two", v), vitrine.NewVersion(v)))
 			}
 		}
 		check := func(r reader, app, version int) error {

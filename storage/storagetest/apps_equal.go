@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -97,14 +98,14 @@ func (t transaction) run(s appsvc.Store) string {
 func (d randomData) appName() string { return pick(d, []string{"a", "A", "ä", "b"}) }
 
 // version returns a version that an app may have, Latest, or the zero Version.
-func (d randomData) version() appsvc.Version {
+func (d randomData) version() vitrine.Version {
 	switch n := d.IntN(9); n {
 	case 0:
-		return appsvc.Version{}
+		return vitrine.Version{}
 	case 1:
-		return appsvc.Latest
+		return vitrine.Latest
 	default:
-		return appsvc.NewVersion(n - 2)
+		return vitrine.NewVersion(n - 2)
 	}
 }
 
@@ -114,7 +115,7 @@ func (d randomData) writeStep() step {
 		id, seed, far := d.appName(), d.Uint64(), d.IntN(10) == 0
 		return step{fmt.Sprintf("AddVersion(%q, made from %d, too far: %t)", id, seed, far), func(_ reader, w tx) string { return addMade(w, id, seed, far) }}
 	case 3:
-		tag := tag(d.appName(), pick(d, oddNames[:9]), appsvc.NewVersion(d.IntN(8)))
+		tag := tag(d.appName(), pick(d, oddNames[:9]), vitrine.NewVersion(d.IntN(8)))
 		return step{fmt.Sprintf("SetTag(%q of %q to %s)", tag.Name, tag.AppID, tag.AppVersion), func(_ reader, w tx) string { return class(w.SetTag(ctx, tag)) }}
 	case 4:
 		id, name := d.appName(), pick(d, oddNames[:9])
@@ -122,10 +123,10 @@ func (d randomData) writeStep() step {
 	case 8:
 		id, name, m := d.appName(), pick(d, oddNames[:9]), appsvc.TagMove{At: d.Int64N(9), By: d.user()}
 		if n := d.IntN(8); n > 0 {
-			m.From = appsvc.NewVersion(n - 1)
+			m.From = vitrine.NewVersion(n - 1)
 		}
 		if n := d.IntN(8); n > 0 {
-			m.To = appsvc.NewVersion(n - 1)
+			m.To = vitrine.NewVersion(n - 1)
 		}
 		return step{fmt.Sprintf("AddTagMove(%q of %q, %+v)", name, id, m), func(_ reader, w tx) string { return addMove(w, id, name, m) }}
 	case 5:
@@ -158,7 +159,7 @@ func addMove(w tx, id, name string, m appsvc.TagMove) string {
 // the content. It returns the result as text.
 func addMade(w tx, id string, seed uint64, far bool) string {
 	old, err := w.Head(ctx, id)
-	if err != nil && !errors.Is(err, appsvc.ErrNotFound) {
+	if err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 		return class(err)
 	}
 	d := randomData{rand.New(rand.NewPCG(seed, 2))}
@@ -249,7 +250,7 @@ func class(err error) string {
 	if err == nil {
 		return "ok"
 	}
-	for _, known := range []error{appsvc.ErrNotFound, appsvc.ErrExists, errRolledBack, context.Canceled} {
+	for _, known := range []error{vitrine.ErrNotFound, appsvc.ErrExists, errRolledBack, context.Canceled} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -91,7 +92,7 @@ func (o overlooks) DeleteComponent(ctx context.Context, name string) error {
 
 type lowerIDs struct{ tx }
 
-func (l lowerIDs) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+func (l lowerIDs) App(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
 	return l.tx.App(ctx, strings.ToLower(id), v)
 }
 func (l lowerIDs) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
@@ -263,10 +264,10 @@ func (p presentUsers) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[a
 // numberedVersions takes versions of the same number for one version, of whatever app.
 type numberedVersions struct {
 	tx
-	read map[appsvc.Version]appsvc.App
+	read map[vitrine.Version]appsvc.App
 }
 
-func (n numberedVersions) App(ctx context.Context, id string, v appsvc.Version) (app appsvc.App, err error) {
+func (n numberedVersions) App(ctx context.Context, id string, v vitrine.Version) (app appsvc.App, err error) {
 	app, known := n.read[v]
 	if !known {
 		app, err = n.tx.App(ctx, id, v)

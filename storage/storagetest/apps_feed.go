@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -218,7 +219,7 @@ var feedRules = []appRule{
 						number := 0
 						if err == nil {
 							number = int(h.Version.Number()) + 1
-						} else if !errors.Is(err, appsvc.ErrNotFound) {
+						} else if !errors.Is(err, vitrine.ErrNotFound) {
 							return err
 						}
 						if err := w.AddVersion(ctx, newHead(id, number), bodyOf(newHead(id, number), "")); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -34,7 +35,7 @@ const (
 func newHead(id string, number int) head {
 	return head{
 		Meta: appsvc.Meta{
-			ID: id, Version: appsvc.NewVersion(number), Owner: owner,
+			ID: id, Version: vitrine.NewVersion(number), Owner: owner,
 			CreatedAt: 1000, UpdatedAt: 1000 + int64(number), UpdatedBy: editor,
 		},
 		Groups:     []string{site1},
@@ -100,7 +101,7 @@ func headOf(id string) func(reader) (head, error) {
 	return func(r reader) (head, error) { return r.Head(ctx, id) }
 }
 
-func appOf(id string, v appsvc.Version) func(reader) (appsvc.App, error) {
+func appOf(id string, v vitrine.Version) func(reader) (appsvc.App, error) {
 	return func(r reader) (appsvc.App, error) { return r.App(ctx, id, v) }
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -129,5 +130,5 @@ func checkAnswers(t *testing.T, s appsvc.Store, want []appsvc.Answer) {
 func checkNoAnswer(t *testing.T, s appsvc.Store, by, key string) {
 	t.Helper()
 	_, err := tryRead(s, answerOf(by, key))
-	checkError(t, err, appsvc.ErrNotFound, "Answer(%q, %q)", by, key)
+	checkError(t, err, vitrine.ErrNotFound, "Answer(%q, %q)", by, key)
 }

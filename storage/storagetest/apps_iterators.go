@@ -7,6 +7,7 @@ import (
 	"iter"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -84,7 +85,7 @@ var iteratorRules = []appRule{
 					return err
 				}
 				seen[found.Name] = true
-				if err := errors.Join(w.DeleteTag(ctx, "id0", found.Name), w.SetTag(ctx, tag("moved", found.Name, appsvc.NewVersion(0)))); err != nil {
+				if err := errors.Join(w.DeleteTag(ctx, "id0", found.Name), w.SetTag(ctx, tag("moved", found.Name, vitrine.NewVersion(0)))); err != nil {
 					return err
 				}
 			}
@@ -154,7 +155,7 @@ func fillLists(t *testing.T, s appsvc.Store) {
 	t.Helper()
 	for i := range listed {
 		addVersions(t, s, 1, fmt.Sprint("id", i))
-		setTags(t, s, tag("id0", fmt.Sprint(i), appsvc.NewVersion(0)))
+		setTags(t, s, tag("id0", fmt.Sprint(i), vitrine.NewVersion(0)))
 		addMoves(t, s, move("id0", "0", int64(i)+1))
 		if i > 0 {
 			addMoves(t, s, move("id0", fmt.Sprint(i), 1)) // so listed tags have moves

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -101,7 +102,7 @@ var listRules = []appRule{
 		all := storeEach(t, s, []string{"a", "b", "c", "d"}, func(*head, string) {})
 		for i := range all {
 			h := all[(i*3+1)%len(all)]
-			h.Version, h.UpdatedAt = appsvc.NewVersion(1), 5000+int64(i/2)
+			h.Version, h.UpdatedAt = vitrine.NewVersion(1), 5000+int64(i/2)
 			add(t, s, h, "")
 			all[(i*3+1)%len(all)] = h
 			checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -45,7 +46,7 @@ var parallelRules = []appRule{
 			for round := range rounds {
 				name := fmt.Sprintf("%d-%d", worker, round)
 				err := s.Update(ctx, func(w tx) error {
-					return errors.Join(addNext(fmt.Sprint(worker))(w), w.SetTag(ctx, tag("shared", name, appsvc.NewVersion(0))),
+					return errors.Join(addNext(fmt.Sprint(worker))(w), w.SetTag(ctx, tag("shared", name, vitrine.NewVersion(0))),
 						w.AddComponent(ctx, component("", name, "1")), w.KeepAnswer(ctx, answer(owner, name, 10), 0))
 				})
 				if err != nil {
@@ -107,7 +108,7 @@ var parallelRules = []appRule{
 						return err
 					}
 					pause()
-					return w.SetTag(ctx, tag("a", fmt.Sprint(names[worker], round), appsvc.NewVersion(0)))
+					return w.SetTag(ctx, tag("a", fmt.Sprint(names[worker], round), vitrine.NewVersion(0)))
 				})
 			})
 		}
@@ -135,7 +136,7 @@ var parallelRules = []appRule{
 		for worker := range workers {
 			got, err := tryRead(s, headOf(fmt.Sprint(worker)))
 			if worker%2 == 1 {
-				checkError(t, err, appsvc.ErrNotFound, "Head of an app that was never kept")
+				checkError(t, err, vitrine.ErrNotFound, "Head of an app that was never kept")
 			} else if err != nil || got.Version.Number() != rounds-1 {
 				t.Errorf("app %d has version %s, error %v; want version %d", worker, got.Version, err, rounds-1)
 			}
@@ -181,7 +182,7 @@ var parallelRules = []appRule{
 			case <-time.After(100 * time.Millisecond):
 			}
 			second, err2 := r.Head(ctx, "a")
-			latest, err3 := r.App(ctx, "a", appsvc.Latest)
+			latest, err3 := r.App(ctx, "a", vitrine.Latest)
 			all, err4 := collect(r.Versions(ctx, appsvc.VersionQuery{AppID: "a"}))
 			list, err5 := collect(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedAscending}))
 			if err := errors.Join(err, err2, err3, err4, err5); err != nil {
@@ -207,7 +208,7 @@ var parallelRules = []appRule{
 		var acknowledged atomic.Int64
 		lookWhileUpdating(t, s, addNext("a"), func() { acknowledged.Add(1) },
 			func() error {
-				least := appsvc.NewVersion(acknowledged.Load())
+				least := vitrine.NewVersion(acknowledged.Load())
 				h, err := tryRead(s, headOf("a"))
 				if err == nil && h.Version.Compare(least) < 0 {
 					err = fmt.Errorf("version %s is the latest after %s was acknowledged", h.Version, least)
@@ -222,7 +223,7 @@ func addNext(id string) func(w tx) error {
 	return func(w tx) error {
 		h, err := w.Head(ctx, id)
 		switch {
-		case errors.Is(err, appsvc.ErrNotFound):
+		case errors.Is(err, vitrine.ErrNotFound):
 			h = newHead(id, 0)
 		case err != nil:
 			return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -47,7 +48,7 @@ var restorationRules = []appRule{
 		})
 		addRestored(t, s, "b", 1, 0)
 		slices.Reverse(all) // newest first
-		for _, before := range []appsvc.Version{{}, appsvc.NewVersion(0), appsvc.NewVersion(1), appsvc.NewVersion(2), appsvc.NewVersion(300), appsvc.NewVersion(count), appsvc.NewVersion(math.MaxInt64 - 1)} {
+		for _, before := range []vitrine.Version{{}, vitrine.NewVersion(0), vitrine.NewVersion(1), vitrine.NewVersion(2), vitrine.NewVersion(300), vitrine.NewVersion(count), vitrine.NewVersion(math.MaxInt64 - 1)} {
 			for _, limit := range []int{0, 1, 7, count / 2, count, math.MaxInt32} {
 				want := slices.DeleteFunc(slices.Clone(all), func(r appsvc.Restoration) bool { return !before.IsZero() && r.Version.Compare(before) >= 0 })
 				if limit > 0 {
@@ -85,7 +86,7 @@ var restorationRules = []appRule{
 
 // restored says that a version of the app id was made from the version from.
 func restored(id string, version, from int) appsvc.Restoration {
-	return appsvc.Restoration{AppID: id, Version: appsvc.NewVersion(version), From: appsvc.NewVersion(from)}
+	return appsvc.Restoration{AppID: id, Version: vitrine.NewVersion(version), From: vitrine.NewVersion(from)}
 }
 
 // addRestored stores a version with its restoration, in one Update.

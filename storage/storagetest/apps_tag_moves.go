@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -58,9 +59,9 @@ var tagMoveRules = []appRule{
 	{"a move keeps its time, its caller and its versions, which may be absent", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		want := []appsvc.TagMoveRecord{
-			{AppID: "a", Name: "live", Number: 3, TagMove: appsvc.TagMove{At: math.MinInt64, By: editor, From: appsvc.NewVersion(1 << 40)}},
-			{AppID: "a", Name: "live", Number: 2, TagMove: appsvc.TagMove{At: -1, By: "", From: appsvc.NewVersion(0), To: appsvc.NewVersion(1 << 40)}},
-			{AppID: "a", Name: "live", Number: 1, TagMove: appsvc.TagMove{At: math.MaxInt64, By: "é\x00 ", To: appsvc.NewVersion(0)}},
+			{AppID: "a", Name: "live", Number: 3, TagMove: appsvc.TagMove{At: math.MinInt64, By: editor, From: vitrine.NewVersion(1 << 40)}},
+			{AppID: "a", Name: "live", Number: 2, TagMove: appsvc.TagMove{At: -1, By: "", From: vitrine.NewVersion(0), To: vitrine.NewVersion(1 << 40)}},
+			{AppID: "a", Name: "live", Number: 1, TagMove: appsvc.TagMove{At: math.MaxInt64, By: "é\x00 ", To: vitrine.NewVersion(0)}},
 		}
 		addMoves(t, s, want[2], want[1], want[0])
 		checkEqual(t, "moves", read(t, s, moves(appsvc.TagMoveQuery{AppID: "a", Name: "live"})), want)
@@ -69,7 +70,7 @@ var tagMoveRules = []appRule{
 	// moves itself would add each twice.
 	{"the moves of a tag outlive the tag, and SetTag and DeleteTag add no moves", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
-		setTags(t, s, tag("a", "live", appsvc.NewVersion(0)), tag("a", "test", appsvc.NewVersion(0)))
+		setTags(t, s, tag("a", "live", vitrine.NewVersion(0)), tag("a", "test", vitrine.NewVersion(0)))
 		addMoves(t, s, move("a", "live", 1))
 		update(t, s, func(w tx) error { return errors.Join(w.DeleteTag(ctx, "a", "live"), w.DeleteTag(ctx, "a", "test")) })
 		checkEqual(t, "moves of live", read(t, s, moves(appsvc.TagMoveQuery{AppID: "a", Name: "live"})), []appsvc.TagMoveRecord{move("a", "live", 1)})
@@ -102,7 +103,7 @@ var tagMoveRules = []appRule{
 	{"a move is committed or rolled back with the Update that adds it", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		err := s.Update(ctx, func(w tx) error {
-			if err := errors.Join(w.SetTag(ctx, tag("a", "live", appsvc.NewVersion(0))), w.AddTagMove(ctx, move("a", "live", 1))); err != nil {
+			if err := errors.Join(w.SetTag(ctx, tag("a", "live", vitrine.NewVersion(0))), w.AddTagMove(ctx, move("a", "live", 1))); err != nil {
 				return err
 			}
 			own, err := collect(w.TagMoves(ctx, appsvc.TagMoveQuery{AppID: "a", Name: "live"}))
@@ -126,7 +127,7 @@ var tagMoveRules = []appRule{
 // move returns the move of a tag that has this Number. Each Number has another time and other versions.
 func move(appID, name string, number int64) appsvc.TagMoveRecord {
 	return appsvc.TagMoveRecord{AppID: appID, Name: name, Number: number,
-		TagMove: appsvc.TagMove{At: 1000 * number, By: editor, From: appsvc.NewVersion(number), To: appsvc.NewVersion(number + 1)}}
+		TagMove: appsvc.TagMove{At: 1000 * number, By: editor, From: vitrine.NewVersion(number), To: vitrine.NewVersion(number + 1)}}
 }
 
 // addMoves adds moves in one Update.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -86,15 +87,15 @@ var transactionRules = []appRule{
 				{w.AddVersion(ctx, h, bodyOf(h, "taken")), appsvc.ErrExists},
 				{w.AddComponent(ctx, component("1", "other", "1")), appsvc.ErrExists},
 				{w.AddComponent(ctx, component("other", "filled", "1")), appsvc.ErrExists},
-				{w.DeleteComponent(ctx, "absent"), appsvc.ErrNotFound},
-				{w.DeleteTag(ctx, "filled", "absent"), appsvc.ErrNotFound},
+				{w.DeleteComponent(ctx, "absent"), vitrine.ErrNotFound},
+				{w.DeleteTag(ctx, "filled", "absent"), vitrine.ErrNotFound},
 			} {
 				if !errors.Is(failed.err, failed.want) {
 					return fmt.Errorf("a write that should fail: error %v, want %v", failed.err, failed.want)
 				}
 			}
 			_, err := w.Head(ctx, "absent")
-			checkError(t, err, appsvc.ErrNotFound, "Head")
+			checkError(t, err, vitrine.ErrNotFound, "Head")
 			return writeEverything(w)
 		})
 		if err := s.View(ctx, checkEverything); err != nil {
@@ -115,7 +116,7 @@ var transactionRules = []appRule{
 		})
 		for _, id := range []string{"a", "b"} {
 			for v := range 20 {
-				checkApps(t, []appsvc.App{read(t, s, appOf(id, appsvc.NewVersion(int64(v))))}, []appsvc.App{titled(newHead(id, v), fmt.Sprint(v))})
+				checkApps(t, []appsvc.App{read(t, s, appOf(id, vitrine.NewVersion(int64(v))))}, []appsvc.App{titled(newHead(id, v), fmt.Sprint(v))})
 			}
 		}
 	}},
@@ -138,7 +139,7 @@ var transactionRules = []appRule{
 			checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a", Limit: 1})), []appsvc.App{titled(h, "kept")})
 		}
 		for v := range 12 {
-			checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.NewVersion(int64(v))))}, []appsvc.App{titled(newHead("a", v), "kept")})
+			checkApps(t, []appsvc.App{read(t, s, appOf("a", vitrine.NewVersion(int64(v))))}, []appsvc.App{titled(newHead("a", v), "kept")})
 		}
 	}},
 	// An Update may read its own uncommitted rows. A cache that keeps them would show other callers what never
@@ -156,7 +157,7 @@ var transactionRules = []appRule{
 				h, c, a := newHead("new", 0), component("new "+text, "new", "1"), answer(owner, "new", 30)
 				a.Result = []byte(text)
 				return errors.Join(
-					w.AddVersion(ctx, h, bodyOf(h, text)), w.SetTag(ctx, tag("filled", text, appsvc.NewVersion(2))), w.SetTag(ctx, tag("new", text, appsvc.NewVersion(0))),
+					w.AddVersion(ctx, h, bodyOf(h, text)), w.SetTag(ctx, tag("filled", text, vitrine.NewVersion(2))), w.SetTag(ctx, tag("new", text, vitrine.NewVersion(0))),
 					w.AddComponent(ctx, c), w.KeepAnswer(ctx, a, 0), hasEverything(w, text),
 				)
 			}
@@ -171,8 +172,8 @@ var transactionRules = []appRule{
 			}
 			checkFilled(t, s)
 			for v := range 4 {
-				_, err := tryRead(s, appOf("filled", appsvc.NewVersion(v+1)))
-				checkError(t, err, appsvc.ErrNotFound, "App, version %d", v+1)
+				_, err := tryRead(s, appOf("filled", vitrine.NewVersion(v+1)))
+				checkError(t, err, vitrine.ErrNotFound, "App, version %d", v+1)
 			}
 		}
 		update(t, s, everything("kept"))
@@ -201,7 +202,7 @@ var transactionRules = []appRule{
 		for range 20 {
 			ending, cancel := context.WithCancel(ctx)
 			err := s.Update(ending, func(w tx) error {
-				err := w.SetTag(ctx, tag("filled", "ended", appsvc.NewVersion(0)))
+				err := w.SetTag(ctx, tag("filled", "ended", vitrine.NewVersion(0)))
 				cancel()
 				return errors.Join(err, ending.Err())
 			})
@@ -216,7 +217,7 @@ var transactionRules = []appRule{
 func fill(t *testing.T, s appsvc.Store) {
 	t.Helper()
 	add(t, s, newHead("filled", 0), "")
-	setTags(t, s, tag("filled", "kept", appsvc.NewVersion(0)), tag("filled", "moved", appsvc.NewVersion(0)), tag("filled", "deleted", appsvc.NewVersion(0)))
+	setTags(t, s, tag("filled", "kept", vitrine.NewVersion(0)), tag("filled", "moved", vitrine.NewVersion(0)), tag("filled", "deleted", vitrine.NewVersion(0)))
 	addComponents(t, s, component("1", "filled", "1"), component("2", "deleted", "1"))
 	keep(t, s, 0, answer(owner, "replaced", 10), answer(owner, "expired", 5))
 }
@@ -229,7 +230,7 @@ func checkFilled(t *testing.T, s appsvc.Store) {
 	checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "filled"})), []appsvc.App{titled(h, "")})
 	checkQuery(t, s, appsvc.AppQuery{Owner: owner}, []head{h})
 	checkEqual(t, "tags", read(t, s, tags(appsvc.TagQuery{AppID: "filled"})),
-		[]appsvc.Tag{tag("filled", "deleted", appsvc.NewVersion(0)), tag("filled", "kept", appsvc.NewVersion(0)), tag("filled", "moved", appsvc.NewVersion(0))})
+		[]appsvc.Tag{tag("filled", "deleted", vitrine.NewVersion(0)), tag("filled", "kept", vitrine.NewVersion(0)), tag("filled", "moved", vitrine.NewVersion(0))})
 	checkComponents(t, read(t, s, components(appsvc.ComponentQuery{})), []appsvc.Component{component("2", "deleted", "1"), component("1", "filled", "1")})
 	checkAnswer(t, s, answer(owner, "replaced", 10))
 	checkAnswer(t, s, answer(owner, "expired", 5))
@@ -244,8 +245,8 @@ func writeEverything(w tx) error {
 	return errors.Join(
 		w.AddVersion(ctx, newHead("filled", 1), bodyOf(newHead("filled", 1), "changed")),
 		w.AddVersion(ctx, newHead("new", 0), bodyOf(newHead("new", 0), "new")),
-		w.SetTag(ctx, tag("filled", "moved", appsvc.NewVersion(1))),
-		w.SetTag(ctx, tag("new", "kept", appsvc.NewVersion(0))),
+		w.SetTag(ctx, tag("filled", "moved", vitrine.NewVersion(1))),
+		w.SetTag(ctx, tag("new", "kept", vitrine.NewVersion(0))),
 		w.DeleteTag(ctx, "filled", "deleted"),
 		w.AddComponent(ctx, component("3", "filled", "2")),
 		w.DeleteComponent(ctx, "deleted"),
@@ -258,8 +259,8 @@ func writeEverything(w tx) error {
 func checkEverything(r reader) error {
 	changed, added := newHead("filled", 1), newHead("new", 0)
 	h, err := r.Head(ctx, "filled")
-	latest, err2 := r.App(ctx, "filled", appsvc.Latest)
-	old, err3 := r.App(ctx, "filled", appsvc.NewVersion(0))
+	latest, err2 := r.App(ctx, "filled", vitrine.Latest)
+	old, err3 := r.App(ctx, "filled", vitrine.NewVersion(0))
 	list, err4 := collect(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.UpdatedDescending}))
 	both, err5 := collect(r.Versions(ctx, appsvc.VersionQuery{AppID: "filled"}))
 	tagged, err6 := collect(r.Tags(ctx, appsvc.TagQuery{AppID: "filled"}))
@@ -269,14 +270,14 @@ func checkEverything(r reader) error {
 	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		return err
 	}
-	if _, err := r.Answer(ctx, owner, "expired"); !errors.Is(err, appsvc.ErrNotFound) {
-		return fmt.Errorf("the expired answer: error %v, want %v", err, appsvc.ErrNotFound)
+	if _, err := r.Answer(ctx, owner, "expired"); !errors.Is(err, vitrine.ErrNotFound) {
+		return fmt.Errorf("the expired answer: error %v, want %v", err, vitrine.ErrNotFound)
 	}
 	got := fmt.Sprintf("%+v %s %s %s %s %v %q %s", h, describe([]appsvc.App{latest}), describe([]appsvc.App{old}), describe(list), describe(both), tagged, parts, replaced.Result)
 	now, before := titled(changed, "changed"), titled(newHead("filled", 0), "")
 	want := fmt.Sprintf("%+v %s %s %s %s %v %q %s", changed, describe([]appsvc.App{now}), describe([]appsvc.App{before}),
 		describe([]appsvc.App{now, titled(added, "new")}), describe([]appsvc.App{now, before}),
-		[]appsvc.Tag{tag("filled", "kept", appsvc.NewVersion(0)), tag("filled", "moved", appsvc.NewVersion(1))},
+		[]appsvc.Tag{tag("filled", "kept", vitrine.NewVersion(0)), tag("filled", "moved", vitrine.NewVersion(1))},
 		[]appsvc.Component{component("1", "filled", "1"), component("3", "filled", "2")}, `"again"`)
 	if got != want {
 		return fmt.Errorf("after the writes:\n got %s\nwant %s", got, want)

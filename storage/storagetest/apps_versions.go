@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -18,10 +19,10 @@ var versionRules = []appRule{
 		add(t, s, newHead("a", 0), "first")
 		for _, id := range []string{"", "b", "A", "a ", " a", "a%", "_", "*", "' OR 1=1 --", "ä", "a\u0301", "\U0001f600", strings.Repeat("x", 5000)} {
 			_, err := tryRead(s, headOf(id))
-			checkError(t, err, appsvc.ErrNotFound, "Head(%.20q)", id)
-			for _, v := range []appsvc.Version{{}, appsvc.Latest, appsvc.NewVersion(0), appsvc.NewVersion(1)} {
+			checkError(t, err, vitrine.ErrNotFound, "Head(%.20q)", id)
+			for _, v := range []vitrine.Version{{}, vitrine.Latest, vitrine.NewVersion(0), vitrine.NewVersion(1)} {
 				_, err := tryRead(s, appOf(id, v))
-				checkError(t, err, appsvc.ErrNotFound, "App(%.20q, %s)", id, v)
+				checkError(t, err, vitrine.ErrNotFound, "App(%.20q, %s)", id, v)
 			}
 			checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: id})), nil)
 		}
@@ -29,9 +30,9 @@ var versionRules = []appRule{
 	// The zero Version names no version. It is not the same as Latest, nor as version 0.
 	{"an absent version of an existing app is ErrNotFound", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "first")
-		for _, v := range []appsvc.Version{{}, appsvc.NewVersion(1), appsvc.NewVersion(2), appsvc.NewVersion(math.MaxInt64 - 1)} {
+		for _, v := range []vitrine.Version{{}, vitrine.NewVersion(1), vitrine.NewVersion(2), vitrine.NewVersion(math.MaxInt64 - 1)} {
 			_, err := tryRead(s, appOf("a", v))
-			checkError(t, err, appsvc.ErrNotFound, "App(a, %s)", v)
+			checkError(t, err, vitrine.ErrNotFound, "App(a, %s)", v)
 		}
 	}},
 	// The Service finds out by ErrExists that another writer was faster, and reads the app again. A gap in the numbers
@@ -89,9 +90,9 @@ var versionRules = []appRule{
 			want = append(want, titled(h, title))
 		}
 		for v, app := range want {
-			checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.NewVersion(v)))}, []appsvc.App{app})
+			checkApps(t, []appsvc.App{read(t, s, appOf("a", vitrine.NewVersion(v)))}, []appsvc.App{app})
 		}
-		latest := read(t, s, appOf("a", appsvc.Latest))
+		latest := read(t, s, appOf("a", vitrine.Latest))
 		checkApps(t, []appsvc.App{latest}, want[len(want)-1:])
 		slices.Reverse(want)
 		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a"})), want)
@@ -105,7 +106,7 @@ var versionRules = []appRule{
 			add(t, s, newHead("a", v), "")
 			all = slices.Insert(all, 0, titled(newHead("a", v), ""))
 		}
-		for _, before := range []appsvc.Version{{}, appsvc.NewVersion(0), appsvc.NewVersion(1), appsvc.NewVersion(2), appsvc.NewVersion(13), appsvc.NewVersion(count - 1), appsvc.NewVersion(count), appsvc.NewVersion(count + 1), appsvc.NewVersion(math.MaxInt64 - 1)} {
+		for _, before := range []vitrine.Version{{}, vitrine.NewVersion(0), vitrine.NewVersion(1), vitrine.NewVersion(2), vitrine.NewVersion(13), vitrine.NewVersion(count - 1), vitrine.NewVersion(count), vitrine.NewVersion(count + 1), vitrine.NewVersion(math.MaxInt64 - 1)} {
 			for _, limit := range []int{0, 1, 2, 7, count, count + 1, math.MaxInt32} {
 				want := slices.DeleteFunc(slices.Clone(all), func(a appsvc.App) bool { return !before.IsZero() && a.Version.Compare(before) >= 0 })
 				if limit > 0 {
@@ -124,7 +125,7 @@ var versionRules = []appRule{
 			h.Groups, h.Components = []string{site1 + text}, []string{text}
 			add(t, s, h, text)
 			checkHead(t, read(t, s, headOf(h.ID)), h)
-			checkApps(t, []appsvc.App{read(t, s, appOf(h.ID, appsvc.NewVersion(0)))}, []appsvc.App{titled(h, text)})
+			checkApps(t, []appsvc.App{read(t, s, appOf(h.ID, vitrine.NewVersion(0)))}, []appsvc.App{titled(h, text)})
 		}
 	}},
 	// Ids are compared byte by byte. A column with a collation that folds case or trims spaces would merge these apps.
@@ -134,7 +135,7 @@ var versionRules = []appRule{
 			add(t, s, newHead(id, 0), id)
 		}
 		for _, id := range ids {
-			checkApps(t, []appsvc.App{read(t, s, appOf(id, appsvc.Latest))}, []appsvc.App{titled(newHead(id, 0), id)})
+			checkApps(t, []appsvc.App{read(t, s, appOf(id, vitrine.Latest))}, []appsvc.App{titled(newHead(id, 0), id)})
 		}
 	}},
 	// The body is random enough that compression does not make it small. The second large version differs from the
@@ -151,7 +152,7 @@ var versionRules = []appRule{
 			update(t, s, func(w tx) error { return w.AddVersion(ctx, newHead("a", v), body) })
 		}
 		for v, body := range want {
-			if got := read(t, s, appOf("a", appsvc.NewVersion(v))); !bytes.Equal(got.Body, body) {
+			if got := read(t, s, appOf("a", vitrine.NewVersion(v))); !bytes.Equal(got.Body, body) {
 				t.Errorf("version %d: a body of %d bytes came back as %d other bytes", v, len(body), len(got.Body))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
@@ -137,7 +138,7 @@ var assetRowRules = []assetRule{
 	{"deleting an absent asset is ErrNotFound", func(t *testing.T, s assetstore.Store) {
 		for _, ordinal := range []int64{1, 0, -1, assetstore.MaxOrdinal + 1} {
 			err := s.Update(ctx, library, func(w assetstore.Tx) error { return w.DeleteAsset(ctx, ordinal) })
-			checkError(t, err, assetstore.ErrNotFound, "DeleteAsset")
+			checkError(t, err, vitrine.ErrNotFound, "DeleteAsset")
 		}
 	}},
 	// A driver may cache counts and result sets. Most assets are added with the highest ordinal; a cache that only
@@ -212,7 +213,7 @@ func wantNone(t *testing.T, s assetstore.Store, lib assetstore.Library, ordinal 
 	t.Helper()
 	_ = s.View(ctx, lib, func(r assetstore.Reader) error {
 		_, err := r.Asset(ctx, ordinal)
-		checkError(t, err, assetstore.ErrNotFound, "Asset")
+		checkError(t, err, vitrine.ErrNotFound, "Asset")
 		if from, err := collect(r.AssetsFrom(ctx, []assetstore.Origin{o})); err != nil || len(from) != 1 || from[0].Ordinal != 0 {
 			t.Errorf("AssetsFrom: %+v, error %v, want one zero Record", from, err)
 		}

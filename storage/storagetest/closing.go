@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
@@ -115,7 +116,7 @@ func closeStore(t *testing.T, s Closer) {
 // checkClosed fails unless err is ErrClosed. call and args name the call in the style of fmt.Sprintf.
 func checkClosed(t *testing.T, err error, call string, args ...any) {
 	t.Helper()
-	checkError(t, err, appsvc.ErrClosed, call, args...)
+	checkError(t, err, vitrine.ErrClosed, call, args...)
 }
 
 // checkClosedList fails unless a list is nothing but one error, ErrClosed.
@@ -155,7 +156,7 @@ func closingWakes(t *testing.T, s Closer) {
 // closingEndsFollowers checks the same for a follower of the Service, which waits for the store through a Watch.
 func closingEndsFollowers(t *testing.T, s Closer) {
 	service := appsvc.New(s.Apps(), nil)
-	by := appsvc.Caller{URN: editor, Moderates: []string{network}}
+	by := vitrine.Caller{URN: editor, Moderates: []string{network}}
 	w := service.Watch(by, appsvc.ChangesRequest{})
 	defer w.Close()
 	after := appsvc.Now
@@ -176,7 +177,7 @@ func closingEndsFollowers(t *testing.T, s Closer) {
 	}
 	closeStore(t, s)
 	woken(t, wake, "a follower")
-	if _, err := service.Changes(ctx, by, appsvc.ChangesRequest{After: after}); !errors.Is(err, appsvc.ErrClosed) {
+	if _, err := service.Changes(ctx, by, appsvc.ChangesRequest{After: after}); !errors.Is(err, vitrine.ErrClosed) {
 		t.Errorf("Changes returns %v, want ErrClosed", err)
 	}
 }

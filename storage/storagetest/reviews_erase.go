@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
@@ -58,11 +59,11 @@ var reviewEraseRules = []reviewRule{
 			"DeleteCollection": func(w reviewTx, k reviewstore.Key) error { return w.DeleteCollection(ctx, k) },
 			"DeleteReviews":    func(w reviewTx, k reviewstore.Key) error { return w.DeleteReviews(ctx, k, []string{"a"}) },
 		} {
-			checkError(t, s.Update(ctx, func(w reviewTx) error { return fn(w, key("s", "b")) }), reviewstore.ErrNotFound, "%s", name)
+			checkError(t, s.Update(ctx, func(w reviewTx) error { return fn(w, key("s", "b")) }), vitrine.ErrNotFound, "%s", name)
 			twice := s.Update(ctx, func(w reviewTx) error {
 				return errors.Join(w.DeleteCollection(ctx, key("s", "a")), fn(w, key("s", "a")))
 			})
-			checkError(t, twice, reviewstore.ErrNotFound, "%s after it was deleted", name)
+			checkError(t, twice, vitrine.ErrNotFound, "%s after it was deleted", name)
 		}
 		checkCollections(t, s, newCollection(key("s", "a"), ""))
 	}},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
@@ -92,7 +93,7 @@ var reviewNetworkRules = []reviewStoreRule{
 		checkCollections(t, b)
 		checkReviews(t, b, k)
 		err := b.Update(ctx, func(w reviewTx) error { return w.PutReviews(ctx, k, many(0, 3, "of b")) })
-		checkError(t, err, reviewstore.ErrNotFound, "PutReviews into a collection of another network")
+		checkError(t, err, vitrine.ErrNotFound, "PutReviews into a collection of another network")
 		putReviews(t, a, k, many(0, 3, "of a")...)
 		putCollections(t, b, newCollection(k, "of b"))
 		checkReviews(t, b, k)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
@@ -23,7 +24,7 @@ var collectionRules = []reviewRule{
 			_, err := r.Collection(ctx, key("s", "b"))
 			return err
 		})
-		checkError(t, err, reviewstore.ErrNotFound, "Collection")
+		checkError(t, err, vitrine.ErrNotFound, "Collection")
 	}},
 	// Fields and Tally are any bytes, also NUL and invalid UTF-8.
 	{"a collection is returned byte for byte", func(t *testing.T, s oneNetwork) {
@@ -91,7 +92,7 @@ var reviewRules = []reviewRule{
 		putCollections(t, s, newCollection(key("s", "a"), ""))
 		for _, list := range [][]reviewstore.Review{nil, many(0, 1, "")} {
 			err := s.Update(ctx, func(w reviewTx) error { return w.PutReviews(ctx, key("s", "b"), list) })
-			checkError(t, err, reviewstore.ErrNotFound, "PutReviews of %d", len(list))
+			checkError(t, err, vitrine.ErrNotFound, "PutReviews of %d", len(list))
 		}
 		checkReviews(t, s, key("s", "b"))
 	}},

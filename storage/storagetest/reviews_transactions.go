@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
@@ -93,9 +94,9 @@ var reviewTransactionRules = []reviewRule{
 	{"after a write that returns ErrNotFound the transaction goes on", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
-			checkError(t, w.PutReviews(ctx, key("s", "absent"), many(0, 1, "")), reviewstore.ErrNotFound, "PutReviews")
+			checkError(t, w.PutReviews(ctx, key("s", "absent"), many(0, 1, "")), vitrine.ErrNotFound, "PutReviews")
 			_, err := w.Collection(ctx, key("s", "absent"))
-			checkError(t, err, reviewstore.ErrNotFound, "Collection")
+			checkError(t, err, vitrine.ErrNotFound, "Collection")
 			return changeReviews(w)
 		})
 		if err := s.View(ctx, hasChanged); err != nil {

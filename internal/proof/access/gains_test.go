@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -71,7 +72,7 @@ type plot struct {
 	*rand.Rand
 	t        *testing.T
 	svc      *assets.Service
-	people   []assets.Caller
+	people   []vitrine.Caller
 	together []int    // who of the people
 	folders  []string // ids, also of those that were made meanwhile
 	assets   []string
@@ -88,7 +89,7 @@ var (
 	background  = context.Background()
 	plotLibrary = assets.Library{Network: "example.test", ID: "example.test"}
 	plotGroup   = network + ":group=team"
-	plotMaker   = assets.Caller{URN: network + ":user=maker", Moderates: []string{network}}
+	plotMaker   = vitrine.Caller{URN: network + ":user=maker", Moderates: []string{network}}
 )
 
 func newPlot(t *testing.T, seed uint64) *plot {
@@ -99,7 +100,7 @@ func newPlot(t *testing.T, seed uint64) *plot {
 		NewID: func() string { ids++; return fmt.Sprintf("id%03d", ids) },
 	})
 	for i, name := range []string{"a", "b", "c", "d", "e"} {
-		c := assets.Caller{URN: network + ":user=" + name}
+		c := vitrine.Caller{URN: network + ":user=" + name}
 		if i%2 == 0 {
 			c.Roles = []string{plotRole}
 		}
@@ -211,7 +212,7 @@ func (p *plot) some(list []string, most int) []string {
 
 // rights returns all rights that a caller has: it asks for what takes them and changes nothing. Of a deleted folder
 // there is none.
-func (p *plot) rights(by assets.Caller) map[string]int {
+func (p *plot) rights(by vitrine.Caller) map[string]int {
 	out := map[string]int{}
 	for _, id := range p.folders {
 		f, err := p.svc.Folder(background, by, plotLibrary, id)
@@ -251,7 +252,7 @@ func (p *plot) rights(by assets.Caller) map[string]int {
 }
 
 // explained compares the rights that a caller has with what explain says about them.
-func (p *plot) explained(by assets.Caller, rights map[string]int) {
+func (p *plot) explained(by vitrine.Caller, rights map[string]int) {
 	for _, id := range slices.Concat(p.folders, p.assets) {
 		in, told := assets.ExplainRequest{Folder: id}, hidden
 		_, reads := p.svc.Folder(background, by, plotLibrary, id)
@@ -313,7 +314,7 @@ func (p *plot) step() (what string, err error) {
 	return strings.TrimPrefix(by.URN, network+":user=") + " " + what, err
 }
 
-func (p *plot) changeFolders(by assets.Caller, what string, in assets.ChangeFoldersRequest) (string, error) {
+func (p *plot) changeFolders(by vitrine.Caller, what string, in assets.ChangeFoldersRequest) (string, error) {
 	out, err := p.svc.ChangeFolders(background, by, plotLibrary, in)
 	for _, f := range out {
 		if !slices.Contains(p.folders, f.ID) {
@@ -334,7 +335,7 @@ func (p *plot) path() string {
 	return strings.TrimSuffix(f.Path, "/") + "/" + f.ID
 }
 
-func (p *plot) createFolder(by assets.Caller) (string, error) {
+func (p *plot) createFolder(by vitrine.Caller) (string, error) {
 	inherit := p.IntN(3) > 0
 	in := assets.NewFolder{Label: "x", Path: p.path(), Inherit: &inherit}
 	if p.IntN(2) == 0 || by.Moderates != nil {
@@ -343,7 +344,7 @@ func (p *plot) createFolder(by assets.Caller) (string, error) {
 	return p.changeFolders(by, "create", assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
 }
 
-func (p *plot) updateFolder(by assets.Caller) (string, error) {
+func (p *plot) updateFolder(by vitrine.Caller) (string, error) {
 	in := assets.FolderChange{ID: p.one(p.folders)}
 	if p.IntN(2) == 0 {
 		path := p.path()
@@ -374,7 +375,7 @@ func (p *plot) permissions() (list []assets.Permission) {
 	return list
 }
 
-func (p *plot) permit(by assets.Caller) (string, error) {
+func (p *plot) permit(by vitrine.Caller) (string, error) {
 	id := p.one(p.folders)
 	in := assets.ChangePermissionsRequest{Create: p.permissions()}
 	have, err := p.svc.Permissions(background, plotMaker, plotLibrary, id)
@@ -390,7 +391,7 @@ func (p *plot) permit(by assets.Caller) (string, error) {
 	return "permissions of " + id + " " + string(sent), err
 }
 
-func (p *plot) add(by assets.Caller, foreign string, folders []string, text string) (string, error) {
+func (p *plot) add(by vitrine.Caller, foreign string, folders []string, text string) (string, error) {
 	content, _ := json.Marshal(map[string]string{"content": text})
 	in := assets.NewAsset{ID: foreign, Generator: assets.Generator{ID: "g"}, Content: content, Folders: folders}
 	out, err := p.svc.ChangeAssets(background, by, plotLibrary, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
@@ -402,7 +403,7 @@ func (p *plot) add(by assets.Caller, foreign string, folders []string, text stri
 
 // addAgain adds an asset of those that were there, or one that may be new, to some folders; half of the time to
 // those that it is in too.
-func (p *plot) addAgain(by assets.Caller) (string, error) {
+func (p *plot) addAgain(by vitrine.Caller) (string, error) {
 	folders := p.some(p.folders, 2)
 	if p.IntN(3) == 0 {
 		return p.add(by, p.one([]string{"new 0", "new 1"}), folders, "text")
@@ -418,19 +419,19 @@ func (p *plot) addAgain(by assets.Caller) (string, error) {
 }
 
 // assign puts an asset into a folder or takes one out. It is done when one of the two was allowed.
-func (p *plot) assign(by assets.Caller) (string, error) {
+func (p *plot) assign(by vitrine.Caller) (string, error) {
 	id, in := p.one(p.folders), assets.AssignAssetsRequest{Assign: p.some(p.assets, 1), Remove: p.some(p.assets, 1)}
 	in.Folder = id
 	out, err := p.svc.AssignAssets(background, by, plotLibrary, in)
 	if err == nil && !slices.ContainsFunc(slices.Concat(out.Assign, out.Remove), func(i assets.ItemStatus) bool { return i.Status == 200 }) {
-		err = assets.ErrForbidden
+		err = vitrine.ErrForbidden
 	}
 	return fmt.Sprintf("assign %+v in %s", out, id), err
 }
 
-func (p *plot) remove(by assets.Caller) (string, error) {
+func (p *plot) remove(by vitrine.Caller) (string, error) {
 	if p.IntN(3) > 0 { // an asset that is gone shows nothing
-		return "", assets.ErrForbidden
+		return "", vitrine.ErrForbidden
 	}
 	id := p.one(p.assets)
 	_, err := p.svc.ChangeAssets(background, by, plotLibrary, assets.ChangeAssetsRequest{Remove: []string{id}})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
@@ -38,7 +39,7 @@ func TestReadmePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newOrigin(t, h)
-	editor := apps.As(appsvc.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{site}, Components: true})
+	editor := apps.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{site}, Components: true})
 	_, err = editor.CreateComponent(t.Context(), appsvc.CreateComponentRequest{
 		Manifest: []byte(`{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js","configSchema":{}}`)})
 	if err != nil {
@@ -80,7 +81,7 @@ func TestReadmePage(t *testing.T) {
 		return text
 	}
 	website := page("production")
-	for version, want := range map[appsvc.Version]string{app.Version: "Front page poll: <b>Tea?", next.Version: "Winter poll: <b>Tea?"} {
+	for version, want := range map[vitrine.Version]string{app.Version: "Front page poll: <b>Tea?", next.Version: "Winter poll: <b>Tea?"} {
 		if _, err := editor.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: version}); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
@@ -65,7 +66,7 @@ func newLargeLibrary(t *testing.T, path string) largeLibrary {
 
 func (l largeLibrary) store(t *testing.T, svc *assets.Service) {
 	ctx, lib := context.Background(), assets.Library{Network: "example.test", ID: "example.test"}
-	moderator := assets.Caller{URN: ann.URN, Moderates: ann.Moderates}
+	moderator := vitrine.Caller{URN: ann.URN, Moderates: ann.Moderates}
 	ids, paths := map[string]string{}, map[string]string{"": ""}
 	grants, every := 0, max(1, (len(l.leaves)+len(l.middles))*2/3950)
 	for level, labels := range [][]string{l.tops, l.middles, l.leaves} {

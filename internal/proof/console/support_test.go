@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
@@ -24,7 +24,7 @@ const module = "../../.."
 
 // More people of the tests, and ann to the service.
 var (
-	caller = appsvc.Caller{URN: ann.URN, Moderates: ann.Moderates}
+	caller = vitrine.Caller{URN: ann.URN, Moderates: ann.Moderates}
 	bob    = httpapi.Principal{URN: network + ":user=bob", Moderates: []string{network}}
 	cleo   = httpapi.Principal{URN: network + ":user=cleo", Reads: []string{network}}
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
@@ -23,8 +23,8 @@ func TestStoreThatFails(t *testing.T) {
 		name, says string
 		err        error
 	}{
-		{"full", "full", appsvc.ErrFull},
-		{"busy", "not available", appsvc.ErrBusy},
+		{"full", "full", vitrine.ErrFull},
+		{"busy", "not available", vitrine.ErrBusy},
 	} {
 		t.Run("a store that is "+c.name+" while typing", func(t *testing.T) {
 			s.store.writes.Store(&c.err)
@@ -38,7 +38,7 @@ func TestStoreThatFails(t *testing.T) {
 		})
 	}
 	t.Run("a dialog keeps what is in it, and is sent once more", func(t *testing.T) {
-		full := appsvc.ErrFull
+		full := vitrine.ErrFull
 		p.view("/apps")
 		p.Click(named("New app"))
 		p.Type(field("Title"), "Spring")
@@ -50,7 +50,7 @@ func TestStoreThatFails(t *testing.T) {
 		p.Click(`//dialog` + named("Create"))
 		p.Until(`() => document.title.startsWith("Spring")`)
 	})
-	busy := appsvc.ErrBusy
+	busy := vitrine.ErrBusy
 	t.Run("a list that is not there yet comes by itself", func(t *testing.T) {
 		s.store.reads.Store(&busy)
 		p.view("/apps")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine"
 )
 
 // tells waits until the page says something in its own words. What the service says of it, and the id of the request,
@@ -40,7 +40,7 @@ func TestErrorsInWords(t *testing.T) {
 	p := s.signIn(ann, "")
 	t.Run("lists", func(t *testing.T) {
 		p := &person{p.For(t), s.world}
-		busy := appsvc.ErrBusy
+		busy := vitrine.ErrBusy
 		s.store.reads.Store(&busy)
 		p.view("/components")
 		p.tells("The service is not available at the moment. Try again in ")

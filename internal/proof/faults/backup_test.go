@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -70,7 +71,7 @@ func loads(n names) []*load {
 		},
 		count: func(w *world) (int, error) {
 			number := -2 // those that were there before
-			for s, err := range w.reviews.AllCollections(context.Background(), reviews.Caller{Operator: true}, reviews.ListCollectionsRequest{Network: network}) {
+			for s, err := range w.reviews.AllCollections(context.Background(), vitrine.Caller{Operator: true}, reviews.ListCollectionsRequest{Network: network}) {
 				if err != nil || s.Count != 3 {
 					return 0, fmt.Errorf("collection %q has %d reviews, want 3: %w", s.ID, s.Count, err)
 				}
@@ -168,6 +169,6 @@ func oneBackup(w *world, list []*load, path string) error {
 		}
 	}
 	var out strings.Builder
-	err = restored.reviews.Export(context.Background(), reviews.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &out})
+	err = restored.reviews.Export(context.Background(), vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &out})
 	return errors.Join(err, restored.db.Close())
 }

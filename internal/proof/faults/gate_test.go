@@ -8,6 +8,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -41,9 +42,9 @@ var errUnknown = errors.New("an error that no domain knows")
 
 // sentinels of the domains.
 var (
-	ofApps    = [...]error{errUnknown, appsvc.ErrBusy, appsvc.ErrFull}
-	ofAssets  = [...]error{errUnknown, assets.ErrBusy, assets.ErrFull}
-	ofReviews = [...]error{errUnknown, reviews.ErrBusy, reviews.ErrFull}
+	ofApps    = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
+	ofAssets  = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
+	ofReviews = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
 )
 
 // arm begins to count anew.
@@ -165,7 +166,7 @@ func (g appReads) Head(ctx context.Context, id string) (appsvc.Head, error) {
 	return one(g.gate, ofApps, func() (appsvc.Head, error) { return g.r.Head(ctx, id) })
 }
 
-func (g appReads) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+func (g appReads) App(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
 	return one(g.gate, ofApps, func() (appsvc.App, error) { return g.r.App(ctx, id, v) })
 }
 

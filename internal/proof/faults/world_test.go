@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -142,7 +143,7 @@ func (w *world) shown(n names) (string, error) {
 		fmt.Fprintf(&out, "%s %d %s\n", path, a.status, a.body)
 	}
 	ctx := context.Background()
-	operator := reviews.Caller{Operator: true}
+	operator := vitrine.Caller{Operator: true}
 	networks, err := w.reviews.Networks(ctx, operator)
 	if err != nil {
 		return "", err

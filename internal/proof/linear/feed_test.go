@@ -10,6 +10,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
@@ -31,7 +32,7 @@ func tell(events []appsvc.Event) (text string) {
 
 // follow begins to follow the apps of a history.
 func (w *world) follow(ctx context.Context, svc *appsvc.Service) (all [appmodel.Apps]*follower) {
-	by := appsvc.Caller{URN: network + ":user=follower", Moderates: []string{network}}
+	by := vitrine.Caller{URN: network + ":user=follower", Moderates: []string{network}}
 	for i := range all {
 		ctx, stop := context.WithCancel(ctx)
 		f := &follower{ended: make(chan error, 1), stop: stop}
@@ -59,10 +60,10 @@ const lastTag = "last"
 // wait ends an app's history with a change that no client makes, and returns what the follower met before.
 func (f *follower) wait(ctx context.Context, svc *appsvc.Service, id string) ([]appsvc.Event, error) {
 	defer f.stop()
-	by := appsvc.Caller{URN: network + ":user=follower", Moderates: []string{network}}
+	by := vitrine.Caller{URN: network + ":user=follower", Moderates: []string{network}}
 	for _, change := range []func() error{
 		func() error {
-			_, err := svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: lastTag, Version: appsvc.NewVersion(0)})
+			_, err := svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: lastTag, Version: vitrine.NewVersion(0)})
 			return err
 		},
 		func() error { return svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: lastTag}) },
@@ -93,8 +94,8 @@ func (f *follower) wait(ctx context.Context, svc *appsvc.Service, id string) ([]
 // change once and no other, each is possible in the state before it, and a change that was begun after another one was
 // answered is after it.
 func (h *history) checkFeed(app int, events []appsvc.Event) error {
-	var head appsvc.Version
-	tagged := map[string]appsvc.Version{}
+	var head vitrine.Version
+	tagged := map[string]vitrine.Version{}
 	var order []*porcupine.Operation // of the events, nil where it is not known which operation made it
 	made := map[*porcupine.Operation]bool{}
 	for i, e := range events {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -44,7 +45,7 @@ func (r slowReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
 	return r.Reader.Head(ctx, id)
 }
 
-func (r slowReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+func (r slowReader) App(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
 	pause()
 	return r.Reader.App(ctx, id, v)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -127,7 +128,7 @@ func (h *libraryHistory) do(ctx context.Context, svc *assets.Service, o libraryO
 }
 
 func (h *libraryHistory) answer(ctx context.Context, svc *assets.Service, o *libraryOp) error {
-	by := assets.Caller{URN: o.by, Moderates: []string{network}}
+	by := vitrine.Caller{URN: o.by, Moderates: []string{network}}
 	switch o.kind {
 	case addAsset:
 		made, err := svc.ChangeAssets(ctx, by, h.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{{
@@ -152,7 +153,7 @@ func (h *libraryHistory) answer(ctx context.Context, svc *assets.Service, o *lib
 		return err
 	case readAsset:
 		a, err := svc.Asset(ctx, by, h.lib, o.id)
-		if o.absent = errors.Is(err, assets.ErrNotFound); o.absent {
+		if o.absent = errors.Is(err, vitrine.ErrNotFound); o.absent {
 			return nil
 		}
 		return errors.Join(err, o.see(a))
@@ -255,7 +256,7 @@ func (h *libraryHistory) one(ctx context.Context, seed uint64, services []*asset
 	ended := make(chan error, 1)
 	var events []assets.Event
 	go func() {
-		by := assets.Caller{URN: lastUser, Moderates: []string{network}}
+		by := vitrine.Caller{URN: lastUser, Moderates: []string{network}}
 		for e, err := range services[len(services)-1].Follow(following, by, h.lib, assets.ChangesRequest{Limit: 3}) {
 			if err == nil && e.By != lastUser {
 				events = append(events, e)

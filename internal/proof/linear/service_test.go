@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
@@ -35,7 +36,7 @@ func (w *world) number(id string) (int, error) {
 // newWorld makes the apps of a history.
 func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, error) {
 	w := &world{owner: network + ":user=" + name}
-	by := appsvc.Caller{URN: w.owner, Moderates: []string{network}}
+	by := vitrine.Caller{URN: w.owner, Moderates: []string{network}}
 	for i := range w.ids {
 		title := fmt.Sprintf("%s begins %d", name, i)
 		app, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: title, Groups: []string{network}, Elements: []appsvc.NewElement{{
@@ -51,7 +52,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 
 // addComponent makes the component that powers the elements.
 func addComponent(ctx context.Context, svc *appsvc.Service) error {
-	by := appsvc.Caller{URN: network + ":user=developer", Components: true}
+	by := vitrine.Caller{URN: network + ":user=developer", Components: true}
 	_, err := svc.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(component)})
 	return err
 }
@@ -99,9 +100,9 @@ func (d direct) do(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outco
 	switch {
 	case err == nil:
 		return out, nil
-	case errors.Is(err, appsvc.ErrNotFound):
+	case errors.Is(err, vitrine.ErrNotFound):
 		return appmodel.Outcome{Status: appmodel.Absent}, nil
-	case errors.Is(err, appsvc.ErrConflict):
+	case errors.Is(err, vitrine.ErrConflict):
 		return appmodel.Outcome{Status: appmodel.Conflict}, nil
 	case errors.Is(err, errRefused):
 		return appmodel.Outcome{Status: appmodel.Refused}, nil
@@ -110,10 +111,10 @@ func (d direct) do(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outco
 }
 
 func (d direct) answer(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error) {
-	by := appsvc.Caller{URN: o.By, Moderates: []string{network}}
-	id, v := w.ids[o.App], appsvc.Latest
+	by := vitrine.Caller{URN: o.By, Moderates: []string{network}}
+	id, v := w.ids[o.App], vitrine.Latest
 	if o.Version >= 0 {
-		v = appsvc.NewVersion(o.Version)
+		v = vitrine.NewVersion(o.Version)
 	}
 	one := func(app appsvc.App, err error) (appmodel.Outcome, error) {
 		return w.saw([]appsvc.App{app}, nil, false, err)
@@ -157,7 +158,7 @@ func (d direct) answer(ctx context.Context, w *world, o appmodel.Op) (appmodel.O
 		list, err := d.oneView(ctx, w)
 		return w.saw(list, nil, false, err)
 	}
-	list, _, err := unpage(d.svc.ListApps(ctx, appsvc.Caller{URN: w.owner}, appsvc.ListAppsRequest{}))
+	list, _, err := unpage(d.svc.ListApps(ctx, vitrine.Caller{URN: w.owner}, appsvc.ListAppsRequest{}))
 	return w.saw(list, nil, false, err)
 }
 
@@ -165,7 +166,7 @@ func (d direct) oneView(ctx context.Context, w *world) (list []appsvc.App, err e
 	err = d.store.View(ctx, func(r appsvc.Reader) error {
 		list = nil
 		for _, id := range []string{w.ids[0], w.ids[1], w.ids[0]} {
-			app, err := r.App(ctx, id, appsvc.Latest)
+			app, err := r.App(ctx, id, vitrine.Latest)
 			if err != nil {
 				return err
 			}
@@ -221,11 +222,11 @@ func (w *world) sawTag(id, name string, v int64) (appmodel.SeenTag, error) {
 }
 
 // unpage takes a page apart.
-func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+func unpage[T any](p vitrine.Page[T], err error) (items []T, next string, _ error) {
 	return p.Items, p.Next, err
 }
 
 // listed takes a page apart, and reports whether another one follows.
-func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+func listed[T any](p vitrine.Page[T], err error) (items []T, more bool, _ error) {
 	return p.Items, p.Next != "", err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/proof/replay"
@@ -53,7 +54,7 @@ func work(path string) error {
 	return nil
 }
 
-var moderator = appsvc.Caller{URN: urn + ":user=worker", Moderates: []string{urn}}
+var moderator = vitrine.Caller{URN: urn + ":user=worker", Moderates: []string{urn}}
 
 // service returns the app service of a worker, whose app has an id that is known before.
 func service(db *sqlite.DB, w int) *appsvc.Service {
@@ -89,7 +90,7 @@ func update(db *sqlite.DB, w, n int) error {
 		_, err := svc.CreateApp(ctx, moderator, appsvc.CreateAppRequest{Title: title(w, 0), Groups: []string{urn}})
 		return err
 	case tagged(n):
-		_, err := svc.PutTag(ctx, moderator, appsvc.PutTagRequest{AppID: appID(w), Name: "production", Version: appsvc.NewVersion(v)})
+		_, err := svc.PutTag(ctx, moderator, appsvc.PutTagRequest{AppID: appID(w), Name: "production", Version: vitrine.NewVersion(v)})
 		return err
 	}
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%s"}]`, v, title(w, v+1))
@@ -99,7 +100,7 @@ func update(db *sqlite.DB, w, n int) error {
 
 var (
 	library = assets.Library{Network: network, ID: network}
-	editor  = assets.Caller{URN: moderator.URN, Moderates: moderator.Moderates}
+	editor  = vitrine.Caller{URN: moderator.URN, Moderates: moderator.Moderates}
 )
 
 // addAssets adds two assets in one update.
@@ -139,7 +140,7 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 	svc := service(db, w)
 	list, _, err := listed(svc.ListVersions(ctx, moderator, appsvc.ListVersionsRequest{AppID: appID(w), Limit: 500}))
-	if errors.Is(err, appsvc.ErrNotFound) && acknowledged == 0 {
+	if errors.Is(err, vitrine.ErrNotFound) && acknowledged == 0 {
 		return nil
 	}
 	if err != nil {
@@ -180,6 +181,6 @@ func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 }
 
 // listed takes a page apart, and reports whether another one follows.
-func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+func listed[T any](p vitrine.Page[T], err error) (items []T, more bool, _ error) {
 	return p.Items, p.Next != "", err
 }

@@ -6,6 +6,7 @@ package replay
 import (
 	"fmt"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -38,7 +39,7 @@ func add(all map[string]*App, e appsvc.Event) error {
 	a := all[e.AppID]
 	switch e.Type {
 	case appsvc.AppCreated:
-		if a != nil || e.Version != appsvc.NewVersion(0) {
+		if a != nil || e.Version != vitrine.NewVersion(0) {
 			return fmt.Errorf("it is created again, or as version %s", e.Version)
 		}
 		all[e.AppID] = &App{Versions: 1, Tags: map[string]int{}}

@@ -18,6 +18,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -63,7 +64,7 @@ func deliveries(t *testing.T, secrets ...string) []request {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- d.Run(ctx) }()
-	me := appsvc.Caller{URN: "urn:vitrine:example.test:user=é", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=é", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 	if _, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
 		t.Fatal(err)
 	}

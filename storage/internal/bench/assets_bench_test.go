@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/internal/posts"
 )
@@ -22,8 +23,8 @@ var postCount = flag.Int("posts", 100_000, "how many posts the benchmarks of ass
 
 var (
 	postsLibrary = assets.Library{Network: "example.test", ID: "example.test"}
-	postsHalf    = assets.Caller{URN: "urn:vitrine:example.test:user=half"} // sees every second folder
-	postsKeeper  = assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
+	postsHalf    = vitrine.Caller{URN: "urn:vitrine:example.test:user=half"} // sees every second folder
+	postsKeeper  = vitrine.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
 )
 
 // library is an engine with posts in it.
@@ -188,7 +189,7 @@ func BenchmarkAssetsFacets(b *testing.B) {
 	}
 }
 
-func (l *library) search(by assets.Caller, in assets.SearchRequest) func(*testing.B) {
+func (l *library) search(by vitrine.Caller, in assets.SearchRequest) func(*testing.B) {
 	return func(b *testing.B) {
 		for b.Loop() {
 			if _, err := l.svc.Search(ctx, by, postsLibrary, in); err != nil {

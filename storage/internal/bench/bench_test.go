@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage/postgres"
@@ -26,7 +27,7 @@ import (
 
 var (
 	ctx = context.Background()
-	me  = appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+	me  = vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 )
 
 // engine is a store with a way to know its size.
@@ -220,7 +221,7 @@ func BenchmarkGrowth(b *testing.B) {
 			grown := e.size() - before
 			b.Run(fmt.Sprintf("%s/%dKB/old read", e.name, size>>10), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.Version(ctx, me, id, appsvc.NewVersion(rand.IntN(saves))); err != nil {
+					if _, err := s.Version(ctx, me, id, vitrine.NewVersion(rand.IntN(saves))); err != nil {
 						b.Fatal(err)
 					}
 				}

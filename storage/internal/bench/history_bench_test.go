@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -26,10 +27,10 @@ func BenchmarkHistory(b *testing.B) {
 		}
 		pages := func(below func() int) func(b *testing.B) {
 			return func(b *testing.B) {
-				var page appsvc.Page[appsvc.HistoryEntry]
+				var page vitrine.Page[appsvc.HistoryEntry]
 				var err error
 				for b.Loop() {
-					page, err = s.ListHistory(ctx, me, appsvc.ListHistoryRequest{AppID: id, Before: appsvc.NewVersion(below())})
+					page, err = s.ListHistory(ctx, me, appsvc.ListHistoryRequest{AppID: id, Before: vitrine.NewVersion(below())})
 					if err != nil || len(page.Items) != 50 {
 						b.Fatal(len(page.Items), err)
 					}
@@ -47,7 +48,7 @@ func BenchmarkHistory(b *testing.B) {
 			return func(b *testing.B) {
 				for b.Loop() {
 					from, to := apart()
-					if _, err := s.Diff(ctx, me, appsvc.DiffRequest{AppID: id, From: appsvc.NewVersion(from), To: appsvc.NewVersion(to)}); err != nil {
+					if _, err := s.Diff(ctx, me, appsvc.DiffRequest{AppID: id, From: vitrine.NewVersion(from), To: vitrine.NewVersion(to)}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-var importer = reviews.Caller{Operator: true}
+var importer = vitrine.Caller{Operator: true}
 
 // reviewsFile returns size bytes of reviews, about a KB each, ten to a collection.
 func reviewsFile(size int) []byte {
