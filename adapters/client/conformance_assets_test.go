@@ -192,7 +192,7 @@ var assetBehaviours = []behaviour{
 	{"what a folder hides is not found, not counted, and reads as absent", func(t *testing.T, as func(httpapi.Principal) services) {
 		open, closed := newFolder(t, as(editor), "open", "/"), newFolder(t, as(editor), "closed", "", press(assets.View))
 		list := add(t, as(editor), post("1", "word", open.ID), post("2", "word", closed.ID))
-		other := httpapi.Principal{URN: network + ":user=other"}
+		other := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=other"}}
 		for _, c := range []struct {
 			by   httpapi.Principal
 			want int

@@ -132,7 +132,7 @@ var reviewBehaviours = []behaviour{
 
 // moderatorOf returns someone who moderates networks.
 func moderatorOf(networks ...string) httpapi.Principal {
-	p := httpapi.Principal{URN: network + ":user=moderator"}
+	p := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=moderator"}}
 	for _, name := range networks {
 		p.Moderates = append(p.Moderates, "urn:vitrine:"+name)
 	}

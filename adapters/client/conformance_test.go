@@ -87,10 +87,10 @@ const network = "urn:vitrine:example.test"
 
 // The callers of the behaviours.
 var (
-	editor   = httpapi.Principal{URN: network + ":user=editor", Moderates: []string{network}, Components: true}
-	siteOne  = httpapi.Principal{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}
-	reader   = httpapi.Principal{URN: network + ":user=reader", Roles: []string{"press"}}
-	stranger = httpapi.Principal{URN: "urn:vitrine:other.test:user=stranger"}
+	editor   = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}, Components: true}}
+	siteOne  = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}}
+	reader   = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=reader", Roles: []string{"press"}}}
+	stranger = httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:other.test:user=stranger"}}
 )
 
 // behaviour is one thing that a service does, in words.

@@ -14,8 +14,8 @@ import (
 func TestMe(t *testing.T) {
 	s := newServer(t)
 	whole := httpapi.Principal{
-		URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test:site=1"}, Reads: []string{"urn:vitrine:example.test"},
-		Roles: []string{"writer"}, Groups: []string{"urn:vitrine:example.test:group=1"}, Components: true,
+		Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test:site=1"}, Reads: []string{"urn:vitrine:example.test"},
+			Roles: []string{"writer"}, Groups: []string{"urn:vitrine:example.test:group=1"}, Components: true},
 	}
 	want := client.Me{URN: whole.URN, Moderates: whole.Moderates, Reads: whole.Reads, Tags: []string{}, Roles: whole.Roles, Groups: whole.Groups, Components: true}
 	have, err := s.client(whole, nil).Me(t.Context())
@@ -26,12 +26,12 @@ func TestMe(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(have, want) {
 		t.Errorf("%+v, %v, want %+v", have, err, want)
 	}
-	plain := httpapi.Principal{URN: "urn:vitrine:example.test:user=plain"}
+	plain := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=plain"}}
 	have, err = s.client(plain, nil).Me(t.Context())
 	if err != nil || have.URN != plain.URN || have.Moderates == nil || len(have.Moderates)+len(have.Reads)+len(have.Roles)+len(have.Groups) > 0 || have.Components {
 		t.Errorf("of a caller without rights: %+v, %v", have, err)
 	}
-	page := httpapi.Principal{URN: plain.URN, Reads: whole.Reads, TagsOnly: true, Tags: []string{"production"}}
+	page := httpapi.Principal{Caller: vitrine.Caller{URN: plain.URN, Reads: whole.Reads, TagsOnly: true, Tags: []string{"production"}}}
 	if have, err := s.client(page, nil).Me(t.Context()); !errors.Is(err, vitrine.ErrForbidden) || !reflect.DeepEqual(have, client.Me{}) {
 		t.Errorf("of a delivery token: %+v, %v", have, err)
 	}

@@ -37,18 +37,18 @@ func (a appRoutes) appTable() []route {
 // admitChange is asked before the body of a PATCH is read. It refuses a caller who may not see the app that the path
 // names (404) or not change it (403), so that nobody has 4 MiB read in vain.
 func (a appRoutes) admitChange(c *call) error {
-	return a.svc.AdmitChange(c.ctx(), c.asker(), c.param(0))
+	return a.svc.AdmitChange(c.ctx(), c.by.Caller, c.param(0))
 }
 
 // admitTagChange is asked before the body of a PUT of a tag is read. It refuses a caller who may not see the app (404),
 // not change it, or not move this tag because the tag is protected (403).
 func (a appRoutes) admitTagChange(c *call) error {
-	return a.svc.AdmitTagChange(c.ctx(), c.asker(), c.param(0), c.param(1))
+	return a.svc.AdmitTagChange(c.ctx(), c.by.Caller, c.param(0), c.param(1))
 }
 
 // admitComponent is asked before a manifest is read. It refuses a caller who may not create components (403).
 func (a appRoutes) admitComponent(c *call) error {
-	return a.svc.AdmitCreateComponent(c.ctx(), c.asker())
+	return a.svc.AdmitCreateComponent(c.ctx(), c.by.Caller)
 }
 
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
@@ -58,7 +58,7 @@ func (a appRoutes) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := a.svc.ListApps(c.ctx(), c.asker(), in)
+	page, err := a.svc.ListApps(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (a appRoutes) create(c *call) error {
 		return err
 	}
 	in.IdempotencyKey = c.key
-	app, err := a.svc.CreateApp(c.ctx(), c.asker(), in)
+	app, err := a.svc.CreateApp(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (a appRoutes) latest(c *call) error {
 	if err != nil {
 		return err
 	}
-	app, err := a.svc.App(c.ctx(), c.asker(), c.param(0))
+	app, err := a.svc.App(c.ctx(), c.by.Caller, c.param(0))
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (a appRoutes) latest(c *call) error {
 // or does not test the version; 403 for groups; 404; 409 if the app has moved on or a test fails; 413; 422 if an
 // operation does not apply or the result is not a valid app.
 func (a appRoutes) patch(c *call) error {
-	app, err := a.svc.Patch(c.ctx(), c.asker(), c.param(0), c.body)
+	app, err := a.svc.Patch(c.ctx(), c.by.Caller, c.param(0), c.body)
 	if err != nil {
 		return err
 	}

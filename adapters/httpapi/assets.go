@@ -52,24 +52,24 @@ func (a assetRoutes) table() []route {
 
 // admit is asked before the parameters and the body are read. It refuses a caller who does not belong to the network
 // (403), so that such a caller learns nothing about the request or the library.
-func (a assetRoutes) admit(c *call) error { return a.svc.Admit(c.asker(), a.library(c)) }
+func (a assetRoutes) admit(c *call) error { return a.svc.Admit(c.by.Caller, a.library(c)) }
 
 // admitChange is asked before the body of a change is read. It refuses everybody but a moderator if the library does
 // not exist (404).
 func (a assetRoutes) admitChange(c *call) error {
-	return a.svc.AdmitChange(c.ctx(), c.asker(), a.library(c))
+	return a.svc.AdmitChange(c.ctx(), c.by.Caller, a.library(c))
 }
 
 // admitPermissions is asked before the body is read. It refuses a caller who may not see the folder that the path names
 // (404) or not change its permissions (403).
 func (a assetRoutes) admitPermissions(c *call) error {
-	return a.svc.AdmitChangePermissions(c.ctx(), c.asker(), a.library(c), c.param(2))
+	return a.svc.AdmitChangePermissions(c.ctx(), c.by.Caller, a.library(c), c.param(2))
 }
 
 // admitAssign is asked before the body is read. It refuses a caller who may not see the folder that the path names
 // (404) or not change what is in it (403).
 func (a assetRoutes) admitAssign(c *call) error {
-	return a.svc.AdmitAssignAssets(c.ctx(), c.asker(), a.library(c), c.param(2))
+	return a.svc.AdmitAssignAssets(c.ctx(), c.by.Caller, a.library(c), c.param(2))
 }
 
 // library returns the library that the path names.
@@ -110,7 +110,7 @@ func (a assetRoutes) search(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := a.svc.Search(c.ctx(), c.asker(), a.library(c), in)
+	page, err := a.svc.Search(c.ctx(), c.by.Caller, a.library(c), in)
 	return c.appended(page, err)
 }
 
@@ -190,13 +190,13 @@ func (a assetRoutes) changeAssets(c *call) error {
 	if err != nil {
 		return err
 	}
-	out, err := a.svc.ChangeAssets(c.ctx(), c.asker(), a.library(c), in)
+	out, err := a.svc.ChangeAssets(c.ctx(), c.by.Caller, a.library(c), in)
 	return c.appended(out, err)
 }
 
 // asset serves GET …/asset/{asset}: one asset. 200 with the Asset, or 404 if it is absent or not visible.
 func (a assetRoutes) asset(c *call) error {
-	out, err := a.svc.Asset(c.ctx(), c.asker(), a.library(c), c.param(2))
+	out, err := a.svc.Asset(c.ctx(), c.by.Caller, a.library(c), c.param(2))
 	return c.appended(out, err)
 }
 
@@ -217,7 +217,7 @@ func (a assetRoutes) folders(c *call) error {
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	page, err := a.svc.ListFolders(c.ctx(), c.asker(), a.library(c), in)
+	page, err := a.svc.ListFolders(c.ctx(), c.by.Caller, a.library(c), in)
 	if err == nil && page.Next != "" {
 		c.nextHere("since", page.Next, "until")
 	}
@@ -236,14 +236,14 @@ func (a assetRoutes) changeFolders(c *call) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.svc.ChangeFolders(c.ctx(), c.asker(), a.library(c), in)
+	list, err := a.svc.ChangeFolders(c.ctx(), c.by.Caller, a.library(c), in)
 	return listed(c, "folders", list, err)
 }
 
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
 // deleted folder is visible to those who may manage it.
 func (a assetRoutes) folder(c *call) error {
-	f, err := a.svc.Folder(c.ctx(), c.asker(), a.library(c), c.param(2))
+	f, err := a.svc.Folder(c.ctx(), c.by.Caller, a.library(c), c.param(2))
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (a assetRoutes) folder(c *call) error {
 // permissions serves GET …/folder/{folder}/permissions: the permissions of the folder itself, without those that it
 // inherits. 200 with {"permissions":[Permission]}. 403 for a caller who may view the folder and not manage it; 404.
 func (a assetRoutes) permissions(c *call) error {
-	list, err := a.svc.Permissions(c.ctx(), c.asker(), a.library(c), c.param(2))
+	list, err := a.svc.Permissions(c.ctx(), c.by.Caller, a.library(c), c.param(2))
 	return listed(c, "permissions", list, err)
 }
 
@@ -270,7 +270,7 @@ func (a assetRoutes) changePermissions(c *call) error {
 		return err
 	}
 	in.Folder = c.param(2)
-	list, err := a.svc.ChangePermissions(c.ctx(), c.asker(), a.library(c), in)
+	list, err := a.svc.ChangePermissions(c.ctx(), c.by.Caller, a.library(c), in)
 	return listed(c, "permissions", list, err)
 }
 
@@ -284,7 +284,7 @@ func (a assetRoutes) assign(c *call) error {
 		return err
 	}
 	in.Folder = c.param(2)
-	out, err := a.svc.AssignAssets(c.ctx(), c.asker(), a.library(c), in)
+	out, err := a.svc.AssignAssets(c.ctx(), c.by.Caller, a.library(c), in)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (a assetRoutes) attributes(c *call) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.svc.Attributes(c.ctx(), c.asker(), a.library(c), key)
+	list, err := a.svc.Attributes(c.ctx(), c.by.Caller, a.library(c), key)
 	if err != nil {
 		return err
 	}
@@ -320,7 +320,7 @@ func (a assetRoutes) changeAttributes(c *call) error {
 	if err != nil {
 		return err
 	}
-	out, err := a.svc.ChangeAttributes(c.ctx(), c.asker(), a.library(c), in)
+	out, err := a.svc.ChangeAttributes(c.ctx(), c.by.Caller, a.library(c), in)
 	return c.appended(out, err)
 }
 
@@ -332,7 +332,7 @@ func (a assetRoutes) explain(c *call) error {
 	if err != nil {
 		return err
 	}
-	out, err := a.svc.Explain(c.ctx(), c.asker(), a.library(c), in)
+	out, err := a.svc.Explain(c.ctx(), c.by.Caller, a.library(c), in)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -17,7 +18,7 @@ import (
 const library = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
 
 // outsider belongs to another network.
-var outsider = httpapi.Principal{URN: "urn:vitrine:other.test:user=editor", Moderates: []string{"urn:vitrine:other.test", network + ":site=1"}}
+var outsider = httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:other.test:user=editor", Moderates: []string{"urn:vitrine:other.test", network + ":site=1"}}}
 
 func newAssetWorld(t testing.TB) *world {
 	return newWorld(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New().Assets(), nil) })

@@ -136,6 +136,7 @@ func (h *handler) authenticate(c *call) error {
 		c.log("Authenticate gave a malformed principal", err)
 		return errNoToken
 	}
+	by.Operator = false // that is for a program that calls the services itself
 	c.by, c.ambient = by, from.ambient(c.r)
 	return nil
 }

@@ -51,11 +51,11 @@ func (a appRoutes) changes(c *call) (err error) {
 		if in.Limit == 0 {
 			in.Limit = streamPage
 		}
-		watch := a.svc.Watch(c.asker(), in)
+		watch := a.svc.Watch(c.by.Caller, in)
 		defer watch.Close()
 		return c.stream(c.lastEvent(in.After), watch.Next, func(after string) ([]feedEvent, string, bool, error) {
 			in.After = after
-			page, err := a.svc.Changes(c.ctx(), c.asker(), in)
+			page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
 			if err != nil {
 				return nil, "", false, err
 			}
@@ -63,7 +63,7 @@ func (a appRoutes) changes(c *call) (err error) {
 			return events, page.Next, page.More, err
 		})
 	}
-	page, err := a.svc.Changes(c.ctx(), c.asker(), in)
+	page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (a assetRoutes) changes(c *call) (err error) {
 		changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
 		return c.stream(c.lastEvent(in.After), changed, func(after string) ([]feedEvent, string, bool, error) {
 			in.After = after
-			page, err := a.svc.Changes(c.ctx(), c.asker(), a.library(c), in)
+			page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
 			if err != nil {
 				return nil, "", false, err
 			}
@@ -105,7 +105,7 @@ func (a assetRoutes) changes(c *call) (err error) {
 			return events, page.Next, page.More, err
 		})
 	}
-	page, err := a.svc.Changes(c.ctx(), c.asker(), a.library(c), in)
+	page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (a appRoutes) components(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := a.svc.ListComponents(c.ctx(), c.asker(), appsvc.ListComponentsRequest{After: after})
+	page, err := a.svc.ListComponents(c.ctx(), c.by.Caller, appsvc.ListComponentsRequest{After: after})
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (a appRoutes) components(c *call) error {
 // 403 without the right to components; 400 for a manifest that breaks a rule, and for an id, or a name and version,
 // that exist; 413.
 func (a appRoutes) createComponent(c *call) error {
-	component, err := a.svc.CreateComponent(c.ctx(), c.asker(), appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
+	component, err := a.svc.CreateComponent(c.ctx(), c.by.Caller, appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (a appRoutes) checkComponent(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.svc.CheckComponent(c.ctx(), c.asker(), appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: after})
+	found, err := a.svc.CheckComponent(c.ctx(), c.by.Caller, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: after})
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (a appRoutes) checkComponent(c *call) error {
 // component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that show
 // an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has it.
 func (a appRoutes) component(c *call) error {
-	x, err := a.svc.Component(c.ctx(), c.asker(), c.param(0))
+	x, err := a.svc.Component(c.ctx(), c.by.Caller, c.param(0))
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (a appRoutes) component(c *call) error {
 // deleteComponent serves DELETE /components/{name}: it removes all versions of a component. Elements keep their copies.
 // 204 without a body. 403 without the right to components; 404.
 func (a appRoutes) deleteComponent(c *call) error {
-	return a.svc.DeleteComponent(c.ctx(), c.asker(), appsvc.DeleteComponentRequest{Name: c.param(0), IdempotencyKey: c.key})
+	return a.svc.DeleteComponent(c.ctx(), c.by.Caller, appsvc.DeleteComponentRequest{Name: c.param(0), IdempotencyKey: c.key})
 }
 
 // componentVersions serves GET /components/{name}/versions/: the versions of a component, the one created last first.
@@ -124,7 +124,7 @@ func (a appRoutes) componentVersions(c *call) (err error) {
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	page, err := a.svc.ListComponentVersions(c.ctx(), c.asker(), in)
+	page, err := a.svc.ListComponentVersions(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a appRoutes) componentVersions(c *call) (err error) {
 // componentVersion serves GET /components/{name}/versions/{version}: the manifest as it was given, with its unknown
 // members, and its id if it was given without one. Any valid token will do. 200, or 404.
 func (a appRoutes) componentVersion(c *call) error {
-	component, err := a.svc.ComponentVersion(c.ctx(), c.asker(), c.param(0), c.param(1))
+	component, err := a.svc.ComponentVersion(c.ctx(), c.by.Caller, c.param(0), c.param(1))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -28,8 +29,8 @@ func ExampleNew() {
 	defer server.Close()
 
 	token, err := tokens.Sign(httpapi.Principal{
-		URN:       "urn:vitrine:example.test:user=editor",
-		Moderates: []string{"urn:vitrine:example.test"},
+		Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=editor",
+			Moderates: []string{"urn:vitrine:example.test"}},
 	}, time.Now().Add(time.Hour))
 	if err != nil {
 		panic(err)
@@ -54,7 +55,7 @@ func ExampleTokens() {
 	if err != nil {
 		panic(err)
 	}
-	token, err := tokens.Sign(httpapi.Principal{URN: "urn:vitrine:example.test:user=reader"}, time.Now().Add(time.Minute))
+	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=reader"}}, time.Now().Add(time.Minute))
 	if err != nil {
 		panic(err)
 	}

@@ -35,7 +35,7 @@ func TestExportsHaveSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := &people{named: map[string]httpapi.Principal{}}
 		for _, name := range []string{"1", "2", "3"} {
-			known.set(name, httpapi.Principal{URN: network + ":user=" + name, Moderates: []string{network}})
+			known.set(name, httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}}})
 		}
 		h, err := httpapi.New(httpapi.Config{Reviews: reviews.New(memory.New().Reviews(), nil), Authenticate: known.authenticate, Limits: httpapi.Limits{Exports: 3, ExportsOfCaller: 2}})
 		if err != nil {

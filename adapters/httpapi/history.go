@@ -17,7 +17,7 @@ func (a appRoutes) history(c *call) (err error) {
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	page, err := a.svc.ListHistory(c.ctx(), c.asker(), in)
+	page, err := a.svc.ListHistory(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (a appRoutes) diff(c *call) error {
 	if err != nil {
 		return errNoResource
 	}
-	d, err := a.svc.Diff(c.ctx(), c.asker(), appsvc.DiffRequest{AppID: c.param(0), From: from, To: to})
+	d, err := a.svc.Diff(c.ctx(), c.by.Caller, appsvc.DiffRequest{AppID: c.param(0), From: from, To: to})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
@@ -71,11 +72,11 @@ func TestAnIdentityProviderThatIsDownIsNoBadToken(t *testing.T) {
 			case "down":
 				return httpapi.Principal{}, errors.New("no answer from the provider")
 			case "tags":
-				return httpapi.Principal{URN: editor.URN, Tags: []string{"production"}}, nil
+				return httpapi.Principal{Caller: vitrine.Caller{URN: editor.URN, Tags: []string{"production"}}}, nil
 			case "only tags":
-				return httpapi.Principal{Tags: []string{"production"}}, nil
+				return httpapi.Principal{Caller: vitrine.Caller{Tags: []string{"production"}}}, nil
 			case "nobody":
-				return httpapi.Principal{TagsOnly: true, Tags: []string{"production"}}, nil
+				return httpapi.Principal{Caller: vitrine.Caller{TagsOnly: true, Tags: []string{"production"}}}, nil
 			default:
 				return editor, err
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -20,7 +21,7 @@ import (
 func TestSignedTokensComeBack(t *testing.T) {
 	w := newWorld(t)
 	for _, p := range []httpapi.Principal{editor, siteOne, stranger,
-		{URN: "urn:vitrine:é:user=ü", Roles: []string{"a", "b"}, Groups: []string{"urn:vitrine:x"}, Moderates: []string{"urn:vitrine:x"}}} {
+		{Caller: vitrine.Caller{URN: "urn:vitrine:é:user=ü", Roles: []string{"a", "b"}, Groups: []string{"urn:vitrine:x"}, Moderates: []string{"urn:vitrine:x"}}}} {
 		for range 2 { // the second time from memory
 			got, err := w.tokens.Verify(w.token(p))
 			p.Expires = got.Expires
@@ -334,9 +335,9 @@ func TestShortKeysAndMalformedPrincipalsAreRefused(t *testing.T) {
 		t.Error("a short key that verifies was taken")
 	}
 	user := network + ":user=x"
-	for _, p := range []httpapi.Principal{{}, {URN: "a"}, {URN: user + " b"}, {URN: user + "\nb"}, {URN: user + strings.Repeat("x", 512)}, {URN: network},
-		{URN: user, Moderates: []string{""}}, {URN: user, Moderates: []string{"urn"}}, {URN: user, Moderates: []string{network, "urn:vitrine"}},
-		{URN: user, Moderates: []string{user}}, {URN: user, Roles: []string{"\x00"}}, {URN: user, Roles: []string{"\xff"}}, {URN: user, Groups: []string{"\xff"}}} {
+	for _, p := range []httpapi.Principal{{}, {Caller: vitrine.Caller{URN: "a"}}, {Caller: vitrine.Caller{URN: user + " b"}}, {Caller: vitrine.Caller{URN: user + "\nb"}}, {Caller: vitrine.Caller{URN: user + strings.Repeat("x", 512)}}, {Caller: vitrine.Caller{URN: network}},
+		{Caller: vitrine.Caller{URN: user, Moderates: []string{""}}}, {Caller: vitrine.Caller{URN: user, Moderates: []string{"urn"}}}, {Caller: vitrine.Caller{URN: user, Moderates: []string{network, "urn:vitrine"}}},
+		{Caller: vitrine.Caller{URN: user, Moderates: []string{user}}}, {Caller: vitrine.Caller{URN: user, Roles: []string{"\x00"}}}, {Caller: vitrine.Caller{URN: user, Roles: []string{"\xff"}}}, {Caller: vitrine.Caller{URN: user, Groups: []string{"\xff"}}}} {
 		if text, err := tokens.Sign(p, time.Now().Add(time.Hour)); err == nil {
 			t.Errorf("signed for %+v: %s", p, text)
 		}
@@ -410,9 +411,9 @@ func TestAnEmbedderMayBringItsOwnTokens(t *testing.T) {
 				return httpapi.Principal{}, fmt.Errorf("session: %w", &httpapi.TokenError{Reason: "the session of told has ended"})
 			}
 			if token == "vendor" {
-				return httpapi.Principal{URN: network + ":user=me", Moderates: []string{"urn:vitrine"}}, nil
+				return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me", Moderates: []string{"urn:vitrine"}}}, nil
 			}
-			return httpapi.Principal{URN: token}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: token}}, nil
 		}
 	})
 	w.send("GET", "/apps/", "", header("Authorization", "svctoken urn:vitrine:x:user=me")).want(200)

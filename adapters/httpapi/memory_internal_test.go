@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -26,7 +27,7 @@ func newCrowd(t *testing.T, bytes int64) *crowd {
 	apps := appsvc.New(memory.New().Apps(), nil)
 	h, err := New(Config{Apps: apps, Limits: Limits{Memory: bytes}, Authenticate: func(r *http.Request) (Principal, error) {
 		token, err := RequestToken(r)
-		return Principal{URN: network + ":user=" + token, Moderates: []string{network}, Components: token == "editor"}, err
+		return Principal{Caller: vitrine.Caller{URN: network + ":user=" + token, Moderates: []string{network}, Components: token == "editor"}}, err
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -43,7 +44,7 @@ func Example_clientCertificate() {
 	const ann = "urn:vitrine:example.test:user=ann"
 	handler, err := httpapi.New(httpapi.Config{
 		Apps:         appsvc.New(memory.New().Apps(), nil),
-		Authenticate: byCertificate(map[string]httpapi.Principal{ann: {URN: ann, Reads: []string{"urn:vitrine:example.test"}}}),
+		Authenticate: byCertificate(map[string]httpapi.Principal{ann: {Caller: vitrine.Caller{URN: ann, Reads: []string{"urn:vitrine:example.test"}}}}),
 	})
 	if err != nil {
 		panic(err)

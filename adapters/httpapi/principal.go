@@ -12,29 +12,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Principal is the user who sends a request, with the rights of that user. Config.Authenticate returns it, and each domain
-// gets the fields that it knows as its own Caller. What a right allows is said in the documentation of the domains; the
-// handler itself judges only TagsOnly.
+// Principal is the caller who sends a request, and when that is to be found out again. Config.Authenticate returns it. What a right
+// allows is said in the documentation of the domains; the handler itself judges only TagsOnly. Operator is never passed on.
 type Principal struct {
-	URN       string   // of the user, urn:<vendor>:<network>:user=<id>; required
-	Moderates []string // URNs of networks and sites
-	Reads     []string // URNs of networks and sites whose apps the caller may read and not change
-
-	// TagsOnly restricts the caller to reading the apps of Reads by the tags of Tags, so that its token can
-	// stand in a public page: GET /apps/{id}/tagged/{tag} and nothing else, whatever else the Principal has.
-	TagsOnly bool
-	Tags     []string // names of the tags that TagsOnly allows; empty unless TagsOnly is set
-
-	Roles      []string  // ids of roles, for folder permissions
-	Groups     []string  // URNs of groups, for folder permissions
-	Components bool      // may create and delete components
-	Expires    time.Time // when the identity ends; zero = unknown
-}
-
-// asker returns the principal as the services know it.
-func (c *call) asker() vitrine.Caller {
-	p := c.by
-	return vitrine.Caller{URN: p.URN, Moderates: p.Moderates, Reads: p.Reads, TagsOnly: p.TagsOnly, Tags: p.Tags, Roles: p.Roles, Groups: p.Groups, Components: p.Components}
+	vitrine.Caller
+	Expires time.Time // when the identity ends; zero = unknown
 }
 
 // looksRestricted reports whether p has Tags without TagsOnly. Such a Principal is a mistake of the program that made it: it

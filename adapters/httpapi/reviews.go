@@ -50,7 +50,7 @@ func (v reviewRoutes) network(c *call) (string, error) {
 		return "", err
 	}
 	if !c.query.has("network") {
-		network, err = v.svc.NetworkOf(c.asker())
+		network, err = v.svc.NetworkOf(c.by.Caller)
 	} else {
 		err = reviews.CheckNetwork(network)
 	}
@@ -64,7 +64,7 @@ func (v reviewRoutes) admit(c *call) error {
 	if err != nil {
 		return err
 	}
-	return v.svc.Admit(c.asker(), network)
+	return v.svc.Admit(c.by.Caller, network)
 }
 
 // load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
@@ -87,7 +87,7 @@ func (v reviewRoutes) load(c *call) error {
 	}
 	defer file.leave()
 	// net/http ends the context of a request whose body ends early, and what came before is to be stored.
-	report, err := v.svc.Import(context.WithoutCancel(c.ctx()), c.asker(), reviews.ImportRequest{
+	report, err := v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, reviews.ImportRequest{
 		Network: network, File: file, DryRun: dryRun, Options: reviews.Options{Spool: v.spool, Gate: v.gate},
 	})
 	c.drained, c.bodyEnded = file.whole, file.whole
@@ -137,7 +137,7 @@ func (v reviewRoutes) collections(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := v.svc.ListCollections(c.ctx(), c.asker(), reviews.ListCollectionsRequest{Network: in.Network, Source: in.Source, After: in.After, Limit: in.Limit})
+	page, err := v.svc.ListCollections(c.ctx(), c.by.Caller, reviews.ListCollectionsRequest{Network: in.Network, Source: in.Source, After: in.After, Limit: in.Limit})
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (v reviewRoutes) reviews(c *call) error {
 		return err
 	}
 	in.Collection = c.param(0)
-	page, err := v.svc.ListReviews(c.ctx(), c.asker(), in)
+	page, err := v.svc.ListReviews(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (v reviewRoutes) export(c *call) error {
 			return err
 		}
 		defer c.h.exports.leave(c)
-		err = v.svc.Export(c.ctx(), c.asker(), reviews.ExportRequest{Network: network, To: d})
+		err = v.svc.Export(c.ctx(), c.by.Caller, reviews.ExportRequest{Network: network, To: d})
 	}
 	return d.end(err)
 }

@@ -193,7 +193,7 @@ const exportPath = "/x/reviews/export"
 
 func TestReviewsAreExported(t *testing.T) {
 	w := reviewWorld(t)
-	both := httpapi.Principal{URN: network + ":user=both", Moderates: []string{network, "urn:vitrine:other.test"}}
+	both := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=both", Moderates: []string{network, "urn:vitrine:other.test"}}}
 	empty := w.as(editor, "GET", exportPath, "").want(200)
 	if empty.body != "" || empty.header.Get("Content-Type") != "application/x-ndjson" {
 		t.Errorf("of a network without reviews: %q, %v", empty.body, empty.header)

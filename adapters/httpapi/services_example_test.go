@@ -30,7 +30,7 @@ func (p purging) PutTag(ctx context.Context, by vitrine.Caller, in appsvc.PutTag
 
 func ExampleApps() {
 	ctx := context.Background()
-	me := httpapi.Principal{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
+	me := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}}
 	tokens, err := httpapi.NewTokens([]byte("32 secret bytes, kept by the host"), nil)
 	if err != nil {
 		panic(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -52,7 +53,7 @@ func Example_sessionCookie() {
 	pages := http.NewServeMux()
 	pages.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) { // without the password, here
 		id := rand.Text()
-		sessions.Store(id, httpapi.Principal{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}})
+		sessions.Store(id, httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}})
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: id, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode})
 	})
 	program := beside(api, pages)

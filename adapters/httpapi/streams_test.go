@@ -233,7 +233,7 @@ func TestAStreamEndsWhenRightsEnd(t *testing.T) {
 		"a server that stops":     func(s *streaming) { s.streams.Close() },
 		"an identity that is not": func(s *streaming) { s.people.set("one", httpapi.Principal{}); s.streams.Recheck() },
 		"another principal": func(s *streaming) {
-			s.people.set("one", httpapi.Principal{URN: siteOne.URN, Moderates: []string{network + ":site=2"}})
+			s.people.set("one", httpapi.Principal{Caller: vitrine.Caller{URN: siteOne.URN, Moderates: []string{network + ":site=2"}}})
 			s.streams.Recheck()
 		},
 	} {

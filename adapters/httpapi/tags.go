@@ -57,7 +57,7 @@ func (a appRoutes) tags(c *call) (err error) {
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	page, err := a.svc.ListTags(c.ctx(), c.asker(), in)
+	page, err := a.svc.ListTags(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (a appRoutes) tag(c *call) error {
 	if err != nil {
 		return err
 	}
-	tag, err := a.svc.Tag(c.ctx(), c.asker(), appsvc.TagRequest{AppID: c.param(0), Name: c.param(1), Embed: embed})
+	tag, err := a.svc.Tag(c.ctx(), c.by.Caller, appsvc.TagRequest{AppID: c.param(0), Name: c.param(1), Embed: embed})
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a appRoutes) putTag(c *call) error {
 	if err != nil {
 		return err
 	}
-	tag, err := a.svc.PutTag(c.ctx(), c.asker(), in)
+	tag, err := a.svc.PutTag(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (a appRoutes) deleteTag(c *call) error {
 	if _, err := c.query.flag("embedApps"); err != nil {
 		return err
 	}
-	return a.svc.DeleteTag(c.ctx(), c.asker(), appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key})
+	return a.svc.DeleteTag(c.ctx(), c.by.Caller, appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key})
 }
 
 // tagMoves serves GET /apps/{id}/tags/{tag}/history/: the moves of a tag, newest first, also of a deleted one. 200 with
@@ -140,7 +140,7 @@ func (a appRoutes) tagMoves(c *call) (err error) {
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	page, err := a.svc.ListTagMoves(c.ctx(), c.asker(), in)
+	page, err := a.svc.ListTagMoves(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (a appRoutes) tagged(c *call) error {
 	if err != nil {
 		return err
 	}
-	app, err := a.svc.TaggedApp(c.ctx(), c.asker(), c.param(0), c.param(1))
+	app, err := a.svc.TaggedApp(c.ctx(), c.by.Caller, c.param(0), c.param(1))
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (a appRoutes) tagged(c *call) error {
 // {"tags":[Tag]}; apps that the caller may not see and apps without this tag are left out. 400 without appId or for too
 // many; 404 for a name that no tag can have.
 func (a appRoutes) tagsNamed(c *call) error {
-	tags, err := a.svc.TagsNamed(c.ctx(), c.asker(), c.param(0), c.query.all("appId"))
+	tags, err := a.svc.TagsNamed(c.ctx(), c.by.Caller, c.param(0), c.query.all("appId"))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"github.com/vitrine-go/vitrine"
 	"testing"
 	"time"
 )
@@ -9,7 +10,7 @@ func TestVerifiedTokensAreForgottenBeyondTheLimit(t *testing.T) {
 	v := newVerified(3)
 	now := time.Now()
 	for i := range 100 {
-		v.put(digest{byte(i)}, Principal{URN: "x"}, now.Add(time.Hour))
+		v.put(digest{byte(i)}, Principal{Caller: vitrine.Caller{URN: "x"}}, now.Add(time.Hour))
 		if _, ok := v.get(digest{byte(i)}, now); !ok {
 			t.Fatalf("%d is not remembered", i)
 		}

@@ -59,7 +59,7 @@ func (a appRoutes) versions(c *call, id, path string) error {
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	page, err := a.svc.ListVersions(c.ctx(), c.asker(), in)
+	page, err := a.svc.ListVersions(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (a appRoutes) version(c *call) error {
 	if err != nil { // no version has such a name
 		return errNoResource
 	}
-	app, err := a.svc.Version(c.ctx(), c.asker(), c.param(0), v)
+	app, err := a.svc.Version(c.ctx(), c.by.Caller, c.param(0), v)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (a appRoutes) restore(c *call) error {
 	if err != nil {
 		return err
 	}
-	app, err := a.svc.Restore(c.ctx(), c.asker(), in)
+	app, err := a.svc.Restore(c.ctx(), c.by.Caller, in)
 	if err != nil {
 		return under(versionName, "/appVersion", under(idName, "/appId", err))
 	}

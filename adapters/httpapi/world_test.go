@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof/openapi"
@@ -25,9 +26,9 @@ const network = "urn:vitrine:example.test"
 
 // The callers of the tests.
 var (
-	editor   = httpapi.Principal{URN: network + ":user=editor", Moderates: []string{network}, Components: true}
-	siteOne  = httpapi.Principal{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}
-	stranger = httpapi.Principal{URN: network + ":user=stranger"}
+	editor   = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}, Components: true}}
+	siteOne  = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}}
+	stranger = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=stranger"}}
 )
 
 // world is a server over an empty memory store.

@@ -43,7 +43,7 @@ func newHandler() (h http.Handler, link string, err error) {
 		if c, err := r.Cookie("session"); err != nil || c.Value != session {
 			return httpapi.Principal{}, fmt.Errorf("%w: there is no such session", httpapi.ErrUnauthenticated)
 		}
-		return httpapi.Principal{URN: me.URN, Moderates: me.Moderates}, nil
+		return httpapi.Principal{Caller: vitrine.Caller{URN: me.URN, Moderates: me.Moderates}}, nil
 	}, Observer: httpapi.AccessLog(slog.Default())})
 	if err != nil {
 		return nil, "", err

@@ -100,7 +100,7 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 		return nil, err
 	}
 	for i := range benchFollowers / 10 { // a caller may have 16 streams
-		by := httpapi.Principal{URN: fmt.Sprintf("%s:user=follower-%d", demoNetwork, i), Moderates: demoUser.Moderates}
+		by := httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=follower-%d", demoNetwork, i), Moderates: demoUser.Moderates}}
 		token, err := tokens.Sign(by, time.Now().Add(time.Hour))
 		if err != nil {
 			return nil, err

@@ -20,7 +20,7 @@ const demoNetwork = "urn:vitrine:demo.test"
 
 // demoUser is whom the token that -demo prints stands for: a moderator of the network of the sample data. It may not
 // manage components, since that is a right over the whole store.
-var demoUser = httpapi.Principal{URN: demoNetwork + ":user=demo", Moderates: []string{demoNetwork}}
+var demoUser = httpapi.Principal{Caller: vitrine.Caller{URN: demoNetwork + ":user=demo", Moderates: []string{demoNetwork}}}
 
 // demoMark is the id of an app that -demo makes before all others, by which it recognises its own store. Nobody can
 // make this app through the service, which gives every app a random id.

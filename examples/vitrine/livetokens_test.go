@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
@@ -66,7 +67,7 @@ func TestStreamsAreCheckedByTheNewKeys(t *testing.T) {
 		return tokens
 	}
 	first, second := tokensOf("the first key, 32 bytes long...."), tokensOf("the second key, 32 bytes long...")
-	token, err := first.Sign(httpapi.Principal{URN: "urn:vitrine:example.test:user=x"}, time.Now().Add(time.Hour))
+	token, err := first.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=x"}}, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

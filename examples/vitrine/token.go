@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -32,7 +33,7 @@ func token(_ context.Context, p *program, args []string) error {
 	if *urn == "" {
 		return usageError{errors.New("token: -urn is missing: want the URN of a user, such as urn:vitrine:example.test:user=editor")}
 	}
-	who := httpapi.Principal{URN: *urn, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}
+	who := httpapi.Principal{Caller: vitrine.Caller{URN: *urn, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}}
 	f.Visit(func(given *flag.Flag) {
 		if given.Name == "tags" {
 			who.TagsOnly, who.Tags = true, items(*tags)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
@@ -35,30 +36,30 @@ func (c caller) known() bool { return !c.anon && c.token == "" }
 var callers = []caller{
 	{name: "nobody", anon: true},
 	{name: "forger", token: "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1cm46dml0cmluZTpleGFtcGxlLnRlc3Q6dXNlcj1vd25lciIsImV4cCI6NDEwMjQ0NDgwMH0."},
-	{name: "stranger", Principal: httpapi.Principal{URN: network + ":user=stranger"}},
-	{name: "owner", Principal: httpapi.Principal{URN: network + ":user=owner"}},
-	{name: "namesake", Principal: httpapi.Principal{URN: elsewhere + ":user=owner"}}, // of the owner, the viewer … in another network
-	{name: "site 1", Principal: httpapi.Principal{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}},
-	{name: "site 10", Principal: httpapi.Principal{URN: network + ":user=ten", Moderates: []string{network + ":site=10"}}},
-	{name: "network", Principal: httpapi.Principal{URN: network + ":user=all", Moderates: []string{network}}},
-	{name: "vendor", Principal: httpapi.Principal{URN: "urn:vitrine:hq.test:user=v", Moderates: allNetworks}},
-	{name: "below", Principal: httpapi.Principal{URN: network + ":user=below", Moderates: []string{network + ":site=3"}}}, // a site in which nothing is
-	{name: "other", Principal: httpapi.Principal{URN: elsewhere + ":user=viewer", Moderates: []string{elsewhere}}},
-	{name: "prefix", Principal: httpapi.Principal{URN: "urn:vitrine:example.te:user=editor", Moderates: []string{"urn:vitrine:example.te"}}},
-	{name: "member", Principal: httpapi.Principal{URN: network + ":user=member", Groups: []string{network + ":site=1", network}, Roles: []string{"moderator"}}},
-	{name: "components", Principal: httpapi.Principal{URN: network + ":user=components", Components: true}},
-	{name: "viewer", Principal: httpapi.Principal{URN: network + ":user=viewer"}},
-	{name: "editor", Principal: httpapi.Principal{URN: network + ":user=editor"}},
-	{name: "manager", Principal: httpapi.Principal{URN: network + ":user=manager"}},
-	{name: "role", Principal: httpapi.Principal{URN: network + ":user=r", Roles: []string{"desk"}}},
-	{name: "group", Principal: httpapi.Principal{URN: network + ":user=g", Groups: []string{network + ":group=team"}}},
-	{name: "reader", like: "member", Principal: httpapi.Principal{URN: network + ":user=reader", Reads: []string{network}}},
-	{name: "site reader", like: "member", Principal: httpapi.Principal{URN: network + ":user=reader", Reads: []string{network + ":site=1"}}},
+	{name: "stranger", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=stranger"}}},
+	{name: "owner", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner"}}},
+	{name: "namesake", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: elsewhere + ":user=owner"}}}, // of the owner, the viewer … in another network
+	{name: "site 1", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}}},
+	{name: "site 10", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=ten", Moderates: []string{network + ":site=10"}}}},
+	{name: "network", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=all", Moderates: []string{network}}}},
+	{name: "vendor", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:hq.test:user=v", Moderates: allNetworks}}},
+	{name: "below", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=below", Moderates: []string{network + ":site=3"}}}}, // a site in which nothing is
+	{name: "other", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: elsewhere + ":user=viewer", Moderates: []string{elsewhere}}}},
+	{name: "prefix", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.te:user=editor", Moderates: []string{"urn:vitrine:example.te"}}}},
+	{name: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=member", Groups: []string{network + ":site=1", network}, Roles: []string{"moderator"}}}},
+	{name: "components", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=components", Components: true}}},
+	{name: "viewer", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=viewer"}}},
+	{name: "editor", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor"}}},
+	{name: "manager", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=manager"}}},
+	{name: "role", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=r", Roles: []string{"desk"}}}},
+	{name: "group", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=g", Groups: []string{network + ":group=team"}}}},
+	{name: "reader", like: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=reader", Reads: []string{network}}}},
+	{name: "site reader", like: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=reader", Reads: []string{network + ":site=1"}}}},
 	// A page has the token of the owner of nearly everything, who also moderates everything. That counts for nothing.
-	{name: "page", like: "member", Principal: httpapi.Principal{URN: network + ":user=owner", Moderates: allNetworks, Components: true,
-		Reads: []string{network + ":site=1"}, TagsOnly: true, Tags: []string{"old", "none"}}},
-	{name: "page without tags", like: "member", Principal: httpapi.Principal{URN: network + ":user=owner", Reads: []string{network}, TagsOnly: true}},
-	{name: "session", like: "network", session: true, Principal: httpapi.Principal{URN: network + ":user=all", Moderates: []string{network}}},
+	{name: "page", like: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner", Moderates: allNetworks, Components: true,
+		Reads: []string{network + ":site=1"}, TagsOnly: true, Tags: []string{"old", "none"}}}},
+	{name: "page without tags", like: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner", Reads: []string{network}, TagsOnly: true}}},
+	{name: "session", like: "network", session: true, Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=all", Moderates: []string{network}}}},
 }
 
 // contains reports whether each segment of the outer URN is the segment of the inner one at the same place.
@@ -79,7 +80,7 @@ func (c caller) keepsToList(app string) bool { return usable.at(c, app) == '+' |
 
 // builder makes the worlds; it is in no table.
 var builder = caller{name: "builder", Principal: httpapi.Principal{
-	URN: network + ":user=builder", Moderates: allNetworks, Components: true}}
+	Caller: vitrine.Caller{URN: network + ":user=builder", Moderates: allNetworks, Components: true}}}
 
 // as is the builder's work under the name of a user.
 func as(urn string) caller {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
@@ -37,7 +38,7 @@ type crowd struct {
 
 // user is one of the callers that make up a crowd.
 func (s *server) user(i int) string {
-	return s.sign(httpapi.Principal{URN: fmt.Sprintf("%s:user=crowd%d", network, i), Moderates: []string{network}})
+	return s.sign(httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=crowd%d", network, i), Moderates: []string{network}}})
 }
 
 // gather opens n connections and sends what text says on each.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
@@ -41,7 +42,7 @@ func TestPermissionsWithoutMeasure(t *testing.T) {
 		_, r := create(s, many)
 		r.want(200)
 	}
-	s.token = s.sign(httpapi.Principal{URN: network + ":user=reader"})
+	s.token = s.sign(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=reader"}})
 	get := func(path string) func(*server) reply { return func(s *server) reply { return s.get(library + path) } }
 	run(t, s, []attack{
 		{name: "a search", want: "200", cpu: aLook, send: get("/assets")},

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
@@ -166,7 +167,7 @@ const uploads = 32
 // uploader is the caller of upload i, so that as many as may be are under way for each network and caller.
 func (s *server) uploader(i int) string {
 	urn := fmt.Sprintf("urn:vitrine:network%d.test", i/8)
-	return s.sign(httpapi.Principal{URN: fmt.Sprintf("%s:user=%d", urn, i/4), Moderates: []string{urn}})
+	return s.sign(httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=%d", urn, i/4), Moderates: []string{urn}}})
 }
 
 // uploadsOf has as many uploads at a time as there may be send reviews of so many bytes, n in a line, and then

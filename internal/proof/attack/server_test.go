@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
@@ -28,7 +29,7 @@ const (
 	library    = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
 )
 
-var editor = httpapi.Principal{URN: network + ":user=editor", Moderates: []string{network}, Components: true}
+var editor = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}, Components: true}}
 
 // build makes the example server once, in a directory that TestMain removes.
 var build = sync.OnceValues(func() (string, error) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -80,7 +81,7 @@ func service(t *testing.T) http.Handler {
 			if token != "good" {
 				return httpapi.Principal{}, httpapi.ErrUnauthenticated
 			}
-			return httpapi.Principal{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}}}, nil
 		},
 	})
 	if err != nil {

@@ -55,7 +55,7 @@ func TestReadmePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := func(tag string) *origin {
-		who := httpapi.Principal{URN: "urn:vitrine:example.test:user=website", Reads: []string{site}, TagsOnly: true, Tags: []string{tag}}
+		who := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=website", Reads: []string{site}, TagsOnly: true, Tags: []string{tag}}}
 		token, err := tokens.Sign(who, time.Now().Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
@@ -73,7 +74,7 @@ func newLoad(t *testing.T, binary, db string) *load {
 	l := &load{http: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}, begun: time.Now(),
 		ended: make(chan struct{}), count: map[appmodel.Status]int{}, broken: map[string]int{}}
 	t.Cleanup(l.http.CloseIdleConnections)
-	who := httpapi.Principal{URN: editor, Moderates: []string{network}}
+	who := httpapi.Principal{Caller: vitrine.Caller{URN: editor, Moderates: []string{network}}}
 	if l.token, err = tokens.Sign(who, time.Now().Add(24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
@@ -182,7 +183,7 @@ func TestAssets(t *testing.T) {
 		p.Click(named("Select none"))
 	})
 	t.Run("several, of which some may not be changed", func(t *testing.T) {
-		editor := httpapi.Principal{URN: network + ":user=eve", Roles: []string{"editors"}}
+		editor := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=eve", Roles: []string{"editors"}}}
 		w.request(ann, "POST", library+"/folder/"+winter+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}}]}`)
 		w.request(ann, "POST", library+"/folder/"+summer+"/permissions", `{"create":[{"operation":"view","role":{"id":"editors"}}]}`)
 		q := w.signIn(editor, "/assets")

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestDemo(t *testing.T) {
 	const frontPage = "/apps/de300000-0000-4000-8000-000000000006"
 	w := newWorld(t, "-demo")
-	p := w.signIn(httpapi.Principal{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}, "")
+	p := w.signIn(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}}, "")
 	p.See(`//table//a[contains(., "Front page, winter")]`)
 	p.Resize(1280, 800)
 	for _, v := range []struct{ name, address, shows, scheme string }{

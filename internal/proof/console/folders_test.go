@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
@@ -293,7 +294,7 @@ func TestPermissions(t *testing.T) {
 		p.See(`//dialog//li[.="Rea may view and edit it: the folder “Local” has a permission to manage for person rea."]`)
 	})
 	t.Run("of somebody who moderates nothing", func(t *testing.T) {
-		dan := httpapi.Principal{URN: network + ":user=dan", Roles: []string{"desk"}, Groups: []string{network + ":site=1"}}
+		dan := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=dan", Roles: []string{"desk"}, Groups: []string{network + ":site=1"}}}
 		q := w.signIn(dan, "/assets?folder="+local)
 		open(q)
 		q.See(`//dialog//dd/div[.="You may view, edit and manage it: the folder “News” has a permission to manage for role desk."]`)
@@ -312,7 +313,7 @@ func TestPermissions(t *testing.T) {
 			q.See(`//dialog//dt[.="Until"]/following-sibling::dd[contains(., "in ")]`)
 			q.Click(`//dialog` + named("Close"))
 		})
-		viewer := httpapi.Principal{URN: network + ":user=vic", Groups: []string{network + ":site=2"}, Roles: []string{"editors"}}
+		viewer := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=vic", Groups: []string{network + ":site=2"}, Roles: []string{"editors"}}}
 		q = w.signIn(viewer, "/assets?folder="+local)
 		open(q)
 		q.See(`//dialog//dd/div[starts-with(., "You may view and edit it")]`)

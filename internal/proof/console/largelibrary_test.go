@@ -187,7 +187,7 @@ func TestLargeLibrary(t *testing.T) {
 	}
 	l := newLargeLibrary(t, path)
 	w := newWorld(t, "-db", path)
-	for name, by := range map[string]httpapi.Principal{"who sees all": ann, "who sees a part": {URN: network + ":user=eve", Roles: []string{"role1", "role2", "role3", "role4"}}} {
+	for name, by := range map[string]httpapi.Principal{"who sees all": ann, "who sees a part": {Caller: vitrine.Caller{URN: network + ":user=eve", Roles: []string{"role1", "role2", "role3", "role4"}}}} {
 		t.Run(name, func(t *testing.T) {
 			p := &person{w.signIn(by, "/assets").For(t), w}
 			p.See(`//ul[@aria-label="Assets"]/li[20]`)

@@ -25,8 +25,8 @@ const module = "../../.."
 // More people of the tests, and ann to the service.
 var (
 	caller = vitrine.Caller{URN: ann.URN, Moderates: ann.Moderates}
-	bob    = httpapi.Principal{URN: network + ":user=bob", Moderates: []string{network}}
-	cleo   = httpapi.Principal{URN: network + ":user=cleo", Reads: []string{network}}
+	bob    = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=bob", Moderates: []string{network}}}
+	cleo   = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=cleo", Reads: []string{network}}}
 )
 
 // binaries is where the program is built.

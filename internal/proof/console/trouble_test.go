@@ -89,7 +89,7 @@ func TestRefusals(t *testing.T) {
 		version++
 	}
 	const blog, shop = network + ":site=blog", network + ":site=shop"
-	reader := httpapi.Principal{URN: bob.URN, Moderates: []string{blog}, Reads: []string{network}}
+	reader := httpapi.Principal{Caller: vitrine.Caller{URN: bob.URN, Moderates: []string{blog}, Reads: []string{network}}}
 	t.Run("403", func(t *testing.T) {
 		p := w.signIn(reader, "/apps/"+id)
 		p.saved(0)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
@@ -168,7 +169,7 @@ func TestSigningIn(t *testing.T) {
 	b.Type(`//dialog//textarea`, "nonsense"+webdriver.Tab)
 	b.Click(`//dialog` + named("Sign in"))
 	b.tells("You are not signed in, or your token has expired or was not copied whole.")
-	b.Retype(`//dialog//textarea`, w.token(httpapi.Principal{URN: bob.URN, Reads: []string{network}, TagsOnly: true, Tags: []string{"production"}}))
+	b.Retype(`//dialog//textarea`, w.token(httpapi.Principal{Caller: vitrine.Caller{URN: bob.URN, Reads: []string{network}, TagsOnly: true, Tags: []string{"production"}}}))
 	b.Click(`//dialog` + named("Sign in"))
 	b.tells("This token is for a page that shows an app.")
 	b.Retype(`//dialog//textarea`, "Bearer "+w.token(ann))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
@@ -19,7 +20,7 @@ const (
 )
 
 // The people of the tests.
-var ann = httpapi.Principal{URN: network + ":user=ann", Moderates: []string{network}, Components: true}
+var ann = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}, Components: true}}
 
 // shortForm is the stories that are told with -short.
 var shortForm = []string{

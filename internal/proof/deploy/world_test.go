@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
@@ -193,7 +194,7 @@ func signed(t *testing.T, user string, moderates ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := tokens.Sign(httpapi.Principal{URN: "urn:vitrine:example.test:user=" + user, Moderates: moderates, Components: len(moderates) > 0},
+	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=" + user, Moderates: moderates, Components: len(moderates) > 0}},
 		time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
@@ -70,7 +71,7 @@ func newFleet(t *testing.T, binary, db string) *fleet {
 // client returns a client that asks as a user, who moderates the network or does not, through any
 // process.
 func (f *fleet) client(user string, moderates bool) (*client, error) {
-	who := httpapi.Principal{URN: user, Components: moderates}
+	who := httpapi.Principal{Caller: vitrine.Caller{URN: user, Components: moderates}}
 	if moderates {
 		who.Moderates = []string{urn}
 	}

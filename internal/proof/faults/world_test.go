@@ -77,7 +77,7 @@ func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) 
 		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
 		Reviews: w.reviews,
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
-			return httpapi.Principal{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}}, nil
 		},
 		// All changes are sent at once, by one caller.
 		Limits: httpapi.Limits{Uploads: 100, UploadsOfNetwork: 100, UploadsOfCaller: 100},

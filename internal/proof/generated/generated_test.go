@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
@@ -171,7 +172,7 @@ func token(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := httpapi.Principal{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+	by := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}, Components: true}}
 	text, err := tokens.Sign(by, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -46,7 +47,7 @@ func embedded(t *testing.T, path string) {
 	handler, err := httpapi.New(httpapi.Config{
 		Apps: appsvc.New(store.Apps(), nil), Assets: assets.New(store.Assets(), nil), Reviews: reviews.New(store.Reviews(), nil),
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
-			return httpapi.Principal{URN: urn + ":user=editor", Moderates: []string{urn}}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}}}, nil
 		},
 	})
 	if err != nil {

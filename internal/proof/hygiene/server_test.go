@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
@@ -64,7 +65,7 @@ func start(t *testing.T, build func() (string, error), descriptors int) *server 
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := tokens.Sign(httpapi.Principal{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}, time.Now().Add(time.Hour))
+	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}}, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

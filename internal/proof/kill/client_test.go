@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
@@ -27,7 +28,7 @@ type client struct {
 
 // newClient returns a client of a writer, who moderates the network or does not.
 func newClient(tokens *httpapi.Tokens, http *http.Client, url, user string, moderates bool) (*client, error) {
-	who := httpapi.Principal{URN: user}
+	who := httpapi.Principal{Caller: vitrine.Caller{URN: user}}
 	if moderates {
 		who.Moderates = []string{urn}
 	}

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
@@ -50,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	handler, err := httpapi.New(httpapi.Config{
 		Apps: appsvc.New(db.Apps(), nil),
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
-			return httpapi.Principal{URN: user, Moderates: []string{network}}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: user, Moderates: []string{network}}}, nil
 		},
 		Log: slog.New(slog.DiscardHandler),
 	})

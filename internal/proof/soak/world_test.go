@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
@@ -127,7 +128,7 @@ func (w *world) hangup() {
 func (w *world) token(user string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	token, err := w.tokens.Sign(httpapi.Principal{URN: network + ":user=" + user, Moderates: []string{network}, Components: true}, time.Now().Add(time.Hour))
+	token, err := w.tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + user, Moderates: []string{network}, Components: true}}, time.Now().Add(time.Hour))
 	if err != nil {
 		w.t.Error(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -102,7 +103,7 @@ func killDeliverers(t *testing.T, binary, db string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := tokens.Sign(httpapi.Principal{URN: network + ":user=me", Moderates: []string{network}}, time.Now().Add(time.Hour))
+	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}}, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
