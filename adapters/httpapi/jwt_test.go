@@ -413,9 +413,10 @@ func TestAnEmbedderMayBringItsOwnTokens(t *testing.T) {
 			if token == "vendor" {
 				return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me", Moderates: []string{"urn:vitrine"}}}, nil
 			}
-			return httpapi.Principal{Caller: vitrine.Caller{URN: token}}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: token, Operator: true}}, nil
 		}
 	})
+	w.send("GET", "/x/reviews/collections?network=example.test", "", header("Authorization", "svctoken "+network+":user=me")).want(403) // nobody is an operator over HTTP
 	w.send("GET", "/apps/", "", header("Authorization", "svctoken urn:vitrine:x:user=me")).want(200)
 	nobody := w.send("GET", "/apps/?svctoken=nobody", "").want(401)
 	for _, malformed := range []string{"me", "vendor", network} {
