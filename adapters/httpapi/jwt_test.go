@@ -16,6 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 func TestSignedTokensComeBack(t *testing.T) {
@@ -399,6 +401,7 @@ func TestTheTokenStaysSecret(t *testing.T) {
 
 func TestAnEmbedderMayBringItsOwnTokens(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) {
+		c.Reviews = reviews.New(memory.New().Reviews(), nil)
 		c.Authenticate = func(r *http.Request) (httpapi.Principal, error) {
 			token, err := httpapi.RequestToken(r)
 			if err != nil {
