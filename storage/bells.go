@@ -37,6 +37,13 @@ func (b *Bells) Ring(space string) {
 	b.ring(func(prefix string) bool { return strings.HasPrefix(space, prefix) })
 }
 
+// Awaited reports whether a channel that was asked for is not closed yet.
+func (b *Bells) Awaited() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.wait) > 0
+}
+
 // RingAll closes all channels.
 func (b *Bells) RingAll() { b.ring(func(string) bool { return true }) }
 

@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A checkpointer keeps the write-ahead log short.
+//
+// SQLite's automatic checkpoints copy the log into the file. The log restarts when a writer finds that all of it was
+// copied and that no reader uses it. While Views overlap there is always such a reader, and the log grows without
+// end. So the checkpointer acts by the size of the log:
+//
+//   - Each time the log has grown by logCopied, it copies as much as it can on a connection of its own, while
+//     writers and readers continue (PASSIVE). If updates write much more than it can copy, each one is delayed.
+//   - If the log has logShort or more, it then makes the updates of this process wait, for about patience at most. Readers
+//     that begin meanwhile do not use the log. When the older readers have ended, the log restarts (RESTART).
+//   - If the log has logLong or more, it first makes new Views wait until the running ones have ended, for longView at most:
+//     a View may take longer than an update should wait.
+//
+// It does not wait for a View that has run for longView already, such as a backup: the log cannot restart before it ends.
+//
+// It runs in a goroutine. A commit starts the goroutine when there is enough to copy; the goroutine ends when the log is
+// shorter than logLong.
+type checkpointer struct {
+	path    string
+	w       *writer
+	readers *pool
+	page    int64         // bytes
+	closing chan struct{} // closed when the store is
+	runs    sync.WaitGroup
+	c       *conn // nil before the first checkpoint
+
+	running atomic.Bool
+	pages   atomic.Int64 // of the log, after the last commit of this process
+	copied  atomic.Int64 // pages of the log when the last copy began
+	most    atomic.Int64 // bytes that updates may write during the running copy before each is delayed; 0 without a copy
+	stalled atomic.Int64 // the longest time that updates had to wait for restartLog, in nanoseconds
+	heldUp  atomic.Int32 // how often Views were made to wait
+}
+
+// Sizes of the log, in bytes.
+const (
+	logCopied = 4 << 20       // the log is copied each time that it has grown by this
+	logShort  = 16 << 20      // a log of this size is made to restart while updates wait
+	logLong   = 32 << 20      // and at this size new Views wait too
+	logKept   = 64 << 20      // a longer log file is truncated to this when it restarts
+	logLeft   = logCopied / 8 // so little is copied while updates wait, so catchUp can end
+)
+
+const (
+	patience = 15 * time.Millisecond  // the longest that updates wait for the log to restart
+	longView = 250 * time.Millisecond // the longest that new Views wait, and the age of a View that is not waited for
+	delay    = 32 * time.Millisecond  // of each update while the disk is too slow to copy the log
+)
+
+// committed is called by the leading update after each transaction. The store is not closed before that update has ended.
+func (k *checkpointer) committed(pages int64) {
+	k.pages.Store(pages)
+	if most := k.most.Load(); most > 0 && k.written() > most { // the disk is slow
+		time.Sleep(delay)
+	}
+	if k.written() >= logCopied && k.running.CompareAndSwap(false, true) {
+		k.runs.Go(k.run)
+	}
+}
+
+// size returns how many bytes of the log are in use.
+func (k *checkpointer) size() int64 { return k.pages.Load() * k.page }
+
+// written returns how many bytes were written to the log since the last copy began. A log with fewer pages than then
+// has restarted.
+func (k *checkpointer) written() int64 {
+	pages, copied := k.pages.Load(), k.copied.Load()
+	if pages < copied {
+		copied = 0
+	}
+	return (pages - copied) * k.page
+}
+
+// run works until the log is short, or until the disk fails. Then updates fail too, and a later commit starts run again.
+func (k *checkpointer) run() {
+	defer k.running.Store(false)
+	for pause := longView; ; pause = min(2*pause, 16*longView) {
+		done, err := k.shorten(k.size())
+		if done || err != nil {
+			return
+		}
+		if k.readers.longest() > longView {
+			pause = longView
+		}
+		select {
+		case <-time.After(pause):
+		case <-k.closing:
+			return
+		}
+	}
+}
+
+// shorten takes the steps for a log of this size. done is true if no more is to be done for now: the log has restarted, or
+// it was shorter than logLong.
+func (k *checkpointer) shorten(size int64) (done bool, err error) {
+	if _, err := k.copy(logShort); err != nil || size < logShort {
+		return true, err
+	}
+	if k.readers.longest() > longView {
+		return size < logLong, nil
+	}
+	if size >= logLong {
+		k.heldUp.Add(1)
+		defer k.readers.hold()()
+		for end := time.Now().Add(longView); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if _, busy := k.readers.count(); busy == 0 {
+				break
+			}
+		}
+	}
+	ready, err := k.catchUp()
+	if err == nil && ready {
+		done, err = k.restart()
+	}
+	return done || size < logLong, err
+}
+
+// catchUp copies until little is left. Each round has to copy what was written during the one before, and lets less be
+// written. It reports whether the rest is small enough for updates to wait for it.
+func (k *checkpointer) catchUp() (ready bool, err error) {
+	left := int64(0)
+	for most := int64(logShort / 2); most >= logLeft; most /= 2 {
+		if left, err = k.copy(most); err != nil || left < logLeft {
+			break
+		}
+	}
+	return left <= logCopied, err
+}
+
+// copy copies the part of the log that readers do not prevent from being copied. When updates have written as many bytes
+// as they may meanwhile, each of them is delayed. It returns the number of bytes that are left, those that were written
+// meanwhile included.
+func (k *checkpointer) copy(most int64) (left int64, err error) {
+	k.copied.Store(k.pages.Load())
+	k.most.Store(most)
+	defer k.most.Store(0)
+	if k.c == nil {
+		if k.c, err = dialLog(k.path, 0); err != nil {
+			return 0, err
+		}
+	}
+	_, pages, err := k.c.checkpoint("PASSIVE")
+	if err == nil {
+		k.w.counters.checkpoints.Add(1)
+	}
+	return pages*k.page + k.written(), err
+}
+
+// close waits for run and closes the connection. It is called when run cannot start again.
+func (k *checkpointer) close() error {
+	close(k.closing)
+	k.runs.Wait()
+	if k.c == nil {
+		return nil
+	}
+	return k.c.close()
+}
+
+// dialLog opens a connection for checkpoints. They wait for the disk: the log that they have copied is overwritten, and
+// then only the file has its updates.
+func dialLog(path string, busy time.Duration) (*conn, error) {
+	return dial(path, "mode=rw", busyPragma(busy), "synchronous=FULL", "checkpoint_fullfsync=1", "trusted_schema=0")
+}
+
+// checkpoint runs a checkpoint of this mode. done is false if a reader kept a RESTART or TRUNCATE from emptying the log, or if
+// another checkpoint is running. A PASSIVE one copies what it can and is done with that. left is how many pages of the log
+// are not copied yet.
+func (c *conn) checkpoint(mode string) (done bool, left int64, err error) {
+	c.broken = nil // there is no transaction to protect
+	r := c.query("PRAGMA wal_checkpoint(" + mode + ")")
+	defer r.close()
+	if !r.next() {
+		return false, 0, fmt.Errorf("checkpoint: %w", r.err)
+	}
+	return r.int(0) == 0, r.int(1) - r.int(2), nil
+}
+
+// logSize returns how many pages of the log are in use.
+func (c *conn) logSize() (pages int64, err error) {
+	r := c.query("PRAGMA wal_checkpoint(NOOP)")
+	defer r.close()
+	if !r.next() {
+		return 0, r.err
+	}
+	return r.int(1), nil
+}
+
+// restart makes the log restart, while all updates of this process wait. It gives up after patience. The next commit
+// writes to the beginning of the same file, and truncates it to logKept (journal_size_limit).
+//
+// Each attempt copies as much as it can and checks all readers. SQLite's own busy handler would wait for the same reader
+// slot all the time, which new readers may have taken over meanwhile.
+func (k *checkpointer) restart() (done bool, err error) {
+	<-k.w.free
+	begun := time.Now()
+	defer func() {
+		k.w.free <- struct{}{}
+		k.stalled.Store(max(k.stalled.Load(), int64(time.Since(begun))))
+	}()
+	for {
+		done, _, err = k.w.c.checkpoint("RESTART")
+		if done || err != nil || time.Since(begun) > patience {
+			return done, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// pool has the connections of Views. It opens them when needed and keeps them for later Views. One View has a connection at a
+// time, since a connection has one snapshot.
+type pool struct {
+	dial func() (*conn, error)
+	free chan struct{} // has a token for each further connection that may be used
+
+	mu   sync.Mutex
+	idle []*conn
+	busy map[*conn]time.Time // since when each connection has its View
+	held chan struct{}       // closed when Views may begin again; nil while they may
+}
+
+// mostReaders is how many connections Views may have at a time.
+func mostReaders() int { return max(64, 8*runtime.GOMAXPROCS(0)) }
+
+// readersPages is how many KiB of pages the connections of all Views keep together at most, and pagesOfReader how many
+// KiB one of them keeps at most. SQLite allocates about twice as much for them, which Go's memory limit does not count. A
+// connection that is idle keeps its pages.
+const (
+	readersPages  = 48 << 10
+	pagesOfReader = 2000
+)
+
+// readerCache is the pragma that bounds the pages of one View's connection.
+func readerCache() string {
+	return fmt.Sprintf("cache_size=-%d", min(pagesOfReader, readersPages/mostReaders()))
+}
+
+// newPool returns a pool of the connections that dial opens.
+func newPool(dial func() (*conn, error)) *pool {
+	p := &pool{dial: dial, busy: map[*conn]time.Time{}, free: make(chan struct{}, mostReaders())}
+	for range cap(p.free) {
+		p.free <- struct{}{}
+	}
+	return p
+}
+
+// get returns a connection for a View, and waits for one if all are in use. It returns the error of ctx if ctx ends before. The
+// caller calls put later.
+func (p *pool) get(ctx context.Context) (*conn, error) {
+	select {
+	case <-p.free:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	c, err := p.take(ctx)
+	if err != nil {
+		p.free <- struct{}{}
+	}
+	return c, err
+}
+
+// take waits while Views may not begin. It returns the idle connection that was used last, whose page cache is the
+// warmest, or a new one.
+func (p *pool) take(ctx context.Context) (*conn, error) {
+	p.mu.Lock()
+	for p.held != nil {
+		held := p.held
+		p.mu.Unlock()
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		p.mu.Lock()
+	}
+	defer p.mu.Unlock()
+	if n := len(p.idle); n > 0 {
+		c := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.busy[c] = time.Now()
+		return c, nil
+	}
+	p.mu.Unlock()
+	c, err := p.dial()
+	p.mu.Lock()
+	if err == nil {
+		p.busy[c] = time.Now()
+	}
+	return c, err
+}
+
+// hold makes new Views wait until release is called.
+func (p *pool) hold() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := make(chan struct{})
+	p.held = held
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held = nil
+		close(held)
+	}
+}
+
+// count returns how many connections are open, and how many of them have a View.
+func (p *pool) count() (open, busy int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.idle) + len(p.busy), len(p.busy)
+}
+
+// longest returns the age of the oldest running View, 0 if none runs.
+func (p *pool) longest() (age time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, since := range p.busy {
+		age = max(age, time.Since(since))
+	}
+	return age
+}
+
+// put returns a connection to the pool, or closes it if it is not usable.
+func (p *pool) put(c *conn, usable bool) {
+	p.mu.Lock()
+	delete(p.busy, c)
+	if usable {
+		p.idle = append(p.idle, c)
+	}
+	p.mu.Unlock()
+	if !usable {
+		c.close() // its error has been reported already
+	}
+	p.free <- struct{}{}
+}
+
+// close closes all connections. It is called when no View runs any more and none can begin.
+func (p *pool) close() error {
+	var errs []error
+	for _, c := range p.idle {
+		errs = append(errs, c.close())
+	}
+	p.idle = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,204 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// reader reads on the connection of the writer, in an update, or in a View on one from the pool.
+type reader struct {
+	pool *pool // nil in an update
+	c    *conn // nil before the first read of a View
+	// snapshot is the first query of a View. It is closed when the View ends: SQLite keeps the snapshot while one query of the
+	// connection is open. So a View needs neither BEGIN nor ROLLBACK.
+	snapshot *rows
+}
+
+// begin takes the snapshot of a View with its first query. ready is false if r has begun before.
+func (r *reader) begin(ctx context.Context, sql string, args ...any) (first *rows, err error) {
+	if r.c, err = r.pool.get(ctx); err != nil {
+		return nil, err
+	}
+	r.snapshot = r.c.query(sql, args...)
+	if !r.snapshot.next() {
+		err = cmp.Or(r.snapshot.err, errors.New("sqlite: the first query of a View has found nothing"))
+		r.pool.put(r.c, false)
+		r.c = nil
+	}
+	return r.snapshot, err
+}
+
+// ready takes the snapshot of a View, unless it was taken before.
+func (r *reader) ready(ctx context.Context) error {
+	if r.c != nil {
+		return nil
+	}
+	_, err := r.begin(ctx, "SELECT 1 FROM sqlite_schema")
+	return err
+}
+
+// end gives back the connection of a View.
+func (r *reader) end() {
+	if r.c != nil {
+		r.c.closeRows()
+		r.pool.put(r.c, r.c.broken == nil)
+	}
+}
+
+// mostGet is how many keys one statement reads at most.
+const mostGet = 16
+
+// getStatements are the statements that read so many keys. Each has one row whatever is there, as the first query of a View needs.
+var getStatements = func() (sql [mostGet + 1]string) {
+	const one = ", (SELECT value FROM kv WHERE key = ?)"
+	for n := range sql {
+		sql[n] = "SELECT " + strings.TrimPrefix(strings.Repeat(one, n), ", ")
+	}
+	return sql
+}()
+
+func (r *reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	values := make([][]byte, 0, len(keys))
+	for len(keys) > 0 {
+		n := min(len(keys), mostGet)
+		args := make([]any, n)
+		for i, key := range keys[:n] {
+			args[i] = key
+		}
+		keys = keys[n:]
+		var found *rows
+		if r.c == nil {
+			var err error
+			if found, err = r.begin(ctx, getStatements[n], args...); err != nil {
+				return nil, err
+			}
+		} else if found = r.c.query(getStatements[n], args...); !found.next() {
+			return nil, found.err
+		}
+		for i := range n {
+			values = append(values, found.blob(i))
+		}
+		if found != r.snapshot {
+			found.close()
+		}
+	}
+	return values, nil
+}
+
+func (r *reader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
+	return storage.Merge(ranges, func(in storage.Range) iter.Seq2[storage.Entry, error] { return r.scan(ctx, in) })
+}
+
+const (
+	up   = "SELECT key, value FROM kv WHERE key >= $1 AND key < $2 ORDER BY key"
+	down = "SELECT key, value FROM kv WHERE key >= $1 AND key < $2 ORDER BY key DESC"
+)
+
+// Sizes of the portions in which scan reads.
+const (
+	firstPortion = 16 // entries, if nobody knows how many are wanted
+	mostPortion  = 512
+	portionBytes = 1 << 20
+)
+
+// scan reads portions, each with a query of its own from where the last one ended, so that no query is open while the loop writes.
+func (r *reader) scan(ctx context.Context, in storage.Range) iter.Seq2[storage.Entry, error] {
+	return func(yield func(storage.Entry, error) bool) {
+		if err := r.ready(ctx); err != nil {
+			yield(storage.Entry{}, err)
+			return
+		}
+		left := in.Limit
+		for n := min(cmp.Or(in.Expect, firstPortion), mostPortion); ; n = min(4*n, mostPortion) {
+			if in.Limit > 0 {
+				n = min(n, left)
+			}
+			list, more, err := r.portion(in, n)
+			for _, e := range list {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(storage.Entry{}, err)
+				return
+			}
+			left -= len(list)
+			if !more || in.Limit > 0 && left == 0 {
+				return
+			}
+			if last := list[len(list)-1].Key; in.Reverse {
+				in.To = last
+			} else {
+				in.From = last + "\x00"
+			}
+		}
+	}
+}
+
+// portion returns the first entries of a range, up to n of them. If more is false, there are no others.
+func (r *reader) portion(in storage.Range, n int) (list []storage.Entry, more bool, err error) {
+	sql := up
+	if in.Reverse {
+		sql = down
+	}
+	rows := r.c.query(sql, in.From, bound(in.To))
+	defer rows.close()
+	list = make([]storage.Entry, 0, n)
+	for size := 0; len(list) < n && size < portionBytes; {
+		if !rows.next() {
+			return list, false, rows.err
+		}
+		e := storage.Entry{Key: rows.text(0), Value: rows.blob(1)}
+		list, size = append(list, e), size+len(e.Key)+len(e.Value)
+	}
+	return list, true, nil
+}
+
+// bound returns the value for the upper bound of a range. Without one it is a blob, which is greater than each text.
+func bound(to string) any {
+	if to == "" {
+		return []byte{0}
+	}
+	return to
+}
+
+// mostEstimate is how far Estimate counts. Between two longer ranges there is little to choose.
+const mostEstimate = 1000
+
+func (r *reader) Estimate(ctx context.Context, in storage.Range) (int, error) {
+	if err := r.ready(ctx); err != nil {
+		return 0, err
+	}
+	n, err := r.c.value("SELECT count(*) FROM (SELECT 1 FROM entry WHERE key >= $1 AND key < $2 LIMIT $3)",
+		in.From, bound(in.To), min(cmp.Or(in.Limit, mostEstimate), mostEstimate))
+	return int(n), err
+}
+
+// Spaces looks for the first key of each space.
+func (r *reader) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		err := r.ready(ctx)
+		for in := storage.Prefix(prefix); err == nil; {
+			rows := r.c.query("SELECT key FROM entry WHERE key >= $1 AND key < $2 ORDER BY key LIMIT 1", in.From, bound(in.To))
+			if !rows.next() {
+				err = rows.err
+				break
+			}
+			space := storage.SpaceOf(rows.text(0))
+			rows.close()
+			if strings.HasPrefix(space, prefix) && !yield(space, nil) {
+				return
+			}
+			in.From = storage.Prefix(space + " ").To
+		}
+		if err != nil {
+			yield("", err)
+		}
+	}
+}
