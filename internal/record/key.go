@@ -26,7 +26,7 @@ const (
 // Space returns the name of a space with these parts, with slashes between them. No two lists of parts have the same name.
 func Space(parts ...string) string {
 	for i, p := range parts {
-		parts[i] = strings.ReplaceAll(escape(short(p)), "/", "!o")
+		parts[i] = short(strings.ReplaceAll(Escape(p), "/", "!o"))
 	}
 	return strings.Join(parts, "/")
 }
@@ -35,7 +35,7 @@ func Space(parts ...string) string {
 func SpaceParts(space string) []string {
 	parts := strings.Split(space, "/")
 	for i, p := range parts {
-		parts[i] = unescape(p)
+		parts[i] = Unescape(p)
 	}
 	return parts
 }
@@ -47,7 +47,7 @@ func Prefix(space, kind string, parts ...string) string {
 	b.WriteByte(' ')
 	b.WriteString(kind)
 	for _, p := range parts {
-		b.WriteString(escape(short(p)))
+		b.WriteString(Escape(short(p)))
 		b.WriteByte(' ')
 	}
 	return b.String()
@@ -69,7 +69,7 @@ func Join(prefix string, parts ...string) string {
 func Parts(key, prefix string) []string {
 	parts := strings.Split(key[len(prefix):], " ")
 	for i, p := range parts {
-		parts[i] = unescape(p)
+		parts[i] = Unescape(p)
 	}
 	return parts
 }
@@ -83,9 +83,9 @@ func short(s string) string {
 	return s[:keptOfPart] + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// escape returns s without bytes up to the blank, in an order that keeps that of the texts: each of these bytes, and the
+// Escape returns s without bytes up to the blank, in an order that keeps that of the texts: each of these bytes, and the
 // exclamation mark, becomes an exclamation mark with a letter or another character above it.
-func escape(s string) string {
+func Escape(s string) string {
 	i := 0
 	for i < len(s) && s[i] > '!' {
 		i++
@@ -104,7 +104,8 @@ func escape(s string) string {
 	return string(b)
 }
 
-func unescape(s string) string {
+// Unescape is the inverse of Escape.
+func Unescape(s string) string {
 	if !strings.Contains(s, "!") {
 		return s
 	}

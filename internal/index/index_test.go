@@ -1,0 +1,255 @@
+package index_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/index"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+var ctx = context.Background()
+
+// model is what an index should have: the terms of each ordinal, sorted.
+type model map[int64][]string
+
+// library is a store with an index and its model.
+type library struct {
+	t  *testing.T
+	db storage.Store
+	index.Index
+	model model
+}
+
+func open(t *testing.T) *library {
+	db := memory.Open()
+	t.Cleanup(func() { db.Close() })
+	return &library{t, db, index.Index{Space: "s", Cache: index.NewCache(1 << 20)}, model{}}
+}
+
+func (l *library) update(fn func(w *index.Writer) error) {
+	l.t.Helper()
+	err := l.db.Update(ctx, l.Space, storage.UpdateOptions{}, func(t storage.Tx) error {
+		value, err := t.Get(ctx, l.Key())
+		if err != nil {
+			return err
+		}
+		w, err := l.Writer(t, value[0])
+		if err != nil {
+			return err
+		}
+		return errors.Join(fn(w), w.Finish(ctx))
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *library) view(fn func(r *index.Reader) error) {
+	l.t.Helper()
+	err := l.db.View(ctx, func(r storage.Reader) error {
+		value, err := r.Get(ctx, l.Key())
+		if err != nil {
+			return err
+		}
+		in, err := l.Reader(r, value[0])
+		if err != nil {
+			return err
+		}
+		return fn(in)
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// put gives an ordinal terms, none to remove it.
+func (l *library) put(w *index.Writer, ordinal int64, terms ...string) {
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	w.Change(ordinal, l.model[ordinal], terms)
+	if l.model[ordinal] = terms; len(terms) == 0 {
+		delete(l.model, ordinal)
+	}
+}
+
+func (m model) find(q index.Query) (out []int64) {
+	for ordinal, terms := range m {
+		all := true
+		for _, set := range q.All {
+			all = all && slices.ContainsFunc(set, func(t string) bool { return slices.Contains(terms, t) })
+		}
+		for _, set := range q.Prefixes {
+			all = all && slices.ContainsFunc(set, func(p string) bool {
+				return slices.ContainsFunc(terms, func(t string) bool { return strings.HasPrefix(t, p) })
+			})
+		}
+		if all {
+			out = append(out, ordinal)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (m model) counts(among []int64, prefix string) map[string]int64 {
+	counts := map[string]int64{}
+	for _, ordinal := range among {
+		for _, term := range m[ordinal] {
+			if strings.HasPrefix(term, prefix) {
+				counts[term]++
+			}
+		}
+	}
+	return counts
+}
+
+// check compares the answers to a query.
+func (l *library) check(r *index.Reader, q index.Query, prefix string) error {
+	set, err := r.Find(ctx, q)
+	if err != nil {
+		return err
+	}
+	want := l.model.find(q)
+	if got := slices.Collect(set.All(true)); !slices.Equal(got, want) || set.Count() != len(want) {
+		return fmt.Errorf("%q: found %d, want %d", q, got, want)
+	}
+	among := want
+	if len(q.All)+len(q.Prefixes) == 0 {
+		set, among = nil, slices.Collect(maps.Keys(l.model))
+	}
+	got, last := map[string]int64{}, ""
+	err = r.CountTerms(ctx, set, prefix, func(term string, n int64) bool {
+		if len(got) > 0 && term <= last {
+			err = fmt.Errorf("%q follows %q", term, last)
+		}
+		got[term], last = n, term
+		return true
+	})
+	if counts := l.model.counts(among, prefix); !maps.Equal(got, counts) {
+		return fmt.Errorf("%q: counts of %q are %v, want %v", q, prefix, got, counts)
+	}
+	return err
+}
+
+var alphabet = []string{"", "a", "b", "ab", "a b", "a!", "a\x01", "é", "aa", "b ", "語", strings.Repeat("x", 256), strings.Repeat(" ", 256)}
+
+func randomTerm(rng *rand.Rand) string {
+	if rng.IntN(2) == 0 {
+		return alphabet[rng.IntN(len(alphabet))]
+	}
+	return fmt.Sprint("n", rng.IntN(60))
+}
+
+// randomQuery has one to three sets.
+func randomQuery(rng *rand.Rand) (q index.Query) {
+	for len(q.All)+len(q.Prefixes) == 0 {
+		for range rng.IntN(3) {
+			set := []string{}
+			for range rng.IntN(5) {
+				set = append(set, randomTerm(rng))
+			}
+			q.All = append(q.All, set)
+		}
+		if rng.IntN(2) == 0 {
+			q.Prefixes = append(q.Prefixes, []string{"n" + fmt.Sprint(rng.IntN(6)), "a", "é"}[:1+rng.IntN(3)])
+		}
+	}
+	return q
+}
+
+// Everything is small, so that segments are merged and folded all the time.
+func TestAnIndexAgreesWithItsModel(t *testing.T) {
+	index.Small(t)
+	for seed := range uint64(6) {
+		l, rng := open(t), rand.New(rand.NewPCG(seed, 0))
+		highest := []int{40, 3000, 3_000_000}[seed%3]
+		for range 150 {
+			l.update(func(w *index.Writer) error {
+				var errs []error
+				for range 1 + rng.IntN(20) {
+					ordinal := 1 + rng.Int64N(int64(highest))
+					if rng.IntN(3) == 0 && len(l.model) > 0 {
+						ordinal = pick(rng, l.model)
+					}
+					var terms []string
+					for range rng.IntN(8) {
+						terms = append(terms, randomTerm(rng))
+					}
+					l.put(w, ordinal, terms...)
+					if rng.IntN(20) == 0 {
+						errs = append(errs, l.check(&w.Reader, randomQuery(rng), "n"))
+					}
+				}
+				if rng.IntN(30) == 0 {
+					errs = append(errs, w.Fold(ctx))
+				}
+				return errors.Join(errs...)
+			})
+			l.view(func(r *index.Reader) error {
+				errs := []error{l.check(r, randomQuery(rng), randomTerm(rng))}
+				for range 5 {
+					errs = append(errs, l.check(r, randomQuery(rng), "n"))
+				}
+				return errors.Join(errs...)
+			})
+		}
+	}
+}
+
+func pick(rng *rand.Rand, m model) int64 {
+	keys := slices.Sorted(maps.Keys(m))
+	return keys[rng.IntN(len(keys))]
+}
+
+// Lists of many blocks, from which the middle and the end are removed.
+func TestLongLists(t *testing.T) {
+	for _, gap := range []int64{1, 7, 100_000} {
+		l := open(t)
+		for part := range int64(10) {
+			l.update(func(w *index.Writer) error {
+				for i := range int64(2000) {
+					l.put(w, 1+(part*2000+i)*gap, "all", fmt.Sprint("by", i%3))
+				}
+				return w.Fold(ctx)
+			})
+		}
+		check := func() {
+			t.Helper()
+			l.view(func(r *index.Reader) error {
+				return errors.Join(l.check(r, index.Query{All: [][]string{{"all"}}}, "b"), l.check(r, index.Query{All: [][]string{{"by1"}, {"by1", "by2"}}}, "b"),
+					l.check(r, index.Query{Prefixes: [][]string{{"by"}}}, "a"))
+			})
+		}
+		check()
+		remove := func(from, to int64) {
+			l.update(func(w *index.Writer) error {
+				for i := from; i < to; i++ {
+					l.put(w, 1+i*gap)
+				}
+				return w.Fold(ctx)
+			})
+			check()
+		}
+		remove(3000, 3010)
+		remove(2000, 12_000)
+		remove(15_000, 20_000)
+		remove(0, 100)
+		l.update(func(w *index.Writer) error {
+			for i := range int64(50) {
+				l.put(w, 1+i*gap, "all")
+			}
+			return w.Fold(ctx)
+		})
+		check()
+		remove(0, 20_000)
+		l.view(func(r *index.Reader) error { return r.CountTerms(ctx, nil, "", func(string, int64) bool { t.Error("a term is left"); return false }) })
+	}
+}

@@ -1,0 +1,272 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/vitrine-go/vitrine/internal/lru"
+)
+
+// change is the addition of an ordinal to a list that lacks it, or the removal from one that has it. So counts add up.
+type change struct {
+	ordinal int64
+	gone    bool
+}
+
+// each yields encoded changes: for each the gap to the ordinal before and, in the lowest bit, whether it is gone.
+func each(b []byte) iter.Seq[change] {
+	return func(yield func(change) bool) {
+		for at := int64(0); len(b) > 0; {
+			n, k := binary.Uvarint(b)
+			if k <= 0 {
+				return
+			}
+			at, b = at+int64(n>>1), b[k:]
+			if !yield(change{at, n&1 == 1}) {
+				return
+			}
+		}
+	}
+}
+
+func appendChanges(b []byte, list []change) []byte {
+	at := int64(0)
+	for _, c := range list {
+		n := uint64(c.ordinal-at) << 1
+		if c.gone {
+			n |= 1
+		}
+		b, at = binary.AppendUvarint(b, n), c.ordinal
+	}
+	return b
+}
+
+// settled sorts changes that came one after the other, and drops those that undo each other.
+func settled(list []change) []change {
+	compare := func(a, b change) int { return cmp.Compare(a.ordinal, b.ordinal) }
+	if !slices.IsSortedFunc(list, compare) {
+		slices.SortStableFunc(list, compare)
+	}
+	kept := list[:0]
+	for _, c := range list {
+		if n := len(kept); n > 0 && kept[n-1].ordinal == c.ordinal {
+			kept = kept[:n-1]
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// segment has the changes of some updates, by term. It is a list of entries, each of them: how many bytes of its term are those of the term
+// before, the others with their number, and its changes with the number of their bytes. Every 16th entry has its whole term. Behind them
+// stand the places of these entries and their number, in 4 bytes each. So a term is found in it as it is.
+type segment []byte
+
+const wholeTerms = 16
+
+// builder makes a segment of terms in their order.
+type builder struct {
+	out     []byte
+	places  []uint32
+	terms   int
+	changes int
+	last    []byte
+}
+
+func (b *builder) add(term []byte, changes []change) {
+	if len(changes) == 0 {
+		return
+	}
+	same := 0
+	if b.terms%wholeTerms == 0 {
+		b.places = append(b.places, uint32(len(b.out)))
+	} else {
+		for same < min(len(term), len(b.last)) && term[same] == b.last[same] {
+			same++
+		}
+	}
+	b.terms++
+	b.changes += len(changes)
+	b.last = append(b.last[:0], term...)
+	b.out = appendBytes(binary.AppendUvarint(b.out, uint64(same)), term[same:])
+	b.out = appendBytes(b.out, appendChanges(nil, changes))
+}
+
+func (b *builder) segment() segment {
+	out := b.out
+	for _, p := range append(b.places, uint32(len(b.places))) {
+		out = binary.LittleEndian.AppendUint32(out, p)
+	}
+	return out
+}
+
+func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+
+// segmentOf returns the segment of changes, and how many they are.
+func segmentOf(pending map[string][]change) (segment, int) {
+	var b builder
+	for _, term := range slices.Sorted(maps.Keys(pending)) {
+		list := settled(pending[term])
+		pending[term] = list
+		b.add([]byte(term), list)
+	}
+	return b.segment(), b.changes
+}
+
+// cursor stands at an entry of a segment, or behind the last.
+type cursor struct {
+	rest    []byte
+	term    []byte
+	changes []byte
+	ok      bool
+	err     error
+}
+
+// seek returns a cursor at the first term that is not below a given one.
+func (s segment) seek(term string) (c cursor) {
+	if len(s) < 4 {
+		c.err = errDamaged
+		return c
+	}
+	n := int(binary.LittleEndian.Uint32(s[len(s)-4:]))
+	end := len(s) - 4 - 4*n
+	if end < 0 || n < 0 {
+		c.err = errDamaged
+		return c
+	}
+	from := func(i int) cursor {
+		place := int(binary.LittleEndian.Uint32(s[end+4*i:]))
+		c := cursor{rest: s[min(place, end):end]}
+		c.next()
+		return c
+	}
+	// The last of the whole terms that is not above the one looked for, or the first of all.
+	low, high := 0, n
+	for low < high {
+		if middle := (low + high) / 2; string(from(middle).term) <= term {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if n == 0 {
+		return c
+	}
+	for c = from(max(low-1, 0)); c.ok && string(c.term) < term; {
+		c.next()
+	}
+	return c
+}
+
+// next goes to the next entry.
+func (c *cursor) next() {
+	if c.ok = len(c.rest) > 0; !c.ok {
+		return
+	}
+	number := func() int {
+		n, k := binary.Uvarint(c.rest)
+		if k <= 0 || n > uint64(len(c.rest))+uint64(len(c.term)) {
+			c.err, c.ok = errDamaged, false
+			return 0
+		}
+		c.rest = c.rest[k:]
+		return int(n)
+	}
+	part := func() []byte {
+		n := number()
+		if n > len(c.rest) {
+			c.err, c.ok, n = errDamaged, false, 0
+		}
+		out := c.rest[:n]
+		c.rest = c.rest[n:]
+		return out
+	}
+	same := number()
+	if same > len(c.term) {
+		c.err, c.ok, same = errDamaged, false, 0
+	}
+	c.term = append(c.term[:same], part()...)
+	c.changes = part()
+}
+
+// merger goes through the terms of several segments. Its changes are those of the segments that have the term, the oldest first. Both are
+// only good until the next step.
+type merger struct {
+	cursors []cursor
+	term    []byte
+	changes [][]byte
+	ok      bool
+}
+
+func (m *merger) next() {
+	first := -1
+	for i := range m.cursors {
+		if m.cursors[i].ok && (first < 0 || bytes.Compare(m.cursors[i].term, m.cursors[first].term) < 0) {
+			first = i
+		}
+	}
+	if m.ok = first >= 0; !m.ok {
+		return
+	}
+	m.term, m.changes = append(m.term[:0], m.cursors[first].term...), m.changes[:0]
+	for i := first; i < len(m.cursors); i++ {
+		if c := &m.cursors[i]; c.ok && bytes.Equal(c.term, m.term) {
+			m.changes = append(m.changes, c.changes)
+			c.next()
+		}
+	}
+}
+
+// damage returns the error of the first damaged segment.
+func damage(cursors []cursor) error {
+	for _, c := range cursors {
+		if c.err != nil {
+			return c.err
+		}
+	}
+	return nil
+}
+
+// together returns the changes that several segments have for a term.
+func together(parts [][]byte) (list []change) {
+	for _, p := range parts {
+		for c := range each(p) {
+			list = append(list, c)
+		}
+	}
+	return settled(list)
+}
+
+// Cache keeps segments, which never change, for the Views of a process. It has a bounded size. A nil one keeps none.
+type Cache struct {
+	mu       sync.Mutex
+	segments *lru.Cache[string, segment] // by their keys
+}
+
+// NewCache returns a cache of this many bytes.
+func NewCache(bytes int) *Cache { return &Cache{segments: lru.New[string, segment](bytes)} }
+
+func (c *Cache) get(key string) segment {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, _ := c.segments.Get(key)
+	return s
+}
+
+func (c *Cache) put(key string, s segment) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.segments.Put(key, s, len(s)+len(key)+200)
+}

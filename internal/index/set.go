@@ -1,0 +1,169 @@
+package index
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+)
+
+// Set is a set of ordinals in memory: chunks of 4,096 bits, in order. The zero Set is empty.
+type Set struct {
+	at     []int64 // the number of each chunk, ascending
+	chunks []*chunk
+	last   int // the index of the chunk that was used last
+}
+
+const (
+	chunkBits  = 12
+	chunkWords = 1 << chunkBits / 64
+)
+
+type chunk [chunkWords]uint64
+
+// find returns the chunk with a number, nil if there is none.
+func (s *Set) find(n int64) *chunk {
+	for i := s.last; i < min(s.last+2, len(s.at)); i++ { // mostly it is the same one, or the next
+		if s.at[i] == n {
+			s.last = i
+			return s.chunks[i]
+		}
+	}
+	i, found := slices.BinarySearch(s.at, n)
+	s.last = i
+	if !found {
+		return nil
+	}
+	return s.chunks[i]
+}
+
+func (s *Set) make(n int64) *chunk {
+	if c := s.find(n); c != nil {
+		return c
+	}
+	c := new(chunk)
+	s.at, s.chunks = slices.Insert(s.at, s.last, n), slices.Insert(s.chunks, s.last, c)
+	return c
+}
+
+func (s *Set) add(o int64) { s.make(o >> chunkBits)[o>>6&(chunkWords-1)] |= 1 << (o & 63) }
+
+func (s *Set) remove(o int64) {
+	if c := s.find(o >> chunkBits); c != nil {
+		c[o>>6&(chunkWords-1)] &^= 1 << (o & 63)
+	}
+}
+
+// has reports whether an ordinal is in the set. A nil set has all.
+func (s *Set) has(o int64) bool {
+	if s == nil {
+		return true
+	}
+	c := s.find(o >> chunkBits)
+	return c != nil && c[o>>6&(chunkWords-1)]>>(o&63)&1 == 1
+}
+
+// apply adds and removes what changes say.
+func (s *Set) apply(changes []byte) {
+	for c := range each(changes) {
+		if c.gone {
+			s.remove(c.ordinal)
+		} else {
+			s.add(c.ordinal)
+		}
+	}
+}
+
+// or adds what is in o.
+func (s *Set) or(o *Set) {
+	for i, at := range o.at {
+		c := s.make(at)
+		for j, w := range o.chunks[i] {
+			c[j] |= w
+		}
+	}
+}
+
+// and keeps what is in o too.
+func (s *Set) and(o *Set) {
+	n := 0
+	for i, at := range s.at {
+		other := o.find(at)
+		if other == nil {
+			continue
+		}
+		c, some := s.chunks[i], uint64(0)
+		for j := range c {
+			c[j] &= other[j]
+			some |= c[j]
+		}
+		if some != 0 {
+			s.at[n], s.chunks[n] = at, c
+			n++
+		}
+	}
+	s.at, s.chunks, s.last = s.at[:n], s.chunks[:n], 0
+}
+
+// Count returns how many ordinals are in the set.
+func (s *Set) Count() (n int) {
+	for _, c := range s.chunks {
+		for _, w := range c {
+			n += bits.OnesCount64(w)
+		}
+	}
+	return n
+}
+
+// Between returns the ordinals of the set that are above after and below before, where 0 is no bound. It shares what it can with the
+// set, and neither may be changed any more.
+func (s *Set) Between(after, before int64) *Set {
+	if after == 0 && before == 0 {
+		return s
+	}
+	out := &Set{}
+	for i, at := range s.at {
+		first, c := at<<chunkBits, s.chunks[i]
+		end := first + 1<<chunkBits
+		if end <= after+1 || before != 0 && first >= before {
+			continue
+		}
+		if first <= after || before != 0 && end > before {
+			cut := *c
+			for o := first; o < end; o++ {
+				if o <= after || before != 0 && o >= before {
+					cut[o>>6&(chunkWords-1)] &^= 1 << (o & 63)
+				}
+			}
+			c = &cut
+		}
+		out.at, out.chunks = append(out.at, at), append(out.chunks, c)
+	}
+	return out
+}
+
+// All yields the ordinals in order.
+func (s *Set) All(ascending bool) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for i := range s.at {
+			if !ascending {
+				i = len(s.at) - 1 - i
+			}
+			for j := range s.chunks[i] {
+				if !ascending {
+					j = chunkWords - 1 - j
+				}
+				at := s.at[i]<<chunkBits + int64(j)*64
+				for w := s.chunks[i][j]; w != 0; {
+					b := bits.TrailingZeros64(w)
+					if !ascending {
+						b = 63 - bits.LeadingZeros64(w)
+					}
+					w &^= 1 << b
+					if !yield(at + int64(b)) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
