@@ -108,7 +108,7 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 	var p parts
 	d.applyTo(&p, now)
 	r.Body = p.body()
-	return r, req.put(r, indexOf(p, r.Folders, d.text))
+	return r, req.put(r, indexOf(p, r.Folders, d.text, req.limits.SearchedWords))
 }
 
 // replace stores the draft in place of old. If that changes nothing, it returns old, and neither
@@ -136,7 +136,7 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 		return old, nil
 	}
 	r.UpdatedAt = max(now, old.UpdatedAt) // not earlier, even if the clock was set back
-	return r, req.put(r, indexOf(p, r.Folders, d.text))
+	return r, req.put(r, indexOf(p, r.Folders, d.text, req.limits.SearchedWords))
 }
 
 // conflict returns the pointer to the first mention of the asset in the request that names a folder

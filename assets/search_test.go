@@ -320,7 +320,7 @@ func TestTermsOfTheFirstReleaseAreRenewed(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				x.Terms = []string{"f", "ginstagram.example"}
+				x.Terms, x.Words = []string{"f", "ginstagram.example"}, 0
 				for _, kind := range strings.Split(kinds, "") {
 					x.Terms = append(x.Terms, map[string][]string{"a": {"a1:k=v" + fmt.Sprint(n%2), "a5:other="},
 						"A": {digest("A", "1:l="+long)}, "W": {digest("W", word+fmt.Sprint(n%5))}}[kind]...)

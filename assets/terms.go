@@ -208,17 +208,23 @@ func wordTerms(list []string) []string {
 	return terms
 }
 
-// indexOf returns the index entries of an asset with these parts, in these folders. text has the
-// terms of its text, which a draft has computed before the transaction.
-func indexOf(p parts, folders []string, text []string) Index {
-	// One term for each thing that a search may ask for. A term of a text may be there twice.
-	terms := slices.Clone(text)
+// folderTerms returns the terms of an asset that is in these folders.
+func folderTerms(folders []string) (terms []string) {
 	for _, id := range folders {
 		terms = append(terms, term(kindFolder, id))
 	}
 	if len(folders) == 0 {
 		terms = append(terms, notInAFolder)
 	}
+	return terms
+}
+
+// indexOf returns the index entries of an asset with these parts, in these folders. text has the
+// terms of its text, which a draft has computed before the transaction, with this limit of words.
+func indexOf(p parts, folders []string, text []string, words int) Index {
+	// One term for each thing that a search may ask for. A term of a text may be there twice.
+	terms := slices.Clone(text)
+	terms = append(terms, folderTerms(folders)...)
 	terms = append(terms, term(kindGenerator, p.generator))
 	for _, tag := range p.tags {
 		terms = append(terms, term(kindTag, tag))
@@ -235,7 +241,7 @@ func indexOf(p parts, folders []string, text []string) Index {
 	slices.Sort(terms)
 	attributes := slices.Clone(p.attributes)
 	slices.SortFunc(attributes, compareAttributes)
-	return Index{Terms: slices.Compact(terms), Attributes: attributes}
+	return Index{Terms: slices.Compact(terms), Attributes: attributes, Words: words}
 }
 
 // searchable returns the terms of the texts of a content that SearchRequest.Query searches: the
@@ -268,11 +274,12 @@ func IndexOf(r Record, limits Limits) (Index, error) {
 	if err != nil {
 		return Index{}, err
 	}
-	text, err := searchable(p.content, limits.withDefaults().SearchedWords)
+	limit := limits.withDefaults().SearchedWords
+	text, err := searchable(p.content, limit)
 	if err != nil {
 		return Index{}, err
 	}
-	return indexOf(p, r.Folders, text), nil
+	return indexOf(p, r.Folders, text, limit), nil
 }
 
 // compareAttributes is the order of Index.Attributes.

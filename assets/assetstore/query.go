@@ -15,6 +15,9 @@ import (
 type Index struct {
 	Terms      []string    // non-empty, valid UTF-8 without U+0000, at most MaxTerm bytes; sorted in byte order, each once
 	Attributes []Attribute // what Reader.Values lists; sorted by key and value in byte order, each once
+	// Words, if not 0, says that assets.IndexOf makes these entries of the record, with this limit of searched words. So a driver need
+	// not store them to know them again.
+	Words int
 }
 
 // MaxTerm is the length of the longest term, in bytes.

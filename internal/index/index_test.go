@@ -168,10 +168,10 @@ func randomQuery(rng *rand.Rand) (q index.Query) {
 // Everything is small, so that segments are merged and folded all the time.
 func TestAnIndexAgreesWithItsModel(t *testing.T) {
 	index.Small(t)
-	for seed := range uint64(6) {
+	for seed := range uint64(3) {
 		l, rng := open(t), rand.New(rand.NewPCG(seed, 0))
 		highest := []int{40, 3000, 3_000_000}[seed%3]
-		for range 150 {
+		for range 100 {
 			l.update(func(w *index.Writer) error {
 				var errs []error
 				for range 1 + rng.IntN(20) {
