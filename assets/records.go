@@ -3,7 +3,6 @@ package assets
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -70,16 +69,6 @@ func (s libraryState) state() State {
 	return out
 }
 
-// storeError returns an error of a storage.Store as one of an assetstore.Store.
-func storeError(err error) error {
-	for _, e := range [][2]error{{storage.ErrBusy, assetstore.ErrBusy}, {storage.ErrFull, assetstore.ErrFull}, {storage.ErrUnknown, assetstore.ErrUnknown}} {
-		if errors.Is(err, e[0]) && !errors.Is(err, e[1]) {
-			return fmt.Errorf("%w: %w", e[1], err)
-		}
-	}
-	return err
-}
-
 // identify gives the store an identity if it has none.
 func (s *records) identify(ctx context.Context) error {
 	if s.identified.Load() {
@@ -92,9 +81,9 @@ func (s *records) identify(ctx context.Context) error {
 
 func (s *records) View(ctx context.Context, lib Library, fn func(Reader) error) error {
 	if err := s.identify(ctx); err != nil {
-		return storeError(err)
+		return err
 	}
-	return storeError(s.db.View(ctx, func(r storage.Reader) error {
+	return s.db.View(ctx, func(r storage.Reader) error {
 		in, value, err := s.reader(ctx, lib, r)
 		if err == nil {
 			in.index, err = in.terms().Reader(r, value)
@@ -103,14 +92,14 @@ func (s *records) View(ctx context.Context, lib Library, fn func(Reader) error) 
 			return err
 		}
 		return fn(in)
-	}))
+	})
 }
 
 func (s *records) Update(ctx context.Context, lib Library, fn func(Tx) error) error {
 	if err := s.identify(ctx); err != nil {
-		return storeError(err)
+		return err
 	}
-	return storeError(s.db.Update(ctx, spaceOf(lib), storage.UpdateOptions{}, func(t storage.Tx) error {
+	return s.db.Update(ctx, spaceOf(lib), storage.UpdateOptions{}, func(t storage.Tx) error {
 		in, value, err := s.reader(ctx, lib, t)
 		if err != nil {
 			return err
@@ -125,7 +114,7 @@ func (s *records) Update(ctx context.Context, lib Library, fn func(Tx) error) er
 			return err
 		}
 		return w.finish(ctx)
-	}))
+	})
 }
 
 func (s *records) Changed() <-chan struct{} { return s.db.Changed(librarySpaces) }
@@ -162,7 +151,7 @@ func (s *records) Libraries(ctx context.Context) iter.Seq2[Library, error] {
 			return nil
 		})
 		if err != nil {
-			yield(Library{}, storeError(err))
+			yield(Library{}, err)
 			return
 		}
 		slices.SortFunc(all, func(a, b Library) int {
@@ -201,7 +190,7 @@ func readJSON(key string, value []byte, out any) error {
 	return nil
 }
 
-// putJSON returns an entry with a value in JSON.
+// jsonEntry returns an entry with a value in JSON.
 func jsonEntry(key string, value any) (storage.Entry, error) {
 	b, err := json.Marshal(value)
 	return storage.Entry{Key: key, Value: b}, err

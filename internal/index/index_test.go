@@ -250,6 +250,8 @@ func TestLongLists(t *testing.T) {
 		})
 		check()
 		remove(0, 20_000)
-		l.view(func(r *index.Reader) error { return r.CountTerms(ctx, nil, "", func(string, int64) bool { t.Error("a term is left"); return false }) })
+		l.view(func(r *index.Reader) error {
+			return r.CountTerms(ctx, nil, "", func(string, int64) bool { t.Error("a term is left"); return false })
+		})
 	}
 }
