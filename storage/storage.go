@@ -61,9 +61,9 @@ type Store interface {
 type UpdateOptions struct {
 	// Large is for updates that write more than about 1 MiB. Such an update shares its commit with no other.
 	Large bool
-	// Erase is for updates after which nothing that they have deleted may be found in any file of the store. Update returns when that
-	// is so; ErrBusy says that the update is committed and that a reader has stood in the way of erasing for too long. Drivers of
-	// servers leave it to what the server does.
+	// Erase is for updates after which nothing may be found in any file of the store that they, or updates before them, have deleted
+	// or replaced. Update returns when that is so; ErrBusy says that the update is committed and that a reader has stood in the way
+	// of erasing for too long. Drivers of servers leave it to what the server does.
 	Erase bool
 	// Exclusive lets no other update of the store run at the same time, in any space or process.
 	Exclusive bool

@@ -52,7 +52,7 @@ var table = []row{
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
 	{"storage/memory", stores + " storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", suite + " storage/storetest", appsOnly},
-	{"storage/next/sqlite", "storage/. modernc.org/sqlite", "storage/storetest", noHTTP},
+	{"storage/next/sqlite", "storage/. modernc.org/sqlite", "storage/storetest " + suite + " adapters/webhook " + domains, noHTTP},
 	{"storage/sqlite", stores + " modernc.org/sqlite modernc.org/libc", suite, appsOnly},
 	{"storage/postgres", stores + " github.com/jackc/pgx/v5", suite, appsOnly},
 	{"storage/archive", domains + " internal github.com/go-json-experiment/json", "storage", ""},

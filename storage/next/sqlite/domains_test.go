@@ -1,0 +1,18 @@
+package sqlite
+
+import (
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/webhook"
+	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/storagetest"
+)
+
+func TestReviews(t *testing.T) {
+	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return reviews.NewRecords(openTest(t, nil)) })
+}
+
+func TestWebhooks(t *testing.T) {
+	storagetest.Webhooks(t, func(t *testing.T) webhookstore.Store { return webhook.NewRecords(openTest(t, nil)) })
+}
