@@ -3,6 +3,8 @@ package storage
 import (
 	"cmp"
 	"iter"
+	"slices"
+	"strings"
 )
 
 // Merge yields what Scan shall, for a driver that has a scan of one range.
@@ -10,24 +12,43 @@ func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[E
 	if len(ranges) == 1 {
 		return scan(ranges[0])
 	}
+	if in, ok := inTurn(ranges); ok {
+		return func(yield func(Entry, error) bool) {
+			for _, r := range in {
+				for e, err := range scan(r) {
+					if !yield(e, err) || err != nil {
+						return
+					}
+				}
+			}
+		}
+	}
 	return func(yield func(Entry, error) bool) {
 		type source struct {
 			next  func() (Entry, error, bool)
 			entry Entry
 			rest  string // of the key, what is compared
 			skip  int
+			place int // of its range
 		}
-		var open []*source
+		direction := 1
+		if len(ranges) > 0 && ranges[0].Reverse {
+			direction = -1
+		}
+		compare := func(a, b *source) int {
+			return cmp.Or(direction*strings.Compare(a.rest, b.rest), a.place-b.place)
+		}
+		var open []*source // in the order of their entries
 		// advance reads the next entry of a source. ok is false if there is none, or yield wants no more.
 		advance := func(s *source) (ok bool, err error) {
 			s.entry, err, ok = s.next()
 			s.rest = s.entry.Key[min(s.skip, len(s.entry.Key)):]
 			return ok, err
 		}
-		for _, r := range ranges {
+		for i, r := range ranges {
 			next, stop := iter.Pull2(scan(r))
 			defer stop()
-			s := &source{next: next, skip: r.Skip}
+			s := &source{next: next, skip: r.Skip, place: i}
 			ok, err := advance(s)
 			if err != nil {
 				yield(Entry{}, err)
@@ -37,18 +58,9 @@ func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[E
 				open = append(open, s)
 			}
 		}
-		direction := 1
-		if len(ranges) > 0 && ranges[0].Reverse {
-			direction = -1
-		}
+		slices.SortFunc(open, compare)
 		for len(open) > 0 {
-			first := 0
-			for i, s := range open {
-				if direction*cmp.Compare(s.rest, open[first].rest) < 0 {
-					first = i
-				}
-			}
-			s := open[first]
+			s := open[0]
 			if !yield(s.entry, nil) {
 				return
 			}
@@ -57,9 +69,26 @@ func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[E
 				yield(Entry{}, err)
 				return
 			}
-			if !ok {
-				open = append(open[:first:first], open[first+1:]...)
+			open = open[1:]
+			if ok {
+				i, _ := slices.BinarySearchFunc(open, s, compare)
+				open = slices.Insert(open, i, s)
 			}
 		}
 	}
+}
+
+// inTurn returns ranges in the order in which they can be scanned one after the other. ok is false if they overlap, or if not all of
+// the keys is compared.
+func inTurn(ranges []Range) (in []Range, ok bool) {
+	in = slices.SortedFunc(slices.Values(ranges), func(a, b Range) int { return strings.Compare(a.From, b.From) })
+	for i, r := range in {
+		if r.Skip > 0 || i > 0 && (in[i-1].To == "" || in[i-1].To > r.From) {
+			return nil, false
+		}
+	}
+	if len(in) > 0 && in[0].Reverse {
+		slices.Reverse(in)
+	}
+	return in, true
 }

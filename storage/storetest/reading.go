@@ -98,8 +98,16 @@ func merged(s storage.Store) error {
 		for i := range one {
 			one[i].Reverse, one[i].Limit = true, 1
 		}
+		apart := []storage.Range{storage.Prefix("b z/"), storage.Prefix("a x/"), storage.Prefix("a yy/")}
+		back := slices.Clone(apart)
+		for i := range back {
+			back[i].Reverse = true
+		}
+		back[0].Limit = 1
 		return errors.Join(err,
 			yields(r, one, "b z/5", "", "a x/4", "", "a yy/3", ""),
+			yields(r, apart, "a x/1", "", "a x/4", "", "a yy/1", "", "a yy/3", "", "b z/2", "", "b z/5", ""),
+			yields(r, back, "b z/5", "", "a yy/3", "", "a yy/1", "", "a x/4", "", "a x/1", ""),
 			yields(r, []storage.Range{y, x}, "a yy/1", "", "a x/1", "", "a yy/3", "", "a x/4", ""),
 			yields(r, nil))
 	})
