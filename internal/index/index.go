@@ -157,13 +157,22 @@ func (r *Reader) cursors(term string) []cursor {
 
 // changesOf returns the changes of a term that are not in its blocks.
 func (r *Reader) changesOf(term string) (list [][]byte, err error) {
-	cursors := r.cursors(term)
-	for _, c := range cursors {
-		if c.ok && string(c.term) == term {
-			list = append(list, c.changes)
+	add := func(s segment) {
+		if c, e := s.find(term); e != nil {
+			err = e
+		} else if c != nil {
+			list = append(list, c)
 		}
 	}
-	return list, damage(cursors)
+	for i, s := range r.segments {
+		if i >= r.state.Folding || term >= r.state.At {
+			add(s)
+		}
+	}
+	for _, s := range r.own {
+		add(s)
+	}
+	return list, err
 }
 
 // Query asks for what has at least one of the terms of each set in All, and at least one term that begins with one of the texts of each

@@ -119,6 +119,95 @@ func segmentOf(pending map[string][]change) (segment, int) {
 	return b.segment(), b.changes
 }
 
+// entries returns the part of a segment from the last whole term on that is not above a given one, or from the first on.
+func (s segment) entries(term string) ([]byte, error) {
+	if len(s) < 4 {
+		return nil, errDamaged
+	}
+	n := int(binary.LittleEndian.Uint32(s[len(s)-4:]))
+	end := len(s) - 4 - 4*n
+	if n < 0 || end < 0 {
+		return nil, errDamaged
+	}
+	from := func(i int) []byte {
+		return s[min(int(binary.LittleEndian.Uint32(s[end+4*i:])), end):end]
+	}
+	low, high := 0, n
+	for low < high {
+		middle := (low + high) / 2
+		_, rest := number(from(middle))
+		whole, _, ok := part(rest)
+		if !ok {
+			return nil, errDamaged
+		}
+		if string(whole) <= term {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	return from(max(low-1, 0)), nil
+}
+
+// number returns the number at the beginning of b and what follows it, nil if there is none.
+func number(b []byte) (int, []byte) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return int(b[0]), b[1:]
+	}
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > 1<<31 {
+		return 0, nil
+	}
+	return int(n), b[k:]
+}
+
+// part returns the bytes at the beginning of b that have their length before them, and what follows them.
+func part(b []byte) (s, rest []byte, ok bool) {
+	n, rest := number(b)
+	if rest == nil || n > len(rest) {
+		return nil, nil, false
+	}
+	return rest[:n], rest[n:], true
+}
+
+// find returns the changes of a term, nil if there are none.
+func (s segment) find(term string) ([]byte, error) {
+	b, err := s.entries(term)
+	if err != nil {
+		return nil, err
+	}
+	equal := 0 // how many bytes of the term the entry before has, which is below it
+	for len(b) > 0 {
+		same, rest := number(b)
+		suffix, rest, ok := part(rest)
+		changes, rest, ok2 := part(rest)
+		if !ok || !ok2 {
+			return nil, errDamaged
+		}
+		b = rest
+		if same > equal { // so this one is below it, too
+			continue
+		}
+		if same < equal {
+			return nil, nil
+		}
+		if string(suffix) == term[equal:] {
+			return changes, nil
+		}
+		i := 0
+		for i < len(suffix) && equal < len(term) && suffix[i] == term[equal] {
+			i, equal = i+1, equal+1
+		}
+		if equal == len(term) || i < len(suffix) && suffix[i] > term[equal] {
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
 // cursor stands at an entry of a segment, or behind the last.
 type cursor struct {
 	rest    []byte
@@ -130,35 +219,10 @@ type cursor struct {
 
 // seek returns a cursor at the first term that is not below a given one.
 func (s segment) seek(term string) (c cursor) {
-	if len(s) < 4 {
-		c.err = errDamaged
+	if c.rest, c.err = s.entries(term); c.err != nil {
 		return c
 	}
-	n := int(binary.LittleEndian.Uint32(s[len(s)-4:]))
-	end := len(s) - 4 - 4*n
-	if end < 0 || n < 0 {
-		c.err = errDamaged
-		return c
-	}
-	from := func(i int) cursor {
-		place := int(binary.LittleEndian.Uint32(s[end+4*i:]))
-		c := cursor{rest: s[min(place, end):end]}
-		c.next()
-		return c
-	}
-	// The last of the whole terms that is not above the one looked for, or the first of all.
-	low, high := 0, n
-	for low < high {
-		if middle := (low + high) / 2; string(from(middle).term) <= term {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if n == 0 {
-		return c
-	}
-	for c = from(max(low-1, 0)); c.ok && string(c.term) < term; {
+	for c.next(); c.ok && string(c.term) < term; {
 		c.next()
 	}
 	return c
@@ -169,30 +233,15 @@ func (c *cursor) next() {
 	if c.ok = len(c.rest) > 0; !c.ok {
 		return
 	}
-	number := func() int {
-		n, k := binary.Uvarint(c.rest)
-		if k <= 0 || n > uint64(len(c.rest))+uint64(len(c.term)) {
-			c.err, c.ok = errDamaged, false
-			return 0
-		}
-		c.rest = c.rest[k:]
-		return int(n)
+	same, rest := number(c.rest)
+	suffix, rest, ok := part(rest)
+	changes, rest, ok2 := part(rest)
+	if !ok || !ok2 || same > len(c.term) {
+		c.err, c.ok = errDamaged, false
+		return
 	}
-	part := func() []byte {
-		n := number()
-		if n > len(c.rest) {
-			c.err, c.ok, n = errDamaged, false, 0
-		}
-		out := c.rest[:n]
-		c.rest = c.rest[n:]
-		return out
-	}
-	same := number()
-	if same > len(c.term) {
-		c.err, c.ok, same = errDamaged, false, 0
-	}
-	c.term = append(c.term[:same], part()...)
-	c.changes = part()
+	c.term = append(c.term[:same], suffix...)
+	c.changes, c.rest = changes, rest
 }
 
 // merger goes through the terms of several segments. Its changes are those of the segments that have the term, the oldest first. Both are
