@@ -100,11 +100,16 @@ func (x Index) Reader(r storage.Reader, value []byte) (*Reader, error) {
 	return out, nil
 }
 
+// ready returns ErrBusy while the index is built anew.
+func (r *Reader) ready() error {
+	if r.state.Building {
+		return fmt.Errorf("%w: the search index is being built anew", storage.ErrBusy)
+	}
+	return nil
+}
+
 // load reads the segments, and the values of some keys in the same trip.
 func (r *Reader) load(ctx context.Context, keys ...string) (values [][]byte, err error) {
-	if r.state.Building {
-		return nil, fmt.Errorf("%w: its search index is being built anew", storage.ErrBusy)
-	}
 	if r.writer != nil {
 		r.own = r.writer.unwritten()
 	}
@@ -181,6 +186,9 @@ type Query struct{ All, Prefixes [][]string }
 
 // Find returns what matches a query that has at least one set. The caller may change the result.
 func (r *Reader) Find(ctx context.Context, q Query) (*Set, error) {
+	if err := r.ready(); err != nil {
+		return nil, err
+	}
 	var terms, keys []string
 	known := map[string][]byte{} // tails
 	for _, set := range q.All {
@@ -385,11 +393,14 @@ func removes(changes []byte) bool {
 // CountTerms calls fn with each term that begins with a prefix and how many ordinals of a set have it, above 0, in the order of the terms,
 // until fn returns false. A nil set has all.
 func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, fn func(term string, n int64) bool) error {
+	if err := r.ready(); err != nil {
+		return err
+	}
 	if _, err := r.load(ctx); err != nil {
 		return err
 	}
 	n := int64(0)
-	return r.walk(ctx, prefix, func(block []byte) { n += s.countBlock(block) }, func(term string, changes [][]byte) bool {
+	return r.walk(ctx, prefix, func(_ string, block []byte) { n += s.countBlock(block) }, func(term string, changes [][]byte) bool {
 		for _, part := range changes {
 			for c := range each(part) {
 				switch {
@@ -409,7 +420,7 @@ func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, fn func(
 
 // walk calls, for each term that begins with a prefix, block with each of its blocks and then end with its changes that are not in them,
 // until end returns false. The segments are loaded.
-func (r *Reader) walk(ctx context.Context, prefix string, block func(v []byte), end func(term string, changes [][]byte) bool) error {
+func (r *Reader) walk(ctx context.Context, prefix string, block func(key string, v []byte), end func(term string, changes [][]byte) bool) error {
 	m := merger{cursors: r.cursors(prefix)}
 	m.next()
 	// before ends the terms without blocks that come before one, or all.
@@ -445,7 +456,7 @@ func (r *Reader) walk(ctx context.Context, prefix string, block func(v []byte), 
 				return damage(m.cursors)
 			}
 		}
-		block(e.Value)
+		block(e.Key, e.Value)
 	}
 	if ended() {
 		before("", true)

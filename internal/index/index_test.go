@@ -26,12 +26,24 @@ type library struct {
 	db storage.Store
 	index.Index
 	model model
+	puts  int // how many records were put
+}
+
+// counting counts what is put.
+type counting struct {
+	storage.Tx
+	puts *int
+}
+
+func (c counting) Put(ctx context.Context, entries ...storage.Entry) error {
+	*c.puts += len(entries)
+	return c.Tx.Put(ctx, entries...)
 }
 
 func open(t *testing.T) *library {
 	db := memory.Open()
 	t.Cleanup(func() { db.Close() })
-	return &library{t, db, index.Index{Space: "s", Cache: index.NewCache(1 << 20)}, model{}}
+	return &library{t, db, index.Index{Space: "s", Cache: index.NewCache(1 << 20)}, model{}, 0}
 }
 
 func (l *library) update(fn func(w *index.Writer) error) {
@@ -41,7 +53,7 @@ func (l *library) update(fn func(w *index.Writer) error) {
 		if err != nil {
 			return err
 		}
-		w, err := l.Writer(t, value[0])
+		w, err := l.Writer(counting{t, &l.puts}, value[0])
 		if err != nil {
 			return err
 		}
@@ -193,6 +205,11 @@ func TestAnIndexAgreesWithItsModel(t *testing.T) {
 				}
 				return errors.Join(errs...)
 			})
+			if rng.IntN(10) == 0 {
+				if faults := l.audit(); faults != nil {
+					t.Fatalf("seed %d: %q", seed, faults)
+				}
+			}
 			l.view(func(r *index.Reader) error {
 				errs := []error{l.check(r, randomQuery(rng), randomTerm(rng))}
 				for range 5 {
