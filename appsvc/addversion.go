@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"context"
+
 	"github.com/vitrine-go/vitrine"
 )
 

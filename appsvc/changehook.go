@@ -3,8 +3,9 @@ package appsvc
 import (
 	"context"
 	"errors"
-	"github.com/vitrine-go/vitrine"
 	"slices"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // ChangeType says what a Change does.

@@ -3,6 +3,7 @@ package appsvc
 import (
 	"encoding/json"
 	"fmt"
+
 	"github.com/vitrine-go/vitrine"
 )
 

@@ -7,8 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/vitrine-go/vitrine"
 	"time"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // A program whose connection broke cannot know whether its write was done. It sends the write again with the same

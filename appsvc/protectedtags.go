@@ -2,8 +2,9 @@ package appsvc
 
 import (
 	"context"
-	"github.com/vitrine-go/vitrine"
 	"slices"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a

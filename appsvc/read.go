@@ -3,6 +3,7 @@ package appsvc
 import (
 	"context"
 	"errors"
+
 	"github.com/vitrine-go/vitrine"
 )
 

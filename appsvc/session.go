@@ -2,8 +2,9 @@ package appsvc
 
 import (
 	"context"
-	"github.com/vitrine-go/vitrine"
 	"iter"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // Session is a Service for one caller: the methods that act for a caller, without the parameter by. The client of a remote

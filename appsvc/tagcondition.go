@@ -2,8 +2,9 @@ package appsvc
 
 import (
 	"encoding/json"
-	"github.com/vitrine-go/vitrine"
 	"strconv"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // TagGuard is a condition of PutTag: where the tag must point before the call. It keeps two people who move a tag at the

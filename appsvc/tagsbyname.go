@@ -3,8 +3,9 @@ package appsvc
 import (
 	"context"
 	"errors"
-	"github.com/vitrine-go/vitrine"
 	"slices"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps

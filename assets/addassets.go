@@ -2,8 +2,9 @@ package assets
 
 import (
 	"fmt"
-	"github.com/vitrine-go/vitrine"
 	"slices"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // ChangeAssets adds assets with the functions of this file. If the library already has an asset with

@@ -2,8 +2,9 @@ package assets
 
 import (
 	"context"
-	"github.com/vitrine-go/vitrine"
 	"slices"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // AssignAssetsRequest says which assets to take out of a folder and which to put into it. Assets

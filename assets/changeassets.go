@@ -3,6 +3,7 @@ package assets
 import (
 	"context"
 	"fmt"
+
 	"github.com/vitrine-go/vitrine"
 )
 

@@ -3,9 +3,10 @@ package assets
 import (
 	"context"
 	"fmt"
-	"github.com/vitrine-go/vitrine"
 	"reflect"
 	"slices"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // ChangeFoldersRequest says which folders to create, which to update and which to delete.

@@ -3,8 +3,9 @@ package assets
 import (
 	"context"
 	"fmt"
-	"github.com/vitrine-go/vitrine"
 	"slices"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // ChangePermissionsRequest says which permissions of a folder to remove and which to create.

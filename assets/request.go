@@ -2,6 +2,7 @@ package assets
 
 import (
 	"context"
+
 	"github.com/vitrine-go/vitrine"
 )
 

@@ -2,8 +2,9 @@ package assets
 
 import (
 	"context"
-	"github.com/vitrine-go/vitrine"
 	"iter"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // Session is a Service for one caller: it has the methods that act for a caller, without the Caller.

@@ -20,11 +20,12 @@ import (
 //	Collection [Source]             the collection
 //	Collection, Review [Source]     one review
 //	Author [Source] [Collection]    the reviews of the author, within the source or the collection if it is given
+//	Email [Source] [Collection]     likewise, the reviews with this address
 //	Everything                      the collections of the network
 type DeleteRequest struct {
 	Network string // the network whose reviews are erased
 
-	// Source erases the collections of this source. With Collection, Review or Author, only this source is searched for them.
+	// Source erases the collections of this source. With Collection, Review, Author or Email, only this source is searched for them.
 	Source string
 	// Collection erases the collection with this id. Without Source, only one source of the network may have this id.
 	Collection string
@@ -32,7 +33,10 @@ type DeleteRequest struct {
 	Review string
 	// Author erases only the reviews with this author_id, in the Collection, the Source or the whole network.
 	Author string
-	// Everything erases all collections of the network. Source, Collection, Review and Author are "" then.
+	// Email erases only the reviews with this imported_email, in the Collection, the Source or the whole network. Upper and lower case
+	// do not differ. With Author too, a review is erased that has one of the two.
+	Email string
+	// Everything erases all collections of the network. Source, Collection, Review, Author and Email are "" then.
 	Everything bool
 
 	// DryRun erases nothing. The result is what Delete would erase.
@@ -53,11 +57,11 @@ const maxErased = 1000
 
 // Delete erases reviews, or collections with their reviews, for good, since people have a right to it. Counts and means are
 // updated in the same transaction. What is erased comes back only if it is imported again. A collection whose last review is
-// erased by Review or Author stays, without reviews. A reply to an erased review becomes a reply to the parent of that review,
+// erased by Review, Author or Email stays, without reviews. A reply to an erased review becomes a reply to the parent of that review,
 // or is no reply any more if there is no parent.
 //
 // Delete uses several transactions if there is much to erase. After an error, what was erased before stays erased and is
-// counted, and the same request can be made again. An Author is looked for in every review of the Collection, the Source or the
+// counted, and the same request can be made again. An Author or an Email is looked for in every review of the Collection, the Source or the
 // network, which takes time in proportion to these reviews. A review that is imported meanwhile may be missed.
 //
 // When Delete returns nil, no file of the store has a byte of what was erased, nor of what it had replaced. (In PostgreSQL it is
@@ -65,7 +69,7 @@ const maxErased = 1000
 // somebody reads from its log for a minute. The same request removes them, though it finds nothing to erase any more.
 //
 // Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if there is
-// nothing to erase: no such Collection or Review, a Source without collections, an Author without reviews, an empty network. It
+// nothing to erase: no such Collection or Review, a Source without collections, an Author or an Email without reviews, an empty network. It
 // returns ErrInvalid for a request without a Network, without a choice of what to erase, or with members that exclude each other,
 // and if several sources have the Collection and the request names none of them.
 func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteRequest) (done Deleted, err error) {
@@ -95,10 +99,10 @@ func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteReques
 
 // run erases what the request names.
 func (e *eraser) run() error {
-	// The order matters: an Author may come with a Collection, and a Review always does.
+	// The order matters: an Author or an Email may come with a Collection, and a Review always does.
 	switch {
-	case e.in.Author != "":
-		return e.author()
+	case e.in.Author != "" || e.in.Email != "":
+		return e.person()
 	case e.in.Review != "":
 		return e.review()
 	case e.in.Collection != "":
@@ -110,14 +114,16 @@ func (e *eraser) run() error {
 // check returns ErrInvalid unless the request says one thing to erase. A request with a Network alone is refused, so that a
 // program that forgets to set the other members does not erase the network.
 func (in DeleteRequest) check() error {
-	parts := in.Source + in.Collection + in.Review + in.Author
+	parts := in.Source + in.Collection + in.Review + in.Author + in.Email
 	switch {
 	case parts == "" && !in.Everything:
-		return invalid("", "say what to erase: a source, a collection, a review, an author, or everything")
+		return invalid("", "say what to erase: a source, a collection, a review, an author, an e-mail address, or everything")
 	case parts != "" && in.Everything:
-		return invalid("", "everything leaves nothing to name: no source, collection, review or author")
+		return invalid("", "everything leaves nothing to name: no source, collection, review, author or e-mail address")
 	case in.Review != "" && in.Author != "":
 		return invalid("author", "a review and an author exclude each other")
+	case in.Review != "" && in.Email != "":
+		return invalid("email", "a review and an e-mail address exclude each other")
 	case in.Review != "" && in.Collection == "":
 		return invalid("collection", "the id of a review is one of its collection: name that too")
 	}
@@ -273,22 +279,22 @@ func (e *eraser) review() error {
 	})
 }
 
-// byAuthor is the reviews of the author in one collection: their ids, as find has found them in a View.
-type byAuthor struct {
+// byPerson is the reviews of the person in one collection: their ids, as find has found them in a View.
+type byPerson struct {
 	key Key
 	ids []string
 }
 
-// author erases the reviews of an author. It looks for some of them in a View, which blocks no writer, erases these in an
-// Update, and looks for more after the last collection that it has looked through. No index of authors is kept: every import
-// would pay for it, and people are erased rarely.
-func (e *eraser) author() error {
+// person erases the reviews of an author, or with an address. It looks for some of them in a View, which blocks no writer, erases
+// these in an Update, and looks for more after the last collection that it has looked through. No index of people is kept: every
+// import would pay for it, and people are erased rarely.
+func (e *eraser) person() error {
 	after := Key{Source: e.in.Source}
 	if e.in.Collection != "" {
-		return e.authorOf()
+		return e.personIn()
 	}
 	for more := true; more; {
-		var found []byAuthor
+		var found []byPerson
 		err := e.store.View(e.ctx, e.in.Network, func(r Reader) (err error) {
 			found, after, more, err = e.find(r, after)
 			return err
@@ -303,17 +309,17 @@ func (e *eraser) author() error {
 	return nil
 }
 
-// authorOf erases the reviews of an author in the collection of the request, in one transaction. The collection must exist; that
-// the author has no review in it is no error.
-func (e *eraser) authorOf() error {
-	var found []byAuthor
+// personIn erases the reviews of the person in the collection of the request, in one transaction. The collection must exist; that
+// the person has no review in it is no error.
+func (e *eraser) personIn() error {
+	var found []byPerson
 	err := e.store.View(e.ctx, e.in.Network, func(r Reader) error {
 		c, err := collectionOf(e.ctx, r, e.in.Source, e.in.Collection)
 		if err != nil {
 			return err
 		}
 		ids, err := e.findIn(r, c.Key)
-		found = []byAuthor{{c.Key, ids}}
+		found = []byPerson{{c.Key, ids}}
 		return err
 	})
 	if err != nil {
@@ -325,7 +331,7 @@ func (e *eraser) authorOf() error {
 // find looks through the collections after a key, one whole collection after the other, until it has found maxErased reviews or
 // more. It returns them, the key of the last collection that it has looked through, and whether there may be more collections
 // after that.
-func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more bool, err error) {
+func (e *eraser) find(r Reader, after Key) (found []byPerson, last Key, more bool, err error) {
 	count := 0
 	for again := true; again; {
 		again = false
@@ -337,12 +343,12 @@ func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more boo
 			if err != nil {
 				return nil, after, false, err
 			}
-			// The collection was looked through, whether it has reviews of the author or not.
+			// The collection was looked through, whether it has reviews of the person or not.
 			after, again = c.Key, true
 			if len(ids) == 0 {
 				continue
 			}
-			found = append(found, byAuthor{c.Key, ids})
+			found = append(found, byPerson{c.Key, ids})
 			count += len(ids)
 			if count >= maxErased {
 				return found, after, true, nil
@@ -352,34 +358,40 @@ func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more boo
 	return found, after, false, nil
 }
 
-// findIn returns the ids of the author's reviews in a collection. It reads all reviews of the collection.
+// findIn returns the ids of the person's reviews in a collection. It reads all reviews of the collection.
 func (e *eraser) findIn(r Reader, k Key) (ids []string, err error) {
 	for review, err := range r.Reviews(e.ctx, k) {
 		if err != nil {
 			return nil, err
 		}
-		if e.isAuthors(review.Data) {
+		if e.isTheirs(review.Data) {
 			ids = append(ids, review.ID)
 		}
 	}
 	return ids, nil
 }
 
-// isAuthors returns whether a review is one of the author's: its author_id is that of the request, byte by byte. data is the
-// record of the review. An imported_display_name is never compared, since it does not identify anybody.
-func (e *eraser) isAuthors(data []byte) bool {
-	if !bytes.Contains(data, []byte(`"author_id":`)) {
+// isTheirs returns whether a review is one of the person's: its author_id is that of the request, byte by byte, or its
+// imported_email, in whatever case. data is the record of the review. An imported_display_name is never compared, since it does not
+// identify anybody.
+func (e *eraser) isTheirs(data []byte) bool {
+	author, email := e.in.Author != "" && bytes.Contains(data, []byte(`"author_id":`)), e.in.Email != "" && bytes.Contains(data, []byte(`"imported_email":`))
+	if !author && !email {
 		return false // most reviews, without decoding
 	}
 	var review struct {
 		Author string `json:"author_id"`
+		Email  string `json:"imported_email"`
 	}
-	return json.Unmarshal(data, &review) == nil && review.Author == e.in.Author
+	if json.Unmarshal(data, &review) != nil {
+		return false
+	}
+	return author && review.Author == e.in.Author || email && strings.EqualFold(review.Email, e.in.Email)
 }
 
-// eraseFound erases the reviews that were found in a View, if they are still there and still the author's. What another
+// eraseFound erases the reviews that were found in a View, if they are still there and still the person's. What another
 // transaction has erased since then is skipped.
-func (e *eraser) eraseFound(found []byAuthor) error {
+func (e *eraser) eraseFound(found []byPerson) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -394,7 +406,7 @@ func (e *eraser) eraseFound(found []byAuthor) error {
 				continue
 			}
 			if err == nil {
-				_, err = e.erase(tx, c, f.ids, e.isAuthors, done)
+				_, err = e.erase(tx, c, f.ids, e.isTheirs, done)
 			}
 			if err != nil {
 				return err

@@ -23,11 +23,14 @@ func from(source, line string) string {
 
 const otherNetwork = "other.test"
 
+// mails is an address in a review.
+const mails = `,"imported_email":"Max@Example.test"`
+
 // erasable is a file with two sources, whose first has two collections.
 func erasable() string {
 	return collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`), by("ann", review("3", 30, `,"parent_id":"2"`)), by("bob", review("4", 40, `,"parent_id":"3"`))) +
 		collection("YWI", single, by("ann", review("1", 50, "")), by("Ann", review("2", 60, ""))) +
-		from("t", collection("YQ", single, by("ann", review("1", 70, "")), review("9", 80, "")))
+		from("t", collection("YQ", single, by("ann", review("1", 70, "")), review("9", 80, mails)))
 }
 
 func TestDeleteErasesWhatItNames(t *testing.T) {
@@ -56,7 +59,14 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 				collection("YWI", single, by("Ann", review("2", 60, ""))) + after(erasable(), 2), nil},
 		{"an author in the network", reviews.DeleteRequest{Author: "ann"}, reviews.Deleted{Reviews: 4, Replies: 2},
 			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) +
-				collection("YWI", single, by("Ann", review("2", 60, ""))) + from("t", collection("YQ", single, review("9", 80, ""))), nil},
+				collection("YWI", single, by("Ann", review("2", 60, ""))) + from("t", collection("YQ", single, review("9", 80, mails))), nil},
+		{"an address in the network, in another case", reviews.DeleteRequest{Email: "MAX@example.test"}, reviews.Deleted{Reviews: 1},
+			line(erasable(), 0) + line(erasable(), 1) + from("t", collection("YQ", single, by("ann", review("1", 70, "")))), nil},
+		{"an author and an address", reviews.DeleteRequest{Email: "max@example.test", Author: "bob"}, reviews.Deleted{Reviews: 2},
+			collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`), by("ann", review("3", 30, `,"parent_id":"2"`))) +
+				line(erasable(), 1) + from("t", collection("YQ", single, by("ann", review("1", 70, "")))), nil},
+		{"an address of nobody", reviews.DeleteRequest{Email: "max@example"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"a review and an address", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1", Email: "max@example.test"}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
 		{"an author who wrote nothing", reviews.DeleteRequest{Author: "nobody"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
 		{"an author who wrote nothing in the collection", reviews.DeleteRequest{Collection: "YWI", Author: "bob"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
 		{"a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ"}, reviews.Deleted{Collections: 1, Reviews: 4}, after(erasable(), 1), nil},

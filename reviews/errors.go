@@ -3,6 +3,7 @@ package reviews
 import (
 	"errors"
 	"fmt"
+
 	"github.com/vitrine-go/vitrine"
 )
 

@@ -4,8 +4,9 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"github.com/vitrine-go/vitrine"
 	"io"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // ExportRequest is the request of Export. Only To is required.

@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/vitrine-go/vitrine"
 	"io"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // ImportRequest is the request of Import. Only File is required.

@@ -75,7 +75,7 @@ func (s records) Networks(ctx context.Context) iter.Seq2[string, error] {
 					return err
 				}
 				name := record.SpaceParts(space)[1]
-				if record.Cut(name) {
+				if record.SpaceCut(space) {
 					values, err := r.Get(ctx, networkKeys{space}.name())
 					if err != nil {
 						return err
@@ -440,7 +440,7 @@ func (t *recordTx) PutCollection(ctx context.Context, c Collection) (err error) 
 		t.at = found{key: c.Key, looked: true, number: t.next, next: 1, empty: true}
 		t.next++
 		puts = append(puts, storage.Entry{Key: t.keys.with(c.Key), Value: ifCut(c.Source)})
-		if record.Cut(t.network) {
+		if record.SpaceCut(t.keys.space) {
 			puts = append(puts, storage.Entry{Key: t.keys.name(), Value: []byte(t.network)})
 		}
 	}
@@ -564,7 +564,7 @@ func (t *recordTx) DeleteCollection(ctx context.Context, key Key) error {
 	if err := t.t.Delete(ctx, t.keys.collection(key), t.keys.order(number), t.keys.with(key)); err != nil {
 		return err
 	}
-	if !record.Cut(t.network) {
+	if !record.SpaceCut(t.keys.space) {
 		return nil
 	}
 	if left, err := t.following(ctx, 0, t.keys.orders()); err != nil || left > 1 {

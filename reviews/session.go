@@ -2,12 +2,13 @@ package reviews
 
 import (
 	"context"
-	"github.com/vitrine-go/vitrine"
 	"iter"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so that a program
-// can declare an interface with those that it calls, and use either. Collection, Delete, Networks, Admit and NetworkOf are
+// can declare an interface with those that it calls, and use either. Collection, Networks, Admit and NetworkOf are
 // methods of the Service alone. A Session is safe for concurrent use, and there is nothing to close.
 type Session struct {
 	service *Service
@@ -25,6 +26,11 @@ func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) 
 // Export is Service.Export for the caller of the session.
 func (s *Session) Export(ctx context.Context, in ExportRequest) error {
 	return s.service.Export(ctx, s.by, in)
+}
+
+// Delete is Service.Delete for the caller of the session.
+func (s *Session) Delete(ctx context.Context, in DeleteRequest) (Deleted, error) {
+	return s.service.Delete(ctx, s.by, in)
 }
 
 // ListCollections is Service.ListCollections for the caller of the session.

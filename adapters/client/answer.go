@@ -126,6 +126,8 @@ func hallmark(out any) (member string, there bool) {
 		return "next", out.Next != ""
 	case *reviews.Report:
 		return "problems", out.Problems != nil
+	case *erased:
+		return "reviews", out.Reviews != nil
 	case *collections:
 		return "collections", out.Collections != nil
 	case *reviewList:

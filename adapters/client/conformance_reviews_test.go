@@ -46,6 +46,34 @@ var reviewBehaviours = []behaviour{
 			t.Errorf("%+v", report)
 		}
 	}},
+	{"what a request names is erased, once", func(t *testing.T, as func(httpapi.Principal) services) {
+		mine := strings.Replace(oneReview, `"title":"t"`, `"imported_email":"Me@Example.test","title":"t"`, 1)
+		ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(mine)}))(t)
+		in := reviews.DeleteRequest{Network: "example.test", Email: "me@example.TEST", DryRun: true}
+		for range 2 {
+			if done := ok(as(editor).reviews.Delete(t.Context(), in))(t); done != (reviews.Deleted{Reviews: 1}) {
+				t.Errorf("dry run %t: %+v", in.DryRun, done)
+			}
+			in.DryRun = false
+		}
+		for _, c := range []struct {
+			by        httpapi.Principal
+			in        reviews.DeleteRequest
+			kind      error
+			parameter string
+		}{
+			{editor, in, vitrine.ErrNotFound, ""},
+			{siteOne, in, vitrine.ErrForbidden, ""},
+			{editor, reviews.DeleteRequest{Everything: true}, vitrine.ErrInvalid, "network"},
+			{editor, reviews.DeleteRequest{Network: "example.test"}, vitrine.ErrInvalid, ""},
+			{editor, reviews.DeleteRequest{Network: "example.test", Collection: "YQ==", Review: "r1", Email: "x"}, vitrine.ErrInvalid, "email"},
+		} {
+			_, err := as(c.by).reviews.Delete(t.Context(), c.in)
+			if e, isOne := errors.AsType[*vitrine.Error](err); !isOne || e.Kind != c.kind || e.Parameter != c.parameter {
+				t.Errorf("%+v: %v, want %v", c.in, err, c.kind)
+			}
+		}
+	}},
 	{"without a name the only network that the caller moderates is meant", func(t *testing.T, as func(httpapi.Principal) services) {
 		only := as(moderatorOf("example.test")).reviews
 		var out bytes.Buffer

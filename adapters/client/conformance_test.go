@@ -71,6 +71,7 @@ type (
 	reviewService interface {
 		Import(context.Context, reviews.ImportRequest) (reviews.Report, error)
 		Export(context.Context, reviews.ExportRequest) error
+		Delete(context.Context, reviews.DeleteRequest) (reviews.Deleted, error)
 		ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error)
 		AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error]
 		ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error)

@@ -80,6 +80,27 @@ func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
 	return err
 }
 
+// erased is the body of an answer that says what was erased.
+type erased struct {
+	Collections int64  `json:"collections"`
+	Reviews     *int64 `json:"reviews"`
+	Replies     int64  `json:"replies"`
+}
+
+// Delete erases reviews for good.
+func (v *Reviews) Delete(ctx context.Context, in reviews.DeleteRequest) (reviews.Deleted, error) {
+	if in.Network == "" {
+		return reviews.Deleted{}, here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid, Parameter: "network", Error: "name the network whose reviews are erased"})
+	}
+	q := values{}.text("network", in.Network).text("source", in.Source).text("collection", in.Collection).text("review", in.Review).
+		text("author", in.Author).text("email", in.Email).flag("everything", in.Everything).flag("dryRun", in.DryRun)
+	var out erased
+	if _, err := v.call(ctx, request{method: http.MethodDelete, url: v.base + "/x/reviews", query: url.Values(q)}, &out); err != nil {
+		return reviews.Deleted{}, err
+	}
+	return reviews.Deleted{Collections: out.Collections, Reviews: *out.Reviews, Replies: out.Replies}, nil
+}
+
 // collections is the body of an answer with collections.
 type collections struct {
 	Collections []reviews.CollectionRecord `json:"collections"`

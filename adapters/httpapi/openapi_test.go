@@ -182,6 +182,9 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ids["collection"] = "YQ=="
 	a.ask("GET", "/x/reviews/collections/{collection}/reviews", "?limit=1", "")
 
+	a.ask("DELETE", "/x/reviews", "?network={network}&source=s&email=N@example.test&dryRun=true", "")
+	a.ask("DELETE", "/x/reviews", "?everything=true", "")
+
 	a.ids["folder"] = firstID(a.ask("POST", library+"/folders", "", `{"create":[{"label":"x","inherit":false,"permissions":[{"operation":"view","role":{"id":"r"}}]}]}`)["folders"])
 	a.ids["asset"] = firstID(a.ask("POST", library+"/assets", "", `{"add":[{"id":"1","generator":{"id":"g"},"folders":["{folder}"],"safe_tags":["t"],"via":1,
 		"content":{"content":"x","lang":null,"more":{},"attributedTo":{"icon":{"url":{"href":"https://example.test/"}}},

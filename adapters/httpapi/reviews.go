@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// reviewRoutes are the endpoints of the import, the export and the lists of reviews. Each is about one network, which
+// reviewRoutes are the endpoints of the import, the export, the lists and the erasing of reviews. Each is about one network, which
 // the caller must moderate as a whole: else it answers 403. What a handler does, and where its errors and its status
 // are, is said above appRoutes.
 type reviewRoutes struct {
@@ -34,6 +34,8 @@ func (v reviewRoutes) table() []route {
 		{method: "POST", path: "/x/reviews/import", status: 200, call: v.load, admit: v.admit,
 			query: []string{"network", "dryRun"}, body: recordsBody},
 		{method: "GET", path: "/x/reviews/export", status: 200, call: v.export, admit: v.admit, query: []string{"network"}},
+		{method: "DELETE", path: "/x/reviews", eitherSlash: true, status: 200, call: v.erase, admit: v.admit,
+			query: []string{"network", "source", "collection", "review", "author", "email", "everything", "dryRun"}},
 		{method: "GET", path: "/x/reviews/collections", eitherSlash: true, status: 200, call: v.collections, admit: v.admit, reserves: true,
 			query: []string{"network", "source", "limit", "after"}},
 		{method: "GET", path: "/x/reviews/collections/{collection}/reviews", eitherSlash: true, status: 200, call: v.reviews, admit: v.admit, reserves: true,
@@ -109,6 +111,38 @@ func (v reviewRoutes) load(c *call) error {
 		return &inPart{err, kept}
 	}
 	return c.json(report.WithoutEmail())
+}
+
+// erase serves DELETE /x/reviews: it erases the reviews that the parameters name, for good, and with dryRun=true only counts
+// them. 200 with {"collections","reviews","replies"}, what was erased. 400 without a parameter that names something, and for one that is
+// empty; 404 if there is nothing to erase; 503 if everything is erased, but copies are left in the files of the store.
+func (v reviewRoutes) erase(c *call) (err error) {
+	var in reviews.DeleteRequest
+	if in.Network, err = v.network(c); err != nil {
+		return err
+	}
+	for name, to := range map[string]*string{"source": &in.Source, "collection": &in.Collection, "review": &in.Review, "author": &in.Author, "email": &in.Email} {
+		if *to, err = c.query.one(name); err != nil {
+			return err
+		}
+		if *to == "" && c.query.has(name) {
+			return refuseParameter(name, "it is empty: leave it out, or name what is to be erased")
+		}
+	}
+	if in.Everything, err = c.query.flag("everything"); err != nil {
+		return err
+	}
+	if in.DryRun, err = c.query.flag("dryRun"); err != nil {
+		return err
+	}
+	done, err := v.svc.Delete(c.ctx(), c.by.Caller, in)
+	if errors.Is(err, reviews.ErrCopies) {
+		return refuse(http.StatusServiceUnavailable, "it is erased, and copies are left in the files of the store, since somebody reads there: send the request again")
+	}
+	if err != nil {
+		return err
+	}
+	return c.json(done)
 }
 
 // list reads the parameters that collections and reviews have in common.

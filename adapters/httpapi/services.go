@@ -77,6 +77,7 @@ type Assets interface {
 // too.
 type Reviews interface {
 	Admit(by vitrine.Caller, network string) error
+	Delete(ctx context.Context, by vitrine.Caller, in reviews.DeleteRequest) (reviews.Deleted, error)
 	Export(ctx context.Context, by vitrine.Caller, in reviews.ExportRequest) error
 	Import(ctx context.Context, by vitrine.Caller, in reviews.ImportRequest) (reviews.Report, error)
 	ListCollections(ctx context.Context, by vitrine.Caller, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error)

@@ -1,9 +1,10 @@
 package httpapi
 
 import (
-	"github.com/vitrine-go/vitrine"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 func TestVerifiedTokensAreForgottenBeyondTheLimit(t *testing.T) {

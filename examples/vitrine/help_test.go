@@ -18,7 +18,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"reviews export": "-db -network",
 
 		"reviews collections": "-db -network -source -json",
-		"reviews delete":      "-db -network -source -collection -review -author -everything -dry-run",
+		"reviews delete":      "-db -network -source -collection -review -author -email -everything -dry-run",
 		"reviews rules":       "",
 		"reviews schema":      "",
 

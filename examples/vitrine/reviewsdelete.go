@@ -21,6 +21,7 @@ func deleteReviews(ctx context.Context, p *program, args []string) (err error) {
 	f.StringVar(&in.Collection, "collection", "", "`id` of a collection; a source is needed where several have this id")
 	f.StringVar(&in.Review, "review", "", "`id` of a review of the collection")
 	f.StringVar(&in.Author, "author", "", "`id` of an author: the reviews with this author_id")
+	f.StringVar(&in.Email, "email", "", "`address`: the reviews with this e-mail address, in upper or lower case")
 	f.BoolVar(&in.Everything, "everything", false, "erase all reviews of the network")
 	f.BoolVar(&in.DryRun, "dry-run", false, "say what would be erased, but erase nothing")
 	if err := p.parse(f, args); err != nil {
@@ -40,8 +41,8 @@ func deleteReviews(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if in.Source+in.Collection+in.Review+in.Author == "" && !in.Everything {
-		return usageError{fmt.Errorf("%s: say what to erase: want one of -source, -collection, -review and -author, or -everything for the whole network", f.Name())}
+	if in.Source+in.Collection+in.Review+in.Author+in.Email == "" && !in.Everything {
+		return usageError{fmt.Errorf("%s: say what to erase: want one of -source, -collection, -review, -author and -email, or -everything for the whole network", f.Name())}
 	}
 	s, err := openThere(ctx, *db)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,6 +30,11 @@ func Space(parts ...string) string {
 		parts[i] = short(strings.ReplaceAll(Escape(p), "/", "!o"))
 	}
 	return strings.Join(parts, "/")
+}
+
+// SpaceCut reports whether a part was too long to stand in the name of a space as it is.
+func SpaceCut(space string) bool {
+	return slices.ContainsFunc(strings.Split(space, "/"), Cut)
 }
 
 // SpaceParts returns the parts of a name that Space has returned, as they are in it: a long one is cut.

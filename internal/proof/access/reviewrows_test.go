@@ -86,6 +86,9 @@ func reviewRows() []row {
 	list := func(_ *world, thing string) request {
 		return get(ofNetwork("/x/reviews/collections/YQ==/reviews", thing))
 	}
+	erase := func(_ *world, thing string) request {
+		return request{method: "DELETE", path: ofNetwork("/x/reviews?everything=true&dryRun=true", thing)}
+	}
 	const says = "+200 -403 *400 !400"
 	return []row{
 		{route: "POST /x/reviews/import", what: "in earnest", table: reviewsOf, says: says, request: load("", records("new"))},
@@ -99,6 +102,14 @@ func reviewRows() []row {
 					w.t.Errorf("%s, network %s: %+v, want %v: %v", r.what, thing, got, compared[thing], err)
 				}
 			}},
+		{route: "DELETE /x/reviews", what: "of what is there", table: reviewsOf.of(func(thing string) bool { return exported[thing] > 0 }), says: says, request: erase,
+			check: func(w *world, c caller, thing string, r reply) {
+				if want := fmt.Sprintf(`"reviews":%d`, exported[thing]); !strings.Contains(r.body, want) {
+					w.t.Errorf("%s, network %s: %s, want %s", r.what, thing, r.body, want)
+				}
+			}},
+		{route: "DELETE /x/reviews", what: "of what is not there", says: "+404 -403 *400 !400", request: erase,
+			table: reviewsOf.of(func(thing string) bool { return strings.HasPrefix(thing, "nowhere") })},
 		{route: "GET /x/reviews/export", table: reviewsOf, says: says, request: func(_ *world, thing string) request {
 			return get(ofNetwork("/x/reviews/export", thing))
 		}, check: func(w *world, c caller, thing string, r reply) {
