@@ -51,7 +51,7 @@ func encodeAsset(r Record, x Index) []byte {
 	return append(b, r.Body...)
 }
 
-var errDamagedRow = errors.New("the row of the asset is damaged")
+var errDamagedRow = errors.New("it is no row of an asset")
 
 // decodeAsset returns the asset of a row. Its body is part of v.
 func decodeAsset(ordinal int64, v []byte) (a assetRow, err error) {

@@ -71,8 +71,8 @@ func (r *recordReader) rows(ctx context.Context, ordinals []int64) ([]assetRow, 
 		if v == nil {
 			continue
 		}
-		if out[i], err = decodeAsset(ordinals[i], v); err != nil {
-			return nil, fmt.Errorf("%q: %w", keys[i], err)
+		if out[i], err = r.decode(storage.Entry{Key: keys[i], Value: v}); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -266,15 +266,24 @@ func (r *recordReader) every(ctx context.Context, q AssetQuery, yield func(Recor
 	for e, err := range r.r.Scan(ctx, in) {
 		var a assetRow
 		if err == nil {
-			var o int64
-			if o, err = record.ParseNumber(e.Key[len(r.assets):]); err == nil {
-				a, err = decodeAsset(o, e.Value)
-			}
+			a, err = r.decode(e)
 		}
 		if !yield(a.Record, err) || err != nil {
 			return
 		}
 	}
+}
+
+// decode returns the asset of an entry.
+func (r *recordReader) decode(e storage.Entry) (a assetRow, err error) {
+	ordinal, err := record.ParseNumber(e.Key[len(r.assets):])
+	if err == nil {
+		a, err = decodeAsset(ordinal, e.Value)
+	}
+	if err != nil {
+		return a, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
+	}
+	return a, nil
 }
 
 func (r *recordReader) CountTerms(ctx context.Context, q AssetQuery, prefix string) iter.Seq2[TermCount, error] {

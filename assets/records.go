@@ -17,13 +17,13 @@ import (
 
 // Each library has a space of its own, assets/<network>/<id>, with these records:
 //
-//	library/             the names of network and library, as JSON; put with the first State
-//	state/               libraryState, as JSON; put by each update
+//	library              the names of network and library, as JSON; put with the first State
+//	state                libraryState, as JSON; put by each update
 //	asset/<ordinal>      an asset: assetRow
 //	origin/<digest>      the ordinal of the asset with this Origin
 //	folder/<id>          a folder, as JSON
-//	index/, new/, t/     the index of the terms of the assets: package index
-//	feed/, log/, …       the feed of changes: record.Feed
+//	index, new/, t/      the index of the terms of the assets: package index
+//	feed, log/, …        the feed of changes: record.Feed
 //
 // Beside the terms of an asset the index has the empty one, which all assets have.
 const (

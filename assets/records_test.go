@@ -1,9 +1,18 @@
 package assets_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
@@ -14,4 +23,182 @@ func TestRecords(t *testing.T) {
 		t.Cleanup(func() { db.Close() })
 		return assets.NewRecords(db)
 	})
+}
+
+// recordDesk is a desk above a store of keys and values.
+type recordDesk struct {
+	*desk
+	db    storage.Store
+	space string
+}
+
+func newRecordDesk(t *testing.T) recordDesk {
+	db := memory.Open()
+	t.Cleanup(func() { db.Close() })
+	d := recordDesk{&desk{t: t, Service: assets.New(assets.NewRecords(db), nil)}, db, record.Space("assets", lib.Network, lib.ID)}
+	folder, _ := d.folder("a", "", true)
+	for n := range 5 {
+		d.label(d.asset(fmt.Sprint(n), "some words "+fmt.Sprint("unique", n), folder), assets.Attribute{Key: "k", Value: fmt.Sprint("v", n)})
+	}
+	return d
+}
+
+// faults returns what the audit of the records finds.
+func (d recordDesk) faults() (list []string) {
+	d.t.Helper()
+	err := d.db.View(ctx, func(r storage.Reader) error {
+		list = nil
+		for f, err := range assets.AuditRecords(ctx, r, lib) {
+			if err != nil {
+				return err
+			}
+			list = append(list, f)
+		}
+		return nil
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return list
+}
+
+// change replaces a value past the Service. fn gets nil if there is none, and returns nil to delete it.
+func (d recordDesk) change(kind string, fn func(value []byte) []byte) {
+	d.t.Helper()
+	key := d.space + " " + kind
+	err := d.db.Update(ctx, d.space, storage.UpdateOptions{}, func(t storage.Tx) error {
+		if strings.HasSuffix(kind, "/*") { // the first of this kind
+			for e, err := range t.Scan(ctx, storage.Prefix(strings.TrimSuffix(key, "*"))) {
+				if err != nil {
+					return err
+				}
+				key = e.Key
+				break
+			}
+		}
+		values, err := t.Get(ctx, key)
+		if err != nil {
+			return err
+		}
+		if v := fn(slices.Clone(values[0])); v != nil {
+			return t.Put(ctx, storage.Entry{Key: key, Value: v})
+		}
+		return t.Delete(ctx, key)
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
+	gone := func([]byte) []byte { return nil }
+	is := func(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
+	state := func(member string, value any) func([]byte) []byte {
+		return func(b []byte) []byte {
+			var m map[string]any
+			if err := json.Unmarshal(b, &m); err != nil {
+				t.Fatal(err)
+			}
+			m[member] = value
+			b, _ = json.Marshal(m)
+			return b
+		}
+	}
+	for _, c := range []struct {
+		name, kind string
+		fn         func([]byte) []byte
+		want       string
+	}{
+		{"nothing", "state", func(b []byte) []byte { return b }, ""},
+		{"an asset is lost", "asset/a3", gone, "the State counts 5 assets, and there are 4"},
+		{"an asset is lost, and its origin is there", "asset/a3", gone, "which is no asset with this origin"},
+		{"an asset is lost, and the index has it", "asset/a3", gone, "has 3, which does not have the term"},
+		{"an origin is lost", "origin/*", gone, "has an origin that leads to"},
+		{"an origin leads elsewhere", "origin/*", is("a9"), "has an origin that leads to"},
+		{"an origin too many", "origin/AAAAAAAAAAAAAAAAAAAAAA", is("a3"), "which is no asset with this origin"},
+		{"the count", "state", state("count", 7), "the State counts 7 assets, and there are 5"},
+		{"the highest ordinal", "state", state("last", 4), "the asset 5 is above the highest ordinal, 4"},
+		{"the time", "asset/a2", func(b []byte) []byte { b[22]--; return b }, "was added before the asset 1"},
+		{"a folder of an asset", "folder/*", gone, "which does not exist"},
+		{"a folder that is below nothing", "folder/x", is(`{"Label":"x","Parent":"nowhere"}`), "nowhere"},
+		{"a folder that is below itself", "folder/x", is(`{"Label":"x","Parent":"x"}`), "x"},
+		{"a word of an asset", "asset/a2", func(b []byte) []byte { return bytes.Replace(b, []byte("unique1"), []byte("unique9"), 1) }, `the list of the term "wunique9" lacks 2`},
+		{"a list too many", "t/wunique8", is("\x00\x02"), `the list of the term "wunique8" has 2, which does not have the term`},
+	} {
+		d := newRecordDesk(t)
+		d.change(c.kind, c.fn)
+		faults := d.faults()
+		if c.want == "" && faults != nil || c.want != "" && !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, c.want) }) {
+			t.Errorf("%s: the faults are %q, want %q", c.name, faults, c.want)
+		}
+		if err := assets.RebuildIndex(ctx, d.db, lib); err != nil {
+			t.Fatal(err)
+		}
+		if faults := d.faults(); slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, "the index:") }) {
+			t.Errorf("%s, with the index built anew: %q", c.name, faults)
+		}
+	}
+}
+
+// A search must not find half of the assets, and nobody waits for a change until the end.
+func TestAnIndexIsBuiltAnewBesideChanges(t *testing.T) {
+	d := newRecordDesk(t)
+	for n := range 500 {
+		d.asset(fmt.Sprint("more", n), "some words")
+	}
+	d.change("index", func([]byte) []byte { return []byte("damaged") })
+	if _, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: "words"}); err == nil {
+		t.Error("a search in a damaged index finds something")
+	}
+	done := make(chan error)
+	go func() { done <- assets.RebuildIndex(context.WithoutCancel(ctx), d.db, lib) }()
+	for n, ended := 0, false; !ended; n++ {
+		select {
+		case err := <-done:
+			if ended = true; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+		page, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: "words"})
+		switch {
+		case err == nil && page.Paging.Total < 505:
+			t.Fatalf("a search finds %d of 505", page.Paging.Total)
+		case err == nil:
+			d.asset(fmt.Sprint("beside", n), "some words")
+		case !errors.Is(err, storage.ErrBusy) && !ended && !strings.Contains(err.Error(), "damaged"):
+			t.Fatal(err)
+		}
+	}
+	if faults := d.faults(); faults != nil {
+		t.Errorf("%q", faults)
+	}
+}
+
+// Libraries with long and odd names are told apart, and an asset may have terms as long as may be.
+func TestLongNamesOfLibraries(t *testing.T) {
+	s := assets.NewRecords(memory.Open())
+	var want []assets.Library
+	for _, id := range []string{strings.Repeat("!", 128), strings.Repeat("!", 127) + "/", strings.Repeat("𝄞", 128), strings.Repeat("𝄞", 127) + "x"} {
+		l := assets.Library{Network: strings.Repeat("n/", 100), ID: id}
+		want = append(want, l)
+		err := s.Update(ctx, l, func(tx assets.Tx) error {
+			x := assets.Index{Terms: []string{strings.Repeat(" ", assets.MaxTerm), strings.Repeat("!", assets.MaxTerm)}}
+			return errors.Join(tx.SetState(ctx, assets.State{Key: assets.Key{1}, Last: 1}), tx.PutAsset(ctx, assets.Record{Ordinal: 1}, x))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []assets.Library
+	for l, err := range s.Libraries(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, l)
+	}
+	slices.SortFunc(want, func(a, b assets.Library) int { return strings.Compare(a.ID, b.ID) })
+	if !slices.Equal(got, want) {
+		t.Errorf("the libraries are %q, want %q", got, want)
+	}
 }

@@ -1,7 +1,7 @@
 // Package index finds what has a term, such as a word or a tag. What is found are ordinals: numbers above 0 that a domain has given to its
 // records. The index of a space has for each term the list of the ordinals that have it:
 //
-//	index/              the state: which segments there are
+//	index               the state: which segments there are
 //	new/<number>        a segment: the changes of one update, or of several
 //	t/<term> <ordinal>  a block of the list of a term, without an ordinal the newest one
 //

@@ -34,6 +34,7 @@ type library struct {
 	svc     *assets.Service
 	folders []string
 	size    int
+	cpu     float64 // microseconds of processor time that filling it has taken
 }
 
 func newLibrary(b *testing.B, name string, store assets.Store) *library {

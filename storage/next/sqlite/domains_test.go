@@ -5,6 +5,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
@@ -15,4 +16,8 @@ func TestReviews(t *testing.T) {
 
 func TestWebhooks(t *testing.T) {
 	storagetest.Webhooks(t, func(t *testing.T) webhookstore.Store { return webhook.NewRecords(openTest(t, nil)) })
+}
+
+func TestAssets(t *testing.T) {
+	storagetest.Assets(t, func(t *testing.T) assets.Store { return assets.NewRecords(openTest(t, nil)) })
 }

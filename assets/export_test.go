@@ -1,0 +1,7 @@
+package assets
+
+// For tests of the records.
+var (
+	AuditRecords = auditRecords
+	RebuildIndex = rebuildIndex
+)
