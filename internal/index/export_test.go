@@ -8,3 +8,6 @@ func Small(t *testing.T) {
 	t.Cleanup(func() { foldAt, fanout, sliceAt, slice = a, b, c, d })
 	foldAt, fanout, sliceAt, slice = 200, 3, 10, 7
 }
+
+// FoldAt is how many changes there are when a fold begins.
+func FoldAt() int { return foldAt }

@@ -6,7 +6,7 @@
 //	t/<term> <ordinal>  a block of the list of a term, without an ordinal the newest one
 //
 // What an update changes is put as one segment, since its terms are all over the index. Segments are merged as they become more, and when
-// they have some 100,000 changes together, these are folded into the blocks: by later updates, in slices of a few milliseconds. So a block
+// they have some 250,000 changes together, these are folded into the blocks: by later updates, in slices of a few milliseconds. So a block
 // is written once for thousands of records. The state has the first term that is not folded yet. What is below it has the changes of the
 // segments that are being folded in its blocks, and everything else has not.
 //

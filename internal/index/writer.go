@@ -13,8 +13,9 @@ import (
 
 // How much is done at once. Tests change it.
 var (
-	foldAt  = 1 << 17 // how many changes segments have together when a fold begins
+	foldAt  = 1 << 18 // how many changes segments have together when a fold begins
 	fanout  = 8       // how many segments of a size there are when they are merged
+	mergeAt = 1 << 16 // how many changes merged segments have together at most
 	sliceAt = 500     // how many changes there are between two slices of a fold
 	slice   = 1500    // how many terms one has at most, unless its update is large itself
 )
@@ -97,7 +98,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 		w.state.Owed += n
 	}
 	if w.state.Owed >= sliceAt {
-		most := max(slice, n/4)
+		most := max(slice, n/8)
 		if total > 8*foldAt { // there are more new terms than that
 			most = 2 * n
 		}
@@ -149,7 +150,7 @@ func (w *Writer) append(ctx context.Context, s segment, n int) error {
 			total += all[len(all)-1-k].Changes
 			k++
 		}
-		if k-merge < fanout-1 {
+		if k-merge < fanout-1 || total > mergeAt {
 			break
 		}
 		merge = k

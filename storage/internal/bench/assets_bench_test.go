@@ -15,6 +15,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/internal/posts"
 )
 
@@ -34,7 +35,8 @@ type library struct {
 	svc     *assets.Service
 	folders []string
 	size    int
-	cpu     float64 // microseconds of processor time that filling it has taken
+	db      storage.Store // nil in tables
+	cpu     float64       // microseconds of processor time that filling it has taken
 }
 
 func newLibrary(b *testing.B, name string, store assets.Store) *library {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 	next "github.com/vitrine-go/vitrine/storage/next/sqlite"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -24,7 +26,30 @@ func recordLibraries(b *testing.B) []*library {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { tables.Close(); keys.Close() })
-	return []*library{newLibrary(b, "tables", tables.Assets()), newLibrary(b, "keys", assets.NewRecords(keys))}
+	records := newLibrary(b, "keys", assets.NewRecords(keys))
+	records.db = keys
+	return []*library{newLibrary(b, "tables", tables.Assets()), records}
+}
+
+// indexSize returns how many bytes the keys and values of the index have, with 8 for what an engine needs for each.
+func indexSize(b *testing.B, l *library) (n float64) {
+	space := record.Space("assets", postsLibrary.Network, postsLibrary.ID)
+	err := l.db.View(ctx, func(r storage.Reader) error {
+		n = 0
+		for _, kind := range []string{"t/", "new/"} {
+			for e, err := range r.Scan(ctx, storage.Prefix(record.Prefix(space, kind))) {
+				if err != nil {
+					return err
+				}
+				n += float64(len(e.Key) + len(e.Value) + 8)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return n
 }
 
 // processor is how many microseconds of processor time the process has taken.
@@ -50,6 +75,7 @@ func BenchmarkRecords(b *testing.B) {
 			b.ReportMetric(l.cpu/float64(l.size), "cpu-µs/asset")
 		})
 	}
+	b.Run("index size/keys", func(b *testing.B) { b.ReportMetric(indexSize(b, all[1])/float64(all[1].size), "B/post") })
 	for _, size := range []int{200, 1} {
 		for _, l := range all {
 			b.Run(fmt.Sprintf("add/%d/%s", size, l.name), func(b *testing.B) {
@@ -88,14 +114,18 @@ func BenchmarkRecords(b *testing.B) {
 			}
 			s.in.Limit = 50
 			b.Run(s.name+"/"+l.name, func(b *testing.B) {
+				cpu := 0.0
 				for b.Loop() {
 					b.StopTimer()
 					l.add(b, l.batch(1)) // so that no result is remembered
+					before := processor()
 					b.StartTimer()
 					if _, err := l.svc.Search(ctx, by, postsLibrary, s.in); err != nil {
 						b.Fatal(err)
 					}
+					cpu += processor() - before
 				}
+				b.ReportMetric(cpu/float64(b.N), "cpu-µs")
 			})
 		}
 	}
