@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -36,12 +37,16 @@ func (r *Reader) Audit(ctx context.Context, entries iter.Seq2[Entry, error]) ite
 		}
 		err := r.ready()
 		if err == nil {
-			_, err = r.load(ctx)
+			err = r.load(ctx)
 		}
 		if err == nil {
 			err = a.compare(ctx, entries)
 		}
-		if err != nil && !a.left {
+		switch {
+		case a.left:
+		case errors.Is(err, errDamaged):
+			yield(err.Error(), nil)
+		case err != nil:
 			yield("", err)
 		}
 	}
@@ -145,41 +150,42 @@ func (a *audit) except(s, o *Set, format, term string) bool {
 
 // lists calls fn with each list as it is with the changes in segments. If check is true, it yields what is wrong with a list in itself.
 func (a *audit) lists(ctx context.Context, check bool, fn func(term string, s *Set) bool) error {
-	s, tail, last := &Set{}, int64(-1), int64(-1)
+	s, tail, last, before := &Set{}, int64(0), int64(-1), ""
 	wrong := func(format string, args ...any) {
 		if check {
 			a.yield(fmt.Sprintf(format, args...))
 		}
 	}
 	return a.walk(ctx, "", func(key string, v []byte) {
-		all := ordinals(v)
+		list := ordinals(v)
 		from, _, _, _ := open(v)
-		_, number, full := strings.Cut(key[len(a.Index.lists()):], " ")
-		switch {
-		case len(all) == 0:
-			wrong("the block %.200q has no ordinals", key)
-		case all[0] < from || full && record.Number(from) != number:
-			wrong("the block %.200q begins with %d, but says that it begins with %d", key, all[0], from)
-		case full && (tail < 0 || all[len(all)-1] >= tail):
-			wrong("the block %.200q goes on after the beginning of the last one of its list", key)
-		case full && all[0] <= last:
-			wrong("the block %.200q overlaps the one before", key)
+		what := fmt.Sprintf("the block %.200q", key)
+		if key == "" {
+			what, tail = "a tail", from
 		}
-		for i := range all {
-			if i > 0 && all[i] <= all[i-1] || all[i] < 1 {
-				wrong("the block %.200q has %d out of order", key, all[i])
+		for i, o := range list {
+			if i > 0 && o <= list[i-1] || o < 1 {
+				wrong("%s has %d out of order, after the term %.80q", what, o, before)
 			}
 		}
-		if len(all) == 0 {
-			return
-		}
-		if full {
-			last = all[len(all)-1]
-		} else {
-			tail = from
+		switch _, number, block := strings.Cut(strings.TrimPrefix(key, a.blocks()), " "); {
+		case len(list) == 0 && (block || from == 0):
+			wrong("%s has no ordinals, after the term %.80q", what, before)
+		case len(list) == 0:
+		case block && record.Number(from) != number:
+			wrong("%s says that it begins with %d", what, from)
+		case block && list[len(list)-1] >= tail:
+			wrong("%s goes on after the beginning of the tail, %d", what, tail)
+		case block && list[0] <= last:
+			wrong("%s overlaps the one before", what)
+		case block:
+			last = list[len(list)-1]
 		}
 		s.addBlock(v)
 	}, func(term string, changes [][]byte) bool {
+		if check && before != "" && term <= before {
+			wrong("the term %.80q stands after %.80q", term, before)
+		}
 		for _, part := range changes {
 			for c := range each(part) {
 				if s.has(c.ordinal) != c.gone {
@@ -189,7 +195,7 @@ func (a *audit) lists(ctx context.Context, check bool, fn func(term string, s *S
 			s.apply(part)
 		}
 		more := !a.left && fn(term, s)
-		s, tail, last = &Set{}, -1, -1
+		s, tail, last, before = &Set{}, 0, -1, term
 		return more
 	})
 }
@@ -206,7 +212,7 @@ func (w *Writer) Clear(ctx context.Context) (more bool, err error) {
 	w.segments = nil
 	var keys []string
 	segments := storage.Prefix(record.Prefix(w.Space, w.Name+"new/"))
-	for _, in := range []storage.Range{segments, storage.Prefix(w.lists())} {
+	for _, in := range []storage.Range{segments, storage.Prefix(w.leaves()), storage.Prefix(w.blocks())} {
 		in.Limit = clearAtOnce
 		for e, err := range w.r.Scan(ctx, in) {
 			if err != nil {

@@ -7,21 +7,31 @@ import (
 	"slices"
 )
 
-// A posting list is kept in blocks. The key of the newest one, the tail, is the list's own; the keys of the others have the lowest
-// ordinal that the block may have behind it. So most additions read and write a key that is known, and a rare term has one entry.
-// Each list that has ordinals has a tail with ordinals.
+// A posting list has its last ordinals, the tail, in a leaf together with the tails of the terms beside it. The key of a leaf is its
+// first term. So rare terms have no entry of their own, and a fold writes those that are beside each other at once. The other ordinals,
+// if there are any, are in blocks of their own, whose keys have the lowest ordinal that the block may have behind the term. When a tail
+// gets too long, its ordinals go to the end of the last block.
 //
-// A block begins with the lowest ordinal that it may have, from, shifted to the left by one bit for its form:
-//   - 0, sparse: the gaps between its ordinals as varints, beginning at from;
+// A leaf is a list of entries as a segment has them, with a tail each. A tail and a block begin with the lowest ordinal that they may have,
+// from, shifted to the left by one bit for their form:
+//   - 0, sparse: the gaps between the ordinals as varints, beginning at from;
 //   - 1, dense: how many 64s the bitmap begins behind from, and the bitmap without zero bytes at its end.
+//
+// A tail may have no ordinals, if there are blocks before it.
 
-// blockLimit is how many bytes of ordinals a block has at most.
-const blockLimit = 480
+const (
+	blockLimit = 480 // how many bytes of ordinals a block has at most
+	tailLimit  = 96  // how many bytes a tail has at most
+	leafLimit  = 480 // how many bytes a leaf has at most, if it has more than one term
+)
 
 var errDamaged = errors.New("index: a block or a segment is damaged: build the index anew")
 
 // appendBlock encodes ascending ordinals, which must fit.
 func appendBlock(b []byte, from int64, list []int64) []byte {
+	if len(list) == 0 {
+		return binary.AppendUvarint(b, uint64(from)<<1)
+	}
 	sparse, last := 0, from
 	for _, o := range list {
 		sparse += varintLen(uint64(o - last))

@@ -11,3 +11,28 @@ func Small(t *testing.T) {
 
 // FoldAt is how many changes there are when a fold begins.
 func FoldAt() int { return foldAt }
+
+// SetTail returns a leaf with another tail for a term, nil for none.
+func SetTail(leaf []byte, term string, value []byte) (out []byte) {
+	var last []byte
+	add := func(t string, v []byte) {
+		if v != nil {
+			out = appendEntry(out, common(last, []byte(t)), []byte(t), v)
+			last = []byte(t)
+		}
+	}
+	c, done := cursor{rest: leaf}, false
+	for c.next(); c.ok; c.next() {
+		if !done && string(c.term) >= term {
+			add(term, value)
+			done = true
+		}
+		if string(c.term) != term {
+			add(string(c.term), c.changes)
+		}
+	}
+	if !done {
+		add(term, value)
+	}
+	return out
+}

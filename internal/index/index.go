@@ -3,10 +3,11 @@
 //
 //	index               the state: which segments there are
 //	new/<number>        a segment: the changes of one update, or of several
-//	t/<term> <ordinal>  a block of the list of a term, without an ordinal the newest one
+//	t/<term>            a leaf: the last ordinals of the lists of this term and of some after it
+//	b/<term> <ordinal>  a block: ordinals of a list before those
 //
 // What an update changes is put as one segment, since its terms are all over the index. Segments are merged as they become more, and when
-// they have some 250,000 changes together, these are folded into the blocks: by later updates, in slices of a few milliseconds. So a block
+// they have some 250,000 changes together, these are folded into leaves and blocks: by later updates, in slices of a few milliseconds. So a block
 // is written once for thousands of records. The state has the first term that is not folded yet. What is below it has the changes of the
 // segments that are being folded in its blocks, and everything else has not.
 //
@@ -14,9 +15,11 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -38,14 +41,16 @@ func (x Index) segmentKey(number int64) string {
 	return record.Key(x.Space, x.Name+"new/", record.Number(number))
 }
 
-// lists is what the keys of all lists begin with.
-func (x Index) lists() string           { return record.Prefix(x.Space, x.Name+"t/") }
-func (x Index) list(term string) string { return x.lists() + record.Escape(term) }
+// leaves and blocks are what their keys begin with.
+func (x Index) leaves() string           { return record.Prefix(x.Space, x.Name+"t/") }
+func (x Index) leaf(term string) string  { return x.leaves() + record.Escape(term) }
+func (x Index) blocks() string           { return record.Prefix(x.Space, x.Name+"b/") }
+func (x Index) block(term string) string { return x.blocks() + record.Escape(term) }
 
 func blockKey(list string, from int64) string { return list + " " + record.Number(from) }
 
-// fullBlocks is the range of the blocks of a list but the tail.
-func fullBlocks(list string) storage.Range {
+// all is the range of the blocks of a list.
+func all(list string) storage.Range {
 	return storage.Range{From: list + " ", To: list + "!"}
 }
 
@@ -54,9 +59,14 @@ func blockWith(list string, ordinal int64) storage.Range {
 	return storage.Range{From: list + " ", To: blockKey(list, ordinal) + " ", Reverse: true, Limit: 1}
 }
 
+// leafWith is a range that yields the leaf that a term belongs to.
+func (x Index) leafWith(term string) storage.Range {
+	return storage.Range{From: x.leaves(), To: x.leaf(term) + "\x00", Reverse: true, Limit: 1}
+}
+
 // termOf returns the term of the key of a block.
 func (x Index) termOf(key string) string {
-	term, _, _ := strings.Cut(key[len(x.lists()):], " ")
+	term, _, _ := strings.Cut(key[len(x.blocks()):], " ")
 	return record.Unescape(term)
 }
 
@@ -108,40 +118,134 @@ func (r *Reader) ready() error {
 	return nil
 }
 
-// load reads the segments, and the values of some keys in the same trip.
-func (r *Reader) load(ctx context.Context, keys ...string) (values [][]byte, err error) {
+// load reads the segments.
+func (r *Reader) load(ctx context.Context) error {
 	if r.writer != nil {
 		r.own = r.writer.unwritten()
 	}
-	segments := r.segments
+	if r.segments != nil {
+		return nil
+	}
+	segments := make([]segment, len(r.state.Segments))
 	var missing []int
-	if segments == nil {
-		segments = make([]segment, len(r.state.Segments))
-		for i, s := range r.state.Segments {
-			key := r.segmentKey(s.Number)
-			if segments[i] = r.Cache.get(key); segments[i] == nil {
-				missing = append(missing, i)
-				keys = append(keys, key)
-			}
+	var keys []string
+	for i, s := range r.state.Segments {
+		key := r.segmentKey(s.Number)
+		if segments[i] = r.Cache.get(key); segments[i] == nil {
+			missing, keys = append(missing, i), append(keys, key)
 		}
 	}
 	if len(keys) > 0 {
-		if values, err = r.r.Get(ctx, keys...); err != nil {
-			return nil, err
+		values, err := r.r.Get(ctx, keys...)
+		if err != nil {
+			return err
 		}
-	}
-	found := len(keys) - len(missing)
-	for i, at := range missing {
-		segments[at] = values[found+i]
-		if values[found+i] == nil {
-			return nil, fmt.Errorf("%w (there is no %q)", errDamaged, keys[found+i])
-		}
-		if r.writer == nil { // a transaction may be rolled back, and its numbers given again
-			r.Cache.put(keys[found+i], segments[at])
+		for i, at := range missing {
+			if segments[at] = values[i]; values[i] == nil {
+				return fmt.Errorf("%w (there is no %q)", errDamaged, keys[i])
+			}
+			if r.writer == nil { // a transaction may be rolled back, and its numbers given again
+				r.Cache.put(keys[i], segments[at])
+			}
 		}
 	}
 	r.segments = segments
-	return values[:found:found], nil
+	return nil
+}
+
+// manyTerms is from how many terms of a kind on, which their first byte tells, everything between them is read at once.
+const manyTerms = 16
+
+// leavesOf returns the leaves that some terms belong to, in the order of their keys. The terms are sorted.
+func (r *Reader) leavesOf(ctx context.Context, terms []string) ([]storage.Entry, error) {
+	var single, runs []storage.Range
+	for len(terms) > 0 {
+		n := 1
+		for n < len(terms) && terms[0] != "" && terms[n][0] == terms[0][0] {
+			n++
+		}
+		if n < manyTerms {
+			for _, term := range terms[:n] {
+				single = append(single, r.leafWith(term))
+			}
+		} else {
+			first := r.leafWith(terms[0])
+			single = append(single, first)
+			runs = append(runs, storage.Range{From: first.To, To: r.leafWith(terms[n-1]).To})
+		}
+		terms = terms[n:]
+	}
+	return r.scanLeaves(ctx, single, runs)
+}
+
+// scanLeaves returns the leaves in ranges, in the order of their keys.
+func (r *Reader) scanLeaves(ctx context.Context, lists ...[]storage.Range) (found []storage.Entry, err error) {
+	for _, ranges := range lists {
+		if len(ranges) == 0 {
+			continue
+		}
+		for e, err := range r.r.Scan(ctx, ranges...) {
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, func(a, b storage.Entry) int { return strings.Compare(a.Key, b.Key) })
+	return slices.CompactFunc(found, func(a, b storage.Entry) bool { return a.Key == b.Key }), nil
+}
+
+// leafIn returns the place of the leaf that a term belongs to, -1 if there is none.
+func (x Index) leafIn(leaves []storage.Entry, term string) int {
+	i, found := slices.BinarySearchFunc(leaves, x.leaf(term), func(e storage.Entry, key string) int { return strings.Compare(e.Key, key) })
+	if found {
+		return i
+	}
+	return i - 1
+}
+
+// tails returns the tails of terms.
+func (r *Reader) tails(ctx context.Context, sets [][]string) (map[string][]byte, error) {
+	terms := slices.Sorted(slices.Values(slices.Concat(sets...)))
+	terms = slices.Compact(terms)
+	leaves, err := r.leavesOf(ctx, terms)
+	if err != nil {
+		return nil, err
+	}
+	tails := make(map[string][]byte, len(terms))
+	for _, term := range terms {
+		if i := r.leafIn(leaves, term); i >= 0 {
+			if tails[term], err = findIn(leaves[i].Value, term); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return tails, nil
+}
+
+// below yields the terms that begin with a prefix and have a tail, and their tails.
+func (r *Reader) below(ctx context.Context, prefix string) iter.Seq2[cursor, error] {
+	return func(yield func(cursor, error) bool) {
+		first, rest := r.leafWith(prefix), storage.Prefix(r.leaf(prefix))
+		rest.From = first.To
+		for _, in := range []storage.Range{first, rest} {
+			for e, err := range r.r.Scan(ctx, in) {
+				c := cursor{rest: e.Value}
+				if err == nil {
+					c.next()
+				}
+				for ; err == nil && c.ok; c.next() {
+					if strings.HasPrefix(string(c.term), prefix) && !yield(c, nil) {
+						return
+					}
+				}
+				if err = cmp.Or(err, c.err); err != nil {
+					yield(c, err)
+					return
+				}
+			}
+		}
+	}
 }
 
 // cursors returns cursors at the first term from a given one on whose changes are not in the blocks. They are in the order of time.
@@ -189,22 +293,12 @@ func (r *Reader) Find(ctx context.Context, q Query) (*Set, error) {
 	if err := r.ready(); err != nil {
 		return nil, err
 	}
-	var terms, keys []string
-	known := map[string][]byte{} // tails
-	for _, set := range q.All {
-		for _, term := range set {
-			if _, twice := known[term]; !twice {
-				known[term] = nil
-				terms, keys = append(terms, term), append(keys, r.list(term))
-			}
-		}
-	}
-	tails, err := r.load(ctx, keys...)
-	if err != nil {
+	if err := r.load(ctx); err != nil {
 		return nil, err
 	}
-	for i, term := range terms {
-		known[term] = tails[i]
+	known, err := r.tails(ctx, q.All)
+	if err != nil {
+		return nil, err
 	}
 	// What has the fewest ordinals first, as far as the tails tell.
 	type union struct {
@@ -249,10 +343,10 @@ func roughSize(tail []byte) int64 {
 		return 0
 	}
 	list := ordinals(tail)
-	if len(list) == 0 {
-		return 0
-	}
 	from, _, _, _ := open(tail)
+	if len(list) == 0 {
+		return from
+	}
 	last := list[len(list)-1]
 	return int64(float64(len(list)) * float64(last+1) / float64(last-from+1))
 }
@@ -274,7 +368,7 @@ func (r *Reader) anyOf(ctx context.Context, terms []string, tails map[string][]b
 		if err != nil {
 			return nil, err
 		}
-		into, list := out, r.list(term)
+		into, list := out, r.block(term)
 		for _, c := range changes {
 			if into == out && removes(c) {
 				into = &Set{}
@@ -298,7 +392,7 @@ func (r *Reader) anyOf(ctx context.Context, terms []string, tails map[string][]b
 				}
 			}
 		default:
-			ranges = append(ranges, fullBlocks(list))
+			ranges = append(ranges, all(list))
 		}
 	}
 	if len(ranges) > 0 {
@@ -314,21 +408,42 @@ func (r *Reader) anyPrefix(ctx context.Context, prefixes []string) (*Set, error)
 	out, apart := &Set{}, map[string]*Set{}
 	var ranges []storage.Range
 	for _, p := range prefixes {
-		ranges = append(ranges, storage.Prefix(r.list(p)))
-		err := r.below(p, func(term string, changes [][]byte) {
-			for _, c := range changes {
+		m := merger{cursors: r.cursors(p)}
+		for m.next(); m.ok && strings.HasPrefix(string(m.term), p); m.next() {
+			into := out
+			for _, c := range m.changes {
 				if removes(c) {
-					apart[r.list(term)] = &Set{}
+					into = nil
 				}
 			}
-			if apart[r.list(term)] == nil {
-				for _, c := range changes {
-					out.apply(c)
-				}
+			if into == nil {
+				apart[r.block(string(m.term))] = &Set{}
+				continue
 			}
-		})
-		if err != nil {
+			for _, c := range m.changes {
+				out.apply(c)
+			}
+		}
+		if err := damage(m.cursors); err != nil {
 			return nil, err
+		}
+		blocks := false
+		for c, err := range r.below(ctx, p) {
+			if err != nil {
+				return nil, err
+			}
+			into := out
+			if len(apart) > 0 {
+				if s := apart[r.block(string(c.term))]; s != nil {
+					into = s
+				}
+			}
+			into.addBlock(c.changes)
+			from, _, _, _ := open(c.changes)
+			blocks = blocks || from > 0
+		}
+		if blocks {
+			ranges = append(ranges, storage.Prefix(r.block(p)))
 		}
 	}
 	if len(ranges) > 0 {
@@ -339,15 +454,6 @@ func (r *Reader) anyPrefix(ctx context.Context, prefixes []string) (*Set, error)
 	return out, r.settle(out, apart)
 }
 
-// below calls fn with the changes of each term that begins with a prefix and has some.
-func (r *Reader) below(prefix string, fn func(term string, changes [][]byte)) error {
-	m := merger{cursors: r.cursors(prefix)}
-	for m.next(); m.ok && strings.HasPrefix(string(m.term), prefix); m.next() {
-		fn(string(m.term), m.changes)
-	}
-	return damage(m.cursors)
-}
-
 // read adds blocks to the set of their list, or to out if their list has none.
 func (r *Reader) read(ctx context.Context, ranges []storage.Range, out *Set, apart map[string]*Set) error {
 	for e, err := range r.r.Scan(ctx, ranges...) {
@@ -356,8 +462,8 @@ func (r *Reader) read(ctx context.Context, ranges []storage.Range, out *Set, apa
 		}
 		into := out
 		if len(apart) > 0 {
-			list, _, _ := strings.Cut(e.Key[len(r.lists()):], " ")
-			if s := apart[r.lists()+list]; s != nil {
+			list, _, _ := strings.Cut(e.Key[len(r.blocks()):], " ")
+			if s := apart[r.blocks()+list]; s != nil {
 				into = s
 			}
 		}
@@ -396,7 +502,7 @@ func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, fn func(
 	if err := r.ready(); err != nil {
 		return err
 	}
-	if _, err := r.load(ctx); err != nil {
+	if err := r.load(ctx); err != nil {
 		return err
 	}
 	n := int64(0)
@@ -418,48 +524,65 @@ func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, fn func(
 	})
 }
 
-// walk calls, for each term that begins with a prefix, block with each of its blocks and then end with its changes that are not in them,
-// until end returns false. The segments are loaded.
-func (r *Reader) walk(ctx context.Context, prefix string, block func(key string, v []byte), end func(term string, changes [][]byte) bool) error {
+// walk calls, for each term that begins with a prefix, block with its tail, for which key is "", and then with each of its blocks, and
+// then end with its changes that are in neither, until end returns false. The segments are loaded.
+func (r *Reader) walk(ctx context.Context, prefix string, block func(key string, v []byte), end func(term string, changes [][]byte) bool) (err error) {
 	m := merger{cursors: r.cursors(prefix)}
 	m.next()
-	// before ends the terms without blocks that come before one, or all.
-	before := func(term string, all bool) bool {
-		for m.ok && strings.HasPrefix(string(m.term), prefix) && (all || string(m.term) < term) {
-			if !end(string(m.term), m.changes) {
-				return false
+	changed := func() bool { return m.ok && strings.HasPrefix(string(m.term), prefix) }
+	next, stop := iter.Pull2(r.r.Scan(ctx, storage.Prefix(r.block(prefix))))
+	defer stop()
+	var e storage.Entry
+	begun, more := false, true
+	// ofBlocks goes through the blocks of a list.
+	ofBlocks := func(list string) error {
+		for more {
+			if begun {
+				if !strings.HasPrefix(e.Key, list+" ") {
+					if e.Key > list { // of a later one
+						return nil
+					}
+					return fmt.Errorf("%w (%q has no tail)", errDamaged, e.Key)
+				}
+				block(e.Key, e.Value)
 			}
-			m.next()
+			begun = true
+			if e, err, more = next(); err != nil {
+				return err
+			}
 		}
-		return true
+		return nil
 	}
-	at, list := "", ""
-	// ended ends the term of the blocks that were read last, if there is one.
-	ended := func() bool {
-		if list == "" || !m.ok || string(m.term) != at {
-			return list == "" || end(at, nil)
-		}
-		defer m.next()
-		return end(at, m.changes)
-	}
-	for e, err := range r.r.Scan(ctx, storage.Prefix(r.list(prefix))) {
+	for c, err := range r.below(ctx, prefix) {
 		if err != nil {
 			return err
 		}
-		if list == "" || !strings.HasPrefix(e.Key, list) || len(e.Key) > len(list) && e.Key[len(list)] != ' ' {
-			if !ended() {
+		for changed() && string(m.term) < string(c.term) {
+			if !end(string(m.term), m.changes) {
 				return damage(m.cursors)
 			}
-			at = r.termOf(e.Key)
-			list = r.list(at)
-			if !before(at, false) {
-				return damage(m.cursors)
+			m.next()
+		}
+		block("", c.changes)
+		if from, _, _, _ := open(c.changes); from > 0 {
+			if err := ofBlocks(r.block(string(c.term))); err != nil {
+				return err
 			}
 		}
-		block(e.Key, e.Value)
+		term, changes := string(c.term), [][]byte(nil)
+		if changed() && string(m.term) == term {
+			changes = slices.Clone(m.changes)
+			m.next()
+		}
+		if !end(term, changes) {
+			return damage(m.cursors)
+		}
 	}
-	if ended() {
-		before("", true)
+	for changed() && end(string(m.term), m.changes) {
+		m.next()
+	}
+	if err := ofBlocks(r.blocks() + "\xff"); err != nil { // none are left
+		return err
 	}
 	return damage(m.cursors)
 }

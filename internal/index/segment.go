@@ -87,15 +87,25 @@ func (b *builder) add(term []byte, changes []change) {
 	if b.terms%wholeTerms == 0 {
 		b.places = append(b.places, uint32(len(b.out)))
 	} else {
-		for same < min(len(term), len(b.last)) && term[same] == b.last[same] {
-			same++
-		}
+		same = common(term, b.last)
 	}
 	b.terms++
 	b.changes += len(changes)
 	b.last = append(b.last[:0], term...)
-	b.out = appendBytes(binary.AppendUvarint(b.out, uint64(same)), term[same:])
-	b.out = appendBytes(b.out, appendChanges(nil, changes))
+	b.out = appendEntry(b.out, same, term, appendChanges(nil, changes))
+}
+
+// appendEntry appends an entry whose term has so many bytes of the one before.
+func appendEntry(b []byte, same int, term, value []byte) []byte {
+	return appendBytes(appendBytes(binary.AppendUvarint(b, uint64(same)), term[same:]), value)
+}
+
+// common returns how many bytes two terms begin with together.
+func common(a, b []byte) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 func (b *builder) segment() segment {
@@ -179,11 +189,16 @@ func (s segment) find(term string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return findIn(b, term)
+}
+
+// findIn returns what a term has in entries that begin with a whole term, nil if it is not there.
+func findIn(b []byte, term string) ([]byte, error) {
 	equal := 0 // how many bytes of the term the entry before has, which is below it
 	for len(b) > 0 {
 		same, rest := number(b)
 		suffix, rest, ok := part(rest)
-		changes, rest, ok2 := part(rest)
+		value, rest, ok2 := part(rest)
 		if !ok || !ok2 {
 			return nil, errDamaged
 		}
@@ -195,7 +210,7 @@ func (s segment) find(term string) ([]byte, error) {
 			return nil, nil
 		}
 		if string(suffix) == term[equal:] {
-			return changes, nil
+			return value, nil
 		}
 		i := 0
 		for i < len(suffix) && equal < len(term) && suffix[i] == term[equal] {

@@ -157,7 +157,7 @@ func (w *Writer) append(ctx context.Context, s segment, n int) error {
 	}
 	kept := len(all) - merge
 	if merge > 0 {
-		if _, err := w.load(ctx); err != nil {
+		if err := w.load(ctx); err != nil {
 			return err
 		}
 		m, keys := merger{}, []string{}
@@ -184,15 +184,16 @@ func (w *Writer) append(ctx context.Context, s segment, n int) error {
 	return w.tx.Put(ctx, storage.Entry{Key: w.segmentKey(w.state.Next - 1), Value: s})
 }
 
-// task is a term whose changes are folded.
+// task is a term with changes of its list, or of its blocks.
 type task struct {
-	list    string
+	term    string
 	changes []change
+	spilled int // how many of the last changes add what was in the tail
 }
 
 // fold folds changes into blocks: those of at most so many terms, and of more terms only until there are so many changes.
 func (w *Writer) fold(ctx context.Context, terms, changes int) error {
-	if _, err := w.load(ctx); err != nil {
+	if err := w.load(ctx); err != nil {
 		return err
 	}
 	m := merger{}
@@ -202,7 +203,7 @@ func (w *Writer) fold(ctx context.Context, terms, changes int) error {
 	var all []task
 	for m.next(); m.ok && len(all) < terms && changes > 0; m.next() {
 		if list := together(m.changes); len(list) > 0 {
-			all = append(all, task{w.list(string(m.term)), list})
+			all = append(all, task{term: string(m.term), changes: list})
 			changes -= len(list)
 		}
 	}
@@ -225,56 +226,221 @@ func (w *Writer) fold(ctx context.Context, terms, changes int) error {
 	return w.tx.Delete(ctx, keys...)
 }
 
-// apply changes the blocks of lists.
+// apply changes lists. The tasks are sorted by terms.
 func (w *Writer) apply(ctx context.Context, all []task) error {
-	keys := make([]string, len(all))
-	for i, at := range all {
-		keys[i] = at.list
+	if len(all) == 0 {
+		return nil
 	}
-	tails, err := w.r.Get(ctx, keys...)
+	leaves, err := w.leavesToChange(ctx, all)
 	if err != nil {
 		return err
 	}
-	var e edits
-	var old []task // the changes before the tails
-	for i, at := range all {
-		from, _, _, _ := open(tails[i])
-		n := 0
-		for n < len(at.changes) && at.changes[n].ordinal < from {
+	// Each leaf with the tasks of its terms. Those before the first leaf get one of their own.
+	var changed []*leafChange
+	for len(all) > 0 {
+		at := w.leafIn(leaves, all[0].term)
+		n := 1
+		for n < len(all) && w.leafIn(leaves, all[n].term) == at {
 			n++
 		}
-		if n > 0 {
-			old = append(old, task{at.list, at.changes[:n]})
+		l := &leafChange{}
+		if at >= 0 {
+			l.key, l.value = leaves[at].Key, leaves[at].Value
 		}
-		if n < len(at.changes) {
-			e.rewrite(at.list, at.list, tails[i], at.changes[n:])
+		if err := l.apply(all[:n]); err != nil {
+			return err
 		}
+		changed, all = append(changed, l), all[n:]
 	}
-	for part := range slices.Chunk(old, 100) {
-		if err := w.applyOld(ctx, &e, part); err != nil {
+	var blocks []task
+	for _, l := range changed {
+		blocks = append(blocks, l.blocks...)
+	}
+	for part := range slices.Chunk(blocks, 100) {
+		if err := w.applyBlocks(ctx, part); err != nil {
 			return err
 		}
 	}
+	var e edits
+	for _, l := range changed {
+		if err := w.dropEmpty(ctx, l); err != nil {
+			return err
+		}
+		w.writeLeaf(&e, l)
+	}
 	return e.write(ctx, w.tx)
+}
+
+// leavesToChange returns the leaves that the terms of tasks belong to, and others between them.
+func (w *Writer) leavesToChange(ctx context.Context, all []task) ([]storage.Entry, error) {
+	terms := make([]string, len(all))
+	for i, at := range all {
+		terms[i] = at.term
+	}
+	run := storage.Range{From: w.leaf(terms[0]), To: w.leafWith(terms[len(terms)-1]).To, Limit: 4 * len(terms)}
+	n, err := w.r.Estimate(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if n >= 2*len(terms) { // few of many
+		ranges := make([]storage.Range, len(terms))
+		for i, term := range terms {
+			ranges[i] = w.leafWith(term)
+		}
+		return w.scanLeaves(ctx, ranges)
+	}
+	var found []storage.Entry
+	first := w.leafWith(terms[0])
+	for _, in := range []storage.Range{first, {From: first.To, To: run.To, Expect: n}} {
+		for e, err := range w.r.Scan(ctx, in) {
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, e)
+		}
+	}
+	return found, nil
+}
+
+// leafChange is a leaf, nil if it is not there yet, and what becomes of it.
+type leafChange struct {
+	key    string
+	value  []byte
+	tails  []tail
+	blocks []task   // what changes in the blocks of its terms
+	empty  []string // terms whose tail has no ordinals, and whose blocks have fewer than before
+}
+
+// tail is an entry of a leaf.
+type tail struct{ term, value []byte }
+
+// apply computes the tails after tasks.
+func (l *leafChange) apply(all []task) error {
+	c := cursor{rest: l.value}
+	c.next()
+	keep := func() { l.tails = append(l.tails, tail{slices.Clone(c.term), c.changes}); c.next() }
+	for _, t := range all {
+		for c.ok && string(c.term) < t.term {
+			keep()
+		}
+		if c.ok && string(c.term) == t.term {
+			l.change(t, c.changes)
+			c.next()
+		} else {
+			l.change(t, nil)
+		}
+	}
+	for c.ok {
+		keep()
+	}
+	return c.err
+}
+
+// change applies changes to a tail, nil if there is none.
+func (l *leafChange) change(t task, before []byte) {
+	from, _, _, _ := open(before)
+	n := 0
+	for n < len(t.changes) && t.changes[n].ordinal < from {
+		n++
+	}
+	blocks := task{term: t.term, changes: t.changes[:n:n]}
+	list := ordinals(before)
+	if n < len(t.changes) {
+		list = changed(list, t.changes[n:])
+	}
+	value := appendBlock(nil, from, list)
+	if len(value) > tailLimit {
+		for _, o := range list {
+			blocks.changes = append(blocks.changes, change{ordinal: o})
+		}
+		blocks.spilled = len(list)
+		from, list = list[len(list)-1]+1, nil
+		value = appendBlock(nil, from, nil)
+	}
+	if len(blocks.changes) > 0 {
+		l.blocks = append(l.blocks, blocks)
+	}
+	if len(list) == 0 && from == 0 {
+		return
+	}
+	if len(list) == 0 && blocks.spilled == 0 {
+		l.empty = append(l.empty, t.term)
+	}
+	l.tails = append(l.tails, tail{[]byte(t.term), value})
+}
+
+// dropEmpty drops the tails without ordinals that have no blocks any more.
+func (w *Writer) dropEmpty(ctx context.Context, l *leafChange) error {
+	for _, term := range l.empty {
+		in := all(w.block(term))
+		in.Limit = 1
+		some := false
+		for _, err := range w.r.Scan(ctx, in) {
+			if err != nil {
+				return err
+			}
+			some = true
+		}
+		if !some {
+			l.tails = slices.DeleteFunc(l.tails, func(t tail) bool { return string(t.term) == term })
+		}
+	}
+	return nil
+}
+
+// writeLeaf replaces a leaf by as many as its tails need.
+func (w *Writer) writeLeaf(e *edits, l *leafChange) {
+	size := 0
+	for _, t := range l.tails {
+		size += len(t.term) + len(t.value)
+	}
+	most := leafLimit // in leaves of the same size
+	if n := (size + leafLimit - 1) / leafLimit; n > 1 {
+		most = size/n + tailLimit/2
+	}
+	replaced := false
+	var key string
+	var value, last []byte
+	put := func() {
+		if value != nil {
+			e.puts = append(e.puts, storage.Entry{Key: key, Value: value})
+			replaced = replaced || key == l.key
+		}
+	}
+	for _, t := range l.tails {
+		if value == nil || len(value)+len(t.value) > most {
+			put()
+			key, value, last = w.leaf(string(t.term)), []byte{}, nil
+		}
+		value = appendEntry(value, common(last, t.term), t.term, t.value)
+		last = t.term
+	}
+	put()
+	if l.value != nil && !replaced {
+		e.deletes = append(e.deletes, l.key)
+	}
 }
 
 // manyPlaces is from how many changes on all blocks of a list are read, in place of those that change.
 const manyPlaces = 50
 
-// applyOld applies changes to the blocks before the tails, of which it is not known beforehand where they begin.
-func (w *Writer) applyOld(ctx context.Context, e *edits, all []task) error {
+// applyBlocks applies changes to blocks, of which it is not known beforehand where they begin.
+func (w *Writer) applyBlocks(ctx context.Context, all []task) error {
 	var ranges []storage.Range
-	for _, at := range all {
-		places := at.changes
-		if len(places) > manyPlaces {
-			places = places[len(places)-1:]
+	for _, t := range all {
+		list := w.block(t.term)
+		places := t.changes[:len(t.changes)-t.spilled]
+		switch {
+		case len(places) > manyPlaces:
+			in := blockWith(list, t.changes[len(t.changes)-1].ordinal)
+			in.Limit = 0
+			ranges = append(ranges, in)
+			continue
+		case t.spilled > 0: // what was in the tail goes into the last block
+			places = t.changes[:len(places)+1]
 		}
 		for _, c := range places {
-			in := blockWith(at.list, c.ordinal)
-			if len(at.changes) > manyPlaces {
-				in.Limit = 0
-			}
-			ranges = append(ranges, in)
+			ranges = append(ranges, blockWith(list, c.ordinal))
 		}
 	}
 	blocks, keys := map[string][]byte{}, []string(nil)
@@ -299,95 +465,51 @@ func (w *Writer) applyOld(ctx context.Context, e *edits, all []task) error {
 		}
 		return keys[i]
 	}
-	for _, at := range all {
-		for first := 0; first < len(at.changes); {
-			key, end := blockOf(at.list, at.changes[first].ordinal), first+1
-			for end < len(at.changes) && blockOf(at.list, at.changes[end].ordinal) == key {
+	var e edits
+	for _, t := range all {
+		list := w.block(t.term)
+		for first := 0; first < len(t.changes); {
+			key, end := blockOf(list, t.changes[first].ordinal), first+1
+			for end < len(t.changes) && blockOf(list, t.changes[end].ordinal) == key {
 				end++
 			}
-			e.rewrite(at.list, key, blocks[key], at.changes[first:end])
+			e.rewrite(list, key, blocks[key], t.changes[first:end])
 			first = end
 		}
 	}
-	return nil
+	return e.write(ctx, w.tx)
 }
 
-// edits are the changes of blocks.
+// edits are the changes of leaves and blocks.
 type edits struct {
 	puts    []storage.Entry
 	deletes []string
-	empty   []string // lists whose tail has nothing left, and may not be the only block
 }
 
 // rewrite applies changes to a block, nil if it is not there, and splits it if it gets too long.
 func (e *edits) rewrite(list, key string, block []byte, changes []change) {
-	var from int64
-	var all []int64
-	if block != nil {
-		from, _, _, _ = open(block)
-		all = ordinals(block)
-	}
-	tail := key == list
-	all = changed(all, changes)
-	switch {
-	case len(all) > 0:
-	case tail && from > 0:
-		e.empty = append(e.empty, list)
-		return
-	default:
-		if block != nil {
-			e.deletes = append(e.deletes, key)
-		}
-		return
+	from, _, _, _ := open(block)
+	all := changed(ordinals(block), changes)
+	if len(all) == 0 && block != nil {
+		e.deletes = append(e.deletes, key)
 	}
 	for len(all) > 0 {
 		n := fits(from, all)
-		if !tail || n < len(all) {
-			key = blockKey(list, from)
-		} else {
-			key = list
-		}
-		e.puts = append(e.puts, storage.Entry{Key: key, Value: appendBlock(nil, from, all[:n])})
+		e.puts = append(e.puts, storage.Entry{Key: blockKey(list, from), Value: appendBlock(nil, from, all[:n])})
 		if all = all[n:]; len(all) > 0 {
 			from = all[0]
 		}
 	}
 }
 
-// write writes what was changed. Of a list whose tail is empty the block before becomes the tail.
 func (e *edits) write(ctx context.Context, t storage.Tx) error {
 	if len(e.deletes) > 0 {
 		if err := t.Delete(ctx, e.deletes...); err != nil {
 			return err
 		}
 	}
-	if len(e.puts) > 0 {
-		if err := t.Put(ctx, e.puts...); err != nil {
-			return err
-		}
+	if len(e.puts) == 0 {
+		return nil
 	}
-	for _, list := range e.empty {
-		in := fullBlocks(list)
-		in.Reverse, in.Limit = true, 1
-		var last storage.Entry
-		for entry, err := range t.Scan(ctx, in) {
-			if err != nil {
-				return err
-			}
-			last = entry
-		}
-		if last.Key == "" {
-			if err := t.Delete(ctx, list); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := t.Delete(ctx, last.Key); err != nil {
-			return err
-		}
-		if err := t.Put(ctx, storage.Entry{Key: list, Value: last.Value}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.Put(ctx, e.puts...)
 }
