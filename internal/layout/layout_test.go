@@ -45,7 +45,7 @@ var table = []row{
 	{module, "internal/urn storage/.", "", noHTTP},
 
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
-	{"appsvc", "internal storage/. github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory", appsOnly + " crypto/tls"},
+	{"appsvc", "internal storage/. github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory storage/storagetest", appsOnly + " crypto/tls"},
 	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", suite, noHTTP},
 	{"reviews", "internal storage/. github.com/go-json-experiment/json", suite + " golang.org/x/net/html", noHTTP},
 
@@ -73,7 +73,7 @@ var table = []row{
 	{"internal/proof/writers", "appsvc assets internal/proof/replay", "", ""},
 	{"internal/proof/appmodel", "github.com/anishathalye/porcupine", "", ""},
 	{"internal/proof/openapi", "internal/jsonpointer github.com/santhosh-tekuri/jsonschema/v6", "", ""},
-	{"internal", "storage/. github.com/go-json-experiment/json", domains + " storage adapters", ""},
+	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters", ""},
 
 	// A program puts everything together.
 	{"examples/vitrine", domains + " internal storage adapters github.com/schollz/progressbar/v3 golang.org/x/term github.com/prometheus/client_golang", "github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite", ""},

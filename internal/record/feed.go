@@ -1,13 +1,16 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/lru"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -18,8 +21,51 @@ import (
 //	name/<name>       the number of a name
 //	named/<number>    the name of a number
 //
-// Names are kept by their numbers, since many entries have the same.
-type Feed struct{ Space string }
+// Names are kept by their numbers, since many entries have the same. A number is never given to another name.
+type Feed struct {
+	Space string
+	Names *Names // a cache of all feeds in this space; nil for none
+}
+
+// Names is a cache of names and their numbers.
+type Names struct {
+	mu      sync.Mutex
+	numbers *lru.Cache[string, int64]
+	names   *lru.Cache[int64, string]
+}
+
+// NewNames returns a cache of about this many bytes.
+func NewNames(size int) *Names {
+	return &Names{numbers: lru.New[string, int64](size / 2), names: lru.New[int64, string](size / 2)}
+}
+
+func (n *Names) add(name string, number int64) {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.numbers.Put(name, number, len(name)+100)
+	n.names.Put(number, name, len(name)+100)
+}
+
+func (n *Names) number(name string) (number int64, found bool) {
+	if n == nil {
+		return 0, false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.numbers.Get(name)
+}
+
+func (n *Names) name(number int64) (name string, found bool) {
+	if n == nil {
+		return "", false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.names.Get(number)
+}
 
 // feedState is the state of a feed as it is stored.
 type feedState struct {
@@ -65,62 +111,133 @@ func (f Feed) State(ctx context.Context, r storage.Reader) (feed.State, error) {
 	return feed.State{Key: id.Secret, Identity: id.Name, Removed: feed.Position{Number: s.Removed}, Last: feed.Position{Number: s.Last}}, err
 }
 
-// Entries yields up to limit entries after a position, in their order.
+// most is how many entries are read at once at most.
+const most = 256
+
+// Entries yields up to limit entries after a position, in their order; 0 is for all.
 func (f Feed) Entries(ctx context.Context, r storage.Reader, after feed.Position, limit int) iter.Seq2[feed.Entry, error] {
 	return func(yield func(feed.Entry, error) bool) {
-		prefix, names := Prefix(f.Space, "log/"), map[uint64]string{}
-		in := storage.Prefix(prefix)
-		in.From, in.Limit, in.Expect = f.entryKey(after.Number+1), limit, limit
-		for e, err := range r.Scan(ctx, in) {
-			var out feed.Entry
-			if err == nil {
-				out, err = f.entry(ctx, r, e, prefix, names)
+		for left, after := limit, after.Number; ; {
+			size := most
+			if limit > 0 {
+				size = min(size, left)
 			}
-			if !yield(out, err) || err != nil {
+			entries, err := f.portion(ctx, r, after, size)
+			if err != nil {
+				yield(feed.Entry{}, err)
+				return
+			}
+			for _, e := range entries {
+				if !yield(e, nil) {
+					return
+				}
+				after = e.Position.Number
+			}
+			if left -= len(entries); len(entries) < size || left == 0 {
 				return
 			}
 		}
 	}
 }
 
-// entry reads an entry, and adds to names those that it has looked up.
-func (f Feed) entry(ctx context.Context, r storage.Reader, e storage.Entry, prefix string, names map[uint64]string) (out feed.Entry, err error) {
-	if out.Position.Number, err = ParseNumber(e.Key[len(prefix):]); err != nil {
-		return out, err
-	}
-	fields := FieldsOf(e)
-	out.At = int64(fields.Uint())
-	for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
-		n := fields.Uint()
-		if _, known := names[n]; !known {
-			values, err := r.Get(ctx, f.namedKey(int64(n)))
-			if err != nil {
-				return out, err
-			}
-			names[n] = string(values[0])
+// portion reads up to size entries after a number, in two trips.
+func (f Feed) portion(ctx context.Context, r storage.Reader, after int64, size int) ([]feed.Entry, error) {
+	var entries []feed.Entry
+	var numbers [][]uint64 // of the names of each entry
+	names, missing := map[uint64]string{}, []uint64(nil)
+	prefix := Prefix(f.Space, "log/")
+	in := storage.Prefix(prefix)
+	in.From, in.Limit, in.Expect = f.entryKey(after+1), size, size
+	for e, err := range r.Scan(ctx, in) {
+		if err != nil {
+			return nil, err
 		}
-		out.Names = append(out.Names, names[n])
+		out, named, err := parseEntry(e, prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range named {
+			if _, known := names[n]; !known {
+				if names[n], known = f.Names.name(int64(n)); !known {
+					missing = append(missing, n)
+				}
+			}
+		}
+		entries, numbers = append(entries, out), append(numbers, named)
 	}
-	out.Data = fields.Rest()
-	return out, fields.Err()
+	keys := make([]string, len(missing))
+	for i, n := range missing {
+		keys[i] = f.namedKey(int64(n))
+	}
+	values, err := r.Get(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range missing {
+		if values[i] == nil {
+			return nil, fmt.Errorf("the record %q is missing", keys[i])
+		}
+		names[n] = string(values[i])
+		f.learn(r, names[n], int64(n))
+	}
+	for i, named := range numbers {
+		for _, n := range named {
+			entries[i].Names = append(entries[i].Names, names[n])
+		}
+	}
+	return entries, nil
+}
+
+// learn adds a name to the cache, as soon as it is certain that it is in the store.
+func (f Feed) learn(r storage.Reader, name string, number int64) {
+	switch r := r.(type) {
+	case *Tx:
+		r.Committed(func() { f.Names.add(name, number) })
+	case storage.Tx: // which may be rolled back
+	default:
+		f.Names.add(name, number)
+	}
+}
+
+// parseEntry returns an entry without its names, and the numbers of these.
+func parseEntry(entry storage.Entry, prefix string) (e feed.Entry, names []uint64, err error) {
+	if e.Position.Number, err = ParseNumber(entry.Key[len(prefix):]); err != nil {
+		return e, nil, err
+	}
+	fields := FieldsOf(entry)
+	e.At = int64(fields.Uint())
+	for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
+		names = append(names, fields.Uint())
+	}
+	e.Data = bytes.Clone(fields.Rest())
+	return e, names, fields.Err()
+}
+
+// Keys returns the keys of what Add reads to add an entry with these names, so that it can be read ahead.
+func (f Feed) Keys(names ...string) []string {
+	keys := []string{f.stateKey()}
+	for _, name := range names {
+		if _, known := f.Names.number(name); !known {
+			keys = append(keys, f.nameKey(name))
+		}
+	}
+	return keys
 }
 
 // Add adds entries at the end of the feed, and gives them their positions.
 func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...feed.Entry) error {
-	var keys []string
 	numbers := map[string]int64{}
+	var names, keys []string // which the cache does not have
 	for _, e := range entries {
 		for _, name := range e.Names {
-			if _, twice := numbers[name]; !twice {
-				numbers[name] = 0
-				keys = append(keys, name)
+			if _, twice := numbers[name]; twice {
+				continue
+			}
+			number, known := f.Names.number(name)
+			if numbers[name] = number; !known {
+				names, keys = append(names, name), append(keys, f.nameKey(name))
 			}
 		}
-	}
-	names := keys
-	keys = make([]string, len(names))
-	for i, name := range names {
-		keys[i] = f.nameKey(name)
 	}
 	s, known, err := f.read(ctx, t, keys...)
 	if err != nil {
@@ -132,11 +249,12 @@ func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...feed.Entry) erro
 			if numbers[name], err = ParseNumber(string(known[i])); err != nil {
 				return err
 			}
-			continue
+		} else {
+			s.Names++
+			numbers[name] = s.Names
+			puts = append(puts, storage.Entry{Key: keys[i], Value: []byte(Number(s.Names))}, storage.Entry{Key: f.namedKey(s.Names), Value: []byte(name)})
 		}
-		s.Names++
-		numbers[name] = s.Names
-		puts = append(puts, storage.Entry{Key: keys[i], Value: []byte(Number(s.Names))}, storage.Entry{Key: f.namedKey(s.Names), Value: []byte(name)})
+		f.learn(t, name, numbers[name])
 	}
 	for _, e := range entries {
 		s.Last++
@@ -156,15 +274,21 @@ func (f Feed) Remove(ctx context.Context, t storage.Tx, before int64, limit int)
 	if err != nil {
 		return err
 	}
-	removed := s.Removed
-	for e, err := range f.Entries(ctx, t, feed.Position{Number: s.Removed}, limit) {
+	removed, prefix := s.Removed, Prefix(f.Space, "log/")
+	in := storage.Prefix(prefix)
+	in.From, in.Limit, in.Expect = f.entryKey(s.Removed+1), limit, limit
+	for e, err := range t.Scan(ctx, in) {
+		var entry feed.Entry
+		if err == nil {
+			entry, _, err = parseEntry(e, prefix)
+		}
 		if err != nil {
 			return err
 		}
-		if e.At > before {
+		if entry.At > before {
 			break
 		}
-		removed = e.Position.Number
+		removed = entry.Position.Number
 	}
 	if removed == s.Removed {
 		return nil

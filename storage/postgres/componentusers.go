@@ -8,7 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/storage/internal/history"
+	"github.com/vitrine-go/vitrine/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 

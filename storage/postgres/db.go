@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/storage/internal/history"
+	"github.com/vitrine-go/vitrine/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vitrine-go/vitrine/storage/internal/history"
+	"github.com/vitrine-go/vitrine/internal/history"
 )
 
 // DB is an open store. Apps, Assets, Reviews and Webhooks return the stores of the domains, which all use this one

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/vitrine-go/vitrine/storage/internal/history"
+	"github.com/vitrine-go/vitrine/internal/history"
 )
 
 func Example() {

@@ -1,0 +1,102 @@
+package appsvc
+
+import (
+	"strconv"
+
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// appSpace is the space of all that this package stores.
+const appSpace = "apps"
+
+// The kinds of records. A key is the space, a blank, the kind, and the parts of a name with blanks between them; package internal/record
+// says how texts and numbers are written there. All keys are made here, but for those of the feed of changes: feed/, log/, name/ and
+// named/, see record.Feed.
+const (
+	// head/<app> is the Head of an app: JSON, see storedHead. Each version replaces it.
+	headKind = "head/"
+	// body/<app> is the body of the latest version, then the tail of the history before it, and then the length of the tail; see
+	// storedBody. Each version replaces it.
+	bodyKind = "body/"
+	// large/<app> is the body of the latest version if it has more than mostOfBody bytes. Then body/<app> has the tail alone.
+	largeKind = "large/"
+	// history/<app> <version> is a row of package history. One is added every now and then. None changes.
+	historyKind = "history/"
+	// restored/<app> <version> is the version that was restored, as a decimal number. None changes.
+	restoredKind = "restored/"
+
+	// list/<kind> <text> is the number of a list of apps, as a decimal number. A list is of an owner, a group or a component. The first
+	// app of a list adds it, and nothing changes or removes it.
+	listKind = "list/"
+	// counter/ is the highest number that a list or a version of a component ever had, as a decimal number.
+	counterKind = "counter/"
+	// created/<list> <time> <app> and updated/<list> <time> <app> are empty: the apps of a list, by time. They are there for each list of
+	// an owner or a group that the latest version of the app is in; see listKeys. A new version replaces the one by update time.
+	createdKind, updatedKind = "created/", "updated/"
+	// used/<list> <app> is empty: some version of the app has an element of the component of the list. None is removed.
+	usedKind = "used/"
+
+	// tag/<app> <name> is the version that a tag points to, as a decimal number.
+	tagKind = "tag/"
+	// move/<app> <name> <number> is a move of a tag: JSON, see storedMove. None changes.
+	moveKind = "move/"
+	// moved/<app> <name> is empty: there are moves of the tag. The first move adds it.
+	movedKind = "moved/"
+
+	// component/<name> <version> is a version of a component without its manifest: JSON, see storedComponent.
+	componentKind = "component/"
+	// manifest/<name> <version> is its manifest.
+	manifestKind = "manifest/"
+	// id/<id> is empty: a version of a component has this id.
+	idKind = "id/"
+
+	// answer/<caller> <key> is an Answer, as JSON.
+	answerKind = "answer/"
+	// expires/<time> <caller> <key> is empty. Each answer has one.
+	expiresKind = "expires/"
+)
+
+// The kinds of lists.
+const (
+	ofOwner     = "owner"
+	ofGroup     = "group"
+	ofComponent = "component"
+)
+
+func keyOf(kind string, parts ...string) string { return rec.Key(appSpace, kind, parts...) }
+
+// under returns the range of the keys of a kind whose names begin with these parts.
+func under(kind string, parts ...string) storage.Range {
+	return storage.Prefix(rec.Prefix(appSpace, kind, parts...))
+}
+
+// partsOf returns the parts of a key of a kind.
+func partsOf(key, kind string) []string { return rec.Parts(key, rec.Prefix(appSpace, kind)) }
+
+func historyKey(app string, v int64) string  { return keyOf(historyKind, app, rec.Number(v)) }
+func restoredKey(app string, v int64) string { return keyOf(restoredKind, app, rec.Number(v)) }
+func moveKey(app, name string, n int64) string {
+	return keyOf(moveKind, app, name, rec.Number(n))
+}
+
+// timeKey returns the key of an app in a list, by creation or by update.
+func timeKey(kind string, list int64, p AppPosition) string {
+	return keyOf(kind, rec.Number(list), rec.Number(p.Time), p.ID)
+}
+
+func usedKey(list int64, app string) string { return keyOf(usedKind, rec.Number(list), app) }
+
+// keyAfter returns the smallest key after one.
+func keyAfter(key string) string { return key + "\x00" }
+
+// decimal returns a number as a value, and parseDecimal reads it.
+func decimal(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
+
+func parseDecimal(key string, value []byte) (int64, error) {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return 0, damaged(key, err)
+	}
+	return n, nil
+}

@@ -1,0 +1,269 @@
+package appsvc
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vitrine-go/vitrine/internal/history"
+	"github.com/vitrine-go/vitrine/internal/lru"
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// The records of this package are entries of a storage.Store. These files have them:
+//
+//	recordkeys.go        all keys
+//	records.go           transactions, and the numbers of lists
+//	recordversions.go    heads, bodies and the history of apps
+//	recordlists.go       lists of apps
+//	recordtags.go        tags, their moves, restorations
+//	recordcomponents.go  components
+//	recordchanges.go     the feed of changes, answers to repeated writes
+//
+// An index entry is written in the same function as the record that it is made from. Caches have only what never changes, and
+// get only what is committed: an Update may be rolled back, and may have read what another one wrote that is rolled back too.
+
+// Bytes of the caches of a store.
+const (
+	versionCacheSize = 32 << 20
+	listCacheSize    = 4 << 20
+	nameCacheSize    = 4 << 20
+)
+
+// records is a Store on a map of keys and values.
+type records struct {
+	db       storage.Store
+	codec    *history.Codec
+	feed     rec.Feed
+	versions sharedCache[versionName, App]
+	lists    sharedCache[string, int64] // numbers of lists, by their keys
+	ready    atomic.Bool                // the store has an identity
+}
+
+// versionName names a version of an app.
+type versionName struct {
+	app    string
+	number int64
+}
+
+// NewRecords returns a Store that keeps its records in db, in the space "apps".
+func NewRecords(db storage.Store) Store {
+	codec, err := history.New()
+	if err != nil {
+		panic(err) // not possible: its options are constants
+	}
+	return &records{
+		db: db, codec: codec, feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
+		versions: sharedCache[versionName, App]{lru: lru.New[versionName, App](versionCacheSize)},
+		lists:    sharedCache[string, int64]{lru: lru.New[string, int64](listCacheSize)},
+	}
+}
+
+// sharedCache is a cache for several goroutines.
+type sharedCache[K comparable, V any] struct {
+	mu  sync.Mutex
+	lru *lru.Cache[K, V]
+}
+
+func (c *sharedCache[K, V]) get(key K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lru.Get(key)
+}
+
+func (c *sharedCache[K, V]) put(key K, value V, size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lru.Put(key, value, size)
+}
+
+func (s *records) View(ctx context.Context, fn func(Reader) error) error {
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	return rec.View(ctx, s.db, func(r *rec.Reader) error { return fn(&recordReader{s: s, r: r}) })
+}
+
+func (s *records) Update(ctx context.Context, fn func(Tx) error) error {
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	return rec.Update(ctx, s.db, appSpace, storage.UpdateOptions{}, func(t *rec.Tx) error {
+		return fn(&recordTx{recordReader{s: s, r: t, tx: t}, t})
+	})
+}
+
+func (s *records) Changed() <-chan struct{} { return s.db.Changed(appSpace) }
+
+// prepare gives the store an identity, which the cursors of the feed need.
+func (s *records) prepare(ctx context.Context) error {
+	if s.ready.Load() {
+		return nil
+	}
+	err := storage.EnsureIdentity(ctx, s.db)
+	s.ready.Store(err == nil)
+	return err
+}
+
+// recordReader is a Reader of records.
+type recordReader struct {
+	s *records
+	r interface {
+		storage.Reader
+		Ahead(ctx context.Context, keys ...string) error
+	}
+	tx *rec.Tx // nil in a View
+}
+
+// recordTx is a Tx of records.
+type recordTx struct {
+	recordReader
+	tx *rec.Tx
+}
+
+// Announce reads all that a new version of the app needs in one trip.
+func (t *recordTx) Announce(ctx context.Context, appID string, components []ComponentRef) error {
+	ahead := append(t.s.feed.Keys(appID), keyOf(headKind, appID), keyOf(bodyKind, appID))
+	for _, c := range components {
+		ahead = append(ahead, keyOf(componentKind, c.Name, c.Version), keyOf(manifestKind, c.Name, c.Version))
+	}
+	return t.tx.Ahead(ctx, ahead...)
+}
+
+// readAhead has the values of these keys read in one trip, if r reads records: a caller uses it where it will read them all.
+func readAhead(ctx context.Context, r Reader, keys ...string) error {
+	if r, ok := r.(*recordReader); ok {
+		return r.r.Ahead(ctx, keys...)
+	}
+	return nil
+}
+
+// remember calls fn, which adds something to a cache, as soon as it is certain that what was read is committed.
+func (r *recordReader) remember(fn func()) {
+	if r.tx != nil {
+		r.tx.Committed(fn)
+	} else {
+		fn()
+	}
+}
+
+// value reads the value of a key, nil if it is not there.
+func (r *recordReader) value(ctx context.Context, key string) ([]byte, error) {
+	values, err := r.r.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return values[0], nil
+}
+
+// listKeys returns the keys of the lists that an app is in, each once: that of its owner, and those of each group and of the
+// network that has the group. Wider texts, such as urn:vendor, have no lists of their own.
+func listKeys(h Head) []string {
+	out := []string{keyOf(listKind, ofOwner, h.Owner)}
+	for _, g := range h.Groups {
+		for _, outer := range urn.Containers(g) {
+			if list := keyOf(listKind, ofGroup, outer); (outer == g || !isWide(outer)) && !slices.Contains(out, list) {
+				out = append(out, list)
+			}
+		}
+	}
+	return out
+}
+
+// isWide reports whether a text is shorter than the URN of a network.
+func isWide(group string) bool { return strings.Count(group, ":") < 2 }
+
+// numbersOf returns the numbers of lists, 0 for one that has no apps yet.
+func (r *recordReader) numbersOf(ctx context.Context, lists []string) ([]int64, error) {
+	out := make([]int64, len(lists))
+	var missing []string
+	for i, list := range lists {
+		var known bool
+		if out[i], known = r.s.lists.get(list); !known {
+			missing = append(missing, list)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	values, err := r.r.Get(ctx, missing...)
+	if err != nil {
+		return nil, err
+	}
+	for i, list := range lists {
+		if out[i] != 0 {
+			continue
+		}
+		value := values[0]
+		if values = values[1:]; value == nil {
+			continue
+		}
+		n, err := parseDecimal(list, value)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = n
+		r.remember(func() { r.s.lists.put(list, n, 2*len(list)+100) })
+	}
+	return out, nil
+}
+
+// giveNumbers returns the numbers of lists. Those that have no apps yet get one.
+func (t *recordTx) giveNumbers(ctx context.Context, lists []string) ([]int64, error) {
+	out, err := t.numbersOf(ctx, lists)
+	for i, n := range out {
+		if n == 0 && err == nil {
+			if out[i], err = t.giveNumber(ctx); err == nil {
+				err = t.tx.Put(ctx, storage.Entry{Key: lists[i], Value: decimal(out[i])})
+			}
+		}
+	}
+	return out, err
+}
+
+// giveNumber returns a number that was not given before.
+func (t *recordTx) giveNumber(ctx context.Context) (n int64, err error) {
+	counter := keyOf(counterKind)
+	value, err := t.value(ctx, counter)
+	if err == nil && value != nil {
+		n, err = parseDecimal(counter, value)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n + 1, t.tx.Put(ctx, storage.Entry{Key: counter, Value: decimal(n + 1)})
+}
+
+// damaged is the error of a record that nothing of this package has written.
+func damaged(key string, err error) error {
+	return fmt.Errorf("the record %q is damaged: %w", key, err)
+}
+
+// yields returns an iterator over the values that walk passes to out, up to limit of them (0 = all). The error of walk, or that of
+// ctx, is its last pair. When out returns false, walk must return, with any result.
+func yields[T any](ctx context.Context, limit int, walk func(out func(T) bool) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		count, left := 0, false
+		err := walk(func(v T) bool {
+			if ctx.Err() != nil {
+				return false
+			}
+			count++
+			left = !yield(v, nil) || count == limit
+			return !left
+		})
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil && !left {
+			var none T
+			yield(none, err)
+		}
+	}
+}
