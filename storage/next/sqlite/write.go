@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -26,9 +27,24 @@ const mostSmall = 512
 // tx is an update, on the connection of the writer.
 type tx struct{ reader }
 
-const put = "INSERT INTO entry VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+// mostPut is how many entries one statement puts, to share the cost of a statement.
+const mostPut = 16
+
+// putStatements are the statements that put so many entries.
+var putStatements = func() (sql [mostPut + 1]string) {
+	for n := range sql {
+		sql[n] = "INSERT INTO entry VALUES " + strings.TrimPrefix(strings.Repeat(", (?, ?)", n), ", ") + " ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+	}
+	return sql
+}()
 
 func (t *tx) Put(_ context.Context, entries ...storage.Entry) error {
+	args := make([]any, 0, 2*mostPut)
+	flush := func() error {
+		_, err := t.c.exec(putStatements[len(args)/2], args...)
+		args = args[:0]
+		return err
+	}
 	for _, e := range entries {
 		var value any = e.Value
 		switch {
@@ -44,11 +60,16 @@ func (t *tx) Put(_ context.Context, entries ...storage.Entry) error {
 			}
 			value = id
 		}
-		if _, err := t.c.exec(put, e.Key, value); err != nil {
-			return err
+		if args = append(args, e.Key, value); len(args) == 2*mostPut {
+			if err := flush(); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	if len(args) == 0 {
+		return nil
+	}
+	return flush()
 }
 
 // putLarge replaces a large value by another one. If the entry has none, it adds one, and returns its number for the entry.
