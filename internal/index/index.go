@@ -143,9 +143,7 @@ func (r *Reader) load(ctx context.Context) error {
 			if segments[at] = values[i]; values[i] == nil {
 				return fmt.Errorf("%w (there is no %q)", errDamaged, keys[i])
 			}
-			if r.writer == nil { // what a transaction reads may be rolled back
-				r.Cache.put(keys[i], segments[at])
-			}
+			r.Cache.put(keys[i], segments[at])
 		}
 	}
 	r.segments = segments

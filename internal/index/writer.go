@@ -176,8 +176,9 @@ func (w *Writer) append(ctx context.Context, s segment, n int) error {
 		s, n = b.segment(), b.changes
 	}
 	// A counter would give a number twice, when an update is rolled back and after a failover to a standby that lacks the last commits.
-	// Then a cache would have the wrong segment.
+	// With a random one, a cache never has a wrong segment.
 	number := rand.Int64N(1 << 53)
+	w.Cache.put(w.segmentKey(number), s)
 	w.state.Segments = append(all[:kept:kept], reference{number, n})
 	w.segments = nil
 	return w.tx.Put(ctx, storage.Entry{Key: w.segmentKey(number), Value: s})
