@@ -21,12 +21,12 @@ type watched struct {
 }
 
 func newWatched(t *testing.T) *watched {
-	return watchedOn(t, memory.New().Apps())
+	return watchedOn(t, appsvc.NewRecords(memory.New()))
 }
 
 func watchedOn(t *testing.T, store appsvc.Store) *watched {
 	w := &watched{workshop: newWorkshop(t)}
-	w.Service = appsvc.New(store, &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
+	w.Service = appsvc.NewWith(store, &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
 		w.seen, w.by = append(w.seen, c), append(w.by, by.URN)
 		return w.refuse
 	}})
@@ -116,7 +116,7 @@ func (s again) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 
 // A check sees each change once, and the same change again when the transaction runs again.
 func TestCheckSeesEveryChange(t *testing.T) {
-	for times, store := range map[int]appsvc.Store{1: memory.New().Apps(), 2: again{memory.New().Apps()}} {
+	for times, store := range map[int]appsvc.Store{1: appsvc.NewRecords(memory.New()), 2: again{appsvc.NewRecords(memory.New())}} {
 		w := watchedOn(t, store)
 		app := w.app()
 		for _, step := range steps {

@@ -19,7 +19,7 @@ import (
 // bench is a workshop without components.
 func bench(t *testing.T, limits appsvc.Limits) *workshop {
 	w := &workshop{t: t, clock: time.UnixMilli(1_700_000_000_000)}
-	w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: limits})
+	w.Service = appsvc.New(memory.New(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: limits})
 	return w
 }
 
@@ -316,8 +316,8 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			ctx, w, store := context.Background(), newWorkshop(t), &meanwhile{Store: memory.New().Apps()}
-			w.Service = appsvc.New(store, nil)
+			ctx, w, store := context.Background(), newWorkshop(t), &meanwhile{Store: appsvc.NewRecords(memory.New())}
+			w.Service = appsvc.NewWith(store, nil)
 			w.component(old)
 			element := appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"}, Config: []byte(`{"a":1}`)}
 			app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element}})

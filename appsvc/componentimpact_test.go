@@ -46,7 +46,7 @@ func (w *workshop) change(id string, fn func(p *appsvc.PatchBuilder)) {
 // checking is a workshop of its own with text 0 and other 1.
 func checking(t *testing.T) *workshop {
 	w := newWorkshop(t)
-	w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{Now: func() time.Time { return w.clock }})
+	w.Service = appsvc.New(memory.New(), &appsvc.Options{Now: func() time.Time { return w.clock }})
 	w.component(string(manifestOf("0", "{}")))
 	w.component(`{"name":"other","version":"1","main":"m.js","configSchema":{}}`)
 	return w
@@ -235,8 +235,8 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 // The clock of this service moves a second each time it is looked at.
 func TestACheckEndsAfterFiveSeconds(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
-	store := memory.New().Apps()
-	w.Service = appsvc.New(store, &appsvc.Options{Now: func() time.Time { w.clock = w.clock.Add(time.Second); return w.clock }})
+	store := appsvc.NewRecords(memory.New())
+	w.Service = appsvc.NewWith(store, &appsvc.Options{Now: func() time.Time { w.clock = w.clock.Add(time.Second); return w.clock }})
 	w.component(string(manifestOf("0", "{}")))
 	for range 3 {
 		id := w.textApp(admin, site1, slices.Repeat([]string{`{}`}, 7)...).ID

@@ -15,7 +15,7 @@ import (
 
 func componentService(t *testing.T, limits appsvc.Limits, versions ...string) (*appsvc.Service, vitrine.Caller) {
 	t.Helper()
-	svc := appsvc.New(memory.New().Apps(), &appsvc.Options{NewID: func() string { return "made" }, Limits: limits})
+	svc := appsvc.New(memory.New(), &appsvc.Options{NewID: func() string { return "made" }, Limits: limits})
 	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=a", Components: true}
 	for i, v := range versions {
 		manifest := fmt.Sprintf(`{"id":"id%d","name":"c","version":%q,"main":"/%s.js","configSchema":{"title":"%s"},"description":"the %s one"}`, i, v, v, v, v)

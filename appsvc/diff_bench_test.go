@@ -75,7 +75,7 @@ func largePages() map[string][2]page {
 func BenchmarkDiffOfLargeVersions(b *testing.B) {
 	ctx := context.Background()
 	for name, pair := range largePages() {
-		s := appsvc.New(memory.New().Apps(), &appsvc.Options{Limits: appsvc.Limits{PatchBytes: 64 << 20, DocumentBytes: 64 << 20}})
+		s := appsvc.New(memory.New(), &appsvc.Options{Limits: appsvc.Limits{PatchBytes: 64 << 20, DocumentBytes: 64 << 20}})
 		if _, err := s.CreateComponent(ctx, designer, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"any","version":"1","main":"any.js","configSchema":{}}`)}); err != nil {
 			b.Fatal(err)
 		}

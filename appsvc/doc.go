@@ -29,7 +29,7 @@
 //		db := memory.New() // or sqlite.Open, or postgres.Open
 //		defer db.Close()
 //		site := "urn:vitrine:example.test:site=1"
-//		apps := appsvc.New(db.Apps(), nil).As(vitrine.Caller{
+//		apps := appsvc.New(db, nil).As(vitrine.Caller{
 //			URN:        "urn:vitrine:example.test:user=me",
 //			Moderates:  []string{site},
 //			Components: true,
@@ -261,8 +261,8 @@
 //     its cursor.
 //   - Cursors are encrypted and belong to the store. Entries are kept for at least Options.KeepChanges, 30 days by default, and
 //     later changes remove older ones. A cursor gives [ErrGone] when an entry after it was removed.
-//   - A feed has an identity. Whoever restores a store from a backup must give the feed another one, by DB.ResetFeed of the
-//     driver; a copy made by Backup of storage/sqlite has another one already. Older cursors give ErrGone then too. A store that
+//   - A feed has an identity. Whoever restores a store from a backup must give the feed another one, by storage.RenewIdentity;
+//     a copy made by Backup of storage/sqlite has another one already. Older cursors give ErrGone then too. A store that
 //     was built from an archive (storage/archive) has a new feed. A cursor of the exported store is ErrInvalid there.
 //
 // # Limits

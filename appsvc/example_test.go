@@ -16,7 +16,7 @@ import (
 // A service on the in-memory store with one component and one app: what the examples start from.
 func example() (*appsvc.Service, vitrine.Caller, appsvc.App) {
 	ctx := context.Background()
-	apps := appsvc.New(memory.New().Apps(), nil)
+	apps := appsvc.New(memory.New(), nil)
 	me := vitrine.Caller{
 		URN:        "urn:vitrine:example.test:user=me",
 		Moderates:  []string{"urn:vitrine:example.test"},
@@ -94,7 +94,7 @@ func ExampleService_Restore() {
 // Only leads may move the tag production.
 func ExampleOptions_check() {
 	leads := []string{"urn:vitrine:example.test:user=lead"}
-	apps := appsvc.New(memory.New().Apps(), &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
+	apps := appsvc.New(memory.New(), &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
 		if c.Tag == "production" && !slices.Contains(leads, by.URN) {
 			return errors.New("only leads may move production")
 		}

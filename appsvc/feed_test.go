@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -254,7 +255,7 @@ func TestCursorsOfTheFeed(t *testing.T) {
 func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 	db := memory.New()
 	clock := time.UnixMilli(1_700_000_000_000)
-	s := appsvc.New(db.Apps(), &appsvc.Options{Now: func() time.Time { return clock }, KeepChanges: time.Hour})
+	s := appsvc.New(db, &appsvc.Options{Now: func() time.Time { return clock }, KeepChanges: time.Hour})
 	ctx := context.Background()
 	create := func() {
 		t.Helper()
@@ -287,7 +288,7 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 			t.Errorf("after %q: %+v, %v", after, now, err)
 		}
 	}
-	if err := db.ResetFeed(ctx); err != nil {
+	if err := storage.RenewIdentity(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: page.Next}); !errors.Is(err, vitrine.ErrGone) {
@@ -296,8 +297,8 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 }
 
 func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
-	store := memory.New().Apps()
-	s := appsvc.New(store, nil)
+	store := appsvc.NewRecords(memory.New())
+	s := appsvc.NewWith(store, nil)
 	ctx := context.Background()
 	if _, err := s.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 		t.Fatal(err)
@@ -345,9 +346,9 @@ func (s duringView) View(ctx context.Context, fn func(appsvc.Reader) error) erro
 // The list of types is read once, and not for each entry of the feed: a request may name a type tens of thousands of times. A list
 // that changes as soon as the entries are read shows it.
 func TestTheTypesOfARequestAreReadOnce(t *testing.T) {
-	apps := memory.New().Apps()
+	apps := appsvc.NewRecords(memory.New())
 	ctx := context.Background()
-	if _, err := appsvc.New(apps, nil).CreateApp(ctx, ofBoth, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
+	if _, err := appsvc.NewWith(apps, nil).CreateApp(ctx, ofBoth, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -355,7 +356,7 @@ func TestTheTypesOfARequestAreReadOnce(t *testing.T) {
 		want         int
 	}{{appsvc.AppCreated, appsvc.TagSet, 1}, {appsvc.TagSet, appsvc.AppCreated, 0}} {
 		types := slices.Repeat([]appsvc.ChangeType{c.asked}, 29_000)
-		s := appsvc.New(duringView{apps, func() {
+		s := appsvc.NewWith(duringView{apps, func() {
 			for i := range types {
 				types[i] = c.later
 			}

@@ -19,7 +19,7 @@ func firstApp(ctx context.Context) error {
 	db := memory.New() // or sqlite.Open, or postgres.Open
 	defer db.Close()
 	site := "urn:vitrine:example.test:site=1"
-	apps := appsvc.New(db.Apps(), nil).As(vitrine.Caller{
+	apps := appsvc.New(db, nil).As(vitrine.Caller{
 		URN:        "urn:vitrine:example.test:user=me",
 		Moderates:  []string{site},
 		Components: true,

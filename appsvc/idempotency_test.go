@@ -265,8 +265,8 @@ func TestARepeatNeedsTheRightsOfToday(t *testing.T) {
 // What is kept of an answer are ids and versions, whatever was sent.
 func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	const sent = "a text that stands in the body"
-	ctx, store := context.Background(), memory.New().Apps()
-	svc := appsvc.New(store, nil)
+	ctx, store := context.Background(), appsvc.NewRecords(memory.New())
+	svc := appsvc.NewWith(store, nil)
 	app, err := svc.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: sent, Groups: []string{site1}, IdempotencyKey: "create"})
 	if err != nil {
 		t.Fatal(err)
@@ -310,8 +310,8 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 // The first release kept the whole component as the answer.
 func TestAnAnswerOfTheFirstReleaseStillAnswers(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	store := memory.New().Apps()
-	w.Service = appsvc.New(store, nil)
+	store := appsvc.NewRecords(memory.New())
+	w.Service = appsvc.NewWith(store, nil)
 	manifest := []byte(`{"name":"new","version":"1","main":"m.js","configSchema":{}}`)
 	made, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // protecting is a workshop in which the tags production and live-… are protected.
 func protecting(t *testing.T) *workshop {
 	w := newWorkshop(t)
-	w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{
+	w.Service = appsvc.New(memory.New(), &appsvc.Options{
 		ProtectedTags: func(name string) bool { return name == "production" || strings.HasPrefix(name, "live-") }})
 	return w
 }
@@ -175,8 +175,8 @@ func TestARepeatedMoveOfAProtectedTagNeedsTheRightsOfToday(t *testing.T) {
 // The protected tag may be created while a patch that takes a group away is being prepared.
 func TestATagIsProtectedInTheWrite(t *testing.T) {
 	ctx := context.Background()
-	store := memory.New().Apps()
-	free := appsvc.New(store, nil)
+	store := appsvc.NewRecords(memory.New())
+	free := appsvc.NewWith(store, nil)
 	maker := admin
 	maker.URN = owner.URN
 	app, err := free.CreateApp(ctx, maker, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1, site2}})
@@ -188,7 +188,7 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	svc := appsvc.New(late, &appsvc.Options{ProtectedTags: func(name string) bool { return name == "production" }})
+	svc := appsvc.NewWith(late, &appsvc.Options{ProtectedTags: func(name string) bool { return name == "production" }})
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, site1)
 	_, err = svc.Patch(ctx, owner, app.ID, []byte(patch))
 	checkKind(t, err, vitrine.ErrForbidden)

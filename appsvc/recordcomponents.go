@@ -125,6 +125,9 @@ func (t *recordTx) AddComponent(ctx context.Context, c Component) error {
 }
 
 func (t *recordTx) DeleteComponent(ctx context.Context, name string) error {
+	if name == "" { // which asks for all of them below
+		return fmt.Errorf("%w: component %q", vitrine.ErrNotFound, name)
+	}
 	var gone []string
 	for c, err := range t.Components(ctx, ComponentQuery{Name: name, Brief: true}) {
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Many apps of one time, a component that few or most apps have, and large bodies: what the rules for all stores have too few apps for.
 func TestListsOfManyApps(t *testing.T) {
-	ctx, db := context.Background(), memory.Open()
+	ctx, db := context.Background(), memory.New()
 	defer db.Close()
 	s := appsvc.NewRecords(db)
 	rng := rand.New(rand.NewPCG(1, 2))

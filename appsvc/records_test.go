@@ -10,7 +10,7 @@ import (
 
 func TestRecords(t *testing.T) {
 	storagetest.Apps(t, func(t *testing.T) appsvc.Store {
-		db := memory.Open()
+		db := memory.New()
 		t.Cleanup(func() { db.Close() })
 		return appsvc.NewRecords(db)
 	})

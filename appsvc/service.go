@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Service applies the rules of apps, versions, tags and components to a Store. A program makes one with New and shares it:
@@ -78,9 +79,12 @@ type Options struct {
 // New returns a Service on a store; opts may be nil. It does not read the store. There is nothing to close: a Service
 // runs a goroutine only while somebody follows its feed.
 //
-//	apps := appsvc.New(memory.New().Apps(), nil)
+//	apps := appsvc.New(memory.New(), nil)
 //	app, err := apps.CreateApp(ctx, caller, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
-func New(store Store, opts *Options) *Service {
+func New(db storage.Store, opts *Options) *Service { return NewWith(NewRecords(db), opts) }
+
+// NewWith returns a Service on a Store of its own, as tests have it.
+func NewWith(store Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {
 		o = *opts

@@ -198,8 +198,8 @@ func TestAGuardedMoveCanBeRepeated(t *testing.T) {
 
 func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	store := memory.New().Apps()
-	w.Service = appsvc.New(store, nil)
+	store := appsvc.NewRecords(memory.New())
+	w.Service = appsvc.NewWith(store, nil)
 	create := func() string {
 		app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
 		if err != nil {

@@ -44,7 +44,7 @@ func ExamplePatchBuilder() {
 // Tests of an embedding program set the clock and the ids, so that what the service stores is always the same.
 func ExampleOptions() {
 	ids := 0
-	apps := appsvc.New(memory.New().Apps(), &appsvc.Options{
+	apps := appsvc.New(memory.New(), &appsvc.Options{
 		Now:   func() time.Time { return time.UnixMilli(1_700_000_000_000) },
 		NewID: func() string { ids++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", ids) },
 	})

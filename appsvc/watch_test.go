@@ -18,7 +18,7 @@ import (
 func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		svc := appsvc.New(memory.New().Apps(), nil)
+		svc := appsvc.New(memory.New(), nil)
 		const site1, site2 = "urn:vitrine:example.test:site=1", "urn:vitrine:example.test:site=2"
 		user := func(name string, groups ...string) vitrine.Caller {
 			return vitrine.Caller{URN: "urn:vitrine:example.test:user=" + name, Moderates: groups}
@@ -120,7 +120,7 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 	const apps, changes = 6, 120
 	ctx := t.Context()
-	svc := appsvc.New(memory.New().Apps(), nil)
+	svc := appsvc.New(memory.New(), nil)
 	group := func(i int) string { return fmt.Sprintf("urn:vitrine:example.test:site=%d", i) }
 	admin := vitrine.Caller{URN: "urn:vitrine:example.test:user=admin", Moderates: []string{"urn:vitrine:example.test"}}
 	var ids []string

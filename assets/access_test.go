@@ -539,10 +539,10 @@ type failingOver struct{ assets.Store }
 
 // After a failover that lost commits, the service does not use cached permissions of the lost commits.
 func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
-	first, second := memory.New().Assets(), memory.New().Assets()
+	first, second := assets.NewRecords(memory.New()), assets.NewRecords(memory.New())
 	store := &failingOver{first}
 	id, folder := "", ""
-	svc := assets.New(store, &assets.Options{NewID: func() string { id += "x"; return id }})
+	svc := assets.NewWith(store, &assets.Options{NewID: func() string { id += "x"; return id }})
 	grant := func(to string) {
 		p := assets.Permission{Operation: assets.View, User: &assets.Subject{ID: to}}
 		if _, err := svc.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: folder, Create: []assets.Permission{p}}); err != nil {

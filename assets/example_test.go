@@ -13,7 +13,7 @@ import (
 
 func ExampleService() {
 	ctx := context.Background()
-	svc := assets.New(memory.New().Assets(), nil)
+	svc := assets.New(memory.New(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
 	reader := vitrine.Caller{URN: "urn:vitrine:example.test:user=rea"}
@@ -54,7 +54,7 @@ func ExampleService() {
 // A page of results with counts beside its filters, while somebody types.
 func ExampleService_Search() {
 	ctx := context.Background()
-	svc := assets.New(memory.New().Assets(), nil)
+	svc := assets.New(memory.New(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
 	_, err := svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
@@ -81,7 +81,7 @@ func ExampleService_Search() {
 
 // A form that adds an asset shows the complaint at its field.
 func ExampleError() {
-	svc := assets.New(memory.New().Assets(), nil)
+	svc := assets.New(memory.New(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	library := svc.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
 
@@ -101,7 +101,7 @@ func ExampleError() {
 
 // The iterators ask for the next page when it is needed.
 func ExampleSession_AllFolders() {
-	svc := assets.New(memory.New().Assets(), nil)
+	svc := assets.New(memory.New(), nil)
 	ctx, lib := context.Background(), assets.Library{Network: "example.test", ID: "example.test"}
 	library := svc.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
 	_, err := library.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "b"}, {Label: "C"}, {Label: "a"}}})

@@ -13,6 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -148,7 +149,7 @@ func TestTheFeedOfALibraryIsForModerators(t *testing.T) {
 func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 	db := memory.New()
 	clock := time.UnixMilli(1_700_000_000_000)
-	s := assets.New(db.Assets(), &assets.Options{Now: func() time.Time { return clock }, KeepChanges: time.Hour})
+	s := assets.New(db, &assets.Options{Now: func() time.Time { return clock }, KeepChanges: time.Hour})
 	add := func(n int) {
 		t.Helper()
 		if _, err := s.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(fmt.Sprint(n), "x")}}); err != nil {
@@ -172,7 +173,7 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 			t.Errorf("after %q: %+v, %v", after, now, err)
 		}
 	}
-	if err := db.ResetFeed(ctx); err != nil {
+	if err := storage.RenewIdentity(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Changes(ctx, moderator, lib, assets.ChangesRequest{After: page.Next})
@@ -245,8 +246,8 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 
 // A page for a program that delivers changes is small, since it waits while a receiver is away.
 func TestAPageOfTheOutboxIsSmall(t *testing.T) {
-	store := memory.New().Assets()
-	d := &desk{t: t, Service: assets.New(store, nil)}
+	store := assets.NewRecords(memory.New())
+	d := &desk{t: t, Service: assets.NewWith(store, nil)}
 	var add []assets.NewAsset
 	for i := range 1000 {
 		add = append(add, newAsset(fmt.Sprint("p", i), "x"))

@@ -48,7 +48,7 @@ type desk struct {
 
 func newDesk(t testing.TB, limits assets.Limits) *desk {
 	d := &desk{t: t, now: time.UnixMilli(1_700_000_000_000)}
-	d.Service = assets.New(memory.New().Assets(), &assets.Options{Limits: limits, Now: func() time.Time { return d.now }})
+	d.Service = assets.New(memory.New(), &assets.Options{Limits: limits, Now: func() time.Time { return d.now }})
 	return d
 }
 

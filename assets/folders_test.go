@@ -314,8 +314,8 @@ func (c countingTx) PutFolder(ctx context.Context, f assets.FolderRecord) error 
 
 // A request that changes one folder many times stores it once, as it is in the end.
 func TestAFolderIsStoredOnceARequest(t *testing.T) {
-	store := &countingStore{Store: memory.New().Assets()}
-	d := &desk{t: t, Service: assets.New(store, nil)}
+	store := &countingStore{Store: assets.NewRecords(memory.New())}
+	d := &desk{t: t, Service: assets.NewWith(store, nil)}
 	id, _ := d.folder("f", "", true)
 	store.folders = 0
 	var in assets.ChangeFoldersRequest
@@ -337,7 +337,7 @@ func TestAFolderIsStoredOnceARequest(t *testing.T) {
 
 // Folders that are below themselves, in a damaged store, give an error, and no request loops for ever.
 func TestFoldersInACircleAreAnError(t *testing.T) {
-	store := memory.New().Assets()
+	store := assets.NewRecords(memory.New())
 	err := store.Update(ctx, lib, func(tx assets.Tx) error {
 		for id, parent := range map[string]string{"a": "b", "b": "c", "c": "a", "d": ""} {
 			if err := tx.PutFolder(ctx, assets.FolderRecord{ID: id, Parent: parent, Label: id}); err != nil {
@@ -349,7 +349,7 @@ func TestFoldersInACircleAreAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = assets.New(store, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
+	_, err = assets.NewWith(store, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
 	if err == nil || !strings.Contains(err.Error(), "circle") {
 		t.Errorf("error %v, want one that tells the circle", err)
 	}

@@ -18,7 +18,7 @@ import (
 
 // Whatever callers do and ask, the service answers as a model of it does.
 func TestTheServiceAgreesWithItsModel(t *testing.T) {
-	store := memory.New().Assets()
+	store := assets.NewRecords(memory.New())
 	for seed := range 6 {
 		h := newHistory(t, store, uint64(seed))
 		for range 120 {
@@ -61,7 +61,7 @@ func newHistory(t *testing.T, s assets.Store, seed uint64) *history {
 	h := &history{
 		randomData: d, t: t, lib: assets.Library{Network: fmt.Sprint("n", seed), ID: "lib"},
 		model: &modelService{folders: map[string]*modelFolder{}},
-		svc: assets.New(s, &assets.Options{
+		svc: assets.NewWith(s, &assets.Options{
 			Now:    func() time.Time { return time.UnixMilli(1_700_000_000_000 + d.Int64N(1000)) },
 			NewID:  func() string { ids++; return fmt.Sprintf("Id%03d", ids) },
 			Limits: assets.Limits{Depth: depth, Query: 4096, SearchTime: time.Minute}, // a slow machine is no fault

@@ -19,7 +19,7 @@ import (
 
 func TestRecords(t *testing.T) {
 	storagetest.Assets(t, func(t *testing.T) assets.Store {
-		db := memory.Open()
+		db := memory.New()
 		t.Cleanup(func() { db.Close() })
 		return assets.NewRecords(db)
 	})
@@ -33,9 +33,9 @@ type recordDesk struct {
 }
 
 func newRecordDesk(t *testing.T) recordDesk {
-	db := memory.Open()
+	db := memory.New()
 	t.Cleanup(func() { db.Close() })
-	d := recordDesk{&desk{t: t, Service: assets.New(assets.NewRecords(db), nil)}, db, record.Space("assets", lib.Network, lib.ID)}
+	d := recordDesk{&desk{t: t, Service: assets.New(db, nil)}, db, record.Space("assets", lib.Network, lib.ID)}
 	folder, _ := d.folder("a", "", true)
 	for n := range 5 {
 		d.label(d.asset(fmt.Sprint(n), "some words "+fmt.Sprint("unique", n), folder), assets.Attribute{Key: "k", Value: fmt.Sprint("v", n)})
@@ -177,7 +177,7 @@ func TestAnIndexIsBuiltAnewBesideChanges(t *testing.T) {
 
 // Libraries with long and odd names are told apart, and an asset may have terms as long as may be.
 func TestLongNamesOfLibraries(t *testing.T) {
-	s := assets.NewRecords(memory.Open())
+	s := assets.NewRecords(memory.New())
 	var want []assets.Library
 	for _, id := range []string{strings.Repeat("!", 128), strings.Repeat("!", 127) + "/", strings.Repeat("𝄞", 128), strings.Repeat("𝄞", 127) + "x"} {
 		l := assets.Library{Network: strings.Repeat("n/", 100), ID: id}

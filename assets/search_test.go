@@ -294,8 +294,8 @@ func TestFacetsOfLongValues(t *testing.T) {
 // search that would miss assets for that reason renews them; others leave them as they are.
 func TestTermsOfTheFirstReleaseAreRenewed(t *testing.T) {
 	const count = 130 // more than one update renews
-	store := memory.New().Assets()
-	d := &desk{t: t, Service: assets.New(store, nil)}
+	store := assets.NewRecords(memory.New())
+	d := &desk{t: t, Service: assets.NewWith(store, nil)}
 	word, long := strings.Repeat("ก", 150), strings.Repeat("v", 400)
 	for n := range count + 3 { // the last three are of this release
 		id := d.asset(fmt.Sprint(n), word+fmt.Sprint(n%5))

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Service holds the rules of the asset manager: who may see and change what, which requests are
@@ -65,7 +67,10 @@ type Options struct {
 
 // New returns a Service on a store. opts may be nil. The Service starts no goroutines and needs no
 // closing; whoever has opened the store closes it.
-func New(store Store, opts *Options) *Service {
+func New(db storage.Store, opts *Options) *Service { return NewWith(NewRecords(db), opts) }
+
+// NewWith returns a Service on a Store of its own, as tests have it.
+func NewWith(store Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {
 		o = *opts

@@ -91,10 +91,10 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // onSlowStore returns a service that has cached nothing, on a library with a folder in a slow store.
 func onSlowStore(t *testing.T) (*assets.Service, *slowStore) {
-	store := memory.New().Assets()
-	(&desk{t: t, Service: assets.New(store, nil)}).folder("f", "", true)
+	store := assets.NewRecords(memory.New())
+	(&desk{t: t, Service: assets.NewWith(store, nil)}).folder("f", "", true)
 	slow := &slowStore{Store: store}
-	return assets.New(slow, nil), slow
+	return assets.NewWith(slow, nil), slow
 }
 
 // await runs fn and returns how many seconds it took, and its error.
@@ -178,9 +178,9 @@ func TestTheFoldersThatAreKeptAreBounded(t *testing.T) {
 		{3, 250_000, 2, 1, 2},
 		{1, 600_000, 0, 0, 0},
 	} {
-		memory := memory.New().Assets()
+		memory := assets.NewRecords(memory.New())
 		store := &slowStore{Store: memory, permissions: slices.Repeat([]assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}, c.permissions)}
-		filling, svc := assets.New(memory, nil), assets.New(store, nil)
+		filling, svc := assets.NewWith(memory, nil), assets.NewWith(store, nil)
 		library := func(i int) assets.Library { return assets.Library{Network: lib.Network, ID: fmt.Sprint(i)} }
 		list := func(i int) {
 			if _, err := svc.ListFolders(ctx, member, library(i), assets.ListFoldersRequest{}); err != nil {

@@ -54,9 +54,9 @@ var admissions = []struct {
 }
 
 func TestOnlyModeratorsOfTheWholeNetworkAndOperatorsAreAdmitted(t *testing.T) {
-	store := memory.New().Reviews()
+	store := reviews.NewRecords(memory.New())
 	importInto(t, store, record, nil)
-	service := reviews.New(store, nil)
+	service := reviews.NewWith(store, nil)
 	for _, test := range admissions {
 		for method, call := range methods(service, test.by, network) {
 			if err := call(); !errors.Is(err, test.want) {
@@ -128,9 +128,9 @@ func (c *counting) Read(p []byte) (int, error) {
 }
 
 func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
-	store := memory.New().Reviews()
+	store := reviews.NewRecords(memory.New())
 	importInto(t, store, record, nil)
-	service := reviews.New(store, nil)
+	service := reviews.NewWith(store, nil)
 	for _, c := range []struct {
 		who  string
 		by   vitrine.Caller
@@ -158,7 +158,7 @@ func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
 }
 
 func TestTheNameOfANetworkIsOneSegmentOfAURN(t *testing.T) {
-	service := reviews.New(memory.New().Reviews(), nil)
+	service := reviews.New(memory.New(), nil)
 	for _, name := range []string{":", "urn:vitrine:example.test", "example.test:site=1", "example.test:", "a b", "a\nb", "a\x00", "\xff", strings.Repeat("x", 600)} {
 		by := moderator("urn:vitrine:example.test")
 		for method, call := range methods(service, by, name) {
@@ -190,7 +190,7 @@ func TestNetworkOfReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 		{moderator("urn:vitrine"), "", vitrine.ErrInvalid},
 		{vitrine.Caller{}, "", vitrine.ErrInvalid},
 	} {
-		name, err := reviews.New(memory.New().Reviews(), nil).NetworkOf(test.by)
+		name, err := reviews.New(memory.New(), nil).NetworkOf(test.by)
 		if name != test.name || !errors.Is(err, test.err) {
 			t.Errorf("%q: %q, %v, want %q, %v", test.by.Moderates, name, err, test.name, test.err)
 		}
@@ -198,7 +198,7 @@ func TestNetworkOfReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 }
 
 func TestTheVendorOfURNsIsAnOption(t *testing.T) {
-	service := reviews.New(memory.New().Reviews(), &reviews.ServiceOptions{Vendor: "acme"})
+	service := reviews.New(memory.New(), &reviews.ServiceOptions{Vendor: "acme"})
 	by := moderator("urn:acme:example.test", "urn:vitrine:other.test")
 	if err := service.Admit(by, "example.test"); err != nil {
 		t.Error(err)
@@ -212,8 +212,8 @@ func TestTheVendorOfURNsIsAnOption(t *testing.T) {
 }
 
 func TestOnlyAnOperatorListsNetworks(t *testing.T) {
-	store := memory.New().Reviews()
-	service := reviews.New(store, nil)
+	store := reviews.NewRecords(memory.New())
+	service := reviews.NewWith(store, nil)
 	for _, name := range []string{"b", "a", "b"} {
 		if _, err := service.Import(ctx, operator, reviews.ImportRequest{Network: name, File: strings.NewReader(record)}); err != nil {
 			t.Fatal(err)
@@ -228,7 +228,7 @@ func TestOnlyAnOperatorListsNetworks(t *testing.T) {
 }
 
 func TestNetworksDoNotShowInEachOther(t *testing.T) {
-	service := reviews.New(memory.New().Reviews(), nil)
+	service := reviews.New(memory.New(), nil)
 	titled := func(name string) string { return strings.ReplaceAll(record, `"title":"t"`, `"title":"`+name+`"`) }
 	names := []string{network, otherNetwork, "example.test.org"}
 	for _, name := range names {
@@ -271,7 +271,7 @@ func (s *stops) Read(p []byte) (int, error) {
 // No transaction is open while an import waits for its file, so that of another network goes on.
 func TestAnImportDoesNotWaitForThatOfAnotherNetwork(t *testing.T) {
 	file := &stops{before: strings.NewReader(record), reached: make(chan struct{}), goOn: make(chan struct{})}
-	service := reviews.New(memory.New().Reviews(), nil)
+	service := reviews.New(memory.New(), nil)
 	done := make(chan error)
 	go func() {
 		_, err := service.Import(ctx, operator, reviews.ImportRequest{Network: "slow.test", File: file})

@@ -34,7 +34,7 @@ func TestBlankLinesLoseNoRecord(t *testing.T) {
 			if r := checker.Report(); r.Collections != count || r.Reviews != count {
 				t.Fatalf("%d workers: check finds %d collections and %d reviews, want %d", workers, r.Collections, r.Reviews, count)
 			}
-			service := reviews.New(memory.New().Reviews(), nil)
+			service := reviews.New(memory.New(), nil)
 			r, err := service.Import(context.Background(), vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), Options: *o})
 			if err != nil || r.Created != count {
 				t.Fatalf("%d workers: import creates %d reviews, want %d: %v", workers, r.Created, count, err)

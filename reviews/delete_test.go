@@ -84,8 +84,8 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		{"nothing", reviews.DeleteRequest{}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
 		{"everything of a source", reviews.DeleteRequest{Source: "s", Everything: true}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
 	} {
-		store := memory.New().Reviews()
-		service := reviews.New(store, nil)
+		store := reviews.NewRecords(memory.New())
+		service := reviews.NewWith(store, nil)
 		importInto(t, store, erasable(), nil)
 		if _, err := service.Import(ctx, operator, reviews.ImportRequest{Network: otherNetwork, File: strings.NewReader(erasable())}); err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v, %v", test.name, done, err, test.done, test.error)
 		}
 		left := export(t, store)
-		fresh := memory.New().Reviews()
+		fresh := reviews.NewRecords(memory.New())
 		importInto(t, fresh, test.left, nil)
 		if want := export(t, fresh); left != want {
 			t.Errorf("%s: left is\n%swant\n%s", test.name, left, want)
@@ -122,7 +122,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: the file imported again: %+v", test.name, back.Counts)
 		}
 	}
-	if _, err := reviews.New(memory.New().Reviews(), nil).Delete(ctx, moderator("urn:vitrine:example.test"), reviews.DeleteRequest{Everything: true}); !errors.Is(err, vitrine.ErrInvalid) {
+	if _, err := reviews.New(memory.New(), nil).Delete(ctx, moderator("urn:vitrine:example.test"), reviews.DeleteRequest{Everything: true}); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("without a network, though the caller moderates only one: %v", err)
 	}
 }
@@ -138,8 +138,8 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 	for i := range 1100 {
 		file.WriteString(collection(fmt.Sprintf("%08d", i), single, by("ann", review("1", 5, "")), by("bob", review("2", 7, ""))))
 	}
-	store := memory.New().Reviews()
-	service := reviews.New(store, nil)
+	store := reviews.NewRecords(memory.New())
+	service := reviews.NewWith(store, nil)
 	importInto(t, store, file.String(), nil)
 	for in, want := range map[reviews.DeleteRequest]reviews.Deleted{
 		{Network: network, Author: "ann", DryRun: true}: {Reviews: 1100},
@@ -180,8 +180,8 @@ func (s *heldStore) Scrub(context.Context) error {
 
 // Copies that are left are told apart from a failure to erase, and the same request removes them later.
 func TestDeleteTellsOfCopiesThatAreLeft(t *testing.T) {
-	store := &heldStore{Store: memory.New().Reviews(), held: true}
-	service := reviews.New(store, nil)
+	store := &heldStore{Store: reviews.NewRecords(memory.New()), held: true}
+	service := reviews.NewWith(store, nil)
 	importInto(t, store, erasable(), nil)
 	in := reviews.DeleteRequest{Network: network, Author: "bob"}
 	if _, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "bob", DryRun: true}); err != nil || store.scrubbed != 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
-	s := reviews.New(memory.New().Reviews(), nil)
+	s := reviews.New(memory.New(), nil)
 	member := moderator("urn:vitrine:example.test")
 	nameOf := func(by vitrine.Caller) error { _, err := s.NetworkOf(by); return err }
 	_, noCollection := s.Collection(ctx, member, reviews.CollectionRequest{Network: "example.test", Source: "s", ID: "YQ"})

@@ -33,7 +33,7 @@ func ExampleCheck() {
 }
 
 func ExampleService_Import() {
-	service := reviews.New(memory.New().Reviews(), nil)
+	service := reviews.New(memory.New(), nil)
 	operator := vitrine.Caller{Operator: true}
 	for range 2 {
 		report, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)})
@@ -48,7 +48,7 @@ func ExampleService_Import() {
 }
 
 func ExampleSession() {
-	service := reviews.New(memory.New().Reviews(), nil)
+	service := reviews.New(memory.New(), nil)
 	session := service.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
 	in := reviews.ImportRequest{File: strings.NewReader(exampleFile), DryRun: true}
 	in.Problem = func(p reviews.Problem) { fmt.Println(p.Pointer, p.Rule) }
@@ -66,7 +66,7 @@ func ExampleSession() {
 }
 
 func ExampleService_Export() {
-	service, operator := reviews.New(memory.New().Reviews(), nil), vitrine.Caller{Operator: true}
+	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
 	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func ExampleService_Export() {
 }
 
 func ExampleService_Collection() {
-	service, operator := reviews.New(memory.New().Reviews(), nil), vitrine.Caller{Operator: true}
+	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
 	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func ExampleService_Collection() {
 }
 
 func ExampleSession_AllReviews() {
-	service := reviews.New(memory.New().Reviews(), nil)
+	service := reviews.New(memory.New(), nil)
 	session := service.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
 	if _, err := session.Import(context.Background(), reviews.ImportRequest{File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
@@ -106,7 +106,7 @@ func ExampleSession_AllReviews() {
 }
 
 func ExampleService_Delete() {
-	service, operator := reviews.New(memory.New().Reviews(), nil), vitrine.Caller{Operator: true}
+	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
 	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func startImport(ctx context.Context, store reviews.Store, gate *reviews.Gate, f
 	g := &gated{ended: make(chan struct{})}
 	go func() {
 		in := request(network, file, &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}})
-		g.report, g.err = reviews.New(store, nil).Import(ctx, operator, in)
+		g.report, g.err = reviews.NewWith(store, nil).Import(ctx, operator, in)
 		close(g.ended)
 	}()
 	return g
@@ -60,7 +60,7 @@ func largeReview(id string) string { return review(id, 5, `,"subparts":{"s":"`+l
 func TestALargeReviewWaitsUntilTheGateHasRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := reviews.NewGate(1)
-		plain := memory.New().Reviews()
+		plain := reviews.NewRecords(memory.New())
 		slow := &slowStore{Store: plain, goOn: make(chan struct{})}
 		first := startImport(ctx, slow, gate, strings.NewReader(collection("YQ", single, largeReview("1"), largeReview("2"))))
 		if !first.waits() || gate.Taken() != 1 {
@@ -89,7 +89,7 @@ func TestALargeReviewWaitsUntilTheGateHasRoom(t *testing.T) {
 func TestWaitingForTheGateEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := reviews.NewGate(1)
-		slow := &slowStore{Store: memory.New().Reviews(), goOn: make(chan struct{})}
+		slow := &slowStore{Store: reviews.NewRecords(memory.New()), goOn: make(chan struct{})}
 		first := startImport(ctx, slow, gate, strings.NewReader(collection("YQ", single, largeReview("1"))))
 		first.waits()
 		ctx, cancel := context.WithCancel(ctx)
@@ -114,7 +114,7 @@ func TestALargeCollectionStaysInTheGateUntilItIsStored(t *testing.T) {
 		`"title":"`+strings.Repeat(`\u0061`, 200_000)+`"`, 1) // its stored form is short
 	synctest.Test(t, func(t *testing.T) {
 		gate := reviews.NewGate(1)
-		slow := &slowStore{Store: memory.New().Reviews(), goOn: make(chan struct{})}
+		slow := &slowStore{Store: reviews.NewRecords(memory.New()), goOn: make(chan struct{})}
 		one := startImport(ctx, slow, gate, strings.NewReader(titled))
 		for one.waits() {
 			if gate.Taken() != 1 {
@@ -135,7 +135,7 @@ func TestAnImportIsOutsideTheGateWhileItWaitsForItsSource(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gate := reviews.NewGate(1)
-				store := memory.New().Reviews()
+				store := reviews.NewRecords(memory.New())
 				r, w := io.Pipe()
 				slow := startImport(ctx, store, gate, r)
 				for _, rest := range []string{file[:len(file)/2], file[len(file)/2 : len(file)-2]} { // all but the end of the line
@@ -194,7 +194,7 @@ func TestOneLargeReviewIsInMemoryAtATime(t *testing.T) {
 				t.Skip("one that is longer still shows the same in half the time")
 			}
 			gate := reviews.NewGate(1)
-			store := memory.New().Reviews()
+			store := reviews.NewRecords(memory.New())
 			in := &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}}
 			r := importInto(t, store, test.file, in)
 			if r.Reviews != test.reviews || r.Created != test.created || r.Errors != test.errors {
@@ -205,7 +205,7 @@ func TestOneLargeReviewIsInMemoryAtATime(t *testing.T) {
 			}
 			if strings.Contains(test.name, "source") {
 				in := reviews.CollectionRequest{Network: network, Source: large, ID: "YQ"}
-				if stats, err := reviews.New(store, nil).Collection(ctx, operator, in); err != nil || stats.Count != test.reviews {
+				if stats, err := reviews.NewWith(store, nil).Collection(ctx, operator, in); err != nil || stats.Count != test.reviews {
 					t.Errorf("%d reviews by the source, %.300v", stats.Count, err)
 				}
 			}
@@ -224,13 +224,13 @@ func TestAFailedImportLeavesTheGate(t *testing.T) {
 	gate := reviews.NewGate(1)
 	file := collection("YQ", single, largeReview("1"), largeReview("2"))
 	failing := errors.New("failed")
-	_, err := reviews.New(failingStore{memory.New().Reviews(), failing}, nil).Import(ctx, operator,
+	_, err := reviews.NewWith(failingStore{reviews.NewRecords(memory.New()), failing}, nil).Import(ctx, operator,
 		request(network, strings.NewReader(file), &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}}))
 	if !errors.Is(err, failing) || gate.Taken() != 0 {
 		t.Errorf("%v, and %d imports are inside", err, gate.Taken())
 	}
 	titled := strings.Replace(collection("YQ", single, review("1", 5, "")), `"title":"t"`, `"title":"`+large+`"`, 1)
-	_, err = reviews.New(memory.New().Reviews(), nil).Import(ctx, operator,
+	_, err = reviews.New(memory.New(), nil).Import(ctx, operator,
 		request(network, strings.NewReader(titled), &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Spool: reviews.NewSpool(1 << 20)}}))
 	if !errors.Is(err, reviews.ErrSpool) || gate.Taken() != 0 {
 		t.Errorf("%v, want ErrSpool, and %d places are taken", err, gate.Taken())

@@ -59,7 +59,7 @@ func TestLongIDsAreStoredWhole(t *testing.T) {
 	}
 	for _, buffer := range []int{4000, 4 << 20} {
 		t.Run(fmt.Sprint("buffer ", buffer), func(t *testing.T) {
-			store := memory.New().Reviews()
+			store := reviews.NewRecords(memory.New())
 			importInto(t, store, file, &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)})
 			err := store.View(ctx, network, func(r reviews.Reader) error {
 				key := reviews.Key{Source: want, ID: "YQ"}

@@ -167,7 +167,7 @@ func TestMemoryOfAnImportDoesNotGrowWithTheFile(t *testing.T) {
 	open := strings.TrimSuffix(collection("YQ", single), "]}\n")
 	file := generate(size, open, counted(review("#", 5, ""), ","), "]}\n")
 	watch := watchHeap()
-	r, err := reviews.New(memory.New().Reviews(), nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, DryRun: true})
+	r, err := reviews.New(memory.New(), nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, DryRun: true})
 	if err != nil || r.Errors > 0 || r.Created != r.Reviews {
 		t.Fatal(r, err)
 	}

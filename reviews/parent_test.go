@@ -19,8 +19,8 @@ func TestADeletionStoresAReplyInTheFormOfAnImport(t *testing.T) {
 		second := "2" + first
 		reply := review("3", 30, `,"parent_id":`+quoted(t, second)+`,"subparts":{"parent_id":`+name+`}`)
 		reply = strings.Replace(reply, `"b"`, name, 1)
-		store := memory.New().Reviews()
-		service := reviews.New(store, nil)
+		store := reviews.NewRecords(memory.New())
+		service := reviews.NewWith(store, nil)
 		importInto(t, store, collection("YQ", single,
 			strings.Replace(review("#", 10, ""), `"#"`, quoted(t, first), 1),
 			strings.Replace(review("#", 20, `,"parent_id":`+quoted(t, first)), `"#"`, quoted(t, second), 1),
@@ -70,7 +70,7 @@ func TestAReplyGetsAnotherParentWithOneCopy(t *testing.T) {
 
 // The ids of a reply and of its parent are kept beside its bytes, so they count when a part is full.
 func TestLongIDsCountInThePartsOfALongLine(t *testing.T) {
-	store := &rowStore{Store: memory.New().Reviews()}
+	store := &rowStore{Store: reviews.NewRecords(memory.New())}
 	parent := strings.Repeat("p", 100<<10)
 	list := []string{review(parent, 5, "")}
 	for i := range 20 {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestRecords(t *testing.T) {
-	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return reviews.NewRecords(memory.Open()) })
+	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return reviews.NewRecords(memory.New()) })
 }
 
 // portions is a store that notes how many bytes one Get of a View has returned at most.
@@ -41,7 +41,7 @@ func (r portionsReader) Get(ctx context.Context, keys ...string) ([][]byte, erro
 // A stored review or collection may have 16 MiB, and lists of them are bounded by their callers, who count as they go.
 func TestRecordsAreReadInSmallPortions(t *testing.T) {
 	const n, size = 20, 900 << 10
-	ctx, db := t.Context(), &portions{Store: memory.Open()}
+	ctx, db := t.Context(), &portions{Store: memory.New()}
 	s, first := reviews.NewRecords(db), reviews.Key{Source: "s", ID: "0"}
 	var ids []string
 	for i := range n {

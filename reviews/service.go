@@ -1,6 +1,10 @@
 package reviews
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/vitrine-go/vitrine/storage"
+)
 
 // Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It has every rule of the
 // domain; the Store below it knows only rows. It is safe for concurrent use, keeps no state of its own, and several services
@@ -34,7 +38,10 @@ type Limits struct {
 }
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
-func New(store Store, o *ServiceOptions) *Service {
+func New(db storage.Store, o *ServiceOptions) *Service { return NewWith(NewRecords(db), o) }
+
+// NewWith returns a service on a Store of its own, as tests have it.
+func NewWith(store Store, o *ServiceOptions) *Service {
 	// What the options leave out has its default.
 	s := &Service{store: store, vendor: "vitrine"}
 	if o != nil {

@@ -103,7 +103,7 @@ func watched[T any](s *rowStore, rows iter.Seq2[T, error], own func(*T) *byte) i
 
 // A stored review may have 16 MiB, though the one of the file that replaces it is small.
 func TestAnImportHasOneStoredReviewInMemoryAtATime(t *testing.T) {
-	store := &rowStore{Store: memory.New().Reviews()}
+	store := &rowStore{Store: reviews.NewRecords(memory.New())}
 	list := func(rating int) (list []string) {
 		for i := range 5 {
 			list = append(list, review(fmt.Sprint(i), rating, `,"subparts":{"s":"`+strings.Repeat("x", 1000)+`"}`))
@@ -128,12 +128,12 @@ func TestDeleteHasOneStoredCollectionInMemoryAtATime(t *testing.T) {
 		{"an author", reviews.DeleteRequest{Network: network, Author: "ann"}, reviews.Deleted{Reviews: 5}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			store := &rowStore{Store: memory.New().Reviews()}
+			store := &rowStore{Store: reviews.NewRecords(memory.New())}
 			for i := range 5 {
 				importInto(t, store, collection(fmt.Sprintf("YQ%02d", i), single, by("ann", review("1", 10, ""))), nil)
 			}
 			store.yielded, store.held = 0, 0
-			done, err := reviews.New(store, nil).Delete(ctx, operator, test.in)
+			done, err := reviews.NewWith(store, nil).Delete(ctx, operator, test.in)
 			if err != nil || done != test.done {
 				t.Errorf("%+v, %v", done, err)
 			}
@@ -145,7 +145,7 @@ func TestDeleteHasOneStoredCollectionInMemoryAtATime(t *testing.T) {
 }
 
 func TestDeleteWritesLargeRepliesOneAfterTheOther(t *testing.T) {
-	store := &rowStore{Store: memory.New().Reviews()}
+	store := &rowStore{Store: reviews.NewRecords(memory.New())}
 	list := []string{review("1", 10, "")}
 	left := []string{}
 	for _, id := range []string{"2", "3", "4"} {
@@ -154,7 +154,7 @@ func TestDeleteWritesLargeRepliesOneAfterTheOther(t *testing.T) {
 	}
 	importInto(t, store, collection("YQ", single, list...), nil)
 	store.written = nil
-	done, err := reviews.New(store, nil).Delete(ctx, operator, reviews.DeleteRequest{Network: network, Collection: "YQ", Review: "1"})
+	done, err := reviews.NewWith(store, nil).Delete(ctx, operator, reviews.DeleteRequest{Network: network, Collection: "YQ", Review: "1"})
 	if err != nil || done != (reviews.Deleted{Reviews: 1, Replies: 3}) {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -193,8 +193,8 @@ func TestAReplyToAReviewThatWasErasedMeanwhileIsStoredAsNoReply(t *testing.T) {
 			[]string{review("1", 10, ""), review("3", 30, `,"parent_id":"1"`), review("4", 40, `,"parent_id":"3"`), largeReview("2")}},
 	} {
 		t.Run(test.erased, func(t *testing.T) {
-			store := memory.New().Reviews()
-			service := reviews.New(store, nil)
+			store := reviews.NewRecords(memory.New())
+			service := reviews.NewWith(store, nil)
 			done := false
 			during := sharedStore{store, func() {
 				if !done {
@@ -240,7 +240,7 @@ func TestTwoImportsAtATimeStoreNoRepliesInACircle(t *testing.T) {
 			[]string{review("4", 40, ""), reply("1", 10, "4"), largeReview("0"), reply("2", 2, "1"), reply("3", 3, "2")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			store := memory.New().Reviews()
+			store := reviews.NewRecords(memory.New())
 			done := false
 			shared := sharedStore{store, func() {
 				if !done && strings.Contains(export(t, store), `"id":"1"`) {
@@ -254,7 +254,7 @@ func TestTwoImportsAtATimeStoreNoRepliesInACircle(t *testing.T) {
 			}
 			left := export(t, store)
 			sameReviews(t, left, collection("YQ", single, test.left...))
-			fresh := memory.New().Reviews()
+			fresh := reviews.NewRecords(memory.New())
 			if again := importInto(t, fresh, left, nil); again.Errors > 0 || export(t, fresh) != left {
 				t.Errorf("what was exported is imported as %+v", again)
 			}
@@ -290,11 +290,11 @@ func TestDeleteOfReviewsThatReplyToEachOther(t *testing.T) {
 			[]string{by("ann", review("2", 20, "")), review("3", 30, `,"parent_id":"2"`)}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			store := memory.New().Reviews()
+			store := reviews.NewRecords(memory.New())
 			importInto(t, store, collection("YQ", single, by("ann", review("1", 10, "")), by("ann", review("2", 20, `,"parent_id":"1"`)), review("3", 30, `,"parent_id":"2"`)), nil)
 			replyByHand(t, store, "1", "2")
 			test.in.Network = network
-			done, err := reviews.New(store, nil).Delete(ctx, operator, test.in)
+			done, err := reviews.NewWith(store, nil).Delete(ctx, operator, test.in)
 			if err != nil || done != test.done {
 				t.Errorf("%+v, %v", done, err)
 			}

@@ -19,12 +19,13 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // followed is a server whose streams a test can end.
 type followed struct {
-	db      *memory.DB
+	db      storage.Store
 	service *appsvc.Service
 	streams *httpapi.Streams
 	server  *httptest.Server
@@ -34,7 +35,7 @@ type followed struct {
 
 func newFollowed(t *testing.T) (*followed, *client.Client) {
 	f := &followed{db: memory.New(), streams: httpapi.NewStreams()}
-	f.service = appsvc.New(f.db.Apps(), nil)
+	f.service = appsvc.New(f.db, nil)
 	h, err := httpapi.New(httpapi.Config{Apps: f.service, Streams: f.streams,
 		Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
 	if err != nil {
@@ -146,7 +147,7 @@ func TestFollowEndsWithWhatAnotherAttemptWouldMeetToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.db.ResetFeed(t.Context()); err != nil {
+	if err := storage.RenewIdentity(t.Context(), f.db); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range []appsvc.ChangesRequest{{After: page.Next}, {After: "none"}, {Types: []appsvc.ChangeType{"none"}}, {After: appsvc.Now, Limit: 501}} {
@@ -244,7 +245,7 @@ func TestFollowGoesOnFromACursorAlone(t *testing.T) {
 }
 
 func TestFollowALibrary(t *testing.T) {
-	service := assets.New(memory.New().Assets(), nil)
+	service := assets.New(memory.New(), nil)
 	h, err := httpapi.New(httpapi.Config{Assets: service, Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
 	if err != nil {
 		t.Fatal(err)

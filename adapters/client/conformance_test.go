@@ -118,7 +118,7 @@ func TestEmbeddedAndRemoteServicesBehaveAlike(t *testing.T) {
 
 // domains are new services on empty stores.
 func domains() (*appsvc.Service, *assets.Service, *reviews.Service) {
-	return appsvc.New(memory.New().Apps(), nil), assets.New(memory.New().Assets(), nil), reviews.New(memory.New().Reviews(), nil)
+	return appsvc.New(memory.New(), nil), assets.New(memory.New(), nil), reviews.New(memory.New(), nil)
 }
 
 // embedded binds services to callers.

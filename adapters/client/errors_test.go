@@ -31,7 +31,7 @@ func sameErrors(t *testing.T) (near, far services) {
 			Limits: appsvc.Limits{Tags: 1, Elements: 2, PatchOps: 5},
 		}
 		db := memory.New()
-		return appsvc.New(db.Apps(), o), assets.New(db.Assets(), nil), reviews.New(db.Reviews(), nil)
+		return appsvc.New(db, o), assets.New(db, nil), reviews.New(db, nil)
 	}
 	a, m, v := make()
 	near = services{

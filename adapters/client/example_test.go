@@ -20,7 +20,7 @@ import (
 // exampleServer is a server that takes any token for the editor's.
 func exampleServer() *httptest.Server {
 	handler, _ := httpapi.New(httpapi.Config{
-		Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil),
+		Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil),
 		Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil },
 	})
 	return httptest.NewServer(handler)
@@ -76,7 +76,7 @@ func publish(ctx context.Context, apps interface {
 
 func Example_embeddedOrRemote() {
 	ctx := context.Background()
-	embedded := appsvc.New(memory.New().Apps(), nil)
+	embedded := appsvc.New(memory.New(), nil)
 	publish(ctx, embedded.As(vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}))
 
 	server := exampleServer()

@@ -21,7 +21,7 @@ const library = "/services/frontline/api/v4/assetManager//example.test/assetLibr
 var outsider = httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:other.test:user=editor", Moderates: []string{"urn:vitrine:other.test", network + ":site=1"}}}
 
 func newAssetWorld(t testing.TB) *world {
-	return newWorld(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New().Assets(), nil) })
+	return newWorld(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New(), nil) })
 }
 
 // mustFolder creates a folder and returns its id.

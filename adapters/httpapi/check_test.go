@@ -16,7 +16,9 @@ import (
 func TestARuleOfTheEmbedderIsAnswered(t *testing.T) {
 	var refuse error
 	check := func(context.Context, vitrine.Caller, appsvc.Change) error { return refuse }
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(memory.New().Apps(), &appsvc.Options{Check: check}) })
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.Apps = appsvc.New(memory.New(), &appsvc.Options{Check: check})
+	})
 	id := w.newApp("first", network)
 	w.as(editor, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`).want(201)
 	w.retitle(id, 0, "second")

@@ -74,7 +74,7 @@ func TestClientsThatSendEverythingFirstReadTheRefusal(t *testing.T) {
 func refusedAfter(t *testing.T, text string) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		dial := dialer(t, httpapi.Config{
-			Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: (&people{}).authenticate, Limits: httpapi.Limits{Body: 1 << 20},
+			Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate, Limits: httpapi.Limits{Body: 1 << 20},
 		})
 		conn := dial()
 		begin := time.Now()
@@ -111,7 +111,7 @@ func TestOnlyWhatIsWorthItIsDrained(t *testing.T) {
 // A server with too many requests answers at once, and waits for no body.
 func TestAnOverloadedServerDrainsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: (&people{}).authenticate}, func(s *http.Server) {
+		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate}, func(s *http.Server) {
 			handler := s.Handler
 			s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				handler.ServeHTTP(w, r.WithContext(httpapi.Overloaded(r.Context())))
@@ -133,7 +133,7 @@ func TestAnOverloadedServerDrainsNothing(t *testing.T) {
 func TestAConnectionOutlivesAnImport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := &people{named: map[string]httpapi.Principal{"editor": editor}}
-		conn := dialer(t, httpapi.Config{Reviews: reviews.New(memory.New().Reviews(), nil), Authenticate: known.authenticate})()
+		conn := dialer(t, httpapi.Config{Reviews: reviews.New(memory.New(), nil), Authenticate: known.authenticate})()
 		reader := bufio.NewReader(conn)
 		for range 2 {
 			file := record("YQ==")
@@ -167,7 +167,7 @@ func TestOverHTTP2NothingIsDrained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var http2 http.Protocols
 		http2.SetUnencryptedHTTP2(true)
-		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: (&people{}).authenticate}, func(s *http.Server) { s.Protocols = &http2 })
+		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate}, func(s *http.Server) { s.Protocols = &http2 })
 		transport := &http.Transport{Protocols: &http2, DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
 		defer transport.CloseIdleConnections()
 		body, sends := io.Pipe()
@@ -189,7 +189,7 @@ func TestStreamsAndExportsDoNotBeginWithoutTheirBody(t *testing.T) {
 	for _, path := range []string{"/x/changes", "/x/reviews/export?network=example.test"} {
 		synctest.Test(t, func(t *testing.T) {
 			store := memory.New()
-			dial := dialer(t, httpapi.Config{Apps: appsvc.New(store.Apps(), nil), Reviews: reviews.New(store.Reviews(), nil),
+			dial := dialer(t, httpapi.Config{Apps: appsvc.New(store, nil), Reviews: reviews.New(store, nil),
 				Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
 			conn := dial()
 			defer conn.Close()

@@ -19,7 +19,7 @@ func ExampleNew() {
 		panic(err)
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Apps:         appsvc.New(memory.New().Apps(), nil),
+		Apps:         appsvc.New(memory.New(), nil),
 		Authenticate: tokens.Authenticate,
 	})
 	if err != nil {

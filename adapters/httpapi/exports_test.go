@@ -37,7 +37,7 @@ func TestExportsHaveSlots(t *testing.T) {
 		for _, name := range []string{"1", "2", "3"} {
 			known.set(name, httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}}})
 		}
-		h, err := httpapi.New(httpapi.Config{Reviews: reviews.New(memory.New().Reviews(), nil), Authenticate: known.authenticate, Limits: httpapi.Limits{Exports: 3, ExportsOfCaller: 2}})
+		h, err := httpapi.New(httpapi.Config{Reviews: reviews.New(memory.New(), nil), Authenticate: known.authenticate, Limits: httpapi.Limits{Exports: 3, ExportsOfCaller: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestAClientPaysForItsOwnTimeAlone(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, err := httpapi.New(httpapi.Config{Reviews: slowStore{reviews.New(memory.New().Reviews(), nil), test.store},
+				h, err := httpapi.New(httpapi.Config{Reviews: slowStore{reviews.New(memory.New(), nil), test.store},
 					Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
 				if err != nil {
 					t.Fatal(err)

@@ -29,7 +29,7 @@ func fuzzHandler(f *testing.F) (*httpapi.Tokens, http.Handler, string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	apps := appsvc.New(memory.New().Apps(), nil)
+	apps := appsvc.New(memory.New(), nil)
 	by := vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}
 	var id string
 	for range 3 {
@@ -40,7 +40,7 @@ func fuzzHandler(f *testing.F) (*httpapi.Tokens, http.Handler, string) {
 		id = app.ID
 	}
 	h, err := httpapi.New(httpapi.Config{
-		Apps: apps, Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil),
+		Apps: apps, Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil),
 		Authenticate: tokens.Authenticate, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {

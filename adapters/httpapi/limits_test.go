@@ -38,7 +38,7 @@ func TestNegativeLimitsAreRefused(t *testing.T) {
 	for _, test := range tests {
 		tested[test.field] = true
 		t.Run(test.field, func(t *testing.T) {
-			c := httpapi.Config{Reviews: reviews.New(memory.New().Reviews(), nil), Authenticate: (&people{}).authenticate, Limits: test.limits}
+			c := httpapi.Config{Reviews: reviews.New(memory.New(), nil), Authenticate: (&people{}).authenticate, Limits: test.limits}
 			if _, err := httpapi.New(c); err == nil || err.Error() != test.err {
 				t.Errorf("the error is %v, want %s", err, test.err)
 			}

@@ -24,7 +24,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T, bytes int64) *crowd {
 	network := "urn:vitrine:example.test"
-	apps := appsvc.New(memory.New().Apps(), nil)
+	apps := appsvc.New(memory.New(), nil)
 	h, err := New(Config{Apps: apps, Limits: Limits{Memory: bytes}, Authenticate: func(r *http.Request) (Principal, error) {
 		token, err := RequestToken(r)
 		return Principal{Caller: vitrine.Caller{URN: network + ":user=" + token, Moderates: []string{network}, Components: token == "editor"}}, err

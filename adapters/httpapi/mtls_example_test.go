@@ -43,7 +43,7 @@ func byCertificate(users map[string]httpapi.Principal) func(*http.Request) (http
 func Example_clientCertificate() {
 	const ann = "urn:vitrine:example.test:user=ann"
 	handler, err := httpapi.New(httpapi.Config{
-		Apps:         appsvc.New(memory.New().Apps(), nil),
+		Apps:         appsvc.New(memory.New(), nil),
 		Authenticate: byCertificate(map[string]httpapi.Principal{ann: {Caller: vitrine.Caller{URN: ann, Reads: []string{"urn:vitrine:example.test"}}}}),
 	})
 	if err != nil {

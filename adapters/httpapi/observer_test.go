@@ -46,7 +46,7 @@ func (x *exchanges) last(t *testing.T, n int) httpapi.Exchange {
 func observed(x *exchanges) func(*httpapi.Config) {
 	return func(c *httpapi.Config) {
 		c.BasePath = "/v4"
-		c.Assets = assets.New(memory.New().Assets(), nil)
+		c.Assets = assets.New(memory.New(), nil)
 		c.Observer = x.observe
 	}
 }
@@ -113,7 +113,7 @@ func TestTheObserverIsToldWhatWasAStream(t *testing.T) {
 func TestTheObserverIsToldOfPanicsAndDrops(t *testing.T) {
 	for cause, want := range map[any]int{"a bug": 500, http.ErrAbortHandler: 0} {
 		var x exchanges
-		w := newWorld(t, observed(&x), func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{cause}, nil) })
+		w := newWorld(t, observed(&x), func(c *httpapi.Config) { c.Apps = appsvc.NewWith(panickingStore{cause}, nil) })
 		r, err := http.NewRequest("GET", w.url+"/v4/apps/", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -78,7 +78,7 @@ func (o describedOperation) names(in string) (out []string) {
 
 // openapi.json has the endpoints and the parameters of the route table, and no others.
 func TestOpenAPIHasEveryRouteAndNoOther(t *testing.T) {
-	h := &handler{Config: Config{Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil)}}
+	h := &handler{Config: Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil)}}
 	described := describedRoutes(t)
 	for _, table := range h.tables() {
 		for _, rt := range table.routes {

@@ -82,7 +82,7 @@ func TestOpenAPINamesItsAddress(t *testing.T) {
 
 func TestOpenAPILeavesOutWhatIsNotServed(t *testing.T) {
 	all := func(c *httpapi.Config) {
-		c.Assets, c.Reviews = assets.New(memory.New().Assets(), nil), reviews.New(memory.New().Reviews(), nil)
+		c.Assets, c.Reviews = assets.New(memory.New(), nil), reviews.New(memory.New(), nil)
 	}
 	const library = "/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}"
 	for _, c := range []struct {
@@ -139,7 +139,7 @@ func firstID(list any) string { return fmt.Sprint(list.([]any)[0].(map[string]an
 func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	const library = "/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}"
 	w := newWorld(t, func(c *httpapi.Config) {
-		c.BasePath, c.Assets, c.Reviews = "/v4", assets.New(memory.New().Assets(), nil), reviews.New(memory.New().Reviews(), nil)
+		c.BasePath, c.Assets, c.Reviews = "/v4", assets.New(memory.New(), nil), reviews.New(memory.New(), nil)
 	})
 	a := &asker{world: w, asked: map[string]bool{}, ids: map[string]string{
 		"network": "example.test", "library": "example.test", "name": "c", "tag": "live", "version": "0", "from": "0", "to": "1"}}

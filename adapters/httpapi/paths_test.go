@@ -117,7 +117,9 @@ func TestThePathCountsWhereItsRawFormIsStale(t *testing.T) {
 }
 
 func TestTheAssetManagerHasOneSlashOrTwo(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.BasePath, c.Assets = "/v4", assets.New(memory.New().Assets(), nil) })
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.BasePath, c.Assets = "/v4", assets.New(memory.New(), nil)
+	})
 	const prefix, rest = "/services/frontline/api/v4/assetManager", "example.test/assetLibrary/example.test/assets"
 	w.rawPath(editor, "GET", prefix+"/"+rest).want(200)
 	w.rawPath(editor, "GET", prefix+"//"+rest).want(200)

@@ -52,7 +52,7 @@ func readReadme(t *testing.T) readme {
 // README.md has the endpoints, the parameters and the codes of openapi.json, and no others.
 func TestTheReadmeHasEveryEndpointAndNoOther(t *testing.T) {
 	page := readReadme(t)
-	h := &handler{Config: Config{Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil)}}
+	h := &handler{Config: Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil)}}
 	for _, table := range h.tables() {
 		for _, rt := range table.routes {
 			name := rt.method + " " + rt.described(table.mount)

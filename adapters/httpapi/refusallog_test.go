@@ -43,7 +43,7 @@ func logsRefusals(t *testing.T) (http.Handler, *lockedBuffer, *httpapi.Tokens) {
 		t.Fatal(err)
 	}
 	log := new(lockedBuffer)
-	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: tokens.Authenticate, Log: slog.New(slog.NewJSONHandler(log, nil))})
+	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: tokens.Authenticate, Log: slog.New(slog.NewJSONHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ func (r refused) place() string {
 // config must have a text and may have a number.
 func refusalWorld(t *testing.T) (*world, func(string) string) {
 	w := newWorld(t, func(c *httpapi.Config) {
-		c.Apps = appsvc.New(memory.New().Apps(), &appsvc.Options{Limits: appsvc.Limits{Tags: 2, PatchOps: 20, PatchBytes: 4096, ManifestBytes: 2048, Elements: 3, Groups: 2}})
-		c.Assets, c.Reviews = assets.New(memory.New().Assets(), nil), reviews.New(memory.New().Reviews(), nil)
+		c.Apps = appsvc.New(memory.New(), &appsvc.Options{Limits: appsvc.Limits{Tags: 2, PatchOps: 20, PatchBytes: 4096, ManifestBytes: 2048, Elements: 3, Groups: 2}})
+		c.Assets, c.Reviews = assets.New(memory.New(), nil), reviews.New(memory.New(), nil)
 		c.Limits.Body = 8192
 	})
 	w.as(editor, "POST", "/components/", `{"id":"p","name":"poll","version":"1","main":"/x.js","configSchema":{"required":["ask"],"properties":{"ask":{"type":"string"},"size":{"type":"number"}}}}`).want(201)

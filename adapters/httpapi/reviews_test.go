@@ -29,7 +29,7 @@ func record(id string) string {
 
 func reviewWorld(t *testing.T, more ...func(*httpapi.Config)) *world {
 	return newWorld(t, append([]func(*httpapi.Config){func(c *httpapi.Config) {
-		c.Reviews = reviews.New(memory.New().Reviews(), nil)
+		c.Reviews = reviews.New(memory.New(), nil)
 		c.Limits.Pause = time.Minute
 	}}, more...)...)
 }
@@ -137,7 +137,7 @@ func TestAnImportMayTakeLongButNotPause(t *testing.T) {
 			t.Run(version+" "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					client := pipedOver(t, version, httpapi.Config{
-						Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }, Reviews: reviews.New(memory.New().Reviews(), nil),
+						Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }, Reviews: reviews.New(memory.New(), nil),
 					}, func(s *http.Server) { s.WriteTimeout = 20 * time.Second })
 					begun := time.Now()
 					answer, err := client.Post("http://x"+importPath, "application/x-ndjson", c.body())
@@ -182,7 +182,9 @@ func (fullReviews) Update(context.Context, string, func(reviews.Tx) error) error
 
 // An import that stops, because the store does, says what is in.
 func TestAnImportIntoAFullStoreSaysWhatIsIn(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Reviews = reviews.New(fullReviews{memory.New().Reviews()}, nil) })
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.Reviews = reviews.NewWith(fullReviews{reviews.NewRecords(memory.New())}, nil)
+	})
 	r := w.as(editor, "POST", importPath, record("YQ=="), setType("application/x-ndjson")).want(507, "full")
 	if !strings.Contains(r.body, "what came before is imported, and sending all of it again is safe") {
 		t.Errorf("%s", r.body)
@@ -268,7 +270,7 @@ func manyReviews(count int) string {
 func TestAnExportThatFailsIsNotTakenForWhole(t *testing.T) {
 	for _, after := range []int{0, 5, 200} {
 		w := newWorld(t, func(c *httpapi.Config) {
-			c.Reviews = reviews.New(halfReviews{memory.New().Reviews(), after, nil}, nil)
+			c.Reviews = reviews.NewWith(halfReviews{reviews.NewRecords(memory.New()), after, nil}, nil)
 		})
 		w.as(editor, "POST", importPath, manyReviews(400), setType("application/x-ndjson")).want(200, `"created":400`)
 		if after < 10 {

@@ -35,7 +35,7 @@ func ExampleApps() {
 	if err != nil {
 		panic(err)
 	}
-	svc := appsvc.New(memory.New().Apps(), nil)
+	svc := appsvc.New(memory.New(), nil)
 	handler, err := httpapi.New(httpapi.Config{
 		Apps:         purging{svc, func(_, tag string) { fmt.Println("purge what", tag, "shows") }},
 		Authenticate: tokens.Authenticate,

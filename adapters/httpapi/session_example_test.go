@@ -33,7 +33,7 @@ func beside(api, pages http.Handler) http.Handler {
 func Example_sessionCookie() {
 	var sessions sync.Map // of httpapi.Principal, by the value of the cookie
 	api, err := httpapi.New(httpapi.Config{
-		Apps:     appsvc.New(memory.New().Apps(), nil),
+		Apps:     appsvc.New(memory.New(), nil),
 		BasePath: "/api",
 		Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 			cookie, err := r.Cookie("session")

@@ -93,7 +93,7 @@ func (s scripted) Export(_ context.Context, _ vitrine.Caller, in reviews.ExportR
 
 // newScripted returns the configuration of a handler with such a service, and what its export has returned.
 func newScripted(export func(to io.Writer) error) (httpapi.Config, <-chan error) {
-	s := scripted{reviews.New(memory.New().Reviews(), nil), export, make(chan error, 1)}
+	s := scripted{reviews.New(memory.New(), nil), export, make(chan error, 1)}
 	return httpapi.Config{Reviews: s}, s.ended
 }
 
@@ -221,7 +221,7 @@ func TestAResponseWhoseClientStopsIsCut(t *testing.T) {
 	for version := range versionsOfHTTP {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				answer, handler := unreadGet(t, version, httpapi.Config{Apps: oneApp{appsvc.New(memory.New().Apps(), nil), 2 * clientBuffer}}, "/apps/x")
+				answer, handler := unreadGet(t, version, httpapi.Config{Apps: oneApp{appsvc.New(memory.New(), nil), 2 * clientBuffer}}, "/apps/x")
 				load := func() int64 {
 					load, _ := httpapi.LoadOf(handler)
 					return load.Memory
@@ -244,7 +244,7 @@ func TestAResponseWhoseClientStopsIsCut(t *testing.T) {
 func TestABodyThatStopsIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var handler http.Handler
-		conn := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }},
+		conn := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }},
 			func(s *http.Server) { handler = s.Handler })()
 		defer conn.Close()
 		begun := time.Now()

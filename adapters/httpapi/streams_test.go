@@ -22,6 +22,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -56,14 +57,14 @@ type streaming struct {
 	*world
 	people  *people
 	streams *httpapi.Streams
-	db      *memory.DB
+	db      storage.Store
 }
 
 func newStreaming(t *testing.T, change ...func(*httpapi.Config)) *streaming {
 	s := &streaming{people: &people{named: map[string]httpapi.Principal{"editor": editor, "one": siteOne, "stranger": stranger}},
 		streams: httpapi.NewStreams(), db: memory.New()}
 	s.world = newWorld(t, append([]func(*httpapi.Config){func(c *httpapi.Config) {
-		c.Authenticate, c.Streams, c.Apps = s.people.authenticate, s.streams, appsvc.New(s.db.Apps(), nil)
+		c.Authenticate, c.Streams, c.Apps = s.people.authenticate, s.streams, appsvc.New(s.db, nil)
 	}}, change...)...)
 	return s
 }
@@ -201,7 +202,7 @@ func TestChangesAreAPage(t *testing.T) {
 	for _, bad := range []string{"after=", "after=x", "after=" + start + "A", "limit=0", "limit=501", "types=", "types=app", "types=tag.set,,", "app=", "after=now&after=now"} {
 		s.by("one", "GET", "/x/changes?"+bad, "").want(400, `"code":"invalid"`)
 	}
-	if err := s.db.ResetFeed(t.Context()); err != nil {
+	if err := storage.RenewIdentity(t.Context(), s.db); err != nil {
 		t.Fatal(err)
 	}
 	s.by("one", "GET", "/x/changes?after="+start, "").want(410, `"code":"gone"`, `"parameter":"after"`)
@@ -263,7 +264,7 @@ func TestAStreamEndsWhenItsTokenExpires(t *testing.T) {
 				begun, one, streams := time.Now(), siteOne, httpapi.NewStreams()
 				one.Expires = begun.Add(2 * time.Second)
 				known := &people{named: map[string]httpapi.Principal{"one": one}}
-				handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: known.authenticate, Streams: streams})
+				handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: known.authenticate, Streams: streams})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -295,7 +296,7 @@ func TestARecheckIsNotMissedWhileAStreamBegins(t *testing.T) {
 			streams.Recheck()
 			return nil
 		}
-		handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: known.authenticate, Streams: streams})
+		handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: known.authenticate, Streams: streams})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +325,7 @@ func (a alwaysMore) Changes(context.Context, vitrine.Caller, appsvc.ChangesReque
 }
 
 func (a alwaysMore) Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch {
-	return appsvc.New(memory.New().Apps(), nil).Watch(by, in)
+	return appsvc.New(memory.New(), nil).Watch(by, in)
 }
 
 // Config.Authenticate is asked about a client that is far behind as often as about one that waits.
@@ -366,8 +367,8 @@ func (o *outage) View(ctx context.Context, fn func(appsvc.Reader) error) error {
 // A stream that has nothing to send reads nothing, so it goes on after an outage of the store.
 func TestAQuietStreamOutlivesAnOutageOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &outage{Store: memory.New().Apps()}
-		apps := appsvc.New(store, nil)
+		store := &outage{Store: appsvc.NewRecords(memory.New())}
+		apps := appsvc.NewWith(store, nil)
 		everybody := func(*http.Request) (httpapi.Principal, error) { return editor, nil }
 		browser := piped(t, httpapi.Config{Apps: apps, Authenticate: everybody})
 		r, err := http.NewRequest("GET", "http://x/x/changes?after=now", nil)
@@ -407,7 +408,7 @@ func TestAQuietStreamOutlivesAnOutageOfTheStore(t *testing.T) {
 
 // A stream takes memory for the page that it sends and nothing while it waits, and a page is small.
 func TestAStreamReadsSmallPages(t *testing.T) {
-	s := newStreaming(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New().Assets(), nil) })
+	s := newStreaming(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New(), nil) })
 	s.client = client // its long responses are not compared with openapi.json
 	var ids []string
 	var add []string
@@ -475,7 +476,7 @@ func TestStreamsAreBounded(t *testing.T) {
 func TestTheLagOfStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &streaming{people: &people{named: map[string]httpapi.Principal{"editor": editor}}, streams: httpapi.NewStreams(), db: memory.New()}
-		apps := appsvc.New(s.db.Apps(), nil)
+		apps := appsvc.New(s.db, nil)
 		// Without a buffer the server waits until each byte is read.
 		near := dialer(t, httpapi.Config{Apps: apps, Authenticate: s.people.authenticate, Streams: s.streams})()
 		defer near.Close()

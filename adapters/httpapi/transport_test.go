@@ -170,7 +170,7 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		{fmt.Errorf("secret detail: %w", vitrine.ErrUnknown), 503, "not known whether the write was kept"},
 		{fmt.Errorf("secret detail: %w: %w", vitrine.ErrUnknown, context.DeadlineExceeded), 503, "not known whether the write was kept"},
 	} {
-		w := newWorld(t, func(conf *httpapi.Config) { conf.Apps = appsvc.New(brokenStore{c.err}, nil) })
+		w := newWorld(t, func(conf *httpapi.Config) { conf.Apps = appsvc.NewWith(brokenStore{c.err}, nil) })
 		r := w.as(editor, "GET", "/apps/", "").want(c.status, c.says)
 		if strings.Contains(r.body, "secret") {
 			t.Errorf("%d: the client reads %s", c.status, r.body)
@@ -197,7 +197,7 @@ func (s waitingStore) Update(ctx context.Context, _ func(appsvc.Tx) error) error
 func (waitingStore) Changed() <-chan struct{} { return nil }
 
 func TestAClientThatClosesItsSideEarlyIsToldSo(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(waitingStore{}, nil) })
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.NewWith(waitingStore{}, nil) })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -225,14 +225,14 @@ func (p panickingStore) Update(context.Context, func(appsvc.Tx) error) error   {
 func (p panickingStore) Changed() <-chan struct{}                              { panic(p.cause) }
 
 func TestAPanicIs500AndTheServerLives(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{"a bug"}, nil) })
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.NewWith(panickingStore{"a bug"}, nil) })
 	for range 2 {
 		r := w.as(editor, "GET", "/apps/", "").want(500, `{"error":"internal error","code":"internal"}`)
 		if log := w.log.String(); !strings.Contains(log, "a bug") || !strings.Contains(log, "goroutine") || !strings.Contains(log, r.header.Get("X-Request-Id")) {
 			t.Errorf("logged %q", log)
 		}
 	}
-	aborting := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{http.ErrAbortHandler}, nil) })
+	aborting := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.NewWith(panickingStore{http.ErrAbortHandler}, nil) })
 	r, err := http.NewRequest("GET", aborting.url+"/apps/?svctoken="+aborting.token(editor), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func (d damagedReader) App(ctx context.Context, id string, v vitrine.Version) (a
 }
 
 func TestAPanicLeavesNothingOfTheAnswer(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(damagedStore{memory.New().Apps()}, nil) })
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.NewWith(damagedStore{appsvc.NewRecords(memory.New())}, nil) })
 	id := w.newApp("x", network)
 	for _, path := range []string{"/apps/" + id, "/apps/" + id + "/versions/0"} {
 		r := w.as(editor, "GET", path, "").want(500, `{"error":"internal error","code":"internal"}`)

@@ -90,7 +90,7 @@ func newWorld(t testing.TB, change ...func(*httpapi.Config)) *world {
 		t.Fatal(err)
 	}
 	c := httpapi.Config{
-		Apps:         appsvc.New(memory.New().Apps(), &appsvc.Options{Now: w.clock.Now}),
+		Apps:         appsvc.New(memory.New(), &appsvc.Options{Now: w.clock.Now}),
 		Authenticate: w.tokens.Authenticate,
 		Log:          slog.New(slog.NewTextHandler(w.log, nil)),
 	}

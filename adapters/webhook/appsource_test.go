@@ -38,8 +38,8 @@ func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestChangesOfApps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memory.New()
-		apps := appsvc.New(db.Apps(), nil)
-		d := New(db.Webhooks(), Services{Apps: apps}, nil)
+		apps := appsvc.New(db, nil)
+		d := New(NewRecords(db), Services{Apps: apps}, nil)
 		to1, to2 := "urn:vitrine:example.test:site=1", "urn:vitrine:example.test:site=2"
 		got := &bodies{got: map[string][]string{}}
 		d.transport = got
@@ -105,19 +105,19 @@ func TestForeignCursorsAreGone(t *testing.T) {
 		settle()
 		p.end()
 		db := memory.New()
-		apps := appsvc.New(db.Apps(), nil)
+		apps := appsvc.New(db, nil)
 		text, err := f.store.Get(t.Context(), to("a").stored())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Webhooks().Swap(t.Context(), to("a").stored(), nil, text); err != nil {
+		if _, err := NewRecords(db).Swap(t.Context(), to("a").stored(), nil, text); err != nil {
 			t.Fatal(err)
 		}
 		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
 		if _, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
 			t.Fatal(err)
 		}
-		d := New(db.Webhooks(), Services{Apps: apps}, nil)
+		d := New(NewRecords(db), Services{Apps: apps}, nil)
 		got := &bodies{got: map[string][]string{}}
 		d.transport = got
 		if err := d.Set(t.Context(), []Endpoint{to("a")}); err != nil {

@@ -19,7 +19,7 @@ import (
 func TestChangesOfAssets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memory.New()
-		library := assets.New(db.Assets(), &assets.Options{Vendor: "acme"})
+		library := assets.New(db, &assets.Options{Vendor: "acme"})
 		network := func(name string) string { return "urn:acme:" + name }
 		lib := func(name string) assets.Library { return assets.Library{Network: name, ID: name} }
 		add := func(name, id string) {
@@ -33,7 +33,7 @@ func TestChangesOfAssets(t *testing.T) {
 			settle()
 		}
 		add("a.test", "before")
-		d := New(db.Webhooks(), Services{Apps: appsvc.New(db.Apps(), nil), Assets: library}, nil)
+		d := New(NewRecords(db), Services{Apps: appsvc.New(db, nil), Assets: library}, nil)
 		got := &bodies{got: map[string][]string{}}
 		d.transport = got
 		err := d.Set(t.Context(), []Endpoint{

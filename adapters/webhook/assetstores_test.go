@@ -38,7 +38,7 @@ func TestChangesOfAssetsFromStores(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			return opening{assets.New(db.Assets(), nil), db.Webhooks()}
+			return opening{assets.New(db, nil), NewRecords(db)}
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestChangesOfAssetsFromStores(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			return opening{assets.New(db.Assets(), nil), db.Webhooks()}
+			return opening{assets.NewWith(db.Assets(), nil), db.Webhooks()}
 		})
 	})
 }

@@ -229,7 +229,7 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	f := &fixture{t: t, store: memory.New().Webhooks(), apps: newFakeSource("apps", "apps"), assets: newFakeSource("assets"), to: &receivers{t: t}, log: &syncBuffer{}}
+	f := &fixture{t: t, store: NewRecords(memory.New()), apps: newFakeSource("apps", "apps"), assets: newFakeSource("assets"), to: &receivers{t: t}, log: &syncBuffer{}}
 	f.assets.only = []string{"assets.changed"}
 	return f
 }

@@ -10,5 +10,5 @@ import (
 )
 
 func TestRecords(t *testing.T) {
-	storagetest.Webhooks(t, func(t *testing.T) webhookstore.Store { return webhook.NewRecords(memory.Open()) })
+	storagetest.Webhooks(t, func(t *testing.T) webhookstore.Store { return webhook.NewRecords(memory.New()) })
 }

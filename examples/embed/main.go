@@ -31,7 +31,7 @@ func main() {
 // newHandler returns what the program serves, and a link that signs a person in.
 func newHandler() (h http.Handler, link string, err error) {
 	db := memory.New() // or: db, err := sqlite.Open("apps.db", nil)
-	apps := appsvc.New(db.Apps(), nil)
+	apps := appsvc.New(db, nil)
 	network := "urn:vitrine:example.test"
 	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	_, err = apps.CreateApp(context.Background(), me, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})

@@ -73,7 +73,7 @@ func importArchive(ctx context.Context, db string, a *archive.Archive, built fun
 	}
 	if inFile(db) {
 		err = sqlite.Build(db, func(s *sqlite.DB) error {
-			if err := fill(archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}); err != nil {
+			if err := fill(archive.StoresIn(s)); err != nil {
 				return err
 			}
 			return built()

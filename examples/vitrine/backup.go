@@ -26,7 +26,7 @@ func backup(ctx context.Context, p *program, args []string) error {
 	case absent(*db):
 		return fmt.Errorf("backup: there is no store at %s", *db)
 	}
-	s, err := sqlite.Open(*db, &sqlite.Options{Migrated: migrated})
+	s, err := sqlite.Open(*db, nil)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 		}
 		target.Followers = append(target.Followers, token)
 	}
-	apps := appsvc.New(s.Apps, nil)
+	apps := appsvc.NewWith(s.Apps, nil)
 	if !beside {
 		if err := fillBench(apps, count, target); err != nil {
 			return nil, err

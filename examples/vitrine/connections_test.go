@@ -42,7 +42,7 @@ func newBounded(t *testing.T, most int) *bounded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: nobody})
+	service, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: nobody})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpa
 		return nil, err
 	}
 	made := 0
-	apps := appsvc.New(s.Apps, &appsvc.Options{Now: clock.Now, NewID: func() string { // the same ids in every store
+	apps := appsvc.NewWith(s.Apps, &appsvc.Options{Now: clock.Now, NewID: func() string { // the same ids in every store
 		made++
 		return fmt.Sprintf("%s%012d", demoMark[:len(demoMark)-12], made)
 	}})
@@ -71,10 +71,10 @@ func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpa
 		return nil, err
 	}
 	d.tagged = "/apps/" + id + "/tagged/production"
-	if err := fillReviews(ctx, reviews.New(s.Reviews, nil), clock); err != nil {
+	if err := fillReviews(ctx, reviews.NewWith(s.Reviews, nil), clock); err != nil {
 		return nil, err
 	}
-	return d, fillLibrary(ctx, assets.New(s.Assets, &assets.Options{Now: clock.Now}), clock)
+	return d, fillLibrary(ctx, assets.NewWith(s.Assets, &assets.Options{Now: clock.Now}), clock)
 }
 
 // demoTime is a time before the store was filled: so many days before, at this hour and minute in UTC. With 0 days it
@@ -107,7 +107,7 @@ func (c *demoClock) date(days int) string {
 // mark adds the app by which -demo recognises a store that it has filled.
 func mark(ctx context.Context, apps appsvc.Store, clock *demoClock) error {
 	clock.now = clock.time(demoTime{9, 7, 55})
-	svc := appsvc.New(apps, &appsvc.Options{Now: clock.Now, NewID: func() string { return demoMark }})
+	svc := appsvc.NewWith(apps, &appsvc.Options{Now: clock.Now, NewID: func() string { return demoMark }})
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 	_, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "Sample data of vitrine -demo", Groups: []string{demoNetwork}})
 	return err

@@ -137,8 +137,6 @@ func (m *metrics) ofStore(driver any) {
 			figure{"vitrine_sqlite_readers", "Connections that reads have opened and keep.", false, func() float64 { return float64(db.Stats().Readers) }},
 			figure{"vitrine_sqlite_readers_busy", "Connections with a read under way.", false, func() float64 { return float64(db.Stats().ReadersBusy) }},
 			constant("vitrine_sqlite_readers_limit", "As many reads as may be under way at a time; others wait.", float64(db.Stats().ReadersMost)),
-			figure{"vitrine_cache_hits_total", "Reads that were answered from memory.", true, func() float64 { return float64(db.Stats().CacheHits) }},
-			figure{"vitrine_cache_misses_total", "Reads that were not in memory.", true, func() float64 { return float64(db.Stats().CacheMisses) }},
 		)
 	case *postgres.DB:
 		m.register(

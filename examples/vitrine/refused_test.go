@@ -21,7 +21,7 @@ import (
 // TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers compares the responses that net/http gives by itself with an error
 // of the service.
 func TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers(t *testing.T) {
-	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: func(*http.Request) (httpapi.Principal, error) {
+	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: func(*http.Request) (httpapi.Principal, error) {
 		return httpapi.Principal{}, httpapi.ErrUnauthenticated
 	}})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // small is a server with room for two connections, in a bubble. It gives a function that opens one and sends a text.
 func small(t *testing.T) (all *connections, send func(text string) net.Conn) {
 	t.Helper()
-	api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: nobody, Log: slog.New(slog.DiscardHandler)})
+	api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: nobody, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

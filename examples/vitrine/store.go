@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/postgres"
@@ -65,10 +67,22 @@ type store struct {
 	driver   any                         // the DB of a driver
 }
 
+// storeOf returns the store with what is in db. The driver is db as its package has it.
+func storeOf(db storage.Store, driver any) *store {
+	ping := func(ctx context.Context) error {
+		return db.View(ctx, func(r storage.Reader) error {
+			_, err := storage.ReadIdentity(ctx, r)
+			return err
+		})
+	}
+	reset := func(ctx context.Context) error { return storage.RenewIdentity(ctx, db) }
+	return &store{archive.StoresIn(db), webhook.NewRecords(db), ping, db.Close, reset, driver}
+}
+
 // newMemory returns an empty store in memory.
 func newMemory() *store {
 	s := memory.New()
-	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}
+	return storeOf(s, s)
 }
 
 // openStore opens the store, and builds it if it does not exist. A SQLite store that it builds gets its name only after
@@ -106,11 +120,11 @@ func openPostgres(ctx context.Context, db string, existing bool) (*store, error)
 
 // openSQLite opens a SQLite store.
 func openSQLite(db string) (*store, error) {
-	s, err := sqlite.Open(db, &sqlite.Options{Migrated: migrated})
+	s, err := sqlite.Open(db, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
+	return storeOf(s, s), nil
 }
 
 // errNoStore is returned by a command that needs an existing store and finds none.
@@ -186,7 +200,7 @@ func checkFile(db string) error {
 	if absent(db) {
 		return exitError{fmt.Errorf("%w at %s, whose key would sign: name the store with -db (serve builds one), or a key file with -key-file", errNoStore, db), exitUsage}
 	}
-	s, err := sqlite.Open(db, &sqlite.Options{Migrated: migrated})
+	s, err := sqlite.Open(db, nil)
 	if err != nil {
 		return err
 	}

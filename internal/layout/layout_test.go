@@ -45,22 +45,21 @@ var table = []row{
 	{module, "internal/urn storage/.", "", noHTTP},
 
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
-	{"appsvc", "internal storage/. github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory storage/storagetest", appsOnly + " crypto/tls"},
+	{"appsvc", "internal storage/. github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", suite, appsOnly + " crypto/tls"},
 	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", suite, noHTTP},
 	{"reviews", "internal storage/. github.com/go-json-experiment/json", suite + " golang.org/x/net/html", noHTTP},
 
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
-	{"storage/memory", stores + " storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", suite + " storage/storetest", appsOnly},
-	{"storage/next/sqlite", "storage/. modernc.org/sqlite", "storage/storetest " + suite + " adapters/webhook " + domains, noHTTP},
-	{"storage/sqlite", stores + " modernc.org/sqlite modernc.org/libc", suite, appsOnly},
+	{"storage/memory", "storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", "storage/storetest", noHTTP},
+	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " adapters/webhook storage/storetest " + suite, noHTTP},
 	{"storage/postgres", stores + " github.com/jackc/pgx/v5", suite, appsOnly},
-	{"storage/archive", domains + " internal github.com/go-json-experiment/json", "storage", ""},
+	{"storage/archive", domains + " storage/. internal github.com/go-json-experiment/json", "storage", ""},
 	// The contract of a store that is bytes alone, and its suite.
 	{"storage/.", "", "", noHTTP},
 	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},
 	// The suite needs nothing but the contracts, since drivers outside this module use it too.
-	{"storage/storagetest", "appsvc assets/assetstore reviews/reviewstore adapters/webhook/webhookstore", "storage/memory", appsOnly},
+	{"storage/storagetest", "appsvc assets/assetstore reviews/reviewstore adapters/webhook/webhookstore", "storage/memory adapters/webhook", appsOnly},
 
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},

@@ -82,7 +82,7 @@ func TestLongPartsDiffer(t *testing.T) {
 
 // Parts that are longer than a key keeps of them begin alike, and so much is stored with them that no group fits into memory at once.
 func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
-	ctx, db := context.Background(), memory.Open()
+	ctx, db := context.Background(), memory.New()
 	defer db.Close()
 	rng := rand.New(rand.NewPCG(3, 4))
 	part := func() string {
@@ -168,7 +168,7 @@ func TestFieldsOfADamagedValue(t *testing.T) {
 }
 
 func TestFeed(t *testing.T) {
-	ctx, db, f := context.Background(), memory.Open(), record.Feed{Space: "s"}
+	ctx, db, f := context.Background(), memory.New(), record.Feed{Space: "s"}
 	defer db.Close()
 	if err := storage.EnsureIdentity(ctx, db); err != nil {
 		t.Fatal(err)
@@ -203,8 +203,7 @@ func TestFeed(t *testing.T) {
 	for i := range want {
 		want[i].Position.Number = int64(i + 1)
 	}
-	var numbers []int64
-	_, entries, state := read(0, 0)
+	numbers, entries, state := read(0, 0)
 	if !reflect.DeepEqual(entries, want) || state.Last.Number != 3 || len(state.Key) < 16 || len(state.Identity) < 16 {
 		t.Errorf("the feed has %+v, %+v, want %+v", entries, state, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Stores are the stores of all domains, which one archive holds together. None may be nil. They usually come from one
@@ -15,6 +16,11 @@ type Stores struct {
 	Apps    appsvc.Store
 	Assets  assets.Store
 	Reviews reviews.Store
+}
+
+// StoresIn returns the stores of all domains that a store has.
+func StoresIn(db storage.Store) Stores {
+	return Stores{Apps: appsvc.NewRecords(db), Assets: assets.NewRecords(db), Reviews: reviews.NewRecords(db)}
 }
 
 // Counts has the number of things of each kind in an archive. Apps counts apps and not versions.

@@ -29,7 +29,7 @@ const network = "urn:vitrine:example.test"
 var ctx = context.Background()
 
 func inMemory() archive.Stores {
-	return archive.Stores{Apps: memory.New().Apps(), Assets: memory.New().Assets(), Reviews: memory.New().Reviews()}
+	return archive.Stores{Apps: appsvc.NewRecords(memory.New()), Assets: assets.NewRecords(memory.New()), Reviews: reviews.NewRecords(memory.New())}
 }
 
 func inSQLite(t *testing.T) archive.Stores {
@@ -38,7 +38,7 @@ func inSQLite(t *testing.T) archive.Stores {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()}
+	return archive.Stores{Apps: appsvc.NewRecords(db), Assets: assets.NewRecords(db), Reviews: reviews.NewRecords(db)}
 }
 
 func check(t testing.TB, errs ...error) {
@@ -55,12 +55,12 @@ func fill(t testing.TB, s archive.Stores, seed uint64) {
 	id := func() string { return fmt.Sprintf("%016x", random.Uint64()) }
 	clock := time.UnixMilli(1_700_000_000_000)
 	now := func() time.Time { clock = clock.Add(time.Millisecond); return clock }
-	fillApps(t, appsvc.New(s.Apps, &appsvc.Options{NewID: id, Now: now}), random)
+	fillApps(t, appsvc.NewWith(s.Apps, &appsvc.Options{NewID: id, Now: now}), random)
 	for _, name := range []string{"example.test", "second \u00e9 library"} {
-		fillLibrary(t, assets.New(s.Assets, &assets.Options{NewID: id, Now: now}), assets.Library{Network: "example.test", ID: name}, random)
+		fillLibrary(t, assets.NewWith(s.Assets, &assets.Options{NewID: id, Now: now}), assets.Library{Network: "example.test", ID: name}, random)
 	}
 	for _, network := range []string{"example.test", reviews.DefaultNetwork} {
-		fillReviews(t, reviews.New(s.Reviews, nil), network, random)
+		fillReviews(t, reviews.NewWith(s.Reviews, nil), network, random)
 	}
 }
 
@@ -200,17 +200,17 @@ func TestAnImportedStoreCanBeUsed(t *testing.T) {
 	lib, moderator := assets.Library{Network: "example.test", ID: "example.test"}, vitrine.Caller{URN: me.URN, Moderates: me.Moderates}
 	var saw []string
 	for _, s := range []archive.Stores{source, target} {
-		apps, _, err := unpage(appsvc.New(s.Apps, nil).ListApps(ctx, me, appsvc.ListAppsRequest{UsingComponent: "@scope/poll"}))
+		apps, _, err := unpage(appsvc.NewWith(s.Apps, nil).ListApps(ctx, me, appsvc.ListAppsRequest{UsingComponent: "@scope/poll"}))
 		check(t, err)
 		soon := func() time.Time { return time.UnixMilli(1_700_000_060_000) }
-		again, err := appsvc.New(s.Apps, &appsvc.Options{Now: soon}).CreateApp(ctx, me, appsvc.CreateAppRequest{
+		again, err := appsvc.NewWith(s.Apps, &appsvc.Options{Now: soon}).CreateApp(ctx, me, appsvc.CreateAppRequest{
 			Title: "App 2 \u2028 <b>", Groups: []string{network + ":site=1"}, IdempotencyKey: "create-2",
 			Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "@scope/poll", Version: "1.0.0"}, Config: []byte(`{"b":1.10,"a":"\u0061\/<>"}`)}},
 		})
 		check(t, err)
-		page, err := assets.New(s.Assets, nil).Search(ctx, moderator, lib, assets.SearchRequest{Query: "creme", Limit: 3})
+		page, err := assets.NewWith(s.Assets, nil).Search(ctx, moderator, lib, assets.SearchRequest{Query: "creme", Limit: 3})
 		check(t, err)
-		stats, err := reviews.New(s.Reviews, nil).Collection(ctx, vitrine.Caller{Operator: true}, reviews.CollectionRequest{Network: reviews.DefaultNetwork, Source: "shop", ID: "YmVk"})
+		stats, err := reviews.NewWith(s.Reviews, nil).Collection(ctx, vitrine.Caller{Operator: true}, reviews.CollectionRequest{Network: reviews.DefaultNetwork, Source: "shop", ID: "YmVk"})
 		check(t, err)
 		saw = append(saw, fmt.Sprintf("%+v\n%s\n%+v\n%+v", apps, again.ID, page, stats))
 	}
@@ -224,7 +224,7 @@ func TestAnImportedStoreCanBeUsed(t *testing.T) {
 func TestNetworksComeBackFromAnArchive(t *testing.T) {
 	source, target := inMemory(), inMemory()
 	for seed, network := range []string{"b", "a", "c"} {
-		fillReviews(t, reviews.New(source.Reviews, nil), network, rand.New(rand.NewPCG(uint64(seed), 0)))
+		fillReviews(t, reviews.NewWith(source.Reviews, nil), network, rand.New(rand.NewPCG(uint64(seed), 0)))
 	}
 	data, counts := export(t, source)
 	if counts.Collections != 6 || !slices.Equal(networksIn(data), []string{"a", "a", "b", "b", "c", "c"}) {
@@ -237,8 +237,8 @@ func TestNetworksComeBackFromAnArchive(t *testing.T) {
 	}
 	var had, has bytes.Buffer
 	for _, network := range []string{"a", "b", "c"} {
-		check(t, reviews.New(source.Reviews, nil).Export(ctx, vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &had}))
-		check(t, reviews.New(target.Reviews, nil).Export(ctx, vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &has}))
+		check(t, reviews.NewWith(source.Reviews, nil).Export(ctx, vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &had}))
+		check(t, reviews.NewWith(target.Reviews, nil).Export(ctx, vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &has}))
 	}
 	if !bytes.Equal(had.Bytes(), has.Bytes()) {
 		t.Error("the reviews are others")
@@ -277,9 +277,9 @@ func TestImportRefusesAStoreWithData(t *testing.T) {
 	full := inMemory()
 	fill(t, full, 1)
 	for what, to := range map[string]archive.Stores{
-		"apps":    {Apps: full.Apps, Assets: memory.New().Assets(), Reviews: memory.New().Reviews()},
-		"assets":  {Apps: memory.New().Apps(), Assets: full.Assets, Reviews: memory.New().Reviews()},
-		"reviews": {Apps: memory.New().Apps(), Assets: memory.New().Assets(), Reviews: full.Reviews},
+		"apps":    {Apps: full.Apps, Assets: assets.NewRecords(memory.New()), Reviews: reviews.NewRecords(memory.New())},
+		"assets":  {Apps: appsvc.NewRecords(memory.New()), Assets: full.Assets, Reviews: reviews.NewRecords(memory.New())},
+		"reviews": {Apps: appsvc.NewRecords(memory.New()), Assets: assets.NewRecords(memory.New()), Reviews: full.Reviews},
 	} {
 		if _, err := archive.Import(ctx, to, bytes.NewReader(empty), nil); !errors.Is(err, archive.ErrNotEmpty) {
 			t.Errorf("%s: error %v, want %v", what, err, archive.ErrNotEmpty)
@@ -387,7 +387,7 @@ func TestEveryMoveOfATagIsInTheArchive(t *testing.T) {
 	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	for _, count := range []int{1, 255, 256, 257, 512, 513} {
 		source, target := inMemory(), inMemory()
-		svc := appsvc.New(source.Apps, nil)
+		svc := appsvc.NewWith(source.Apps, nil)
 		app, err := svc.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
 		check(t, err)
 		_, err = svc.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})

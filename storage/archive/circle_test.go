@@ -64,7 +64,7 @@ func putReviews(t *testing.T, s archive.Stores, parents map[string]string) {
 		list = append(list, `{"id":"`+id+`","author_id":"u","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[50]}`)
 	}
 	file := `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["default"],"reviews":[` + strings.Join(list, ",") + `]}`
-	_, err := reviews.New(s.Reviews, nil).Import(ctx, vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: "n", File: strings.NewReader(file)})
+	_, err := reviews.NewWith(s.Reviews, nil).Import(ctx, vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: "n", File: strings.NewReader(file)})
 	check(t, err)
 	check(t, s.Reviews.Update(ctx, "n", func(tx reviews.Tx) error {
 		key := reviews.Key{Source: "s", ID: "YQ=="}

@@ -22,9 +22,9 @@ var (
 // changeBoth makes one change in the feed of apps and one in that of the library.
 func changeBoth(t *testing.T, s archive.Stores) {
 	t.Helper()
-	_, err := appsvc.New(s.Apps, nil).CreateApp(ctx, appCaller, appsvc.CreateAppRequest{Title: "One more", Groups: []string{network}})
+	_, err := appsvc.NewWith(s.Apps, nil).CreateApp(ctx, appCaller, appsvc.CreateAppRequest{Title: "One more", Groups: []string{network}})
 	check(t, err)
-	_, err = assets.New(s.Assets, nil).ChangeFolders(ctx, assetCaller, library, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "One more"}}})
+	_, err = assets.NewWith(s.Assets, nil).ChangeFolders(ctx, assetCaller, library, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "One more"}}})
 	check(t, err)
 }
 
@@ -34,11 +34,11 @@ var feeds = map[string]struct {
 	invalid, gone error // ErrInvalid and ErrGone of the domain
 }{
 	"apps": {func(s archive.Stores, after string) (int, string, error) {
-		page, err := appsvc.New(s.Apps, nil).Changes(ctx, appCaller, appsvc.ChangesRequest{After: after})
+		page, err := appsvc.NewWith(s.Apps, nil).Changes(ctx, appCaller, appsvc.ChangesRequest{After: after})
 		return len(page.Changes), page.Next, err
 	}, vitrine.ErrInvalid, vitrine.ErrGone},
 	"a library": {func(s archive.Stores, after string) (int, string, error) {
-		page, err := assets.New(s.Assets, nil).Changes(ctx, assetCaller, library, assets.ChangesRequest{After: after})
+		page, err := assets.NewWith(s.Assets, nil).Changes(ctx, assetCaller, library, assets.ChangesRequest{After: after})
 		return len(page.Changes), page.Next, err
 	}, vitrine.ErrInvalid, vitrine.ErrGone},
 }
@@ -87,32 +87,32 @@ func TestCursorsOfFeedsAreOfTheirStore(t *testing.T) {
 // pages read a page of a list. They return what is on it, and the cursor of the next one.
 var pages = map[string]func(s archive.Stores, after string) (items, next string, err error){
 	"apps": func(s archive.Stores, after string) (string, string, error) {
-		return shown(appsvc.New(s.Apps, nil).ListApps(ctx, appCaller, appsvc.ListAppsRequest{Limit: 2, After: after}))
+		return shown(appsvc.NewWith(s.Apps, nil).ListApps(ctx, appCaller, appsvc.ListAppsRequest{Limit: 2, After: after}))
 	},
 	"versions": func(s archive.Stores, after string) (string, string, error) {
-		return shown(appsvc.New(s.Apps, nil).ListVersions(ctx, appCaller, appsvc.ListVersionsRequest{AppID: firstApp(s), Limit: 1, After: after}))
+		return shown(appsvc.NewWith(s.Apps, nil).ListVersions(ctx, appCaller, appsvc.ListVersionsRequest{AppID: firstApp(s), Limit: 1, After: after}))
 	},
 	"tags": func(s archive.Stores, after string) (string, string, error) {
-		return shown(appsvc.New(s.Apps, nil).ListTags(ctx, appCaller, appsvc.ListTagsRequest{AppID: firstApp(s), Limit: 1, After: after}))
+		return shown(appsvc.NewWith(s.Apps, nil).ListTags(ctx, appCaller, appsvc.ListTagsRequest{AppID: firstApp(s), Limit: 1, After: after}))
 	},
 	"moves of a tag": func(s archive.Stores, after string) (string, string, error) {
-		return shown(appsvc.New(s.Apps, nil).ListTagMoves(ctx, appCaller, appsvc.ListTagMovesRequest{AppID: firstApp(s), Name: "gone", Limit: 1, After: after}))
+		return shown(appsvc.NewWith(s.Apps, nil).ListTagMoves(ctx, appCaller, appsvc.ListTagMovesRequest{AppID: firstApp(s), Name: "gone", Limit: 1, After: after}))
 	},
 	"assets": func(s archive.Stores, after string) (string, string, error) {
-		page, err := assets.New(s.Assets, nil).Search(ctx, assetCaller, library, assets.SearchRequest{Limit: 2, Until: after})
+		page, err := assets.NewWith(s.Assets, nil).Search(ctx, assetCaller, library, assets.SearchRequest{Limit: 2, Until: after})
 		return fmt.Sprintf("%+v", page.Assets), page.Paging.Prev, err
 	},
 	"folders": func(s archive.Stores, after string) (string, string, error) {
-		page, err := assets.New(s.Assets, nil).ListFolders(ctx, assetCaller, library, assets.ListFoldersRequest{Label: "o", Limit: 1, After: after})
+		page, err := assets.NewWith(s.Assets, nil).ListFolders(ctx, assetCaller, library, assets.ListFoldersRequest{Label: "o", Limit: 1, After: after})
 		return fmt.Sprintf("%+v", page.Items), page.Next, err
 	},
 	"collections": func(s archive.Stores, after string) (string, string, error) {
-		page, err := reviews.New(s.Reviews, nil).ListCollections(ctx, vitrine.Caller{Operator: true},
+		page, err := reviews.NewWith(s.Reviews, nil).ListCollections(ctx, vitrine.Caller{Operator: true},
 			reviews.ListCollectionsRequest{Network: "example.test", Limit: 1, After: after})
 		return fmt.Sprintf("%+v", page.Items), page.Next, err
 	},
 	"reviews": func(s archive.Stores, after string) (string, string, error) {
-		page, err := reviews.New(s.Reviews, nil).ListReviews(ctx, vitrine.Caller{Operator: true},
+		page, err := reviews.NewWith(s.Reviews, nil).ListReviews(ctx, vitrine.Caller{Operator: true},
 			reviews.ListReviewsRequest{Network: "example.test", Collection: "YmVk", Limit: 1, After: after})
 		return fmt.Sprintf("%+v", page.Items), page.Next, err
 	},
@@ -125,7 +125,7 @@ func shown[T any](page vitrine.Page[T], err error) (items, next string, _ error)
 
 // firstApp returns the id of the app that was created first.
 func firstApp(s archive.Stores) string {
-	page, err := appsvc.New(s.Apps, nil).ListApps(ctx, appCaller, appsvc.ListAppsRequest{Sort: appsvc.CreatedAscending, Limit: 1})
+	page, err := appsvc.NewWith(s.Apps, nil).ListApps(ctx, appCaller, appsvc.ListAppsRequest{Sort: appsvc.CreatedAscending, Limit: 1})
 	if err != nil || len(page.Items) == 0 {
 		return ""
 	}

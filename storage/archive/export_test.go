@@ -130,7 +130,7 @@ func TestAnImportThatIsInterruptedEnds(t *testing.T) {
 func TestLimitsOfOtherServices(t *testing.T) {
 	source := inMemory()
 	limits := archive.Options{Apps: appsvc.Limits{Title: 2000}, Assets: assets.Limits{Depth: 65}}
-	apps := appsvc.New(source.Apps, &appsvc.Options{Limits: limits.Apps})
+	apps := appsvc.NewWith(source.Apps, &appsvc.Options{Limits: limits.Apps})
 	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	_, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: strings.Repeat("x", 2000), Groups: []string{network}})
 	check(t, err)
@@ -154,7 +154,7 @@ func TestLimitsOfOtherServices(t *testing.T) {
 // nest makes so many folders, each in the one before.
 func nest(t *testing.T, s archive.Stores, o *assets.Options, depth int) (ids []string) {
 	t.Helper()
-	svc := assets.New(s.Assets, o)
+	svc := assets.NewWith(s.Assets, o)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
 	path := ""

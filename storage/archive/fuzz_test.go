@@ -63,7 +63,7 @@ func readWhole(t testing.TB, s archive.Stores) {
 	within, cancel := context.WithTimeout(ctx, 5*time.Minute) // the end of what would not end by itself
 	defer cancel()
 	var networks []string
-	apps := appsvc.New(s.Apps, nil)
+	apps := appsvc.NewWith(s.Apps, nil)
 	check(t, s.Apps.View(within, func(r appsvc.Reader) error {
 		for id, err := range r.IDs(within) {
 			if err != nil {
@@ -95,9 +95,9 @@ func readWhole(t testing.TB, s archive.Stores) {
 	check(t, err)
 	for lib, err := range s.Assets.Libraries(within) {
 		check(t, err)
-		readLibrary(t, within, assets.New(s.Assets, nil), lib)
+		readLibrary(t, within, assets.NewWith(s.Assets, nil), lib)
 	}
-	service, operator := reviews.New(s.Reviews, nil), vitrine.Caller{Operator: true}
+	service, operator := reviews.NewWith(s.Reviews, nil), vitrine.Caller{Operator: true}
 	named, err := service.Networks(within, operator)
 	check(t, err)
 	for _, name := range named {

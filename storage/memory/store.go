@@ -1,3 +1,4 @@
+// Package memory keeps a store in memory, for tests and programs that need nothing later.
 package memory
 
 import (
@@ -33,8 +34,8 @@ type store struct {
 
 const most = 1 << 30
 
-// Open returns an empty map of keys and values, which is gone with the process. New returns the stores of the domains.
-func Open() storage.Store {
+// New returns an empty store, which is gone with the process.
+func New() storage.Store {
 	return storage.Checked(&store{alone: semaphore.NewWeighted(most), locks: map[string]chan struct{}{}})
 }
 

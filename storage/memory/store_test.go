@@ -10,7 +10,7 @@ import (
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Driver{Open: func(t testing.TB) storage.Store {
-		s := memory.Open()
+		s := memory.New()
 		t.Cleanup(func() { s.Close() })
 		return s
 	}})

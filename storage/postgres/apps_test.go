@@ -62,7 +62,7 @@ func TestAppsInOtherWays(t *testing.T) {
 		},
 	}
 	for name, open := range ways {
-		t.Run(name, func(t *testing.T) { storagetest.AppsEqual(t, memory.New().Apps(), open(t), 1, 60) })
+		t.Run(name, func(t *testing.T) { storagetest.AppsEqual(t, appsvc.NewRecords(memory.New()), open(t), 1, 60) })
 	}
 }
 

@@ -434,7 +434,7 @@ func TestADamagedPostingListIsAnError(t *testing.T) {
 // A service keeps the folders of a library at hand. What another process has done to them it sees at once.
 func TestFoldersChangedByAnotherDBAreSeen(t *testing.T) {
 	address := cluster.Schema(t)
-	one, two := assets.New(openAt(t, address, nil).Assets(), nil), assets.New(openAt(t, address, nil).Assets(), nil)
+	one, two := assets.NewWith(openAt(t, address, nil).Assets(), nil), assets.NewWith(openAt(t, address, nil).Assets(), nil)
 	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
 	for i := range 6 {
 		one, two = two, one

@@ -19,7 +19,7 @@ func ExampleOpen() {
 		return
 	}
 	defer db.Close()
-	apps := appsvc.New(db.Apps(), nil)
+	apps := appsvc.NewWith(db.Apps(), nil)
 	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
 	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
 	fmt.Println(app.Version, err)

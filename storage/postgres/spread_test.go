@@ -127,7 +127,7 @@ func hotPaths(t *testing.T, db *DB, post string) {
 			t.Fatal(err)
 		}
 	}
-	apps, editor := appsvc.New(db.Apps(), nil), vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}}
+	apps, editor := appsvc.NewWith(db.Apps(), nil), vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}}
 	var content appsvc.CreateAppRequest
 	must(json.Unmarshal([]byte(`{"title": "one", "groups": ["`+network+`"]}`), &content))
 	app, err := apps.CreateApp(ctx, editor, content)
@@ -146,7 +146,7 @@ func hotPaths(t *testing.T, db *DB, post string) {
 	must(err)
 
 	library, curator := assets.Library{Network: "example.test", ID: "example.test"}, vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}
-	posts := assets.New(db.Assets(), nil)
+	posts := assets.NewWith(db.Assets(), nil)
 	var change assets.ChangeAssetsRequest
 	must(json.Unmarshal([]byte(`{"add": [{"id": "`+post+`", "generator": {"id": "g"}, "content": {"content": "tea and coffee"}}]}`), &change))
 	_, err = posts.ChangeAssets(ctx, curator, library, change)

@@ -2,82 +2,58 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 
-	"modernc.org/sqlite"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Backup writes a snapshot of the store to a new file at path. Reads and updates continue meanwhile, and the log grows until
-// the end. The feeds of changes of the copy have another identity, so that the copy refuses cursors of this store. The file gets
-// its name when it is complete. If writing it fails, or if ctx ends before, there is no file at path. Backup returns an error
-// that wraps fs.ErrExist if there is a file at path already, and leaves that file as it is.
+// Backup writes a snapshot of the store to a new file at path. Views and updates continue meanwhile, and the log grows until
+// the end. The copy has another identity (see storage.Identity). The file gets its name when it is complete and every page of it
+// was checked. If that fails, or if ctx ends before, there is no file at path. Backup returns an error that wraps fs.ErrExist if
+// there is a file at path already, and leaves that file as it is.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	path, err := filepath.Abs(path)
-	if err != nil {
-		return fmt.Errorf("sqlite: backup: %w", err)
+	if err == nil {
+		err = refuseStrayLog(path)
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return taken(path)
+	if _, there := os.Lstat(path); err == nil && there == nil {
+		err = fs.ErrExist
 	}
-	err = db.view(ctx, func(c *conn) error {
-		return putWhole(path, func(tmp string) error { // all pages are of the snapshot that view has taken
-			if err := c.copyTo(ctx, tmp); err != nil {
-				return err
-			}
-			return makeOther(tmp)
+	if err == nil {
+		err = db.View(ctx, func(storage.Reader) error {
+			return putWhole(path, func(tmp string) error { return db.store.copyTo(ctx, tmp) })
 		})
-	})
-	if errors.Is(err, fs.ErrExist) {
-		return taken(path)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("sqlite: backup: %s: %w: give a name that is not taken", path, fs.ErrExist)
+	case err != nil:
 		return fmt.Errorf("sqlite: backup: %w", err)
 	}
 	return nil
 }
 
-// taken returns the error of a Backup to a path that has a file.
-func taken(path string) error {
-	return fmt.Errorf("sqlite: backup: %s: %w: give a name that is not taken", path, fs.ErrExist)
-}
-
-// makeOther gives the feeds of the copy at path another identity.
-func makeOther(path string) error {
-	c, err := dial(path, "mode=rw", "synchronous=FULL")
+// copyTo writes a snapshot into the empty file at path. The connection is one of the pool, so that the checkpointer knows that there
+// is a long View.
+func (s *store) copyTo(ctx context.Context, path string) error {
+	c, err := s.readers.get(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.newIdentity(), c.close())
-}
-
-// copyTo copies every page, as it is in the snapshot of c, into the empty file at path. Between steps it looks whether ctx has
-// ended.
-func (c *conn) copyTo(ctx context.Context, path string) error {
-	source, ok := c.raw.(interface {
-		NewBackup(uri string) (*sqlite.Backup, error)
+	defer s.readers.put(c, false)
+	if err := c.script("PRAGMA query_only=0"); err != nil {
+		return err
+	}
+	_, err = c.raw.(driver.ExecerContext).ExecContext(ctx, "VACUUM INTO $1", named([]any{path}))
+	if err != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	return within(path, func(copied *DB) error {
+		return errors.Join(storage.RenewIdentity(ctx, copied), copied.store.writer.c.checkPages(path))
 	})
-	if !ok {
-		return fmt.Errorf("the driver's connection %T cannot copy itself", c.raw)
-	}
-	to := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
-	b, err := source.NewBackup(to.String())
-	if err != nil {
-		return err
-	}
-	const pages = 1024 // between two checks of the context
-	for more := true; more && err == nil; {
-		if more, err = b.Step(pages); err == nil {
-			err = ctx.Err()
-		}
-	}
-	finished := b.Finish() // repeats the error of a step
-	if err == nil {
-		err = finished
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -24,16 +25,20 @@ import (
 // It runs in a goroutine. A commit starts the goroutine when there is enough to copy; the goroutine ends when the log is
 // shorter than logLong.
 type checkpointer struct {
-	db      *DB
-	c       *conn         // nil before the first checkpoint
+	path    string
+	w       *writer
+	readers *pool
 	page    int64         // bytes
 	closing chan struct{} // closed when the store is
+	runs    sync.WaitGroup
+	c       *conn // nil before the first checkpoint
 
 	running atomic.Bool
-	copied  atomic.Uint32 // frames of the log when the last copy began
-	most    atomic.Int64  // bytes that updates may write during the running copy before each is delayed; 0 without a copy
-	stalled atomic.Int64  // the longest time that updates had to wait for restartLog, in nanoseconds
-	heldUp  atomic.Int32  // how often Views were made to wait
+	pages   atomic.Int64 // of the log, after the last commit of this process
+	copied  atomic.Int64 // pages of the log when the last copy began
+	most    atomic.Int64 // bytes that updates may write during the running copy before each is delayed; 0 without a copy
+	stalled atomic.Int64 // the longest time that updates had to wait for restartLog, in nanoseconds
+	heldUp  atomic.Int32 // how often Views were made to wait
 }
 
 // Sizes of the log, in bytes.
@@ -51,41 +56,39 @@ const (
 	delay    = 32 * time.Millisecond  // of each update while the disk is too slow to copy the log
 )
 
-// committed is called by the leading update after each transaction. Close waits for that update, so db.users can be raised here.
-func (k *checkpointer) committed(now stamp) {
-	if most := k.most.Load(); most > 0 && k.written(now) > most { // the disk is slow
+// committed is called by the leading update after each transaction. The store is not closed before that update has ended.
+func (k *checkpointer) committed(pages int64) {
+	k.pages.Store(pages)
+	if most := k.most.Load(); most > 0 && k.written() > most { // the disk is slow
 		time.Sleep(delay)
 	}
-	if k.due(now) && k.running.CompareAndSwap(false, true) {
-		k.db.users.Add(1)
-		go k.run()
+	if k.written() >= logCopied && k.running.CompareAndSwap(false, true) {
+		k.runs.Go(k.run)
 	}
 }
 
-// due reports whether there is enough to copy.
-func (k *checkpointer) due(now stamp) bool { return k.written(now) >= logCopied }
+// size returns how many bytes of the log are in use.
+func (k *checkpointer) size() int64 { return k.pages.Load() * k.page }
 
-// written returns how many bytes were written to the log since the last copy began. A log with fewer frames than then
+// written returns how many bytes were written to the log since the last copy began. A log with fewer pages than then
 // has restarted.
-func (k *checkpointer) written(now stamp) int64 {
-	frames, copied := now.frames(), k.copied.Load()
-	if frames < copied {
+func (k *checkpointer) written() int64 {
+	pages, copied := k.pages.Load(), k.copied.Load()
+	if pages < copied {
 		copied = 0
 	}
-	return int64(frames-copied) * k.page
+	return (pages - copied) * k.page
 }
 
 // run works until the log is short, or until the disk fails. Then updates fail too, and a later commit starts run again.
 func (k *checkpointer) run() {
-	defer k.db.users.Done()
 	defer k.running.Store(false)
 	for pause := longView; ; pause = min(2*pause, 16*longView) {
-		now := k.db.watch.now()
-		done, err := k.shorten(int64(now.frames()) * k.page)
+		done, err := k.shorten(k.size())
 		if done || err != nil {
 			return
 		}
-		if k.db.readers.longest() > longView {
+		if k.readers.longest() > longView {
 			pause = longView
 		}
 		select {
@@ -102,19 +105,21 @@ func (k *checkpointer) shorten(size int64) (done bool, err error) {
 	if _, err := k.copy(logShort); err != nil || size < logShort {
 		return true, err
 	}
-	if k.db.readers.longest() > longView {
+	if k.readers.longest() > longView {
 		return size < logLong, nil
 	}
 	if size >= logLong {
 		k.heldUp.Add(1)
-		defer k.db.readers.hold()()
-		for end := time.Now().Add(longView); k.db.readers.running() > 0 && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
+		defer k.readers.hold()()
+		for end := time.Now().Add(longView); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if _, busy := k.readers.count(); busy == 0 {
+				break
+			}
 		}
 	}
 	ready, err := k.catchUp()
 	if err == nil && ready {
-		done, err = k.db.writer.restartLog(&k.stalled)
+		done, err = k.restart()
 	}
 	return done || size < logLong, err
 }
@@ -135,25 +140,25 @@ func (k *checkpointer) catchUp() (ready bool, err error) {
 // as they may meanwhile, each of them is delayed. It returns the number of bytes that are left, those that were written
 // meanwhile included.
 func (k *checkpointer) copy(most int64) (left int64, err error) {
-	now := k.db.watch.now()
-	k.copied.Store(now.frames())
+	k.copied.Store(k.pages.Load())
 	k.most.Store(most)
 	defer k.most.Store(0)
 	if k.c == nil {
-		if k.c, err = dialLog(k.db.path, 0); err != nil {
+		if k.c, err = dialLog(k.path, 0); err != nil {
 			return 0, err
 		}
 	}
-	_, frames, err := k.c.checkpoint("PASSIVE")
+	_, pages, err := k.c.checkpoint("PASSIVE")
 	if err == nil {
-		k.db.writer.counters.checkpoints.Add(1)
+		k.w.counters.checkpoints.Add(1)
 	}
-	now = k.db.watch.now()
-	return frames*k.page + k.written(now), err
+	return pages*k.page + k.written(), err
 }
 
-// close closes the connection. It is called when run has ended and cannot start again.
+// close waits for run and closes the connection. It is called when run cannot start again.
 func (k *checkpointer) close() error {
+	close(k.closing)
+	k.runs.Wait()
 	if k.c == nil {
 		return nil
 	}
@@ -167,7 +172,7 @@ func dialLog(path string, busy time.Duration) (*conn, error) {
 }
 
 // checkpoint runs a checkpoint of this mode. done is false if a reader kept a RESTART or TRUNCATE from emptying the log, or if
-// another checkpoint is running. A PASSIVE one copies what it can and is done with that. left is how many frames of the log
+// another checkpoint is running. A PASSIVE one copies what it can and is done with that. left is how many pages of the log
 // are not copied yet.
 func (c *conn) checkpoint(mode string) (done bool, left int64, err error) {
 	c.broken = nil // there is no transaction to protect
@@ -179,21 +184,30 @@ func (c *conn) checkpoint(mode string) (done bool, left int64, err error) {
 	return r.int(0) == 0, r.int(1) - r.int(2), nil
 }
 
-// restartLog makes the log restart, while all updates of this process wait. It gives up after patience. The next commit
-// writes to the beginning of the same file, and truncates it to logKept (journal_size_limit). The checkpoint itself
-// changes no stamp, so the cache stays as it is.
+// logSize returns how many pages of the log are in use.
+func (c *conn) logSize() (pages int64, err error) {
+	r := c.query("PRAGMA wal_checkpoint(NOOP)")
+	defer r.close()
+	if !r.next() {
+		return 0, r.err
+	}
+	return r.int(1), nil
+}
+
+// restart makes the log restart, while all updates of this process wait. It gives up after patience. The next commit
+// writes to the beginning of the same file, and truncates it to logKept (journal_size_limit).
 //
 // Each attempt copies as much as it can and checks all readers. SQLite's own busy handler would wait for the same reader
 // slot all the time, which new readers may have taken over meanwhile.
-func (w *writer) restartLog(stalled *atomic.Int64) (done bool, err error) {
-	<-w.free
+func (k *checkpointer) restart() (done bool, err error) {
+	<-k.w.free
 	begun := time.Now()
 	defer func() {
-		w.free <- struct{}{}
-		stalled.Store(max(stalled.Load(), int64(time.Since(begun))))
+		k.w.free <- struct{}{}
+		k.stalled.Store(max(k.stalled.Load(), int64(time.Since(begun))))
 	}()
 	for {
-		done, _, err = w.c.checkpoint("RESTART")
+		done, _, err = k.w.c.checkpoint("RESTART")
 		if done || err != nil || time.Since(begun) > patience {
 			return done, err
 		}

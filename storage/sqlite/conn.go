@@ -25,13 +25,6 @@ type conn struct {
 	// until the writer has rolled back: outside a transaction it would be committed at once.
 	broken   error
 	openRows map[*rows]bool // rows that are not closed yet
-	// at is the state that a reader sees, or the state before the running transaction of the writer. It is zero
-	// if the state is not known.
-	at stamp
-	// effects are the changes of the running update to the cache, by key. earlier are those of the updates before
-	// it in the same transaction. See remember.
-	effects, earlier map[any]effect
-	migrated         func(step string) // Options.Migrated
 }
 
 // dial opens a connection to the file at path, an absolute one. mode is the query of SQLite's URI for the file, such as
@@ -58,26 +51,8 @@ func (c *conn) script(sql string) error {
 	return err
 }
 
-// exec runs one statement and returns how many rows it changed.
-func (c *conn) exec(sql string, args ...any) (int64, error) {
-	res, err := c.run(sql, args)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-// insert runs one INSERT and returns the key of the new row.
-func (c *conn) insert(sql string, args ...any) (int64, error) {
-	res, err := c.run(sql, args)
-	if err != nil {
-		return 0, err
-	}
-	return res.LastInsertId()
-}
-
-// run runs one statement without rows.
-func (c *conn) run(sql string, args []any) (driver.Result, error) {
+// exec runs one statement without rows.
+func (c *conn) exec(sql string, args ...any) (driver.Result, error) {
 	st, err := c.prepare(sql)
 	if err != nil {
 		return nil, err
@@ -126,21 +101,6 @@ func (c *conn) value(sql string, args ...any) (int64, error) {
 		return 0, r.err
 	}
 	return r.int(0), nil
-}
-
-// remember sets the cached value of key when the running update is committed; nil removes it. Until then only the updates of
-// the same transaction see it, through written. It has no effect if the update is rolled back. Call it before the first write
-// that changes the cached value.
-func (c *conn) remember(key, value any, size int) { c.effects[key] = effect{key, value, size} }
-
-// written returns the value that the running transaction remembered for key. found is false if it has none; then the
-// value in the state at is still valid.
-func (c *conn) written(key any) (value any, found bool) {
-	e, found := c.effects[key]
-	if !found {
-		e, found = c.earlier[key]
-	}
-	return e.value, found
 }
 
 // prepare returns a statement with this text that is not in use. The caller gives it back with release.
@@ -238,7 +198,11 @@ func (r *rows) text(i int) string {
 	return s
 }
 
+// blob returns nil for NULL alone.
 func (r *rows) blob(i int) []byte {
-	b, _ := r.values[i].([]byte)
+	b, found := r.values[i].([]byte)
+	if found && b == nil { // as the driver reads an empty one
+		b = []byte{}
+	}
 	return b
 }

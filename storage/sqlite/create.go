@@ -37,11 +37,7 @@ func Build(path string, fill func(*DB) error) error {
 			if err := makeEmpty(tmp); err != nil {
 				return err
 			}
-			db, err := Open(tmp, nil)
-			if err != nil {
-				return err
-			}
-			return errors.Join(fill(db), db.Close())
+			return within(tmp, fill)
 		})
 	}
 	if err != nil {
@@ -50,13 +46,25 @@ func Build(path string, fill func(*DB) error) error {
 	return nil
 }
 
-// makeEmpty turns an empty file into an empty store, with all tables.
+// within calls fn with the open store at path, and closes it.
+func within(path string, fn func(*DB) error) error {
+	db, err := Open(path, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(db), db.Close())
+}
+
+// makeEmpty turns an empty file into an empty store.
 func makeEmpty(path string) error {
 	c, err := dial(path, "mode=rwc", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
 	if err != nil {
 		return err
 	}
-	err = c.migrate()
+	err = c.script(schema)
+	if err == nil {
+		err = c.script(fmt.Sprintf("PRAGMA user_version=%d", format))
+	}
 	if err == nil {
 		// When the last connection closes, SQLite copies the log into the file and removes it. Then the file itself has
 		// application_id and user_version in its header, which inspect reads.

@@ -116,13 +116,13 @@ func (c *conn) checkSize(path string) error {
 	return nil
 }
 
-// checkMarks checks the header, for the application_id of a store and a schema number that this package knows, and that the
+// format is the user_version of a store whose tables are as this package makes them. A later format has a greater number. Before
+// firstFormat, each domain had tables of its own.
+const format, firstFormat = 100, 100
+
+// checkMarks checks the header, for the application_id of a store and the format that this package knows, and that the
 // schema can be read.
 func (c *conn) checkMarks(path string) error {
-	known, err := newest()
-	if err != nil {
-		return err
-	}
 	id, err := c.value("PRAGMA application_id")
 	if err != nil {
 		return fmt.Errorf("%s is not a Vitrine store, or a damaged one: %w", path, err)
@@ -134,11 +134,14 @@ func (c *conn) checkMarks(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s is damaged: %w", path, err)
 	}
-	if version > known {
-		return fmt.Errorf("%s is of a newer version: its schema is %d, this program knows up to %d", path, version, known)
-	}
-	if version < 1 {
-		return fmt.Errorf("%s is damaged: its schema is %d, want 1 or more", path, version)
+	switch {
+	case version < 1:
+		return fmt.Errorf("%s is damaged: its format is %d, want %d", path, version, format)
+	case version < firstFormat:
+		return fmt.Errorf("%s is the store of an earlier release: bring it over with that release's \"vitrine export -db %s >vitrine.archive\" "+
+			"and this one's \"vitrine import -db NEW.db vitrine.archive\"", path, path)
+	case version > format:
+		return fmt.Errorf("%s is of a newer version: its format is %d, this program knows up to %d", path, version, format)
 	}
 	if _, err := c.value("SELECT count(*) FROM sqlite_schema"); err != nil {
 		return fmt.Errorf("%s is damaged: %w", path, err)

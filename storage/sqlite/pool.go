@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pool has the connections of readers. It opens them when needed and keeps them for later Views. One View has a connection at a
+// pool has the connections of Views. It opens them when needed and keeps them for later Views. One View has a connection at a
 // time, since a connection has one snapshot.
 type pool struct {
 	dial func() (*conn, error)
@@ -17,14 +17,14 @@ type pool struct {
 
 	mu   sync.Mutex
 	idle []*conn
-	busy map[*conn]time.Time // since when each connection has had its snapshot
+	busy map[*conn]time.Time // since when each connection has its View
 	held chan struct{}       // closed when Views may begin again; nil while they may
 }
 
-// mostReaders is how many connections readers may have at a time.
+// mostReaders is how many connections Views may have at a time.
 func mostReaders() int { return max(64, 8*runtime.GOMAXPROCS(0)) }
 
-// readersPages is how many KiB of pages the connections of all readers keep together at most, and pagesOfReader how many
+// readersPages is how many KiB of pages the connections of all Views keep together at most, and pagesOfReader how many
 // KiB one of them keeps at most. SQLite allocates about twice as much for them, which Go's memory limit does not count. A
 // connection that is idle keeps its pages.
 const (
@@ -32,7 +32,7 @@ const (
 	pagesOfReader = 2000
 )
 
-// readerCache is the pragma that bounds the pages of one reader's connection.
+// readerCache is the pragma that bounds the pages of one View's connection.
 func readerCache() string {
 	return fmt.Sprintf("cache_size=-%d", min(pagesOfReader, readersPages/mostReaders()))
 }
@@ -51,25 +51,14 @@ func newPool(dial func() (*conn, error)) *pool {
 func (p *pool) get(ctx context.Context) (*conn, error) {
 	select {
 	case <-p.free:
-	default:
-		select {
-		case <-p.free:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	c, err := p.take(ctx)
 	if err != nil {
 		p.free <- struct{}{}
 	}
 	return c, err
-}
-
-// count returns how many connections are open, and how many of them have a View.
-func (p *pool) count() (open, busy int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.idle) + len(p.busy), len(p.busy)
 }
 
 // take waits while Views may not begin. It returns the idle connection that was used last, whose page cache is the
@@ -86,19 +75,18 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 		}
 		p.mu.Lock()
 	}
+	defer p.mu.Unlock()
 	if n := len(p.idle); n > 0 {
 		c := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		p.busy[c] = time.Now()
-		p.mu.Unlock()
 		return c, nil
 	}
 	p.mu.Unlock()
 	c, err := p.dial()
+	p.mu.Lock()
 	if err == nil {
-		p.mu.Lock()
 		p.busy[c] = time.Now()
-		p.mu.Unlock()
 	}
 	return c, err
 }
@@ -117,11 +105,11 @@ func (p *pool) hold() (release func()) {
 	}
 }
 
-// running returns the number of Views that have a connection.
-func (p *pool) running() int {
+// count returns how many connections are open, and how many of them have a View.
+func (p *pool) count() (open, busy int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.busy)
+	return len(p.idle) + len(p.busy), len(p.busy)
 }
 
 // longest returns the age of the oldest running View, 0 if none runs.
@@ -156,52 +144,4 @@ func (p *pool) close() error {
 	}
 	p.idle = nil
 	return errors.Join(errs...)
-}
-
-// view runs fn once, on a reader's connection and in one snapshot. fn must not keep the connection.
-func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := db.enter(); err != nil {
-		return err
-	}
-	defer db.users.Done()
-	c, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.end(c)
-	return fn(c)
-}
-
-// begin takes a snapshot, which has every update that was acknowledged before begin was called. The caller must call end.
-func (db *DB) begin(ctx context.Context) (*conn, error) {
-	c, err := db.readers.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	before := db.watch.now()
-	_, err = c.exec("BEGIN")
-	if err == nil {
-		_, err = c.value("SELECT 1 FROM sqlite_schema") // the first read takes the snapshot
-	}
-	if err != nil {
-		db.readers.put(c, false)
-		return nil, err
-	}
-	c.at = before
-	if db.watch.now() != before {
-		c.at = stamp{} // a commit came in between, and may be in the snapshot or not
-	} else {
-		db.cache.adopt(before)
-	}
-	return c, nil
-}
-
-// end ends a snapshot and returns its connection to the pool. It closes the rows that the View has left open.
-func (db *DB) end(c *conn) {
-	c.closeRows()
-	_, err := c.exec("ROLLBACK")
-	db.readers.put(c, err == nil)
 }

@@ -297,10 +297,10 @@ func TestOneRule(t *testing.T) {
 		for _, f := range faults {
 			if f.fault == fault {
 				s := f.store()
-				s.Store = memory.New().Apps()
+				s.Store = appsvc.NewRecords(memory.New())
 				return s
 			}
 		}
-		return memory.New().Apps()
+		return appsvc.NewRecords(memory.New())
 	}, rules)
 }

@@ -155,7 +155,7 @@ func closingWakes(t *testing.T, s Closer) {
 
 // closingEndsFollowers checks the same for a follower of the Service, which waits for the store through a Watch.
 func closingEndsFollowers(t *testing.T, s Closer) {
-	service := appsvc.New(s.Apps(), nil)
+	service := appsvc.NewWith(s.Apps(), nil)
 	by := vitrine.Caller{URN: editor, Moderates: []string{network}}
 	w := service.Watch(by, appsvc.ChangesRequest{})
 	defer w.Close()

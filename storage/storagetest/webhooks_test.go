@@ -5,6 +5,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -74,7 +75,7 @@ func TestWebhookFaultsAreFound(t *testing.T) {
 	for name, broken := range faults {
 		found := false
 		for _, r := range webhookRules {
-			broken.Store = memory.New().Webhooks()
+			broken.Store = webhook.NewRecords(memory.New())
 			var probe testing.T
 			done := make(chan struct{})
 			go func() { // a Fatal of the probe ends its goroutine

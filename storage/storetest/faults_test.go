@@ -476,7 +476,7 @@ func TestFaultsAreFound(t *testing.T) {
 				t.Fatal("no driver breaks this rule")
 			}
 			s := fault()
-			s.Store = memory.Open()
+			s.Store = memory.New()
 			if err := r.check(s); err == nil {
 				t.Error("the rule does not find a driver that breaks it")
 			} else {
@@ -490,10 +490,10 @@ func TestFaultsAreFound(t *testing.T) {
 func TestForgettingAndStrangersAreFound(t *testing.T) {
 	defer func(before time.Duration) { patience = before }(patience)
 	patience = 100 * time.Millisecond
-	if counts(memory.Open(), memory.Open()) == nil || tells(memory.Open(), memory.Open()) == nil {
+	if counts(memory.New(), memory.New()) == nil || tells(memory.New(), memory.New()) == nil {
 		t.Error("two stores pass for one")
 	}
-	if holds(memory.Open(), "a 1", "one") == nil {
+	if holds(memory.New(), "a 1", "one") == nil {
 		t.Error("an empty store passes for one that has kept something")
 	}
 }

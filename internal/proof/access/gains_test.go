@@ -95,7 +95,7 @@ var (
 func newPlot(t *testing.T, seed uint64) *plot {
 	ids := 0
 	p := &plot{Rand: rand.New(rand.NewPCG(seed, 11)), t: t, there: map[string]bool{}, edited: map[string]bool{}}
-	p.svc = assets.New(memory.New().Assets(), &assets.Options{
+	p.svc = assets.New(memory.New(), &assets.Options{
 		Now:   func() time.Time { return time.UnixMilli(start) },
 		NewID: func() string { ids++; return fmt.Sprintf("id%03d", ids) },
 	})

@@ -69,9 +69,9 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	h, err := httpapi.New(httpapi.Config{
-		Apps:         appsvc.New(memory.New().Apps(), &appsvc.Options{Now: clock, ProtectedTags: protected}),
-		Assets:       assets.New(memory.New().Assets(), &assets.Options{Now: clock}),
-		Reviews:      reviews.New(memory.New().Reviews(), nil),
+		Apps:         appsvc.New(memory.New(), &appsvc.Options{Now: clock, ProtectedTags: protected}),
+		Assets:       assets.New(memory.New(), &assets.Options{Now: clock}),
+		Reviews:      reviews.New(memory.New(), nil),
 		Authenticate: w.authenticate,
 		Log:          slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})

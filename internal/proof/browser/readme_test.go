@@ -33,7 +33,7 @@ func TestReadmePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apps := appsvc.New(memory.New().Apps(), nil)
+	apps := appsvc.New(memory.New(), nil)
 	h, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate})
 	if err != nil {
 		t.Fatal(err)

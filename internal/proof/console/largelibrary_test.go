@@ -60,7 +60,7 @@ func newLargeLibrary(t *testing.T, path string) largeLibrary {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	l.store(t, assets.New(db.Assets(), &assets.Options{Limits: assets.Limits{Page: 5000, Items: 5000}}))
+	l.store(t, assets.New(db, &assets.Options{Limits: assets.Limits{Page: 5000, Items: 5000}}))
 	return l
 }
 

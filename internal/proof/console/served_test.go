@@ -45,8 +45,8 @@ func newServed(t *testing.T) *served {
 
 // open has the server serve a new store from now on, in place of the one before.
 func (s *served) open() {
-	s.store = &failing{Store: memory.New().Apps()}
-	s.apps = appsvc.New(s.store, nil)
+	s.store = &failing{Store: appsvc.NewRecords(memory.New())}
+	s.apps = appsvc.NewWith(s.store, nil)
 	before := s.streams
 	s.streams = httpapi.NewStreams()
 	api, err := httpapi.New(httpapi.Config{Apps: s.apps, Authenticate: s.tokens.Authenticate, Log: slog.New(slog.DiscardHandler), Streams: s.streams})

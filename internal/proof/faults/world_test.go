@@ -64,17 +64,17 @@ func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) 
 	}
 	w := &world{path: path, db: db}
 	w.clock.Store(1_700_000_000_000)
-	s := stores{db.Apps(), db.Assets(), db.Reviews()}
+	s := stores{appsvc.NewRecords(db), assets.NewRecords(db), reviews.NewRecords(db)}
 	if change != nil {
 		change(w, &s)
 	}
 	now := func() time.Time { return time.UnixMilli(w.clock.Load()) }
 	newID := func() string { return fmt.Sprintf("id-%d", w.ids.Add(1)) }
-	w.reviews = reviews.New(s.reviews, nil)
+	w.reviews = reviews.NewWith(s.reviews, nil)
 	w.handler, err = httpapi.New(httpapi.Config{
 		// Now and then a change also removes old entries of the feed, which would be a call more or less.
-		Apps:    appsvc.New(s.apps, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
-		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
+		Apps:    appsvc.NewWith(s.apps, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
+		Assets:  assets.NewWith(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
 		Reviews: w.reviews,
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}}, nil

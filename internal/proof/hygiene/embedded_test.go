@@ -45,7 +45,7 @@ func embedded(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Apps: appsvc.New(store.Apps(), nil), Assets: assets.New(store.Assets(), nil), Reviews: reviews.New(store.Reviews(), nil),
+		Apps: appsvc.New(store, nil), Assets: assets.New(store, nil), Reviews: reviews.New(store, nil),
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}}}, nil
 		},

@@ -61,7 +61,7 @@ func (i *importer) verify(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	svc, operator := reviews.New(db.Reviews(), nil), vitrine.Caller{Operator: true}
+	svc, operator := reviews.New(db, nil), vitrine.Caller{Operator: true}
 	if !i.acknowledged {
 		file, err := os.Open(i.file)
 		if err != nil {

@@ -55,33 +55,33 @@ func TestHistories(t *testing.T) {
 	})
 	t.Run("shared", func(t *testing.T) { inProcess(t, count(inShared, 40), openShared) })
 	t.Run("library-memory", func(t *testing.T) {
-		inLibraries(t, count(inMemory, 60), []assets.Store{memory.New().Assets()})
+		inLibraries(t, count(inMemory, 60), []assets.Store{assets.NewRecords(memory.New())})
 	})
 	t.Run("library-sqlite", func(t *testing.T) { inLibraries(t, count(inSQLite, 30), libraries(openFile(t, nil))) })
 	t.Run("library-shared", func(t *testing.T) {
-		inLibraries(t, count(inShared, 20), libraries(openFile(t, nil, &sqlite.Options{Cache: 64 << 10})))
+		inLibraries(t, count(inShared, 20), libraries(openFile(t, nil, nil)))
 	})
 }
 
 // libraries are the stores of assets of some openings.
 func libraries(opened []*sqlite.DB) (all []assets.Store) {
 	for _, db := range opened {
-		all = append(all, db.Assets())
+		all = append(all, assets.NewRecords(db))
 	}
 	return all
 }
 
-func openMemory(*testing.T) []appsvc.Store { return []appsvc.Store{memory.New().Apps()} }
+func openMemory(*testing.T) []appsvc.Store { return []appsvc.Store{appsvc.NewRecords(memory.New())} }
 
-// openShared opens one file twice, once with a cache that holds little.
+// openShared opens one file twice.
 func openShared(t *testing.T) []appsvc.Store {
-	return openSQLite(t, nil, &sqlite.Options{Cache: 64 << 10})
+	return openSQLite(t, nil, nil)
 }
 
 // openSQLite opens one file as often as there are options.
 func openSQLite(t *testing.T, options ...*sqlite.Options) (all []appsvc.Store) {
 	for _, db := range openFile(t, options...) {
-		all = append(all, db.Apps())
+		all = append(all, appsvc.NewRecords(db))
 	}
 	return all
 }
@@ -118,9 +118,9 @@ func inProcess(t *testing.T, histories int, open func(*testing.T) []appsvc.Store
 			var who []direct
 			for _, s := range stores {
 				slow := jitter{s}
-				who = append(who, direct{appsvc.New(slow, &appsvc.Options{Now: unsteady}), slow})
+				who = append(who, direct{appsvc.NewWith(slow, &appsvc.Options{Now: unsteady}), slow})
 			}
-			setup := appsvc.New(stores[0], &appsvc.Options{Now: unsteady})
+			setup := appsvc.NewWith(stores[0], &appsvc.Options{Now: unsteady})
 			if err := addComponent(t.Context(), setup); err != nil {
 				t.Fatal(err)
 			}

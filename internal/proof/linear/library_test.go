@@ -215,7 +215,7 @@ func inLibraries(t *testing.T, histories int, stores []assets.Store) {
 	const together = 4
 	var services []*assets.Service
 	for _, s := range stores {
-		services = append(services, assets.New(slowLibrary{s}, &assets.Options{Now: unsteady, Limits: assets.Limits{SearchTime: time.Minute}}))
+		services = append(services, assets.NewWith(slowLibrary{s}, &assets.Options{Now: unsteady, Limits: assets.Limits{SearchTime: time.Minute}}))
 	}
 	var next, operations atomic.Int64
 	var wg sync.WaitGroup

@@ -67,8 +67,6 @@ var mutants = []mutant{
 	{"JSON has a depth", "internal/strictjson", "Check", "depth maxDepth", false},
 
 	{"a version that was damaged is not returned", "internal/history", "chain.version", "sum", false},
-	{"a cache forgets what was rolled back", "storage/sqlite", "cache.release", "sole", true},
-	{"a cache follows other processes", "storage/sqlite", "cache.hold", "present", false},
 	{"a full disk is told", "storage/sqlite", "isFull", "SQLITE_FULL", false},
 }
 

@@ -58,7 +58,7 @@ var moderator = vitrine.Caller{URN: urn + ":user=worker", Moderates: []string{ur
 
 // service returns the app service of a worker, whose app has an id that is known before.
 func service(db *sqlite.DB, w int) *appsvc.Service {
-	return appsvc.New(db.Apps(), &appsvc.Options{NewID: func() string { return appID(w) }})
+	return appsvc.New(db, &appsvc.Options{NewID: func() string { return appID(w) }})
 }
 
 func appID(w int) string { return fmt.Sprintf("app-%d", w) }
@@ -110,7 +110,7 @@ func addAssets(ctx context.Context, db *sqlite.DB, n int) error {
 		in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprintf("%d-%d", n, i), Generator: assets.Generator{ID: "worker"},
 			Content: fmt.Appendf(nil, `{"content":"every word%d %s"}`, n, strings.Repeat("text ", 50))})
 	}
-	_, err := assets.New(db.Assets(), nil).ChangeAssets(ctx, editor, library, in)
+	_, err := assets.New(db, nil).ChangeAssets(ctx, editor, library, in)
 	return err
 }
 
@@ -127,7 +127,7 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 			return fmt.Errorf("app %d, %d updates acknowledged: %w", w, acknowledged[w], err)
 		}
 	}
-	found, err := assets.New(db.Assets(), nil).Search(ctx, editor, library, assets.SearchRequest{Query: "every", Limit: 500})
+	found, err := assets.New(db, nil).Search(ctx, editor, library, assets.SearchRequest{Query: "every", Limit: 500})
 	if err != nil {
 		return err
 	}

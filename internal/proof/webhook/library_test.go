@@ -56,8 +56,8 @@ func deliveries(t *testing.T, secrets ...string) []request {
 		t.Fatal(err)
 	}
 	db := memory.New()
-	apps := appsvc.New(db.Apps(), nil)
-	d := webhook.New(db.Webhooks(), webhook.Services{Apps: apps}, &webhook.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	apps := appsvc.New(db, nil)
+	d := webhook.New(webhook.NewRecords(db), webhook.Services{Apps: apps}, &webhook.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err := d.Set(t.Context(), endpoints); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ type library struct {
 }
 
 func newLibrary(b *testing.B, name string, store assets.Store) *library {
-	l := &library{name: name, store: store, svc: assets.New(store, nil)}
+	l := &library{name: name, store: store, svc: assets.NewWith(store, nil)}
 	for i := range posts.Folders {
 		folder := assets.NewFolder{Label: fmt.Sprint(i), Permissions: []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: []string{"half", "nobody"}[i%2]}}}}
 		folders, err := l.svc.ChangeFolders(ctx, postsKeeper, postsLibrary, assets.ChangeFoldersRequest{Create: []assets.NewFolder{folder}})
@@ -77,7 +77,7 @@ func (l *library) add(b *testing.B, in assets.ChangeAssetsRequest) {
 // libraries are a library in each engine, and a pool of connections to the second.
 func libraries(b *testing.B) ([]*library, *pgxpool.Pool) {
 	lite, post, pool := both(b)
-	return []*library{newLibrary(b, "SQLite", lite.Assets()), newLibrary(b, "PostgreSQL", post.Assets())}, pool
+	return []*library{newLibrary(b, "SQLite", assets.NewRecords(lite)), newLibrary(b, "PostgreSQL", post.Assets())}, pool
 }
 
 func BenchmarkAssetsAdd(b *testing.B) {

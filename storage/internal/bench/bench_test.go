@@ -57,7 +57,7 @@ func both(b *testing.B) (*sqlite.DB, *postgres.DB, *pgxpool.Pool) {
 func engines(b *testing.B) []engine {
 	lite, post, pool := both(b)
 	return []engine{
-		{"SQLite", lite.Apps(), func() int64 {
+		{"SQLite", appsvc.NewRecords(lite), func() int64 {
 			copied := filepath.Join(b.TempDir(), "copy.db")
 			if err := lite.Backup(ctx, copied); err != nil {
 				b.Fatal(err)
@@ -121,7 +121,7 @@ func fill(b *testing.B, s *appsvc.Service, n, size int) []string {
 
 func BenchmarkRead(b *testing.B) {
 	for _, e := range engines(b) {
-		s := appsvc.New(e.store, nil)
+		s := appsvc.NewWith(e.store, nil)
 		ids := fill(b, s, 100, 5<<10)
 		app, err := s.App(ctx, me, ids[0])
 		if err != nil {
@@ -167,7 +167,7 @@ func raw(b *testing.B, pool *pgxpool.Pool) []byte {
 
 func BenchmarkPatch(b *testing.B) {
 	for _, e := range engines(b) {
-		s := appsvc.New(e.store, nil)
+		s := appsvc.NewWith(e.store, nil)
 		ids := fill(b, s, 32, 5<<10)
 		versions := make([]int, len(ids))
 		for _, n := range []int{1, 32} {
@@ -210,7 +210,7 @@ func BenchmarkGrowth(b *testing.B) {
 	const saves = 10_000
 	for _, size := range []int{5 << 10, 50 << 10} {
 		for _, e := range engines(b) {
-			s := appsvc.New(e.store, nil)
+			s := appsvc.NewWith(e.store, nil)
 			id := fill(b, s, 1, size)[0]
 			app, err := s.App(ctx, me, id)
 			if err != nil {

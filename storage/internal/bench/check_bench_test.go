@@ -17,7 +17,7 @@ import (
 func BenchmarkCheckComponent(b *testing.B) {
 	for _, e := range engines(b) {
 		b.Run(e.name, func(b *testing.B) {
-			svc := appsvc.New(e.store, nil)
+			svc := appsvc.NewWith(e.store, nil)
 			schema := `{"type":"object","properties":{"size":{"type":"integer"},"text":{"type":"string","maxLength":%d}}}`
 			manifest := func(name, version string, length int) []byte {
 				return fmt.Appendf(nil, `{"name":%q,"version":%q,"main":"https://example.test/text.js","configSchema":`+schema+`}`, name, version, length)

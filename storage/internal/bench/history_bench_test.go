@@ -16,8 +16,8 @@ import (
 // BenchmarkHistory reads the newest and random pages of the history of an app of 50 KB that was saved 300 times, and
 // compares random pairs of its versions. It reports the bytes of a page as JSON.
 func BenchmarkHistory(b *testing.B) {
-	for _, e := range append(engines(b), engine{name: "memory", store: memory.New().Apps()}) {
-		s := appsvc.New(e.store, nil)
+	for _, e := range append(engines(b), engine{name: "memory", store: appsvc.NewRecords(memory.New())}) {
+		s := appsvc.NewWith(e.store, nil)
 		id := fill(b, s, 1, 50<<10)[0]
 		const versions = 300
 		for v := range versions {

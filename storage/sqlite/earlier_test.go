@@ -28,7 +28,7 @@ func TestAFileOfTheReleaseBeforeIsRefusedWithWhatToDo(t *testing.T) {
 	if err := os.WriteFile(path, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := Open(t.Context(), path, nil)
+	db, err := Open(path, nil)
 	if err == nil {
 		db.Close()
 		t.Fatal("the file is opened")

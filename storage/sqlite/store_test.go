@@ -31,7 +31,7 @@ func openTest(t testing.TB, opts *Options) *DB {
 // openAt opens the store at path and closes it when the test ends.
 func openAt(t testing.TB, path string, opts *Options) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), path, opts)
+	db, err := Open(path, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

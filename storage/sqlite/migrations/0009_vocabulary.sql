@@ -1,2 +1,0 @@
--- The terms of the index, each with its assets: what a search counts within an update.
-CREATE VIRTUAL TABLE asset_vocabulary USING fts5vocab (asset_term, instance);
