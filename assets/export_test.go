@@ -4,4 +4,5 @@ package assets
 var (
 	AuditRecords = auditRecords
 	RebuildIndex = rebuildIndex
+	EraseRemoved = eraseRemoved
 )

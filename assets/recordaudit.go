@@ -209,23 +209,7 @@ func (a assetRow) indexed() (index.Entry, error) {
 // It may be called again if it was interrupted.
 func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {
 	update := func(fn func(*recordReader, *index.Writer) error) error {
-		return db.Update(ctx, spaceOf(lib), storage.UpdateOptions{Large: true}, func(t storage.Tx) error {
-			r, value, err := (&records{}).reader(ctx, lib, t)
-			if err != nil {
-				return err
-			}
-			w, err := r.terms().Writer(t, value)
-			if err != nil {
-				w, err = r.terms().Writer(t, nil) // its state is damaged
-			}
-			if err == nil {
-				err = fn(r, w)
-			}
-			if err != nil {
-				return err
-			}
-			return w.Finish(ctx)
-		})
+		return updateIndex(ctx, db, lib, storage.UpdateOptions{Large: true}, fn)
 	}
 	for more := true; more; {
 		err := update(func(_ *recordReader, w *index.Writer) (err error) {
@@ -264,4 +248,32 @@ func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {
 		}
 	}
 	return nil
+}
+
+// eraseRemoved leaves no word of the assets that were removed in the index, and nothing of them in the files of the store.
+func eraseRemoved(ctx context.Context, db storage.Store, lib Library) error {
+	return updateIndex(ctx, db, lib, storage.UpdateOptions{Large: true, Erase: true}, func(_ *recordReader, w *index.Writer) error {
+		return w.Fold(ctx)
+	})
+}
+
+// updateIndex changes the index of a library.
+func updateIndex(ctx context.Context, db storage.Store, lib Library, o storage.UpdateOptions, fn func(*recordReader, *index.Writer) error) error {
+	return db.Update(ctx, spaceOf(lib), o, func(t storage.Tx) error {
+		r, value, err := (&records{}).reader(ctx, lib, t)
+		if err != nil {
+			return err
+		}
+		w, err := r.terms().Writer(t, value)
+		if err != nil && !o.Erase {
+			w, err = r.terms().Writer(t, nil) // its state is damaged, and it is built anew
+		}
+		if err == nil {
+			err = fn(r, w)
+		}
+		if err != nil {
+			return err
+		}
+		return w.Finish(ctx)
+	})
 }

@@ -202,3 +202,47 @@ func TestLongNamesOfLibraries(t *testing.T) {
 		t.Errorf("the libraries are %q, want %q", got, want)
 	}
 }
+
+func TestNothingIsLeftOfARemovedAsset(t *testing.T) {
+	d := newRecordDesk(t)
+	id := d.asset("s", "confidential")
+	d.asset("other", "confident")
+	if !strings.Contains(d.dump(), "confidential") {
+		t.Fatal("there is nothing to remove")
+	}
+	if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: []string{id}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := assets.EraseRemoved(ctx, d.db, lib); err != nil {
+		t.Fatal(err)
+	}
+	if dump := d.dump(); strings.Contains(dump, "confidential") || strings.Contains(dump, "new/") {
+		t.Errorf("there is still %q", dump)
+	}
+	if faults := d.faults(); faults != nil {
+		t.Errorf("%q", faults)
+	}
+	if n := d.total(moderator, assets.SearchRequest{Query: "confid*"}); n != 1 {
+		t.Errorf("%d assets are left, want 1", n)
+	}
+}
+
+// dump returns all keys and values.
+func (d recordDesk) dump() string {
+	d.t.Helper()
+	var b strings.Builder
+	err := d.db.View(ctx, func(r storage.Reader) error {
+		b.Reset()
+		for e, err := range r.Scan(ctx, storage.Range{}) {
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, "%s %s\n", e.Key, e.Value)
+		}
+		return nil
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return b.String()
+}
