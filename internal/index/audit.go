@@ -208,7 +208,7 @@ const clearAtOnce = 5000
 // ErrBusy.
 func (w *Writer) Clear(ctx context.Context) (more bool, err error) {
 	clear(w.pending)
-	w.state = state{Next: w.state.Next, Building: true}
+	w.state = state{Building: true}
 	w.segments = nil
 	var keys []string
 	segments := storage.Prefix(record.Prefix(w.Space, w.Name+"new/"))

@@ -239,9 +239,10 @@ func TestNothingIsLeftOfARemovedWordAfterFold(t *testing.T) {
 
 // An update waits for no more of a fold than a slice.
 func TestASliceOfAFoldIsShort(t *testing.T) {
+	index.FoldAt(t, 50_000)
 	l := open(t)
 	most := 0
-	for round := range int64(index.FoldAt()/1600 + 60) {
+	for round := range int64(60) {
 		l.puts = 0
 		l.update(func(w *index.Writer) error {
 			for i := range int64(200) {

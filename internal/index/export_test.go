@@ -9,8 +9,12 @@ func Small(t *testing.T) {
 	foldAt, fanout, sliceAt, slice = 200, 3, 10, 7
 }
 
-// FoldAt is how many changes there are when a fold begins.
-func FoldAt() int { return foldAt }
+// FoldAt sets for a test how many changes there are when a fold begins.
+func FoldAt(t *testing.T, n int) {
+	before := foldAt
+	t.Cleanup(func() { foldAt = before })
+	foldAt = n
+}
 
 // SetTail returns a leaf with another tail for a term, nil for none.
 func SetTail(leaf []byte, term string, value []byte) (out []byte) {

@@ -72,7 +72,6 @@ func (x Index) termOf(key string) string {
 
 // state is the state as it is stored.
 type state struct {
-	Next     int64       `json:"next"`     // the number of the next segment
 	Segments []reference `json:"segments"` // the oldest first
 	Folding  int         `json:"folding"`  // how many of the first segments are being folded
 	At       string      `json:"at"`       // the first term that is not folded
@@ -144,9 +143,7 @@ func (r *Reader) load(ctx context.Context) error {
 			if segments[at] = values[i]; values[i] == nil {
 				return fmt.Errorf("%w (there is no %q)", errDamaged, keys[i])
 			}
-			if r.writer == nil { // a transaction may be rolled back, and its numbers given again
-				r.Cache.put(keys[i], segments[at])
-			}
+			r.Cache.put(keys[i], segments[at])
 		}
 	}
 	r.segments = segments

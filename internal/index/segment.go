@@ -307,7 +307,7 @@ func together(parts [][]byte) (list []change) {
 	return settled(list)
 }
 
-// Cache keeps segments, which never change, for the Views of a process. It has a bounded size. A nil one keeps none.
+// Cache keeps segments, which never change and whose numbers are never given again. It has a bounded size. A nil one keeps none.
 type Cache struct {
 	mu       sync.Mutex
 	segments *lru.Cache[string, segment] // by their keys

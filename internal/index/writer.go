@@ -35,9 +35,6 @@ func (x Index) Writer(t storage.Tx, value []byte) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if value == nil {
-		r.state.Next = rand.Int64N(1e12) // not a number that a cache may know of a space that was deleted
-	}
 	w := &Writer{Reader: *r, tx: t, pending: map[string][]change{}}
 	w.writer = w
 	return w, nil
@@ -178,10 +175,13 @@ func (w *Writer) append(ctx context.Context, s segment, n int) error {
 		}
 		s, n = b.segment(), b.changes
 	}
-	w.state.Segments = append(all[:kept:kept], reference{w.state.Next, n})
+	// A counter would give a number twice, when an update is rolled back and after a failover to a standby that lacks the last commits.
+	// With a random one, a cache never has a wrong segment.
+	number := rand.Int64N(1 << 53)
+	w.Cache.put(w.segmentKey(number), s)
+	w.state.Segments = append(all[:kept:kept], reference{number, n})
 	w.segments = nil
-	w.state.Next++
-	return w.tx.Put(ctx, storage.Entry{Key: w.segmentKey(w.state.Next - 1), Value: s})
+	return w.tx.Put(ctx, storage.Entry{Key: w.segmentKey(number), Value: s})
 }
 
 // task is a term with changes of its list, or of its blocks.

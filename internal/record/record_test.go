@@ -203,7 +203,8 @@ func TestFeed(t *testing.T) {
 	for i := range want {
 		want[i].Position.Number = int64(i + 1)
 	}
-	numbers, entries, state := read(0, 0)
+	var numbers []int64
+	_, entries, state := read(0, 0)
 	if !reflect.DeepEqual(entries, want) || state.Last.Number != 3 || len(state.Key) < 16 || len(state.Identity) < 16 {
 		t.Errorf("the feed has %+v, %+v, want %+v", entries, state, want)
 	}
