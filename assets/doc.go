@@ -93,11 +93,6 @@
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
 //     keys of attributes.
 //   - A search that takes longer than Limits.SearchTime, by default two seconds, is [ErrBusy].
-//   - Stores from before v0.1.0 lack index entries for the beginnings of words of 256 bytes or
-//     more, for the keys of attributes whose key and value together have about 256 bytes or more,
-//     and for the keys that the facet "attribute" counts. The first search that needs them adds
-//     them. If that takes longer than a search may take, the search is ErrBusy, and the next one
-//     goes on.
 //
 // # Content is not to be trusted
 //

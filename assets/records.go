@@ -22,7 +22,7 @@ import (
 //	asset/<ordinal>      an asset: assetRow
 //	origin/<digest>      the ordinal of the asset with this Origin
 //	folder/<id>          a folder, as JSON
-//	index, new/, t/      the index of the terms of the assets: package index
+//	index, new/, t/, b/  the index of the terms of the assets: package index
 //	feed, log/, …        the feed of changes: record.Feed
 //
 // Beside the terms of an asset the index has the empty one, which all assets have.

@@ -2,7 +2,6 @@ package assets
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
 
@@ -29,38 +28,30 @@ func (s *Service) Search(ctx context.Context, by vitrine.Caller, lib Library, in
 	end := time.Now().Add(s.limits.SearchTime)
 	clock := time.AfterFunc(s.limits.SearchTime, cancel)
 	defer clock.Stop()
-	for {
-		var out SearchPage
-		err := s.open(limited, by, lib, func(req *request) error {
-			// The clock stands still while the request loads the folders.
-			clock.Stop()
-			stopped := time.Now()
-			req.ctx = ctx
-			if err := req.load(); err != nil {
-				return err
-			}
-			req.ctx = limited
-			end = end.Add(time.Since(stopped))
-			if left := time.Until(end); left > 0 {
-				clock.Reset(left)
-			} else {
-				cancel()
-			}
-			page, err := req.search(in)
-			out = page
+	var out SearchPage
+	err := s.open(limited, by, lib, func(req *request) error {
+		// The clock stands still while the request loads the folders.
+		clock.Stop()
+		stopped := time.Now()
+		req.ctx = ctx
+		if err := req.load(); err != nil {
 			return err
-		})
-		if old, ok := errors.AsType[oldTerms](err); ok {
-			// The index has entries of an earlier release: replace them, and search again.
-			if err = s.renewTerms(limited, lib, old); err == nil {
-				continue
-			}
 		}
-		if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits
-			err = newError(vitrine.ErrBusy, vitrine.CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
+		req.ctx = limited
+		end = end.Add(time.Since(stopped))
+		if left := time.Until(end); left > 0 {
+			clock.Reset(left)
+		} else {
+			cancel()
 		}
-		return out, err
+		page, err := req.search(in)
+		out = page
+		return err
+	})
+	if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits
+		err = newError(ErrBusy, CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
 	}
+	return out, err
 }
 
 // AllAssets yields the assets that a search finds, beginning with the page that the request asks
@@ -84,9 +75,6 @@ func (s *Service) AllAssets(ctx context.Context, by vitrine.Caller, lib Library,
 //  3. add AddedFrom and AddedBefore to the query, as bounds of ordinals: the ordinal of an asset is
 //     its number in the order of adding;
 //  4. count all assets that the query finds, read a page of them, and count the facets.
-//
-// It returns oldTerms if some assets still have terms of an earlier release, so that the query
-// could miss them.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
 	// 1. The fields and the cursor. The folders are looked up in step 2.
 	whole, prefixes, err := in.check(req.limits)
@@ -108,9 +96,6 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	}
 	if in.Query != "" && len(whole)+len(prefixes) == 0 { // the text has no word, so no asset matches
 		return SearchPage{Facets: facets.empty()}, nil
-	}
-	if err := req.checkTerms(in, whole, prefixes); err != nil {
-		return SearchPage{}, err
 	}
 	// 3. The bounds of time.
 	if q.After, q.Before, err = req.addedBetween(in.AddedFrom, in.AddedBefore); err != nil {

@@ -1,8 +1,6 @@
 package assets_test
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // add adds an asset as the moderator.
@@ -287,88 +284,5 @@ func TestFacetsOfLongValues(t *testing.T) {
 	}
 	if got := page.Facets[4].Values; !slices.Equal(got, []assets.FacetValue{{Value: "k", Count: 36}, {Value: strings.Repeat("語", 100), Count: 36}}) {
 		t.Errorf("keys: %v", got)
-	}
-}
-
-// Stores of the first release have long words and long attributes as digests alone, and no terms for the keys of attributes. A
-// search that would miss assets for that reason renews them; others leave them as they are.
-func TestTermsOfTheFirstReleaseAreRenewed(t *testing.T) {
-	const count = 130 // more than one update renews
-	store := assets.NewRecords(memory.New())
-	d := &desk{t: t, Service: assets.NewWith(store, nil)}
-	word, long := strings.Repeat("ก", 150), strings.Repeat("v", 400)
-	for n := range count + 3 { // the last three are of this release
-		id := d.asset(fmt.Sprint(n), word+fmt.Sprint(n%5))
-		d.label(id, assets.Attribute{Key: "k", Value: "v" + fmt.Sprint(n%2)})
-		if n < count {
-			d.label(id, assets.Attribute{Key: "other", Value: ""}, assets.Attribute{Key: "l", Value: long})
-		}
-	}
-	digest := func(kind, text string) string {
-		sum := sha256.Sum256([]byte(text))
-		return kind + base32.StdEncoding.EncodeToString(sum[:20])
-	}
-	// first gives all assets of the first release the terms of these kinds that it gave them.
-	first := func(kinds string) {
-		err := store.Update(ctx, lib, func(tx assets.Tx) error {
-			for n := range count {
-				r, err := tx.Asset(ctx, int64(n+1))
-				if err != nil {
-					return err
-				}
-				x, err := assets.IndexOf(r, assets.Limits{})
-				if err != nil {
-					return err
-				}
-				x.Terms, x.Words = []string{"f", "ginstagram.example"}, 0
-				for _, kind := range strings.Split(kinds, "") {
-					x.Terms = append(x.Terms, map[string][]string{"a": {"a1:k=v" + fmt.Sprint(n%2), "a5:other="},
-						"A": {digest("A", "1:l="+long)}, "W": {digest("W", word+fmt.Sprint(n%5))}}[kind]...)
-				}
-				slices.Sort(x.Terms)
-				if err := tx.PutAsset(ctx, r, x); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	value := "v1"
-	for name, c := range map[string]struct {
-		kinds  string
-		in     assets.SearchRequest
-		want   int64
-		facets string
-		left   int64 // how many assets have old terms after the search
-	}{
-		"a key":                {"a", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k"}}}, 133, "{}", count},
-		"a value":              {"a", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}}, 66, "{}", count},
-		"the keys":             {"a", assets.SearchRequest{Facets: []string{"attribute"}}, 133, `{"attribute":[{"value":"k","count":133},{"value":"l","count":130},{"value":"other","count":130}]}`, 0},
-		"values of a key":      {"a", assets.SearchRequest{Facets: []string{"attribute:k"}}, 133, `{"attribute:k":[{"value":"v0","count":67},{"value":"v1","count":66}]}`, 0},
-		"keys and a value":     {"a", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}, Facets: []string{"attribute"}}, 66, `{"attribute":[{"value":"k","count":66},{"value":"l","count":65},{"value":"other","count":65}]}`, 0},
-		"a prefix":             {"W", assets.SearchRequest{Query: word[:300] + "*"}, 133, "{}", 0},
-		"a long word":          {"W", assets.SearchRequest{Query: word + "3"}, 26, "{}", 0},
-		"a key of long values": {"A", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "l"}}}, 130, "{}", 0},
-		"a long value":         {"A", assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "l", Value: &long}}}, 130, "{}", 0},
-		"long values of a key": {"A", assets.SearchRequest{Facets: []string{"attribute:l"}}, 133, `{"attribute:l":[{"value":"` + long + `","count":130}]}`, 0},
-		"a prefix and facets":  {"AW", assets.SearchRequest{Query: word[:300] + "*", Facets: []string{"attribute:l"}}, 133, `{"attribute:l":[{"value":"` + long + `","count":130}]}`, 0},
-	} {
-		first(c.kinds)
-		page, err := d.Search(ctx, moderator, lib, c.in)
-		if err != nil || page.Paging.Total != c.want || string(page.Facets.AppendJSON(nil)) != c.facets {
-			t.Errorf("%s: finds %d with %s, error %v; want %d with %s", name, page.Paging.Total, page.Facets.AppendJSON(nil), err, c.want, c.facets)
-		}
-		if err := store.View(ctx, lib, func(r assets.Reader) error {
-			n, err := r.Count(ctx, assets.AssetQuery{Prefixes: []assets.AnyOf{{"A", "W", "a"}}})
-			if n != c.left {
-				t.Errorf("%s: %d assets have old terms, want %d", name, n, c.left)
-			}
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

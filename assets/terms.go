@@ -27,8 +27,7 @@ import (
 //	p5:color=red         it has the attribute color=red
 //	kcolor               it has an attribute with the key color
 //
-// Stores have these terms on disk. To change their form, give them a new kind and read the old one
-// too; see oldTerms.
+// Stores have these terms on disk. Who changes their form builds the indices anew; see rebuildIndex.
 const (
 	kindWord      = 'w'
 	kindFolder    = 'f'
@@ -48,14 +47,6 @@ const (
 	kindLongWord      = 'y' // the digest of a whole word
 	kindWordRest      = 'x' // a digest of the beginning of a word, and what follows in the word; see prefixTerms
 	kindLongAttribute = 'l' // a digest of the key, the beginning of the value, and a digest of both; see attributeTerm
-)
-
-// The kinds of terms that only stores from before v0.1.0 have. Searches replace them when they
-// need to; see oldTerms.
-const (
-	oldLongWord      = 'W' // the digest of a word, of an asset without terms for its beginning
-	oldLongAttribute = 'A' // the digest of a key and a value
-	oldAttribute     = 'a' // as kindAttribute, of an asset without terms for its keys
 )
 
 // term returns the term of a value. A value that is too long is replaced by its digest. The kind is
@@ -89,16 +80,8 @@ const (
 // integerTerm returns the term of an integer, which is in decimal.
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
-// hasAttribute returns the terms by which a search finds the assets with an attribute. An asset with
-// a short attribute has one of two terms, the present one or that of a release before v0.1.0. An
-// asset with a long attribute has only the present one, since Search replaces the old ones
-// first; see checkTerms.
-func hasAttribute(a Attribute) AnyOf {
-	if text := attributeKey(a.Key) + a.Value; len(text) < MaxTerm {
-		return AnyOf{attributeTerm(a), string(oldAttribute) + text}
-	}
-	return AnyOf{attributeTerm(a)}
-}
+// hasAttribute returns the terms by which a search finds the assets with an attribute.
+func hasAttribute(a Attribute) AnyOf { return AnyOf{attributeTerm(a)} }
 
 // attributeTerm returns the term that is stored for an attribute: p5:color=red. If that is too
 // long, the term has a digest of the key, by which the facet of the key finds it; the beginning of
@@ -126,10 +109,10 @@ func longAttributeHead(term string) string {
 }
 
 // hasKey returns prefixes by which a search finds the assets that have any attribute with this key:
-// those of its short terms, of its short terms of an earlier release, and of its long terms.
+// those of its short terms and of its long terms.
 func hasKey(key string) AnyOf {
 	if text := attributeKey(key); len(text) < MaxTerm {
-		return AnyOf{string(kindAttribute) + text, string(oldAttribute) + text, longAttributeKey(key)}
+		return AnyOf{string(kindAttribute) + text, longAttributeKey(key)}
 	}
 	return AnyOf{longAttributeKey(key)}
 }
