@@ -11,6 +11,37 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
+// Audit compares the records of all libraries with each other, and with what the index of each must have. It yields a sentence for each
+// contradiction, or an error as the last pair. Each library is looked at in one View.
+func Audit(ctx context.Context, db storage.Store) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for lib, err := range NewRecords(db).Libraries(ctx) {
+			var faults []string
+			if err == nil {
+				err = db.View(ctx, func(r storage.Reader) error {
+					faults = nil
+					for fault, err := range auditRecords(ctx, r, lib) {
+						if err != nil {
+							return err
+						}
+						faults = append(faults, fmt.Sprintf("library %q of %q: %s", lib.ID, lib.Network, fault))
+					}
+					return nil
+				})
+			}
+			for _, fault := range faults {
+				if !yield(fault, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+		}
+	}
+}
+
 // auditRecords compares the records of a library with each other, and yields a sentence for each contradiction, or an error as the
 // last pair:
 //

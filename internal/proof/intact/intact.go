@@ -1,4 +1,5 @@
-// Package intact checks the invariants of a store's file with SQL alone, without the code of the store's driver.
+// Package intact looks at a store's file as a whole: SQLite's own check, the rules that an archive of it must keep, and what its indices
+// must have.
 package intact
 
 import (
@@ -6,41 +7,58 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/archive"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // ErrBroken is the error for a file that breaks an invariant.
 var ErrBroken = errors.New("the file is not whole")
 
-// invariants are queries with the one answer that they must give.
-var invariants = []struct{ what, sql, want string }{
-	{"integrity", "PRAGMA integrity_check", "ok"},
-	{"references", "SELECT count(*) FROM pragma_foreign_key_check", "0"},
-	{"tags without a version", `SELECT count(*) FROM tag LEFT JOIN app ON app.id = tag.app
-		WHERE app.id IS NULL OR tag.version NOT BETWEEN 0 AND app.version`, "0"},
-	{"tags that are not where their last move leads", `SELECT count(*) FROM (SELECT app, name, target, max(number) FROM tag_move GROUP BY app, name) m
-		LEFT JOIN tag ON tag.app = m.app AND tag.name = m.name WHERE coalesce(tag.version, -1) <> m.target`, "0"},
-	{"moves that do not follow the one before", `SELECT count(*) FROM tag_move m LEFT JOIN tag_move b ON b.app = m.app AND b.name = m.name AND b.number = m.number - 1
-		WHERE m.number > 1 AND coalesce(b.target, -2) <> m.source`, "0"},
-	{"assets that no search finds", "SELECT count(*) FROM (SELECT place FROM asset EXCEPT SELECT id FROM asset_term_docsize)", "0"},
-	{"entries of the index without an asset", "SELECT count(*) FROM (SELECT id FROM asset_term_docsize EXCEPT SELECT place FROM asset)", "0"},
-	{"libraries that count wrong", "SELECT count(*) FROM library WHERE count <> (SELECT count(*) FROM asset WHERE place >> 40 = number)", "0"},
-	{"reviews without a collection", "SELECT count(*) FROM review WHERE collection NOT IN (SELECT key FROM review_collection)", "0"},
+// Check holds the store at a path against its invariants. Errors wrap ErrBroken when one of them does not hold.
+func Check(ctx context.Context, path string) (err error) {
+	if err := integrity(ctx, path); err != nil {
+		return err
+	}
+	db, err := sqlite.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for fault, err := range assets.Audit(ctx, db) {
+		if err == nil {
+			err = fmt.Errorf("%w: %s", ErrBroken, fault)
+		}
+		return err
+	}
+	in, out := io.Pipe()
+	go func() {
+		_, err := archive.Export(ctx, archive.StoresIn(db), out)
+		out.CloseWithError(err)
+	}()
+	_, err = archive.Check(ctx, in, nil)
+	in.CloseWithError(err)
+	if errors.Is(err, archive.ErrDamaged) {
+		err = fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	return err
 }
 
-// Check holds a store against its invariants. Errors wrap ErrBroken when one of them does not hold.
-// It takes the write lock for a moment, since only so does SQLite check its index of words.
-func Check(ctx context.Context, db *sql.DB) error {
-	for _, i := range invariants {
-		var have string
-		if err := db.QueryRowContext(ctx, i.sql).Scan(&have); err != nil {
-			return fmt.Errorf("%s: %w", i.what, err)
-		}
-		if have != i.want {
-			return fmt.Errorf("%w: %s: %s, want %s", ErrBroken, i.what, have, i.want)
-		}
+// integrity is SQLite's own check.
+func integrity(ctx context.Context, path string) (err error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
+	if err != nil {
+		return err
 	}
-	if _, err := db.ExecContext(ctx, "INSERT INTO asset_term (asset_term) VALUES ('integrity-check')"); err != nil {
-		return fmt.Errorf("%w: index of words: %w", ErrBroken, err)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var have string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&have); err != nil {
+		return err
+	}
+	if have != "ok" {
+		return fmt.Errorf("%w: %s", ErrBroken, have)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ package kill
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -201,14 +200,9 @@ func (h *house) write(server *program.Server, http *http.Client, also func()) er
 	return nil
 }
 
-// checkInvariants looks at the file with nothing but SQLite.
-func checkInvariants(ctx context.Context, path string) (err error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	err = intact.Check(ctx, db)
+// checkInvariants looks at the file as a whole.
+func checkInvariants(ctx context.Context, path string) error {
+	err := intact.Check(ctx, path)
 	if errors.Is(err, intact.ErrBroken) {
 		return writers.Lost("%w", err)
 	}
