@@ -236,6 +236,20 @@ func (a assetRow) indexed() (index.Entry, error) {
 	return index.Entry{Ordinal: a.Ordinal, Terms: terms}, err
 }
 
+// Rebuild builds the indices of all libraries anew, from their assets. It may be called again if it was interrupted. Meanwhile
+// libraries can be changed, and searches of the one that is being built anew are ErrBusy.
+func Rebuild(ctx context.Context, db storage.Store) error {
+	for lib, err := range NewRecords(db).Libraries(ctx) {
+		if err == nil {
+			err = rebuildIndex(ctx, db, lib)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // rebuildIndex builds the index of a library anew, in many short updates. Meanwhile the library can be changed, and searches are ErrBusy.
 // It may be called again if it was interrupted.
 func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {

@@ -24,6 +24,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 
 		"feed reset": "-db",
 		"backup":     "-db",
+		"check":      "-db -rebuild",
 		"export":     "-db",
 		"import":     "-db",
 		"healthz":    "-addr -tls-cert",

@@ -50,6 +50,8 @@ func commands() []command {
 			"prints a JSON Schema of one line of the format", reviewCommand},
 		{"backup", "[FLAGS] OUT",
 			"copies a store, which others may be using, without its key", backup},
+		{"check", "[FLAGS]",
+			"says where the records of a store contradict each other, and builds its search indices anew: exit 0 nothing is wrong, 1 faults, 2 could not look", checkStore},
 		{"export", "[FLAGS]",
 			"writes everything that a store holds to standard output, as an archive that import reads into a store of any kind", exportStore},
 		{"import", "-db STORE FILE|-",

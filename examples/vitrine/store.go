@@ -60,6 +60,7 @@ func absent(db string) bool {
 // store is the open store that -db names, whichever driver it has. close must be called.
 type store struct {
 	archive.Stores
+	db       storage.Store
 	webhooks webhookstore.Store
 	ping     func(context.Context) error
 	close    func() error
@@ -76,7 +77,7 @@ func storeOf(db storage.Store, driver any) *store {
 		})
 	}
 	reset := func(ctx context.Context) error { return storage.RenewIdentity(ctx, db) }
-	return &store{archive.StoresIn(db), webhook.NewRecords(db), ping, db.Close, reset, driver}
+	return &store{archive.StoresIn(db), db, webhook.NewRecords(db), ping, db.Close, reset, driver}
 }
 
 // newMemory returns an empty store in memory.
@@ -115,7 +116,7 @@ func openPostgres(ctx context.Context, db string, existing bool) (*store, error)
 	if err != nil {
 		return nil, err
 	}
-	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
+	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, nil, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
 }
 
 // openSQLite opens a SQLite store.
