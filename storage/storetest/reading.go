@@ -145,19 +145,27 @@ func nested(s storage.Store) error {
 }
 
 func moment(s storage.Store) error {
-	if err := fill(s, "a 1", "one", "b 1", "one"); err != nil {
+	if err := fill(s, "a 1", "run 0", "b 1", "run 0"); err != nil {
 		return err
 	}
+	run := 0 // the function may be called again, and then sees what it has written itself
 	return s.View(ctx, func(r storage.Reader) error {
-		if _, err := r.Get(ctx, "a 1"); err != nil { // a snapshot may begin with the first read
+		run++
+		values, err := r.Get(ctx, "a 1") // a snapshot may begin with the first read
+		if err != nil {
 			return err
 		}
+		seen, value := string(values[0]), fmt.Sprint("run ", run)
+		want := []string{"a 1", seen}
+		if seen != "run 0" {
+			want = append(want, "a 2", seen)
+		}
 		done := make(chan error, 1)
-		go func() { done <- fill(s, "a 1", "two", "a 2", "two", "b 1", "two") }()
+		go func() { done <- fill(s, "a 2", value, "b 1", value, "a 1", value) }()
 		if err := <-done; err != nil {
 			return err
 		}
-		return has(r, storage.Range{}, "a 1", "one", "b 1", "one")
+		return has(r, storage.Range{}, append(want, "b 1", seen)...)
 	})
 }
 

@@ -1,0 +1,203 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// DB is an open store. It may be used by many goroutines, and many processes may open the same database.
+type DB struct {
+	storage.Store
+	s *store
+}
+
+// store does what the contract says, for callers who keep to it.
+type store struct {
+	pool   *pgxpool.Pool
+	busy   time.Duration
+	pooled bool // the connections lead to a pooler
+	// The settings that each transaction makes behind a pooler.
+	names, values []string
+	// builder is the name of the Build that is filling the store, "" for a store that is complete.
+	builder string
+
+	writers chan struct{} // has a token for each update, or group of them, that has a connection or waits for one
+	alone   sync.Mutex    // is locked while an exclusive update fills writers
+	gets    gets
+	bells   storage.Bells
+
+	updates, commits, reads, queries atomic.Uint64
+
+	mu      sync.Mutex
+	lanes   map[string]*lane // by space
+	looking bool             // look runs
+	looks   sync.WaitGroup
+	closing context.Context
+	close   context.CancelFunc
+}
+
+// Options changes how a store is opened. The zero value has the defaults.
+type Options struct {
+	// Connections bounds how many connections are open at the same time. 0 = as the address says in pool_max_conns, else 16.
+	Connections int
+	// Busy is how long to wait for a connection, for a lock that another transaction has, and for a server that is down to come
+	// back. 0 or less = 5 seconds.
+	Busy time.Duration
+	// If Existing is true and the database has no store, Open returns ErrAbsent instead of creating one there.
+	Existing bool
+}
+
+// orDefault returns a copy of the options with defaults in place of zero values. o may be nil.
+func (o *Options) orDefault() Options {
+	var all Options
+	if o != nil {
+		all = *o
+	}
+	if all.Busy <= 0 {
+		all.Busy = 5 * time.Second
+	}
+	return all
+}
+
+// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and creates its tables if the
+// database is empty. They are in the first schema of the search path (search_path= in the address). It returns an error that says
+// what is wrong if the database has something else in it, a store of an older or newer release, or a store whose Build did not
+// finish. With Options.Existing it returns ErrAbsent if there is no store.
+func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
+	o := opts.orDefault()
+	s, err := connect(ctx, address, o)
+	if err == nil {
+		if err = s.create(ctx, o.Existing); err != nil {
+			s.pool.Close()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	return &DB{storage.Checked(s), s}, nil
+}
+
+// connect returns a store whose connections work, whatever is in the database. If the first connection turns out to lead to a
+// pooler, it starts again with connections made for a pooler.
+func connect(ctx context.Context, address string, o Options) (*store, error) {
+	s, err := connectBy(ctx, address, o, false)
+	if needsPooling(err) {
+		return connectBy(ctx, address, o, true)
+	}
+	return s, err
+}
+
+func connectBy(ctx context.Context, address string, o Options, pooled bool) (*store, error) {
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Connections > 0:
+		config.MaxConns = int32(o.Connections)
+	case !strings.Contains(address, "pool_max_conns"):
+		config.MaxConns = 16
+	}
+	s := &store{busy: o.Busy, lanes: map[string]*lane{}, writers: make(chan struct{}, config.MaxConns-reserve(config.MaxConns))}
+	s.closing, s.close = context.WithCancel(context.Background())
+	if pooled {
+		s.behindPooler(config, address)
+	}
+	config.PingTimeout = o.Busy
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = max(o.Busy, connectWait)
+	}
+	config.AfterConnect = s.prepare
+	config.ConnConfig.OnNotice = noteWarning
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	if err := s.pool.Ping(ctx); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// reserve returns how many of the connections updates leave to Views, so that reads go on while all updates wait for a lock.
+func reserve(connections int32) int32 {
+	if connections < 2 {
+		return 0
+	}
+	return max(1, connections/8)
+}
+
+// ask runs a query, in a transaction behind a pooler.
+func (s *store) ask(ctx context.Context, st stmt) error {
+	se := session{s: s}
+	defer se.end()
+	if !s.pooled {
+		return se.send(ctx, st)
+	}
+	se.begin = s.opening(beginView)
+	return se.send(ctx, st, stmt{sql: "COMMIT"})
+}
+
+// Ping runs a query on the server and returns its error. It is for health checks.
+func (db *DB) Ping(ctx context.Context) error {
+	return db.View(ctx, func(storage.Reader) error {
+		return wrap(db.s.again(ctx, func() error { return db.s.ask(ctx, stmt{sql: "SELECT"}) }))
+	})
+}
+
+// Close closes the connections. storage.Checked has waited for the calls that ran.
+func (s *store) Close() error {
+	s.mu.Lock()
+	s.close() // and so Changed starts nothing any more
+	s.mu.Unlock()
+	s.bells.Close()
+	s.looks.Wait()
+	s.pool.Close()
+	return nil
+}
+
+// Stats are figures of an open store, for metrics. The counters begin with Open.
+type Stats struct {
+	Connections int           // open connections
+	Busy        int           // open connections that a View or an update uses
+	Most        int           // how many connections may be open
+	Taken       uint64        // how often a connection was taken
+	Waits       uint64        // how often none was free
+	Waited      time.Duration // sum of the times until there was one
+	Updates     uint64        // updates
+	Commits     uint64        // commits, which updates share
+	Gets        uint64        // Views that began with a Get
+	Queries     uint64        // queries for these, which they share
+}
+
+// Stats returns the figures of this moment.
+func (db *DB) Stats() Stats {
+	p := db.s.pool.Stat()
+	return Stats{Connections: int(p.TotalConns()), Busy: int(p.AcquiredConns()), Most: int(p.MaxConns()),
+		Taken: uint64(p.AcquireCount()), Waits: uint64(p.EmptyAcquireCount()), Waited: p.EmptyAcquireWaitTime(),
+		Updates: db.s.updates.Load(), Commits: db.s.commits.Load(), Gets: db.s.reads.Load(), Queries: db.s.queries.Load()}
+}
+
+var errNewer = errors.New("the store was changed by a newer release, which is needed to write it")
+
+// inTx runs fn in a transaction that is neither a View nor an update, and commits it if fn returns nil.
+func (s *store) inTx(ctx context.Context, fn func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		for _, st := range s.opening("")[1:] {
+			if _, err := tx.Exec(ctx, st.sql, st.args...); err != nil {
+				return err
+			}
+		}
+		return fn(tx)
+	})
+}

@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// overlay holds the writes of an update that the server does not have yet.
+type overlay struct {
+	values map[string][]byte // nil for a key that was deleted
+	gone   []storage.Range   // what was deleted before values was written
+	size   int               // bytes, roughly
+	sorted []string          // the keys of values; nil if they must be sorted again
+}
+
+func newOverlay() *overlay { return &overlay{values: map[string][]byte{}} }
+
+func (o *overlay) empty() bool { return len(o.values)+len(o.gone) == 0 }
+
+func contains(r storage.Range, key string) bool { return key >= r.From && (r.To == "" || key < r.To) }
+
+// get returns what was written at a key: nil for an entry that was deleted.
+func (o *overlay) get(key string) (value []byte, written bool) {
+	if value, written = o.values[key]; written {
+		return value, true
+	}
+	return nil, slices.ContainsFunc(o.gone, func(r storage.Range) bool { return contains(r, key) })
+}
+
+// set puts a value, or deletes the entry of a key if value is nil.
+func (o *overlay) set(key string, value []byte) {
+	if _, there := o.values[key]; !there {
+		o.sorted = nil
+	}
+	o.values[key] = value
+	o.size += len(key) + len(value) + 32
+}
+
+func (o *overlay) deleteRange(r storage.Range) {
+	for key := range o.values {
+		if contains(r, key) {
+			delete(o.values, key)
+			o.sorted = nil
+		}
+	}
+	o.gone = append(o.gone, r)
+}
+
+// add writes what top has on top of o.
+func (o *overlay) add(top *overlay) {
+	for _, r := range top.gone {
+		o.deleteRange(r)
+	}
+	for key, value := range top.values {
+		o.set(key, value)
+	}
+}
+
+// within returns the keys of a range that were written, in order.
+func (o *overlay) within(r storage.Range) []string {
+	if o.sorted == nil {
+		o.sorted = slices.Sorted(maps.Keys(o.values))
+	}
+	from, _ := slices.BinarySearch(o.sorted, r.From)
+	to := len(o.sorted)
+	if r.To != "" {
+		to, _ = slices.BinarySearch(o.sorted, r.To)
+	}
+	return o.sorted[from:max(from, to)]
+}
+
+// touches reports whether anything in a range was written.
+func (o *overlay) touches(r storage.Range) bool {
+	return len(o.within(r)) > 0 || slices.ContainsFunc(o.gone, func(g storage.Range) bool {
+		return (r.To == "" || g.From < r.To) && (g.To == "" || r.From < g.To)
+	})
+}
+
+// over returns a portion as it is with what was written. The portion itself is not changed.
+func (o *overlay) over(p portion) portion {
+	switch {
+	case o.empty() || p.kind == names:
+		return p
+	case p.kind == count:
+		for _, key := range o.within(storage.Range{From: p.from, To: p.to}) {
+			if o.values[key] != nil {
+				p.n++
+			}
+		}
+		return p
+	}
+	var list []storage.Entry
+	for _, e := range p.entries {
+		if _, written := o.get(e.Key); !written {
+			list = append(list, e)
+		}
+	}
+	before := len(list)
+	for _, key := range o.within(p.covers) {
+		if value := o.values[key]; value != nil {
+			list = append(list, storage.Entry{Key: key, Value: value})
+		}
+	}
+	if p.entries = list; len(list) > before {
+		slices.SortFunc(list, func(a, b storage.Entry) int {
+			if p.reverse {
+				a, b = b, a
+			}
+			return strings.Compare(a.Key, b.Key)
+		})
+	}
+	return p
+}
+
+// statements returns what writes it all.
+func (o *overlay) statements() (list []stmt) {
+	for _, r := range o.gone {
+		for _, table := range tablesOf(r.From, r.To) {
+			list = append(list, stmt{sql: "DELETE FROM " + table + " WHERE key >= $1 AND key < $2", args: []any{[]byte(r.From), []byte(r.To)}})
+		}
+	}
+	var of [2]struct{ gone, keys, values [][]byte }
+	for key, value := range o.values {
+		w := &of[0]
+		if isLog(key) {
+			w = &of[1]
+		}
+		if value == nil {
+			w.gone = append(w.gone, []byte(key))
+		} else {
+			w.keys, w.values = append(w.keys, []byte(key)), append(w.values, value)
+		}
+	}
+	for i, table := range bothTables {
+		if len(of[i].gone) > 0 {
+			list = append(list, stmt{sql: "DELETE FROM " + table + " WHERE key = ANY($1)", args: []any{of[i].gone}})
+		}
+		if len(of[i].keys) > 0 {
+			list = append(list, stmt{sql: "INSERT INTO " + table + ` (key, value) SELECT * FROM unnest($1::bytea[], $2::bytea[])
+				ON CONFLICT (key) DO UPDATE SET value = excluded.value`, args: []any{of[i].keys, of[i].values}})
+		}
+	}
+	return list
+}

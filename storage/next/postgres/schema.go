@@ -1,0 +1,224 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// formatNumber is the number of the format of the tables. A release that changes it changes it in an exclusive transaction, and every
+// update reads it.
+const formatNumber = 1
+
+// The tables. Values above 2 KB lie beside the rows, in TOAST, so that the rows stay small, and most updates of them stay within
+// their page. Each new value of a key leaves a dead one, which autovacuum is to remove early. The entries of logs, which come at one end
+// and go at the other, have a table of their own, so that neither bloats the other.
+const tables = `
+	CREATE TABLE vitrine_format (number int8 NOT NULL, building text NOT NULL);
+	CREATE TABLE vitrine_space (name bytea PRIMARY KEY, number int8 NOT NULL) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.2);
+	CREATE TABLE vitrine_record (key bytea PRIMARY KEY, value bytea NOT NULL) WITH (fillfactor = 80, ` + vacuum + `);
+	CREATE TABLE vitrine_log (key bytea PRIMARY KEY, value bytea NOT NULL) WITH (` + vacuum + `);
+	ALTER TABLE vitrine_record ALTER key SET STORAGE PLAIN, ALTER value SET STORAGE EXTERNAL;
+	ALTER TABLE vitrine_log ALTER key SET STORAGE PLAIN, ALTER value SET STORAGE EXTERNAL;`
+
+const vacuum = `autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+	toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0`
+
+const dropTables = "DROP TABLE IF EXISTS vitrine_format, vitrine_space, vitrine_record, vitrine_log"
+
+var (
+	// ErrExists means that the database or schema holds a store already.
+	ErrExists = errors.New("there is a store already")
+	// ErrAbsent means that the database or schema holds no store.
+	ErrAbsent = errors.New("there is no store")
+
+	errUnfinished = errors.New("the store is unfinished: it is still being built, or its build was stopped; build it again, which removes what is left")
+	errTaken      = errors.New("another process is building a store there")
+	errOld        = errors.New("the database has the tables of an older release: write them to an archive with that release (vitrine export -db STORE FILE), " +
+		"and read it into an empty database, or an empty schema, with this one (vitrine import -db STORE FILE)")
+)
+
+// format is the row of vitrine_format.
+type format struct {
+	number   int64
+	building string // the name of the Build that fills the store, "" if it is complete
+}
+
+// usable returns what keeps this release from using the store, for a Build with this name or, if it is "", for anybody.
+func (f format) usable(builder string) error {
+	switch {
+	case f.number > formatNumber:
+		return fmt.Errorf("%w: it has format %d, and this release knows %d", errNewer, f.number, formatNumber)
+	case f.number < formatNumber:
+		return errors.New("the store has a format that this release does not know")
+	case f.building == builder:
+		return nil
+	case builder == "":
+		return errUnfinished
+	}
+	return errTaken
+}
+
+func (s *store) readFormat(ctx context.Context) (f format, err error) {
+	err = s.ask(ctx, stmt{sql: "SELECT number, building FROM vitrine_format", take: func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&f.number, &f.building}, func() error { return nil })
+		return err
+	}})
+	if code(err) == "42P01" { // the table is gone: a Build that has failed has removed it
+		err = errTaken
+	}
+	return f, err
+}
+
+// create opens the store in the database, and creates it if there is none and existing is false.
+func (s *store) create(ctx context.Context, existing bool) error {
+	f, err := s.find(ctx)
+	if errors.Is(err, ErrAbsent) && !existing {
+		err = s.inTx(ctx, func(tx pgx.Tx) error {
+			if f, err = find(ctx, tx); !errors.Is(err, ErrAbsent) {
+				return err
+			}
+			f.number = formatNumber
+			return createTables(ctx, tx, "")
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return f.usable("")
+}
+
+func (s *store) find(ctx context.Context) (f format, err error) {
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		f, err = look(ctx, tx)
+		return err
+	})
+	return f, err
+}
+
+// find is look for a transaction that creates or drops tables: others wait until it ends. A standby would refuse that.
+func find(ctx context.Context, tx pgx.Tx) (f format, err error) {
+	if _, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7669874531026945)"); err != nil {
+		return f, err
+	}
+	return look(ctx, tx)
+}
+
+// look returns the format of the store in the first schema of the search path. It returns ErrAbsent if the schema has no tables, and
+// an error that says what is wrong if it has others.
+func look(ctx context.Context, tx pgx.Tx) (f format, err error) {
+	var schema *string
+	var here, old bool
+	var others int
+	var one string
+	// Tables of extensions do not count.
+	const sql = `SELECT current_schema()::text, coalesce(bool_or(relname = 'vitrine_format'), false), coalesce(bool_or(relname = 'vitrine_schema'), false),
+		count(*), coalesce(min(relname)::text, '') FROM pg_class c
+		WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')`
+	err = tx.QueryRow(ctx, sql).Scan(&schema, &here, &old, &others, &one)
+	switch {
+	case err != nil:
+		return f, err
+	case schema == nil:
+		return f, errors.New("the search path names no schema that is there: create it, or name another one in the address (search_path=…)")
+	case here:
+		err = tx.QueryRow(ctx, "SELECT number, building FROM vitrine_format").Scan(&f.number, &f.building)
+		return f, err
+	case old:
+		return f, errOld
+	case others > 0:
+		return f, fmt.Errorf("the schema %q is no store of ours and not empty: it holds %q and %d more; "+
+			"name an empty database, or an empty schema in the address (search_path=…)", *schema, one, others-1)
+	}
+	return f, ErrAbsent
+}
+
+func createTables(ctx context.Context, tx pgx.Tx, builder string) error {
+	if _, err := tx.Exec(ctx, tables); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "INSERT INTO vitrine_format VALUES ($1, $2)", formatNumber, builder)
+	return err
+}
+
+// undoWait bounds the time in which a Build that has failed removes the store.
+const undoWait = 30 * time.Second
+
+// Build creates a store in an empty database or schema and calls fill with it. Until Build has returned nil, the store is marked
+// as unfinished, and Open refuses it. If fill fails, Build removes the store. If it cannot, or if the process is killed, the
+// unfinished store stays, and the next Build removes it and begins anew. A Build that is still at work then fails.
+//
+// It returns ErrExists if there is a store already.
+func Build(ctx context.Context, address string, opts *Options, fill func(*DB) error) error {
+	if err := build(ctx, address, opts.orDefault(), fill); err != nil {
+		return fmt.Errorf("postgres: build: %w", err)
+	}
+	return nil
+}
+
+func build(ctx context.Context, address string, o Options, fill func(*DB) error) error {
+	s, err := connect(ctx, address, o)
+	if err != nil {
+		return err
+	}
+	defer s.pool.Close()
+	s.builder = rand.Text()
+	if err := s.inTx(ctx, func(tx pgx.Tx) error { return begin(ctx, tx, s.builder) }); err != nil {
+		return err
+	}
+	db := &DB{storage.Checked(s), s}
+	filled := fill(db)
+	finish := func(ctx context.Context, sql string) error { // the connections of db are closed
+		c, err := connect(ctx, address, o)
+		if err != nil {
+			return err
+		}
+		defer c.pool.Close()
+		return c.inTx(ctx, func(tx pgx.Tx) error {
+			f, err := find(ctx, tx)
+			if err == nil {
+				err = f.usable(s.builder)
+			}
+			if err == nil {
+				_, err = tx.Exec(ctx, sql)
+			}
+			return err
+		})
+	}
+	if err := db.Close(); err != nil || filled != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
+		defer cancel()
+		undone := finish(ctx, dropTables)
+		if undone != nil {
+			undone = fmt.Errorf("the unfinished store could not be removed; the next build removes it: %w", undone)
+		}
+		return errors.Join(filled, err, undone)
+	}
+	if err := finish(ctx, "UPDATE vitrine_format SET building = ''"); err != nil {
+		return fmt.Errorf("the store is complete, but its mark as unfinished may not have been removed: open it, and build it again if that is refused: %w", err)
+	}
+	return nil
+}
+
+// begin creates the tables of a store that is marked as unfinished. If there is another unfinished store, it removes that first.
+func begin(ctx context.Context, tx pgx.Tx, builder string) error {
+	f, err := find(ctx, tx)
+	switch {
+	case err == nil && f.building == "":
+		return fmt.Errorf("the database is not empty: %w: name an empty one, or an empty schema in the address (search_path=…)", ErrExists)
+	case err == nil:
+		if _, err := tx.Exec(ctx, dropTables); err != nil {
+			return err
+		}
+	case !errors.Is(err, ErrAbsent):
+		return err
+	}
+	return createTables(ctx, tx, builder)
+}
