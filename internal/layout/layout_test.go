@@ -56,7 +56,6 @@ var table = []row{
 	{"storage/postgres", stores + " github.com/jackc/pgx/v5", suite, appsOnly},
 	{"storage/archive", domains + " storage/. internal github.com/go-json-experiment/json", "storage", ""},
 	{"storage/next/postgres", "storage/. github.com/jackc/pgx/v5", "storage/storetest internal/cluster", "net/http"},
-	{"storage/archive", domains + " internal github.com/go-json-experiment/json", "storage", ""},
 	// The contract of a store that is bytes alone, and its suite.
 	{"storage/.", "", "", noHTTP},
 	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},
