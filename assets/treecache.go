@@ -27,7 +27,24 @@ const (
 // treeOf returns the tree of a library, of which the caller has read the number in the transaction
 // of r. Requests that need the same tree at the same time read it once: the first one reads it, and
 // the others wait. Callers share the tree and do not change it.
+//
+// In an update nobody waits, and nobody is waited for: updates that share a transaction go on one after the other.
 func (s *Service) treeOf(ctx context.Context, lib Library, number int64, r Reader) (*tree, error) {
+	if _, updates := r.(Tx); updates {
+		s.mu.Lock()
+		known := s.trees[lib]
+		s.mu.Unlock()
+		if known != nil && known.number == number {
+			select {
+			case <-known.done:
+				if known.tree != nil {
+					return known.tree, nil
+				}
+			default:
+			}
+		}
+		return readTree(ctx, r)
+	}
 	for {
 		known, first := s.recall(lib, number)
 		if first {

@@ -37,7 +37,7 @@ const (
 //
 // A function that is handed to View or Update uses what it gets only until it returns, in one goroutine, and may be called again: its
 // effects outside of the store must not add up. A panic in it ends the transaction as an error does, and is passed on. It starts no
-// update, since one that waits for another might wait forever.
+// update and waits for nothing that the function of another one does: the two may share a transaction, and then they take turns.
 type Store interface {
 	// View calls fn with a Reader of one snapshot, which has everything that was acknowledged before View was called. It
 	// returns the error of fn.

@@ -50,7 +50,7 @@ func TestChangesOfAssetsFromStores(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			return opening{assets.NewWith(db.Assets(), nil), db.Webhooks()}
+			return opening{assets.New(db, nil), NewRecords(db)}
 		})
 	})
 }

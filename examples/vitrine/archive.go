@@ -81,7 +81,7 @@ func importArchive(ctx context.Context, db string, a *archive.Archive, built fun
 		return n, err
 	}
 	err = postgres.Build(ctx, db, nil, func(s *postgres.DB) error {
-		return fill(archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()})
+		return fill(archive.StoresIn(s))
 	})
 	return n, err
 }

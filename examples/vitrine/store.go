@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -107,16 +106,13 @@ func openStore(ctx context.Context, db string, built func() error) (*store, erro
 	return openSQLite(db)
 }
 
-// migrated logs a step that has brought a store of an older release forward.
-func migrated(step string) { slog.Info("migrated the store", "step", step) }
-
 // openPostgres opens a PostgreSQL store. If existing is true, it builds none.
 func openPostgres(ctx context.Context, db string, existing bool) (*store, error) {
-	s, err := postgres.Open(ctx, db, &postgres.Options{Existing: existing, Migrated: migrated})
+	s, err := postgres.Open(ctx, db, &postgres.Options{Existing: existing})
 	if err != nil {
 		return nil, err
 	}
-	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, nil, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
+	return storeOf(s, s), nil
 }
 
 // openSQLite opens a SQLite store.

@@ -53,9 +53,8 @@ var table = []row{
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
 	{"storage/memory", "storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", "storage/storetest", noHTTP},
 	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " adapters/webhook storage/storetest " + suite, noHTTP},
-	{"storage/postgres", stores + " github.com/jackc/pgx/v5", suite, appsOnly},
+	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " adapters/webhook storage/storetest internal/cluster " + suite, "net/http"},
 	{"storage/archive", domains + " storage/. internal github.com/go-json-experiment/json", "storage", ""},
-	{"storage/next/postgres", "storage/. github.com/jackc/pgx/v5", "storage/storetest internal/cluster", "net/http"},
 	// The contract of a store that is bytes alone, and its suite.
 	{"storage/.", "", "", noHTTP},
 	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 )
@@ -16,5 +19,5 @@ func TestPostgreSQLTakesAndGivesTheSameArchiveWithOneConnection(t *testing.T) {
 	db, err := postgres.Open(ctx, cluster.Schema(t), &postgres.Options{Connections: 1, Busy: time.Minute})
 	check(t, err)
 	t.Cleanup(func() { db.Close() })
-	comesBack(t, archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()}, 1)
+	comesBack(t, archive.Stores{Apps: appsvc.NewRecords(db), Assets: assets.NewRecords(db), Reviews: reviews.NewRecords(db)}, 1)
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,63 +12,49 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/history"
-	"github.com/vitrine-go/vitrine/storage/internal/migration"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// DB is an open store. Apps, Assets, Reviews and Webhooks return the stores of the domains, which share its
-// connections. A DB may be used by many goroutines, and many processes may open the same database.
+// DB is an open store. It may be used by many goroutines, and many processes may open the same database.
 type DB struct {
-	pool  *pgxpool.Pool
-	codec *history.Codec
-	busy  time.Duration
-	few   int // fewApps, except in tests
+	storage.Store
+	s *store
+}
 
-	steps  []migration.Step // of the schema
-	schema int64            // the number of the last of them
-
+// store does what the contract says, for callers who keep to it.
+type store struct {
+	pool   *pgxpool.Pool
+	busy   time.Duration
 	pooled bool // the connections lead to a pooler
-	// Statements are prepared, once for each connection: the default, but not behind a pooler; the address may say otherwise.
-	prepares       bool
-	params, values []string // of the session, which each transaction sets behind a pooler
-
-	slots        queue               // views and updates that have a connection, or take one
-	waits        atomic.Uint64       // how often all slots were taken
-	waited       atomic.Int64        // nanoseconds
-	released     atomic.Int64        // when a connection was given back last, in nanoseconds since opened
-	writers      queue               // updates that have a connection, or wait for one
-	libraries    queues              // updates of each library
-	groups       lineup[*member]     // updates of apps that share a transaction
-	reads        lineup[*sharedRead] // Views of apps that share a query
-	sharedWaits  atomic.Uint64       // how often a View has waited for such a query
-	sharedWaited atomic.Int64        // nanoseconds
-	readWait     time.Duration       // readWait, but in tests
-
+	// The settings that each transaction makes behind a pooler.
+	names, values []string
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
 	builder string
 
-	changed changed
-	closing chan struct{} // closed when the store is
+	writers chan struct{} // has a token for each update, or group of them, that has a connection or waits for one
+	alone   sync.Mutex    // is locked while an exclusive update fills writers
+	gets    gets
+	bells   storage.Bells
 
-	mu     sync.Mutex
-	closed bool
-	users  sync.WaitGroup // views and updates that run
+	updates, commits, reads, queries atomic.Uint64
+
+	mu      sync.Mutex
+	lanes   map[string]*lane // by space
+	looking bool             // look runs
+	looks   sync.WaitGroup
+	closing context.Context
+	close   context.CancelFunc
 }
 
 // Options changes how a store is opened. The zero value has the defaults.
 type Options struct {
-	// Connections bounds how many connections are open at the same time. 0 = as the address says
-	// in pool_max_conns, else 16.
+	// Connections bounds how many connections are open at the same time. 0 = as the address says in pool_max_conns, else 16.
 	Connections int
-	// Busy is how long to wait for a connection, for a lock that another transaction has, and for a
-	// server that is down to come back. 0 or less = 5 seconds.
+	// Busy is how long to wait for a connection, for a lock that another transaction has, and for a server that is down to come
+	// back. 0 or less = 5 seconds.
 	Busy time.Duration
-	// If Existing is true and the database has no store, Open returns ErrAbsent instead of building
-	// one there.
+	// If Existing is true and the database has no store, Open returns ErrAbsent instead of creating one there.
 	Existing bool
-	// Migrated is called with the name of each step that has brought a store with an older schema forward. It may be nil.
-	Migrated func(step string)
 }
 
 // orDefault returns a copy of the options with defaults in place of zero values. o may be nil.
@@ -82,53 +69,35 @@ func (o *Options) orDefault() Options {
 	return all
 }
 
-// oldest is the oldest version of PostgreSQL that can run all statements, as server_version_num writes it: 13, which
-// has incremental sorting.
-const oldest = 130000
-
-// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and builds it if
-// the database is empty. The tables are in the first schema of the search path (search_path= in the address). It
-// returns an error that says what is wrong if the database has something else in it, a store of a newer release, or a
-// store whose Build did not finish. With Options.Existing it returns ErrAbsent if there is no store.
+// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and creates its tables if the
+// database is empty. They are in the first schema of the search path (search_path= in the address). It returns an error that says
+// what is wrong if the database has something else in it, a store of an older or newer release, or a store whose Build did not
+// finish. With Options.Existing it returns ErrAbsent if there is no store.
 func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
-	db, err := open(ctx, address, opts.orDefault())
+	o := opts.orDefault()
+	s, err := connect(ctx, address, o)
+	if err == nil {
+		if err = s.create(ctx, o.Existing); err != nil {
+			s.pool.Close()
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	return db, nil
+	return &DB{storage.Checked(s), s}, nil
 }
 
-// open connects, brings the schema up to date, and mends the feeds of a store that was restored from a dump.
-func open(ctx context.Context, address string, o Options) (*DB, error) {
-	db, err := connect(ctx, address, o)
-	if err != nil {
-		return nil, err
-	}
-	err = db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		if err := db.migrate(ctx, c.Conn(), o); err != nil {
-			return err
-		}
-		return db.inTx(ctx, c.Conn(), func(tx pgx.Tx) error { return mendFeed(ctx, tx) })
-	})
-	if err != nil {
-		db.pool.Close()
-		return nil, err
-	}
-	return db, nil
-}
-
-// connect returns a DB whose connections work, whatever is in the database. If the first connection turns out to lead
-// to a pooler, it starts again with connections made for a pooler.
-func connect(ctx context.Context, address string, o Options) (*DB, error) {
-	db, err := connectBy(ctx, address, o, false)
+// connect returns a store whose connections work, whatever is in the database. If the first connection turns out to lead to a
+// pooler, it starts again with connections made for a pooler.
+func connect(ctx context.Context, address string, o Options) (*store, error) {
+	s, err := connectBy(ctx, address, o, false)
 	if needsPooling(err) {
 		return connectBy(ctx, address, o, true)
 	}
-	return db, err
+	return s, err
 }
 
-// connectBy makes the connection pool and tries one connection. pooled says that the address leads to a pooler.
-func connectBy(ctx context.Context, address string, o Options, pooled bool) (*DB, error) {
+func connectBy(ctx context.Context, address string, o Options, pooled bool) (*store, error) {
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		return nil, err
@@ -139,42 +108,28 @@ func connectBy(ctx context.Context, address string, o Options, pooled bool) (*DB
 	case !strings.Contains(address, "pool_max_conns"):
 		config.MaxConns = 16
 	}
-	codec, err := history.New()
-	if err != nil {
-		return nil, err
-	}
-	steps, err := migrations()
-	if err != nil {
-		return nil, err
-	}
-	db := &DB{
-		codec: codec, busy: o.Busy, few: fewApps, readWait: readWait, steps: steps, schema: steps[len(steps)-1].Number,
-		slots:   make(queue, config.MaxConns),
-		writers: make(queue, config.MaxConns-reserve(config.MaxConns)),
-		changed: changed{soon: make(chan struct{}, 1)}, closing: make(chan struct{}),
-	}
+	s := &store{busy: o.Busy, lanes: map[string]*lane{}, writers: make(chan struct{}, config.MaxConns-reserve(config.MaxConns))}
+	s.closing, s.close = context.WithCancel(context.Background())
 	if pooled {
-		db.behindPooler(config, address)
+		s.behindPooler(config, address)
 	}
-	db.prepares = config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement
 	config.PingTimeout = o.Busy
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = max(o.Busy, connectWait)
 	}
-	config.AfterConnect = db.prepare
+	config.AfterConnect = s.prepare
 	config.ConnConfig.OnNotice = noteWarning
-	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
-	if err := db.pool.Ping(ctx); err != nil {
-		db.pool.Close()
+	if err := s.pool.Ping(ctx); err != nil {
+		s.pool.Close()
 		return nil, err
 	}
-	return db, nil
+	return s, nil
 }
 
-// reserve returns how many of the connections updates leave to Views, so that reads go on while all updates wait for a
-// lock.
+// reserve returns how many of the connections updates leave to Views, so that reads go on while all updates wait for a lock.
 func reserve(connections int32) int32 {
 	if connections < 2 {
 		return 0
@@ -182,38 +137,67 @@ func reserve(connections int32) int32 {
 	return max(1, connections/8)
 }
 
-// enter counts a user of the connections, so that Close waits for it. The user must call users.Done later. It returns
-// errClosed if the store is closed.
-func (db *DB) enter() error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if db.closed {
-		return errClosed
+// ask runs a query, in a transaction behind a pooler.
+func (s *store) ask(ctx context.Context, st stmt) error {
+	se := session{s: s}
+	defer se.end()
+	if !s.pooled {
+		return se.send(ctx, st)
 	}
-	db.users.Add(1)
-	return nil
+	se.begin = s.opening(beginView)
+	return se.send(ctx, st, stmt{sql: "COMMIT"})
 }
 
 // Ping runs a query on the server and returns its error. It is for health checks.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.view(ctx, func(c *conn) error { return c.query(ctx, "SELECT 1").err })
+	return db.View(ctx, func(storage.Reader) error {
+		return wrap(db.s.again(ctx, func() error { return db.s.ask(ctx, stmt{sql: "SELECT"}) }))
+	})
 }
 
-// Close waits for running views and updates and closes the connections. Those who wait for changes are woken. Calls after
-// it return an error that wraps vitrine.ErrClosed, and so does a view or an update that would have to begin its transaction
-// again. A second Close does nothing. Close returns nil.
-func (db *DB) Close() error {
-	db.mu.Lock()
-	if db.closed {
-		db.mu.Unlock()
-		return nil
-	}
-	db.closed = true
-	db.mu.Unlock()
-	close(db.closing)
-	db.users.Wait()
-	db.pool.Close()
+// Close closes the connections. storage.Checked has waited for the calls that ran.
+func (s *store) Close() error {
+	s.mu.Lock()
+	s.close() // and so Changed starts nothing any more
+	s.mu.Unlock()
+	s.bells.Close()
+	s.looks.Wait()
+	s.pool.Close()
 	return nil
 }
 
-var errClosed = fmt.Errorf("postgres: %w", vitrine.ErrClosed)
+// Stats are figures of an open store, for metrics. The counters begin with Open.
+type Stats struct {
+	Connections int           // open connections
+	Busy        int           // open connections that a View or an update uses
+	Most        int           // how many connections may be open
+	Taken       uint64        // how often a connection was taken
+	Waits       uint64        // how often none was free
+	Waited      time.Duration // sum of the times until there was one
+	Updates     uint64        // updates
+	Commits     uint64        // commits, which updates share
+	Gets        uint64        // Views that began with a Get
+	Queries     uint64        // queries for these, which they share
+}
+
+// Stats returns the figures of this moment.
+func (db *DB) Stats() Stats {
+	p := db.s.pool.Stat()
+	return Stats{Connections: int(p.TotalConns()), Busy: int(p.AcquiredConns()), Most: int(p.MaxConns()),
+		Taken: uint64(p.AcquireCount()), Waits: uint64(p.EmptyAcquireCount()), Waited: p.EmptyAcquireWaitTime(),
+		Updates: db.s.updates.Load(), Commits: db.s.commits.Load(), Gets: db.s.reads.Load(), Queries: db.s.queries.Load()}
+}
+
+var errNewer = errors.New("the store was changed by a newer release, which is needed to write it")
+
+// inTx runs fn in a transaction that is neither a View nor an update, and commits it if fn returns nil.
+func (s *store) inTx(ctx context.Context, fn func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		for _, st := range s.opening("")[1:] {
+			if _, err := tx.Exec(ctx, st.sql, st.args...); err != nil {
+				return err
+			}
+		}
+		return fn(tx)
+	})
+}

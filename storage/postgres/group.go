@@ -5,240 +5,270 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
-	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Updates that begin with Announce, as each patch does, are committed in groups. The updates of a group change
-// different apps and share one transaction: their apps are locked and read in one round trip, and what they write goes out
-// with one COMMIT in another. While two groups are under way, the updates that come wait for the next one, for
-// Options.Busy at most. An update whose app waits for a group already gets a transaction of its own.
+// The updates of a group share one transaction. Their functions run in the goroutines of their callers, and the group in another one:
 //
-// The function of each update runs in the goroutine of its caller, and the group in another one. The group sends each member
-// what it has read (member.read), waits for what each one writes (member.writes), and tells those that have written something
-// the result of the commit (member.committed).
+// They all begin at once, until each needs something from the server. That is read in one trip, also the lock of the space. Then
+// they go on one after the other, each over what those before it have written, and at last everything is written, with the COMMIT,
+// in another trip. So an update that reads once runs once.
 //
-// An update stays in its group if it reads only what it has announced. Otherwise its function is called again in a
-// transaction of its own. That happens too if the app does not exist or another transaction has locked it.
+// One that needs something else from the server waits until all others have ended or wait too, and their next reads share a trip
+// again. If what it has read before was written by another one meanwhile, its function is called again, and finds all that it
+// has read in the group's cache.
 //
-// A group that fails is rolled back. If the database was busy, or the outcome of the commit is unknown, each of its updates
-// returns that error. Otherwise one of the updates may be the cause, and each is run in a transaction of its own.
+// One that fails or panics leaves nothing. One that reads or writes too much gets a transaction of its own.
+type group struct {
+	space  string
+	se     *session
+	seats  []*seat
+	events chan *seat // a seat that waits for the server, or has ended
 
-const (
-	maxGroups  = 2  // groups that are under way at a time
-	maxMembers = 32 // updates in a group
-)
-
-// errAlone means that an update cannot stay in its group.
-var errAlone = errors.New("postgres: the update needs a transaction of its own; the function is called again")
-
-// member is an update that takes part in a group.
-type member struct {
-	app        string
-	components []appsvc.ComponentRef
-	joined     bool             // it waits for a group, or is in one
-	read       chan groupRead   // receives what the group has read for it
-	wrote      []statement      // what its function has written; nil if the function failed or left the group
-	writes     chan []statement // receives wrote when the function has returned
-	committed  chan error       // receives the result of the commit, if wrote is not empty
+	// What follows is used by one goroutine at a time: that of the group, or of the update that it lets go on.
+	all   *overlay   // what the updates before have written
+	by    []*overlay // the same, by update
+	found map[string][]byte
+	read  map[ask]portion
 }
 
-// groupRead is what a group has read for a member.
-type groupRead struct {
-	row        *appRow // nil if the app does not exist, or another transaction has locked it
-	components announcedComponents
-	err        error
+// seat is one update in a group. It is the source of its reader.
+type seat struct {
+	g *group
+	m *member
+
+	keys   []string // what it waits for
+	asks   []ask
+	answer chan error
+
+	trips  int
+	failed error // every read returns it: errAgain, errAlone or an error of the server
+	ended  bool
+	gone   bool // fn has panicked or ended its goroutine
+	err    error
+	own    *overlay
+
+	// What fn has read, when since updates had written.
+	since  int
+	reads  []string
+	ranges []storage.Range
 }
 
-// newMember returns a member that has joined no group. Its channels have room for one value, so that nobody waits to send.
-func newMember() *member {
-	return &member{read: make(chan groupRead, 1), writes: make(chan []statement, 1), committed: make(chan error, 1)}
-}
+// errAgain ends a run of a function that will be called again.
+var errAgain = errors.New("postgres: what the update has read was changed by another one; its function is called again")
 
-// updateInGroup runs fn once, as a member of a group. If fn does not begin with Announce, it gets a transaction of its own when
-// it runs its first statement. done is false if nothing was committed and fn has to be called again, in a transaction of its own.
-func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done bool, err error) {
-	if err := ctx.Err(); err != nil {
-		return true, err
-	}
-	if err := db.enter(); err != nil {
-		return true, err
-	}
-	defer db.users.Done()
-	m, c := newMember(), db.newConn(ctx, beginUpdate)
-	connect, own := c.connect, false
-	c.connect = func() error {
-		if m.joined {
-			return errAlone
-		}
-		if err := db.writers.enter(ctx, db.busy, "other updates"); err != nil {
-			return err
-		}
-		own = true
-		return connect()
-	}
+// call calls fn.
+func (p *seat) call(t *tx) {
+	p.gone = true
 	defer func() {
-		if own {
-			db.leave(c)
-			db.writers.leave()
-			db.changed.committed()
-		}
+		p.ended = true
+		p.g.events <- p
 	}()
-	t := &appTx{appReader{db: db, c: c, member: m, apps: map[string]*appRow{}, locks: map[string]bool{}}}
-	err = m.run(t, fn)
-	if m.joined {
-		return m.end(t, err)
+	if p.err = p.m.ctx.Err(); p.err == nil {
+		p.err = p.m.fn(t)
 	}
-	if err = c.result(err); err == nil {
-		err = c.commit()
-	}
-	return !repeatable(err), err
+	p.gone = false
 }
 
-// run calls fn, and tells the group what fn has written: nothing, if it has failed or needs a transaction of its own.
-func (m *member) run(t *appTx, fn func(appsvc.Tx) error) (err error) {
-	defer func() { // also when fn panics
-		t.ended = true
-		m.writes <- m.wrote
-	}()
-	if err = fn(t); err == nil && m.joined && t.fitsGroup() {
-		m.wrote = t.c.ahead
+// fetch returns what the group has, with what the updates before have written, or waits until the group has it.
+func (p *seat) fetch(ctx context.Context, keys []string, found map[string][]byte, portions []*portion) error {
+	if p.failed != nil {
+		return p.failed
 	}
-	return err
-}
-
-// fitsGroup reports whether a group can still do the update: no statement has failed, and the update has locked nothing but what
-// it has announced.
-func (t *appTx) fitsGroup() bool { return t.c.broken == nil && len(t.locks) == 0 }
-
-// end returns the result of an update that has joined a group, and whose function has returned err. done is false if the
-// function has to be called again in a transaction of its own: because it needs one, or because the group has failed and another
-// update may be the cause.
-func (m *member) end(t *appTx, err error) (done bool, result error) {
-	switch broken := t.c.broken; {
-	case broken != nil && broken != errAlone:
-		return true, broken
-	case !t.fitsGroup():
-		return false, nil
-	case len(m.wrote) == 0:
-		return true, err
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	err = <-m.committed
-	return err == nil || errors.Is(err, errUnknown) || isBusy(err), err
-}
-
-// mayJoin reports whether the update may join a group: it belongs to none and has done nothing yet.
-func (t *appTx) mayJoin() bool {
-	return t.member != nil && !t.member.joined && t.c.raw == nil && t.fitsGroup() && len(t.c.ahead) == 0
-}
-
-// readInGroup waits for the group to read what was announced, for Options.Busy at most.
-func (t *appTx) readInGroup(ctx context.Context) error {
-	busy := time.NewTimer(t.db.busy)
-	defer busy.Stop()
-	select {
-	case found := <-t.member.read:
-		if found.err == nil && found.row == nil {
-			found.err = errAlone
+	g := p.g
+	for _, key := range keys {
+		if _, there := g.found[key]; !there {
+			p.keys = append(p.keys, key)
 		}
-		t.c.broken = found.err
-		t.apps[t.member.app], t.announced = found.row, found.components
-	case <-ctx.Done():
-		t.c.broken = ctx.Err()
-	case <-busy.C:
-		t.c.broken = fmt.Errorf("%w: the updates before did not end within %s", errBusy, t.db.busy)
 	}
-	if t.c.broken != nil {
-		t.db.groups.leave(t.member) // if its group has begun, the group gets what the member has written, which is nothing
+	for _, o := range portions {
+		if _, there := g.read[o.ask]; !there {
+			p.asks = append(p.asks, o.ask)
+		}
 	}
-	return t.c.broken
+	if len(p.keys)+len(p.asks) > 0 {
+		g.events <- p
+		p.failed = <-p.answer
+		if p.keys, p.asks = nil, nil; p.failed != nil {
+			return p.failed
+		}
+	}
+	if len(p.reads)+len(p.ranges) == 0 {
+		p.since = len(g.by)
+	}
+	p.reads = append(p.reads, keys...)
+	for _, key := range keys {
+		value, written := g.all.get(key)
+		if !written {
+			value = g.found[key]
+		}
+		found[key] = value
+	}
+	for _, o := range portions {
+		*o = g.all.over(g.read[o.ask])
+		p.ranges = append(p.ranges, o.covers)
+	}
+	return nil
 }
 
-// joinGroup adds a member to the next group. It returns false if an update of the same app waits already.
-func (db *DB) joinGroup(m *member, appID string, components []appsvc.ComponentRef) bool {
-	db.groups.mu.Lock()
-	defer db.groups.mu.Unlock()
-	if slices.ContainsFunc(db.groups.waiting, func(other *member) bool { return other.app == appID }) {
-		return false
+// outdated reports whether something that fn has read was written since.
+func (p *seat) outdated() bool {
+	for _, o := range p.g.by[p.since:] {
+		if slices.ContainsFunc(p.ranges, o.touches) || slices.ContainsFunc(p.reads, func(key string) bool {
+			_, written := o.get(key)
+			return written
+		}) {
+			return true
+		}
 	}
-	m.joined, m.app, m.components = true, appID, components
-	db.groups.waiting = append(db.groups.waiting, m)
-	if db.groups.running < maxGroups {
-		db.groups.running++
-		go db.runGroups()
-	}
-	return true
+	return false
 }
 
-// runGroups runs one group after another until no update waits.
-func (db *DB) runGroups() {
-	for {
-		members := db.groups.next(maxMembers)
-		if len(members) == 0 {
-			return
-		}
-		db.runGroup(members)
-	}
+// start has the function of a seat called.
+func (g *group) start(p *seat) {
+	*p = seat{g: g, m: p.m, answer: make(chan error), trips: p.trips, own: newOverlay(), since: len(g.by)}
+	p.m.runs <- &tx{reader: reader{p, p.own, g.space}, most: groupBytes, full: func(context.Context) error {
+		p.failed = errAlone
+		return errAlone
+	}}
 }
 
-// runGroup reads for the members, waits for what they write, and commits it. If it cannot read, each member gets the error. The
-// functions of the members only compute meanwhile, so the transaction is not idle for long.
-func (db *DB) runGroup(members []*member) {
-	ctx, cancel := context.WithTimeout(context.Background(), db.busy) // for the reads; a server may fall silent
-	defer cancel()
-	given := false
-	var writers []*member
-	err := db.update(ctx, func(c *conn) error {
-		if given { // a second run: the members have made their writes from rows that this transaction has not read
-			return errAlone
+// hear waits until n seats that run have ended or wait for the server, and returns those that wait.
+func (g *group) hear(n int) (waiting []*seat) {
+	heard := make([]*seat, n)
+	for i := range heard {
+		heard[i] = <-g.events
+	}
+	for _, p := range heard {
+		switch {
+		case !p.ended:
+			waiting = append(waiting, p)
+		case !p.gone && p.failed == nil && p.err == nil:
+			g.all.add(p.own)
+			g.by = append(g.by, p.own)
 		}
-		found, components, err := c.readAnnounced(ctx, members)
-		if err != nil {
-			return err
-		}
-		given = true
-		for _, m := range members {
-			m.read <- groupRead{row: found[m.app], components: components}
-		}
-		for _, m := range members {
-			if writes := <-m.writes; len(writes) > 0 {
-				writers = append(writers, m)
-				c.ahead = append(c.ahead, writes...)
+	}
+	return waiting
+}
+
+// run runs the functions of all seats. It returns the error of the transaction.
+func (g *group) run() error {
+	for _, p := range g.seats {
+		g.start(p)
+	}
+	for waiting := g.hear(len(g.seats)); len(waiting) > 0; {
+		err := g.fetch(waiting)
+		var still []*seat
+		for _, p := range waiting {
+			again := false
+			switch p.trips++; {
+			case err != nil:
+				p.answer <- err
+			case p.trips > maxTrips:
+				p.answer <- errAlone
+			case p.outdated():
+				again = true
+				p.answer <- errAgain
+			default:
+				p.answer <- nil
+			}
+			still = append(still, g.hear(1)...)
+			if again && !p.gone {
+				g.start(p)
+				still = append(still, g.hear(1)...)
 			}
 		}
-		return nil
-	})
-	if !given {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("%w: the server did not answer within %s: %w", errBusy, db.busy, err)
-		}
-		for _, m := range members {
-			m.read <- groupRead{err: err}
+		waiting = still
+	}
+	return g.se.err
+}
+
+// fetch reads what seats wait for.
+func (g *group) fetch(waiting []*seat) error {
+	var keys []string
+	var portions []*portion
+	for _, p := range waiting {
+		keys = append(keys, p.keys...)
+		for _, a := range p.asks {
+			if !slices.ContainsFunc(portions, func(o *portion) bool { return o.ask == a }) {
+				portions = append(portions, &portion{ask: a})
+			}
 		}
 	}
-	for _, m := range writers {
-		m.committed <- err
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*g.se.s.busy) // a server may fall silent
+	defer cancel()
+	found := make(map[string][]byte, len(keys))
+	if err := g.se.fetch(ctx, keys, found, portions); err != nil {
+		if ctx.Err() != nil {
+			g.se.err = silent(g.se.s.busy, err)
+		}
+		return g.se.err
+	}
+	for _, key := range keys {
+		g.found[key] = found[key]
+	}
+	for _, o := range portions {
+		g.read[o.ask] = *o
+	}
+	return nil
+}
+
+// silent returns errBusy for a server that has not answered a read.
+func silent(busy time.Duration, err error) error {
+	return fmt.Errorf("%w: the server did not answer within %s: %v", errBusy, 2*busy, err)
+}
+
+// runGroup runs the updates of a group, commits, and tells each its result.
+func (s *store) runGroup(space string, members []*member) {
+	pass := sync.OnceFunc(func() { s.next(space) })
+	defer pass()
+	seats := make([]*seat, len(members))
+	for i, m := range members {
+		seats[i] = &seat{m: m}
+	}
+	done, err := s.writer(context.Background(), false)
+	if err == nil {
+		err = s.again(context.Background(), func() error {
+			seats = slices.DeleteFunc(seats, func(p *seat) bool { return p.gone })
+			return s.attempt(space, seats, pass)
+		})
+		done()
+	}
+	told := wrap(err)
+	for _, p := range seats {
+		switch {
+		case p.gone:
+		case err == nil && p.failed != nil: // errAlone, since errors of the server are the group's
+			p.m.done <- errAlone
+		case err == nil:
+			p.m.done <- p.err
+		case len(seats) > 1 && p.g != nil && !errors.Is(told, storage.ErrUnknown) && !errors.Is(told, storage.ErrBusy):
+			p.m.done <- errAlone // perhaps another update is the cause
+		default:
+			p.m.done <- told
+		}
 	}
 }
 
-// readAnnounced locks the apps of members, and reads them and the components that the members need. Apps that another transaction
-// has locked are left out: waiting for one would hold up the others.
-func (c *conn) readAnnounced(ctx context.Context, members []*member) (apps map[string]*appRow, components announcedComponents, err error) {
-	var ids []string
-	var refs []appsvc.ComponentRef
-	for _, m := range members {
-		ids, refs = append(ids, m.app), append(refs, m.components...)
+// attempt runs a group in one transaction.
+func (s *store) attempt(space string, seats []*seat, pass func()) error {
+	g := &group{space: space, se: s.updating(space, false), seats: seats, events: make(chan *seat),
+		all: newOverlay(), found: map[string][]byte{}, read: map[ask]portion{}}
+	defer g.se.end()
+	for _, p := range seats {
+		p.g = g
 	}
-	if len(refs) > 0 {
-		c.later("LOCK TABLE components IN " + toRead + " MODE")
-		c.alsoComponents(refs, func(found announcedComponents) { components = found })
+	err := g.run()
+	if err == nil && !g.all.empty() {
+		err = s.commit(space, g.se, g.all, pass)
 	}
-	apps = map[string]*appRow{}
-	found := c.query(ctx, "SELECT "+lockedColumns+" FROM app WHERE id = ANY($1) FOR UPDATE SKIP LOCKED", ids)
-	for found.next() {
-		row := lockedRow(found)
-		apps[row.ID] = row
-	}
-	return apps, components, found.err
+	return s.explain(context.Background(), err)
 }

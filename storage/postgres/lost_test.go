@@ -9,86 +9,79 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vitrine-go/vitrine"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// openCut opens a store of which every connection can be cut, and one of the same data that cannot.
-func openCut(t *testing.T, o *Options) (cut, whole *DB, cutter *cluster.Cutter) {
+func put(s storage.Store, key, value string) error {
+	return s.Update(ctx, storage.SpaceOf(key), storage.UpdateOptions{}, func(t storage.Tx) error {
+		return t.Put(ctx, storage.Entry{Key: key, Value: []byte(value)})
+	})
+}
+
+func value(t *testing.T, s storage.Store, key string) string {
 	t.Helper()
-	address := cluster.Schema(t)
+	var found string
+	err := s.View(ctx, func(r storage.Reader) error {
+		values, err := r.Get(ctx, key)
+		if err == nil {
+			found = string(values[0])
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return found
+}
+
+// openCut opens a store of which every connection can be cut, and one of the same data that cannot.
+func openCut(t *testing.T, o *Options) (cut, whole opened, cutter *cluster.Cutter) {
+	t.Helper()
+	whole = openTest(t, nil)
 	cutter = cluster.Shared(t).Cutter(t)
-	whole = openAt(t, address, nil)
-	whole.script(t, "CREATE TABLE n (n int8 PRIMARY KEY)")
-	return openAt(t, cutter.Behind(address), o), whole, cutter
+	return openAt(t, cutter.Behind(whole.address), o), whole, cutter
 }
 
 func TestAConnectionLostAtCommitIsErrUnknownAndNotRetried(t *testing.T) {
-	for name, test := range map[string]struct {
-		arrives bool
-		kept    string
-	}{
-		"the server hears nothing":   {false, ""},
-		"the client hears no answer": {true, "1"},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for arrives, kept := range map[bool]string{false: "", true: "x"} {
+		for _, large := range []bool{false, true} {
 			db, whole, cutter := openCut(t, nil)
 			if err := db.Ping(ctx); err != nil {
 				t.Fatal(err)
 			}
-			cutter.CutAt("COMMIT", test.arrives)
 			runs := 0
-			err := appErrors.wrap(db.update(ctx, func(c *conn) error {
+			cutter.CutAt("COMMIT", arrives)
+			err := db.Update(ctx, "a", storage.UpdateOptions{Large: large}, func(t storage.Tx) error {
 				runs++
-				_, err := c.exec(ctx, "INSERT INTO n VALUES (1)")
-				return err
-			}))
-			if !errors.Is(err, vitrine.ErrUnknown) || errors.Is(err, vitrine.ErrBusy) {
-				t.Errorf("error %v, want ErrUnknown", err)
+				return t.Put(ctx, storage.Entry{Key: "a 1", Value: []byte("x")})
+			})
+			if !errors.Is(err, storage.ErrUnknown) || errors.Is(err, storage.ErrBusy) || runs != 1 {
+				t.Errorf("error %v after %d runs, want ErrUnknown after one", err, runs)
 			}
-			if runs != 1 {
-				t.Errorf("the function ran %d times", runs)
+			if got := value(t, whole, "a 1"); got != kept {
+				t.Errorf("kept %q, want %q", got, kept)
 			}
-			if got := whole.numbers(t); got != test.kept {
-				t.Errorf("kept: %q, want %q", got, test.kept)
-			}
-			if err := db.update(ctx, func(c *conn) error { c.later("INSERT INTO n VALUES (2)"); return nil }); err != nil {
+			if err := put(db, "a 2", "y"); err != nil {
 				t.Errorf("the next update: %v", err)
 			}
-		})
-	}
-}
-
-// The same for writes that wait for the commit, and so are sent with it.
-func TestAConnectionLostWithTheWritesOfACommit(t *testing.T) {
-	db, whole, cutter := openCut(t, nil)
-	cutter.CutAt("COMMIT", true)
-	err := db.update(ctx, func(c *conn) error { c.later("INSERT INTO n VALUES (1)"); return nil })
-	if !errors.Is(err, errUnknown) || whole.numbers(t) != "1" {
-		t.Errorf("error %v, kept %q", err, whole.numbers(t))
+		}
 	}
 }
 
 func TestAConnectionLostBeforeTheCommitIsRetried(t *testing.T) {
 	db, whole, cutter := openCut(t, nil)
-	const insert = "INSERT INTO n VALUES ($1)"
-	for n, arrives := range []bool{true, false} {
-		cutter.CutAt(insert, arrives)
-		err := db.update(ctx, func(c *conn) error {
-			_, err := c.exec(ctx, insert, n)
-			return err
-		})
-		if err != nil {
+	for i, arrives := range []bool{true, false} {
+		cutter.CutAt(lockSpace, arrives)
+		if err := put(db, fmt.Sprint("a ", i), "x"); err != nil || value(t, whole, fmt.Sprint("a ", i)) != "x" {
 			t.Errorf("update: %v", err)
 		}
 	}
-	if got := whole.numbers(t); got != "0,1" {
-		t.Errorf("kept %s", got)
-	}
-	cutter.CutAt("SELECT n FROM n", false)
-	err := db.view(ctx, func(c *conn) error { return c.query(ctx, "SELECT n FROM n").err })
-	if err != nil || cutter.Planned() > 0 {
-		t.Errorf("view: %v, with %d cuts to come", err, cutter.Planned())
+	cutter.CutAt("SELECT key, value FROM vitrine_record WHERE key = ANY($1)", false)
+	if got := value(t, db, "a 0"); got != "x" || cutter.Planned() > 0 {
+		t.Errorf("a View reads %q, with %d cuts to come", got, cutter.Planned())
 	}
 	cutter.CutAll() // while they are idle
 	if err := db.Ping(ctx); err != nil {
@@ -96,13 +89,63 @@ func TestAConnectionLostBeforeTheCommitIsRetried(t *testing.T) {
 	}
 }
 
-func TestAConnectionLostAtItsBeginningIsRetried(t *testing.T) {
-	db, _, cutter := openCut(t, nil)
-	cutter.CutAll()
-	cutter.CutAtText("set_config")
-	err := db.update(ctx, func(c *conn) error { c.later("INSERT INTO n VALUES (1)"); return c.query(ctx, "SELECT 1").err })
-	if err != nil || cutter.Planned() > 0 {
-		t.Errorf("%v, with %d cuts to come", err, cutter.Planned())
+func TestAnUnreachableServerIsRetriedAndThenErrBusy(t *testing.T) {
+	c := cluster.New(t, &cluster.Options{Settings: []string{"autovacuum = off"}})
+	patient := openAt(t, c.URL("postgres"), &Options{Busy: time.Minute})
+	hasty := openAt(t, c.URL("postgres"), &Options{Busy: 500 * time.Millisecond})
+	if err := c.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(hasty, "a 1", "x"); !errors.Is(err, storage.ErrBusy) {
+		t.Errorf("without a server: %v, want ErrBusy", err)
+	}
+	kept := make(chan error, 1)
+	go func() { kept <- put(patient, "a 2", "x") }()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-kept; err != nil || value(t, patient, "a 1")+value(t, patient, "a 2") != "x" {
+		t.Errorf("when the server came back: %v", err)
+	}
+}
+
+func TestAReadOnlyServerIsErrBusy(t *testing.T) {
+	whole := openTest(t, nil)
+	if err := put(whole, "a 1", "x"); err != nil {
+		t.Fatal(err)
+	}
+	db := openAt(t, whole.address+"&default_transaction_read_only=on", &Options{Busy: 20 * time.Millisecond})
+	if got := value(t, db, "a 1"); got != "x" {
+		t.Errorf("reading: %q", got)
+	}
+	for _, o := range []storage.UpdateOptions{{}, {Large: true}, {Exclusive: true}} {
+		err := db.Update(ctx, "a", o, func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "a 2"}) })
+		if !errors.Is(err, storage.ErrBusy) || errors.Is(err, storage.ErrUnknown) {
+			t.Errorf("%+v: %v, want ErrBusy", o, err)
+		}
+	}
+}
+
+func TestErrorsOfTheServer(t *testing.T) {
+	for state, want := range map[string]error{"53100": storage.ErrFull, "53200": storage.ErrFull, "53300": storage.ErrBusy, "55P03": storage.ErrBusy, "57P01": storage.ErrBusy} {
+		if err := wrap(&pgconn.PgError{Code: state}); !errors.Is(err, want) {
+			t.Errorf("%s is %v, want %v", state, err, want)
+		}
+	}
+	for _, test := range []struct {
+		name     string
+		said     pgconn.PgError
+		atCommit bool
+		unknown  bool
+	}{
+		{"a pooler, before the COMMIT is answered", pgconn.PgError{Code: "08P01"}, false, true},
+		{"a pooler, in answer to the COMMIT", pgconn.PgError{Code: "08P01"}, true, true},
+		{"the server, before the COMMIT is answered", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, false, false},
+		{"the server, in answer to the COMMIT", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, true, true},
+	} {
+		if err := outcome(&test.said, test.atCommit, false); errors.Is(err, errUnknown) != test.unknown {
+			t.Errorf("%s: %v, unknown should be %t", test.name, err, test.unknown)
+		}
 	}
 }
 
@@ -110,14 +153,11 @@ func TestAConnectionLostAtItsBeginningIsRetried(t *testing.T) {
 func TestACommitThatStopsWaitingForItsStandbyIsErrUnknown(t *testing.T) {
 	c := cluster.New(t, nil)
 	db := openAt(t, c.URL("postgres"), nil)
-	db.script(t, "CREATE TABLE n (n int8 PRIMARY KEY)")
 	if err := c.Set(ctx, "synchronous_standby_names = 'absent'"); err != nil {
 		t.Fatal(err)
 	}
 	given := make(chan error, 1)
-	go func() {
-		given <- db.update(ctx, func(c *conn) error { c.later("INSERT INTO n VALUES (1)"); return nil })
-	}()
+	go func() { given <- put(db, "a 1", "x") }()
 	const cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 	for cancelled := "0"; cancelled == "0"; {
 		var err error
@@ -125,107 +165,22 @@ func TestACommitThatStopsWaitingForItsStandbyIsErrUnknown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := <-given; !errors.Is(err, errUnknown) || db.numbers(t) != "1" {
-		t.Errorf("error %v, want errUnknown", err)
-	}
-	if err := c.Set(ctx, "synchronous_standby_names = ''"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.update(ctx, func(c *conn) error { c.later("INSERT INTO n VALUES (2)"); return nil }); err != nil {
-		t.Errorf("the next update: %v", err)
+	if err := <-given; !errors.Is(err, storage.ErrUnknown) || value(t, db, "a 1") != "x" {
+		t.Errorf("error %v, want ErrUnknown", err)
 	}
 }
 
-// A function that may run only once gets an error instead of another run.
-func TestViewOnceRunsOnce(t *testing.T) {
-	db, _, cutter := openCut(t, nil)
-	cutter.CutAt("SELECT n FROM n", false)
-	runs := 0
-	err := db.viewOnce(ctx, func(c *conn) error {
-		runs++
-		return c.query(ctx, "SELECT n FROM n").err
-	})
-	if runs != 1 || !errors.Is(err, errLost) {
-		t.Errorf("%d runs, error %v", runs, err)
+// Behind PgBouncer, no setting of a transaction stays on its connection, which another client gets next.
+func TestAPoolerKeepsNoSettings(t *testing.T) {
+	c := cluster.Shared(t)
+	address := strings.Replace(cluster.Schema(t), c.URL("postgres"), c.URLBy(c.Pooler(t), "postgres"), 1)
+	db := openAt(t, address, &Options{Busy: time.Minute})
+	if err := put(db, "a 1", "x"); err != nil || !db.s.pooled || value(t, db, "a 1") != "x" {
+		t.Errorf("%v; the pooler was noticed: %t", err, db.s.pooled)
 	}
-	cutter.CutAt("SELECT 1", false) // the snapshot is not there yet
-	if err := db.viewOnce(ctx, func(c *conn) error { return nil }); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestAnUnreachableServerIsRetriedAndThenErrBusy(t *testing.T) {
-	c := cluster.New(t, &cluster.Options{Settings: []string{"autovacuum = off"}})
-	patient, hasty := openAt(t, c.URL("postgres"), &Options{Busy: time.Minute}), openAt(t, c.URL("postgres"), &Options{Busy: 500 * time.Millisecond})
-	patient.script(t, "CREATE TABLE n (n int8 PRIMARY KEY)")
-	insert := func(n int) func(*conn) error {
-		return func(c *conn) error { c.later("INSERT INTO n VALUES ($1)", n); return c.query(ctx, "SELECT 1").err }
-	}
-	if err := c.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := appErrors.wrap(hasty.update(ctx, insert(1))); !errors.Is(err, vitrine.ErrBusy) {
-		t.Errorf("without a server: %v, want ErrBusy", err)
-	}
-	kept := make(chan error, 1)
-	go func() { kept <- patient.update(ctx, insert(2)) }()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-kept; err != nil {
-		t.Errorf("when the server came back: %v", err)
-	}
-	hasty.busy = time.Minute // which is for whether it connects again, not how fast
-	if err := hasty.update(ctx, insert(3)); err != nil || patient.numbers(t) != "2,3" {
-		t.Errorf("%v; kept %s", err, patient.numbers(t))
-	}
-}
-
-func TestAFullDiskIsErrFull(t *testing.T) {
-	for state, want := range map[string]error{"53100": vitrine.ErrFull, "53200": vitrine.ErrFull, "53300": vitrine.ErrBusy, "57014": vitrine.ErrBusy, "22012": nil} {
-		db := openTest(t, &Options{Busy: time.Minute})
-		if want == vitrine.ErrBusy { // after it has been tried again
-			db.busy = time.Millisecond
-		}
-		err := appErrors.wrap(db.update(ctx, func(c *conn) error {
-			_, err := c.exec(ctx, fmt.Sprintf("DO $$ BEGIN RAISE EXCEPTION 'full' USING ERRCODE = '%s'; END $$", state))
-			return err
-		}))
-		if err == nil || want != nil && !errors.Is(err, want) || want == nil && (errors.Is(err, vitrine.ErrFull) || errors.Is(err, vitrine.ErrBusy)) {
-			t.Errorf("%s: error %v, want %v", state, err, want)
-		}
-	}
-}
-
-// On a standby one can read; writing waits for a primary, and is busy.
-func TestAReadOnlyServerIsErrBusy(t *testing.T) {
-	address := cluster.Schema(t)
-	openAt(t, address, nil)
-	db := openAt(t, address+"&default_transaction_read_only=on", &Options{Busy: time.Minute})
-	if err := db.Ping(ctx); err != nil {
-		t.Errorf("reading: %v", err)
-	}
-	db.busy = 20 * time.Millisecond
-	for name, fn := range map[string]func(*conn) error{
-		"a statement":          func(c *conn) error { c.claim("x", "y"); return c.query(ctx, "SELECT 1").err },
-		"one with the commit":  func(c *conn) error { c.claim("x", "y"); return nil },
-		"one that fn is quiet": func(c *conn) error { c.claim("x", "y"); c.query(ctx, "SELECT 1"); return nil },
-	} {
-		if err := appErrors.wrap(db.update(ctx, fn)); !errors.Is(err, vitrine.ErrBusy) || errors.Is(err, vitrine.ErrUnknown) {
-			t.Errorf("%s: %v, want ErrBusy", name, err)
-		}
-	}
-}
-
-// A server that is not there is not busy: the domains' error for one that is says what it is.
-func TestTheErrorOfAStoppedServerSaysThatItIsNotAvailable(t *testing.T) {
-	db, _, cutter := openCut(t, &Options{Busy: 50 * time.Millisecond})
-	for range 200 {
-		cutter.CutAtText("set_config")
-	}
-	cutter.CutAll()
-	err := appErrors.wrap(db.update(ctx, func(c *conn) error { return c.query(ctx, "SELECT 1").err }))
-	if !errors.Is(err, vitrine.ErrBusy) || !strings.Contains(err.Error(), "not available") || strings.Contains(err.Error(), "busy") {
-		t.Errorf("error %v", err)
+	var lock, idle string
+	const sql = "SELECT current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')"
+	if err := db.s.pool.QueryRow(ctx, sql).Scan(&lock, &idle); err != nil || lock != "0" || idle != "0" {
+		t.Errorf("a connection kept lock_timeout %s and idle_in_transaction_session_timeout %s: %v", lock, idle, err)
 	}
 }

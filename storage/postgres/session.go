@@ -4,150 +4,202 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
-// The server ends a transaction in which no statement is sent for this long, and releases its locks.
 const (
-	// An update computes between two statements and waits for nobody.
-	idleUpdate = time.Minute
-	// A View may stream to a client that reads slowly: before its next statement it sends what the one before has read.
-	idleView = time.Hour
+	commitWait   = 30 * time.Second // for the answer to a COMMIT
+	rollbackWait = 5 * time.Second  // for the answer to a ROLLBACK; then the connection is closed
+	connectWait  = 30 * time.Second // for a new connection, or longer if Options.Busy is
 )
 
-// settings is the list of settings with which all transactions run. They are set once for each connection or, behind a pooler,
-// in each transaction. An acknowledged write must be durable on the server and on its synchronous standbys, so a weaker
-// synchronous_commit of the server is overruled; a stronger one stays. With the keepalives the server notices that the machine of
-// a client is gone, and releases its locks. If $3 is true, the settings end with the transaction.
-const settings = `set_config('lock_timeout', $1, $3), set_config('idle_in_transaction_session_timeout', $2, $3),
-	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, $3),
-	set_config('tcp_keepalives_idle', '30', $3), set_config('tcp_keepalives_interval', '10', $3), set_config('tcp_keepalives_count', '3', $3)`
-
-// settings returns the arguments of the list of settings. local says that they end with the transaction.
-func (db *DB) settings(local bool) []any {
-	return []any{milliseconds(db.busy), milliseconds(idleView), local}
+// stmt is a statement with its arguments.
+type stmt struct {
+	sql  string
+	args []any
+	take func(pgx.Rows) error // reads and closes the rows; nil if they are not needed
 }
 
-func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+// session is one transaction, or a query outside of one. It takes a connection when it sends its first statement. One goroutine
+// uses it at a time.
+type session struct {
+	s      *store
+	begin  []stmt        // goes out with the first statements
+	conn   *pgxpool.Conn // nil before that
+	writes bool
+	err    error // the first one: PostgreSQL refuses all later statements, so none is sent
+}
 
-// errPooler means that a connection leads to a pooler, although the first one of the store did not.
-var errPooler = errors.New("the address leads to a connection pooler now, and did not when the store was opened: open the store again")
-
-// prepare sets up a new connection. It returns errPooler if the connection leads to a pooler and db is not made for one, and an
-// error if the server is older than the oldest release that works.
-//
-// Behind a pooler the settings of a connection would apply to other clients, so nothing is set then. A pooler tells its clients
-// another process number than that of the server process, so the two are compared.
-func (db *DB) prepare(ctx context.Context, c *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, max(db.busy, connectWait)) // a pooler may have no connection to give
-	defer cancel()
-	const local = "pg_backend_pid() <> $4::int8"
-	sql := "SELECT " + local + ", current_setting('server_version_num')::int8, " + strings.ReplaceAll(settings, "$3", "$3 OR "+local)
-	var pooler bool
-	var release int64
-	var set [6]string
-	args := append([]any{pgx.QueryExecModeExec}, append(db.settings(false), int64(c.PgConn().PID()))...)
-	err := c.QueryRow(ctx, sql, args...).Scan(&pooler, &release, &set[0], &set[1], &set[2], &set[3], &set[4], &set[5])
-	switch {
-	case err != nil && c.IsClosed():
-		return fmt.Errorf("%w: %w", errLost, err)
-	case err != nil:
+// send sends statements in one trip, and reads their rows.
+func (se *session) send(ctx context.Context, list ...stmt) error {
+	if se.err != nil {
+		return se.err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
-	case pooler && !db.pooled:
-		return errPooler
-	case release < oldest:
-		return fmt.Errorf("PostgreSQL %d is too old: %d or newer is needed", release/10000, oldest/10000)
 	}
-	return nil
+	if se.conn == nil {
+		if se.conn, se.err = se.s.acquire(ctx); se.err != nil {
+			return se.err
+		}
+		list = append(se.begin[:len(se.begin):len(se.begin)], list...)
+	}
+	var err error
+	if len(list) == 1 {
+		var rows pgx.Rows
+		if rows, err = se.conn.Query(ctx, list[0].sql, list[0].args...); err == nil {
+			err = list[0].read(rows)
+		}
+	} else {
+		_, err = receive(se.batch(ctx, list), list)
+	}
+	return se.note(ctx, err)
 }
 
-// needsPooling reports whether err, the error of the first connection, means that it leads to a pooler. Some poolers refuse a
-// connection because of a startup parameter that they do not know.
-func needsPooling(err error) bool {
-	return errors.Is(err, errPooler) || code(err) == "08P01" && strings.Contains(err.Error(), "startup parameter")
+func (se *session) batch(ctx context.Context, list []stmt) pgx.BatchResults {
+	var batch pgx.Batch
+	for _, st := range list {
+		batch.Queue(st.sql, st.args...)
+	}
+	return se.conn.SendBatch(ctx, &batch)
 }
 
-// behindPooler changes the configuration of a pool for connections that lead to a pooler. There each transaction may run on
-// another connection to the server. So settings are made in each transaction, and statements are not kept prepared, unless the
-// address says how to execute them.
-func (db *DB) behindPooler(config *pgxpool.Config, address string) {
-	db.pooled = true
-	if !strings.Contains(address, "default_query_exec_mode") {
-		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	}
-	// Poolers know these startup parameters. All others, such as search_path, are set in each transaction.
-	known := []string{"application_name", "client_encoding", "datestyle", "timezone", "standard_conforming_strings"}
-	params := config.ConnConfig.RuntimeParams
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if !slices.Contains(known, strings.ToLower(name)) {
-			db.params = append(db.params, name)
-			db.values = append(db.values, params[name])
-			delete(params, name)
+// receive reads the results of statements. If one has failed, at is its index.
+func receive(sent pgx.BatchResults, list []stmt) (at int, err error) {
+	for at = range list {
+		var rows pgx.Rows
+		if rows, err = sent.Query(); err == nil {
+			err = list[at].read(rows)
+		}
+		if err != nil {
+			break
 		}
 	}
+	if closed := sent.Close(); err == nil {
+		err = closed
+	}
+	return at, err
 }
 
-// opening returns the statements that begin a transaction: begin itself, behind a pooler the settings, and in an update the
-// checks of the schema and of the builder.
-func (db *DB) opening(begin string) []statement {
-	out := []statement{{sql: begin}}
-	if db.pooled {
-		out = append(out, statement{sql: "SELECT " + settings, args: db.settings(true)})
-		if len(db.params) > 0 {
-			out = append(out, statement{sql: setParams, args: []any{db.params, db.values}})
-		}
+func (st stmt) read(rows pgx.Rows) error {
+	if st.take != nil {
+		return st.take(rows)
 	}
-	if begin == beginUpdate {
-		// Having read the table, the transaction keeps a newer release from changing the schema until it ends; see lockSchema.
-		out = append(out, statement{sql: lookAtSchema, args: []any{milliseconds(idleUpdate)}, take: db.sameSchema})
-		if db.builder != "" {
-			out = append(out, stillBuilding(db.builder))
-		}
-	}
-	return out
+	rows.Close()
+	return rows.Err()
 }
 
-const (
-	setParams = "SELECT set_config(name, value, true) FROM unnest($1::text[], $2::text[]) AS s (name, value)"
-	// lookAtSchema reads the number of the schema, and sets how long an update may be idle.
-	lookAtSchema = "SELECT coalesce(max(number), 0), set_config('idle_in_transaction_session_timeout', $1, true) FROM vitrine_schema"
-)
-
-// sameSchema takes the result of lookAtSchema. It returns migration.ErrNewer if the store has a newer schema than this release
-// knows.
-func (db *DB) sameSchema(found *rows) error {
-	if found.next() {
-		return migration.CheckKnown(found.int(0), db.schema)
+// note keeps the first error. It wraps it with the error of ctx if that is done, and with errLost if the connection was lost or
+// leads to a standby. In the second case it closes the connection, since the next one may lead to a primary.
+func (se *session) note(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	case se.writes && code(err) == readOnly:
+		se.conn.Conn().Close(context.Background())
+		fallthrough
+	case se.conn.Conn().IsClosed():
+		err = fmt.Errorf("%w: %w", errLost, err)
 	}
-	return found.err
+	se.err = err
+	return err
 }
 
-// inTx runs fn in a transaction on c that is neither a view nor an update, as Open and Build need it. It commits if fn returns
-// nil.
-func (db *DB) inTx(ctx context.Context, c *pgx.Conn, fn func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-		if err := db.localSettings(ctx, tx); err != nil {
+// result returns the error of a transaction whose function has returned err. That is err, with two exceptions: if the function has
+// returned nil although a statement failed, it is the error of the statement; and an error after which the transaction may be run
+// again is returned even if the function has returned another one.
+func (se *session) result(err error) error {
+	if err == nil || repeatable(se.err) {
+		return se.err
+	}
+	return err
+}
+
+// commit sends writes and a COMMIT, calls sent, and waits for the answer. It has no context of the caller, since a COMMIT that was
+// sent cannot be stopped.
+func (se *session) commit(writes []stmt, sent func()) error {
+	ctx, cancel := context.WithTimeout(context.Background(), commitWait)
+	defer cancel()
+	if se.conn == nil { // what begins the transaction may refuse it, so it is answered before the COMMIT is sent
+		if err := se.send(ctx); err != nil {
 			return err
 		}
-		return fn(tx)
-	})
+	}
+	tag := ""
+	list := append(writes, stmt{sql: "COMMIT", take: func(rows pgx.Rows) error {
+		rows.Close()
+		tag = rows.CommandTag().String()
+		return rows.Err()
+	}})
+	noted := se.conn.Conn().PgConn().CustomData()
+	delete(noted, warning)
+	batch := se.batch(ctx, list)
+	sent()
+	at, err := receive(batch, list)
+	if err == nil && tag != "COMMIT" {
+		err = fmt.Errorf("the answer to COMMIT was %s: nothing was committed", tag)
+	}
+	// The server has committed, and warns that a standby may not have it; see noteWarning.
+	if told, warned := noted[warning]; err == nil && warned {
+		err = fmt.Errorf("%w: %s", errUnknown, told)
+	} else {
+		err = outcome(err, at == len(list)-1, se.conn.Conn().IsClosed())
+	}
+	se.err = err
+	return err
 }
 
-// localSettings sets the settings of the store within a transaction, if the connection leads to a pooler.
-func (db *DB) localSettings(ctx context.Context, tx pgx.Tx) error {
-	for _, s := range db.opening(beginView)[1:] {
-		if _, err := tx.Exec(ctx, s.sql, s.args...); err != nil {
-			return err
-		}
+// warning is the key of a connection's custom data that holds the last warning of the server.
+const warning = "warning"
+
+// noteWarning stores a warning of the server with the connection, where commit looks for it. If an administrator cancels the
+// wait for synchronous standbys, the server says that the commit is done, and warns that the standbys may not have it.
+func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" {
+		c.CustomData()[warning] = n.Message + ": " + n.Detail
 	}
-	return nil
+}
+
+// end gives the connection back. If its transaction is still open, a goroutine rolls it back first, so that the caller need not
+// wait for that.
+func (se *session) end() {
+	c := se.conn
+	if c == nil {
+		return
+	}
+	if se.conn = nil; c.Conn().IsClosed() || c.Conn().PgConn().TxStatus() == 'I' {
+		c.Release()
+		return
+	}
+	go func() {
+		defer c.Release()
+		ctx, cancel := context.WithTimeout(context.Background(), rollbackWait)
+		defer cancel()
+		c.Exec(ctx, "ROLLBACK") // if it fails, the pool closes the connection
+	}()
+}
+
+// acquire takes a connection out of the pool. It waits for Options.Busy at most.
+func (s *store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	within, cancel := context.WithTimeout(ctx, s.busy)
+	defer cancel()
+	c, err := s.pool.Acquire(within)
+	connecting := (*pgconn.ConnectError)(nil)
+	switch {
+	case err == nil:
+		return c, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil || errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("%w: no connection was available within %s: %v", errBusy, s.busy, err)
+	case errors.As(err, &connecting) && code(err) == "00000":
+		return nil, fmt.Errorf("%w: %w", errLost, err)
+	}
+	return nil, err
 }

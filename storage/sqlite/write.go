@@ -51,6 +51,11 @@ func (t *tx) Put(_ context.Context, entries ...storage.Entry) error {
 		case e.Value == nil:
 			value = []byte{}
 		case len(e.Value) > mostSmall:
+			if len(args) > 0 { // one of these may have the same key
+				if err := flush(); err != nil {
+					return err
+				}
+			}
 			id, err := t.putLarge(e)
 			if err != nil {
 				return err

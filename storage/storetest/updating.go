@@ -71,7 +71,18 @@ func ownWrites(s storage.Store) error {
 		if err != nil || n == 0 {
 			return fmt.Errorf("what was written is estimated as %d; %v", n, err)
 		}
-		return has(t, storage.Range{}, "a 1", "z", "a 3", "y")
+		if err := has(t, storage.Range{}, "a 1", "z", "a 3", "y"); err != nil {
+			return err
+		}
+		// A driver may keep large values elsewhere.
+		last := strings.Repeat("y", 100_000)
+		if err := t.Put(ctx, storage.Entry{Key: "a 5", Value: []byte(strings.Repeat("x", 100_000))}); err != nil {
+			return err
+		}
+		if err := t.Put(ctx, storage.Entry{Key: "a 5", Value: []byte("small")}, storage.Entry{Key: "a 5", Value: []byte(last)}); err != nil {
+			return err
+		}
+		return has(t, storage.Range{From: "a 5"}, "a 5", last)
 	})
 }
 

@@ -18,7 +18,7 @@ func TestHistoriesInPostgreSQL(t *testing.T) {
 	cluster.Need(t)
 	inProcess(t, count(inPostgreSQL, 40), func(t *testing.T) (all []appsvc.Store) {
 		for _, db := range openDatabase(t) {
-			all = append(all, db.Apps())
+			all = append(all, appsvc.NewRecords(db))
 		}
 		return all
 	})
@@ -28,7 +28,7 @@ func TestLibrariesInPostgreSQL(t *testing.T) {
 	cluster.Need(t)
 	var all []assets.Store
 	for _, db := range openDatabase(t) {
-		all = append(all, db.Assets())
+		all = append(all, assets.NewRecords(db))
 	}
 	inLibraries(t, count(inPostgreSQL, 20), all)
 }

@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(func() { db.Close() })
 	handler, err := httpapi.New(httpapi.Config{
-		Apps: appsvc.NewWith(db.Apps(), nil),
+		Apps: appsvc.New(db, nil),
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{Caller: vitrine.Caller{URN: user, Moderates: []string{network}}}, nil
 		},

@@ -77,7 +77,7 @@ func (l *library) add(b *testing.B, in assets.ChangeAssetsRequest) {
 // libraries are a library in each engine, and a pool of connections to the second.
 func libraries(b *testing.B) ([]*library, *pgxpool.Pool) {
 	lite, post, pool := both(b)
-	return []*library{newLibrary(b, "SQLite", assets.NewRecords(lite)), newLibrary(b, "PostgreSQL", post.Assets())}, pool
+	return []*library{newLibrary(b, "SQLite", assets.NewRecords(lite)), newLibrary(b, "PostgreSQL", assets.NewRecords(post))}, pool
 }
 
 func BenchmarkAssetsAdd(b *testing.B) {

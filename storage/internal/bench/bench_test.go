@@ -68,7 +68,7 @@ func engines(b *testing.B) []engine {
 			}
 			return info.Size()
 		}},
-		{"PostgreSQL", post.Apps(), func() (n int64) {
+		{"PostgreSQL", appsvc.NewRecords(post), func() (n int64) {
 			if _, err := pool.Exec(ctx, "VACUUM FULL"); err != nil {
 				b.Fatal(err)
 			}

@@ -45,7 +45,7 @@ func BenchmarkImport(b *testing.B) {
 	lite, post, _ := both(b)
 	file := reviewsFile(8 << 20)
 	networks := 0
-	for name, store := range map[string]reviews.Store{"SQLite": reviews.NewRecords(lite), "PostgreSQL": post.Reviews()} {
+	for name, store := range map[string]reviews.Store{"SQLite": reviews.NewRecords(lite), "PostgreSQL": reviews.NewRecords(post)} {
 		svc := reviews.NewWith(store, nil)
 		for _, atOnce := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/%d", name, atOnce), func(b *testing.B) {
@@ -71,7 +71,7 @@ func BenchmarkImport(b *testing.B) {
 // BenchmarkPatchBesideImport patches apps in 32 goroutines, alone and while reviews are imported.
 func BenchmarkPatchBesideImport(b *testing.B) {
 	_, post, _ := both(b)
-	apps, svc := appsvc.NewWith(post.Apps(), nil), reviews.NewWith(post.Reviews(), nil)
+	apps, svc := appsvc.New(post, nil), reviews.New(post, nil)
 	ids := fill(b, apps, 32, 5<<10)
 	versions := make([]int, len(ids))
 	file := reviewsFile(8 << 20)

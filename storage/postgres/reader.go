@@ -146,10 +146,14 @@ func (r *reader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[st
 			yield(storage.Entry{}, err)
 			return
 		}
-		next := 0 // Merge takes the ranges in their order
-		storage.Merge(ranges, func(storage.Range) iter.Seq2[storage.Entry, error] {
-			next++
-			return r.entries(ctx, walks[next-1])
+		of := map[storage.Range][]*walk{} // equal ranges have a walk each
+		for i, in := range ranges {
+			of[in] = append(of[in], walks[i])
+		}
+		storage.Merge(ranges, func(in storage.Range) iter.Seq2[storage.Entry, error] {
+			w := of[in][0]
+			of[in] = of[in][1:]
+			return r.entries(ctx, w)
 		})(yield)
 	}
 }

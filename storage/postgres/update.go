@@ -26,7 +26,7 @@ const (
 	lockStore = "LOCK TABLE vitrine_format IN ACCESS EXCLUSIVE MODE"
 
 	maxMembers = 32      // updates in a group
-	maxTrips   = 8       // of an update in a group
+	maxTrips   = 64      // of an update in a group
 	groupBytes = 1 << 20 // that an update in a group may write
 	flushBytes = 4 << 20 // that an update by itself writes at once
 )

@@ -40,7 +40,7 @@ var (
 
 	errUnfinished = errors.New("the store is unfinished: it is still being built, or its build was stopped; build it again, which removes what is left")
 	errTaken      = errors.New("another process is building a store there")
-	errOld        = errors.New("the database has the tables of an older release: write them to an archive with that release (vitrine export -db STORE FILE), " +
+	errOld        = errors.New("the database has the tables of an older release: write them to an archive with that release (vitrine export -db STORE >FILE), " +
 		"and read it into an empty database, or an empty schema, with this one (vitrine import -db STORE FILE)")
 )
 

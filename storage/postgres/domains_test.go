@@ -1,0 +1,30 @@
+//go:build proof
+
+package postgres
+
+import (
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/webhook"
+	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/storagetest"
+)
+
+func TestApps(t *testing.T) {
+	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return appsvc.NewRecords(openTest(t, nil)) })
+}
+
+func TestAssets(t *testing.T) {
+	storagetest.Assets(t, func(t *testing.T) assets.Store { return assets.NewRecords(openTest(t, nil)) })
+}
+
+func TestReviews(t *testing.T) {
+	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return reviews.NewRecords(openTest(t, nil)) })
+}
+
+func TestWebhooks(t *testing.T) {
+	storagetest.Webhooks(t, func(t *testing.T) webhookstore.Store { return webhook.NewRecords(openTest(t, nil)) })
+}
