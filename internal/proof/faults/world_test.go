@@ -175,7 +175,7 @@ func rows(path string) (out string, err error) {
 	const kind = "substr(key, instr(key, ' ') + 1)"
 	var text strings.Builder
 	err = everyRow(db, &text, "SELECT key, value FROM kv WHERE key NOT GLOB 'store *' AND "+kind+" NOT GLOB 't/*' AND "+kind+" NOT GLOB 'new/*' AND "+
-		kind+" NOT GLOB 'index/*' AND "+kind+" NOT GLOB 'feed/*' AND "+kind+" NOT GLOB 'log/*' AND "+kind+" NOT GLOB 'name*' ORDER BY key")
+		kind+" NOT GLOB 'index*' AND "+kind+" NOT GLOB 'b/*' AND "+kind+" NOT GLOB 'feed/*' AND "+kind+" NOT GLOB 'log/*' AND "+kind+" NOT GLOB 'name*' ORDER BY key")
 	return trees.ReplaceAllString(text.String(), "tree"), err
 }
 
