@@ -144,6 +144,9 @@ func (s *Service) admitGroups(ctx context.Context, by vitrine.Caller, h Head, gr
 // the caller may not read the app, and ErrForbidden if it may only read it.
 func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (h Head, app App, err error) {
 	err = s.store.View(ctx, func(r Reader) error {
+		if err = readLatestAhead(ctx, r, id); err != nil {
+			return err
+		}
 		if h, err = usableHead(ctx, r, by, id); err != nil {
 			return err
 		}

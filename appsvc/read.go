@@ -37,11 +37,16 @@ func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, may right, 
 	if v.IsZero() {
 		return App{}, errNoVersion()
 	}
-	err := s.store.View(ctx, func(r Reader) error {
-		if _, err := may(ctx, r, by, id); err != nil {
+	err := s.store.View(ctx, func(r Reader) (err error) {
+		if v == Latest {
+			err = readLatestAhead(ctx, r, id)
+		}
+		if err == nil {
+			_, err = may(ctx, r, by, id)
+		}
+		if err != nil {
 			return err
 		}
-		var err error
 		app, err = findVersion(ctx, r, id, v)
 		return err
 	})

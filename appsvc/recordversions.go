@@ -173,13 +173,12 @@ func (r *recordReader) body(ctx context.Context, h storedHead, value []byte) (bo
 }
 
 func (r *recordReader) App(ctx context.Context, id string, v Version) (App, error) {
-	if v == Latest {
-		h, body, _, err := r.latest(ctx, id)
-		return App{Meta: h.Meta, Body: body}, err
-	}
 	h, err := r.head(ctx, id)
 	if err != nil {
 		return App{}, err
+	}
+	if v == Latest {
+		v = h.Version
 	}
 	if v.IsZero() || v.Compare(h.Version) > 0 {
 		return App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, id)
@@ -199,9 +198,33 @@ func (r *recordReader) App(ctx context.Context, id string, v Version) (App, erro
 		return App{}, fmt.Errorf("version %s of app %q: %w", v, id, err)
 	}
 	if r.tx == nil {
-		r.s.versions.put(name, app, 500+len(app.Body))
+		r.s.keepVersion(app, v == h.Version)
 	}
 	return app, nil
+}
+
+// keepVersion puts a version into the cache, where it never changes. Of the latest version it also notes that it is there.
+func (s *records) keepVersion(app App, latest bool) {
+	s.versions.put(versionName{app.ID, app.Version.Number()}, app, 500+len(app.Body))
+	if latest {
+		s.versions.put(versionName{app.ID, latestIsKept}, App{}, 500)
+	}
+}
+
+// latestIsKept is the number of an entry of the cache which says that it has a version that was the latest one.
+const latestIsKept = -1
+
+// readLatestAhead reads the head of an app and, unless the cache may have it, the body of its latest version in one trip.
+func readLatestAhead(ctx context.Context, r Reader, id string) error {
+	known, ok := r.(*recordReader)
+	if !ok {
+		return nil
+	}
+	keys := []string{keyOf(headKind, id), keyOf(bodyKind, id)}
+	if _, kept := known.s.versions.get(versionName{id, latestIsKept}); kept {
+		keys = keys[:1]
+	}
+	return known.r.Ahead(ctx, keys...)
 }
 
 // historyRows yields the rows of an app's history from version v down.
@@ -313,6 +336,8 @@ func (t *recordTx) AddVersion(ctx context.Context, h Head, body Body) error {
 			return err
 		}
 	}
+	app := App{Meta: next.Meta, Body: slices.Clone(body)}
+	t.tx.Committed(func() { t.s.keepVersion(app, true) })
 	return t.tx.Put(ctx, puts...)
 }
 

@@ -141,6 +141,9 @@ func (s *Service) Tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Tag, error) {
 	var out Tag
 	err := s.store.View(ctx, func(r Reader) error {
+		if err := readAhead(ctx, r, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name)); err != nil {
+			return err
+		}
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}

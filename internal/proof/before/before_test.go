@@ -34,6 +34,7 @@ var (
 	apps   = flag.Int("apps", 10_000, "apps in the lists")
 	posts  = flag.Int("posts", 20_000, "posts in the library")
 	spell  = flag.Duration("spell", 3*time.Second, "how long a kind of work runs at a time")
+	only   = flag.String("only", "", "measure only the kinds of work whose name has this")
 	onPG   = flag.Bool("postgres", false, "on PostgreSQL instead of SQLite")
 )
 
@@ -286,6 +287,9 @@ func TestBesideTheReleaseBefore(t *testing.T) {
 		t.Logf("%s: filled in %.1f s", s.name, time.Since(at).Seconds())
 	}
 	for _, w := range works {
+		if !strings.Contains(w.name, *only) {
+			continue
+		}
 		var wall, cpu [2][]float64 // microseconds of each side
 		for range *rounds {
 			for i, s := range sides {
