@@ -116,6 +116,3 @@ func TestKilledWhileBuilding(t *testing.T) {
 		t.Error("these are not the moments before and after it is there")
 	}
 }
-
-// oldest is the first schema in which a store has apps, assets and reviews.
-const oldest = 3

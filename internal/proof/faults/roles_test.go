@@ -16,9 +16,6 @@ import (
 // The test program is also the other process: it does what this variable names, and ends.
 const roleVariable = "VITRINE_FAULTS_ROLE"
 
-// module is where the module lies.
-const module = "../../.."
-
 // roles are what another process can be. It is given a path.
 var roles = map[string]func(path string) error{
 	"hold":  holdLock,
