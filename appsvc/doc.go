@@ -74,7 +74,7 @@
 //		return nil
 //	}
 //
-// [New] returns a [Service] on a [Store]. A method that acts for a caller takes the [Caller] right after ctx; only Watch has no
+// [New] returns a [Service] on a [Store]. A method that acts for a caller takes the [vitrine.Caller] right after ctx; only Watch has no
 // ctx. [Service.As] returns a [Session] for one caller, which has these methods without the parameter, except those that only a
 // server needs: the Admit methods and Watch. The client of a remote service, adapters/client, has the methods of a Session, so
 // a program can be written for both.
@@ -82,10 +82,10 @@
 // # Reading
 //
 // Versions are numbered 0, 1, 2 and so on, without gaps. [Service.App] returns the latest version, and [Service.Version] any. A
-// [Version] is made by [NewVersion] or [ParseVersion]. The zero Version names no version; in a request it means "not given".
+// [vitrine.Version] is made by [NewVersion] or [ParseVersion]. The zero Version names no version; in a request it means "not given".
 // Version 0 is NewVersion(0). [Latest] stands for the highest version that an app has.
 //
-// A method named ListX returns a [Page]: the items, and in Next the value of After for the next page. Next is "" on the
+// A method named ListX returns a [vitrine.Page]: the items, and in Next the value of After for the next page. Next is "" on the
 // last page. In most lists a page ends when it has as many items as the request asks for, or when its items have
 // Limits.PageBytes, whichever comes first. A page of ListComponents, and one of ListTags if Limit is 0, may have any number of
 // items, so only their bytes end it. ListHistory and ListTagMoves have bounds of their own, which their comments state.
@@ -227,12 +227,12 @@
 //
 // # Errors
 //
-// In an error about the input or the rights of the caller, errors.As finds an *[Error]. Its Kind is one of the sentinels of
+// In an error about the input or the rights of the caller, errors.As finds an *[vitrine.Error]. Its Kind is one of the sentinels of
 // this package, which errors.Is finds. Its Code is a stable word for programs. Pointer or Parameter says where the mistake is,
 // and Reason is a sentence for people. Over HTTP the error has the same code, pointer and parameter.
 //
-// A store that cannot serve a call returns an error that wraps [ErrBusy] (try again), [ErrFull] (no room to write),
-// [ErrUnknown] (it is not known whether the write was committed) or [ErrClosed]. A call whose ctx is done returns the error of
+// A store that cannot serve a call returns an error that wraps [vitrine.ErrBusy] (try again), [vitrine.ErrFull] (no room to write),
+// [vitrine.ErrUnknown] (it is not known whether the write was committed) or [vitrine.ErrClosed]. A call whose ctx is done returns the error of
 // ctx. Service.Edit also returns the error of its function, and that of a mistake in the use of its PatchBuilder. Any other
 // error is internal.
 //
@@ -260,7 +260,7 @@
 //     takes an app away from the caller is an event of type AppLeft. A caller that gains rights does not see the changes before
 //     its cursor.
 //   - Cursors are encrypted and belong to the store. Entries are kept for at least Options.KeepChanges, 30 days by default, and
-//     later changes remove older ones. A cursor gives [ErrGone] when an entry after it was removed.
+//     later changes remove older ones. A cursor gives [vitrine.ErrGone] when an entry after it was removed.
 //   - A feed has an identity. Whoever restores a store from a backup must give the feed another one, by storage.RenewIdentity;
 //     a copy made by Backup of storage/sqlite has another one already. Older cursors give ErrGone then too. A store that
 //     was built from an archive (storage/archive) has a new feed. A cursor of the exported store is ErrInvalid there.

@@ -38,7 +38,7 @@ func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, may right, 
 		return App{}, errNoVersion()
 	}
 	err := s.store.View(ctx, func(r Reader) (err error) {
-		if v == Latest {
+		if v == vitrine.Latest {
 			err = readLatestAhead(ctx, r, id)
 		}
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -27,7 +28,7 @@ func TestListsOfManyApps(t *testing.T) {
 		return appsvc.Body(h.ID + h.Version.String() + strings.Repeat("x", size))
 	}
 	for i := range 900 {
-		h := appsvc.Head{Meta: appsvc.Meta{ID: fmt.Sprint(i), Version: appsvc.NewVersion(0), Owner: fmt.Sprint("urn:v:n:user=", i%3), CreatedAt: int64(i / 300)},
+		h := appsvc.Head{Meta: appsvc.Meta{ID: fmt.Sprint(i), Version: vitrine.NewVersion(0), Owner: fmt.Sprint("urn:v:n:user=", i%3), CreatedAt: int64(i / 300)},
 			Groups: []string{"urn:v:n:site=" + fmt.Sprint(i%5), "urn:v:m"}, Components: []string{"most"}}
 		if i%50 == 0 {
 			h.Components = []string{"few", "most"}
@@ -41,7 +42,7 @@ func TestListsOfManyApps(t *testing.T) {
 				return err
 			}
 			if i%4 == 0 {
-				h.Version, h.UpdatedAt, h.Groups = appsvc.NewVersion(1), 10+int64(i%8), h.Groups[:1+i%2]
+				h.Version, h.UpdatedAt, h.Groups = vitrine.NewVersion(1), 10+int64(i%8), h.Groups[:1+i%2]
 				if err := tx.AddVersion(ctx, h, body(h)); err != nil {
 					return err
 				}

@@ -106,11 +106,11 @@ func decodeHead(app string, value []byte) (h storedHead, err error) {
 }
 
 // versionOrNone returns the version with a number, the zero Version for -1.
-func versionOrNone(n int64) Version {
+func versionOrNone(n int64) vitrine.Version {
 	if n < 0 {
-		return Version{}
+		return vitrine.Version{}
 	}
-	return NewVersion(n)
+	return vitrine.NewVersion(n)
 }
 
 // storedBody returns a value of body/: the body, the tail of the history, and in four bytes the length of the tail.
@@ -172,12 +172,12 @@ func (r *recordReader) body(ctx context.Context, h storedHead, value []byte) (bo
 	return slices.Clip(body), tail, err
 }
 
-func (r *recordReader) App(ctx context.Context, id string, v Version) (App, error) {
+func (r *recordReader) App(ctx context.Context, id string, v vitrine.Version) (App, error) {
 	h, err := r.head(ctx, id)
 	if err != nil {
 		return App{}, err
 	}
-	if v == Latest {
+	if v == vitrine.Latest {
 		v = h.Version
 	}
 	if v.IsZero() || v.Compare(h.Version) > 0 {
@@ -248,7 +248,7 @@ func (r *recordReader) historyRows(ctx context.Context, id string, v int64) hist
 // older returns an older version of the app with this head.
 func (h storedHead) older(v history.Version) App {
 	m := h.Meta
-	m.Version, m.UpdatedAt, m.UpdatedBy = NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
+	m.Version, m.UpdatedAt, m.UpdatedBy = vitrine.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
 	return App{Meta: m, Body: v.Body}
 }
 

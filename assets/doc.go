@@ -1,7 +1,7 @@
 // Package assets is the asset manager: content items in libraries, searched, grouped into folders
 // with permissions, and labelled with attributes.
 //
-// A [Service] on a [Store] holds every rule. A method takes the [Caller] and the [Library], and
+// A [Service] on a [Store] holds every rule. A method takes the [vitrine.Caller] and the [Library], and
 // returns only what the caller may see. A hidden asset or folder gives the same error as one that
 // does not exist.
 //
@@ -16,7 +16,7 @@
 //
 // # Errors
 //
-// An error about a request is an [*Error]. errors.Is finds its kind, such as [ErrNotFound].
+// An error about a request is an [*vitrine.Error]. errors.Is finds its kind, such as [vitrine.ErrNotFound].
 // errors.As finds its code, its place in the request and its sentence. The place is a JSON pointer
 // into the body or the name of a query parameter, as they are over HTTP, so that a form can show
 // the sentence at its field.
@@ -51,7 +51,7 @@
 //     to the top level.
 //   - A folder below a deleted one counts as deleted, until that one is restored. To move it out
 //     and restore it in one request takes manage on each deleted folder above it too.
-//   - Adding an asset that exists is [ErrConflict] if the request names a folder that the asset is
+//   - Adding an asset that exists is [vitrine.ErrConflict] if the request names a folder that the asset is
 //     not in and leaves out one that it is in. So a request that puts an asset into a new folder
 //     names all folders in which its content changes. Folders that the caller may not read do not
 //     count as left out. A request that puts the asset into no new folder replaces the content
@@ -92,7 +92,7 @@
 //     separators over HTTP.
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
 //     keys of attributes.
-//   - A search that takes longer than Limits.SearchTime, by default two seconds, is [ErrBusy].
+//   - A search that takes longer than Limits.SearchTime, by default two seconds, is [vitrine.ErrBusy].
 //
 // # Content is not to be trusted
 //
@@ -107,9 +107,9 @@
 // and Service.Follow also waits for further entries. Both are for moderators of the network. A
 // follower that resumes from a cursor sees every later change exactly once. Cursors are encrypted
 // and belong to the library. Entries are kept for at least Options.KeepChanges. A cursor is
-// [ErrGone] if an entry after it was removed, or if the feed has another identity by then, as after
+// [vitrine.ErrGone] if an entry after it was removed, or if the feed has another identity by then, as after
 // a restore from a backup. A store that was built from an archive (storage/archive) has new feeds,
-// in which a cursor of the exported store is [ErrInvalid].
+// in which a cursor of the exported store is [vitrine.ErrInvalid].
 //
 // # Ids and cursors
 //
@@ -170,16 +170,16 @@
 //     of folders has up to 100 ids and 100 paths.
 //   - An asset has up to 100 tags and 1,000 attributes and is in up to 1,000 folders. A list of
 //     attributes to add, set or remove has up to 1,000. A folder has up to 1,000 permissions of its
-//     own, and all folders of a library together 100,000; more is [ErrTooLarge].
-//   - The content of an asset has at most 256 KiB as it is sent; longer content is [ErrTooLarge].
+//     own, and all folders of a library together 100,000; more is [vitrine.ErrTooLarge].
+//   - The content of an asset has at most 256 KiB as it is sent; longer content is [vitrine.ErrTooLarge].
 //   - The assets that one request stores have up to 200,000 terms together; a larger request is
-//     [ErrInvalid].
+//     [vitrine.ErrInvalid].
 //   - A request has up to 1,000 items of assets, folders or permissions, or 5,000 ids of assets to
 //     assign or to label, its lists together. A library has up to 10,000 folders, counting deleted
 //     ones. A search finds an asset by the first 20,000 words of its text.
 //   - A caller makes one large change at a time, of more than 256 items or 1 MiB of content. Others
 //     of the same caller wait for it.
-//   - Attributes returns values up to Limits.PageBytes; a key with more is [ErrInvalid].
+//   - Attributes returns values up to Limits.PageBytes; a key with more is [vitrine.ErrInvalid].
 //   - These bounds are the defaults of [Limits], which may be lowered later. What is stored over a
 //     limit can still be read, reduced and replaced by as much, but it cannot grow. Only a library
 //     whose id is longer than Limits.Name cannot be used.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/assets/assetstore"
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/top"
@@ -32,7 +32,7 @@ type recordReader struct {
 	conditions index.Query
 }
 
-var errNoAsset = fmt.Errorf("%w: there is no asset with this ordinal", assetstore.ErrNotFound)
+var errNoAsset = fmt.Errorf("%w: there is no asset with this ordinal", vitrine.ErrNotFound)
 
 func (r *recordReader) key(kind string) string  { return record.Key(r.space, kind) }
 func (r *recordReader) asset(o int64) string    { return r.assets + record.Number(o) }

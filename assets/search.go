@@ -49,7 +49,7 @@ func (s *Service) Search(ctx context.Context, by vitrine.Caller, lib Library, in
 		return err
 	})
 	if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits
-		err = newError(ErrBusy, CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
+		err = newError(vitrine.ErrBusy, vitrine.CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
 	}
 	return out, err
 }

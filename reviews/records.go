@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 	"github.com/vitrine-go/vitrine/storage"
@@ -199,7 +200,7 @@ func (r *recordReader) find(ctx context.Context, key Key) error {
 	if r.at.looked && r.at.key == key {
 		return ctx.Err()
 	}
-	if _, err := r.Collection(ctx, key); !errors.Is(err, ErrNotFound) {
+	if _, err := r.Collection(ctx, key); !errors.Is(err, vitrine.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -594,5 +595,5 @@ func (t *recordTx) DeleteReviews(ctx context.Context, key Key, ids []string) err
 }
 
 func noCollection(key Key) error {
-	return fmt.Errorf("%w: collection %q of %q", ErrNotFound, key.ID, key.Source)
+	return fmt.Errorf("%w: collection %q of %q", vitrine.ErrNotFound, key.ID, key.Source)
 }

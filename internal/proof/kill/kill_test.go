@@ -68,9 +68,9 @@ func TestALossIsFound(t *testing.T) {
 	}
 	binary, err := program.Build{Module: module, Package: "./examples/vitrine", Edits: []program.Edit{{
 		File: "storage/sqlite/writer.go",
-		Old:  "lost := w.commit(others)\n",
+		Old:  "lost := w.commit()\n",
 		New: "for _, f := range followers { f.settled <- nil }\n\t\ttime.Sleep(200 * time.Millisecond)\n" +
-			"\t\tlost := w.commit(others)\n",
+			"\t\tlost := w.commit()\n",
 	}}}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
