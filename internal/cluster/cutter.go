@@ -67,10 +67,6 @@ func (p *Cutter) CutAt(sql string, arrives bool) {
 	p.cutAt(message, arrives)
 }
 
-// CutAtText plans to cut the next connection that sends a statement with part in its text. The server does not get the
-// statement.
-func (p *Cutter) CutAtText(part string) { p.cutAt(part, false) }
-
 // cutAt adds a plan.
 func (p *Cutter) cutAt(message string, arrives bool) {
 	p.mu.Lock()

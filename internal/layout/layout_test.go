@@ -36,7 +36,6 @@ const (
 	noHTTP   = "net/http crypto/tls"
 	appsOnly = "net/http " + module + "/assets " + module + "/reviews " + module + "/adapters/httpapi golang.org/x/net/html"
 	domains  = "appsvc assets reviews"
-	stores   = domains + " adapters/webhook/webhookstore internal storage/internal"
 	suite    = "storage/storagetest storage/memory"
 )
 
@@ -56,7 +55,7 @@ var table = []row{
 	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " adapters/webhook storage/storetest internal/cluster " + suite, "net/http"},
 	{"storage/archive", domains + " storage/. internal github.com/go-json-experiment/json", "storage", ""},
 	// The contract of a store that is bytes alone, and its suite.
-	{"storage/.", "", "", noHTTP},
+	{"storage/.", "", "storage/memory", noHTTP},
 	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},
 	// The suite needs nothing but the contracts, since drivers outside this module use it too.
 	{"storage/storagetest", "appsvc assets/assetstore reviews/reviewstore adapters/webhook/webhookstore", "storage/memory adapters/webhook", appsOnly},

@@ -103,7 +103,7 @@ func (s *store) Update(ctx context.Context, space string, o storage.UpdateOption
 	return wrap(err)
 }
 
-// enter adds an update to those that wait, and begins its turn if there are none.
+// enter queues an update, and begins its turn at once if no other one waits.
 func (s *store) enter(space string, m *member) {
 	s.mu.Lock()
 	l := s.lanes[space]

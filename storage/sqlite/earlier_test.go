@@ -11,7 +11,7 @@ import (
 )
 
 // The file was written by the build of commit a5a6f64; storage/archive/testdata/README.md says what is in it.
-func TestAFileOfTheReleaseBeforeIsRefusedWithWhatToDo(t *testing.T) {
+func TestAFileOfTheReleaseBeforeIsRefusedWithTheCommands(t *testing.T) {
 	zipped, err := os.ReadFile("testdata/a5a6f64.db.gz")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"iter"
 	"testing"
 )
@@ -38,3 +39,6 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 	}
 	return out, nil
 }
+
+// errRolledBack ends an update that is to leave nothing.
+var errRolledBack = errors.New("rolled back by the suite")

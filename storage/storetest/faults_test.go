@@ -426,7 +426,7 @@ var faults = map[string]func() faulty{
 	},
 }
 
-// swallow commits what a function has written even if it returns an error, provided that now says so.
+// swallow makes an update commit although its function has returned an error, whenever now returns true.
 func swallow(now func() bool) func(storage.Store, context.Context, string, storage.UpdateOptions, func(storage.Tx) error) error {
 	return func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) (failed error) {
 		err := s.Update(c, space, o, func(t storage.Tx) error {
