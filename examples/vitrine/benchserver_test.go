@@ -107,7 +107,7 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 		}
 		target.Followers = append(target.Followers, token)
 	}
-	apps := appsvc.NewWith(s.Apps, nil)
+	apps := appsvc.New(s.db, nil)
 	if !beside {
 		if err := fillBench(apps, count, target); err != nil {
 			return nil, err

@@ -41,7 +41,7 @@ type demo struct {
 func demoFills(ctx context.Context, s *store) (bool, error) {
 	err := s.Empty(ctx)
 	if errors.Is(err, archive.ErrNotEmpty) {
-		return false, marked(ctx, s.Apps)
+		return false, marked(ctx, s)
 	}
 	return err == nil, err
 }
@@ -58,11 +58,11 @@ func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpa
 		return d, nil
 	}
 	clock := newDemoClock(time.Now())
-	if err := mark(ctx, s.Apps, clock); err != nil {
+	if err := mark(ctx, s, clock); err != nil {
 		return nil, err
 	}
 	made := 0
-	apps := appsvc.NewWith(s.Apps, &appsvc.Options{Now: clock.Now, NewID: func() string { // the same ids in every store
+	apps := appsvc.New(s.db, &appsvc.Options{Now: clock.Now, NewID: func() string { // the same ids in every store
 		made++
 		return fmt.Sprintf("%s%012d", demoMark[:len(demoMark)-12], made)
 	}})
@@ -71,10 +71,10 @@ func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpa
 		return nil, err
 	}
 	d.tagged = "/apps/" + id + "/tagged/production"
-	if err := fillReviews(ctx, reviews.NewWith(s.Reviews, nil), clock); err != nil {
+	if err := fillReviews(ctx, reviews.New(s.db, nil), clock); err != nil {
 		return nil, err
 	}
-	return d, fillLibrary(ctx, assets.NewWith(s.Assets, &assets.Options{Now: clock.Now}), clock)
+	return d, fillLibrary(ctx, assets.New(s.db, &assets.Options{Now: clock.Now}), clock)
 }
 
 // demoTime is a time before the store was filled: so many days before, at this hour and minute in UTC. With 0 days it
@@ -105,23 +105,22 @@ func (c *demoClock) date(days int) string {
 }
 
 // mark adds the app by which -demo recognises a store that it has filled.
-func mark(ctx context.Context, apps appsvc.Store, clock *demoClock) error {
+func mark(ctx context.Context, s *store, clock *demoClock) error {
 	clock.now = clock.time(demoTime{9, 7, 55})
-	svc := appsvc.NewWith(apps, &appsvc.Options{Now: clock.Now, NewID: func() string { return demoMark }})
+	svc := appsvc.New(s.db, &appsvc.Options{Now: clock.Now, NewID: func() string { return demoMark }})
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 	_, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "Sample data of vitrine -demo", Groups: []string{demoNetwork}})
 	return err
 }
 
 // marked returns errForeign unless -demo has filled the store.
-func marked(ctx context.Context, apps appsvc.Store) error {
-	return apps.View(ctx, func(r appsvc.Reader) error {
-		_, err := r.Head(ctx, demoMark)
-		if errors.Is(err, vitrine.ErrNotFound) {
-			return exitError{errForeign, exitUsage}
-		}
-		return err
-	})
+func marked(ctx context.Context, s *store) error {
+	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	_, err := appsvc.New(s.db, nil).App(ctx, by, demoMark)
+	if errors.Is(err, vitrine.ErrNotFound) {
+		return exitError{errForeign, exitUsage}
+	}
+	return err
 }
 
 // print shows a link into the console, the token, and three curl commands that can be copied as they are.

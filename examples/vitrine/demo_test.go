@@ -29,7 +29,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		return s
 	}
 	s := fill()
-	apps, library, stored := appsvc.NewWith(s.Apps, nil), assets.NewWith(s.Assets, nil), reviews.NewWith(s.Reviews, nil)
+	apps, library, stored := appsvc.New(s.db, nil), assets.New(s.db, nil), reviews.New(s.db, nil)
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 
 	t.Run("apps with a history of several people over days, in the order of the feed", func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("the same again", func(t *testing.T) {
-		again, err := appsvc.NewWith(fill().Apps, nil).ListApps(ctx, by, appsvc.ListAppsRequest{})
+		again, err := appsvc.New(fill().db, nil).ListApps(ctx, by, appsvc.ListAppsRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func listCollections(ctx context.Context, p *program, args []string) (err error)
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	svc := reviews.NewWith(s.Reviews, nil)
+	svc := reviews.New(s.db, nil)
 	named, err := chooseNetwork(ctx, p, svc, f.Name(), *network)
 	if err != nil || named == "" {
 		return err

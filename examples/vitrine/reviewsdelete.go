@@ -49,7 +49,7 @@ func deleteReviews(ctx context.Context, p *program, args []string) (err error) {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	done, err := reviews.NewWith(s.Reviews, nil).Delete(ctx, operator, in)
+	done, err := reviews.New(s.db, nil).Delete(ctx, operator, in)
 	if errors.Is(err, vitrine.ErrInvalid) {
 		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
 	}

@@ -24,7 +24,7 @@ func exportReviews(ctx context.Context, p *program, args []string) (err error) {
 		return fmt.Errorf("reviews export: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	svc := reviews.NewWith(s.Reviews, nil)
+	svc := reviews.New(s.db, nil)
 	named, err := chooseNetwork(ctx, p, svc, f.Name(), *network)
 	if err != nil || named == "" {
 		return err

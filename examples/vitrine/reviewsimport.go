@@ -41,7 +41,7 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 		return fmt.Errorf("reviews import: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	out, svc := newFindings(p.stdout, shown), reviews.NewWith(s.Reviews, nil)
+	out, svc := newFindings(p.stdout, shown), reviews.New(s.db, nil)
 	counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
 		return svc.Import(context.WithoutCancel(ctx), operator, reviews.ImportRequest{
 			Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(),

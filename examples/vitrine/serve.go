@@ -129,14 +129,14 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	// The services over the store, and the handler over the services.
 	tokens := newLiveTokens(set.signer)
 	services := webhook.Services{
-		Apps:   appsvc.NewWith(s.Apps, &appsvc.Options{ProtectedTags: set.protected, KeepChanges: time.Duration(o.keepChanges)}),
-		Assets: assets.NewWith(s.Assets, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
+		Apps:   appsvc.New(s.db, &appsvc.Options{ProtectedTags: set.protected, KeepChanges: time.Duration(o.keepChanges)}),
+		Assets: assets.New(s.db, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
 	}
 	streams := httpapi.NewStreams()
 	streams.Began = streamBegan
 	figures := newMetrics()
 	handler, err := httpapi.New(httpapi.Config{
-		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.NewWith(s.Reviews, nil),
+		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.New(s.db, nil),
 		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
 		Streams: streams, Observer: o.observer(figures, log),
 	})
