@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,7 +40,7 @@ func TestChangesOfApps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memory.New()
 		apps := appsvc.New(db, nil)
-		d := New(NewRecords(db), Services{Apps: apps}, nil)
+		d := New(db, Services{Apps: apps}, nil)
 		to1, to2 := "urn:vitrine:example.test:site=1", "urn:vitrine:example.test:site=2"
 		got := &bodies{got: map[string][]string{}}
 		d.transport = got
@@ -106,18 +107,12 @@ func TestForeignCursorsAreGone(t *testing.T) {
 		p.end()
 		db := memory.New()
 		apps := appsvc.New(db, nil)
-		text, err := f.store.Get(t.Context(), to("a").stored())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := NewRecords(db).Swap(t.Context(), to("a").stored(), nil, text); err != nil {
-			t.Fatal(err)
-		}
+		putRecord(t, db, positionKey("a"), json.RawMessage(f.position("a")))
 		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
 		if _, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
 			t.Fatal(err)
 		}
-		d := New(NewRecords(db), Services{Apps: apps}, nil)
+		d := New(db, Services{Apps: apps}, nil)
 		got := &bodies{got: map[string][]string{}}
 		d.transport = got
 		if err := d.Set(t.Context(), []Endpoint{to("a")}); err != nil {

@@ -33,7 +33,7 @@ func TestChangesOfAssets(t *testing.T) {
 			settle()
 		}
 		add("a.test", "before")
-		d := New(NewRecords(db), Services{Apps: appsvc.New(db, nil), Assets: library}, nil)
+		d := New(db, Services{Apps: appsvc.New(db, nil), Assets: library}, nil)
 		got := &bodies{got: map[string][]string{}}
 		d.transport = got
 		err := d.Set(t.Context(), []Endpoint{

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -22,7 +22,7 @@ import (
 // opening is a store as one process has it open.
 type opening struct {
 	assets *assets.Service
-	hooks  webhookstore.Store
+	db     storage.Store
 }
 
 // Changes of libraries reach their endpoints from stores that several processes have open: one process changes, another
@@ -38,7 +38,7 @@ func TestChangesOfAssetsFromStores(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			return opening{assets.New(db, nil), NewRecords(db)}
+			return opening{assets.New(db, nil), db}
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestChangesOfAssetsFromStores(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			return opening{assets.New(db, nil), NewRecords(db)}
+			return opening{assets.New(db, nil), db}
 		})
 	})
 }
@@ -77,7 +77,7 @@ func (o opening) add(t *testing.T, network, id string) string {
 // deliver begins to deliver, and returns what ends that.
 func (o opening) deliver(t *testing.T, got *bodies) (end func()) {
 	t.Helper()
-	d := New(o.hooks, Services{Assets: o.assets}, nil)
+	d := New(o.db, Services{Assets: o.assets}, nil)
 	d.transport = got
 	if err := d.Set(t.Context(), []Endpoint{to("all"), to("a", in("urn:vitrine:a.test")), to("apps", of("app.created"))}); err != nil {
 		t.Fatal(err)

@@ -30,21 +30,21 @@ func (w *worker) observe(c change, status int, o Outcome) {
 
 // Bounds of one attempt, from the connection to the end of the response.
 const (
-	answerWithin = 15 * time.Second
-	answerMost   = 64 << 10 // bytes of a response's header, and of its body
+	respondWithin = 15 * time.Second
+	responseMost  = 64 << 10 // bytes of a response's header, and of its body
 )
 
 // newTransport returns a transport that connects to allowed addresses only. It uses no proxy, since a proxy would resolve the
 // name itself and connect to any address. A RoundTripper follows no redirects, so a receiver cannot send a delivery elsewhere.
 func newTransport(o Options) *http.Transport {
-	dialer := &net.Dialer{Timeout: answerWithin, Control: guard{o.Allow}.control}
+	dialer := &net.Dialer{Timeout: respondWithin, Control: guard{o.Allow}.control}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        o.TLS.Clone(),
-		TLSHandshakeTimeout:    answerWithin,
+		TLSHandshakeTimeout:    respondWithin,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // nobody reads the body
-		MaxResponseHeaderBytes: answerMost,
+		MaxResponseHeaderBytes: responseMost,
 		MaxIdleConnsPerHost:    1, // an endpoint gets one delivery at a time
 		MaxIdleConns:           MaxEndpoints,
 		IdleConnTimeout:        90 * time.Second,
@@ -54,7 +54,7 @@ func newTransport(o Options) *http.Transport {
 // post makes one attempt to deliver and returns the status of the response. The error says why there was none. It is for the
 // log: it may name the host, and has no other part of the URL.
 func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id string, body []byte) (status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, respondWithin)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
 	if err != nil {
@@ -71,7 +71,7 @@ func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id strin
 		return 0, cause(err)
 	}
 	// The status has decided. What is read of the body only keeps the connection for the next delivery.
-	_, _ = io.CopyN(io.Discard, response.Body, answerMost)
+	_, _ = io.CopyN(io.Discard, response.Body, responseMost)
 	_ = response.Body.Close()
 	return response.StatusCode, nil
 }

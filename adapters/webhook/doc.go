@@ -23,7 +23,7 @@
 //
 // [New] returns a [Deliverer]. Its Set takes the endpoints, and its Run delivers until the context is done:
 //
-//	d := webhook.New(db.Webhooks(), webhook.Services{Apps: apps}, nil)
+//	d := webhook.New(db, webhook.Services{Apps: apps}, nil)
 //	if err := d.Set(ctx, endpoints); err != nil { … }
 //	go d.Run(ctx)
 //
@@ -43,7 +43,7 @@
 // 200 to 299 accepts the delivery. 410 switches the endpoint off until its URL or a secret changes; then deliveries go
 // on where they were. After any other status, and if there is none, the delivery is tried again: after 5 seconds,
 // and then after twice as long each time, up to 8 hours, ± 20 %. Later changes wait for it. It is skipped, with an
-// error in the log, when the change is three days old, or when the receiver has refused it with 400, 413 or 422 five times.
+// error in the log, when the change is three days old, or when the receiver has rejected it with 400, 413 or 422 five times.
 // While an endpoint fails, the changes that wait for it are skipped as they become three days old. An endpoint
 // that fails delays no other.
 //

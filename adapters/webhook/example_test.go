@@ -74,7 +74,7 @@ func Example_receiver() {
 	apps := appsvc.New(db, nil)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	d := webhook.New(webhook.NewRecords(db), webhook.Services{Apps: apps}, &webhook.Options{
+	d := webhook.New(db, webhook.Services{Apps: apps}, &webhook.Options{
 		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, // the receiver is on this machine
 	})
 	if err := d.Set(ctx, endpoints); err != nil {

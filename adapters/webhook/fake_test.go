@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -219,7 +219,7 @@ var errSilent = errors.New("never answers")
 // fixture is a store, two sources and receivers.
 type fixture struct {
 	t      *testing.T
-	store  webhookstore.Store
+	store  storage.Store
 	apps   *fakeSource
 	assets *fakeSource
 	to     *receivers
@@ -229,9 +229,45 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	f := &fixture{t: t, store: NewRecords(memory.New()), apps: newFakeSource("apps", "apps"), assets: newFakeSource("assets"), to: &receivers{t: t}, log: &syncBuffer{}}
+	f := &fixture{t: t, store: memory.New(), apps: newFakeSource("apps", "apps"), assets: newFakeSource("assets"), to: &receivers{t: t}, log: &syncBuffer{}}
 	f.assets.only = []string{"assets.changed"}
 	return f
+}
+
+// record returns a record as it is stored.
+func (f *fixture) record(key string) (text string) {
+	f.t.Helper()
+	if err := f.store.View(f.t.Context(), func(r storage.Reader) error {
+		values, err := r.Get(f.t.Context(), key)
+		if err == nil {
+			text = string(values[0])
+		}
+		return err
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+	return text
+}
+
+func (f *fixture) position(name string) string { return f.record(positionKey(name)) }
+
+// holder returns the process that holds the lease.
+func (f *fixture) holder() string { return holderOf(f.t, f.record(leaseKey)) }
+
+func holderOf(t *testing.T, record string) string {
+	var l leaseRecord
+	if err := json.Unmarshal([]byte(record), &l); err != nil {
+		t.Fatal(err)
+	}
+	return l.Holder
+}
+
+// putRecord puts a record.
+func putRecord(t *testing.T, db storage.Store, key string, value any) {
+	t.Helper()
+	if err := db.Update(t.Context(), space, storage.UpdateOptions{}, func(tx storage.Tx) error { return write(t.Context(), tx, key, value) }); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // process is a Deliverer that runs.
@@ -247,7 +283,7 @@ func (f *fixture) start(endpoints ...Endpoint) *process {
 	return f.startOn(f.store, f.to, endpoints...)
 }
 
-func (f *fixture) startOn(store webhookstore.Store, to http.RoundTripper, endpoints ...Endpoint) *process {
+func (f *fixture) startOn(store storage.Store, to http.RoundTripper, endpoints ...Endpoint) *process {
 	f.t.Helper()
 	d := newDeliverer(store, []source{f.apps, f.assets}, &Options{Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Observer: f.observer})
 	d.transport = to

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,16 +12,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // stalledStore is a store that a process cannot reach, or all of whose calls wait until resume is called.
 type stalledStore struct {
-	webhookstore.Store
+	storage.Store
 	mu   sync.Mutex
 	err  error
 	wait chan struct{}
-	// unknown is how many swaps are done and reported as ErrUnknown.
+	// unknown is how many updates are done and reported as ErrUnknown.
 	unknown int
 }
 
@@ -56,25 +58,25 @@ func (s *stalledStore) enter() error {
 	return s.err
 }
 
-func (s *stalledStore) Get(ctx context.Context, name string) ([]byte, error) {
+func (s *stalledStore) View(ctx context.Context, fn func(storage.Reader) error) error {
 	if err := s.enter(); err != nil {
-		return nil, err
+		return err
 	}
-	return s.Store.Get(ctx, name)
+	return s.Store.View(ctx, fn)
 }
 
-func (s *stalledStore) Swap(ctx context.Context, name string, prev, next []byte) (bool, error) {
+func (s *stalledStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	if err := s.enter(); err != nil {
-		return false, err
+		return err
 	}
-	swapped, err := s.Store.Swap(ctx, name, prev, next)
+	err := s.Store.Update(ctx, space, o, fn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.unknown > 0 {
 		s.unknown--
-		return false, webhookstore.ErrUnknown
+		return storage.ErrUnknown
 	}
-	return swapped, err
+	return err
 }
 
 // One of several processes delivers. When it ends, another goes on soon; when it dies, within 30 seconds.
@@ -138,7 +140,7 @@ func TestAHolderThatCannotRenewStopsInTime(t *testing.T) {
 					defer inFlight.Add(-1)
 					posted.Add(1)
 					select { // a receiver that takes its time, as long as it may
-					case <-time.After(answerWithin - time.Millisecond):
+					case <-time.After(respondWithin - time.Millisecond):
 						return f.to.RoundTrip(r)
 					case <-r.Context().Done():
 						return nil, r.Context().Err()
@@ -182,29 +184,49 @@ func TestAStalledHolderMovesNoPosition(t *testing.T) {
 		settle()
 		f.expect("the first", "a:1 a:2")
 		f.to.set(func(d delivery) (int, error) { return 0, errSilent })
-		position := func() string {
-			text, err := f.store.Get(t.Context(), to("a").stored())
-			if err != nil {
-				t.Error(err)
-			}
-			return string(text)
-		}
-		before := position()
-		for begun := time.Now(); position() == before && time.Since(begun) < time.Minute; {
+		before := f.record(leaseKey)
+		for begun := time.Now(); f.holder() == holderOf(t, before) && time.Since(begun) < time.Minute; {
 			time.Sleep(time.Second)
 		}
-		taken := position() // by the second, which is in the middle of its first attempt
-		if taken == before || strings.Contains(taken, `"failed"`) {
+		if f.holder() == holderOf(t, before) {
+			t.Fatal("the second has not taken over")
+		}
+		taken := f.position("a") // the second is in the middle of its first attempt
+		if strings.Contains(taken, `"failed"`) {
 			t.Fatalf("the second has not just taken over: %s", taken)
 		}
-		resume() // and so its Swap is done now
+		resume() // and so its update is done now
 		settle()
-		if now := position(); now != taken {
+		if now := f.position("a"); now != taken {
 			t.Errorf("the position is %s, want %s", now, taken)
 		}
 		first.end()
 		second.end()
 	})
+}
+
+// Each write tests the lease: one that comes late, after another process has taken it, changes nothing. Of two that take it from the
+// same holder one succeeds.
+func TestWritesTestTheLease(t *testing.T) {
+	db := memory.New()
+	quiet := slog.New(slog.DiscardHandler)
+	first, err := acquire(t.Context(), db, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := leaseRecord{first.holder, 1}
+	second, third := &lease{db: db, log: quiet, holder: "second"}, &lease{db: db, log: quiet, holder: "third"}
+	if err := second.replace(t.Context(), seen, second.holder); err != nil {
+		t.Fatal(err)
+	}
+	if err := third.replace(t.Context(), seen, third.holder); !errors.Is(err, errLost) {
+		t.Errorf("the third took what the second has: %v", err)
+	}
+	ran := false
+	err = first.update(t.Context(), func(storage.Tx, leaseRecord) error { ran = true; return nil })
+	if !errors.Is(err, errLost) || ran {
+		t.Errorf("the first writes without the lease: %v, %t", err, ran)
+	}
 }
 
 // After a write of unknown outcome the process looks at what is stored: the write is not lost, and is not taken for one of

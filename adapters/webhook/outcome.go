@@ -31,7 +31,7 @@ func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcom
 	case err == nil && status >= 200 && status <= 299:
 		log.Debug("webhook: delivered")
 		w.p.Failed, w.p.Until = 0, 0
-		w.pass(q)
+		w.advance(q)
 		return Delivered
 	case err == nil && status == http.StatusGone:
 		log.Warn("webhook: the receiver answered 410: nothing more is delivered until its url or its secret changes")
@@ -39,16 +39,16 @@ func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcom
 		return Disabled
 	}
 	w.p.Failed++
-	if err == nil && refuses(status) {
-		w.p.Refused++
+	if err == nil && rejects(status) {
+		w.p.Rejected++
 	}
 	pause := time.Duration(float64(wait(w.p.Failed)) * (1 - jitter + 2*jitter*rand.Float64()))
 	w.p.Until = time.Now().Add(pause).UnixMilli()
 	switch {
-	case w.p.Refused >= mostRefusals:
+	case w.p.Rejected >= mostRejections:
 		// The endpoint works and does not want this change, so the next one need not wait.
 		w.p.Failed, w.p.Until = 0, 0
-		w.skip(q, fmt.Sprintf("refused %d times", mostRefusals))
+		w.skip(q, fmt.Sprintf("rejected %d times", mostRejections))
 		return Skipped
 	case time.Since(q.ahead[0].At) >= keepTrying:
 		w.skip(q, "too old")
@@ -62,5 +62,5 @@ func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcom
 func (w *worker) skip(q *queue, why string) {
 	c := q.ahead[0].change
 	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type, "at", c.At.UTC())
-	w.pass(q)
+	w.advance(q)
 }

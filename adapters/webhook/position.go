@@ -6,22 +6,20 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // position is what is stored of an endpoint: how far its deliveries are, and when the next attempt is due. It is
-// stored under the endpoint's name.
+// stored under the endpoint's name, and written by the process that holds the lease alone once it is there.
 type position struct {
-	// Term is random for each time that a process takes the lease. A process that takes over replaces it first, so
-	// that the one before cannot replace the position any more.
-	Term string `json:"term"`
 	// Key is random and makes the ids of deliveries. With it the same change has the same id at each attempt,
 	// whichever process makes it.
 	Key []byte `json:"key"`
-	// Receiver is a digest of the URL and the secrets. When it changes, Off, Failed, Refused and Until go back to zero: they
+	// Receiver is a digest of the URL and the secrets. When it changes, Off, Failed, Rejected and Until go back to zero: they
 	// tell about the receiver before.
 	Receiver string `json:"receiver"`
 	// Sources are the sources whose feeds the endpoint reads, with their scope, and Marks says how far, by the name of the
@@ -29,10 +27,10 @@ type position struct {
 	Sources map[string]string `json:"sources"`
 	Marks   map[string]mark   `json:"marks"`
 
-	Off     bool  `json:"off,omitempty"`     // the receiver answered 410
-	Failed  int   `json:"failed,omitempty"`  // attempts since one was accepted, a change was given up as refused, or the receiver changed
-	Refused int   `json:"refused,omitempty"` // attempts at the next change that were refused as such
-	Until   int64 `json:"until,omitempty"`   // the next attempt is due then, in milliseconds since the epoch
+	Off      bool  `json:"off,omitempty"`      // the receiver answered 410
+	Failed   int   `json:"failed,omitempty"`   // attempts since one was accepted, a change was rejected too often, or the receiver changed
+	Rejected int   `json:"rejected,omitempty"` // attempts at the next change that the receiver rejected
+	Until    int64 `json:"until,omitempty"`    // the next attempt is due then, in milliseconds since the epoch
 }
 
 // mark is how far the deliveries of a feed are. Times are milliseconds since the epoch.
@@ -43,9 +41,6 @@ type mark struct {
 	// beginning: changes before this time count as delivered, and are passed over.
 	Since int64 `json:"since,omitempty"`
 }
-
-// stored is the name under which an endpoint's position is stored.
-func (e Endpoint) stored() string { return "endpoint/" + e.Name }
 
 // receiver returns a digest of the URL and the secrets. It is an HMAC with the secrets as keys, so it does not reveal them.
 func (e Endpoint) receiver() string {
@@ -63,24 +58,13 @@ func (e Endpoint) newPosition() position {
 	return p
 }
 
-// readPosition decodes a stored position.
-func readPosition(text []byte) (p position, err error) {
-	if err := json.Unmarshal(text, &p); err != nil {
-		return p, fmt.Errorf("the stored position is damaged: %w", err)
-	}
-	if p.Sources == nil || p.Marks == nil {
-		return p, errors.New("the stored position is damaged: it has no sources")
-	}
-	return p, nil
-}
-
 // text encodes the position. Equal positions have equal texts, since the members of maps are sorted.
-func (p position) text() []byte {
+func (p position) text() string {
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic("webhook: " + err.Error()) // a position has nothing that cannot be marshaled
 	}
-	return text
+	return string(text)
 }
 
 // id returns the webhook-id of a change: an HMAC of the feed and its cursor. So every attempt, by whichever process,
@@ -100,19 +84,36 @@ func (p *position) forget(source string, but []feed) {
 	}
 }
 
+// readPosition returns the stored position of an endpoint, and reports whether there is one.
+func (d *Deliverer) readPosition(ctx context.Context, e Endpoint) (p position, found bool, err error) {
+	err = d.db.View(ctx, func(r storage.Reader) (err error) {
+		p = position{}
+		found, err = read(ctx, r, positionKey(e.Name), &p)
+		return err
+	})
+	if err == nil && found && (p.Sources == nil || p.Marks == nil) {
+		err = fmt.Errorf("the record %q is damaged: it has no sources", positionKey(e.Name))
+	}
+	return p, found, err
+}
+
 // register stores the position of an endpoint that the store does not know yet.
 func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
-	known, err := d.store.Get(ctx, e.stored())
-	if err != nil || known != nil {
+	_, known, err := d.readPosition(ctx, e)
+	if err != nil || known {
 		return err
 	}
 	p := e.newPosition()
 	if err := d.begin(ctx, e, &p); err != nil {
 		return err
 	}
-	// If the value is there by now, another process has registered the same name.
-	_, err = d.store.Swap(ctx, e.stored(), nil, p.text())
-	return err
+	return d.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
+		// If it is there by now, another process has registered the same name.
+		if known, err := read(ctx, t, positionKey(e.Name), new(position)); known || err != nil {
+			return err
+		}
+		return write(ctx, t, positionKey(e.Name), p)
+	})
 }
 
 // begin brings the sources of a position in line with the endpoint. It removes the sources and feeds that the endpoint no

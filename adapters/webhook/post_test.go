@@ -145,7 +145,7 @@ func (r reading) Read(p []byte) (int, error) {
 type endless struct{ n int }
 
 func (e *endless) Read(p []byte) (int, error) {
-	if e.n > 100*answerMost {
+	if e.n > 100*responseMost {
 		return 0, io.EOF
 	}
 	e.n += len(p)
@@ -155,19 +155,19 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestPostReadsNoMoreThanItMust(t *testing.T) {
 	body := new(endless)
 	status, err := post(t.Context(), answer{body}, at("https://a/"), "msg_1", []byte("{}"))
-	if err != nil || status != 200 || body.n > answerMost {
+	if err != nil || status != 200 || body.n > responseMost {
 		t.Errorf("%d, %v: %d bytes were read", status, err, body.n)
 	}
-	short := bytes.NewReader(make([]byte, answerMost))
+	short := bytes.NewReader(make([]byte, responseMost))
 	if _, err := post(t.Context(), answer{short}, at("https://a/"), "msg_1", []byte("{}")); err != nil || short.Len() != 0 {
 		t.Errorf("%v: %d bytes were left", err, short.Len())
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Long", strings.Repeat("CANARY", answerMost/6))
+		w.Header().Set("X-Long", strings.Repeat("CANARY", responseMost/6))
 	}))
 	defer server.Close()
 	if status, err := post(t.Context(), newTransport(Options{Allow: loopback}), at(server.URL), "msg_1", []byte("{}")); err == nil || strings.Contains(err.Error(), "CANARY") {
-		t.Errorf("a header of more than %d bytes: %d, %v", answerMost, status, err)
+		t.Errorf("a header of more than %d bytes: %d, %v", responseMost, status, err)
 	}
 }
 

@@ -7,16 +7,16 @@ import (
 
 // When a failed delivery is tried again, and when a change is given up.
 const (
-	firstWait    = 5 * time.Second
-	longestWait  = 8 * time.Hour
-	jitter       = 0.2                // each wait is longer or shorter by up to this part of it
-	keepTrying   = 3 * 24 * time.Hour // from the change on
-	mostRefusals = 5                  // attempts at one change that the receiver refuses, see refuses
+	firstWait      = 5 * time.Second
+	longestWait    = 8 * time.Hour
+	jitter         = 0.2                // each wait is longer or shorter by up to this part of it
+	keepTrying     = 3 * 24 * time.Hour // from the change on
+	mostRejections = 5                  // attempts at one change that the receiver rejects, see rejects
 )
 
 // wait returns the time between a failed attempt and the next, without the jitter. It begins with firstWait and doubles with
 // each failure, up to longestWait. failed is how many attempts at the endpoint have failed since one was accepted, a change was
-// given up as refused, or the receiver changed. It counts attempts at all changes, so an endpoint that is down is not asked more
+// rejected too often, or the receiver changed. It counts attempts at all changes, so an endpoint that is down is not asked more
 // often because many changes wait for it.
 func wait(failed int) time.Duration {
 	d := firstWait
@@ -28,8 +28,8 @@ func wait(failed int) time.Duration {
 	return d
 }
 
-// refuses reports whether a status says that the receiver does not want this change, rather than that it has a problem: 400,
-// 413 and 422. The same change would be refused again, so it is given up after few attempts.
-func refuses(status int) bool {
+// rejects reports whether a status says that the receiver does not want this change, rather than that it has a problem: 400,
+// 413 and 422. The same change would be rejected again, so it is given up after few attempts.
+func rejects(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
 }

@@ -2,19 +2,18 @@ package webhook
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
-	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Options configure a Deliverer. The zero value of each field means its default.
@@ -37,7 +36,7 @@ type Options struct {
 // While it delivers, it runs one worker for each endpoint. A worker reads the feeds that its endpoint gets, posts one change
 // after the other, and stores after each how far it is (see position).
 type Deliverer struct {
-	store     webhookstore.Store
+	db        storage.Store
 	sources   []source
 	transport http.RoundTripper
 	log       *slog.Logger
@@ -45,8 +44,8 @@ type Deliverer struct {
 
 	mu        sync.Mutex
 	endpoints []Endpoint
-	changed   chan struct{}        // closed when the endpoints change
-	progress  map[string]*progress // of the endpoints that this process delivers to, by name
+	changed   chan struct{}      // closed when the endpoints change
+	workers   map[string]*worker // by the names of their endpoints; none while another process delivers
 }
 
 // Services are the services whose changes are delivered. One that is nil is left out.
@@ -55,10 +54,10 @@ type Services struct {
 	Assets *assets.Service
 }
 
-// New returns a Deliverer of the changes of these services. store keeps the positions; it must belong to the same store
-// as the services (the method Webhooks of a driver's DB). The Deliverer has no endpoints yet: call Set, and then Run.
+// New returns a Deliverer of the changes of these services. db keeps the positions; it must be the store
+// of the services. The Deliverer has no endpoints yet: call Set, and then Run.
 // It is safe for concurrent use; opts may be nil.
-func New(store webhookstore.Store, services Services, opts *Options) *Deliverer {
+func New(db storage.Store, services Services, opts *Options) *Deliverer {
 	var sources []source
 	if services.Apps != nil {
 		sources = append(sources, appSource{services.Apps})
@@ -66,11 +65,11 @@ func New(store webhookstore.Store, services Services, opts *Options) *Deliverer 
 	if services.Assets != nil {
 		sources = append(sources, assetSource{services.Assets})
 	}
-	return newDeliverer(store, sources, opts)
+	return newDeliverer(db, sources, opts)
 }
 
 // newDeliverer is New for any sources.
-func newDeliverer(store webhookstore.Store, sources []source, opts *Options) *Deliverer {
+func newDeliverer(db storage.Store, sources []source, opts *Options) *Deliverer {
 	var o Options
 	if opts != nil {
 		o = *opts
@@ -78,7 +77,7 @@ func newDeliverer(store webhookstore.Store, sources []source, opts *Options) *De
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Deliverer{store: store, sources: sources, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{})}
+	return &Deliverer{db: db, sources: sources, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{}), workers: map[string]*worker{}}
 }
 
 // Set replaces the endpoints, also while Run runs. Their names must differ, as those that Parse returns do. An endpoint whose
@@ -110,12 +109,12 @@ func (d *Deliverer) current() ([]Endpoint, <-chan struct{}) {
 func (d *Deliverer) Run(ctx context.Context) error {
 	defer d.closeIdle()
 	for d.awaitEndpoints(ctx) {
-		l, err := acquire(ctx, d.store, d.log)
+		l, err := acquire(ctx, d.db, d.log)
 		if err != nil {
 			return nil // ctx is done
 		}
 		d.log.Info("webhooks: this process delivers")
-		l.while(ctx, func(held context.Context, lose context.CancelCauseFunc) { d.deliver(ctx, held, lose) })
+		l.while(ctx, func(held context.Context, lose context.CancelCauseFunc) { d.deliver(ctx, held, l, lose) })
 		if ctx.Err() == nil {
 			d.log.Warn("webhooks: another process delivers, or the store could not be reached")
 		}
@@ -145,35 +144,26 @@ func (d *Deliverer) awaitEndpoints(ctx context.Context) bool {
 	return false
 }
 
-// running is a worker in its goroutine, as deliver knows it.
-type running struct {
-	endpoint Endpoint
-	cancel   context.CancelFunc // tells the worker to stop
-	stopped  bool               // it was told to stop
-	ended    chan struct{}      // closed when its goroutine has ended
-}
-
-// stop lets the worker complete its delivery and end.
-func (r *running) stop() {
-	r.stopped = true
-	r.cancel()
-}
-
 // deliver runs a worker for each endpoint until ctx or held is done, and waits for all of them to end. lose ends held.
-func (d *Deliverer) deliver(ctx, held context.Context, lose context.CancelCauseFunc) {
-	workers, term := map[string]*running{}, rand.Text()
-	defer d.clearProgress()
+func (d *Deliverer) deliver(ctx, held context.Context, l *lease, lose context.CancelCauseFunc) {
+	var running sync.WaitGroup
 	defer func() {
-		for _, r := range workers {
-			r.stop()
-		}
-		for _, r := range workers {
-			<-r.ended
-		}
+		running.Wait()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		clear(d.workers)
 	}()
 	for {
-		endpoints, changed := d.current()
-		d.adjust(ctx, held, lose, workers, endpoints, term)
+		d.mu.Lock()
+		changed := d.changed
+		for _, e := range d.endpoints {
+			if d.workers[e.Name] == nil {
+				w := &worker{d: d, lease: l, log: d.log.With("webhook", e.Name)}
+				d.workers[e.Name] = w // and it stays there: the endpoint may come back
+				running.Go(func() { w.work(ctx, held, lose, e.Name) })
+			}
+		}
+		d.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -184,43 +174,26 @@ func (d *Deliverer) deliver(ctx, held context.Context, lose context.CancelCauseF
 	}
 }
 
-// adjust stops the workers of endpoints that were removed or changed, and starts those of new ones. A worker of a
-// changed endpoint begins when the one before has completed its delivery; nobody else waits for that.
-func (d *Deliverer) adjust(ctx, held context.Context, lose context.CancelCauseFunc, workers map[string]*running, endpoints []Endpoint, term string) {
-	for name, r := range workers {
-		if !slices.ContainsFunc(endpoints, func(e Endpoint) bool { return e.Name == name }) {
-			r.stop() // and stays in workers: a later one of the same name waits for its end
-		}
-	}
-	for _, e := range endpoints {
-		before := workers[e.Name]
-		if before != nil && !before.stopped && before.endpoint.equal(e) {
-			continue
-		}
-		if before != nil {
-			before.stop()
-		}
-		stopped, cancel := context.WithCancel(ctx)
-		r := &running{endpoint: e, cancel: cancel, ended: make(chan struct{})}
-		workers[e.Name] = r
-		progress := d.startProgress(e.Name)
-		go func() {
-			defer close(r.ended)
-			if before != nil {
-				<-before.ended
-			}
-			w := worker{d: d, e: e, term: term, log: d.log.With("webhook", e.Name), progress: progress}
-			if err := w.run(stopped, held); errors.Is(err, errLost) {
-				lose(err)
-			}
-		}()
-	}
+// Progress is how far the deliveries to an endpoint are.
+type Progress struct {
+	Endpoint string    // its name
+	Waiting  time.Time // of the oldest change that is known and not delivered yet; zero = there is none, or Disabled
+	Disabled bool      // the receiver answered 410, and gets nothing until its url or its secret changes
 }
 
-// equal reports whether two endpoints are the same in all members.
-func (e Endpoint) equal(o Endpoint) bool {
-	return e.Name == o.Name && e.receiver() == o.receiver() && same(e.Types, o.Types) && same(e.Groups, o.Groups)
+// Progress returns how far the deliveries to each endpoint are, in the order of Set. It is empty if this process does
+// not deliver: another one may.
+func (d *Deliverer) Progress() (all []Progress) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.endpoints {
+		if w := d.workers[e.Name]; w != nil {
+			p := Progress{Endpoint: e.Name, Disabled: w.off.Load()}
+			if since := w.since.Load(); since != 0 {
+				p.Waiting = time.UnixMilli(since)
+			}
+			all = append(all, p)
+		}
+	}
+	return all
 }
-
-// same is slices.Equal for lists where nil, which stands for all, differs from an empty one.
-func same(a, b []string) bool { return (a == nil) == (b == nil) && slices.Equal(a, b) }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // When feeds are read, and when positions are stored.
@@ -22,29 +25,55 @@ const (
 	overlap = 5 * time.Minute
 )
 
-// worker delivers to one endpoint: one change after the other, in the order of the feed, or by time where there are
-// several feeds. It reads ahead into queues, attempts the first change until the receiver accepts it or it is given up,
-// and stores the position after each attempt. All its methods run in one goroutine.
+// worker delivers to the endpoint of one name while this process holds the lease: one change after the other, in the order of the feed,
+// or by time where there are several feeds. It reads ahead into queues, attempts the first change until the receiver accepts it or it is
+// given up, and stores the position after each attempt. Its fields are used in one goroutine, except for those that Progress reads.
 //
 // run loads the position and then calls step again and again. Each step finds the next change (next, which calls refresh and
 // fill), posts it (attempt), decides what the response means for the position (judge), and stores the position (save). If
 // there is no change, the step waits for one (idle).
 type worker struct {
-	d        *Deliverer
-	e        Endpoint
-	term     string // position.Term of this process
-	log      *slog.Logger
-	progress *progress
+	d     *Deliverer
+	lease *lease
+	e     Endpoint
+	log   *slog.Logger
 
-	stored  []byte    // the position as it is stored
-	p       position  // as it is now
-	passed  int       // changes that it has moved past since it was stored
-	savedAt time.Time // when it was stored
+	since atomic.Int64 // time of the oldest change that is not delivered yet, in milliseconds since the epoch; 0 = there is none
+	off   atomic.Bool  // the position's Off
+
+	p       position // as it is now
+	stored  string   // as it is stored; "" = it was not read yet
+	passed  int      // changes that it has moved past since it was stored
+	savedAt time.Time
 	queues  []*queue
 	readAt  time.Time // when refresh last asked the sources for their feeds
-	// unchanged has for each source, in the order of Deliverer.sources, the channel that wakes returned before the source was last
-	// read to its end. As long as it is open, the source has nothing new. nil = all sources are to be read.
-	unchanged []<-chan struct{}
+	// seen has for each source, in the order of Deliverer.sources, its channel from before it was last read. As long as that is
+	// open, the source has nothing new. nil = the source is to be read.
+	seen []<-chan struct{}
+}
+
+// work delivers to the endpoint of the worker's name, as Set has it, until ctx or held is done. When the endpoints change, a delivery
+// that is under way is completed first. lose is called if another process has taken over.
+func (w *worker) work(ctx, held context.Context, lose context.CancelCauseFunc, name string) {
+	for ctx.Err() == nil && held.Err() == nil {
+		endpoints, changed := w.d.current()
+		stopped, stop := context.WithCancel(ctx)
+		go func() {
+			defer stop()
+			select {
+			case <-changed:
+			case <-held.Done():
+			case <-stopped.Done():
+			}
+		}()
+		if at := slices.IndexFunc(endpoints, func(e Endpoint) bool { return e.Name == name }); at >= 0 {
+			w.e = endpoints[at]
+			if err := w.run(stopped, held); errors.Is(err, errLost) {
+				lose(err)
+			}
+		}
+		<-stopped.Done()
+	}
 }
 
 // queue is a feed with the changes of it that were read and not delivered yet.
@@ -64,7 +93,7 @@ type waiting struct {
 
 // run delivers until stopped is done. held is done when this process has lost the lease, and stopped is done soon after that.
 // A delivery that is under way is completed when stopped is done, and given up when held is done. run returns errLost
-// if another process has changed the position. Any other error is of the last save; errors before that are logged, and the
+// if another process has taken over. Any other error is of the last save; errors before that are logged, and the
 // worker begins anew with the stored position.
 func (w *worker) run(stopped, held context.Context) error {
 	for failed := 0; stopped.Err() == nil; {
@@ -85,43 +114,38 @@ func (w *worker) run(stopped, held context.Context) error {
 			failed++
 		}
 	}
-	if w.dirty() && held.Err() == nil {
+	if w.stored != "" && held.Err() == nil {
 		return w.save(held)
 	}
 	return nil
 }
 
-// load reads the position, adapts it to what has changed in the endpoint, and stores it with the term of this process.
-// From then on an earlier holder of the lease can no longer replace it.
+// load reads the position and adapts it to what has changed in the endpoint.
 func (w *worker) load(ctx context.Context) error {
-	text, err := w.d.store.Get(ctx, w.e.stored())
+	w.stored, w.queues, w.seen = "", nil, make([]<-chan struct{}, len(w.d.sources))
+	p, found, err := w.d.readPosition(ctx, w.e)
 	if err != nil {
 		return err
 	}
-	w.p = w.e.newPosition()
-	if text != nil {
-		if w.p, err = readPosition(text); err != nil {
-			return err
-		}
+	if !found { // somebody has deleted the record since Set
+		p = w.e.newPosition()
 	}
+	w.p, w.stored = p, p.text()
 	if r := w.e.receiver(); w.p.Receiver != r {
-		w.p.Receiver, w.p.Off, w.p.Failed, w.p.Refused, w.p.Until = r, false, 0, 0, 0
+		w.p.Receiver, w.p.Off, w.p.Failed, w.p.Rejected, w.p.Until = r, false, 0, 0, 0
 	}
+	w.off.Store(w.p.Off)
 	if err := w.d.begin(ctx, w.e, &w.p); err != nil {
 		return err
 	}
-	w.p.Term, w.stored, w.queues, w.unchanged = w.term, text, nil, nil
 	return w.save(ctx)
 }
 
-// dirty reports whether the position has moved since it was stored.
-func (w *worker) dirty() bool { return w.stored != nil && string(w.stored) != string(w.p.text()) }
-
-// save stores the position if it has moved. It returns errLost if another process has stored one meanwhile.
+// save stores the position if it has moved. It returns errLost if this process no longer holds the lease.
 func (w *worker) save(ctx context.Context) error {
 	next := w.p.text()
-	if string(next) != string(w.stored) {
-		if err := put(ctx, w.d.store, w.log, w.e.stored(), w.stored, next); err != nil {
+	if next != w.stored {
+		if err := w.lease.update(ctx, func(t storage.Tx, _ leaseRecord) error { return write(ctx, t, positionKey(w.e.Name), w.p) }); err != nil {
 			return err
 		}
 	}
@@ -133,13 +157,11 @@ func (w *worker) save(ctx context.Context) error {
 // waits for stopped.
 func (w *worker) step(stopped, held context.Context) error {
 	if w.p.Off {
-		w.progress.since.Store(0)
-		w.progress.off.Store(true)
+		w.since.Store(0)
+		w.off.Store(true)
 		<-stopped.Done()
 		return nil
 	}
-	// The channels come first: a change that is committed after the feeds were read closes one of them.
-	woken := w.wakes()
 	q, err := w.next(held)
 	if err != nil {
 		return err
@@ -150,25 +172,12 @@ func (w *worker) step(stopped, held context.Context) error {
 		}
 	}
 	if q == nil {
-		w.progress.since.Store(0)
-		w.unchanged = woken
+		w.since.Store(0)
 		w.idle(stopped)
 		return nil
 	}
-	w.progress.since.Store(q.ahead[0].At.UnixMilli())
+	w.since.Store(q.ahead[0].At.UnixMilli())
 	return w.attempt(stopped, held, q)
-}
-
-// wakes returns a channel for each source that is closed when the source may have new changes, nil for a source that
-// the endpoint does not want.
-func (w *worker) wakes() []<-chan struct{} {
-	out := make([]<-chan struct{}, len(w.d.sources))
-	for i, s := range w.d.sources {
-		if s.wants(w.e) {
-			out[i] = s.changed()
-		}
-	}
-	return out
 }
 
 // idle waits until a source may have a change, at most until it is time to store the position. After that time all
@@ -176,7 +185,7 @@ func (w *worker) wakes() []<-chan struct{} {
 func (w *worker) idle(stopped context.Context) {
 	ctx, cancel := context.WithTimeout(stopped, storeAfter)
 	defer cancel()
-	for _, c := range w.unchanged {
+	for _, c := range w.seen {
 		go func() {
 			select {
 			case <-c:
@@ -187,22 +196,9 @@ func (w *worker) idle(stopped context.Context) {
 	}
 	<-ctx.Done()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		w.unchanged = nil
+		clear(w.seen)
 	}
 	_ = sleep(stopped, time.Until(w.readAt.Add(readEvery)))
-}
-
-// isUnchanged reports whether a source has nothing new.
-func (w *worker) isUnchanged(source int) bool {
-	if w.unchanged == nil {
-		return false
-	}
-	select {
-	case <-w.unchanged[source]:
-		return false
-	default:
-		return true
-	}
 }
 
 // next returns the queue whose first change is the next to deliver, or nil if there is none. That is the oldest of the first
@@ -231,13 +227,15 @@ func (w *worker) refresh(ctx context.Context) error {
 		return nil
 	}
 	for i, s := range w.d.sources {
-		if !s.wants(w.e) || w.isUnchanged(i) {
+		if !s.wants(w.e) || w.seen[i] != nil && !closed(w.seen[i]) {
 			continue
 		}
+		changed := s.changed() // before the feeds are read: a change that is committed afterwards closes it
 		feeds, err := s.feeds(ctx, w.e)
 		if err != nil {
 			return err
 		}
+		w.seen[i] = changed
 		for _, f := range feeds {
 			if !slices.ContainsFunc(w.queues, func(q *queue) bool { return q.name == f.name }) {
 				w.queues = append(w.queues, &queue{feed: f, source: i})
@@ -249,6 +247,16 @@ func (w *worker) refresh(ctx context.Context) error {
 	}
 	w.readAt = time.Now()
 	return nil
+}
+
+// closed reports whether a channel is closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // fill reads a page of the feed into its queue. Changes that the endpoint does not get only move the mark. If the feed no
@@ -296,11 +304,11 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 	return nil
 }
 
-// pass removes the first change from a queue and moves the position past it. The position is stored afterwards. If the
+// advance removes the first change from a queue and moves the position past it. The position is stored afterwards. If the
 // process is killed before that, the change is delivered again, with the same id.
-func (w *worker) pass(q *queue) {
+func (w *worker) advance(q *queue) {
 	w.p.Marks[q.name] = q.ahead[0].after
-	w.p.Refused = 0
+	w.p.Rejected = 0
 	w.passed++
 	q.ahead[0] = waiting{}
 	q.ahead = q.ahead[1:]

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -125,18 +126,12 @@ func TestAClockThatIsAheadDelaysNothingForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.start(to("a")).end()
-		text, err := f.store.Get(t.Context(), to("a").stored())
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := readPosition(text)
-		if err != nil {
+		var p position
+		if err := json.Unmarshal([]byte(f.position("a")), &p); err != nil {
 			t.Fatal(err)
 		}
 		p.Failed, p.Until = 1, time.Now().Add(1000*time.Hour).UnixMilli()
-		if swapped, err := f.store.Swap(t.Context(), to("a").stored(), text, p.text()); err != nil || !swapped {
-			t.Fatal(swapped, err)
-		}
+		putRecord(t, f.store, positionKey("a"), p)
 		f.apps.add("apps", "tag.set", 1)
 		again := f.start(to("a"))
 		time.Sleep(longestWait * 13 / 10)
@@ -220,7 +215,7 @@ func TestRetries(t *testing.T) {
 				}
 				lasts := time.Duration(0)
 				if name == "nothing at all" {
-					lasts = answerWithin
+					lasts = respondWithin
 				}
 				for i, d := range waits(ill) {
 					if want := min(firstWait<<i, longestWait); i < 20 && !within(d-lasts, want) && d-lasts < want {
@@ -284,8 +279,8 @@ func TestRefusedChanges(t *testing.T) {
 					f.apps.add("apps", "tag.set", i)
 				}
 				time.Sleep(10 * time.Minute)
-				f.expect("refused", "a:1 a:1 a:1 a:1 a:1 a:2 a:2 a:2 a:2 a:2 a:3")
-				if log := f.log.String(); strings.Count(log, "refused 5 times") != 2 {
+				f.expect("rejected", "a:1 a:1 a:1 a:1 a:1 a:2 a:2 a:2 a:2 a:2 a:3")
+				if log := f.log.String(); strings.Count(log, "rejected 5 times") != 2 {
 					t.Error(log)
 				}
 				p.end()
@@ -528,13 +523,7 @@ func TestThePositionMovesWithoutDeliveries(t *testing.T) {
 		f.apps.removed = 10
 		f.apps.mu.Unlock()
 		// The process is killed: nothing that it does from here on reaches the store.
-		has := func(want string) bool {
-			text, err := f.store.Get(t.Context(), to("a").stored())
-			if err != nil {
-				t.Error(err)
-			}
-			return strings.Contains(string(text), want)
-		}
+		has := func(want string) bool { return strings.Contains(f.position("a"), want) }
 		stored := func(want string) {
 			t.Helper()
 			if !has(want) {
@@ -630,11 +619,11 @@ func TestSecretsAreNowhere(t *testing.T) {
 		}
 		time.Sleep(keepTrying)
 		p.end()
-		text, err := f.store.Get(t.Context(), to("a").stored())
-		if err != nil || len(text) == 0 {
-			t.Error(err)
+		text := f.position("a")
+		if text == "" {
+			t.Error("there is no position")
 		}
-		for what, text := range map[string]string{"the log": f.log.String(), "the store": string(text), "the Deliverer": fmt.Sprintf("%+v", p.endpoints[0].Secrets)} {
+		for what, text := range map[string]string{"the log": f.log.String(), "the store": text, "the Deliverer": fmt.Sprintf("%+v", p.endpoints[0].Secrets)} {
 			for _, secret := range []string{"CANARY", canary[6:], "CCCCCCCC", "67 67 67"} {
 				if strings.Contains(text, secret) {
 					t.Errorf("%s holds %q: %s", what, secret, text)
@@ -703,7 +692,7 @@ func TestALostLeaseIsNoFault(t *testing.T) {
 		lose()
 		stopped, stop := cancelable(t)
 		time.AfterFunc(time.Minute, stop)
-		w := worker{d: d, e: to("a"), log: d.log, progress: new(progress)}
+		w := worker{d: d, e: to("a"), log: d.log}
 		if err := w.run(stopped, held); err != nil || f.log.String() != "" {
 			t.Errorf("%v, log: %s", err, f.log)
 		}

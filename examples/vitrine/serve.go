@@ -168,7 +168,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		reloads = append(reloads, reload{"the certificate and its key", set.cert.read})
 	}
 	if set.hooks.file != "" {
-		d, stop, err := set.hooks.deliver(ctx, s.webhooks, services, log, figures.ofWebhooks())
+		d, stop, err := set.hooks.deliver(ctx, s.db, services, log, figures.ofWebhooks())
 		if err != nil {
 			return err
 		}

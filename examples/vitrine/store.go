@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/adapters/webhook"
-	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -59,12 +57,11 @@ func absent(db string) bool {
 // store is the open store that -db names, whichever driver it has. close must be called.
 type store struct {
 	archive.Stores
-	db       storage.Store
-	webhooks webhookstore.Store
-	ping     func(context.Context) error
-	close    func() error
-	reset    func(context.Context) error // the feeds of changes
-	driver   any                         // the DB of a driver
+	db     storage.Store
+	ping   func(context.Context) error
+	close  func() error
+	reset  func(context.Context) error // the feeds of changes
+	driver any                         // the DB of a driver
 }
 
 // storeOf returns the store with what is in db. The driver is db as its package has it.
@@ -76,7 +73,7 @@ func storeOf(db storage.Store, driver any) *store {
 		})
 	}
 	reset := func(ctx context.Context) error { return storage.RenewIdentity(ctx, db) }
-	return &store{archive.StoresIn(db), db, webhook.NewRecords(db), ping, db.Close, reset, driver}
+	return &store{archive.StoresIn(db), db, ping, db.Close, reset, driver}
 }
 
 // newMemory returns an empty store in memory.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/vitrine-go/vitrine/adapters/webhook"
-	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Usages of the flags of serve that are about webhooks.
@@ -64,8 +64,8 @@ func (p *program) readAgain(ctx context.Context, file string, d *webhook.Deliver
 
 // deliver starts a Deliverer, which delivers changes until stop is called or ctx is done. stop waits for the deliveries that
 // are under way.
-func (s webhookSettings) deliver(ctx context.Context, store webhookstore.Store, services webhook.Services, log *slog.Logger, observer func(webhook.Attempt)) (d *webhook.Deliverer, stop func(), err error) {
-	d = webhook.New(store, services, &webhook.Options{Allow: s.allow, Log: log, Observer: observer})
+func (s webhookSettings) deliver(ctx context.Context, db storage.Store, services webhook.Services, log *slog.Logger, observer func(webhook.Attempt)) (d *webhook.Deliverer, stop func(), err error) {
+	d = webhook.New(db, services, &webhook.Options{Allow: s.allow, Log: log, Observer: observer})
 	if err := d.Set(ctx, s.endpoints); err != nil {
 		return nil, nil, err
 	}

@@ -51,14 +51,14 @@ var table = []row{
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
 	{"storage/memory", "storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", "storage/storetest", noHTTP},
-	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " adapters/webhook storage/storetest " + suite, noHTTP},
-	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " adapters/webhook storage/storetest internal/cluster " + suite, "net/http"},
+	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest " + suite, noHTTP},
+	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " storage/storetest internal/cluster " + suite, "net/http"},
 	{"storage/archive", domains + " storage/. internal github.com/go-json-experiment/json", "storage", ""},
 	// The contract of a store that is bytes alone, and its suite.
 	{"storage/.", "", "storage/memory", noHTTP},
 	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},
 	// The suite needs nothing but the contracts, since drivers outside this module use it too.
-	{"storage/storagetest", "appsvc assets/assetstore reviews/reviewstore adapters/webhook/webhookstore", "storage/memory adapters/webhook", appsOnly},
+	{"storage/storagetest", "appsvc assets/assetstore reviews/reviewstore", "storage/memory", appsOnly},
 
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},

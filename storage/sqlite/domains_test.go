@@ -3,8 +3,6 @@ package sqlite
 import (
 	"testing"
 
-	"github.com/vitrine-go/vitrine/adapters/webhook"
-	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -17,10 +15,6 @@ func TestApps(t *testing.T) {
 
 func TestReviews(t *testing.T) {
 	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return reviews.NewRecords(openTest(t, nil)) })
-}
-
-func TestWebhooks(t *testing.T) {
-	storagetest.Webhooks(t, func(t *testing.T) webhookstore.Store { return webhook.NewRecords(openTest(t, nil)) })
 }
 
 func TestAssets(t *testing.T) {

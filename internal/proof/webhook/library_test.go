@@ -57,7 +57,7 @@ func deliveries(t *testing.T, secrets ...string) []request {
 	}
 	db := memory.New()
 	apps := appsvc.New(db, nil)
-	d := webhook.New(webhook.NewRecords(db), webhook.Services{Apps: apps}, &webhook.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	d := webhook.New(db, webhook.Services{Apps: apps}, &webhook.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err := d.Set(t.Context(), endpoints); err != nil {
 		t.Fatal(err)
 	}
