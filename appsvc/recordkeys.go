@@ -64,6 +64,11 @@ const (
 	ofComponent = "component"
 )
 
+// NotArchived returns what the keys begin with that no archive has (see archive.Without): those of the feed, and of answers.
+func NotArchived() []string {
+	return append(rec.FeedKinds(appSpace), rec.Prefix(appSpace, answerKind), rec.Prefix(appSpace, expiresKind))
+}
+
 func keyOf(kind string, parts ...string) string { return rec.Key(appSpace, kind, parts...) }
 
 // under returns the range of the keys of a kind whose names begin with these parts.

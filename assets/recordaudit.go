@@ -11,20 +11,31 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit compares the records of all libraries with each other, and with what the index of each must have. It yields a sentence for each
-// contradiction, or an error as the last pair. Each library is looked at in one View.
-func Audit(ctx context.Context, db storage.Store) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+// Audit looks at all records of all libraries, and yields what a Service with these limits cannot have written, or an error as the last
+// pair. A zero limit is the default. Each library is looked at in one View.
+func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
+	return func(yield func(storage.Fault, error) bool) {
 		for lib, err := range NewRecords(db).Libraries(ctx) {
-			var faults []string
+			var faults []storage.Fault
 			if err == nil {
+				err = NewRecords(db).View(ctx, lib, func(r Reader) error {
+					faults = nil
+					if fault, err := auditRules(ctx, r, lib, limits); err != nil {
+						return err
+					} else if fault != nil {
+						faults = append(faults, storage.Fault{Key: spaceOf(lib) + " ", Wrong: fault.Error()})
+					}
+					return nil
+				})
+			}
+			if err == nil && faults == nil {
 				err = db.View(ctx, func(r storage.Reader) error {
 					faults = nil
 					for fault, err := range auditRecords(ctx, r, lib) {
 						if err != nil {
 							return err
 						}
-						faults = append(faults, fmt.Sprintf("library %q of %q: %s", lib.ID, lib.Network, fault))
+						faults = append(faults, storage.Fault{Key: spaceOf(lib) + " ", Wrong: fault})
 					}
 					return nil
 				})
@@ -35,11 +46,39 @@ func Audit(ctx context.Context, db storage.Store) iter.Seq2[string, error] {
 				}
 			}
 			if err != nil {
-				yield("", err)
+				yield(storage.Fault{}, err)
 				return
 			}
 		}
 	}
+}
+
+func auditRules(ctx context.Context, r Reader, lib Library, limits Limits) (fault, err error) {
+	state, err := r.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, fault := NewAuditor(lib, state, limits)
+	if fault != nil {
+		return fault, nil
+	}
+	for f, err := range r.Folders(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if fault := a.Folder(f); fault != nil {
+			return fault, nil
+		}
+	}
+	for x, err := range r.Assets(ctx, AssetQuery{Ascending: true}) {
+		if err != nil {
+			return nil, err
+		}
+		if fault := a.Asset(x); fault != nil {
+			return fault, nil
+		}
+	}
+	return a.End(), nil
 }
 
 // auditRecords compares the records of a library with each other, and yields a sentence for each contradiction, or an error as the

@@ -36,6 +36,9 @@ const (
 	librarySpaces = "assets/"
 )
 
+// NotArchived returns what the keys begin with that no archive has (see archive.Without): those of feeds.
+func NotArchived() []string { return record.FeedKinds(librarySpaces + "*") }
+
 func spaceOf(l Library) string { return record.Space("assets", l.Network, l.ID) }
 
 // records are the rows of libraries in a storage.Store.

@@ -59,6 +59,9 @@ func (k networkKeys) reviewTimes(of int64) string {
 
 const scrubSpace, scrubKey = "reviews", "reviews scrub/"
 
+// NotArchived returns what the keys begin with that no archive has (see archive.Without): the record that Scrub writes.
+func NotArchived() []string { return []string{scrubKey} }
+
 // records is the store of reviews in a store of keys and values.
 type records struct{ db storage.Store }
 

@@ -13,8 +13,8 @@ type Identity struct {
 	Name   []byte // 16 random bytes, others in each copy
 }
 
-// identitySpace has nothing but an Identity.
-const identitySpace, secretKey, nameKey = "store", "store secret", "store name"
+// IdentitySpace is the space that has nothing but the Identity of a store.
+const IdentitySpace, secretKey, nameKey = "store", "store secret", "store name"
 
 // ReadIdentity returns the Identity of a store, the zero one if it has none yet.
 func ReadIdentity(ctx context.Context, r Reader) (Identity, error) {
@@ -36,7 +36,7 @@ func EnsureIdentity(ctx context.Context, s Store) error {
 	}
 	err := s.View(ctx, has)
 	if err == nil {
-		err = s.Update(ctx, identitySpace, UpdateOptions{}, func(t Tx) error {
+		err = s.Update(ctx, IdentitySpace, UpdateOptions{}, func(t Tx) error {
 			if err := has(t); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func EnsureIdentity(ctx context.Context, s Store) error {
 
 // RenewIdentity gives a store another Name, as a copy needs it. No other update runs meanwhile.
 func RenewIdentity(ctx context.Context, s Store) error {
-	return s.Update(ctx, identitySpace, UpdateOptions{Exclusive: true}, func(t Tx) error { return renew(ctx, t) })
+	return s.Update(ctx, IdentitySpace, UpdateOptions{Exclusive: true}, func(t Tx) error { return renew(ctx, t) })
 }
 
 // renew writes another Name, and a Secret if there is none.

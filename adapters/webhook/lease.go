@@ -21,6 +21,9 @@ const space = "webhooks"
 
 var leaseKey = record.Key(space, "lease/")
 
+// NotArchived returns what the keys begin with that no archive has (see archive.Without): a copy of a store must not deliver again.
+func NotArchived() []string { return []string{space + " "} }
+
 func positionKey(name string) string { return record.Key(space, "position/", name) }
 
 // Of the processes that share a store, the one that holds the lease delivers. The holder counts the lease up every few seconds. A

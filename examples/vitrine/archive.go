@@ -1,16 +1,45 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
+	"slices"
 
+	"github.com/vitrine-go/vitrine/adapters/webhook"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/gunzip"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
+
+// notArchived is what archives leave out.
+func notArchived() archive.Without {
+	return slices.Concat(appsvc.NotArchived(), assets.NotArchived(), reviews.NotArchived(), webhook.NotArchived())
+}
+
+// audit yields what is wrong with the records of a store, or an error as the last pair.
+func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
+	return func(yield func(storage.Fault, error) bool) {
+		for _, faults := range []iter.Seq2[storage.Fault, error]{
+			appsvc.Audit(ctx, db, appsvc.Limits{}), assets.Audit(ctx, db, assets.Limits{}), reviews.Audit(ctx, db),
+		} {
+			for fault, err := range faults {
+				if !yield(fault, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
 
 // exportStore is the command export: it writes everything that a store holds to standard output, as an archive.
 func exportStore(ctx context.Context, p *program, args []string) (err error) {
@@ -24,15 +53,15 @@ func exportStore(ctx context.Context, p *program, args []string) (err error) {
 		return fmt.Errorf("export: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	n, err := archive.Export(ctx, s.Stores, p.stdout)
-	if err == nil {
-		fmt.Fprintf(p.stderr, "exported %s\n", n)
+	n, err := archive.Export(ctx, s.db, p.stdout, notArchived())
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
 	}
-	return err
+	fmt.Fprintf(p.stderr, "exported %d entries\n", n)
+	return nil
 }
 
-// importStore is the command import: it builds a new store from an archive. The whole archive is checked before
-// anything is written.
+// importStore is the command import: it builds a new store from an archive, and audits it before it can be opened.
 func importStore(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("import")
 	db := f.String("db", "", dbUsage)
@@ -45,45 +74,65 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 	case inFile(*db) && !absent(*db):
 		return fmt.Errorf("import: %s: the file exists already: want the path of a new store", *db)
 	}
-	in, err := openArchive(ctx, p, f.Arg(0))
+	file, err := openArchive(ctx, p, f.Arg(0))
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	a, err := archive.Open(ctx, in, nil)
+	defer file.Close()
+	in, err := unzipped(file)
 	if err != nil {
 		return fmt.Errorf("import: %s: %w", f.Arg(0), err)
 	}
-	defer a.Close()
-	n, err := importArchive(ctx, *db, a, p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here\n"))
+	var n int64
+	fill := func(s storage.Store) (err error) {
+		n, err = fillStore(ctx, s, in)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", f.Arg(0), err)
+		}
+		return err
+	}
+	made := p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here\n")
+	// A kill leaves no store that can be opened: a SQLite file gets its name when it is complete, and in PostgreSQL the store stays
+	// marked as unfinished until the next import begins anew.
+	if inFile(*db) {
+		err = sqlite.Build(*db, func(s *sqlite.DB) error {
+			if err := fill(s); err != nil {
+				return err
+			}
+			return made()
+		})
+	} else {
+		err = postgres.Build(ctx, *db, nil, func(s *postgres.DB) error { return fill(s) })
+	}
 	if err == nil {
-		fmt.Fprintf(p.stderr, "imported %s\n", n)
+		fmt.Fprintf(p.stderr, "imported %d entries\n", n)
 	}
 	return err
 }
 
-// importArchive builds the store. A kill leaves none that can be opened: a SQLite file gets its name when it is complete, and in
-// PostgreSQL the store stays marked as unfinished until the next import begins anew.
-// built is called when a SQLite store is complete, before it gets its name.
-func importArchive(ctx context.Context, db string, a *archive.Archive, built func() error) (n archive.Counts, err error) {
-	fill := func(s archive.Stores) error {
-		var err error
-		n, err = a.Import(ctx, s)
-		return err
+// fillStore puts an archive into an empty store and audits it.
+func fillStore(ctx context.Context, s storage.Store, in *bufio.Reader) (n int64, err error) {
+	first, _ := in.Peek(len(oldHeader))
+	old := string(first) == oldHeader
+	if old {
+		n, err = importOld(ctx, s, in)
+	} else {
+		n, err = archive.Import(ctx, s, in, notArchived())
 	}
-	if inFile(db) {
-		err = sqlite.Build(db, func(s *sqlite.DB) error {
-			if err := fill(archive.StoresIn(s)); err != nil {
-				return err
-			}
-			return built()
-		})
-		return n, err
+	if err != nil {
+		return 0, err
 	}
-	err = postgres.Build(ctx, db, nil, func(s *postgres.DB) error {
-		return fill(archive.StoresIn(s))
-	})
-	return n, err
+	for fault, err := range audit(ctx, s) {
+		if err != nil {
+			return 0, err
+		}
+		if old {
+			return 0, fmt.Errorf("%w: %s", archive.ErrDamaged, fault)
+		}
+		line, err := archive.Line(ctx, s, fault.Key, notArchived())
+		return 0, errors.Join(err, fmt.Errorf("%w: line %d: %s", archive.ErrDamaged, line, fault))
+	}
+	return n, nil
 }
 
 // openArchive opens FILE, or standard input for "-".
@@ -92,4 +141,14 @@ func openArchive(ctx context.Context, p *program, name string) (io.ReadCloser, e
 		return os.Open(name)
 	}
 	return io.NopCloser(untilDone{ctx, p.stdin}), nil
+}
+
+// unzipped returns a reader of an archive, which may be compressed with gzip.
+func unzipped(file io.Reader) (*bufio.Reader, error) {
+	in := bufio.NewReaderSize(file, 256<<10)
+	if magic, _ := in.Peek(len(gunzip.Magic)); string(magic) != gunzip.Magic {
+		return in, nil
+	}
+	z, err := gunzip.NewReader(in)
+	return bufio.NewReader(z), err
 }

@@ -39,7 +39,7 @@ func TestCheckFindsWhatContradicts(t *testing.T) {
 		t.Fatalf("there is no %s", prefix)
 		return storage.Entry{}
 	}
-	check(0, "nothing is wrong with ")
+	check(0, "nothing is wrong")
 	const library = "assets/demo.test/demo.test"
 	change(library, func(tx storage.Tx) error { return tx.Delete(t.Context(), first(tx, library+" new/").Key) })
 	check(1, "build the index anew")

@@ -39,11 +39,11 @@ type demo struct {
 // demoFills reports whether -demo is to fill the store. It is true for an empty store, false for one that -demo has
 // filled before, and errForeign is returned for any other.
 func demoFills(ctx context.Context, s *store) (bool, error) {
-	err := s.Empty(ctx)
-	if errors.Is(err, archive.ErrNotEmpty) {
-		return false, marked(ctx, s)
+	empty, err := archive.Empty(ctx, s.db)
+	if err == nil && !empty {
+		err = marked(ctx, s)
 	}
-	return err == nil, err
+	return empty, err
 }
 
 // newDemo fills the store if fill is true, and makes a token for what is in it.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/storage"
-	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
@@ -56,7 +55,6 @@ func absent(db string) bool {
 
 // store is the open store that -db names, whichever driver it has. close must be called.
 type store struct {
-	archive.Stores
 	db     storage.Store
 	ping   func(context.Context) error
 	close  func() error
@@ -73,7 +71,7 @@ func storeOf(db storage.Store, driver any) *store {
 		})
 	}
 	reset := func(ctx context.Context) error { return storage.RenewIdentity(ctx, db) }
-	return &store{archive.StoresIn(db), db, ping, db.Close, reset, driver}
+	return &store{db, ping, db.Close, reset, driver}
 }
 
 // newMemory returns an empty store in memory.

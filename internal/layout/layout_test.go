@@ -53,7 +53,7 @@ var table = []row{
 	{"storage/memory", "storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", "storage/storetest", noHTTP},
 	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest " + suite, noHTTP},
 	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " storage/storetest internal/cluster " + suite, "net/http"},
-	{"storage/archive", domains + " storage/. internal github.com/go-json-experiment/json", "storage", ""},
+	{"storage/archive", "storage/.", "storage/memory", noHTTP},
 	// The contract of a store that is bytes alone, and its suite.
 	{"storage/.", "", "storage/memory", noHTTP},
 	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},
@@ -69,7 +69,7 @@ var table = []row{
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
 	{"internal/proof/replay", "appsvc assets", "", ""},
 	{"internal/proof/writers", "appsvc assets internal/proof/replay", "", ""},
-	{"internal/proof/intact", "assets storage/archive storage/sqlite", "", ""},
+	{"internal/proof/intact", domains + " storage/sqlite", "", ""},
 	{"internal/proof/appmodel", "github.com/anishathalye/porcupine", "", ""},
 	{"internal/proof/openapi", "internal/jsonpointer github.com/santhosh-tekuri/jsonschema/v6", "", ""},
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters", ""},

@@ -74,6 +74,11 @@ type feedState struct {
 	Names   int64 `json:"names"`   // how many names have a number
 }
 
+// FeedKinds returns what the keys of feeds begin with in a space, as package archive leaves it out.
+func FeedKinds(space string) []string {
+	return []string{space + " feed", space + " log/", space + " name/", space + " named/"}
+}
+
 func (f Feed) stateKey() string           { return Key(f.Space, "feed/") }
 func (f Feed) entryKey(n int64) string    { return Key(f.Space, "log/", Number(n)) }
 func (f Feed) nameKey(name string) string { return Key(f.Space, "name/", name) }

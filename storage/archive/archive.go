@@ -1,93 +1,290 @@
+// Package archive writes all entries of a store into one file, and puts them into an empty store of any kind. It moves a store from one
+// engine to another, and it is a backup that can be read without an engine.
+//
+// An archive is NDJSON. The first line names the format, then there is a line for each entry, in the order of keys, and the last line has
+// their number and the SHA-256 of all lines before it:
+//
+//	{"vitrine":3}
+//	{"key":"apps tag/6f1c… production","value":12}
+//	{"key":"assets/example/main asset/b17","value64":"AZkC…"}
+//	{"entries":2,"sha256":"…"}
+//
+// A value that is JSON on one line stands there byte by byte. Others are in base64, as are keys that are not UTF-8 (key64). So the same
+// store always gives the same archive, and an imported one gives the archive that it was made of.
+//
+// An archive leaves out the identity of the store (storage.Identity), and what the caller names, such as feeds and the positions of those
+// who read them: a copy must not deliver again what the original delivers.
 package archive
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
+	"strings"
+	"unicode/utf8"
 
-	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Stores are the stores of all domains, which one archive holds together. None may be nil. They usually come from one
-// DB, but need not.
-type Stores struct {
-	Apps    appsvc.Store
-	Assets  assets.Store
-	Reviews reviews.Store
-}
+// format is the number in the first line.
+const format = 3
 
-// StoresIn returns the stores of all domains that a store has.
-func StoresIn(db storage.Store) Stores {
-	return Stores{Apps: appsvc.NewRecords(db), Assets: assets.NewRecords(db), Reviews: reviews.NewRecords(db)}
-}
+// maxLine is how many bytes a line has at most: the largest value in base64, and the longest key with every byte escaped.
+const maxLine = storage.MaxValue/3*4 + 6*storage.MaxKey + 100
 
-// Counts has the number of things of each kind in an archive. Apps counts apps and not versions.
-type Counts struct {
-	Components, Apps, Versions, Tags, TagMoves, Answers int64
-	Libraries, Folders, Assets                          int64
-	Collections, Reviews                                int64
-}
-
-// String returns the counts as a sentence for people. It leaves out answers and moves of tags.
-func (n Counts) String() string {
-	return fmt.Sprintf("%s, %s with %s and %s, %s with %s and %s, %s with %s",
-		count(n.Components, "component", "components"),
-		count(n.Apps, "app", "apps"), count(n.Versions, "version", "versions"), count(n.Tags, "tag", "tags"),
-		count(n.Libraries, "library", "libraries"), count(n.Folders, "folder", "folders"), count(n.Assets, "asset", "assets"),
-		count(n.Collections, "collection", "collections"), count(n.Reviews, "review", "reviews"))
-}
-
-// count writes a number with its noun.
-func count(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// add counts the thing of a line.
-func (n *Counts) add(l line) {
-	switch {
-	case l.Component != nil:
-		n.Components++
-	case l.Version != nil:
-		n.Versions++
-		if l.Version.Version.Number() == 0 {
-			n.Apps++
-		}
-	case l.Tag != nil:
-		n.Tags++
-	case l.Move != nil:
-		n.TagMoves++
-	case l.Answer != nil:
-		n.Answers++
-	case l.Library != nil:
-		n.Libraries++
-	case l.Folder != nil:
-		n.Folders++
-	case l.Asset != nil:
-		n.Assets++
-	case l.Collection != nil:
-		n.Collections++
-	case l.Review != nil:
-		n.Reviews++
-	}
-}
+// maxUpdate is how many bytes an update of an import writes, unless one entry has more.
+const maxUpdate = 1 << 20
 
 var (
-	// ErrDamaged means that the archive is not as it was written: it was truncated or changed, or the file is no archive.
+	// ErrDamaged says that an archive is not as it was written: it was cut off or changed, or the file is no archive.
 	ErrDamaged = errors.New("damaged archive")
-	// ErrNotEmpty means that a store to import into has data already.
+	// ErrNotEmpty says that a store to import into has entries.
 	ErrNotEmpty = errors.New("the store is not empty")
 )
 
-// notArchive is the ErrDamaged for a file that is no archive, or that a newer release has written.
-type notArchive struct{}
-
-func (notArchive) Error() string {
-	return fmt.Sprintf("this is no archive, or one of a newer release: want {\"vitrine\":%d} in line 1", format)
+// line is a line of an archive. Lines of entries have one of the keys and one of the values.
+type line struct {
+	Vitrine int             `json:"vitrine"`
+	Key     *string         `json:"key"`
+	Key64   *[]byte         `json:"key64"`
+	Value   json.RawMessage `json:"value"`
+	Value64 *[]byte         `json:"value64"`
+	Entries *int64          `json:"entries"`
+	SHA256  string          `json:"sha256"`
 }
 
-func (notArchive) Is(target error) bool { return target == ErrDamaged }
+// Without names entries that are left out, by what their keys begin with: "apps log/" are the logs of the space "apps", and
+// "assets/* log/" those of all spaces whose names begin with "assets/". "webhooks " is all of a space.
+type Without []string
+
+// has reports whether a key is left out.
+func (w Without) has(key string) bool {
+	space, kind, _ := strings.Cut(key, " ")
+	for _, name := range w {
+		spaces, kinds, _ := strings.Cut(name, " ")
+		above, below := strings.CutSuffix(spaces, "*")
+		if (space == spaces || below && strings.HasPrefix(space, above)) && strings.HasPrefix(kind, kinds) {
+			return true
+		}
+	}
+	return space == storage.IdentitySpace
+}
+
+// Export writes the entries of a store, as one View shows them, and returns how many there are. After an error, which may be one of w,
+// the archive is incomplete, and Import refuses it.
+func Export(ctx context.Context, from storage.Store, w io.Writer, without Without) (entries int64, err error) {
+	out, sum := bufio.NewWriterSize(w, 256<<10), sha256.New()
+	lines := io.MultiWriter(out, sum)
+	began := false
+	err = from.View(ctx, func(r storage.Reader) error {
+		if began {
+			return errors.New("the snapshot was lost on the way")
+		}
+		began = true
+		if _, err := fmt.Fprintf(lines, "{\"vitrine\":%d}\n", format); err != nil {
+			return err
+		}
+		var text []byte
+		for e, err := range r.Scan(ctx, storage.Range{}) {
+			if err != nil {
+				return err
+			}
+			if without.has(e.Key) {
+				continue
+			}
+			text = appendEntry(text[:0], e)
+			if _, err := lines.Write(text); err != nil {
+				return err
+			}
+			entries++
+		}
+		return nil
+	})
+	if err == nil {
+		_, err = fmt.Fprintf(out, "{\"entries\":%d,\"sha256\":\"%x\"}\n", entries, sum.Sum(nil))
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	return entries, err
+}
+
+// appendEntry appends the line of an entry.
+func appendEntry(to []byte, e storage.Entry) []byte {
+	if utf8.ValidString(e.Key) {
+		key, _ := json.Marshal(e.Key) // a string has no errors
+		to = append(append(to, `{"key":`...), key...)
+	} else {
+		to = append(base64.StdEncoding.AppendEncode(append(to, `{"key64":"`...), []byte(e.Key)), '"')
+	}
+	if isLine(e.Value) {
+		to = append(append(to, `,"value":`...), e.Value...)
+	} else {
+		to = append(base64.StdEncoding.AppendEncode(append(to, `,"value64":"`...), e.Value), '"')
+	}
+	return append(to, "}\n"...)
+}
+
+// mostNested bounds how deep the JSON of a value may nest to stand in a line as it is. Package json reads 10,000 levels.
+const mostNested = 9000
+
+// isLine reports whether a value is JSON that can stand in a line as it is.
+func isLine(value []byte) bool {
+	n := len(value)
+	return n > 0 && value[0] > ' ' && value[n-1] > ' ' && !bytes.ContainsAny(value, "\r\n") && utf8.Valid(value) &&
+		bytes.Count(value, []byte("["))+bytes.Count(value, []byte("{")) < mostNested && json.Valid(value)
+}
+
+// Import puts the entries of an archive into an empty store, in updates of about 1 MiB, and returns how many there are. It returns
+// ErrNotEmpty, or ErrDamaged with the line and what is wrong there. After an error the store has a part of the entries: discard it.
+//
+// Import does not know what entries mean. Whoever knows the domains audits the store before it is used.
+func Import(ctx context.Context, to storage.Store, r io.Reader, without Without) (entries int64, err error) {
+	empty, err := Empty(ctx, to)
+	if err == nil && !empty {
+		err = fmt.Errorf("%w: want a new one", ErrNotEmpty)
+	}
+	if err != nil {
+		return 0, err
+	}
+	m := importer{ctx: ctx, to: to, without: without, sum: sha256.New()}
+	return m.read(r)
+}
+
+// Empty reports whether a store has no entries but its identity.
+func Empty(ctx context.Context, s storage.Store) (empty bool, err error) {
+	err = s.View(ctx, func(r storage.Reader) error {
+		empty = true
+		for space, err := range r.Spaces(ctx, "") {
+			if err != nil {
+				return err
+			}
+			empty = empty && space == storage.IdentitySpace
+		}
+		return nil
+	})
+	return empty, err
+}
+
+// Line returns the number of the line that a key has, or would have, in the archive that a store was made of.
+func Line(ctx context.Context, s storage.Store, key string, without Without) (number int64, err error) {
+	err = s.View(ctx, func(r storage.Reader) error {
+		number = 2
+		for e, err := range r.Scan(ctx, storage.Range{To: key}) {
+			if err != nil {
+				return err
+			}
+			if !without.has(e.Key) {
+				number++
+			}
+		}
+		return nil
+	})
+	return number, err
+}
+
+// importer puts entries into a store.
+type importer struct {
+	ctx     context.Context
+	to      storage.Store
+	without Without
+	sum     hash.Hash
+	last    string          // key of the last entry
+	batch   []storage.Entry // of one space, to be put in the next update
+	bytes   int             // of batch
+}
+
+func (m *importer) read(r io.Reader) (entries int64, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 256<<10), maxLine)
+	for number := int64(1); lines.Scan(); number++ {
+		var l line
+		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		d.DisallowUnknownFields()
+		err := d.Decode(&l)
+		if err == nil && d.InputOffset() != int64(len(lines.Bytes())) {
+			err = errors.New("something follows the object")
+		}
+		switch {
+		case number == 1 && (err != nil || l.Vitrine != format):
+			return 0, fmt.Errorf("%w: line 1: this is no archive, or one of another release: want {\"vitrine\":%d}", ErrDamaged, format)
+		case err != nil:
+			return 0, fmt.Errorf("%w: line %d: %w", ErrDamaged, number, err)
+		case l.Entries != nil:
+			if sum := hex.EncodeToString(m.sum.Sum(nil)); *l.Entries != entries || l.SHA256 != sum {
+				return 0, fmt.Errorf("%w: line %d: the lines before have %d entries and the sum %s, and it says %d and %s", ErrDamaged, number, entries, sum, *l.Entries, l.SHA256)
+			}
+			if lines.Scan() {
+				return 0, fmt.Errorf("%w: line %d: something follows the last line", ErrDamaged, number+1)
+			}
+			if err := lines.Err(); err != nil {
+				return 0, err
+			}
+			return entries, m.flush()
+		case number > 1:
+			if err := m.add(l); err != nil {
+				return 0, fmt.Errorf("line %d: %w", number, err)
+			}
+			entries++
+		}
+		m.sum.Write(lines.Bytes())
+		m.sum.Write([]byte{'\n'})
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+		return 0, err
+	}
+	return 0, fmt.Errorf("%w: it ends before its last line, or has a line that is too long", ErrDamaged)
+}
+
+// add adds the entry of a line to the batch.
+func (m *importer) add(l line) error {
+	if (l.Key == nil) == (l.Key64 == nil) || (l.Value == nil) == (l.Value64 == nil) {
+		return fmt.Errorf("%w: want a key and a value, each once", ErrDamaged)
+	}
+	e := storage.Entry{Value: l.Value}
+	if l.Key != nil {
+		e.Key = *l.Key
+	} else {
+		e.Key = string(*l.Key64)
+	}
+	if l.Value64 != nil {
+		e.Value = *l.Value64
+	}
+	space := storage.SpaceOf(e.Key)
+	switch {
+	case e.Key <= m.last:
+		return fmt.Errorf("%w: the key %.60q comes after %.60q: want each once, in their order", ErrDamaged, e.Key, m.last)
+	case space == "" || len(e.Key) > storage.MaxKey || len(e.Value) > storage.MaxValue:
+		return fmt.Errorf("%w: the key %.60q, of %d bytes with a value of %d, can be in no store", ErrDamaged, e.Key, len(e.Key), len(e.Value))
+	case m.without.has(e.Key):
+		return fmt.Errorf("%w: the key %.60q belongs into no archive", ErrDamaged, e.Key)
+	}
+	size := len(e.Key) + len(e.Value)
+	if m.bytes+size > maxUpdate || storage.SpaceOf(m.last) != space {
+		if err := m.flush(); err != nil {
+			return err
+		}
+	}
+	m.last, m.batch, m.bytes = e.Key, append(m.batch, e), m.bytes+size
+	return nil
+}
+
+// flush puts the batch.
+func (m *importer) flush() error {
+	if len(m.batch) == 0 {
+		return nil
+	}
+	batch := m.batch
+	m.batch = nil
+	large := storage.UpdateOptions{Large: m.bytes > maxUpdate}
+	m.bytes = 0
+	return m.to.Update(m.ctx, storage.SpaceOf(batch[0].Key), large, func(t storage.Tx) error { return t.Put(m.ctx, batch...) })
+}

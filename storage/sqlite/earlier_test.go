@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The file was written by the build of commit a5a6f64; storage/archive/testdata/README.md says what is in it.
+// The file was written by the build of commit a5a6f64; examples/vitrine/testdata/README.md says what is in it.
 func TestAFileOfTheReleaseBeforeIsRefusedWithTheCommands(t *testing.T) {
 	zipped, err := os.ReadFile("testdata/a5a6f64.db.gz")
 	if err != nil {

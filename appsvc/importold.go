@@ -1,0 +1,112 @@
+package appsvc
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// This file loads archives of format 2, which releases before keys and values have written. It goes with the file of
+// examples/vitrine that calls it, when nobody has such archives any more.
+
+// oldLine is a line of such an archive. One of its members is set.
+type oldLine struct {
+	Component *struct {
+		ID       string         `json:"id"`
+		Name     string         `json:"name"`
+		Version  string         `json:"version"`
+		Main     string         `json:"main"`
+		Manifest jsontext.Value `json:"manifest"`
+	} `json:"component"`
+	Version *struct {
+		App          string         `json:"app"`
+		Version      oldVersion     `json:"version"`
+		Owner        string         `json:"owner"`
+		CreatedAt    int64          `json:"createdAt"`
+		UpdatedAt    int64          `json:"updatedAt"`
+		UpdatedBy    string         `json:"updatedBy"`
+		RestoredFrom *oldVersion    `json:"restoredFrom"`
+		Body         jsontext.Value `json:"body"`
+	} `json:"version"`
+	Tag *struct {
+		App     string     `json:"app"`
+		Name    string     `json:"name"`
+		Version oldVersion `json:"version"`
+	} `json:"tag"`
+	Move *struct {
+		App    string      `json:"app"`
+		Tag    string      `json:"tag"`
+		Number int64       `json:"number"`
+		At     int64       `json:"at"`
+		By     string      `json:"by"`
+		From   *oldVersion `json:"from"` // null: there was no tag
+		To     *oldVersion `json:"to"`   // null: the tag was deleted
+	} `json:"move"`
+	Answer *jsontext.Value `json:"answer"` // which no archive has any more
+}
+
+// oldVersion is a version, which these archives have as a number.
+type oldVersion struct{ vitrine.Version }
+
+func (v *oldVersion) UnmarshalJSON(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err == nil && n < 0 {
+		err = fmt.Errorf("there is no version %d", n)
+	}
+	v.Version = versionOrNone(n)
+	return err
+}
+
+func (v *oldVersion) orNone() vitrine.Version {
+	if v == nil {
+		return vitrine.Version{}
+	}
+	return v.Version
+}
+
+// ImportOld puts what some lines of an archive of format 2 say into a store, in one update. The caller audits the store at the end.
+func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
+	return NewRecords(db).Update(ctx, func(t Tx) error {
+		for _, text := range lines {
+			var l oldLine
+			err := json.Unmarshal(text, &l, json.RejectUnknownMembers(true))
+			if err == nil {
+				err = l.put(ctx, t)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (l oldLine) put(ctx context.Context, t Tx) error {
+	if c := l.Component; c != nil {
+		return t.AddComponent(ctx, Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest})
+	}
+	if v := l.Version; v != nil {
+		app := App{Meta{v.App, v.Version.Version, v.Owner, v.CreatedAt, v.UpdatedAt, v.UpdatedBy}, Body(v.Body)}
+		head, err := app.Head()
+		if err == nil {
+			err = t.AddVersion(ctx, head, app.Body)
+		}
+		if err == nil && v.RestoredFrom != nil {
+			err = t.AddRestoration(ctx, Restoration{v.App, v.Version.Version, v.RestoredFrom.Version})
+		}
+		return err
+	}
+	if x := l.Tag; x != nil {
+		return t.SetTag(ctx, Tag{AppID: x.App, Name: x.Name, AppVersion: x.Version.Version})
+	}
+	if m := l.Move; m != nil {
+		return t.AddTagMove(ctx, TagMoveRecord{m.App, m.Tag, m.Number, TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}})
+	}
+	return nil
+}
