@@ -69,7 +69,7 @@ var table = []row{
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
 	{"internal/proof/replay", "appsvc assets", "", ""},
 	{"internal/proof/writers", "appsvc assets internal/proof/replay", "", ""},
-	{"internal/proof/intact", domains + " storage/sqlite", "", ""},
+	{"internal/proof/intact", domains + " storage/. storage/sqlite", "", ""},
 	{"internal/proof/appmodel", "github.com/anishathalye/porcupine", "", ""},
 	{"internal/proof/openapi", "internal/jsonpointer github.com/santhosh-tekuri/jsonschema/v6", "", ""},
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters", ""},
