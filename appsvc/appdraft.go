@@ -142,7 +142,7 @@ func (l Limits) checkWritten(e draftElement) error {
 
 // body returns the draft as it is stored, and the names of the components that it uses, which go into the Head. owner is the URN
 // of the user who created the app. Each element gets its index as id. Kept elements are copied; a written one has its manifest by
-// then, which validateDraft has added. Equal drafts give equal bytes: the Auditor relies on it.
+// then, which validateDraft has added. Equal drafts give equal bytes: Audit relies on it.
 func (d draft) body(owner string) (Body, []string) {
 	// The size of the text, or a little more, so that it is allocated once.
 	size := 128 + len(d.title) + len(owner)

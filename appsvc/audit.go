@@ -2,78 +2,183 @@ package appsvc
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/history"
+	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Auditor checks that rows make up a store that a Service could have written. A program that writes
-// rows past the Service, such as storage/archive, audits them first, so that no later read meets a
-// row that it cannot serve.
+// Audit looks at all records of apps in one View, and yields what a Service with these limits cannot have written, or an error as the
+// last pair. A zero limit is the default:
 //
-// Give it every row, in this order:
+//   - manifests and bodies have exactly the bytes that a Service writes, and keep its rules; whether a configSchema is still accepted is
+//     not looked at, since a Service judges that whenever it uses one;
+//   - each version is made of the history, is no older than the one before, and was restored from an older one, if at all;
+//   - tags point to versions, where their last moves lead, and moves follow each other;
+//   - the index entries are those that follow from the other records, and each list of apps has a number of its own.
 //
-//  1. the components, by name, and those of one name in the order in which they were added;
-//  2. the apps by id, and for each of them its versions from 0 upwards, each followed by its Restoration if it has one,
-//     then its tags by name, and then the moves of its tags, by name and from the first to the newest;
-//  3. the answers, by caller and then by key;
-//
-// and call End. Each method returns an error that says which rule its row breaks. The error of a rule that spans rows may
-// come with a later row: that a tag is where its last move leads shows at the next app. Whether a configSchema is
-// still accepted is not checked: a Service judges that whenever it uses one.
-//
-// An Auditor keeps little in memory: an id for each component and each app, and a digest for each manifest. It is not safe
-// for concurrent use.
-//
-// What it checks is the form in which a Service writes, and not only what a Service can read: texts must have exactly the bytes
-// that the Service would write. So a later version of an app that copies the text of an element copies a sound one.
-type Auditor struct {
-	limits    Limits
+// It keeps an id of each component, a number of each list and a digest of each manifest in memory.
+func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
+	return func(yield func(storage.Fault, error) bool) {
+		a := &audit{ctx: ctx, limits: limits.withDefaults()}
+		a.yield = func(f storage.Fault) {
+			a.left = a.left || !yield(f, nil)
+		}
+		err := rec.View(ctx, db, func(r *rec.Reader) error {
+			if a.recordReader != nil {
+				return errors.New("the snapshot was lost on the way")
+			}
+			a.recordReader = &recordReader{s: NewRecords(db).(*records), r: r}
+			return a.run()
+		})
+		if err != nil && !a.left {
+			yield(storage.Fault{}, err)
+		}
+	}
+}
+
+type audit struct {
+	*recordReader
+	ctx    context.Context
+	limits Limits
+	yield  func(storage.Fault)
+	left   bool  // the loop over the faults has ended
+	failed error // of get
+
 	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that are as they should be
-
-	component Component                  // the last one
-	refs      map[string]bool            // versions of components with the name of the last one
-	ids       map[string]bool            // of components
-	head      Meta                       // the latest version of the app that was given last; no ID before the first
-	tag       string                     // the last one of that app
-	tags      map[string]vitrine.Version // of that app
-	move      TagMoveRecord              // the last one of that app; no Name before the first
-	heads     map[string]vitrine.Version // the latest version of each app
-	answer    struct{ by, key string }   // the last one
+	lists     map[int64]string           // keys of lists and components by their numbers
+	highest   int64                      // no list or component has a higher number
+	index     map[string]int             // how many entries each kind of index shall have
 }
 
-// NewAuditor returns an Auditor of a store whose Service has these limits. A zero limit is the default.
-func NewAuditor(limits Limits) *Auditor {
-	return &Auditor{limits: limits.withDefaults(), manifests: map[[sha256.Size]byte]bool{}, ids: map[string]bool{}, heads: map[string]vitrine.Version{}}
+func (a *audit) fault(key, format string, args ...any) {
+	if !a.left {
+		a.yield(storage.Fault{Key: key, Wrong: fmt.Sprintf(format, args...)})
+	}
 }
 
-// Component checks the next component: its manifest, and that neither its id nor its name and version occurred before. Components
-// come by name in byte order, so only the versions of one name are kept in memory.
-func (a *Auditor) Component(c Component) error {
-	if c.Name < a.component.Name {
-		return fmt.Errorf("component %q comes after %q, want the order of names", c.Name, a.component.Name)
+// errLeft ends a scan when the loop over the faults has ended.
+var errLeft = errors.New("no more faults are wanted")
+
+// each calls fn with the entries of a kind. An error of fn is a fault of the entry.
+func (a *audit) each(kind string, fn func(storage.Entry) error) error {
+	for e, err := range a.r.Scan(a.ctx, storage.Prefix(rec.Prefix(appSpace, kind))) {
+		if err != nil {
+			return err
+		}
+		if err := fn(e); err != nil {
+			a.fault(e.Key, "%v", err)
+		}
+		if a.failed != nil {
+			return a.failed
+		}
+		if a.left {
+			return errLeft
+		}
 	}
-	if c.Name != a.component.Name || a.refs == nil {
-		a.refs = map[string]bool{}
+	return nil
+}
+
+// get returns values, none of them after an error, which each returns.
+func (a *audit) get(keys ...string) [][]byte {
+	values, err := a.r.Get(a.ctx, keys...)
+	if err != nil {
+		a.failed = err
+		return make([][]byte, len(keys))
 	}
-	if err := a.limits.checkStored(c.Manifest, c); err != nil {
-		return fmt.Errorf("component %q: %w", c.Name, err)
+	return values
+}
+
+func (a *audit) run() error {
+	a.manifests, a.lists, a.index = map[[sha256.Size]byte]bool{}, map[int64]string{}, map[string]int{}
+	for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkApps, a.checkIndex, a.checkAnswers} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	switch {
-	case a.ids[c.ID]:
-		return fmt.Errorf("component %q: another one has the id %q", c.Name, c.ID)
-	case a.refs[c.Version]:
-		return fmt.Errorf("component %q: version %q occurs twice", c.Name, c.Version)
+	return nil
+}
+
+// checkNumbers looks at the counter and at the numbers of lists: with the number of another list, a caller would see its apps.
+func (a *audit) checkNumbers() error {
+	counter, err := a.value(a.ctx, keyOf(counterKind))
+	if err != nil {
+		return err
 	}
-	a.component, a.ids[c.ID], a.refs[c.Version] = c, true, true
-	a.component.Manifest = nil
+	if counter != nil {
+		if a.highest, err = parseDecimal(keyOf(counterKind), counter); err != nil {
+			a.fault(keyOf(counterKind), "%v", err)
+		}
+	}
+	return a.each(listKind, func(e storage.Entry) error {
+		n, err := parseDecimal(e.Key, e.Value)
+		if err == nil {
+			err = a.checkNumber(e.Key, n)
+		}
+		return err
+	})
+}
+
+func (a *audit) checkNumber(key string, n int64) error {
+	switch other := a.lists[n]; {
+	case other != "":
+		return fmt.Errorf("has the number %d, as %q has", n, other)
+	case n < 1 || n > a.highest:
+		return fmt.Errorf("has the number %d, want 1 to %d, which is the highest that was given", n, a.highest)
+	}
+	a.lists[n] = key
+	return nil
+}
+
+// checkComponents looks at components, their manifests and their ids.
+func (a *audit) checkComponents() error {
+	ids := map[string]bool{}
+	count := 0
+	err := a.each(componentKind, func(e storage.Entry) error {
+		c, err := decodeComponent(e.Key, e.Value)
+		if err != nil {
+			return err
+		}
+		count++
+		id := keyOf(idKind, c.ID)
+		values := a.get(keyOf(manifestKind, c.Name, c.Version), id)
+		switch {
+		case e.Key != keyOf(componentKind, c.Name, c.Version):
+			return fmt.Errorf("is version %q of %q", c.Version, c.Name)
+		case values[0] == nil || values[1] == nil:
+			return fmt.Errorf("its manifest, or %q, is missing", id)
+		case ids[c.ID]:
+			return fmt.Errorf("another one has the id %q", c.ID)
+		}
+		ids[c.ID] = true
+		if err := a.checkNumber(e.Key, c.Number); err != nil {
+			return err
+		}
+		return a.limits.checkStored(values[0], Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main})
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.each(idKind, func(e storage.Entry) error {
+		if id := partsOf(e.Key, idKind)[0]; !rec.Cut(id) && !ids[id] {
+			return errors.New("there is no component with this id")
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	a.index[manifestKind], a.index[idKind] = count, count
 	return nil
 }
 
@@ -94,74 +199,236 @@ func (l Limits) checkStored(manifest []byte, c Component) error {
 	return nil
 }
 
-// Version checks the next version of the app, or version 0 of the next app: the Meta against that of the version before, and the
-// body by itself. With version 0 it also checks the end of the app before.
-func (a *Auditor) Version(app App) error {
-	if err := a.checkMeta(app.Meta); err != nil {
-		return fmt.Errorf("version %s of app %q: %w", app.Version, app.ID, err)
+// auditedApp is the app whose records are being looked at.
+type auditedApp struct {
+	head   *storedHead // nil: there is none
+	whole  bool        // it has a record body/
+	body   Body        // of the latest version
+	tag    string      // name of the tag or the moves that were looked at last
+	at     int64       // where that tag points, -1 if there is none
+	moved  bool        // it has a record moved/
+	number int64       // of its last move, 0 if there is none yet
+	move   storedMove
+}
+
+// checkApps looks at the apps one by one. All records whose keys begin with the id of the app come together, in the order of what
+// follows the kind in the key.
+func (a *audit) checkApps() error {
+	var ranges []storage.Range
+	kinds := []string{headKind, bodyKind, largeKind, historyKind, restoredKind, tagKind, movedKind, moveKind}
+	for _, kind := range kinds {
+		in := storage.Prefix(rec.Prefix(appSpace, kind))
+		in.Skip = len(in.From)
+		ranges = append(ranges, in)
 	}
-	if err := a.checkBody(app); err != nil {
-		return fmt.Errorf("version %s of app %q: %w", app.Version, app.ID, err)
-	}
-	if app.Version == vitrine.NewVersion(0) {
-		if err := a.endApp(); err != nil {
+	id, app := "", auditedApp{}
+	for e, err := range a.r.Scan(a.ctx, ranges...) {
+		if err != nil {
 			return err
 		}
+		_, kind, _ := strings.Cut(e.Key, " ")
+		kind = kind[:strings.Index(kind, "/")+1]
+		parts := partsOf(e.Key, kind)
+		if parts[0] != id {
+			if err := a.endApp(id, &app); err != nil {
+				return err
+			}
+			id, app = parts[0], auditedApp{}
+		}
+		if kind != headKind && app.head == nil {
+			err = errors.New("there is no such app")
+		} else {
+			err = a.checkRecord(&app, kind, parts, e)
+		}
+		if err != nil {
+			a.fault(e.Key, "%v", err)
+		}
+		if a.left {
+			return errLeft
+		}
 	}
-	a.head, a.heads[app.ID] = app.Meta, app.Version
-	return nil
+	return a.endApp(id, &app)
 }
 
-// Restoration checks the restoration of the version that was given last: it must name an older version of the app. It does not
-// check that the two versions have the same content.
-func (a *Auditor) Restoration(r Restoration) error {
+// checkRecord looks at a record of an app.
+func (a *audit) checkRecord(app *auditedApp, kind string, parts []string, e storage.Entry) (err error) {
+	var latest, n int64
+	if app.head != nil {
+		latest = app.head.Version.Number()
+	}
+	switch kind {
+	case headKind:
+		h, err := decodeHead(parts[0], e.Value)
+		if err == nil {
+			app.head = &h
+		}
+		return err
+	case bodyKind:
+		app.body, _, err = decodeBody(parts[0], e.Value)
+		app.whole = err == nil
+		if len(app.body) == 0 != app.head.large {
+			return errors.New("the body is missing, or in two places")
+		}
+		return err
+	case largeKind:
+		if !app.head.large {
+			return errors.New("the body is in two places")
+		}
+		app.body = e.Value
+		return nil
+	case historyKind, restoredKind:
+		n, err = rec.ParseNumber(parts[1])
+		if err != nil {
+			return err
+		}
+		if kind == historyKind {
+			if n >= latest {
+				return fmt.Errorf("the latest version is %d", latest)
+			}
+			return nil
+		}
+		from, err := parseDecimal(e.Key, e.Value)
+		if err == nil && (n > latest || from < 0 || from >= n) {
+			err = fmt.Errorf("version %d is restored from %d, want an older one, and the latest is %d", n, from, latest)
+		}
+		return err
+	case tagKind:
+		a.endTag(parts[0], app)
+		n, err = parseDecimal(e.Key, e.Value)
+		app.tag, app.at = parts[1], n
+		switch {
+		case err != nil:
+			return err
+		case !tagName.MatchString(parts[1]):
+			return errors.New("no tag can have this name")
+		case n < 0 || n > latest:
+			return fmt.Errorf("points to version %d, the latest is %d", n, latest)
+		}
+		return nil
+	}
+	if parts[1] != app.tag {
+		a.endTag(parts[0], app)
+		app.tag, app.at = parts[1], -1
+	}
+	if kind == movedKind {
+		app.moved = true
+		return nil
+	}
+	return app.checkMove(parts, e, latest)
+}
+
+// checkMove returns an error if a move breaks a rule by itself, or cannot follow the move before: it leads on from where that led, and is
+// no earlier. Move 1 may come from any version: a tag of the first release, which recorded no moves, may have pointed there.
+func (app *auditedApp) checkMove(parts []string, e storage.Entry, latest int64) error {
+	m, err := decodeMove(e)
+	if err != nil {
+		return err
+	}
+	n, err := rec.ParseNumber(parts[2])
+	if err != nil {
+		return err
+	}
+	before := app.move
+	if n == 1 {
+		before = storedMove{At: m.At, To: m.From}
+	}
 	switch {
-	case a.head.ID == "" || r.AppID != a.head.ID || r.Version != a.head.Version:
-		return fmt.Errorf("the restoration of version %s of app %q does not follow that version", r.Version, r.AppID)
-	case r.From.Number() < 0 || r.From.Compare(r.Version) >= 0:
-		return fmt.Errorf("version %s of app %q is restored from version %d, want an older one", r.Version, r.AppID, r.From.Number())
+	case !tagName.MatchString(parts[1]):
+		return errors.New("no tag can have this name")
+	case n != app.number+1:
+		return fmt.Errorf("want the number %d", app.number+1)
+	case !isTime(m.At):
+		return errors.New("at is in no year from 1 to 9999")
+	case m.From == m.To:
+		return errors.New("from and to are the same")
+	case m.From < -1 || m.To < -1 || m.From > latest || m.To > latest:
+		return fmt.Errorf("leads from version %d to %d, the latest is %d", m.From, m.To, latest)
+	case m.From != before.To:
+		return fmt.Errorf("comes from version %d, and the move before leads to %d", m.From, before.To)
+	case m.At < before.At:
+		return errors.New("at is earlier than that of the move before")
 	}
-	return nil
+	app.number, app.move = n, m
+	return checkStoredURN("by", m.By)
 }
 
-// checkMeta returns an error unless m can follow the version that was checked last: as the next version of the same app,
-// with the same owner and time of creation, or as version 0 of an app with a higher id. Beyond that
-//
-//   - the id keeps the rule of checkName, and owner and editor that of checkStoredURN;
-//   - both times are in the years 1 to 9999;
-//   - UpdatedAt is not before that of the version before, and in version 0 not before CreatedAt.
-func (a *Auditor) checkMeta(m Meta) error {
-	if wrong := a.limits.checkName(m.ID); wrong != "" {
+// endTag looks at what the last move of a tag shows: where it is, and that it is among the tags with moves.
+func (a *audit) endTag(id string, app *auditedApp) {
+	switch {
+	case app.tag == "":
+	case app.number > 0 != app.moved:
+		a.fault(keyOf(movedKind, id, app.tag), "want it where the tag has moves, and nowhere else")
+	case app.number > 0 && app.move.To != app.at:
+		a.fault(moveKey(id, app.tag, app.number), "the last move leads to version %d, and the tag points to %d", app.move.To, app.at)
+	}
+	app.tag, app.moved, app.number, app.move = "", false, 0, storedMove{}
+}
+
+// endApp looks at the versions of an app when all of its records were seen, and at its index entries.
+func (a *audit) endApp(id string, app *auditedApp) error {
+	a.endTag(id, app)
+	if app.head == nil {
+		return nil
+	}
+	h, key := app.head, keyOf(headKind, id)
+	if !app.whole {
+		a.fault(key, "the body is missing or damaged")
+		return nil
+	}
+	next, used := App{}, map[string]bool{} // next is the version after the one that is looked at
+	for v, err := range a.Versions(a.ctx, VersionQuery{AppID: id}) {
+		if err != nil && !errors.Is(err, history.ErrCorrupt) {
+			return err
+		}
+		if err == nil {
+			err = a.checkVersion(v, next, used)
+		}
+		if err != nil {
+			a.fault(key, "version %s: %v", v.Version, err)
+			return nil
+		}
+		next = v
+	}
+	if next.Version != vitrine.NewVersion(0) {
+		a.fault(key, "version %d is missing", next.Version.Number()-1)
+	} else if next.UpdatedAt < next.CreatedAt {
+		a.fault(key, "version 0 is older than the app")
+	}
+	if of, err := (App{Meta: h.Meta, Body: app.body}).Head(); err != nil || !slices.Equal(of.Groups, h.Groups) || !slices.Equal(of.Components, h.Components) {
+		a.fault(key, "groups or components are not those of the body")
+	}
+	if len(app.body) > mostOfBody != h.large {
+		a.fault(key, "a body of %d bytes is not where it should be", len(app.body))
+	}
+	return a.checkEntries(*h, used)
+}
+
+// checkVersion returns an error unless a version is one that a Service writes, before next, and adds the components that it uses.
+func (a *audit) checkVersion(v, next App, used map[string]bool) error {
+	if wrong := a.limits.checkName(v.ID); wrong != "" {
 		return fmt.Errorf("id: %s", wrong)
 	}
-	for _, u := range []struct{ field, urn string }{{"owner", m.Owner}, {"updatedBy", m.UpdatedBy}} {
+	for _, u := range []struct{ field, urn string }{{"owner", v.Owner}, {"updatedBy", v.UpdatedBy}} {
 		if err := checkStoredURN(u.field, u.urn); err != nil {
 			return err
 		}
 	}
-	// Before version 0 there is no version, so it is compared with one that it may follow.
-	before := a.head
-	if m.Version == vitrine.NewVersion(0) {
-		if before.ID != "" && m.ID <= before.ID {
-			return fmt.Errorf("comes after app %q, want each app once and in the order of ids", before.ID)
-		}
-		before = Meta{ID: m.ID, Owner: m.Owner, CreatedAt: m.CreatedAt, UpdatedAt: m.CreatedAt}
-	}
 	switch {
-	case m.ID != before.ID:
-		return errors.New("version 0 is missing")
-	case m.Version != before.Version.Next():
-		return fmt.Errorf("comes after version %s", before.Version)
-	case m.Owner != before.Owner:
-		return fmt.Errorf("the owner is %q, and was %q in the version before", m.Owner, before.Owner)
-	case m.CreatedAt != before.CreatedAt:
-		return errors.New("createdAt is not that of the version before")
-	case m.UpdatedAt < before.UpdatedAt:
-		return errors.New("updatedAt is earlier than createdAt or than in the version before")
-	case !isTime(m.CreatedAt) || !isTime(m.UpdatedAt):
+	case !isTime(v.CreatedAt) || !isTime(v.UpdatedAt):
 		return errors.New("createdAt or updatedAt is in no year from 1 to 9999")
+	case next.ID != "" && next.UpdatedAt < v.UpdatedAt:
+		return errors.New("updatedAt is later than in the version after it")
+	case next.ID != "" && v.Version.Next() != next.Version:
+		return fmt.Errorf("comes before version %s", next.Version)
 	}
-	return nil
+	if err := a.checkBody(v); err != nil {
+		return err
+	}
+	h, err := v.Head()
+	for _, c := range h.Components {
+		used[c] = true
+	}
+	return err
 }
 
 // isTime reports whether a time, in milliseconds since the epoch, can be written as a date: RFC 3339 has the years to 9999.
@@ -187,7 +454,7 @@ const storedDepth = strictjson.MaxDepth + 3
 
 // checkBody returns an error unless the body of app is one that a Service writes: within the limits, and in exactly the
 // form that draft.body writes.
-func (a *Auditor) checkBody(app App) error {
+func (a *audit) checkBody(app App) error {
 	if err := strictjson.Check(app.Body, storedDepth); err != nil {
 		return err
 	}
@@ -210,14 +477,21 @@ func (a *Auditor) checkBody(app App) error {
 }
 
 // checkElement returns an error unless a kept element is one that a Service writes. Whether its config conforms to the
-// schema is not checked.
-func (a *Auditor) checkElement(e draftElement) error {
+// schema is not checked. The component of its manifest may have been deleted since.
+func (a *audit) checkElement(e draftElement) error {
 	manifest, config, err := e.split()
 	if err != nil {
 		return err
 	}
-	if digest := sha256.Sum256(manifest); !a.manifests[digest] { // most manifests were checked with an earlier version
-		if err := a.limits.checkCopied(manifest); err != nil {
+	if digest := sha256.Sum256(manifest); !a.manifests[digest] { // most manifests were checked with another version
+		m, _, err := a.limits.readManifest(manifest)
+		if err == nil && m.id == nil {
+			err = errors.New("the manifest has no id")
+		}
+		if err == nil {
+			err = a.limits.checkStored(manifest, Component{ID: *m.id, Name: m.name, Version: m.version, Main: m.main})
+		}
+		if err != nil {
 			return fmt.Errorf("component: %w", err)
 		}
 		a.manifests[digest] = true
@@ -231,193 +505,79 @@ func (a *Auditor) checkElement(e draftElement) error {
 	return nil
 }
 
-// checkCopied returns an error unless manifest, the copy in an element, is the stored manifest of some component. The
-// component itself may have been deleted since.
-func (l Limits) checkCopied(manifest []byte) error {
-	m, _, err := l.readManifest(manifest)
-	switch {
-	case err != nil:
+// checkEntries looks for the index entries of an app of which some version uses these components.
+func (a *audit) checkEntries(h storedHead, used map[string]bool) error {
+	lists := listKeys(h.Head)
+	for c := range used {
+		lists = append(lists, keyOf(listKind, ofComponent, c))
+	}
+	numbers, err := a.numbersOf(a.ctx, lists)
+	if err != nil {
 		return err
-	case m.id == nil:
-		return errors.New("the manifest has no id")
 	}
-	return l.checkStored(manifest, Component{ID: *m.id, Name: m.name, Version: m.version, Main: m.main})
-}
-
-// Tag checks the next tag of the app whose versions were given last: its name, and that the app has the version. The number of
-// tags is not checked.
-func (a *Auditor) Tag(t Tag) error {
-	switch {
-	case a.head.ID == "" || t.AppID != a.head.ID:
-		return fmt.Errorf("tag %q of app %q does not follow the versions of that app", t.Name, t.AppID)
-	case !tagName.MatchString(t.Name):
-		return fmt.Errorf("no tag can be named %q", t.Name)
-	case t.Name <= a.tag:
-		return fmt.Errorf("tag %q comes after %q, want each tag once and in the order of names", t.Name, a.tag)
-	case t.AppVersion.Number() < 0 || t.AppVersion.Compare(a.head.Version) > 0:
-		return fmt.Errorf("tag %q points to version %d, the latest is %s", t.Name, t.AppVersion.Number(), a.head.Version)
+	own := numbers[:len(numbers)-len(used)]
+	if !slices.Equal(own, h.lists) {
+		a.fault(keyOf(headKind, h.ID), "the lists are %d, want %d, those of its owner and its groups", h.lists, own)
+		return nil
 	}
-	a.tag = t.Name
-	if a.tags == nil {
-		a.tags = map[string]vitrine.Version{}
+	var keys []string
+	for i, n := range numbers {
+		if i < len(own) {
+			keys = append(keys, timeKey(createdKind, n, AppPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, AppPosition{h.UpdatedAt, h.ID}))
+		} else {
+			keys = append(keys, usedKey(n, h.ID))
+		}
 	}
-	a.tags[t.Name] = t.AppVersion
+	values, err := a.r.Get(a.ctx, keys...)
+	if err != nil {
+		return err
+	}
+	for i, v := range values {
+		if v == nil {
+			a.fault(keys[i], "is missing")
+		}
+	}
+	a.index[createdKind] += len(own)
+	a.index[updatedKind] += len(own)
+	a.index[usedKind] += len(used)
 	return nil
 }
 
-// TagMove checks the next move of a tag of the app whose versions were given last. The moves go by name and, for one
-// name, from the first to the newest. The tag need not exist.
-func (a *Auditor) TagMove(m TagMoveRecord) error {
-	if a.head.ID == "" || m.AppID != a.head.ID {
-		return fmt.Errorf("a move of tag %q of app %q does not follow the versions of that app", m.Name, m.AppID)
-	}
-	if err := a.checkMove(m); err != nil {
-		return fmt.Errorf("move %d of tag %q of app %q: %w", m.Number, m.Name, m.AppID, err)
-	}
-	if m.Name != a.move.Name {
-		if err := a.endMoves(); err != nil {
+// checkIndex looks for entries that follow from no other record. All that do were found.
+func (a *audit) checkIndex() error {
+	for _, kind := range []string{manifestKind, idKind, createdKind, updatedKind, usedKind} {
+		n := 0
+		if err := a.each(kind, func(storage.Entry) error { n++; return nil }); err != nil {
 			return err
 		}
-	}
-	if err := a.checkOrder(m); err != nil {
-		return fmt.Errorf("move %d of tag %q of app %q: %w", m.Number, m.Name, m.AppID, err)
-	}
-	a.move = m
-	return nil
-}
-
-// checkMove returns an error if m breaks a rule by itself: the name, the user and the time must be valid, the move must change
-// where the tag points, and both versions must exist. The zero Version means that there is no tag; Latest is never stored.
-func (a *Auditor) checkMove(m TagMoveRecord) error {
-	if !tagName.MatchString(m.Name) {
-		return errors.New("no tag can have this name")
-	}
-	if err := checkStoredURN("by", m.By); err != nil {
-		return err
-	}
-	switch {
-	case m.Number < 1:
-		return errors.New("want a number from 1 on")
-	case !isTime(m.At):
-		return errors.New("at is in no year from 1 to 9999")
-	case m.From == m.To:
-		return errors.New("from and to are the same")
-	}
-	for _, v := range []vitrine.Version{m.From, m.To} {
-		if v == vitrine.Latest || v.Compare(a.head.Version) > 0 {
-			return fmt.Errorf("names version %s, the latest is %s", v, a.head.Version)
+		if n > a.index[kind] {
+			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n, a.index[kind])
 		}
 	}
 	return nil
 }
 
-// checkOrder returns an error if m cannot follow the move that was checked last: as the next move of the same tag, from where the
-// move before led and no earlier, or as move 1 of the next tag. Move 1 may come from any version: a tag of the first release,
-// which recorded no moves, may have pointed there.
-func (a *Auditor) checkOrder(m TagMoveRecord) error {
-	older := a.move
-	switch {
-	case m.Name < older.Name:
-		return fmt.Errorf("comes after a move of tag %q, want the order of names", older.Name)
-	case m.Name > older.Name:
-		older = TagMoveRecord{TagMove: TagMove{At: m.At, To: m.From}} // number 0, before move 1 of the next tag
-	}
-	switch {
-	case m.Number != older.Number+1:
-		return fmt.Errorf("want the number %d", older.Number+1)
-	case m.From != older.To:
-		return fmt.Errorf("comes from version %q, and the move before leads to %q", m.From, older.To)
-	case m.At < older.At:
-		return errors.New("at is earlier than that of the move before")
-	}
-	return nil
-}
-
-// endMoves returns an error if the tag whose moves were given last does not point where the newest of them leads, or is
-// there although the newest deleted it.
-func (a *Auditor) endMoves() error {
-	if at := a.tags[a.move.Name]; a.move.Number > 0 && a.move.To != at {
-		return fmt.Errorf("the last move of tag %q of app %q leads to version %q, and the tag points to %q", a.move.Name, a.move.AppID, a.move.To, at)
-	}
-	return nil
-}
-
-// endApp checks the end of the app that was given last, and forgets its tags. It is called when the app has ended: before
-// version 0 of the next app, before the first answer, and by End.
-func (a *Auditor) endApp() error {
-	err := a.endMoves()
-	a.tag, a.tags, a.move = "", nil, TagMoveRecord{}
-	return err
-}
-
-// End checks what only the end shows: the moves of the last app, if no answer followed it. Call it after all rows were given.
-func (a *Auditor) End() error { return a.endApp() }
-
-// Answer checks the next answer. Its result must have one of the forms that a write stores, and name a version that is in
-// the store.
-func (a *Auditor) Answer(x Answer) error {
-	if err := a.endApp(); err != nil {
-		return err
-	}
-	if err := checkStoredURN("by", x.By); err != nil {
-		return fmt.Errorf("answer: %w", err)
-	}
-	if err := checkKey(x.Key); err != nil || x.Key == "" {
-		return fmt.Errorf("answer of %q: key: want 1 to 255 visible ASCII characters", x.By)
-	}
-	if cmp.Or(cmp.Compare(x.By, a.answer.by), cmp.Compare(x.Key, a.answer.key)) <= 0 {
-		return fmt.Errorf("answer %q of %q: want each once, in the order of callers and keys", x.Key, x.By)
-	}
-	if len(x.Request) != sha256.Size {
-		return fmt.Errorf("answer %q of %q: the digest of the request has %d bytes, want %d", x.Key, x.By, len(x.Request), sha256.Size)
-	}
-	if err := a.checkResult(x.Result); err != nil {
-		return fmt.Errorf("answer %q of %q: result: %w", x.Key, x.By, err)
-	}
-	a.answer.by, a.answer.key = x.By, x.Key
-	return nil
-}
-
-// checkResult returns an error unless text has the form of a stored result of a write with an idempotency key:
-//
-//	{}                                      of DeleteTag and DeleteComponent
-//	{"ID":…}                                of CreateComponent; an earlier release stored all fields of the component
-//	{"ID":…,"Version":…}                    of CreateApp and Restore
-//	{"AppID":…,"Name":…,"AppVersion":…}     of PutTag
-//
-// In the last two the store must have the version of the app, because a repeat reads it. Components may have been deleted.
-func (a *Auditor) checkResult(text []byte) error {
-	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
-		return err
-	}
-	var nothing struct{}
-	var ref versionRef
-	var tag keptTag
-	type allFields Component // without its UnmarshalJSON, which takes members of any names
-	var component allFields  // an earlier release stored all of them
-	switch {
-	case isResult(text, &nothing), isResult(text, &component) && component.ID != "":
+// checkAnswers looks at answers and the times when they expire.
+func (a *audit) checkAnswers() error {
+	answers := 0
+	err := a.each(answerKind, func(e storage.Entry) error {
+		x, err := decodeAnswer(e.Key, e.Value)
+		if err != nil {
+			return err
+		}
+		answers++
+		if a.get(expiresKey(x))[0] == nil || e.Key != keyOf(answerKind, x.By, x.Key) {
+			return errors.New("it has another name, or no time when it expires")
+		}
 		return nil
-	case isResult(text, &ref):
-		return a.checkVersionExists(ref.ID, ref.Version)
-	case isResult(text, &tag):
-		return a.checkVersionExists(tag.AppID, tag.AppVersion)
+	})
+	if err != nil {
+		return err
 	}
-	return errors.New("is none that a write has")
-}
-
-// isResult decodes text into result, and reports whether text is an object and result has a field for every member of it. Members
-// may be missing: so {} is a result of every form, and checkResult asks for the form without members first.
-func isResult(text []byte, result any) bool {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	return text[0] == '{' && d.Decode(result) == nil
-}
-
-// checkVersionExists returns an error unless the store has this version of the app. Versions have no gaps, so the latest tells.
-func (a *Auditor) checkVersionExists(app string, number int64) error {
-	if latest, ok := a.heads[app]; !ok || number < 0 || number > latest.Number() {
-		return fmt.Errorf("there is no version %d of app %q", number, app)
-	}
-	return nil
+	return a.each(expiresKind, func(storage.Entry) error {
+		if answers--; answers < 0 {
+			return errors.New("there are more times than answers")
+		}
+		return nil
+	})
 }

@@ -1,37 +1,163 @@
 package appsvc_test
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// An answer is one that a write stores, and names a version that the store has.
-func TestAuditOfAnswers(t *testing.T) {
-	for result, fits := range map[string]bool{
-		`{}`:                   true,
-		`{"ID":"a component"}`: true,
-		`{"ID":"a component","Name":"poll","Version":"1.0.0","Main":"/poll.js","Manifest":"e30="}`: true, // of an earlier release
-		`{"ID":"a component","Other":1}`:                       false,
-		`{"ID":"app","Version":0}`:                             true,
-		`{"ID":"app","Version":1}`:                             false,
-		`{"AppID":"app","Name":"production","AppVersion":0}`:   true,
-		`{"AppID":"app","Name":"production","AppVersion":1}`:   false,
-		`{"AppID":"other","Name":"production","AppVersion":0}`: false,
-		`{"Other":1}`: false,
-		`[]`:          false,
-		`null`:        false,
-	} {
-		a := appsvc.NewAuditor(appsvc.Limits{})
-		app := appsvc.App{Meta: appsvc.Meta{ID: "app", Version: vitrine.NewVersion(0), Owner: editor.URN, UpdatedBy: editor.URN},
-			Body: appsvc.Body(`{"title":"t","owner":{"urn":"` + editor.URN + `"},"groups":["` + site1 + `"],"elements":[]}`)}
-		if err := a.Version(app); err != nil {
+// auditedStore has two apps, one with three versions and a tag that has moved, and a component.
+func auditedStore(t *testing.T) storage.Store {
+	ctx, db, made, now := context.Background(), memory.New(), 0, time.UnixMilli(1_700_000_000_000)
+	t.Cleanup(func() { db.Close() })
+	svc := appsvc.New(db, &appsvc.Options{
+		NewID: func() string { made++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", made) },
+		Now:   func() time.Time { now = now.Add(time.Second); return now },
+	})
+	manifest := `{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js","configSchema":{}}`
+	_, err := svc.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+	for i := 0; i < 2 && err == nil; i++ {
+		_, err = svc.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "App", Groups: []string{site1}, IdempotencyKey: fmt.Sprint("key", i)})
+	}
+	const id = "00000000-0000-4000-8000-000000000002"
+	for i := 0; i < 2 && err == nil; i++ {
+		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"poll","version":"1.0.0"},"config":{"n":%d}}}]`, i, i)
+		_, err = svc.Patch(ctx, admin, id, []byte(patch))
+	}
+	if err == nil {
+		_, err = svc.Restore(ctx, admin, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(1)})
+	}
+	for i := int64(0); i < 2 && err == nil; i++ {
+		_, err = svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(i)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func auditOf(t *testing.T, db storage.Store) (faults []string) {
+	for f, err := range appsvc.Audit(context.Background(), db, appsvc.Limits{}) {
+		if err != nil {
 			t.Fatal(err)
 		}
-		err := a.Answer(appsvc.Answer{By: editor.URN, Key: "key", Request: make([]byte, 32), Result: []byte(result)})
-		if (err == nil) != fits {
-			t.Errorf("%s: error %v, want one: %t", result, err, !fits)
+		faults = append(faults, f.String())
+	}
+	return faults
+}
+
+func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
+	if faults := auditOf(t, auditedStore(t)); faults != nil {
+		t.Fatal(faults)
+	}
+	const first, second = "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"
+	whole := func(body string) string { return body + "\x00\x00\x00\x00" } // a value of body/ without a history
+	const body = `{"title":"App","owner":{"urn":"` + network + `:user=admin"},"groups":["` + site1 + `"],"elements":[]}`
+	for name, c := range map[string]struct{ key, old, new, says string }{ // an old text is replaced, "" is the whole value; new "-" deletes
+		"no counter":               {"counter", "", "-", "want 1 to 0"},
+		"one number for two lists": {"list/owner", "", "2", "has the number 2"},
+		"a number that is none":    {"list/owner", "", "x", "damaged"},
+
+		"no manifest":                   {"manifest/poll 1.0.0", "", "-", "its manifest"},
+		"a manifest of another":         {"manifest/poll 1.0.0", "1.0.0", "1.0.1", "not the same in the manifest"},
+		"a manifest in another form":    {"manifest/poll 1.0.0", `{"name"`, `{ "name"`, "not in the form"},
+		"a manifest too many":           {"manifest/poll 2.0.0", "", "{}", "2 entries, and 1"},
+		"no id of a component":          {"id/00000000-0000-4000-8000-000000000001", "", "-", "is missing"},
+		"an id of no component":         {"id/none", "", "", "no component with this id"},
+		"a component of another name":   {"component/poll 1.0.0", `"name":"poll"`, `"name":"poly"`, `is version "1.0.0" of "poly"`},
+		"a component that cannot be":    {"component/poll 1.0.0", `"name"`, `"name`, "damaged"},
+		"the number of a list":          {"component/poll 1.0.0", `"number":1`, `"number":2`, "has the number 2"},
+		"a component under two names":   {"component/poll 2.0.0", "", `{"id":"00000000-0000-4000-8000-000000000001","name":"poll","version":"2.0.0","number":1}`, "its manifest"},
+		"a number above the counter":    {"component/poll 1.0.0", `"number":1`, `"number":99`, "want 1 to "},
+		"no head":                       {"head/" + first, "", "-", "no such app"},
+		"a head that is none":           {"head/" + first, "{", "", "damaged"},
+		"an app without a body":         {"body/" + second, "", "-", "the body is missing"},
+		"a body in two places":          {"large/" + second, "", body, "in two places"},
+		"a body that is cut":            {"body/" + second, "\x00", "\xff", "damaged"},
+		"another owner":                 {"head/" + second, `"owner":"` + network + `:user=admin"`, `"owner":"urn:vitrine:a:user=b"`, "owner is another"},
+		"no editor":                     {"head/" + second, `"updatedBy":"` + network + `:user=admin"`, `"updatedBy":""`, "updatedBy: has 0 bytes"},
+		"a time that is none":           {"head/" + first, `"updatedAt":17`, `"updatedAt":99917`, "no year from 1 to 9999"},
+		"older than the version before": {"head/" + first, `"updatedAt":17`, `"updatedAt":16`, "updatedAt is later than in the version after it"},
+		"older than the app":            {"head/" + second, `"updatedAt":17`, `"updatedAt":16`, "version 0 is older than the app"},
+		"a version that is not there":   {"head/" + second, `"version":0`, `"version":1`, "version"},
+		"groups that are not the app's": {"head/" + second, site1, network, "not those of the body"},
+		"components that are none":      {"head/" + second, `"components":`, `"components":["poll"],"x":`, "not those of the body"},
+		"lists of others":               {"head/" + second, `"lists":[`, `"lists":[1,`, "the lists are"},
+		"no such id":                    {"head/a b\x00", "", `{"version":0}`, "the body is missing"},
+
+		"a body in another form": {"body/" + second, "", whole(strings.Replace(body, ":", ": ", 1)), "not in the form"},
+		"a body without a title": {"body/" + second, "", whole(strings.Replace(body, "title", "name", 1)), "version 0"},
+		"a title that is blank":  {"body/" + second, "", whole(strings.Replace(body, "App", "", 1)), "title"},
+		"a group that is none":   {"body/" + second, "", whole(strings.Replace(body, site1, "x", 1)), "groups"},
+		"an element that is none": {"body/" + second, "", whole(strings.Replace(body, `"elements":[]`,
+			`"elements":[{"id":"0","component":{"name":"poll"},"config":{}}]`, 1)), "element 0: component"},
+
+		"a history above the latest":       {"history/" + first + " a9", "", "x", "the latest version is 3"},
+		"a history of no app":              {"history/none a0", "", "x", "no such app"},
+		"a history without its beginning":  {"history/" + first + " a0", "", "-", "version"},
+		"restored from itself":             {"restored/" + first + " a3", "", "3", "want an older one"},
+		"restored, and not there":          {"restored/" + first + " a4", "", "1", "want an older one, and the latest is 3"},
+		"a tag of no version":              {"tag/" + first + " live", "", "4", "the latest is 3"},
+		"a tag that is elsewhere":          {"tag/" + first + " live", "", "2", "the last move leads to version 1, and the tag points to 2"},
+		"a tag that is gone":               {"tag/" + first + " live", "", "-", "and the tag points to -1"},
+		"a tag of another name":            {"tag/" + first + " a/b", "", "0", "no tag can have this name"},
+		"a tag of no app":                  {"tag/none live", "", "0", "no such app"},
+		"a tag that has moved in secret":   {"moved/" + first + " live", "", "-", "want it where the tag has moves"},
+		"a tag that has not moved":         {"moved/" + first + " other", "", "", "want it where the tag has moves"},
+		"a move from elsewhere":            {"move/" + first + " live a2", `"from":0`, `"from":2`, "comes from version 2, and the move before leads to 0"},
+		"a move to where it is":            {"move/" + first + " live a2", `"to":1`, `"to":0`, "the same"},
+		"a move to no version":             {"move/" + first + " live a2", `"to":1`, `"to":9`, "the latest is 3"},
+		"a move before the one before":     {"move/" + first + " live a2", `"at":17`, `"at":16`, "earlier than that of the move before"},
+		"a move at no time":                {"move/" + first + " live a2", `"at":17`, `"at":99917`, "no year from 1 to 9999"},
+		"a move by nobody":                 {"move/" + first + " live a2", network + ":user=admin", "", "by: has 0 bytes"},
+		"a move that is missing":           {"move/" + first + " live a1", "", "-", "want the number 1"},
+		"a move that is none":              {"move/" + first + " live a2", "{", "", "damaged"},
+		"not in a list by update":          {"updated/", "", "-", "is missing"},
+		"not in a list by creation":        {"created/", "", "-", "is missing"},
+		"not among the users":              {"used/", "", "-", "is missing"},
+		"twice in a list by update":        {"updated/a2 m1700000009999 " + first, "", "", "entries, and "},
+		"in a list of others":              {"created/a1 m1700000009999 " + first, "", "", "entries, and "},
+		"among the users and uses nothing": {"used/a2 " + second, "", "", "2 entries, and 1"},
+		"an answer that does not expire":   {"expires/", "", "-", "no time when it expires"},
+		"an answer of another":             {"answer/", `"Key":"key`, `"Key":"kex`, "it has another name"},
+		"a time without an answer":         {"expires/m1700000009999 a b", "", "", "more times than answers"},
+	} {
+		ctx, db := context.Background(), auditedStore(t)
+		err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+			at := storage.Entry{Key: "apps " + c.key}
+			for e, err := range tx.Scan(ctx, storage.Prefix(at.Key)) {
+				if err != nil {
+					return err
+				}
+				if c.new == "-" || c.old != "" || e.Key == at.Key {
+					at = e
+				}
+				break
+			}
+			if c.new == "-" {
+				return tx.Delete(ctx, at.Key)
+			}
+			value := strings.Replace(string(at.Value), c.old, c.new, 1)
+			if c.old == "" {
+				value = c.new
+			} else if value == string(at.Value) {
+				return fmt.Errorf("%q has no %q: %q", at.Key, c.old, at.Value)
+			}
+			return tx.Put(ctx, storage.Entry{Key: at.Key, Value: []byte(value)})
+		})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if faults := auditOf(t, db); !strings.Contains(strings.Join(faults, "\n"), c.says) {
+			t.Errorf("%s: the audit finds %q, want %q", name, faults, c.says)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Manifests are read in two places. CreateComponent and CheckComponent read one as somebody sent it: parseManifest checks all of
-// it. The Auditor reads those that are stored: readManifest checks all but their size and the configSchema, and their bytes must
+// it. Audit reads those that are stored: readManifest checks all but their size and the configSchema, and their bytes must
 // be those that manifest.text writes.
 
 // manifest holds the members of a component that the service knows; members lists them. A manifest may have members of any
@@ -75,7 +75,7 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 }
 
 // readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of
-// configSchemas: of configSchema it checks only that it is an object. The Auditor calls it for stored manifests. It returns the
+// configSchemas: of configSchema it checks only that it is an object. Audit calls it for stored manifests. It returns the
 // members that the service does not know beside the manifest, in their order. Every rule that is broken is ErrInvalid, with the
 // pointer of the member.
 func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
@@ -141,7 +141,7 @@ func (m manifest) component(extra []strictjson.Member) Component {
 // text returns the manifest in the compact form in which it is stored: the members that the service knows, in the order of
 // members, with null for a missing description, and then the others in the order in which they were sent. The id must be set.
 //
-// Elements copy these bytes, and the Auditor accepts no others. So the form must not change.
+// Elements copy these bytes, and Audit accepts no others. So the form must not change.
 func (m manifest) text(extra []strictjson.Member) []byte {
 	var b bytes.Buffer
 	begin := byte('{') // what comes before the next member: the brace once, then commas

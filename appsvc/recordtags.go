@@ -19,6 +19,13 @@ type storedMove struct {
 	To   int64  `json:"to"`
 }
 
+func decodeMove(e storage.Entry) (m storedMove, err error) {
+	if err := json.Unmarshal(e.Value, &m); err != nil {
+		return m, damaged(e.Key, err)
+	}
+	return m, nil
+}
+
 func (r *recordReader) Tags(ctx context.Context, q TagQuery) iter.Seq2[Tag, error] {
 	return yields(ctx, q.Limit, func(out func(Tag) bool) error {
 		if q.Name != "" {
@@ -88,9 +95,9 @@ func (r *recordReader) TagMoves(ctx context.Context, q TagMoveQuery) iter.Seq2[T
 			if err != nil {
 				return err
 			}
-			var m storedMove
-			if err := json.Unmarshal(e.Value, &m); err != nil {
-				return damaged(e.Key, err)
+			m, err := decodeMove(e)
+			if err != nil {
+				return err
 			}
 			n, err := rec.ParseNumber(partsOf(e.Key, moveKind)[2])
 			if err != nil {
