@@ -7,12 +7,11 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urn"
-	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
 // DefaultNetwork is the network of a command that names none. It is also the network of the reviews in a store whose format
 // is so old that it knows no networks.
-const DefaultNetwork = reviewstore.DefaultNetwork
+const DefaultNetwork = "default"
 
 // Admit returns the error with which every method refuses the caller in this network, or nil if the caller may import, export,
 // list and erase its reviews. A server calls Admit before it reads the body of a request. Admit reads no store, and a network
@@ -84,14 +83,7 @@ func (s *Service) Networks(ctx context.Context, by vitrine.Caller) ([]string, er
 	if !by.Operator {
 		return nil, forbidden("the networks of a store are listed for its operator")
 	}
-	var names []string
-	for name, err := range s.store.Networks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, nil
+	return networks(ctx, s.db)
 }
 
 // prefix returns the URN of a network without its name.

@@ -54,9 +54,9 @@ var admissions = []struct {
 }
 
 func TestOnlyModeratorsOfTheWholeNetworkAndOperatorsAreAdmitted(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, record, nil)
-	service := reviews.NewWith(store, nil)
+	service := reviews.New(store, nil)
 	for _, test := range admissions {
 		for method, call := range methods(service, test.by, network) {
 			if err := call(); !errors.Is(err, test.want) {
@@ -128,9 +128,9 @@ func (c *counting) Read(p []byte) (int, error) {
 }
 
 func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, record, nil)
-	service := reviews.NewWith(store, nil)
+	service := reviews.New(store, nil)
 	for _, c := range []struct {
 		who  string
 		by   vitrine.Caller
@@ -212,8 +212,8 @@ func TestTheVendorOfURNsIsAnOption(t *testing.T) {
 }
 
 func TestOnlyAnOperatorListsNetworks(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
-	service := reviews.NewWith(store, nil)
+	store := memory.New()
+	service := reviews.New(store, nil)
 	for _, name := range []string{"b", "a", "b"} {
 		if _, err := service.Import(ctx, operator, reviews.ImportRequest{Network: name, File: strings.NewReader(record)}); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -35,7 +36,7 @@ func buffersFor(file string) []int {
 }
 
 // dryAndReal has a file imported dry and then really, which must give one report.
-func dryAndReal(t *testing.T, store reviews.Store, file string, o reviews.Options) reviews.Report {
+func dryAndReal(t *testing.T, store storage.Store, file string, o reviews.Options) reviews.Report {
 	t.Helper()
 	before := export(t, store)
 	dry := importInto(t, store, file, &reviews.ImportRequest{Options: o, DryRun: true})
@@ -77,7 +78,7 @@ func TestACollectionWhoseReviewsWereAllRejectedIsNotMade(t *testing.T) {
 		for _, buffer := range buffersFor(file) {
 			t.Run(fmt.Sprint(name, ", buffer ", buffer), func(t *testing.T) {
 				o := *reviews.WithBuffer(reviews.Options{}, buffer)
-				store := reviews.NewRecords(memory.New())
+				store := memory.New()
 				r := dryAndReal(t, store, file, o)
 				if r.Collections != 1 || r.Rejected != r.Reviews || r.Reviews == 0 || r.Created != 0 {
 					t.Fatalf("%v", counts(r))
@@ -85,14 +86,14 @@ func TestACollectionWhoseReviewsWereAllRejectedIsNotMade(t *testing.T) {
 				if out := export(t, store); out != "" {
 					t.Errorf("exported: %.200s", out)
 				}
-				for c, err := range reviews.NewWith(store, nil).AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
+				for c, err := range reviews.New(store, nil).AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
 					t.Errorf("listed: %.200v, %v", c, err)
 				}
-				_, err := reviews.NewWith(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, ID: "YQ"})
+				_, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, ID: "YQ"})
 				if !errors.Is(err, vitrine.ErrNotFound) {
 					t.Errorf("%v, want ErrNotFound", err)
 				}
-				if names, err := reviews.NewWith(store, nil).Networks(ctx, operator); len(names) > 0 || err != nil {
+				if names, err := reviews.New(store, nil).Networks(ctx, operator); len(names) > 0 || err != nil {
 					t.Errorf("networks %q, %v", names, err)
 				}
 			})
@@ -112,7 +113,7 @@ func TestAStoredCollectionStaysWhenAllReviewsWereRejected(t *testing.T) {
 				collection("YQ", single, review("1", 5, "")),
 			} {
 				o := *reviews.WithBuffer(reviews.Options{}, buffer)
-				store := reviews.NewRecords(memory.New())
+				store := memory.New()
 				importInto(t, store, titled(stored, "OLD"), nil)
 				before := export(t, store)
 				if r := dryAndReal(t, store, file, o); r.Rejected != r.Reviews {
@@ -140,10 +141,10 @@ func TestOneAcceptedReviewMakesItsCollection(t *testing.T) {
 			for _, order := range []func(string) string{reviewsFirst, strings.Clone} {
 				o := *reviews.WithBuffer(reviews.Options{}, buffer)
 				for _, stored := range []string{"", titled(collection("YQ", single), "OLD")} {
-					store := reviews.NewRecords(memory.New())
+					store := memory.New()
 					importInto(t, store, stored, nil)
 					r := dryAndReal(t, store, order(file), o)
-					c, err := reviews.NewWith(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: "YQ"})
+					c, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: "YQ"})
 					if err != nil || c.Title != "NEW" || c.Count != 1 || r.Created != 1 || r.Rejected != r.Reviews-1 {
 						t.Errorf("%s, buffer %d: %v, %+v, %v", name, buffer, counts(r), c, err)
 					}
@@ -158,7 +159,7 @@ func TestACollectionWithoutReviewsIsMade(t *testing.T) {
 	for _, buffer := range []int{32, 1 << 20} {
 		o := *reviews.WithBuffer(reviews.Options{}, buffer)
 		for _, line := range []string{collection("YQ", single), collection("YQ", ""), reviewsFirst(collection("YQ", single)), reviewsFirst(collection("YQ", ""))} {
-			store := reviews.NewRecords(memory.New())
+			store := memory.New()
 			for _, title := range []string{"OLD", "NEW"} {
 				file := titled(line, title) + collection("YWI", single, review("1", 0, "")) // what comes behind is another line
 				dryAndReal(t, store, file, o)
@@ -166,7 +167,7 @@ func TestACollectionWithoutReviewsIsMade(t *testing.T) {
 			}
 		}
 		long := titled(collection("YQ", single), large)
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		dryAndReal(t, store, long, o)
 		sameRecords(t, export(t, store), long)
 	}

@@ -7,27 +7,27 @@ import (
 	"strconv"
 )
 
-// Auditor checks that collections and their reviews are what an import could have stored. A program
+// auditor checks that collections and their reviews are what an import could have stored. A program
 // that writes rows past the Service, such as storage/archive, audits them first, so that no later
 // read meets a row that it cannot serve.
 //
 // Give it every collection of one network, each followed by its reviews, in the order in which a Reader yields them:
 //
 //	for each collection of the network {
-//		a.Collection(collection)
+//		a.collection(collection)
 //		for each review of the collection {
-//			a.Review(review)
+//			a.review(review)
 //		}
 //	}
-//	a.End()
+//	a.end()
 //
-// Each method returns an error that says which rule is broken and in which row; use the Auditor no further then. It checks each
+// Each method returns an error that says which rule is broken and in which row; use the auditor no further then. It checks each
 // row with the rules of an import, by building a record of a file around it. A row must also be in the stored form byte by byte:
 // otherwise the next import of the same record would report it as updated.
 //
-// An Auditor keeps in memory some 15 bytes of each collection and, of the collection that was given last, some 30 bytes of each
+// An auditor keeps in memory some 15 bytes of each collection and, of the collection that was given last, some 30 bytes of each
 // review and the ids of the replies that have come before their parents. It is used by one goroutine, for one network.
-type Auditor struct {
+type auditor struct {
 	check *lineChecker  // reads the records, as for an import, with partial set
 	found auditReceiver // of the record that was read last
 	line  []byte        // memory for a record
@@ -35,19 +35,19 @@ type Auditor struct {
 	pairs set // the collections so far
 
 	// Of the collection that was given last. head is nil if no collection waits for its End.
-	collection Collection
-	head       []byte // the beginning of a record with as many dimensions
-	counts     tally
-	ids        set
-	threads    *Threads
+	last    Collection
+	head    []byte // the beginning of a record with as many dimensions
+	counts  tally
+	ids     set
+	threads *threads
 }
 
-// NewAuditor returns an Auditor of the reviews of a network. It returns ErrInvalid if network cannot be the name of one.
-func NewAuditor(network string) (*Auditor, error) {
+// newAuditor returns an auditor of the reviews of a network. It returns ErrInvalid if network cannot be the name of one.
+func newAuditor(network string) (*auditor, error) {
 	if err := CheckNetwork(network); err != nil {
 		return nil, err
 	}
-	a := &Auditor{}
+	a := &auditor{}
 	a.check = newLineChecker(newHasher(), &a.found, true, maxStored)
 	a.check.partial = true
 	return a, nil
@@ -75,7 +75,7 @@ func (f *auditReceiver) result(r lineResult) { f.pair, f.incoming = r.pair, r.in
 
 // read checks the record that the parts are together, and returns what an import would store of it. The parts must not contain a
 // line end, since the record is a line of a file.
-func (a *Auditor) read(parts ...string) (*incoming, error) {
+func (a *auditor) read(parts ...string) (*incoming, error) {
 	a.line = a.line[:0]
 	for _, p := range parts {
 		a.line = append(a.line, p...)
@@ -94,8 +94,8 @@ func (a *Auditor) read(parts ...string) (*incoming, error) {
 // Collection checks the next collection, and ends the one before: its error may be of either. The collection must be one that an
 // import accepts, with Fields in the stored form and the Key that they say, and must not have been given before. Its Tally is
 // compared when all of its reviews were given.
-func (a *Auditor) Collection(c Collection) error {
-	if err := a.End(); err != nil {
+func (a *auditor) collection(c Collection) error {
+	if err := a.end(); err != nil {
 		return err
 	}
 	// With an empty list of reviews, the fields are a record of a file.
@@ -117,7 +117,7 @@ func (a *Auditor) Collection(c Collection) error {
 		return fmt.Errorf("collection %q of %q: occurs twice", c.ID, c.Source)
 	}
 	// Review counts and compares what follows from here on, and End compares the counts with the tally.
-	a.collection = Collection{Key: c.Key, Tally: bytes.Clone(c.Tally)}
+	a.last = Collection{Key: c.Key, Tally: bytes.Clone(c.Tally)}
 	a.counts = tally{}
 	a.counts.size(in.dims)
 	a.ids.clear()
@@ -139,7 +139,7 @@ func recordHead(dims int) []byte {
 // Review checks the next review of the collection that was given last. Data must be a record that an import accepts, in the
 // stored form, with the ID and the Time of the row, and the collection must have no other review with this ID. Whether its
 // parent exists shows at the end of the collection, since a parent may be stored after its replies.
-func (a *Auditor) Review(r Review) error {
+func (a *auditor) review(r Review) error {
 	if a.head == nil {
 		return fmt.Errorf("review %q is in no collection", r.ID)
 	}
@@ -164,17 +164,18 @@ func (a *Auditor) Review(r Review) error {
 		return fmt.Errorf("review %q: occurs twice", r.ID)
 	}
 	a.counts.add(in.reviews[0].ratings)
-	return a.threads.Add(r)
+	_, err = a.threads.add(r)
+	return err
 }
 
 // End is called after the last review of the last collection. It checks what only all reviews of a collection together show:
 // that every reply has its parent, that no reply leads back to itself, and that the stored counts are those of the reviews.
-func (a *Auditor) End() error {
+func (a *auditor) end() error {
 	if a.head == nil {
 		return nil
 	}
-	c := a.collection
-	if err := a.threads.End(); err != nil {
+	c := a.last
+	if err := a.threads.end(); err != nil {
 		return fmt.Errorf("collection %q of %q: %w", c.ID, c.Source, err)
 	}
 	if !bytes.Equal(a.counts.encode(), c.Tally) {

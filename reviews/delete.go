@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/reviews/reviewstore"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // DeleteRequest is the request of Delete. Network is required, and at least one of the other members. These combinations are
@@ -83,14 +84,14 @@ func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteReques
 	if err := in.check(); err != nil {
 		return done, err
 	}
-	e := eraser{ctx: ctx, store: s.store, in: in}
+	e := eraser{ctx: ctx, db: s.db, in: in}
 	err = e.run()
 	if err == nil && e.done == (Deleted{}) {
 		err = notFound("there is nothing to erase in the network %q", in.Network)
 	}
 	// After ErrNotFound too: an earlier request may have erased everything and left copies.
 	if (err == nil || errors.Is(err, vitrine.ErrNotFound)) && !in.DryRun {
-		if left := s.store.Scrub(ctx); left != nil {
+		if left := scrub(ctx, s.db); left != nil {
 			err = fmt.Errorf("%w: %w", ErrCopies, left)
 		}
 	}
@@ -133,25 +134,25 @@ func (in DeleteRequest) check() error {
 // eraser carries out one request. Each of its transactions erases whole collections, or reviews of some collections together with
 // their part of the tally, so that counts and means are right between two transactions too.
 type eraser struct {
-	ctx   context.Context
-	store Store
-	in    DeleteRequest
-	done  Deleted // what the transactions that were committed have erased
+	ctx  context.Context
+	db   storage.Store
+	in   DeleteRequest
+	done Deleted // what the transactions that were committed have erased
 }
 
 // update runs fn in a transaction, and adds what it has erased to the result once that is committed. The store may call fn
-// again after a rollback, so each call counts from zero. In a dry run the transaction writes nothing.
-func (e *eraser) update(fn func(tx Tx, done *Deleted) error) error {
+// again after a rollback, so each call counts from zero. In a dry run fn gets the rows of a View, and writes nothing.
+func (e *eraser) update(fn func(s *rows, done *Deleted) error) error {
 	var done Deleted
-	counted := func(tx Tx) error {
+	counted := func(s *rows) error {
 		done = Deleted{}
-		return fn(tx, &done)
+		return fn(s, &done)
 	}
 	var err error
 	if e.in.DryRun {
-		err = e.store.View(e.ctx, e.in.Network, func(r Reader) error { return counted(dryTx{r}) })
+		err = view(e.ctx, e.db, e.in.Network, counted)
 	} else {
-		err = e.store.Update(e.ctx, e.in.Network, counted)
+		err = update(e.ctx, e.db, e.in.Network, storage.UpdateOptions{Large: true}, counted)
 	}
 	if err == nil {
 		e.done.Collections += done.Collections
@@ -161,28 +162,15 @@ func (e *eraser) update(fn func(tx Tx, done *Deleted) error) error {
 	return err
 }
 
-// dryTx is the transaction of a dry run: its writes do nothing, so it reads what is stored.
-type dryTx struct{ Reader }
-
-func (dryTx) Announce(context.Context, []Key) error              { return nil }
-func (dryTx) PutCollection(context.Context, Collection) error    { return nil }
-func (dryTx) DeleteCollection(context.Context, Key) error        { return nil }
-func (dryTx) PutReviews(context.Context, Key, []Review) error    { return nil }
-func (dryTx) DeleteReviews(context.Context, Key, []string) error { return nil }
-
 // collection erases the collection of the request with its reviews, in one transaction. It returns ErrNotFound if there is none,
 // and ErrInvalid if the request leaves the source out and several have the id.
 func (e *eraser) collection() error {
-	return e.update(func(tx Tx, done *Deleted) error {
-		c, err := collectionOf(e.ctx, tx, e.in.Source, e.in.Collection)
+	return e.update(func(s *rows, done *Deleted) error {
+		c, err := collectionOf(e.ctx, s, e.in.Source, e.in.Collection)
 		if err != nil {
 			return err
 		}
-		one, err := newErasable(c)
-		if err != nil {
-			return err
-		}
-		return done.collection(e.ctx, tx, one)
+		return done.collection(e.ctx, s, c)
 	})
 }
 
@@ -191,19 +179,20 @@ func (e *eraser) collections() error {
 	after := Key{Source: e.in.Source}
 	for more := true; more; {
 		last := after
-		err := e.update(func(tx Tx, done *Deleted) error {
-			list, err := e.following(tx, after)
-			if err != nil {
-				return err
-			}
-			for _, c := range list {
-				if err := done.collection(e.ctx, tx, c); err != nil {
+		err := e.update(func(s *rows, done *Deleted) error {
+			n := 0
+			for c, err := range e.next(s, after) {
+				if err == nil {
+					err = done.collection(e.ctx, s, c)
+				}
+				if err != nil {
 					return err
 				}
 				last = c.Key
+				n++
 			}
 			// Fewer than were asked for are the last ones.
-			more = len(list) == maxErased
+			more = n == maxErased
 			return nil
 		})
 		if err != nil {
@@ -214,39 +203,11 @@ func (e *eraser) collections() error {
 	return nil
 }
 
-// erasable is a collection that is to be erased: its key, and how many reviews its tally counts.
-type erasable struct {
-	Key
-	reviews int64
-}
-
-// newErasable returns what is needed to erase a stored collection, without the memory of its row: the fields may have 16 MiB,
-// and a driver may have the tally in the same memory.
-func newErasable(c Collection) (erasable, error) {
-	counts, err := parseTally(c)
-	return erasable{c.Key, counts.reviews}, err
-}
-
-// following returns the next maxErased collections of the source, or of the network, after a key; fewer if there are no more.
-func (e *eraser) following(r Reader, after Key) (list []erasable, err error) {
-	for c, err := range e.next(r, after) {
-		if err != nil {
-			return nil, err
-		}
-		one, err := newErasable(c)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	return list, nil
-}
-
 // next yields up to maxErased collections of the source, or of the network, after a key, by source and then by id. The key
 // {Source, ""} stands before all collections of a source, since no id is empty.
-func (e *eraser) next(r Reader, after Key) iter.Seq2[Collection, error] {
-	return func(yield func(Collection, error) bool) {
-		for c, err := range r.CollectionsByKey(e.ctx, reviewstore.CollectionQuery{After: after, Limit: maxErased}) {
+func (e *eraser) next(s *rows, after Key) iter.Seq2[stored, error] {
+	return func(yield func(stored, error) bool) {
+		for c, err := range s.byKey(e.ctx, after, maxErased) {
 			if err == nil && e.in.Source != "" && c.Source != e.in.Source {
 				return
 			}
@@ -258,20 +219,27 @@ func (e *eraser) next(r Reader, after Key) iter.Seq2[Collection, error] {
 }
 
 // collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
-func (d *Deleted) collection(ctx context.Context, tx Tx, c erasable) error {
+func (d *Deleted) collection(ctx context.Context, s *rows, c stored) error {
+	counts, err := parseTally(c.Collection)
+	if err != nil {
+		return err
+	}
 	d.Collections++
-	d.Reviews += c.reviews
-	return tx.DeleteCollection(ctx, c.Key)
+	d.Reviews += counts.reviews
+	if s.t == nil {
+		return nil
+	}
+	return s.deleteCollection(ctx, c)
 }
 
 // review erases one review, and returns ErrNotFound if the collection has no such review.
 func (e *eraser) review() error {
-	return e.update(func(tx Tx, done *Deleted) error {
-		c, err := collectionOf(e.ctx, tx, e.in.Source, e.in.Collection)
+	return e.update(func(s *rows, done *Deleted) error {
+		c, err := collectionOf(e.ctx, s, e.in.Source, e.in.Collection)
 		if err != nil {
 			return err
 		}
-		n, err := e.erase(tx, c, []string{e.in.Review}, func([]byte) bool { return true }, done)
+		n, err := e.erase(s, c, []string{e.in.Review}, func([]byte) bool { return true }, done)
 		if err == nil && n == 0 {
 			err = notFound("the collection %q of %q has no review %q", c.ID, c.Source, e.in.Review)
 		}
@@ -295,8 +263,8 @@ func (e *eraser) person() error {
 	}
 	for more := true; more; {
 		var found []byPerson
-		err := e.store.View(e.ctx, e.in.Network, func(r Reader) (err error) {
-			found, after, more, err = e.find(r, after)
+		err := view(e.ctx, e.db, e.in.Network, func(s *rows) (err error) {
+			found, after, more, err = e.find(s, after)
 			return err
 		})
 		if err == nil {
@@ -313,12 +281,12 @@ func (e *eraser) person() error {
 // the person has no review in it is no error.
 func (e *eraser) personIn() error {
 	var found []byPerson
-	err := e.store.View(e.ctx, e.in.Network, func(r Reader) error {
-		c, err := collectionOf(e.ctx, r, e.in.Source, e.in.Collection)
+	err := view(e.ctx, e.db, e.in.Network, func(s *rows) error {
+		c, err := collectionOf(e.ctx, s, e.in.Source, e.in.Collection)
 		if err != nil {
 			return err
 		}
-		ids, err := e.findIn(r, c.Key)
+		ids, err := e.findIn(s, c)
 		found = []byPerson{{c.Key, ids}}
 		return err
 	})
@@ -331,15 +299,15 @@ func (e *eraser) personIn() error {
 // find looks through the collections after a key, one whole collection after the other, until it has found maxErased reviews or
 // more. It returns them, the key of the last collection that it has looked through, and whether there may be more collections
 // after that.
-func (e *eraser) find(r Reader, after Key) (found []byPerson, last Key, more bool, err error) {
+func (e *eraser) find(s *rows, after Key) (found []byPerson, last Key, more bool, err error) {
 	count := 0
 	for again := true; again; {
 		again = false
-		for c, err := range e.next(r, after) {
+		for c, err := range e.next(s, after) {
 			if err != nil {
 				return nil, after, false, err
 			}
-			ids, err := e.findIn(r, c.Key)
+			ids, err := e.findIn(s, c)
 			if err != nil {
 				return nil, after, false, err
 			}
@@ -359,8 +327,8 @@ func (e *eraser) find(r Reader, after Key) (found []byPerson, last Key, more boo
 }
 
 // findIn returns the ids of the person's reviews in a collection. It reads all reviews of the collection.
-func (e *eraser) findIn(r Reader, k Key) (ids []string, err error) {
-	for review, err := range r.Reviews(e.ctx, k) {
+func (e *eraser) findIn(s *rows, c stored) (ids []string, err error) {
+	for review, err := range s.reviews(e.ctx, c) {
 		if err != nil {
 			return nil, err
 		}
@@ -395,18 +363,18 @@ func (e *eraser) eraseFound(found []byPerson) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return e.update(func(tx Tx, done *Deleted) error {
+	return e.update(func(s *rows, done *Deleted) error {
 		for _, f := range found {
 			if len(f.ids) == 0 {
 				continue
 			}
 			// The tally is read anew: it may have changed since the View.
-			c, err := tx.Collection(e.ctx, f.key)
+			c, err := s.existing(e.ctx, f.key)
 			if errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			}
 			if err == nil {
-				_, err = e.erase(tx, c, f.ids, e.isTheirs, done)
+				_, err = e.erase(s, c, f.ids, e.isTheirs, done)
 			}
 			if err != nil {
 				return err
@@ -421,14 +389,15 @@ func (e *eraser) eraseFound(found []byPerson) error {
 // erased reviews get another parent, and the tally of the collection is written without the erased ones. All reviews of the
 // collection are read for the replies, but only if something is erased. What was erased is added to done. If nothing is erased,
 // nothing is written.
-func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byte) bool, done *Deleted) (int, error) {
-	counts, err := parseTally(c)
+func (e *eraser) erase(s *rows, c stored, ids []string, wanted func(data []byte) bool, done *Deleted) (int, error) {
+	counts, err := parseTally(c.Collection)
 	if err != nil {
 		return 0, err
 	}
 	// What is there and wanted leaves the tally.
 	parents := map[string]string{} // the parent of each erased review; "" for none
-	for review, err := range tx.ReviewsByID(e.ctx, c.Key, ids) {
+	var erased []row
+	for review, err := range s.byID(e.ctx, c, slices.Values(ids)) {
 		if err != nil {
 			return 0, err
 		}
@@ -441,25 +410,28 @@ func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byt
 		if parents[review.ID], err = parentOf(review.Data); err != nil {
 			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
+		review.Data = nil
+		erased = append(erased, review)
 	}
 	if len(parents) == 0 {
 		return 0, nil
 	}
 	// Then the rows are written: the replies to the erased reviews, the collection without these, and its tally.
-	replies, err := e.reparent(tx, c.Key, parents)
+	replies, err := e.reparent(s, c, parents)
 	if err != nil {
-		return 0, err
-	}
-	erased := make([]string, 0, len(parents))
-	for id := range parents {
-		erased = append(erased, id)
-	}
-	if err := tx.DeleteReviews(e.ctx, c.Key, erased); err != nil {
 		return 0, err
 	}
 	done.Reviews += int64(len(erased))
 	done.Replies += replies
-	return len(erased), tx.PutCollection(e.ctx, Collection{Key: c.Key, Fields: c.Fields, Tally: counts.encode()})
+	if s.t == nil {
+		return len(erased), nil
+	}
+	if err := s.deleteReviews(e.ctx, c, erased); err != nil {
+		return 0, err
+	}
+	c.Tally = counts.encode()
+	s.putCollection(c)
+	return len(erased), nil
 }
 
 // reparent gives another parent to each review that stays and replies to an erased one: the nearest of its ancestors that stays,
@@ -468,10 +440,9 @@ func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byt
 //
 // A reply may have 16 MiB, so the replies are written as soon as they have maxTransaction bytes together, and not all at the end.
 // Reading goes on after such a write. It may meet a reply again, which then has a parent that stays and is left alone.
-func (e *eraser) reparent(tx Tx, k Key, erased map[string]string) (count int64, err error) {
-	var list []Review // those that are to be written
-	size := 0         // bytes of these
-	for review, err := range tx.Reviews(e.ctx, k) {
+func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count int64, err error) {
+	size := 0 // bytes that are to be written
+	for review, err := range s.reviews(e.ctx, c) {
 		if err != nil {
 			return 0, err
 		}
@@ -484,23 +455,24 @@ func (e *eraser) reparent(tx Tx, k Key, erased map[string]string) (count int64, 
 		if goes || parent == "" || !replies {
 			continue
 		}
-		data, err := withParent(review.Data, staying(erased, review.ID, parent))
+		count++
+		if s.t == nil {
+			continue
+		}
+		if review.Data, err = withParent(review.Data, staying(erased, review.ID, parent)); err == nil {
+			err = s.putReviews(e.ctx, &c, []row{review})
+		}
 		if err != nil {
 			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
-		list, size = append(list, Review{ID: strings.Clone(review.ID), Time: review.Time, Data: data}), size+len(data)
-		count++
-		if size >= maxTransaction {
-			if err := tx.PutReviews(e.ctx, k, list); err != nil {
+		if size += len(review.Data); size >= maxTransaction {
+			if err := s.flush(e.ctx); err != nil {
 				return 0, err
 			}
-			list, size = nil, 0
+			size = 0
 		}
 	}
-	if len(list) > 0 {
-		err = tx.PutReviews(e.ctx, k, list)
-	}
-	return count, err
+	return count, nil
 }
 
 // staying returns the new parent of a reply once the reviews in erased are gone: parent, which is its parent so far, if that

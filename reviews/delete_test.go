@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -84,8 +85,8 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		{"nothing", reviews.DeleteRequest{}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
 		{"everything of a source", reviews.DeleteRequest{Source: "s", Everything: true}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
 	} {
-		store := reviews.NewRecords(memory.New())
-		service := reviews.NewWith(store, nil)
+		store := memory.New()
+		service := reviews.New(store, nil)
 		importInto(t, store, erasable(), nil)
 		if _, err := service.Import(ctx, operator, reviews.ImportRequest{Network: otherNetwork, File: strings.NewReader(erasable())}); err != nil {
 			t.Fatal(err)
@@ -103,7 +104,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v, %v", test.name, done, err, test.done, test.error)
 		}
 		left := export(t, store)
-		fresh := reviews.NewRecords(memory.New())
+		fresh := memory.New()
 		importInto(t, fresh, test.left, nil)
 		if want := export(t, fresh); left != want {
 			t.Errorf("%s: left is\n%swant\n%s", test.name, left, want)
@@ -138,8 +139,8 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 	for i := range 1100 {
 		file.WriteString(collection(fmt.Sprintf("%08d", i), single, by("ann", review("1", 5, "")), by("bob", review("2", 7, ""))))
 	}
-	store := reviews.NewRecords(memory.New())
-	service := reviews.NewWith(store, nil)
+	store := memory.New()
+	service := reviews.New(store, nil)
 	importInto(t, store, file.String(), nil)
 	for in, want := range map[reviews.DeleteRequest]reviews.Deleted{
 		{Network: network, Author: "ann", DryRun: true}: {Reviews: 1100},
@@ -165,12 +166,15 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 
 // heldStore is a store whose files keep copies of what is deleted for as long as they are held.
 type heldStore struct {
-	reviews.Store
+	storage.Store
 	held     bool
 	scrubbed int
 }
 
-func (s *heldStore) Scrub(context.Context) error {
+func (s *heldStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	if !o.Erase {
+		return s.Store.Update(ctx, space, o, fn)
+	}
 	s.scrubbed++
 	if s.held {
 		return fmt.Errorf("%w: somebody reads", vitrine.ErrBusy)
@@ -180,8 +184,8 @@ func (s *heldStore) Scrub(context.Context) error {
 
 // Copies that are left are told apart from a failure to erase, and the same request removes them later.
 func TestDeleteTellsOfCopiesThatAreLeft(t *testing.T) {
-	store := &heldStore{Store: reviews.NewRecords(memory.New()), held: true}
-	service := reviews.NewWith(store, nil)
+	store := &heldStore{Store: memory.New(), held: true}
+	service := reviews.New(store, nil)
 	importInto(t, store, erasable(), nil)
 	in := reviews.DeleteRequest{Network: network, Author: "bob"}
 	if _, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "bob", DryRun: true}); err != nil || store.scrubbed != 0 {

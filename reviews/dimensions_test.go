@@ -9,24 +9,25 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // retrying is a store that rolls each update back once, and then runs it again.
-type retrying struct{ reviews.Store }
+type retrying struct{ storage.Store }
 
-func (s retrying) Update(ctx context.Context, network string, fn func(reviews.Tx) error) error {
+func (s retrying) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	again := errors.New("once more")
-	err := s.Store.Update(ctx, network, func(tx reviews.Tx) error { return errors.Join(fn(tx), again) })
+	err := s.Store.Update(ctx, space, o, func(tx storage.Tx) error { return errors.Join(fn(tx), again) })
 	if !errors.Is(err, again) {
 		return err
 	}
-	return s.Store.Update(ctx, network, fn)
+	return s.Store.Update(ctx, space, o, fn)
 }
 
-func statistics(t *testing.T, store reviews.Store) []reviews.Dimension {
+func statistics(t *testing.T, store storage.Store) []reviews.Dimension {
 	t.Helper()
-	page, err := reviews.NewWith(store, nil).ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network})
+	page, err := reviews.New(store, nil).ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%v, %v", page.Items, err)
 	}
@@ -45,7 +46,7 @@ func TestDimensionsAreMetByName(t *testing.T) {
 	result := looksSo(collection("YQ", `,"dimensions":["price","quality","caf\u00e9"]`, review("1", "10,90,50", ""), review("2", "10,99,2", ""), review("3", "30,60,3", "")))
 	for _, buffer := range []int{150, 1 << 20} { // a line in parts, and a line in one block
 		o := *reviews.WithBuffer(reviews.Options{}, buffer)
-		plain := reviews.NewRecords(memory.New())
+		plain := memory.New()
 		importInto(t, plain, stored, nil)
 		before, counted := export(t, plain), statistics(t, plain)
 		checkCounts(t, dryAndReal(t, plain, shuffled, o), 1, 1, 2, 0, 0, 2, 0, 0, 0)
@@ -64,7 +65,7 @@ func TestDimensionsAreMetByName(t *testing.T) {
 			}
 		}
 		// An erased review takes its scores along: counts and rows agree.
-		if _, err := reviews.NewWith(store, nil).Delete(ctx, operator, reviews.DeleteRequest{Network: network, Source: "s", Collection: "YQ", Review: "2"}); err != nil {
+		if _, err := reviews.New(store, nil).Delete(ctx, operator, reviews.DeleteRequest{Network: network, Source: "s", Collection: "YQ", Review: "2"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := statistics(t, store)[0]; got.Mean != 20 {
@@ -75,7 +76,7 @@ func TestDimensionsAreMetByName(t *testing.T) {
 
 // A stored collection without reviews takes the dimensions of the file, and keeps its order of the same ones.
 func TestDimensionsOfACollectionWithoutReviews(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", `,"dimensions":["a","b"]`), nil)
 	importInto(t, store, collection("YQ", `,"dimensions":["b","a"]`), nil)
 	sameRecords(t, export(t, store), collection("YQ", `,"dimensions":["a","b"]`))
@@ -98,7 +99,7 @@ func TestManyDimensionsAreMetByName(t *testing.T) {
 		}
 		return collection("YQ", `,"dimensions":[`+strings.Join(names, ",")+`]`, list...)
 	}
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, file(up, ups), nil)
 	checkCounts(t, importInto(t, retrying{store}, file(down, downs), nil), 1, 1, 400, 0, 0, 400, 0, 0, 0)
 }

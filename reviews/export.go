@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -33,8 +34,8 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportReques
 	}
 	// One View for the whole file, so that all of it is of one moment.
 	out := bufio.NewWriterSize(in.To, 64<<10)
-	err = s.store.View(ctx, network, func(r Reader) error {
-		for c, err := range r.Collections(ctx) {
+	err = view(ctx, s.db, network, func(r *rows) error {
+		for c, err := range r.all(ctx) {
 			if err != nil {
 				return err
 			}
@@ -58,24 +59,24 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportReques
 //
 // It has one review in memory at a time, a fingerprint of each that was written, and the id of each that waits for its parent.
 // Errors of out need no check here: a bufio.Writer returns its first error from every later call.
-func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Writer) error {
+func exportCollection(ctx context.Context, r *rows, c stored, out *bufio.Writer) error {
 	if len(c.Fields) < 2 || c.Fields[len(c.Fields)-1] != '}' {
 		return fmt.Errorf("reviews: the stored fields of collection %q of %q are damaged", c.ID, c.Source)
 	}
 	// The fields without their closing bracket, then the reviews in the order of the store.
 	out.Write(c.Fields[:len(c.Fields)-1])
 	out.WriteString(`,"reviews":[`)
-	e := exporter{ctx: ctx, r: r, key: c.Key, threads: NewThreads(), out: out}
-	for review, err := range r.Reviews(ctx, c.Key) {
+	e := exporter{ctx: ctx, r: r, c: c, threads: newThreads(newHasher()), out: out}
+	for review, err := range r.reviews(ctx, c) {
 		if err == nil {
-			err = e.add(review)
+			err = e.add(review.Review)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	// A reply that still waits is in no file.
-	if err := e.threads.End(); err != nil {
+	if err := e.threads.end(); err != nil {
 		return fmt.Errorf("reviews: collection %q of %q: %w", c.ID, c.Source, err)
 	}
 	_, err := out.WriteString("]}\n")
@@ -87,9 +88,9 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 // An exporter is made for each collection.
 type exporter struct {
 	ctx     context.Context
-	r       Reader
-	key     Key
-	threads *Threads
+	r       *rows
+	c       stored
+	threads *threads
 	wrote   bool
 	out     *bufio.Writer
 }
@@ -116,9 +117,9 @@ func (e *exporter) add(review Review) error {
 
 // writeStored reads a review that has waited, and writes it.
 func (e *exporter) writeStored(id string) error {
-	for review, err := range e.r.ReviewsByID(e.ctx, e.key, []string{id}) {
+	for review, err := range e.r.byID(e.ctx, e.c, slices.Values([]string{id})) {
 		if err == nil {
-			err = e.write(review)
+			err = e.write(review.Review)
 		}
 		if err != nil {
 			return err

@@ -1,10 +1,14 @@
 package reviews
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // WithBuffer has files read in blocks of n bytes, so that a short line is a long one, whose
@@ -128,4 +132,42 @@ func (r Rule) ExampleFile(example string) string {
 		example = put(review, example)
 	}
 	return strings.Replace(rightLine, "[]", "["+example+"]", 1)
+}
+
+// EditReview changes the data of a stored review past all rules.
+func EditReview(db storage.Store, network string, key Key, id string, edit func(string) string) error {
+	ctx := context.Background()
+	return update(ctx, db, network, storage.UpdateOptions{}, func(s *rows) error {
+		c, err := s.existing(ctx, key)
+		if err != nil {
+			return err
+		}
+		for r, err := range s.byID(ctx, c, slices.Values([]string{id})) {
+			if err != nil || r.ID != id {
+				return fmt.Errorf("review %q: %w", r.ID, err)
+			}
+			r.Data = []byte(edit(string(r.Data)))
+			if err := s.putReviews(ctx, &c, []row{r}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// EditTally replaces the counts of a stored collection, unless they are nil, and returns those before.
+func EditTally(db storage.Store, network string, key Key, counts []byte) (before []byte, err error) {
+	ctx := context.Background()
+	err = update(ctx, db, network, storage.UpdateOptions{}, func(s *rows) error {
+		c, err := s.existing(ctx, key)
+		if err != nil {
+			return err
+		}
+		if before = c.Tally; counts != nil {
+			c.Tally = counts
+			s.putCollection(c)
+		}
+		return nil
+	})
+	return before, err
 }

@@ -103,7 +103,7 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 			files = files[:1]
 		}
 		for _, file := range files {
-			r := importInto(t, reviews.NewRecords(memory.New()), file, nil)
+			r := importInto(t, memory.New(), file, nil)
 			if len(r.Problems) != 1 || r.Errors != 1 || r.Created > 0 {
 				t.Errorf("%s: %d problems, %v", test.name, r.Errors, r.Problems[:min(3, len(r.Problems))])
 				continue
@@ -140,7 +140,7 @@ func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
 		{"two arrays", "[\n" + numbered(1) + ",\n" + numbered(2) + "\n]\n[\n" + numbered(3) + ",\n" + numbered(4) + "\n]\n", 1, []int64{1, 2, 3, 4, 5, 6, 8}},
 	} {
 		for _, buffer := range []int{5000, 1 << 20} {
-			store := reviews.NewRecords(memory.New())
+			store := memory.New()
 			var rejects bytes.Buffer
 			copied := reviews.NewRejects(strings.NewReader(test.file), &rejects)
 			var lines []int64
@@ -176,7 +176,7 @@ func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
 func TestAFileWithARecordIsOfTheRightKind(t *testing.T) {
 	for _, lines := range []int{1, 999, 1000, 1001} {
 		file := strings.Repeat("id,title\n", lines) + record + "\nid,title\n"
-		r := importInto(t, reviews.NewRecords(memory.New()), file, nil)
+		r := importInto(t, memory.New(), file, nil)
 		want := int64(lines) + 1
 		if lines >= 1000 { // a thousand lines are a table; the record after them is imported all the same
 			want = 2
@@ -202,7 +202,7 @@ func TestRejectsAreTheLinesWithAnError(t *testing.T) {
 			var out bytes.Buffer
 			rejects := reviews.NewRejects(strings.NewReader(file), &out)
 			in := reviews.ImportRequest{Problem: rejects.Add, Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
-			importInto(t, reviews.NewRecords(memory.New()), file, &in)
+			importInto(t, memory.New(), file, &in)
 			if err := rejects.End(); err != nil || out.String() != want {
 				t.Errorf("%s, buffer %d: %d bytes, want %d, %v", name, buffer, out.Len(), len(want), err)
 			}

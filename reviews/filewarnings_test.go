@@ -80,7 +80,7 @@ func TestWarningsAboutTheFileAreTheSameHoweverItIsRead(t *testing.T) {
 		for _, buffer := range []int{1000, 1 << 20} {
 			o := reviews.WithBuffer(reviews.Options{Workers: workers, Now: clock}, buffer)
 			in := &reviews.ImportRequest{Options: *o}
-			r := importInto(t, reviews.NewRecords(memory.New()), file.String(), in)
+			r := importInto(t, memory.New(), file.String(), in)
 			if first.Problems == nil {
 				first = r
 			}
@@ -108,11 +108,11 @@ func TestAReportHasRoomForWarningsAboutTheFile(t *testing.T) {
 	for i := range 20 {
 		file += strings.Replace(strings.Replace(numbered(i), "[50]", "[5]", 1), `"YQ=="`, `"kettle"`, 1) + "\n"
 	}
-	r := importInto(t, reviews.NewRecords(memory.New()), record+"\n"+file, nil)
+	r := importInto(t, memory.New(), record+"\n"+file, nil)
 	if r.Errors != 1500 || len(r.Problems) != 1000 || !r.ProblemsTruncated || r.Problems[999].Rule != "id-text" || r.Problems[998].Rule != "json" {
 		t.Errorf("%d errors, %d problems, the last are %v", r.Errors, len(r.Problems), r.Problems[998:])
 	}
-	r = importInto(t, reviews.NewRecords(memory.New()), strings.Replace(file, "no JSON", `{}`, 1), nil) // so that it is NDJSON
+	r = importInto(t, memory.New(), strings.Replace(file, "no JSON", `{}`, 1), nil) // so that it is NDJSON
 	if got := []string{r.Problems[997].Rule, r.Problems[998].Rule, r.Problems[999].Rule}; !slices.Equal(got, []string{"json", "scale", "id-text"}) {
 		t.Errorf("the last problems are of %v", got)
 	}
@@ -141,7 +141,7 @@ func TestOverwritingMoreThanHalfIsAWarning(t *testing.T) {
 		"what was stored, in a new order": {collection("YQ", single, slices.Concat(list(4, 8, 50), list(0, 4, 50))...), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := reviews.NewRecords(memory.New())
+			store := memory.New()
 			importInto(t, store, collection("YQ", single, list(0, 8, 50)...)+collection("Yg", single, list(0, 2, 50)...), nil)
 			for _, dryRun := range []bool{true, false} {
 				r := importInto(t, store, test.file, &reviews.ImportRequest{DryRun: dryRun})
@@ -187,7 +187,7 @@ func TestCollectionsAreCounted(t *testing.T) {
 	bad := review("0", 0, "")
 	first := collection("YQ", single, review("1", 50, "")) + collection("Yg", single) + collection("Yw", single, many(50)...)
 	for _, limit := range []int{1000, 1 << 20} { // blocks of a line
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		for _, test := range []struct {
 			name, file                              string
 			collections, created, updated, rejected int64

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -23,11 +24,11 @@ type gated struct {
 	ended  chan struct{}
 }
 
-func startImport(ctx context.Context, store reviews.Store, gate *reviews.Gate, file io.Reader) *gated {
+func startImport(ctx context.Context, store storage.Store, gate *reviews.Gate, file io.Reader) *gated {
 	g := &gated{ended: make(chan struct{})}
 	go func() {
 		in := request(network, file, &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}})
-		g.report, g.err = reviews.NewWith(store, nil).Import(ctx, operator, in)
+		g.report, g.err = reviews.New(store, nil).Import(ctx, operator, in)
 		close(g.ended)
 	}()
 	return g
@@ -46,13 +47,13 @@ func (g *gated) waits() bool {
 
 // slowStore has each Update wait for a word.
 type slowStore struct {
-	reviews.Store
+	storage.Store
 	goOn chan struct{}
 }
 
-func (s *slowStore) Update(ctx context.Context, network string, fn func(reviews.Tx) error) error {
+func (s *slowStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	<-s.goOn
-	return s.Store.Update(ctx, network, fn)
+	return s.Store.Update(ctx, space, o, fn)
 }
 
 func largeReview(id string) string { return review(id, 5, `,"subparts":{"s":"`+large+`"}`) }
@@ -60,7 +61,7 @@ func largeReview(id string) string { return review(id, 5, `,"subparts":{"s":"`+l
 func TestALargeReviewWaitsUntilTheGateHasRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := reviews.NewGate(1)
-		plain := reviews.NewRecords(memory.New())
+		plain := memory.New()
 		slow := &slowStore{Store: plain, goOn: make(chan struct{})}
 		first := startImport(ctx, slow, gate, strings.NewReader(collection("YQ", single, largeReview("1"), largeReview("2"))))
 		if !first.waits() || gate.Taken() != 1 {
@@ -89,7 +90,7 @@ func TestALargeReviewWaitsUntilTheGateHasRoom(t *testing.T) {
 func TestWaitingForTheGateEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := reviews.NewGate(1)
-		slow := &slowStore{Store: reviews.NewRecords(memory.New()), goOn: make(chan struct{})}
+		slow := &slowStore{Store: memory.New(), goOn: make(chan struct{})}
 		first := startImport(ctx, slow, gate, strings.NewReader(collection("YQ", single, largeReview("1"))))
 		first.waits()
 		ctx, cancel := context.WithCancel(ctx)
@@ -114,7 +115,7 @@ func TestALargeCollectionStaysInTheGateUntilItIsStored(t *testing.T) {
 		`"title":"`+strings.Repeat(`\u0061`, 200_000)+`"`, 1) // its stored form is short
 	synctest.Test(t, func(t *testing.T) {
 		gate := reviews.NewGate(1)
-		slow := &slowStore{Store: reviews.NewRecords(memory.New()), goOn: make(chan struct{})}
+		slow := &slowStore{Store: memory.New(), goOn: make(chan struct{})}
 		one := startImport(ctx, slow, gate, strings.NewReader(titled))
 		for one.waits() {
 			if gate.Taken() != 1 {
@@ -135,7 +136,7 @@ func TestAnImportIsOutsideTheGateWhileItWaitsForItsSource(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gate := reviews.NewGate(1)
-				store := reviews.NewRecords(memory.New())
+				store := memory.New()
 				r, w := io.Pipe()
 				slow := startImport(ctx, store, gate, r)
 				for _, rest := range []string{file[:len(file)/2], file[len(file)/2 : len(file)-2]} { // all but the end of the line
@@ -194,7 +195,7 @@ func TestOneLargeReviewIsInMemoryAtATime(t *testing.T) {
 				t.Skip("one that is longer still shows the same in half the time")
 			}
 			gate := reviews.NewGate(1)
-			store := reviews.NewRecords(memory.New())
+			store := memory.New()
 			in := &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}}
 			r := importInto(t, store, test.file, in)
 			if r.Reviews != test.reviews || r.Created != test.created || r.Errors != test.errors {
@@ -205,7 +206,7 @@ func TestOneLargeReviewIsInMemoryAtATime(t *testing.T) {
 			}
 			if strings.Contains(test.name, "source") {
 				in := reviews.CollectionRequest{Network: network, Source: large, ID: "YQ"}
-				if stats, err := reviews.NewWith(store, nil).Collection(ctx, operator, in); err != nil || stats.Count != test.reviews {
+				if stats, err := reviews.New(store, nil).Collection(ctx, operator, in); err != nil || stats.Count != test.reviews {
 					t.Errorf("%d reviews by the source, %.300v", stats.Count, err)
 				}
 			}
@@ -224,7 +225,7 @@ func TestAFailedImportLeavesTheGate(t *testing.T) {
 	gate := reviews.NewGate(1)
 	file := collection("YQ", single, largeReview("1"), largeReview("2"))
 	failing := errors.New("failed")
-	_, err := reviews.NewWith(failingStore{reviews.NewRecords(memory.New()), failing}, nil).Import(ctx, operator,
+	_, err := reviews.New(failingStore{memory.New(), failing}, nil).Import(ctx, operator,
 		request(network, strings.NewReader(file), &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}}))
 	if !errors.Is(err, failing) || gate.Taken() != 0 {
 		t.Errorf("%v, and %d imports are inside", err, gate.Taken())
@@ -238,8 +239,10 @@ func TestAFailedImportLeavesTheGate(t *testing.T) {
 }
 
 type failingStore struct {
-	reviews.Store
+	storage.Store
 	err error
 }
 
-func (s failingStore) Update(context.Context, string, func(reviews.Tx) error) error { return s.err }
+func (s failingStore) Update(context.Context, string, storage.UpdateOptions, func(storage.Tx) error) error {
+	return s.err
+}

@@ -17,7 +17,8 @@ package reviews
 //	statistics.go                       CollectionRecord, with the mean and the histogram of the ratings
 //	export.go, delete.go                Export, Delete
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
-//	audit.go, store.go, reviewstore/    for programs that write rows, and for storage drivers
+//	records.go                          what is stored, as keys and values
+//	recordaudit.go, audit.go            what is wrong with what is stored; importold.go reads archives of before
 //
 // How a file is read, from its bytes to what is stored:
 //
@@ -135,7 +136,7 @@ package reviews
 //     Updates before it have erased stays erased, and is counted.
 //  5. Store.Scrub removes what is left of the erased rows in the files of the store.
 //
-// A dry run takes the same steps in Views, with a transaction whose writes do nothing.
+// A dry run takes the same steps in Views, with a View.
 //
 // # A collection in Export
 //

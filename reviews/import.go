@@ -3,11 +3,11 @@ package reviews
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // ImportRequest is the request of Import. Only File is required.
@@ -54,7 +54,7 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 		return Report{Problems: []Problem{}}, err
 	}
 	// The importer gets all findings of the pipeline, in this goroutine.
-	i := &importer{ctx: ctx, store: s.store, network: network, dryRun: in.DryRun}
+	i := &importer{ctx: ctx, store: s.db, network: network, dryRun: in.DryRun}
 	i.report.DryRun = in.DryRun
 	i.report.Problems = []Problem{}
 	i.tell = in.Progress
@@ -95,7 +95,7 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 type importer struct {
 	fileChecker
 	ctx     context.Context
-	store   Store
+	store   storage.Store
 	network string
 	dryRun  bool
 	queue   []queued
@@ -161,20 +161,14 @@ func (i *importer) commit() {
 // with an empty outcome.
 func (i *importer) commitQueue() {
 	var done outcome
+	apply := func(s *rows) error {
+		done = outcome{counted: i.counted}
+		return done.apply(i.ctx, s, i.queue)
+	}
 	if i.dryRun {
-		i.err = i.store.View(i.ctx, i.network, func(r Reader) error {
-			done = outcome{counted: i.counted}
-			return done.apply(i.ctx, r, nil, i.queue)
-		})
+		i.err = view(i.ctx, i.store, i.network, apply)
 	} else {
-		i.err = i.store.Update(i.ctx, i.network, func(tx Tx) error {
-			// A driver may lock all collections of the queue now, in one order, so that two imports cannot deadlock.
-			done = outcome{counted: i.counted}
-			if err := tx.Announce(i.ctx, collectionsIn(i.queue)); err != nil {
-				return err
-			}
-			return done.apply(i.ctx, tx, tx, i.queue)
-		})
+		i.err = update(i.ctx, i.store, i.network, storage.UpdateOptions{Large: i.size > maxTransaction}, apply)
 	}
 	// Only what was committed counts, and its problems are reported only now.
 	if i.err == nil {
@@ -198,16 +192,16 @@ func (i *importer) warnOfOverwriting() error {
 		return nil
 	}
 	var stored int64 // before the import
-	err := i.store.View(i.ctx, i.network, func(r Reader) error {
+	err := view(i.ctx, i.store, i.network, func(s *rows) error {
 		stored = 0
 		if !i.dryRun {
 			stored = -i.report.Created
 		}
-		for c, err := range r.Collections(i.ctx) {
+		for c, err := range s.all(i.ctx) {
 			if err != nil {
 				return err
 			}
-			counts, err := parseTally(c)
+			counts, err := parseTally(c.Collection)
 			if err != nil {
 				return err
 			}
@@ -222,20 +216,6 @@ func (i *importer) warnOfOverwriting() error {
 			"more than half; make sure that it is the right file for this network", changed)))
 	}
 	return err
-}
-
-// collectionsIn returns the keys of the collections in a queue, for Tx.Announce. A long line has several parts in the queue, one
-// after the other, with the same key, which is returned once.
-func collectionsIn(queue []queued) (keys []Key) {
-	for _, q := range queue {
-		if q.incoming == nil {
-			continue
-		}
-		if key := q.incoming.collection.Key; len(keys) == 0 || keys[len(keys)-1] != key {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }
 
 // tellQueued reports the problems of the queue, and those that the transaction has found, in the order of the queue. mismatches
@@ -270,14 +250,35 @@ func (done *outcome) collection(line int64, n *int64) {
 	}
 }
 
-// apply compares the queue with what is stored in r, and stores the differences with tx. In a dry run tx is nil, and nothing is
-// stored. Otherwise r is tx, so a part of a line sees what the parts before it have written.
-func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued) error {
+// apply compares the queue with what is stored, and puts the differences. In a dry run nothing is put.
+func (done *outcome) apply(ctx context.Context, s *rows, queue []queued) error {
+	var keys []Key
+	for _, q := range queue {
+		if q.incoming != nil {
+			keys = append(keys, q.incoming.collection.Key)
+		}
+	}
+	found, err := s.collectionsOf(ctx, keys)
+	if err != nil {
+		return err
+	}
 	for _, q := range queue {
 		if q.incoming == nil {
 			continue
 		}
-		if err := done.merge(ctx, r, tx, q.incoming); err != nil {
+		old := found[q.incoming.collection.Key]
+		if !q.incoming.first { // the parts before it may have changed the collection
+			if s.t != nil {
+				err = s.flush(ctx)
+			}
+			if err == nil {
+				old, err = s.collection(ctx, q.incoming.collection.Key)
+			}
+		}
+		if err == nil {
+			err = done.merge(ctx, s, old, q.incoming)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -292,19 +293,14 @@ func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued)
 // Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
 // have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
 // written, see incoming.makes.
-func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) error {
-	// What is stored of the collection, if it is known, and the counts of its reviews.
-	old, err := r.Collection(ctx, in.collection.Key)
-	known := err == nil
-	if err != nil && !errors.Is(err, vitrine.ErrNotFound) {
-		return err
-	}
+func (done *outcome) merge(ctx context.Context, s *rows, old stored, in *incoming) (err error) {
+	known := old.number != 0
 	var counts tally // of the stored reviews, and below of those that will be stored
 	if known {
-		if counts, err = parseTally(old); err != nil {
+		if counts, err = parseTally(old.Collection); err != nil {
 			return err
 		}
-		fault, err := in.toStoredOrder(old)
+		fault, err := in.toStoredOrder(old.Collection)
 		if err != nil {
 			return err
 		}
@@ -322,70 +318,75 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 		}
 	}
 	counts.size(in.dims) // for a collection that is new, or has no reviews
-	put, err := done.compare(ctx, r, in, known, &counts)
-	if err != nil || tx == nil || !in.makes() {
+	put, err := done.compare(ctx, s, in, old, &counts)
+	if err != nil || s.t == nil || !in.makes() {
 		return err
 	}
-	rows, err := in.rows(ctx, r, put)
+	list, err := in.rows(ctx, s, old, put)
 	if err != nil {
 		return err
 	}
-	// The collection is written first, since reviews are put into one that exists.
-	now := Collection{Key: in.collection.Key, Fields: in.collection.Fields, Tally: counts.encode()}
-	if !known || !bytes.Equal(now.Fields, old.Fields) || !bytes.Equal(now.Tally, old.Tally) {
-		if err := tx.PutCollection(ctx, now); err != nil {
+	now := old
+	now.Collection = Collection{Key: in.collection.Key, Fields: in.collection.Fields, Tally: counts.encode()}
+	if known && len(list) == 0 && bytes.Equal(now.Fields, old.Fields) && bytes.Equal(now.Tally, old.Tally) {
+		return nil
+	}
+	if !known {
+		if err := s.create(ctx, &now); err != nil {
 			return err
 		}
 	}
-	if len(rows) == 0 {
-		return nil
+	if err := s.putReviews(ctx, &now, list); err != nil {
+		return err
 	}
-	return tx.PutReviews(ctx, now.Key, rows)
+	s.putCollection(now)
+	return nil
 }
 
-// compare compares the reviews of in with the stored ones. It returns those that are new or changed, which are to be put, with
-// moved set, and counts all of them in done. It updates counts: the ratings of a changed review replace those of the stored one.
-// known says that the collection is stored; otherwise no review of it is. The data of both sides is canonical, so equal bytes
-// mean equal content.
-//
-// A stored review may have 16 MiB, though the one of the file is small. So they are compared as the store yields them, and none
-// is kept.
-func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []incomingReview, err error) {
-	equal := map[string]bool{} // by the id of a stored review: whether it is that of the file
-	moved := map[string]bool{} // by the same id: whether the file gives it another parent
-	if known && len(in.reviews) > 0 {
-		ids, records := make([]string, len(in.reviews)), make(map[string]incomingReview, len(in.reviews))
-		for i, review := range in.reviews {
-			ids[i], records[review.ID] = review.ID, review
+// compare counts what becomes of the reviews of in, changes the tally accordingly, and returns those that are new or changed.
+func (done *outcome) compare(ctx context.Context, s *rows, in *incoming, old stored, counts *tally) (put []incomingReview, err error) {
+	records := map[string]*incomingReview{}
+	ids := func(yield func(string) bool) {
+		for i := range in.reviews {
+			if !yield(in.reviews[i].ID) {
+				return
+			}
 		}
-		for old, err := range r.ReviewsByID(ctx, in.collection.Key, ids) {
-			if err != nil {
-				return nil, err
-			}
-			record := records[old.ID]
-			equal[old.ID] = bytes.Equal(old.Data, record.Data)
-			if equal[old.ID] {
-				continue
-			}
-			if err := counts.remove(old.Data); err != nil {
-				return nil, err
-			}
-			parent, err := parentOf(old.Data)
-			if err != nil {
-				return nil, fmt.Errorf("reviews: stored review %q: %w", old.ID, err)
-			}
-			moved[old.ID] = record.parent != "" && record.parent != parent
+	}
+	for i := range in.reviews {
+		review := &in.reviews[i]
+		review.row, review.stored = row{Review: review.Review}, false // an Update may be tried again
+		if old.number != 0 {
+			records[review.ID] = review
 		}
+	}
+	same := map[string]bool{}
+	for was, err := range s.byID(ctx, old, ids) {
+		if err != nil {
+			return nil, err
+		}
+		review := records[was.ID]
+		review.stored, review.n, review.was, review.large = true, was.n, was.was, was.large
+		if same[was.ID] = bytes.Equal(was.Data, review.Data); same[was.ID] {
+			continue
+		}
+		if err := counts.remove(was.Data); err != nil {
+			return nil, err
+		}
+		parent, err := parentOf(was.Data)
+		if err != nil {
+			return nil, fmt.Errorf("reviews: stored review %q: %w", was.ID, err)
+		}
+		review.moved = review.parent != "" && review.parent != parent
 	}
 	put = make([]incomingReview, 0, len(in.reviews))
 	for _, review := range in.reviews {
-		switch same, stored := equal[review.ID]; {
-		case same:
+		switch {
+		case same[review.ID]:
 			done.unchanged++
 			continue
-		case stored:
+		case review.stored:
 			done.updated++
-			review.moved = moved[review.ID]
 		default:
 			done.created++
 		}

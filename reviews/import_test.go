@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -41,19 +42,19 @@ func request(network string, file io.Reader, in *reviews.ImportRequest) reviews.
 	return out
 }
 
-func importInto(t testing.TB, store reviews.Store, file string, o *reviews.ImportRequest) reviews.Report {
+func importInto(t testing.TB, store storage.Store, file string, o *reviews.ImportRequest) reviews.Report {
 	t.Helper()
-	report, err := reviews.NewWith(store, nil).Import(ctx, operator, request(network, strings.NewReader(file), o))
+	report, err := reviews.New(store, nil).Import(ctx, operator, request(network, strings.NewReader(file), o))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
 }
 
-func export(t testing.TB, store reviews.Store) string {
+func export(t testing.TB, store storage.Store) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := reviews.NewWith(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out}); err != nil {
+	if err := reviews.New(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -111,7 +112,7 @@ func collection(id, more string, list ...string) string {
 const single = `,"dimensions":["default"]`
 
 func TestImportCountsWhatItDid(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""), review("3", 0, "")), nil),
 		1, 1, 3, 2, 0, 0, 1, 1, 0)
 	checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 7, ""), review("4", 1, "")), nil),
@@ -123,14 +124,14 @@ func TestImportCountsWhatItDid(t *testing.T) {
 }
 
 func TestImportDeletesNothing(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")), nil)
 	importInto(t, store, collection("YQ", single), nil)
 	sameRecords(t, export(t, store), collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")))
 }
 
 func TestImportReplacesTheFieldsOfACollection(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", `,"dimensions":["a","b"]`), nil)
 	file := strings.Replace(collection("YQ", `,"dimensions":["c","d","e"]`), `"t"`, `"other"`, 1)
 	checkCounts(t, importInto(t, store, file, nil), 1, 1, 0, 0, 0, 0, 0, 0, 0)
@@ -145,13 +146,13 @@ func TestExportIsTheImportFieldForField(t *testing.T) {
 		collection("YQ==", single, strings.Replace(review("\"<&>", 7, ""), `"imported_display_name":"n"`, `"author_id":"x"`, 1)) +
 		strings.Replace(collection("YQ==", single), `"s"`, `"http:\/\/\u0073"`, 1)
 	for _, o := range []*reviews.ImportRequest{nil, {Options: *reviews.WithBuffer(reviews.Options{}, 128)}} {
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		if r := importInto(t, store, file, o); r.Errors != 0 {
 			t.Fatal(r.Problems)
 		}
 		out := export(t, store)
 		sameRecords(t, out, file)
-		again := reviews.NewRecords(memory.New())
+		again := memory.New()
 		importInto(t, again, out, nil)
 		if export(t, again) != out {
 			t.Error("another round gives another file")
@@ -163,7 +164,7 @@ func TestExportIsTheImportFieldForField(t *testing.T) {
 }
 
 func TestOrderAndSpellingOfMembersAreNoContent(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, `,"subparts":{"a":"x","b":"y"}`)), nil)
 	other := ` { "reviews" : [ { "subparts":{"b":"\u0079","a":"x"},"imported_display_name":"n","ratings":[ 5 ],"created":"2020-01-02T03:04:05","body_html":"b","title":"t","id":"\u0031"} ],` +
 		`"dimensions":["default"],"id":"YQ","created":"2020-01-02T03:04:05Z","title":"t","source":"s"}`
@@ -176,7 +177,7 @@ func TestOrderAndSpellingOfMembersAreNoContent(t *testing.T) {
 func TestDryRunReportsAndStoresNothing(t *testing.T) {
 	for _, buffer := range []int{300, 1 << 20} {
 		o := reviews.WithBuffer(reviews.Options{}, buffer)
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		importInto(t, store, randomFile(2, 60), nil)
 		before := export(t, store)
 		file := randomFile(2, 40) + randomFile(3, 60)
@@ -204,7 +205,7 @@ func TestImportHasTheProblemsOfCheck(t *testing.T) {
 	for _, buffer := range []int{200, 1 << 20} {
 		var got []reviews.Problem
 		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer), Problem: func(p reviews.Problem) { got = append(got, p) }}
-		r := importInto(t, reviews.NewRecords(memory.New()), file, o)
+		r := importInto(t, memory.New(), file, o)
 		if !slices.Equal(got, want) || int64(len(got)) != r.Errors+r.Warnings {
 			t.Errorf("buffer %d: %d problems, want %d", buffer, len(got), len(want))
 			for i := range min(len(got), len(want)) {
@@ -220,7 +221,7 @@ func TestOtherDimensionsThanTheStoredOnesAreAnError(t *testing.T) {
 	two := `,"dimensions":["a","b"]`
 	for _, buffer := range []int{150, 1 << 20} {
 		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		importInto(t, store, collection("YQ", two, review("1", "1,2", ""))+collection("YWI", two), o)
 		// Absent dimensions are reported at the record, others at their value; the rest of the file goes in.
 		file := collection("YQ", single, review("1", 5, ""), review("2", 5, "")) + collection("YQ==", single, review("1", 5, "")) +
@@ -246,7 +247,7 @@ func TestOtherDimensionsThanTheStoredOnesAreAnError(t *testing.T) {
 }
 
 func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YWI", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
 	file := collection("YQ", single, review("1", 5, "")) + "x\n" + collection("YWI", single, review("1", 5, "")) + "x\n" +
 		collection("YQ", single) + strings.Repeat("x\n", 5000)
@@ -273,7 +274,7 @@ func TestAReviewOfMoreThanTheLimitIsAnError(t *testing.T) {
 			created int64
 		}{{limit, 2}, {limit + 1, 1}, {5 * limit, 1}} {
 			file := collection("YQ", single, fit(test.size), review("1", 5, ""))
-			r := importInto(t, reviews.NewRecords(memory.New()), file, o)
+			r := importInto(t, memory.New(), file, o)
 			checkCounts(t, r, 1, 1, 2, test.created, 0, 0, 2-test.created, 2-test.created, 0)
 			if test.created == 1 {
 				if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "/reviews/0" || p.Offset != int64(strings.Index(file, `{"id":"big"`)) {
@@ -283,7 +284,7 @@ func TestAReviewOfMoreThanTheLimitIsAnError(t *testing.T) {
 			sameVerdicts(t, file, o, r)
 		}
 		file := strings.Replace(collection("YQ", single, review("1", 5, "")), `"t"`, `"`+strings.Repeat("t", limit)+`"`, 1)
-		r := importInto(t, reviews.NewRecords(memory.New()), file, o)
+		r := importInto(t, memory.New(), file, o)
 		checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 1, 0)
 		if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "" || p.Offset != 0 {
 			t.Errorf("%+v", p)
@@ -293,7 +294,7 @@ func TestAReviewOfMoreThanTheLimitIsAnError(t *testing.T) {
 		others := len(strings.Replace(collection("YQ", single), `,"reviews":[]`, "", 1)) - len("t\n")
 		for title, errors := range map[int]int64{limit - others: 0, limit - others + 1: 1} {
 			file := strings.Replace(collection("YQ", single, review("1", 5, ""), fit(limit)), `"t"`, `"`+strings.Repeat("t", title)+`"`, 1)
-			r := importInto(t, reviews.NewRecords(memory.New()), file, o)
+			r := importInto(t, memory.New(), file, o)
 			checkCounts(t, r, 1, 1, 2, 2-2*errors, 0, 0, 2*errors, errors, 0)
 			sameVerdicts(t, file, o, r)
 		}
@@ -308,14 +309,14 @@ func sameVerdicts(t *testing.T, file string, o *reviews.ImportRequest, imported 
 	}
 	dry := *o
 	dry.DryRun = true
-	r := importInto(t, reviews.NewRecords(memory.New()), file, &dry)
+	r := importInto(t, memory.New(), file, &dry)
 	if r.DryRun = false; !reflect.DeepEqual(r, imported) {
 		t.Errorf("a dry run says %+v, an import %+v", r, imported)
 	}
 }
 
 func TestExportHasParentsBeforeReplies(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
 	// Later the first ones turn out to be replies to later ones.
 	importInto(t, store, collection("YQ", single, review("4", 5, ""), review("3", 5, `,"parent_id":"4"`), review("1", 5, `,"parent_id":"3"`), review("2", 5, `,"parent_id":"3"`)), nil)
@@ -334,12 +335,12 @@ func TestExportNamesRepliesThatLeadNowhere(t *testing.T) {
 		{map[string]string{"2": "2"}, `reviews: collection "YQ" of "s": stored review "2": its parents go round in a circle`},
 		{map[string]string{"1": "4", "3": "3", "4": "x"}, `reviews: collection "YQ" of "s": stored review "4": its parent is missing`},
 	} {
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
 		for id, parent := range c.parents {
 			replyByHand(t, store, id, parent)
 		}
-		err := reviews.NewWith(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: io.Discard})
+		err := reviews.New(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: io.Discard})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("error %v, want %s", err, c.want)
 		}
@@ -347,7 +348,7 @@ func TestExportNamesRepliesThatLeadNowhere(t *testing.T) {
 }
 
 func TestAReportInJSONHasAllMembers(t *testing.T) {
-	r := importInto(t, reviews.NewRecords(memory.New()), "x\n", &reviews.ImportRequest{DryRun: true})
+	r := importInto(t, memory.New(), "x\n", &reviews.ImportRequest{DryRun: true})
 	got, _ := json.Marshal(r)
 	want := `{"lines":1,"collections":0,"collectionsCreated":0,"collectionsUpdated":0,"collectionsRejected":0,"reviews":0,"created":0,"updated":0,"unchanged":0,"rejected":0,"errors":1,"warnings":0,"dryRun":true,` +
 		`"problems":[{"line":1,"column":1,"offset":0,"pointer":"","rule":"json","severity":"error","message":"this is not JSON: x where a value belongs"}],"problemsTruncated":false}`
@@ -362,11 +363,11 @@ func TestAReportInJSONHasAllMembers(t *testing.T) {
 func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	store := reviews.NewRecords(memory.New())
-	if _, err := reviews.NewWith(store, nil).Import(over, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)}); !errors.Is(err, context.Canceled) {
+	store := memory.New()
+	if _, err := reviews.New(store, nil).Import(over, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	r, err := reviews.NewWith(failingStore{store, errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
+	r, err := reviews.New(failingStore{store, errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
 	if !errors.Is(err, vitrine.ErrFull) || r.Created != 0 {
 		t.Errorf("%v, %v", err, counts(r))
 	}
@@ -404,7 +405,7 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 		{"when its store fails", func(o reviews.Options) error {
 			file := generate(4<<20, open, func(to []byte, i int) []byte { return append(part(to, i), `,7`...) },
 				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
-			_, err := reviews.NewWith(failingStore{reviews.NewRecords(memory.New()), errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
+			_, err := reviews.New(failingStore{memory.New(), errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
 		}, vitrine.ErrFull},
 		{"when its problems are left", func(o reviews.Options) error {
@@ -433,43 +434,5 @@ func TestALongLineNeedsATemporaryDirectory(t *testing.T) {
 	_, err := reviews.New(memory.New(), nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record), Options: *o})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
-	}
-}
-
-// announcing is a store that notes what a transaction looks at without having announced it.
-type announcing struct {
-	reviews.Store
-	told, untold []reviews.Key
-}
-
-type announcingTx struct {
-	reviews.Tx
-	all *announcing
-}
-
-func (a *announcing) Update(ctx context.Context, network string, fn func(reviews.Tx) error) error {
-	return a.Store.Update(ctx, network, func(tx reviews.Tx) error {
-		a.told = nil
-		return fn(announcingTx{tx, a})
-	})
-}
-
-func (t announcingTx) Announce(ctx context.Context, keys []reviews.Key) error {
-	t.all.told = append(t.all.told, keys...)
-	return t.Tx.Announce(ctx, keys)
-}
-
-func (t announcingTx) Collection(ctx context.Context, key reviews.Key) (reviews.Collection, error) {
-	if !slices.Contains(t.all.told, key) {
-		t.all.untold = append(t.all.untold, key)
-	}
-	return t.Tx.Collection(ctx, key)
-}
-
-func TestAnImportAnnouncesItsCollections(t *testing.T) {
-	a := &announcing{Store: reviews.NewRecords(memory.New())}
-	importInto(t, a, collection("YQ", single, review("1", 5, ""))+"no JSON\n"+collection("YWI", single)+collection("YWJj", single, review("1", 5, "")), nil)
-	if len(a.told) != 3 || len(a.untold) > 0 {
-		t.Errorf("announced %v, and not %v", a.told, a.untold)
 	}
 }

@@ -3,6 +3,8 @@ package reviews
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -44,22 +46,29 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	if err := CheckNetwork(c.Network); err != nil {
 		return err
 	}
-	var list []Review
+	var list []row
 	for _, x := range all[1:] {
 		if x.Review == nil {
 			return errors.New("a line of a collection is no review")
 		}
-		r, err := StoredReview(x.Review.ID, x.Review.Data)
-		if err != nil {
-			return err
+		var of struct {
+			Created string `json:"created"`
 		}
-		list = append(list, r)
+		if err := json.Unmarshal(x.Review.Data, &of); err != nil || timestampFault([]byte(of.Created)) != "" {
+			return fmt.Errorf("the data of review %q has no time", x.Review.ID)
+		}
+		list = append(list, row{Review: Review{ID: x.Review.ID, Time: instant([]byte(of.Created)), Data: x.Review.Data}})
 	}
-	return NewRecords(db).Update(ctx, c.Network, func(t Tx) error {
-		key := Key{Source: c.Source, ID: c.ID}
-		if err := t.PutCollection(ctx, Collection{Key: key, Fields: c.Fields, Tally: c.Tally}); err != nil {
-			return err
+	return update(ctx, db, c.Network, storage.UpdateOptions{Large: true}, func(s *rows) error {
+		now, err := s.collection(ctx, Key{Source: c.Source, ID: c.ID})
+		if err == nil && now.number == 0 {
+			err = s.create(ctx, &now)
 		}
-		return t.PutReviews(ctx, key, list)
+		now.Fields, now.Tally = c.Fields, c.Tally
+		if err == nil {
+			err = s.putReviews(ctx, &now, slices.Clone(list))
+		}
+		s.putCollection(now)
+		return err
 	})
 }

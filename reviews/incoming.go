@@ -37,7 +37,8 @@ type incoming struct {
 // incomingReview is an accepted review. It has its ratings and its parent beside its data, so that the review need not be decoded
 // for them.
 type incomingReview struct {
-	Review
+	row
+	stored  bool   // set by compare, with what the row has beside the review
 	ratings []byte // 1 to 100, one byte for each dimension
 	parent  string // its parent_id; "" if it is no reply
 	moved   bool   // set by compare: it is a reply, and is stored with another parent or as no reply
@@ -50,19 +51,19 @@ func (in *incoming) makes() bool { return len(in.reviews) > 0 || in.empty }
 // rows returns the rows to store for the reviews of put, which are some of in. A review is stored as it is, with two exceptions:
 // a reply whose parent is not stored any more, and a reply whose parent has meanwhile become a reply to it, through others or
 // not. Both are stored as no reply, even if an earlier ancestor is still stored.
-func (in *incoming) rows(ctx context.Context, r Reader, put []incomingReview) ([]Review, error) {
-	rows := make([]Review, len(put))
+func (in *incoming) rows(ctx context.Context, s *rows, old stored, put []incomingReview) ([]row, error) {
+	rows := make([]row, len(put))
 	for i, review := range put {
-		rows[i] = review.Review
+		rows[i] = review.row
 	}
 	if in.first {
 		return rows, nil // all parents are in the same part
 	}
-	lost, err := in.lostParents(ctx, r, put)
+	lost, err := in.lostParents(ctx, s, old, put)
 	if err != nil {
 		return nil, err
 	}
-	above := in.ancestry(ctx, r, put)
+	above := in.ancestry(ctx, s, old, put)
 	for i, review := range put {
 		breaks := lost[review.parent]
 		if review.moved && !breaks {
@@ -165,7 +166,7 @@ func (c *lineChecker) keepReview(start int64) verdict {
 	in := c.result.incoming
 	in.size += len(raw) + len(c.review.text) + len(c.review.parent)
 	in.reviews = append(in.reviews, incomingReview{
-		Review:  Review{ID: c.review.text, Time: c.review.created, Data: canonical(raw)},
+		row:     row{Review: Review{ID: c.review.text, Time: c.review.created, Data: canonical(raw)}},
 		ratings: bytes.Clone(c.review.ratings), parent: c.review.parent,
 	})
 	switch {

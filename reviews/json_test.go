@@ -25,7 +25,7 @@ func roundTrip[T any](t *testing.T, v T) string {
 }
 
 func TestValuesMarshalAndComeBack(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	report := importInto(t, store, record+"\n{}\nno JSON\n", nil)
 	if len(report.Problems) < 2 {
 		t.Fatalf("%+v", report)
@@ -43,7 +43,7 @@ func TestValuesMarshalAndComeBack(t *testing.T) {
 	if got, want := roundTrip(t, reviews.Rules()), `[{"id":"json","severity":"error","text":"A line holds one JSON value and nothing after it.","source":"format",`; !strings.HasPrefix(got, want) {
 		t.Errorf("rules are %s, want %s", got, want)
 	}
-	stats, err := reviews.NewWith(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: recordKey.Source, ID: recordKey.ID})
+	stats, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: recordKey.Source, ID: recordKey.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestValuesMarshalAndComeBack(t *testing.T) {
 		`"dimensions":[{"name":"default","mean":50,"histogram":[0,0,0,0,1,0,0,0,0,0]}]}`; text != want {
 		t.Errorf("a collection is %s, want %s", text, want)
 	}
-	page, err := reviews.NewWith(store, nil).ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: recordKey.ID})
+	page, err := reviews.New(store, nil).ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: recordKey.ID})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatal(page, err)
 	}

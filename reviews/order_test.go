@@ -48,7 +48,7 @@ func TestProblemsOfALineComeByOffset(t *testing.T) {
 			t.Errorf("buffer %d:\n got %q\nwant %q", buffer, got, want)
 		}
 		var found []reviews.Problem
-		importInto(t, reviews.NewRecords(memory.New()), file, &reviews.ImportRequest{Options: *o, Problem: func(p reviews.Problem) { found = append(found, p) }})
+		importInto(t, memory.New(), file, &reviews.ImportRequest{Options: *o, Problem: func(p reviews.Problem) { found = append(found, p) }})
 		if got := places(found); !slices.Equal(got, want) {
 			t.Errorf("import, buffer %d:\n got %q\nwant %q", buffer, got, want)
 		}
@@ -69,7 +69,7 @@ func places(list []reviews.Problem) (out []string) {
 // What storing finds comes at its place too.
 func TestStoredDimensionsComeByOffset(t *testing.T) {
 	for _, buffer := range []int{150, 1 << 20} {
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		o := reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
 		importInto(t, store, collection("YQ", `,"dimensions":["a","b"]`, review("1", "1,2", "")), &o)
 		bad := collection("YQ", single, review("1", 5, ""), review("2", 0, ""))

@@ -31,7 +31,7 @@ func (c *lineChecker) parent() verdict {
 // same line. So it is in the same part or was stored with a part before, in another transaction; and a Delete may have erased it
 // since then. A part that has the parents of all of its replies costs no query. Otherwise the rows of the other parents are read
 // one after the other, and none is kept: a Reader has no way to ask only whether they are there.
-func (in *incoming) lostParents(ctx context.Context, r Reader, put []incomingReview) (map[string]bool, error) {
+func (in *incoming) lostParents(ctx context.Context, s *rows, old stored, put []incomingReview) (map[string]bool, error) {
 	lost := map[string]bool{}
 	for _, review := range put {
 		if review.parent != "" {
@@ -44,7 +44,7 @@ func (in *incoming) lostParents(ctx context.Context, r Reader, put []incomingRev
 	if len(lost) == 0 {
 		return nil, nil
 	}
-	for parent, err := range r.ReviewsByID(ctx, in.collection.Key, slices.Collect(maps.Keys(lost))) {
+	for parent, err := range s.byID(ctx, old, slices.Values(slices.Collect(maps.Keys(lost)))) {
 		if err != nil {
 			return nil, err
 		}
@@ -64,14 +64,14 @@ func (in *incoming) lostParents(ctx context.Context, r Reader, put []incomingRev
 // reviews of a part are asked in the order of the file, and each of these has no parent until its turn has come.
 type ancestry struct {
 	ctx     context.Context
-	r       Reader
-	key     Key
+	s       *rows
+	old     stored
 	parents map[string]string // by the id of a review: its parent as far as it is known, in the store or from now on; "" for none
 }
 
 // ancestry returns an ancestry for the reviews of put, which are some of in.
-func (in *incoming) ancestry(ctx context.Context, r Reader, put []incomingReview) *ancestry {
-	a := &ancestry{ctx, r, in.collection.Key, map[string]string{}}
+func (in *incoming) ancestry(ctx context.Context, s *rows, old stored, put []incomingReview) *ancestry {
+	a := &ancestry{ctx, s, old, map[string]string{}}
 	for _, review := range in.reviews {
 		a.parents[review.ID] = review.parent
 	}
@@ -102,7 +102,7 @@ func (a *ancestry) leads(from, id string) (bool, error) {
 
 // stored returns the parent of a stored review; "" if it has none or is not stored.
 func (a *ancestry) stored(id string) (parent string, err error) {
-	for review, err := range a.r.ReviewsByID(a.ctx, a.key, []string{id}) {
+	for review, err := range a.s.byID(a.ctx, a.old, slices.Values([]string{id})) {
 		if err != nil {
 			return "", err
 		}

@@ -2,7 +2,6 @@ package reviews_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -19,8 +18,8 @@ func TestADeletionStoresAReplyInTheFormOfAnImport(t *testing.T) {
 		second := "2" + first
 		reply := review("3", 30, `,"parent_id":`+quoted(t, second)+`,"subparts":{"parent_id":`+name+`}`)
 		reply = strings.Replace(reply, `"b"`, name, 1)
-		store := reviews.NewRecords(memory.New())
-		service := reviews.NewWith(store, nil)
+		store := memory.New()
+		service := reviews.New(store, nil)
 		importInto(t, store, collection("YQ", single,
 			strings.Replace(review("#", 10, ""), `"#"`, quoted(t, first), 1),
 			strings.Replace(review("#", 20, `,"parent_id":`+quoted(t, first)), `"#"`, quoted(t, second), 1),
@@ -64,22 +63,6 @@ func TestAReplyGetsAnotherParentWithOneCopy(t *testing.T) {
 		}
 		if size := int(after.TotalAlloc - before.TotalAlloc); size > len(data)*3/2 {
 			t.Errorf("%d bytes are allocated for a reply of %d", size, len(data))
-		}
-	}
-}
-
-// The ids of a reply and of its parent are kept beside its bytes, so they count when a part is full.
-func TestLongIDsCountInThePartsOfALongLine(t *testing.T) {
-	store := &rowStore{Store: reviews.NewRecords(memory.New())}
-	parent := strings.Repeat("p", 100<<10)
-	list := []string{review(parent, 5, "")}
-	for i := range 20 {
-		list = append(list, review(fmt.Sprint(i), 5, `,"parent_id":"`+parent+`"`))
-	}
-	importInto(t, store, collection("YQ", single, list...), nil)
-	for _, n := range store.written {
-		if n > 700<<10 {
-			t.Errorf("a part with %d bytes of reviews and as many of ids is stored, want about 1 MiB of both", n)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestProblemsNameTheRecordAndWhatIsWrong(t *testing.T) {
 			reviews.Problem{Line: 1, Column: 2, Rule: "stored-dimensions", Collection: "YWI"}},
 	} {
 		for _, buffer := range []int{32, 100, 1 << 20} {
-			store := reviews.NewRecords(memory.New())
+			store := memory.New()
 			importInto(t, store, collection("YWI", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
 			var last reviews.Problem
 			importInto(t, store, test.file, &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer), Problem: func(p reviews.Problem) {
@@ -71,7 +71,7 @@ func TestWithoutEmailRemovesWhatMayHoldAnAddress(t *testing.T) {
 		`{"id":"2","imported_email":["`+email+`"],"imported_email":1}`, `{"id":"2","author_id":"a","imported_email":{"x":"`+email+`\u0000"}}`, `["`+email+`"]`) +
 		"[{\"imported_email\":\"" + email + "\"}]\n" + strings.Replace(collection("YQ", single), `"t"`, `{"imported_email":"`+email+`"}`, 1) +
 		strings.Replace(collection("YWI", single), `:[]}`, `:{"imported_email":"`+email+`"}}`, 1)
-	report := importInto(t, reviews.NewRecords(memory.New()), file, nil)
+	report := importInto(t, memory.New(), file, nil)
 	if !strings.Contains(fmt.Sprint(report), email) {
 		t.Error("no problem has a value with an address")
 	}

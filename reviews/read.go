@@ -14,15 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
-	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
-
-// Page is one page of a list. Go on with Next until it is "": a page may have fewer items than the limit, and still not be the
-// last one. The iterators AllCollections and AllReviews do that.
-type Page[T any] struct {
-	Items []T
-	Next  string // goes into After of the request for the next page; "" on the last page
-}
 
 // ReviewRecord is a stored review. It has no imported_email, which only Export returns. Its JSON is what the HTTP API answers. An
 // optional text that is absent, null or empty in the file is left out of the JSON. BodyHTML is harmless HTML, see the package
@@ -72,10 +64,10 @@ func (s *Service) Collection(ctx context.Context, by vitrine.Caller, in Collecti
 	if err != nil {
 		return out, err
 	}
-	err = s.store.View(ctx, network, func(r Reader) error {
+	err = view(ctx, s.db, network, func(r *rows) error {
 		c, err := collectionOf(ctx, r, in.Source, in.ID)
 		if err == nil {
-			out, err = newCollectionRecord(c)
+			out, err = newCollectionRecord(c.Collection)
 		}
 		return err
 	})
@@ -105,11 +97,11 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 	if err != nil {
 		return out, err
 	}
-	err = s.store.View(ctx, network, func(r Reader) error {
+	err = view(ctx, s.db, network, func(r *rows) error {
 		out = vitrine.Page[CollectionRecord]{Items: []CollectionRecord{}}
 		room := paging.NewRoom(limit, s.limits.PageBytes)
 		// One row more than the page has shows whether there is another page.
-		for c, err := range r.CollectionsByKey(ctx, reviewstore.CollectionQuery{After: after, Limit: limit + 1}) {
+		for c, err := range r.byKey(ctx, after, limit+1) {
 			if err != nil {
 				return err
 			}
@@ -122,7 +114,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 				out.Next = collectionCursor(out.Items[len(out.Items)-1])
 				break
 			}
-			record, err := newCollectionRecord(c)
+			record, err := newCollectionRecord(c.Collection)
 			if err != nil {
 				return err
 			}
@@ -160,22 +152,22 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 	if err != nil {
 		return out, err
 	}
-	err = s.store.View(ctx, network, func(r Reader) error {
+	err = view(ctx, s.db, network, func(r *rows) error {
 		out = vitrine.Page[ReviewRecord]{Items: []ReviewRecord{}}
 		c, err := collectionOf(ctx, r, in.Source, in.Collection)
 		if err != nil {
 			return err
 		}
 		// The cursor names the collection, and that is known only here if the request leaves the source out.
-		q := reviewstore.ReviewQuery{Collection: c.Key, Limit: limit + 1} // one more shows whether there is another page
+		var after *place
 		if in.After != "" {
-			if q.After, err = parseReviewCursor(in.After, c.Key); err != nil {
+			if after, err = parseReviewCursor(in.After, c.Key); err != nil {
 				return err
 			}
 		}
 		room := paging.NewRoom(limit, s.limits.PageBytes)
-		last := reviewstore.Position{} // of the last review of the page
-		for review, err := range r.ReviewsByTime(ctx, q) {
+		last := place{}                                             // of the last review of the page
+		for review, err := range r.byTime(ctx, c, after, limit+1) { // one more shows whether there is another page
 			if err != nil {
 				return err
 			}
@@ -187,13 +179,13 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 			if err := memlimit.Reserve(ctx, len(review.Data)); err != nil {
 				return err
 			}
-			record, err := newReviewRecord(review)
+			record, err := newReviewRecord(review.Review)
 			if err != nil {
 				return err
 			}
 			out.Items = append(out.Items, record)
 			room.Add(len(review.Data))
-			last = reviewstore.Position{Time: review.Time, ID: review.ID}
+			last = place{review.Time, review.ID}
 		}
 		return nil
 	})
@@ -228,9 +220,9 @@ func (s *Service) page(by vitrine.Caller, network string, asked int) (string, in
 // collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns ErrNotFound
 // if there is none, and ErrInvalid if source is "" and several sources have the id. All methods that take a collection find it
 // so.
-func collectionOf(ctx context.Context, r Reader, source, id string) (found Collection, err error) {
+func collectionOf(ctx context.Context, r *rows, source, id string) (found stored, err error) {
 	if source != "" {
-		found, err = r.Collection(ctx, Key{Source: source, ID: id})
+		found, err = r.existing(ctx, Key{Source: source, ID: id})
 		if errors.Is(err, vitrine.ErrNotFound) {
 			err = notFound("the network has no collection %q of %q", id, source)
 		}
@@ -238,7 +230,7 @@ func collectionOf(ctx context.Context, r Reader, source, id string) (found Colle
 	}
 	// Without a source, there must be one collection with the id and no second one.
 	n := 0
-	for c, err := range r.CollectionsWithID(ctx, id) {
+	for c, err := range r.withID(ctx, id) {
 		if err != nil {
 			return found, err
 		}
@@ -316,16 +308,16 @@ func parseCollectionCursor(cursor string) (Key, error) {
 func listOfReviews(k Key) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
 // reviewCursor returns the cursor with which a list goes on after the review at a position in the collection with this key.
-func reviewCursor(at reviewstore.Position, k Key) string {
-	return seal(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.Time)), at.ID...))
+func reviewCursor(at place, k Key) string {
+	return seal(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.time)), at.id...))
 }
 
 // parseReviewCursor returns the position of the last review of a page, from its cursor. It returns noCursor if that is none of
 // the reviews of this collection.
-func parseReviewCursor(cursor string, k Key) (*reviewstore.Position, error) {
-	position, err := unseal(listOfReviews(k), cursor)
-	if err != nil || len(position) < 8 {
+func parseReviewCursor(cursor string, k Key) (*place, error) {
+	at, err := unseal(listOfReviews(k), cursor)
+	if err != nil || len(at) < 8 {
 		return nil, noCursor
 	}
-	return &reviewstore.Position{Time: int64(binary.BigEndian.Uint64(position)), ID: string(position[8:])}, nil
+	return &place{int64(binary.BigEndian.Uint64(at)), string(at[8:])}, nil
 }

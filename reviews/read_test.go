@@ -15,12 +15,13 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-func collectionNamed(t *testing.T, s reviews.Store, id string) reviews.CollectionRecord {
+func collectionNamed(t *testing.T, s storage.Store, id string) reviews.CollectionRecord {
 	t.Helper()
-	c, err := reviews.NewWith(s, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: id})
+	c, err := reviews.New(s, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func collectionNamed(t *testing.T, s reviews.Store, id string) reviews.Collectio
 }
 
 func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	two := `,"dimensions":["quality","price"]`
 	importInto(t, store, collection("YQ", two, review("1", "1,100", ""), review("2", "3,100", ""), review("3", "3,50", ""), review("4", "0,1", ""))+collection("YWI", ""), nil)
 	c := collectionNamed(t, store, "YQ")
@@ -48,7 +49,7 @@ func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
 	if c := collectionNamed(t, store, "YWI"); c.Count != 0 || !slices.Equal(c.Dimensions, []reviews.Dimension{{Name: "default"}}) {
 		t.Errorf("%+v", c)
 	}
-	_, err := reviews.NewWith(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: "YQ=="})
+	_, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: "YQ=="})
 	if !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
@@ -62,7 +63,7 @@ func TestMeansAreExact(t *testing.T) {
 		{[]any{1}, 1}, {[]any{1, 2}, 1.5}, {[]any{1, 1, 2}, 1.33}, {[]any{1, 2, 2}, 1.67}, {slices.Repeat([]any{100}, 7), 100},
 		{append(slices.Repeat([]any{1}, 199), 2), 1.01}, {append(slices.Repeat([]any{1}, 200), 2), 1}, // 1.005 is rounded up
 	} {
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		var list []string
 		for i, r := range test.ratings {
 			list = append(list, review(fmt.Sprint(i), r, ""))
@@ -76,8 +77,8 @@ func TestMeansAreExact(t *testing.T) {
 
 // However files are imported and reviews erased, the counts are those of what is exported.
 func TestCountsAreThoseOfTheStoredReviews(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
-	service := reviews.NewWith(store, nil)
+	store := memory.New()
+	service := reviews.New(store, nil)
 	r := rand.New(rand.NewPCG(11, 0))
 	for round := range 60 {
 		var list []string
@@ -132,7 +133,7 @@ func checkExported(t *testing.T, service *reviews.Service, exported string) {
 }
 
 func TestCollectionsComeBySourceAndID(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	var want []string
 	for i := range 25 {
 		source, id := fmt.Sprint("s", (i*7)%5), base64.StdEncoding.EncodeToString([]byte{byte(i * 37)})
@@ -140,7 +141,7 @@ func TestCollectionsComeBySourceAndID(t *testing.T) {
 		importInto(t, store, strings.Replace(collection(id, single), `"s"`, `"`+source+`"`, 1), nil)
 	}
 	slices.Sort(want)
-	service := reviews.NewWith(store, nil)
+	service := reviews.New(store, nil)
 	for _, limit := range []int{0, 1, 2, 24, 25, 26} {
 		for _, source := range []string{"", "s0", "s3", "s", "s9"} {
 			var got, of []string
@@ -164,7 +165,7 @@ func TestCollectionsComeBySourceAndID(t *testing.T) {
 
 // Times are compared as moments, whatever zone and precision they are written with.
 func TestReviewsComeLatestFirst(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	times := []string{"2019-01-01T00:00:00Z", "2019-01-01T00:00:00", "2019-01-01T01:00:00+01:00", "2018-12-31T23:00:00-01:00", "2019-01-01T00:00:00.000001Z",
 		"2019-01-01T00:00:00.0000019", "2019-01-01T00:00:00.5Z", "2019-01-01T00:00:00.25+00:00", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999999-23:59",
 		"1969-12-31T23:59:59.999999Z", "1970-01-01T00:00:00Z", "2019-01-01T00:00:00.123456789012-00:01"}
@@ -191,7 +192,7 @@ func TestReviewsComeLatestFirst(t *testing.T) {
 	importInto(t, store, collection("YQ", single, list...), nil)
 	for _, limit := range []int{0, 1, 2, 3, 12, 13} {
 		n := 0
-		for r, err := range reviews.NewWith(store, nil).AllReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit}) {
+		for r, err := range reviews.New(store, nil).AllReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit}) {
 			if err != nil || r.ID != want[n].id || r.Created != times[toInt(t, r.ID)] {
 				t.Fatalf("limit %d, review %d: %+v, %v, want %s", limit, n, r, err, want[n].id)
 			}
@@ -212,9 +213,9 @@ func toInt(t *testing.T, text string) (n int) {
 }
 
 func TestACollectionOfSeveralSourcesNeedsItsSource(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""))+strings.Replace(collection("YQ", single), `"s"`, `"other"`, 1)+collection("YWI", single), nil)
-	service := reviews.NewWith(store, nil)
+	service := reviews.New(store, nil)
 	for _, test := range []struct {
 		source, id string
 		err        error
@@ -231,9 +232,9 @@ func TestACollectionOfSeveralSourcesNeedsItsSource(t *testing.T) {
 }
 
 func TestPagesRefuseOtherCursorsAndLimits(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""))+collection("YWI", single, review("1", 5, ""), review("2", 5, "")), nil)
-	service := reviews.NewWith(store, nil)
+	service := reviews.New(store, nil)
 	collections, err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: 1})
 	if err != nil || collections.Next == "" {
 		t.Fatal(collections, err)
@@ -268,14 +269,14 @@ func TestPagesRefuseOtherCursorsAndLimits(t *testing.T) {
 
 // A page of large reviews ends early and says how it goes on.
 func TestPagesAreBoundedInBytes(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	text := strings.Repeat("x", 700)
 	var list []string
 	for i := range 4 {
 		list = append(list, strings.Replace(review(fmt.Sprint(i), 5, ""), `"title":"t"`, `"title":"`+text+`"`, 1))
 	}
 	importInto(t, store, collection("YQ", single, list...), nil)
-	service := reviews.NewWith(store, &reviews.ServiceOptions{Limits: reviews.Limits{PageBytes: 2000}})
+	service := reviews.New(store, &reviews.ServiceOptions{Limits: reviews.Limits{PageBytes: 2000}})
 	for after, want := "", 3; want > 0; want -= 2 {
 		page, err := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", After: after})
 		if after = page.Next; err != nil || len(page.Items) != want || (after == "") != (want == 1) {
@@ -285,9 +286,9 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 }
 
 func TestReadingShowsNoEmail(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, `,"imported_email":"ann@example.test"`)), nil)
-	page, err := reviews.NewWith(store, nil).ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
+	page, err := reviews.New(store, nil).ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
 	text, _ := json.Marshal(page)
 	if err != nil || len(page.Items) != 1 || strings.Contains(string(text), "ann@") {
 		t.Errorf("%s, %v", text, err)
@@ -295,23 +296,25 @@ func TestReadingShowsNoEmail(t *testing.T) {
 }
 
 func TestDamagedCountsAreAnError(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, "")), nil)
-	key := reviews.Key{Source: "s", ID: "YQ"}
-	var good reviews.Collection
-	store.View(ctx, network, func(r reviews.Reader) (err error) { good, err = r.Collection(ctx, key); return err })
-	for n := range len(good.Tally) + 1 {
-		bad := good
-		bad.Tally = append(append([]byte{}, good.Tally[:n]...), 0xff)
-		store.Update(ctx, network, func(tx reviews.Tx) error { return tx.PutCollection(ctx, bad) })
-		if _, err := reviews.NewWith(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, ID: "YQ"}); err == nil {
-			t.Errorf("%x is taken for counts", bad.Tally)
+	good, err := reviews.EditTally(store, network, reviews.Key{Source: "s", ID: "YQ"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(good) + 1 {
+		bad := append(append([]byte{}, good[:n]...), 0xff)
+		if _, err := reviews.EditTally(store, network, reviews.Key{Source: "s", ID: "YQ"}, bad); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, ID: "YQ"}); err == nil {
+			t.Errorf("%x is taken for counts", bad)
 		}
 	}
 }
 
 func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
-	store := reviews.NewRecords(memory.New())
+	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""))+collection("Yg", single)+collection("Yw", single), nil)
 	for _, test := range []struct {
 		limits reviews.Limits
@@ -325,7 +328,7 @@ func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
 		{reviews.Limits{Page: 2}, 3, 0, "limit: want 1 to 2"},
 		{reviews.Limits{PageBytes: 1}, 0, 1, ""},
 	} {
-		service := reviews.NewWith(store, &reviews.ServiceOptions{Limits: test.limits})
+		service := reviews.New(store, &reviews.ServiceOptions{Limits: test.limits})
 		collections, one := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: test.asked})
 		list, two := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: test.asked})
 		for name, page := range map[string]struct {

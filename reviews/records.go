@@ -1,44 +1,43 @@
 package reviews
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
-	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/record"
-	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Each network has a space, reviews/<network>. Its collections are numbered in the order in which they were first put, and so are
 // the reviews of a collection. The records of the space, with what changes them:
 //
-//	collection/<source> <id>    a collection: its number, and all of it                        PutCollection
-//	order/<number>              the source and the id of a collection, and about its size      PutCollection
-//	with/<id> <source>          nothing, or a long source                                      PutCollection
-//	review/<collection> <n>     a review: its time, and all of it                              PutReviews
-//	id/<collection> <id>        n of a review, its size and its time                           PutReviews
-//	time/<collection> <t> <id>  n of a review, its size, and a long id; the latest come first  PutReviews
-//	name/                       a name of a network that is too long for the name of a space   PutCollection
+//	collection/<source> <id>       a collection: its number, and all of it                          putCollection
+//	order/<number>                 some collections from this number on: the numbers and the keys   putCollection
+//	with/<id> <source>             nothing, or a long source                                        putCollection
+//	review/<collection> <id>       a review: its number, its time, and all of it                    putReviews
+//	time/<collection> <time> <id>  nothing, or a long id; the latest come first                     putReviews
+//	nth/<collection> <number>      some reviews from this number on: the numbers and the keys       putReviews
+//	large/…                        what a collection/ or review/ record has that is longer than maxInline
+//	name/                          a name of a network that is too long for the name of a space     putCollection
+//
+// A collection of few reviews has no time/ and nth/ records: all of its reviews are read to list them.
 //
 // Deleting a collection or a review deletes all of its records, and their numbers may be given again. A long source or id is cut in
 // keys. The records have it as a whole.
 //
-// The space "reviews" has nothing but a record that Scrub writes.
+// The space "reviews" has nothing but a record that scrub writes.
 type networkKeys struct{ space string }
 
 func keysOf(network string) networkKeys { return networkKeys{record.Space("reviews", network)} }
 
 func (k networkKeys) collection(c Key) string {
 	return record.Key(k.space, "collection/", c.Source, c.ID)
-}
-func (k networkKeys) order(number int64) string {
-	return record.Key(k.space, "order/", record.Number(number))
 }
 func (k networkKeys) with(c Key) string { return record.Key(k.space, "with/", c.ID, c.Source) }
 func (k networkKeys) name() string      { return record.Key(k.space, "name/") }
@@ -50,343 +49,502 @@ func (k networkKeys) withID(id string) string { return record.Prefix(k.space, "w
 func (k networkKeys) reviews(of int64) string {
 	return record.Prefix(k.space, "review/", record.Number(of))
 }
-func (k networkKeys) reviewIDs(of int64) string {
-	return record.Prefix(k.space, "id/", record.Number(of))
-}
-func (k networkKeys) reviewTimes(of int64) string {
+func (k networkKeys) times(of int64) string {
 	return record.Prefix(k.space, "time/", record.Number(of))
+}
+func (k networkKeys) nths(of int64) string { return record.Prefix(k.space, "nth/", record.Number(of)) }
+
+// large returns the key of what is too long for the record of a key.
+func (k networkKeys) large(key string) string {
+	return k.space + " large/" + key[len(k.space)+1:]
 }
 
 const scrubSpace, scrubKey = "reviews", "reviews scrub/"
 
-// NotArchived returns what the keys begin with that no archive has (see archive.Without): the record that Scrub writes.
+// NotArchived returns what the keys begin with that no archive has (see archive.Without): the record that scrub writes.
 func NotArchived() []string { return []string{scrubKey} }
 
-// records is the store of reviews in a store of keys and values.
-type records struct{ db storage.Store }
+const (
+	maxInline = 16 << 10 // bytes of a collection or a review in its record; what is longer has a record of its own
+	maxFew    = 64       // reviews of a collection without time/ and nth/ records
+	maxListed = 64       // keys in a record order/ or nth/
+	maxLoaded = 256      // records that are read in one trip
+)
 
-// NewRecords returns the store of reviews that a storage.Store has.
-func NewRecords(db storage.Store) reviewstore.Store { return records{db} }
-
-// Networks yields the names of the networks that have collections. It reads all names, since long ones are in no order.
-func (s records) Networks(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		var names []string
-		err := s.db.View(ctx, func(r storage.Reader) error {
-			names = nil
-			for space, err := range r.Spaces(ctx, "reviews/") {
-				if err != nil {
-					return err
-				}
-				name := record.SpaceParts(space)[1]
-				if record.SpaceCut(space) {
-					values, err := r.Get(ctx, networkKeys{space}.name())
-					if err != nil {
-						return err
-					}
-					name = string(values[0])
-				}
-				names = append(names, name)
-			}
-			return nil
-		})
-		if err != nil {
-			yield("", err)
-			return
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			if !yield(name, nil) {
-				return
-			}
-		}
-	}
+// Key identifies a collection within its network: the site that its reviews come from, and its article there.
+type Key struct {
+	Source string `json:"source"`
+	ID     string `json:"id"` // Base64, compared as it is written
 }
 
-// View calls fn with a Reader of the network.
-func (s records) View(ctx context.Context, network string, fn func(Reader) error) error {
-	return s.db.View(ctx, func(r storage.Reader) error {
-		return fn(&recordReader{keys: keysOf(network), r: r})
+// Collection is a stored collection without its reviews.
+type Collection struct {
+	Key
+	Fields []byte // a JSON object: the record without its reviews
+	Tally  []byte // statistics of the reviews
+}
+
+// Review is a stored review.
+type Review struct {
+	ID   string // unique in its collection
+	Time int64  // when it was written, in microseconds since 1970
+	Data []byte // a JSON object: the record
+}
+
+// place is a position in the order of reviews by time: after those with a later time, and after those with the same time and an id
+// up to this one.
+type place struct {
+	time int64
+	id   string
+}
+
+// stored is a collection with what the store knows of it beside.
+type stored struct {
+	Collection
+	number  int64 // 0: it is not stored
+	next    int64 // the number of its next review
+	indexed bool  // its reviews have time/ and nth/ records
+	large   bool  // most of it is in a large/ record
+}
+
+// row is a review with what the store knows of it beside.
+type row struct {
+	Review
+	n     int64 // 0: it is not stored
+	was   int64 // the time that is stored
+	large bool  // most of what is stored is in a large/ record
+}
+
+// rows reads the records of a network and, in an update, writes them.
+type rows struct {
+	keys    networkKeys
+	network string
+	r       storage.Reader
+	t       storage.Tx // nil in a View
+
+	// What is to be written by flush. Reads do not see it.
+	puts []storage.Entry
+	gone []string
+	made []listed // new collections
+	next int64    // the number of the next collection; 0: not known
+}
+
+// view calls fn with the rows of a network in one snapshot.
+func view(ctx context.Context, db storage.Store, network string, fn func(*rows) error) error {
+	return db.View(ctx, func(r storage.Reader) error {
+		return fn(&rows{keys: keysOf(network), network: network, r: r})
 	})
 }
 
-// Update calls fn with a transaction on the network.
-func (s records) Update(ctx context.Context, network string, fn func(Tx) error) error {
+// update calls fn with the rows of a network in a transaction, and writes what fn has put.
+func update(ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error) error {
 	keys := keysOf(network)
-	return s.db.Update(ctx, keys.space, storage.UpdateOptions{}, func(t storage.Tx) error {
-		return fn(&recordTx{recordReader: recordReader{keys: keys, r: t}, t: t, network: network})
+	return db.Update(ctx, keys.space, o, func(t storage.Tx) error {
+		s := &rows{keys: keys, network: network, r: t, t: t}
+		if err := fn(s); err != nil {
+			return err
+		}
+		return s.flush(ctx)
 	})
 }
 
-// Scrub makes an update that erases.
-func (s records) Scrub(ctx context.Context) error {
-	return s.db.Update(ctx, scrubSpace, storage.UpdateOptions{Erase: true}, func(t storage.Tx) error {
+// scrub makes an update that erases what was deleted from the files of the store.
+func scrub(ctx context.Context, db storage.Store) error {
+	return db.Update(ctx, scrubSpace, storage.UpdateOptions{Erase: true}, func(t storage.Tx) error {
 		return t.Put(ctx, storage.Entry{Key: scrubKey})
 	})
 }
 
-// recordReader reads a network.
-type recordReader struct {
-	keys networkKeys
-	r    storage.Reader
-	at   found
+// networks returns the names of the networks that have collections, in byte order.
+func networks(ctx context.Context, db storage.Store) (names []string, err error) {
+	err = db.View(ctx, func(r storage.Reader) error {
+		names = nil
+		for space, err := range r.Spaces(ctx, "reviews/") {
+			if err != nil {
+				return err
+			}
+			name := record.SpaceParts(space)[1]
+			if record.SpaceCut(space) {
+				values, err := r.Get(ctx, networkKeys{space}.name())
+				if err != nil {
+					return err
+				}
+				name = string(values[0])
+			}
+			names = append(names, name)
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return names, err
 }
 
-// found is what a transaction knows of the collection that it has used last. Nobody else changes it meanwhile.
-type found struct {
-	key    Key
-	looked bool  // the rest is known
-	number int64 // 0: there is no such collection
-	size   int   // about the size of its record: how many bits the number of its bytes has
-	next   int64 // the number of the next review; 0: not known
-	empty  bool  // it has no reviews
-}
-
-// decodeCollection returns the collection of a record.
-func decodeCollection(e storage.Entry) (Collection, error) {
-	c, _, err := numberedCollection(e)
-	return c, err
-}
-
-// numberedCollection returns the collection of a record, and its number.
-func numberedCollection(e storage.Entry) (c Collection, number int64, err error) {
-	f := record.FieldsOf(e)
-	number = int64(f.Uint())
-	c.Source, c.ID, c.Tally, c.Fields = string(f.Text()), string(f.Text()), f.Text(), f.Rest()
-	return c, number, f.Err()
-}
-
-func encodeCollection(number int64, c Collection) []byte {
-	to := make([]byte, 0, len(c.Source)+len(c.ID)+len(c.Tally)+len(c.Fields)+32)
-	to = record.AppendText(record.AppendText(binary.AppendUvarint(to, uint64(number)), c.Source), c.ID)
-	return append(record.AppendText(to, c.Tally), c.Fields...)
-}
-
-func decodeReview(e storage.Entry) (out Review, err error) {
-	f := record.FieldsOf(e)
-	out.Time, out.ID, out.Data = f.Int(), string(f.Text()), f.Rest()
-	return out, f.Err()
-}
-
-func encodeReview(r Review) []byte {
-	to := make([]byte, 0, len(r.ID)+len(r.Data)+16)
-	return append(record.AppendText(binary.AppendVarint(to, r.Time), r.ID), r.Data...)
-}
-
-// Collection returns a collection.
-func (r *recordReader) Collection(ctx context.Context, key Key) (c Collection, err error) {
-	at := r.keys.collection(key)
-	values, err := r.r.Get(ctx, at)
-	if err != nil {
-		return c, err
-	}
-	now := found{key: key, looked: true, size: sizeOf(values[0])}
-	if values[0] != nil {
-		if c, now.number, err = numberedCollection(storage.Entry{Key: at, Value: values[0]}); err != nil {
-			return c, err
+// flush writes what was put and deleted.
+func (s *rows) flush(ctx context.Context) error {
+	s.puts = appendLists(s.puts, s.keys.orders(), s.made)
+	if len(s.gone) > 0 {
+		if err := s.t.Delete(ctx, s.gone...); err != nil {
+			return err
 		}
 	}
-	if !r.at.looked || r.at.key != key {
-		r.at = now
+	if len(s.puts) > 0 {
+		slices.SortFunc(s.puts, func(a, b storage.Entry) int { return cmp.Compare(a.Key, b.Key) })
+		if err := s.t.Put(ctx, s.puts...); err != nil {
+			return err
+		}
 	}
-	if now.number == 0 {
-		err = noCollection(key)
-	}
-	return c, err
-}
-
-// sizeOf returns how many bits the number of bytes of a record has.
-func sizeOf(value []byte) int { return bits.Len(uint(len(value))) }
-
-// find sets r.at to a collection.
-func (r *recordReader) find(ctx context.Context, key Key) error {
-	if r.at.looked && r.at.key == key {
-		return ctx.Err()
-	}
-	if _, err := r.Collection(ctx, key); !errors.Is(err, vitrine.ErrNotFound) {
-		return err
-	}
+	s.puts, s.gone, s.made = nil, nil, nil
 	return nil
 }
 
-// Collections yields all collections in the order of their numbers.
-func (r *recordReader) Collections(ctx context.Context) iter.Seq2[Collection, error] {
-	refs := mapped(r.r.Scan(ctx, storage.Prefix(r.keys.orders())), func(e storage.Entry) (ref, error) {
-		f := record.FieldsOf(e)
-		size := 1 << f.Uint()
-		key := Key{Source: string(f.Text()), ID: string(f.Text())}
-		return ref{r.keys.collection(key), size}, f.Err()
-	})
-	return mapped(r.load(ctx, refs), decodeCollection)
+// put puts a record: a first byte, which says whether the body is in a large/ record, the head, and the body. wasLarge says whether
+// the record that it replaces has a large/ record.
+func (s *rows) put(key string, head, body []byte, wasLarge bool) {
+	if len(body) > maxInline {
+		s.puts = append(s.puts, storage.Entry{Key: key, Value: append([]byte{1}, head...)}, storage.Entry{Key: s.keys.large(key), Value: body})
+		return
+	}
+	value := make([]byte, 0, 1+len(head)+len(body))
+	s.puts = append(s.puts, storage.Entry{Key: key, Value: append(append(append(value, 0), head...), body...)})
+	if wasLarge {
+		s.gone = append(s.gone, s.keys.large(key))
+	}
 }
 
-// CollectionsByKey yields the collections after q.After by source and then by id.
-func (r *recordReader) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[Collection, error] {
-	var after []string
-	if q.After != (Key{}) {
-		after = []string{q.After.Source, q.After.ID}
+// isLarge returns whether the record has a large/ record.
+func isLarge(e storage.Entry) bool { return len(e.Value) > 0 && e.Value[0] == 1 }
+
+// fields returns the head of a record, without what may be in a large/ record.
+func fields(e storage.Entry) *record.Fields {
+	if len(e.Value) > 0 {
+		e.Value = e.Value[1:]
+	}
+	return record.FieldsOf(e)
+}
+
+// whole returns the head and the body of a record.
+func (s *rows) whole(ctx context.Context, e storage.Entry) (*record.Fields, error) {
+	if isLarge(e) {
+		values, err := s.r.Get(ctx, s.keys.large(e.Key))
+		if err != nil {
+			return nil, err
+		}
+		e.Value = append(slices.Clone(e.Value), values[0]...)
+	}
+	return fields(e), nil
+}
+
+// decodeCollection returns the collection of a record.
+func (s *rows) decodeCollection(ctx context.Context, e storage.Entry) (c stored, err error) {
+	f, err := s.whole(ctx, e)
+	if err != nil {
+		return c, err
+	}
+	c.number, c.next, c.indexed, c.large = int64(f.Uint()), int64(f.Uint()), f.Uint() == 1, isLarge(e)
+	c.Source, c.ID, c.Tally, c.Fields = string(f.Text()), string(f.Text()), f.Text(), f.Rest()
+	return c, f.Err()
+}
+
+// decodeReview returns the review of a record.
+func (s *rows) decodeReview(ctx context.Context, e storage.Entry) (out row, err error) {
+	f, err := s.whole(ctx, e)
+	if err != nil {
+		return out, err
+	}
+	out.n, out.Time, out.large = int64(f.Uint()), f.Int(), isLarge(e)
+	out.was, out.ID, out.Data = out.Time, string(f.Text()), f.Rest()
+	return out, f.Err()
+}
+
+// collection returns a collection. Its number is 0 if there is none.
+func (s *rows) collection(ctx context.Context, key Key) (stored, error) {
+	at := s.keys.collection(key)
+	values, err := s.r.Get(ctx, at)
+	if err != nil || values[0] == nil {
+		return stored{Collection: Collection{Key: key}}, err
+	}
+	return s.decodeCollection(ctx, storage.Entry{Key: at, Value: values[0]})
+}
+
+// collectionsOf returns the collections that are stored of some keys, in one trip.
+func (s *rows) collectionsOf(ctx context.Context, keys []Key) (map[Key]stored, error) {
+	at, found := make([]string, len(keys)), make(map[Key]stored, len(keys))
+	for i, key := range keys {
+		at[i] = s.keys.collection(key)
+	}
+	values, err := s.r.Get(ctx, at...)
+	for i := range values {
+		if err == nil && values[i] != nil {
+			found[keys[i]], err = s.decodeCollection(ctx, storage.Entry{Key: at[i], Value: values[i]})
+		}
+	}
+	return found, err
+}
+
+// existing is collection, but returns ErrNotFound if there is none.
+func (s *rows) existing(ctx context.Context, key Key) (stored, error) {
+	c, err := s.collection(ctx, key)
+	if err == nil && c.number == 0 {
+		err = fmt.Errorf("%w: collection %q of %q", vitrine.ErrNotFound, key.ID, key.Source)
+	}
+	return c, err
+}
+
+// all yields the collections in the order in which they were first put.
+func (s *rows) all(ctx context.Context) iter.Seq2[stored, error] {
+	return mapped(s.load(ctx, s.listedIn(ctx, s.keys.orders(), s.keys.collections())), s.decoderOfCollections(ctx))
+}
+
+func (s *rows) decoderOfCollections(ctx context.Context) func(storage.Entry) (stored, error) {
+	return func(e storage.Entry) (stored, error) { return s.decodeCollection(ctx, e) }
+}
+
+func (s *rows) decoderOfReviews(ctx context.Context) func(storage.Entry) (row, error) {
+	return func(e storage.Entry) (row, error) { return s.decodeReview(ctx, e) }
+}
+
+// byKey yields up to limit collections after a key by source and then by id, both in byte order. The zero key stands before all.
+func (s *rows) byKey(ctx context.Context, after Key, limit int) iter.Seq2[stored, error] {
+	var from []string
+	if after != (Key{}) {
+		from = []string{after.Source, after.ID}
 	}
 	whole := func(e storage.Entry) []string {
-		c, _ := decodeCollection(e)
+		c, _ := s.decodeCollection(ctx, e)
 		return []string{c.Source, c.ID}
 	}
-	return limited(q.Limit, mapped(record.Sorted(ctx, r.r, r.keys.collections(), after, q.Limit, whole), decodeCollection))
+	return limited(limit, mapped(record.Sorted(ctx, s.r, s.keys.collections(), from, limit, whole), s.decoderOfCollections(ctx)))
 }
 
-// CollectionsWithID yields the collections that have an id, by source. These are few, so each is read by itself.
-func (r *recordReader) CollectionsWithID(ctx context.Context, id string) iter.Seq2[Collection, error] {
-	prefix := r.keys.withID(id)
+// withID yields the collections that have an id, by source. These are few, so each is read by itself.
+func (s *rows) withID(ctx context.Context, id string) iter.Seq2[stored, error] {
+	prefix := s.keys.withID(id)
 	source := func(e storage.Entry) []string {
 		if len(e.Value) > 0 {
 			return []string{string(e.Value)}
 		}
 		return record.Parts(e.Key, prefix)
 	}
-	refs := mapped(record.Sorted(ctx, r.r, prefix, nil, 2, source), func(e storage.Entry) (ref, error) {
-		return ref{r.keys.collection(Key{Source: source(e)[0], ID: id}), mostLoaded}, nil
-	})
-	return mapped(r.load(ctx, refs), decodeCollection)
-}
-
-// Reviews yields the reviews of a collection in the order of their numbers.
-func (r *recordReader) Reviews(ctx context.Context, key Key) iter.Seq2[Review, error] {
-	return r.within(ctx, key, func(number int64) iter.Seq2[Review, error] {
-		return mapped(r.r.Scan(ctx, storage.Prefix(r.keys.reviews(number))), decodeReview)
+	return mapped(record.Sorted(ctx, s.r, prefix, nil, 2, source), func(e storage.Entry) (stored, error) {
+		return s.existing(ctx, Key{Source: source(e)[0], ID: id})
 	})
 }
 
-// ReviewsByID yields the reviews of a collection that have one of the ids.
-func (r *recordReader) ReviewsByID(ctx context.Context, key Key, ids []string) iter.Seq2[Review, error] {
-	return r.within(ctx, key, func(number int64) iter.Seq2[Review, error] {
-		refs := func(yield func(ref, error) bool) {
-			known, err := r.knownReviews(ctx, number, slices.Compact(slices.Sorted(slices.Values(ids))))
-			if err != nil {
-				yield(ref{}, err)
+// few returns the records of the reviews of a collection that is not indexed, in the order of less.
+func (s *rows) few(ctx context.Context, c stored, compare func(a, b storage.Entry) int) (list []storage.Entry, err error) {
+	for e, err := range s.r.Scan(ctx, storage.Prefix(s.keys.reviews(c.number))) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	slices.SortFunc(list, compare)
+	return list, nil
+}
+
+// fewReviews yields the reviews that few returns.
+func (s *rows) fewReviews(ctx context.Context, c stored, compare func(a, b storage.Entry) int) iter.Seq2[storage.Entry, error] {
+	return func(yield func(storage.Entry, error) bool) {
+		list, err := s.few(ctx, c, compare)
+		if err != nil {
+			yield(storage.Entry{}, err)
+			return
+		}
+		for _, e := range list {
+			if !yield(e, nil) {
 				return
 			}
-			prefix := r.keys.reviews(number)
-			for _, k := range known {
-				if k.n != 0 && !yield(ref{prefix + record.Number(k.n), k.size}, nil) {
+		}
+	}
+}
+
+// byNumber and latestFirst are orders of records review/.
+func byNumber(a, b storage.Entry) int { return cmp.Compare(fields(a).Uint(), fields(b).Uint()) }
+func latestFirst(a, b storage.Entry) int {
+	return cmp.Or(cmp.Compare(timeOf(b), timeOf(a)), cmp.Compare(a.Key, b.Key))
+}
+
+func timeOf(e storage.Entry) int64 {
+	f := fields(e)
+	f.Uint()
+	return f.Int()
+}
+
+// reviews yields the reviews of a collection in the order in which they were first put.
+func (s *rows) reviews(ctx context.Context, c stored) iter.Seq2[row, error] {
+	entries := s.fewReviews(ctx, c, byNumber)
+	if c.indexed {
+		entries = s.load(ctx, s.listedIn(ctx, s.keys.nths(c.number), s.keys.reviews(c.number)))
+	}
+	return mapped(entries, s.decoderOfReviews(ctx))
+}
+
+// byID yields the reviews of a collection that have one of the ids, in their order.
+func (s *rows) byID(ctx context.Context, c stored, ids iter.Seq[string]) iter.Seq2[row, error] {
+	prefix := s.keys.reviews(c.number)
+	keys := func(yield func(string, error) bool) {
+		for id := range ids {
+			if !yield(record.Join(prefix, id), nil) {
+				return
+			}
+		}
+	}
+	if c.number == 0 {
+		return func(func(row, error) bool) {}
+	}
+	return mapped(s.load(ctx, keys), s.decoderOfReviews(ctx))
+}
+
+// byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. Of nil it yields
+// all. expect is how many the caller will take.
+func (s *rows) byTime(ctx context.Context, c stored, after *place, expect int) iter.Seq2[row, error] {
+	if !c.indexed {
+		return func(yield func(row, error) bool) {
+			for e, err := range s.fewReviews(ctx, c, latestFirst) {
+				if err == nil && after != nil && (timeOf(e) > after.time ||
+					timeOf(e) == after.time && e.Key <= record.Join(s.keys.reviews(c.number), after.id)) {
+					continue
+				}
+				var r row
+				if err == nil {
+					r, err = s.decodeReview(ctx, e)
+				}
+				if !yield(r, err) || err != nil {
 					return
 				}
 			}
 		}
-		return mapped(r.load(ctx, refs), decodeReview)
-	})
-}
-
-// ReviewsByTime yields the reviews of a collection after q.After, the latest first, and those of the same time by id.
-func (r *recordReader) ReviewsByTime(ctx context.Context, q reviewstore.ReviewQuery) iter.Seq2[Review, error] {
-	return r.within(ctx, q.Collection, func(number int64) iter.Seq2[Review, error] {
-		var after []string
-		if q.After != nil {
-			after = []string{timePart(q.After.Time), q.After.ID}
+	}
+	var from []string
+	if after != nil {
+		from = []string{timePart(after.time), after.id}
+	}
+	prefix := s.keys.times(c.number)
+	whole := func(e storage.Entry) []string {
+		parts := record.Parts(e.Key, prefix)
+		if len(e.Value) > 0 {
+			parts[1] = string(e.Value)
 		}
-		prefix, reviews := r.keys.reviewTimes(number), r.keys.reviews(number)
-		whole := func(e storage.Entry) []string {
-			parts, f := record.Parts(e.Key, prefix), record.FieldsOf(e)
-			f.Uint()
-			f.Uint()
-			if id := f.Rest(); len(id) > 0 {
-				parts[1] = string(id)
-			}
-			return parts
-		}
-		refs := mapped(record.Sorted(ctx, r.r, prefix, after, q.Limit, whole), func(e storage.Entry) (ref, error) {
-			f := record.FieldsOf(e)
-			return ref{reviews + record.Number(int64(f.Uint())), int(f.Uint())}, f.Err()
-		})
-		return mapped(r.load(ctx, limited(q.Limit, refs)), decodeReview)
+		return parts
+	}
+	keys := mapped(record.Sorted(ctx, s.r, prefix, from, expect, whole), func(e storage.Entry) (string, error) {
+		_, id, _ := strings.Cut(e.Key[len(prefix):], " ")
+		return s.keys.reviews(c.number) + id, nil
 	})
+	return mapped(s.load(ctx, limited(expect, keys)), s.decoderOfReviews(ctx))
 }
 
 // timePart returns the part of a key for a time. The highest time comes first.
 func timePart(time int64) string { return record.Number(^time) }
 
-// within yields what list yields for the number of a collection, and nothing if there is no such collection.
-func (r *recordReader) within(ctx context.Context, key Key, list func(number int64) iter.Seq2[Review, error]) iter.Seq2[Review, error] {
-	return func(yield func(Review, error) bool) {
-		if err := r.find(ctx, key); err != nil {
-			yield(Review{}, err)
-		} else if r.at.number != 0 {
-			list(r.at.number)(yield)
-		}
-	}
-}
-
-// known is what the record id/ says of a review.
-type known struct {
-	n    int64 // 0: there is no such review
-	size int   // bytes of the record review/
-	time int64
-}
-
-// knownReviews returns what is known of the reviews of a collection with these ids, in their order. It reads them in one trip.
-func (r *recordReader) knownReviews(ctx context.Context, number int64, ids []string) ([]known, error) {
-	out, keys, prefix := make([]known, len(ids)), make([]string, len(ids)), r.keys.reviewIDs(number)
-	for i, id := range ids {
-		keys[i] = record.Join(prefix, id)
-	}
-	values, err := r.r.Get(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	for i, value := range values {
-		if value == nil {
-			continue
-		}
-		f := record.FieldsOf(storage.Entry{Key: keys[i], Value: value})
-		out[i] = known{int64(f.Uint()), int(f.Uint()), f.Int()}
-		if err := f.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// ref is the key of a record, with about its size in bytes.
-type ref struct {
-	key  string
-	size int
-}
-
-// mostLoaded is how many bytes load reads in one trip, and so has in memory, unless one record has more.
-const mostLoaded = 1 << 20
-
-// load yields the records of refs that are there, in their order.
-func (r *recordReader) load(ctx context.Context, refs iter.Seq2[ref, error]) iter.Seq2[storage.Entry, error] {
+// load yields the records of keys that are there, in their order.
+func (s *rows) load(ctx context.Context, keys iter.Seq2[string, error]) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
-		var keys []string
-		size := 0
+		var next []string
 		flush := func() bool {
-			values, err := r.r.Get(ctx, keys...)
+			if len(next) == 0 {
+				return true
+			}
+			values, err := s.r.Get(ctx, next...)
 			if err != nil {
 				yield(storage.Entry{}, err)
 				return false
 			}
 			for i, value := range values {
-				if value != nil && !yield(storage.Entry{Key: keys[i], Value: value}, nil) {
+				if value != nil && !yield(storage.Entry{Key: next[i], Value: value}, nil) {
 					return false
 				}
 			}
-			keys, size = nil, 0
+			next = nil
 			return true
 		}
-		for ref, err := range refs {
+		for key, err := range keys {
 			if err != nil {
 				yield(storage.Entry{}, err)
 				return
 			}
-			cost := len(ref.key) + ref.size
-			if size > 0 && size+cost > mostLoaded && !flush() {
+			if next = append(next, key); len(next) == maxLoaded && !flush() {
 				return
 			}
-			keys, size = append(keys, ref.key), size+cost
 		}
-		if len(keys) > 0 {
-			flush()
+		flush()
+	}
+}
+
+// listed is an entry of a record order/ or nth/: a number, and what follows the prefix in the key that has it.
+type listed struct {
+	number int64
+	key    string
+}
+
+// appendLists appends records to entries that list what is listed, which is in the order of the numbers.
+func appendLists(entries []storage.Entry, prefix string, list []listed) []storage.Entry {
+	for some := range slices.Chunk(list, maxListed) {
+		entries = append(entries, listRecord(prefix+record.Number(some[0].number), some))
+	}
+	return entries
+}
+
+func listRecord(key string, list []listed) storage.Entry {
+	var value []byte
+	for _, l := range list {
+		value = record.AppendText(binary.AppendUvarint(value, uint64(l.number)), l.key)
+	}
+	return storage.Entry{Key: key, Value: value}
+}
+
+func parseList(e storage.Entry) (list []listed, err error) {
+	f := record.FieldsOf(e)
+	for len(f.Rest()) > 0 && f.Err() == nil {
+		list = append(list, listed{int64(f.Uint()), string(f.Text())})
+	}
+	return list, f.Err()
+}
+
+// listedIn yields the keys that the records with a prefix list. of is what these begin with.
+func (s *rows) listedIn(ctx context.Context, prefix, of string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for e, err := range s.r.Scan(ctx, storage.Prefix(prefix)) {
+			var list []listed
+			if err == nil {
+				list, err = parseList(e)
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, l := range list {
+				if !yield(of+l.key, nil) {
+					return
+				}
+			}
 		}
 	}
+}
+
+// unlist takes keys out of the records of a range that list them.
+func (s *rows) unlist(ctx context.Context, in storage.Range, gone func(listed) bool) error {
+	for e, err := range s.r.Scan(ctx, in) {
+		if err != nil {
+			return err
+		}
+		list, err := parseList(e)
+		if err != nil {
+			return err
+		}
+		left := slices.DeleteFunc(slices.Clone(list), gone)
+		switch {
+		case len(left) == len(list):
+		case len(left) == 0:
+			err = s.t.Delete(ctx, e.Key)
+		default:
+			err = s.t.Put(ctx, listRecord(e.Key, left))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mapped yields what fn makes of the values of list, up to the first error.
@@ -406,9 +564,6 @@ func mapped[A, B any](list iter.Seq2[A, error], fn func(A) (B, error)) iter.Seq2
 
 // limited yields the first values of list, up to limit; all if limit is 0.
 func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
-	if limit == 0 {
-		return list
-	}
 	return func(yield func(T, error) bool) {
 		n := 0
 		for v, err := range list {
@@ -420,41 +575,43 @@ func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// recordTx is a transaction on a network.
-type recordTx struct {
-	recordReader
-	t       storage.Tx
-	network string
-	next    int64 // the number of the next collection; 0: not known
+// create gives a collection that is not stored its number.
+func (s *rows) create(ctx context.Context, c *stored) error {
+	if s.next == 0 {
+		last := storage.Prefix(s.keys.orders())
+		last.Reverse, last.Limit = true, 1
+		for e, err := range s.r.Scan(ctx, last) {
+			var list []listed
+			if err == nil {
+				list, err = parseList(e)
+			}
+			if err != nil {
+				return err
+			}
+			s.next = list[len(list)-1].number
+		}
+		s.next++
+	}
+	c.number, c.next = s.next, 1
+	s.next++
+	s.made = append(s.made, listed{c.number, s.keys.collection(c.Key)[len(s.keys.collections()):]})
+	s.puts = append(s.puts, storage.Entry{Key: s.keys.with(c.Key), Value: ifCut(c.Source)})
+	if record.SpaceCut(s.keys.space) {
+		s.puts = append(s.puts, storage.Entry{Key: s.keys.name(), Value: []byte(s.network)})
+	}
+	return nil
 }
 
-// Announce does nothing: updates of a space run one after the other.
-func (t *recordTx) Announce(ctx context.Context, _ []Key) error { return ctx.Err() }
-
-// PutCollection adds a collection, or replaces its fields and its tally.
-func (t *recordTx) PutCollection(ctx context.Context, c Collection) (err error) {
-	if err := t.find(ctx, c.Key); err != nil {
-		return err
+// putCollection puts a collection that has a number. It comes after putReviews, which changes what is to be put.
+func (s *rows) putCollection(c stored) {
+	indexed := uint64(0)
+	if c.indexed {
+		indexed = 1
 	}
-	var puts []storage.Entry
-	if t.at.number == 0 {
-		if t.next, err = t.following(ctx, t.next, t.keys.orders()); err != nil {
-			return err
-		}
-		t.at = found{key: c.Key, looked: true, number: t.next, next: 1, empty: true}
-		t.next++
-		puts = append(puts, storage.Entry{Key: t.keys.with(c.Key), Value: ifCut(c.Source)})
-		if record.SpaceCut(t.keys.space) {
-			puts = append(puts, storage.Entry{Key: t.keys.name(), Value: []byte(t.network)})
-		}
-	}
-	value := encodeCollection(t.at.number, c)
-	if size := sizeOf(value); size != t.at.size {
-		t.at.size = size
-		order := record.AppendText(binary.AppendUvarint(nil, uint64(size)), c.Source)
-		puts = append(puts, storage.Entry{Key: t.keys.order(t.at.number), Value: record.AppendText(order, c.ID)})
-	}
-	return t.t.Put(ctx, append(puts, storage.Entry{Key: t.keys.collection(c.Key), Value: value})...)
+	head := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(c.number)), uint64(c.next)), indexed)
+	body := make([]byte, 0, len(c.Source)+len(c.ID)+len(c.Tally)+len(c.Fields)+16)
+	body = record.AppendText(record.AppendText(record.AppendText(body, c.Source), c.ID), c.Tally)
+	s.put(s.keys.collection(c.Key), head, append(body, c.Fields...), c.large)
 }
 
 // ifCut returns a part that is cut in keys, and nothing for any other.
@@ -465,138 +622,98 @@ func ifCut(part string) []byte {
 	return nil
 }
 
-// following returns next if that is known, and otherwise the number after the last of the keys that prefix and a number make.
-func (t *recordTx) following(ctx context.Context, next int64, prefix string) (int64, error) {
-	if next != 0 {
-		return next, nil
-	}
-	last := storage.Prefix(prefix)
-	last.Reverse, last.Limit = true, 1
-	for e, err := range t.r.Scan(ctx, last) {
-		if err == nil {
-			next, err = record.ParseNumber(e.Key[len(prefix):])
+// putReviews puts reviews of a collection, no id twice. One that is not stored comes after those that are. The collection is to be put
+// afterwards.
+func (s *rows) putReviews(ctx context.Context, c *stored, list []row) error {
+	prefix, indexed, first := s.keys.reviews(c.number), c.indexed, c.next
+	var nths []listed
+	known := map[string]bool{} // keys of list that are stored, while an index is made
+	for i := range list {
+		r := &list[i]
+		key := record.Join(prefix, r.ID)
+		c.indexed = c.indexed || record.Cut(r.ID)
+		if r.n == 0 {
+			r.n = c.next
+			c.next++
+			nths = append(nths, listed{r.n, key[len(prefix):]})
+		} else if !indexed {
+			known[key] = true
 		}
+		head := binary.AppendVarint(binary.AppendUvarint(make([]byte, 0, 24), uint64(r.n)), r.Time)
+		body := record.AppendText(make([]byte, 0, len(r.ID)+len(r.Data)+8), r.ID)
+		s.put(key, head, append(body, r.Data...), r.large)
+	}
+	c.indexed = c.indexed || c.next > maxFew+1
+	if !c.indexed {
+		return nil
+	}
+	times := s.keys.times(c.number)
+	if !indexed && first > 1 { // those that are stored get their index now
+		entries, err := s.few(ctx, *c, byNumber)
 		if err != nil {
-			return 0, err
-		}
-	}
-	return next + 1, nil
-}
-
-// PutReviews adds reviews after those of the collection. One that replaces a review keeps its number.
-func (t *recordTx) PutReviews(ctx context.Context, key Key, list []Review) (err error) {
-	if err := t.existing(ctx, key); err != nil {
-		return err
-	}
-	list, ids := lastOfEach(list)
-	old := make([]known, len(list))
-	if !t.at.empty {
-		if old, err = t.knownReviews(ctx, t.at.number, ids); err != nil {
 			return err
 		}
-	}
-	if t.at.next, err = t.following(ctx, t.at.next, t.keys.reviews(t.at.number)); err != nil {
-		return err
-	}
-	t.at.empty = t.at.empty && len(list) == 0
-	reviews, byID, byTime := t.keys.reviews(t.at.number), t.keys.reviewIDs(t.at.number), t.keys.reviewTimes(t.at.number)
-	puts, stale := make([]storage.Entry, 0, 3*len(list)), []string(nil)
-	for i, r := range list {
-		now := known{old[i].n, 0, r.Time}
-		if now.n == 0 {
-			now.n = t.at.next
-			t.at.next++
-		} else if r.Time != old[i].time {
-			stale = append(stale, record.Join(byTime, timePart(old[i].time), r.ID))
+		var before []listed
+		for _, e := range entries {
+			id := e.Key[len(prefix):]
+			before = append(before, listed{int64(fields(e).Uint()), id})
+			if !known[e.Key] {
+				s.puts = append(s.puts, storage.Entry{Key: times + timePart(timeOf(e)) + " " + id})
+			}
 		}
-		value := encodeReview(r)
-		now.size = len(value)
-		puts = append(puts, storage.Entry{Key: reviews + record.Number(now.n), Value: value})
-		if now != old[i] {
-			at := binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, 24), uint64(now.n)), uint64(now.size))
-			puts = append(puts,
-				storage.Entry{Key: record.Join(byTime, timePart(r.Time), r.ID), Value: slices.Concat(at, ifCut(r.ID))},
-				storage.Entry{Key: record.Join(byID, r.ID), Value: binary.AppendVarint(at, r.Time)})
+		nths = append(before, nths...)
+	}
+	s.puts = appendLists(s.puts, s.keys.nths(c.number), nths)
+	for _, r := range list {
+		stored := indexed && r.n < first
+		if stored && r.was == r.Time {
+			continue
 		}
-	}
-	if len(stale) > 0 {
-		if err := t.t.Delete(ctx, stale...); err != nil {
-			return err
+		if stored {
+			s.gone = append(s.gone, record.Join(times, timePart(r.was), r.ID))
 		}
-	}
-	return t.t.Put(ctx, puts...)
-}
-
-// existing sets t.at to a collection. It returns ErrNotFound if there is none.
-func (t *recordTx) existing(ctx context.Context, key Key) error {
-	if err := t.find(ctx, key); err != nil {
-		return err
-	}
-	if t.at.number == 0 {
-		return noCollection(key)
+		s.puts = append(s.puts, storage.Entry{Key: record.Join(times, timePart(r.Time), r.ID), Value: ifCut(r.ID)})
 	}
 	return nil
 }
 
-// lastOfEach returns the reviews of a list with their ids. Of several with one id it returns the last, in the place of the first.
-func lastOfEach(list []Review) (reviews []Review, ids []string) {
-	ids, at := make([]string, 0, len(list)), make(map[string]int, len(list))
-	reviews = make([]Review, 0, len(list))
-	for _, r := range list {
-		if i, twice := at[r.ID]; twice {
-			reviews[i] = r
-			continue
-		}
-		at[r.ID] = len(reviews)
-		reviews, ids = append(reviews, r), append(ids, r.ID)
-	}
-	return reviews, ids
-}
-
-// DeleteCollection removes a collection with its reviews.
-func (t *recordTx) DeleteCollection(ctx context.Context, key Key) error {
-	if err := t.existing(ctx, key); err != nil {
-		return err
-	}
-	number := t.at.number
-	t.at = found{key: key, looked: true}
-	for _, prefix := range []string{t.keys.reviews(number), t.keys.reviewIDs(number), t.keys.reviewTimes(number)} {
-		if err := t.t.DeleteRange(ctx, storage.Prefix(prefix)); err != nil {
+// deleteCollection removes a collection with its reviews.
+func (s *rows) deleteCollection(ctx context.Context, c stored) error {
+	for _, prefix := range []string{s.keys.reviews(c.number), s.keys.large(s.keys.reviews(c.number)), s.keys.times(c.number), s.keys.nths(c.number)} {
+		if err := s.t.DeleteRange(ctx, storage.Prefix(prefix)); err != nil {
 			return err
 		}
 	}
-	if err := t.t.Delete(ctx, t.keys.collection(key), t.keys.order(number), t.keys.with(key)); err != nil {
+	key := s.keys.collection(c.Key)
+	if err := s.t.Delete(ctx, key, s.keys.large(key), s.keys.with(c.Key)); err != nil {
 		return err
 	}
-	if !record.SpaceCut(t.keys.space) {
+	in := storage.Range{From: s.keys.orders(), To: s.keys.orders() + record.Number(c.number) + "\x00", Reverse: true, Limit: 1}
+	if err := s.unlist(ctx, in, func(l listed) bool { return l.number == c.number }); err != nil || !record.SpaceCut(s.keys.space) {
+		return err
+	}
+	for range s.listedIn(ctx, s.keys.orders(), "") {
 		return nil
 	}
-	if left, err := t.following(ctx, 0, t.keys.orders()); err != nil || left > 1 {
-		return err
-	}
-	return t.t.Delete(ctx, t.keys.name())
+	return s.t.Delete(ctx, s.keys.name())
 }
 
-// DeleteReviews removes those of the reviews that exist.
-func (t *recordTx) DeleteReviews(ctx context.Context, key Key, ids []string) error {
-	if err := t.existing(ctx, key); err != nil {
-		return err
-	}
-	old, err := t.knownReviews(ctx, t.at.number, ids)
-	if err != nil {
-		return err
-	}
-	var gone []string
-	for i, k := range old {
-		if k.n != 0 {
-			gone = append(gone, t.keys.reviews(t.at.number)+record.Number(k.n),
-				record.Join(t.keys.reviewIDs(t.at.number), ids[i]),
-				record.Join(t.keys.reviewTimes(t.at.number), timePart(k.time), ids[i]))
+// deleteReviews removes reviews that are stored.
+func (s *rows) deleteReviews(ctx context.Context, c stored, list []row) error {
+	gone := map[int64]bool{}
+	for _, r := range list {
+		gone[r.n] = true
+		key := record.Join(s.keys.reviews(c.number), r.ID)
+		s.gone = append(s.gone, key)
+		if r.large {
+			s.gone = append(s.gone, s.keys.large(key))
+		}
+		if c.indexed {
+			s.gone = append(s.gone, record.Join(s.keys.times(c.number), timePart(r.was), r.ID))
 		}
 	}
-	return t.t.Delete(ctx, gone...)
-}
-
-func noCollection(key Key) error {
-	return fmt.Errorf("%w: collection %q of %q", vitrine.ErrNotFound, key.ID, key.Source)
+	if !c.indexed {
+		return nil
+	}
+	return s.unlist(ctx, storage.Prefix(s.keys.nths(c.number)), func(l listed) bool { return gone[l.number] })
 }

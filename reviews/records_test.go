@@ -1,20 +1,296 @@
-package reviews_test
+package reviews
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/reviews"
-	"github.com/vitrine-go/vitrine/reviews/reviewstore"
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
-	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
-func TestRecords(t *testing.T) {
-	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return reviews.NewRecords(memory.New()) })
+// model is what the records of a network should be: collections in the order in which they were first put, with their reviews.
+type model []modelled
+
+type modelled struct {
+	Collection
+	reviews []Review
+}
+
+func (m model) find(key Key) int {
+	return slices.IndexFunc(m, func(c modelled) bool { return c.Key == key })
+}
+
+func collect[T any](list iter.Seq2[T, error]) (all []T, err error) {
+	for v, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+func reviewsOf(t *testing.T, list iter.Seq2[row, error]) (all []Review) {
+	t.Helper()
+	rows, err := collect(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		all = append(all, r.Review)
+	}
+	return all
+}
+
+func equalReviews(a, b []Review) bool {
+	return slices.EqualFunc(a, b, func(a, b Review) bool { return a.ID == b.ID && a.Time == b.Time && bytes.Equal(a.Data, b.Data) })
+}
+
+func byKey(a, b modelled) int {
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.ID, b.ID))
+}
+
+func byTime(a, b Review) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID, b.ID)) }
+
+// agree fails unless what can be read of a network is what the model has.
+func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Rand) {
+	t.Helper()
+	err := view(t.Context(), db, network, func(s *rows) error {
+		list, err := collect(s.all(t.Context()))
+		same := func(list []stored, want model) bool {
+			return slices.EqualFunc(list, want, func(a stored, b modelled) bool {
+				return a.Key == b.Key && bytes.Equal(a.Fields, b.Fields) && bytes.Equal(a.Tally, b.Tally)
+			})
+		}
+		if err != nil || !same(list, m) {
+			t.Fatalf("%d collections, want %d, %v", len(list), len(m), err)
+		}
+		sorted := slices.SortedFunc(slices.Values(m), byKey)
+		if list, err = collect(s.byKey(t.Context(), Key{}, 0)); err != nil || !same(list, sorted) {
+			t.Fatalf("by key: %d collections, want %d, %v", len(list), len(m), err)
+		}
+		for i, c := range sorted {
+			if list, err = collect(s.byKey(t.Context(), c.Key, 2)); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
+				t.Fatalf("after %.20q: %d collections, %v", c.ID, len(list), err)
+			}
+			with := slices.DeleteFunc(slices.Clone(sorted), func(other modelled) bool { return other.ID != c.ID })
+			if list, err = collect(s.withID(t.Context(), c.ID)); err != nil || !same(list, with) {
+				t.Fatalf("with the id %.20q: %d collections, want %d, %v", c.ID, len(list), len(with), err)
+			}
+			at, err := s.existing(t.Context(), c.Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := reviewsOf(t, s.reviews(t.Context(), at)); !equalReviews(got, c.reviews) {
+				t.Fatalf("%.20q has %.200v, want %.200v", c.ID, got, c.reviews)
+			}
+			sorted := slices.SortedFunc(slices.Values(c.reviews), byTime)
+			if got := reviewsOf(t, s.byTime(t.Context(), at, nil, 0)); !equalReviews(got, sorted) {
+				t.Fatalf("%.20q has by time %.200v, want %.200v", c.ID, got, sorted)
+			}
+			if len(sorted) == 0 {
+				continue
+			}
+			n := r.IntN(len(sorted))
+			after := place{sorted[n].Time, sorted[n].ID}
+			if got := reviewsOf(t, s.byTime(t.Context(), at, &after, 0)); !equalReviews(got, sorted[n+1:]) {
+				t.Fatalf("%.20q has after a place %.200v, want %.200v", c.ID, got, sorted[n+1:])
+			}
+			ids := []string{sorted[n].ID, "absent"}
+			if got := reviewsOf(t, s.byID(t.Context(), at, slices.Values(ids))); !equalReviews(got, sorted[n:n+1]) {
+				t.Fatalf("%.20q has by id %.200v", c.ID, got)
+			}
+		}
+		if _, err := s.existing(t.Context(), Key{"absent", "absent"}); !errors.Is(err, vitrine.ErrNotFound) {
+			t.Errorf("an absent collection: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// put puts reviews as an import does: it finds those that are stored.
+func (s *rows) putAll(ctx context.Context, c Collection, list []Review) error {
+	now, err := s.collection(ctx, c.Key)
+	if err == nil && now.number == 0 {
+		err = s.create(ctx, &now)
+	}
+	if err != nil {
+		return err
+	}
+	now.Collection = c
+	var ids []string
+	for _, r := range list {
+		ids = append(ids, r.ID)
+	}
+	before, err := collect(s.byID(ctx, now, slices.Values(ids)))
+	if err != nil {
+		return err
+	}
+	puts := make([]row, len(list))
+	for i, r := range list {
+		for _, old := range before {
+			if old.ID == r.ID {
+				puts[i] = old
+			}
+		}
+		puts[i].Review = r
+	}
+	err = s.putReviews(ctx, &now, puts)
+	s.putCollection(now)
+	return err
+}
+
+// Collections with few and with many reviews, with texts that are longer than a key keeps of them or than a record has, in two
+// networks that have the same keys.
+func TestRecordsAgreeWithAModel(t *testing.T) {
+	long := strings.Repeat("é", 150)
+	ids := []string{"a", "a ", "a\x00", "A", "é", "e\u0301", "!", "\xff", "b/c", long, long + "a", long + "b"}
+	for i := range 100 {
+		ids = append(ids, fmt.Sprint(i))
+	}
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		db, names := memory.New(), []string{"n", strings.Repeat("long", 100)}
+		models := map[string]model{}
+		keys := []Key{{"s", "a"}, {"s", "b"}, {"sa", "a"}, {"t " + long, "a"}, {"t " + long + "a", long}, {"t " + long, long + "b"}}
+		if seed%2 == 0 { // no index is made but for many reviews
+			ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return len(id) > 200 })
+		}
+		text := func() []byte {
+			return bytes.Repeat([]byte{byte(r.IntN(256))}, []int{0, 5, 100, maxInline - 1, maxInline, 3 * maxInline}[r.IntN(6)])
+		}
+		for range 40 {
+			name, key := names[r.IntN(2)], keys[r.IntN(len(keys))]
+			m, rolledBack := slices.Clone(models[name]), r.IntN(5) == 0
+			at := m.find(key)
+			err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
+				switch action := r.IntN(6); {
+				case action < 4:
+					c := Collection{Key: key, Fields: text(), Tally: []byte{byte(r.IntN(256))}}
+					if at < 0 {
+						m, at = append(m, modelled{}), len(m)
+					}
+					m[at].Collection, m[at].reviews = c, slices.Clone(m[at].reviews)
+					var list []Review
+					for _, i := range r.Perm(len(ids))[:r.IntN([]int{5, 30, len(ids)}[r.IntN(3)])] {
+						list = append(list, Review{ids[i], r.Int64N(7) - 3, text()})
+						n := slices.IndexFunc(m[at].reviews, func(x Review) bool { return x.ID == ids[i] })
+						if n < 0 {
+							m[at].reviews = append(m[at].reviews, list[len(list)-1])
+						} else {
+							m[at].reviews[n] = list[len(list)-1]
+						}
+					}
+					if err := s.putAll(t.Context(), c, list); err != nil {
+						return err
+					}
+				case at < 0:
+				case action == 4:
+					c, err := s.existing(t.Context(), key)
+					if err == nil {
+						err = s.deleteCollection(t.Context(), c)
+					}
+					if err != nil {
+						return err
+					}
+					m = slices.Delete(m, at, at+1)
+				default:
+					c, err := s.existing(t.Context(), key)
+					if err != nil {
+						return err
+					}
+					all, err := collect(s.reviews(t.Context(), c))
+					if err != nil {
+						return err
+					}
+					gone := slices.DeleteFunc(all, func(row) bool { return r.IntN(2) == 0 })
+					m[at].reviews = slices.DeleteFunc(slices.Clone(m[at].reviews), func(x Review) bool {
+						return slices.ContainsFunc(gone, func(g row) bool { return g.ID == x.ID })
+					})
+					if err := s.deleteReviews(t.Context(), c, gone); err != nil {
+						return err
+					}
+				}
+				if rolledBack {
+					return errors.Join(s.flush(t.Context()), context.Canceled)
+				}
+				return nil
+			})
+			if rolledBack && errors.Is(err, context.Canceled) {
+				err = nil
+			} else {
+				models[name] = m
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range names {
+				models[name].agree(t, db, name, r)
+			}
+		}
+		// Nothing is left of what was deleted.
+		for _, name := range names {
+			err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
+				for _, c := range models[name] {
+					c, err := s.existing(t.Context(), c.Key)
+					if err != nil {
+						return err
+					}
+					if all, err := collect(s.reviews(t.Context(), c)); err != nil || s.deleteReviews(t.Context(), c, all) != nil {
+						return errors.Join(err, errors.New("the reviews are not deleted"))
+					}
+					if err := s.flush(t.Context()); err != nil {
+						return err
+					}
+					for _, prefix := range []string{" review/", " large/review/", " time/", " nth/"} {
+						if n, err := s.count(t.Context(), s.keys.space+prefix+"b1"); n > 0 && c.number == 1 || err != nil {
+							t.Errorf("%d records%s are left, %v", n, prefix, err)
+						}
+					}
+					if err := s.deleteCollection(t.Context(), c); err != nil {
+						return err
+					}
+				}
+				if n, err := s.count(t.Context(), s.keys.space+" "); n > 0 || err != nil {
+					t.Errorf("%d records are left, %v", n, err)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left, err := networks(t.Context(), db); err != nil || len(left) > 0 {
+			t.Errorf("%d networks are left, %v", len(left), err)
+		}
+	}
+}
+
+func TestNetworksAreListedByName(t *testing.T) {
+	db, want := memory.New(), []string{"", "A", "a", "a b", "b/c", strings.Repeat("n", 300), "\xff"}
+	for _, name := range want {
+		err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
+			return s.putAll(t.Context(), Collection{Key: Key{"s", "a"}}, nil)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := networks(t.Context(), db); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
 }
 
 // portions is a store that notes how many bytes one Get of a View has returned at most.
@@ -38,51 +314,31 @@ func (r portionsReader) Get(ctx context.Context, keys ...string) ([][]byte, erro
 	return values, err
 }
 
-// A stored review or collection may have 16 MiB, and lists of them are bounded by their callers, who count as they go.
-func TestRecordsAreReadInSmallPortions(t *testing.T) {
-	const n, size = 20, 900 << 10
-	ctx, db := t.Context(), &portions{Store: memory.New()}
-	s, first := reviews.NewRecords(db), reviews.Key{Source: "s", ID: "0"}
-	var ids []string
-	for i := range n {
-		ids = append(ids, fmt.Sprint(i))
-		err := s.Update(ctx, "n", func(tx reviews.Tx) error {
-			c := reviews.Collection{Key: reviews.Key{Source: "s", ID: ids[i]}}
-			if err := tx.PutCollection(ctx, c); err != nil {
+// A stored review or collection may be very large, and lists of them are bounded by their callers, who count as they go.
+func TestLargeRecordsAreReadOneByOne(t *testing.T) {
+	const n, size = 80, 90 << 10
+	db := &portions{Store: memory.New()}
+	err := update(t.Context(), db, "n", storage.UpdateOptions{}, func(s *rows) error {
+		var list []Review
+		for i := range n {
+			list = append(list, Review{ID: fmt.Sprint(i), Data: make([]byte, size)})
+			if err := s.putAll(t.Context(), Collection{Key: Key{"t", fmt.Sprint(i)}, Fields: make([]byte, size)}, nil); err != nil {
 				return err
 			}
-			c.Fields = make([]byte, size)
-			if err := tx.PutCollection(ctx, c); err != nil {
-				return err
-			}
-			return tx.PutReviews(ctx, first, []reviews.Review{{ID: ids[i], Data: make([]byte, size)}})
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
+		return s.putAll(t.Context(), Collection{Key: Key{"s", "0"}}, list)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	err := s.View(ctx, "n", func(r reviews.Reader) error {
-		seen := map[string]int{}
-		for _, err := range r.Collections(ctx) {
-			if err != nil {
-				return err
-			}
-			seen["collections"]++
+	err = view(t.Context(), db, "n", func(s *rows) error {
+		c, err := s.existing(t.Context(), Key{"s", "0"})
+		if err != nil {
+			return err
 		}
-		for _, err := range r.ReviewsByID(ctx, first, ids) {
-			if err != nil {
-				return err
-			}
-			seen["by id"]++
-		}
-		for _, err := range r.ReviewsByTime(ctx, reviewstore.ReviewQuery{Collection: first}) {
-			if err != nil {
-				return err
-			}
-			seen["by time"]++
-		}
-		if len(seen) != 3 || seen["collections"] != n || seen["by id"] != n || seen["by time"] != n {
-			t.Errorf("of %d: %v", n, seen)
+		all, err := collect(s.all(t.Context()))
+		if err != nil || len(all) != n+1 || len(reviewsOf(t, s.reviews(t.Context(), c))) != n || len(reviewsOf(t, s.byTime(t.Context(), c, nil, 0))) != n {
+			t.Errorf("%d collections, %v", len(all), err)
 		}
 		return nil
 	})

@@ -108,11 +108,11 @@ func (s sample) problems(t *testing.T) []reviews.Problem {
 	case "stored-size":
 		return check(t, s.text, reviews.WithLimit(reviews.Options{}, 400))
 	case "stored-dimensions":
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		importInto(t, store, collection("YQ==", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
 		return importInto(t, store, string(s.text), nil).Problems
 	case "overwrite":
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		importInto(t, store, collection("YQ==", single, review("1", 50, ""), review("2", 50, "")), nil)
 		return importInto(t, store, string(s.text), nil).Problems
 	}
@@ -171,7 +171,7 @@ func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 		if (rule.Wrong == "") != (rule.ID == "file-empty") || rule.Right == "" || rule.Wrong == rule.Right {
 			t.Errorf("%s: wrong %q, right %q", rule.ID, rule.Wrong, rule.Right)
 		}
-		store := reviews.NewRecords(memory.New())
+		store := memory.New()
 		rated := func(rating int) string {
 			var list []string
 			for i := range 20 {

@@ -7,7 +7,7 @@ import (
 )
 
 // Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It has every rule of the
-// domain; the Store below it knows only rows. It is safe for concurrent use, keeps no state of its own, and several services
+// domain; the storage.Store below it knows only keys and values. It is safe for concurrent use, keeps no state of its own, and several services
 // and processes may use one store.
 //
 // Import, Export, Delete, Collection and the lists take the caller, and a request that names a network. A request may leave the
@@ -19,7 +19,7 @@ import (
 // Any method that takes a context may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store,
 // vitrine.ErrClosed if the store was closed, and the error of the context.
 type Service struct {
-	store  Store
+	db     storage.Store
 	vendor string
 	limits Limits
 }
@@ -38,12 +38,9 @@ type Limits struct {
 }
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
-func New(db storage.Store, o *ServiceOptions) *Service { return NewWith(NewRecords(db), o) }
-
-// NewWith returns a service on a Store of its own, as tests have it.
-func NewWith(store Store, o *ServiceOptions) *Service {
+func New(db storage.Store, o *ServiceOptions) *Service {
 	// What the options leave out has its default.
-	s := &Service{store: store, vendor: "vitrine"}
+	s := &Service{db: db, vendor: "vitrine"}
 	if o != nil {
 		s.vendor = cmp.Or(o.Vendor, s.vendor)
 		s.limits = o.Limits

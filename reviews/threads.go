@@ -6,33 +6,24 @@ import (
 	"slices"
 )
 
-// Threads checks that every reply of a stored collection leads, through its parent, the parent of that and so on, to a review
+// threads checks that every reply of a stored collection leads, through its parent, the parent of that and so on, to a review
 // that is no reply. No import and no deletion leaves another reply behind, so only a damaged store has one. No export could be
 // imported with it.
 //
-// Give Add every review of one collection, in any order, and then call End. A Threads keeps in memory some 15 bytes of each
+// Give add every review of one collection, in any order, and then call end. A threads keeps in memory some 15 bytes of each
 // review, and the ids of the replies that have come before their parents. It is used by one goroutine.
-type Threads struct {
+type threads struct {
 	hash    *hasher
 	rooted  set                      // the reviews that lead to one that is no reply, or are none
 	waiting map[fingerprint][]string // ids of replies, by a parent that is not in rooted yet
 }
 
-// NewThreads returns a Threads for one collection.
-func NewThreads() *Threads { return newThreads(newHasher()) }
-
-func newThreads(h *hasher) *Threads { return &Threads{hash: h, waiting: map[fingerprint][]string{}} }
-
-// Add adds a review. Its error is that of a record that is damaged.
-func (t *Threads) Add(r Review) error {
-	_, err := t.add(r)
-	return err
-}
+func newThreads(h *hasher) *threads { return &threads{hash: h, waiting: map[fingerprint][]string{}} }
 
 // add adds a review and returns the ids of those that lead to a review that is no reply and did not before, parents before
 // their replies: none if the review has to wait for its parent, otherwise its own and those of the replies that have waited for
 // it.
-func (t *Threads) add(r Review) (ready []string, err error) {
+func (t *threads) add(r Review) (ready []string, err error) {
 	parent, err := parentOf(r.Data)
 	if err != nil {
 		return nil, fmt.Errorf("stored review %q: %w", r.ID, err)
@@ -51,9 +42,9 @@ func (t *Threads) add(r Review) (ready []string, err error) {
 	return ready, nil
 }
 
-// End returns an error that names a reply whose parent is missing, or one in a circle of replies. It is the same reply at each
+// end returns an error that names a reply whose parent is missing, or one in a circle of replies. It is the same reply at each
 // run.
-func (t *Threads) End() error {
+func (t *threads) end() error {
 	if len(t.waiting) == 0 {
 		return nil
 	}

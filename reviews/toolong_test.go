@@ -48,7 +48,7 @@ func TestWhatIsTooLongIsReadOver(t *testing.T) {
 				t.Errorf("%s: %+v, want column %d and value %q", test.name, p, column, value)
 			}
 		}
-		importInto(t, reviews.NewRecords(memory.New()), test.file, &reviews.ImportRequest{Problem: func(p reviews.Problem) {
+		importInto(t, memory.New(), test.file, &reviews.ImportRequest{Problem: func(p reviews.Problem) {
 			stored = append(stored, p.Pointer+" "+p.Rule)
 		}})
 		if !slices.Equal(got, test.want) || !slices.Equal(stored, test.want) {

@@ -58,7 +58,7 @@ var table = []row{
 	{"storage/.", "", "storage/memory", noHTTP},
 	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},
 	// The suite needs nothing but the contracts, since drivers outside this module use it too.
-	{"storage/storagetest", "appsvc assets/assetstore reviews/reviewstore", "storage/memory", appsOnly},
+	{"storage/storagetest", "appsvc assets/assetstore", "storage/memory", appsOnly},
 
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
@@ -17,8 +16,4 @@ func TestApps(t *testing.T) {
 
 func TestAssets(t *testing.T) {
 	storagetest.Assets(t, func(t *testing.T) assets.Store { return assets.NewRecords(openTest(t, nil)) })
-}
-
-func TestReviews(t *testing.T) {
-	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return reviews.NewRecords(openTest(t, nil)) })
 }

@@ -5,16 +5,11 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
 func TestApps(t *testing.T) {
 	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return appsvc.NewRecords(openTest(t, nil)) })
-}
-
-func TestReviews(t *testing.T) {
-	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return reviews.NewRecords(openTest(t, nil)) })
 }
 
 func TestAssets(t *testing.T) {

@@ -11,8 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
-	"github.com/vitrine-go/vitrine/reviews/reviewstore"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // gate stands between a service and its stores. It counts the calls that the service makes, each
@@ -42,9 +41,9 @@ var errUnknown = errors.New("an error that no domain knows")
 
 // sentinels of the domains.
 var (
-	ofApps    = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
-	ofAssets  = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
-	ofReviews = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
+	ofApps   = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
+	ofAssets = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
+	ofStore  = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
 )
 
 // arm begins to count anew.
@@ -68,7 +67,7 @@ func (g *gate) pass(of [3]error) error {
 // change puts the gate between the service of a world and its stores.
 func (g *gate) change(w *world, s *stores) {
 	g.w = w
-	s.apps, s.assets, s.reviews = appGate{g, s.apps}, assetGate{g, s.assets}, reviewGate{g, s.reviews}
+	s.apps, s.assets, s.reviews = appGate{g, s.apps}, assetGate{g, s.assets}, storeGate{s.reviews, g}
 }
 
 // through makes one call.
@@ -367,84 +366,57 @@ func (g assetWrites) RemoveEntries(ctx context.Context, before int64, limit int)
 	return through(g.gate, ofAssets, func() error { return g.tx.RemoveEntries(ctx, before, limit) })
 }
 
-type reviewGate struct {
-	*gate
-	below reviews.Store
+// storeGate is a gate in front of a store of keys and values.
+type storeGate struct {
+	storage.Store
+	gate *gate
 }
 
-func (g reviewGate) Networks(ctx context.Context) iter.Seq2[string, error] {
-	return each(g.gate, ofReviews, g.below.Networks(ctx))
-}
-
-func (g reviewGate) View(ctx context.Context, network string, fn func(reviews.Reader) error) error {
-	return through(g.gate, ofReviews, func() error {
-		return g.below.View(ctx, network, func(r reviews.Reader) error { return fn(reviewReads{g.gate, r}) })
+func (g storeGate) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return through(g.gate, ofStore, func() error {
+		return g.Store.View(ctx, func(r storage.Reader) error { return fn(storeReads{g.gate, r}) })
 	})
 }
 
-func (g reviewGate) Update(ctx context.Context, network string, fn func(reviews.Tx) error) error {
-	return update(g.gate, ofReviews, func(fn func(reviews.Tx) error) error { return g.below.Update(ctx, network, fn) },
-		func(tx reviews.Tx) error { return fn(reviewWrites{reviewReads{g.gate, tx}, tx}) })
+func (g storeGate) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	return update(g.gate, ofStore, func(fn func(storage.Tx) error) error { return g.Store.Update(ctx, space, o, fn) },
+		func(t storage.Tx) error { return fn(storeWrites{storeReads{g.gate, t}, t}) })
 }
 
-func (g reviewGate) Scrub(ctx context.Context) error {
-	return through(g.gate, ofReviews, func() error { return g.below.Scrub(ctx) })
+type storeReads struct {
+	gate *gate
+	r    storage.Reader
 }
 
-type reviewReads struct {
-	*gate
-	r reviews.Reader
+func (g storeReads) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	return one(g.gate, ofStore, func() ([][]byte, error) { return g.r.Get(ctx, keys...) })
 }
 
-func (g reviewReads) Collection(ctx context.Context, key reviews.Key) (reviews.Collection, error) {
-	return one(g.gate, ofReviews, func() (reviews.Collection, error) { return g.r.Collection(ctx, key) })
+func (g storeReads) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
+	return each(g.gate, ofStore, g.r.Scan(ctx, ranges...))
 }
 
-func (g reviewReads) Collections(ctx context.Context) iter.Seq2[reviews.Collection, error] {
-	return each(g.gate, ofReviews, g.r.Collections(ctx))
+func (g storeReads) Estimate(ctx context.Context, in storage.Range) (int, error) {
+	return one(g.gate, ofStore, func() (int, error) { return g.r.Estimate(ctx, in) })
 }
 
-func (g reviewReads) Reviews(ctx context.Context, key reviews.Key) iter.Seq2[reviews.Review, error] {
-	return each(g.gate, ofReviews, g.r.Reviews(ctx, key))
+func (g storeReads) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return each(g.gate, ofStore, g.r.Spaces(ctx, prefix))
 }
 
-func (g reviewReads) ReviewsByID(ctx context.Context, key reviews.Key, ids []string) iter.Seq2[reviews.Review, error] {
-	return each(g.gate, ofReviews, g.r.ReviewsByID(ctx, key, ids))
+type storeWrites struct {
+	storeReads
+	t storage.Tx
 }
 
-func (g reviewReads) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[reviews.Collection, error] {
-	return each(g.gate, ofReviews, g.r.CollectionsByKey(ctx, q))
+func (g storeWrites) Put(ctx context.Context, entries ...storage.Entry) error {
+	return through(g.gate, ofStore, func() error { return g.t.Put(ctx, entries...) })
 }
 
-func (g reviewReads) CollectionsWithID(ctx context.Context, id string) iter.Seq2[reviews.Collection, error] {
-	return each(g.gate, ofReviews, g.r.CollectionsWithID(ctx, id))
+func (g storeWrites) Delete(ctx context.Context, keys ...string) error {
+	return through(g.gate, ofStore, func() error { return g.t.Delete(ctx, keys...) })
 }
 
-func (g reviewReads) ReviewsByTime(ctx context.Context, q reviewstore.ReviewQuery) iter.Seq2[reviews.Review, error] {
-	return each(g.gate, ofReviews, g.r.ReviewsByTime(ctx, q))
-}
-
-type reviewWrites struct {
-	reviewReads
-	tx reviews.Tx
-}
-
-func (g reviewWrites) Announce(ctx context.Context, keys []reviews.Key) error {
-	return through(g.gate, ofReviews, func() error { return g.tx.Announce(ctx, keys) })
-}
-
-func (g reviewWrites) PutCollection(ctx context.Context, c reviews.Collection) error {
-	return through(g.gate, ofReviews, func() error { return g.tx.PutCollection(ctx, c) })
-}
-
-func (g reviewWrites) PutReviews(ctx context.Context, key reviews.Key, list []reviews.Review) error {
-	return through(g.gate, ofReviews, func() error { return g.tx.PutReviews(ctx, key, list) })
-}
-
-func (g reviewWrites) DeleteCollection(ctx context.Context, key reviews.Key) error {
-	return through(g.gate, ofReviews, func() error { return g.tx.DeleteCollection(ctx, key) })
-}
-
-func (g reviewWrites) DeleteReviews(ctx context.Context, key reviews.Key, ids []string) error {
-	return through(g.gate, ofReviews, func() error { return g.tx.DeleteReviews(ctx, key, ids) })
+func (g storeWrites) DeleteRange(ctx context.Context, in storage.Range) error {
+	return through(g.gate, ofStore, func() error { return g.t.DeleteRange(ctx, in) })
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/proof/intact"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 
 	_ "modernc.org/sqlite"
@@ -54,7 +55,7 @@ type world struct {
 type stores struct {
 	apps    appsvc.Store
 	assets  assets.Store
-	reviews reviews.Store
+	reviews storage.Store
 }
 
 // openWorld opens the store at path and serves it. change, if not nil, puts something between.
@@ -65,13 +66,13 @@ func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) 
 	}
 	w := &world{path: path, db: db}
 	w.clock.Store(1_700_000_000_000)
-	s := stores{appsvc.NewRecords(db), assets.NewRecords(db), reviews.NewRecords(db)}
+	s := stores{appsvc.NewRecords(db), assets.NewRecords(db), db}
 	if change != nil {
 		change(w, &s)
 	}
 	now := func() time.Time { return time.UnixMilli(w.clock.Load()) }
 	newID := func() string { return fmt.Sprintf("id-%d", w.ids.Add(1)) }
-	w.reviews = reviews.NewWith(s.reviews, nil)
+	w.reviews = reviews.New(s.reviews, nil)
 	w.handler, err = httpapi.New(httpapi.Config{
 		// Now and then a change also removes old entries of the feed, which would be a call more or less.
 		Apps:    appsvc.NewWith(s.apps, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
