@@ -205,7 +205,7 @@ type importer struct {
 func (m *importer) read(r io.Reader) (entries int64, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 256<<10), maxLine)
-	for number := int64(1); lines.Scan(); number++ {
+	for number := int64(1); lines.Scan() && lines.Err() == nil; number++ {
 		var l line
 		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
 		d.DisallowUnknownFields()
