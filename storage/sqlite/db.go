@@ -187,7 +187,7 @@ func (s *store) View(_ context.Context, fn func(storage.Reader) error) error {
 // Update needs to do nothing for an exclusive update: SQLite lets one process write at a time, and the writer runs one update at a
 // time.
 func (s *store) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
-	err := s.writer.update(ctx, space, o.Large || o.Erase, func(c *conn) error { return fn(&tx{reader{c: c}}) })
+	err := s.writer.update(ctx, space, o.Large || o.Erase, func(t *tx) error { return fn(t) })
 	if err == nil && o.Erase {
 		err = s.erase(ctx)
 	}

@@ -53,8 +53,11 @@ func (s *store) erasePages(ctx context.Context) (moved bool, err error) {
 	}
 	var found []pagePath
 	overwrite := func() error {
-		err := s.writer.update(ctx, "", false, func(c *conn) error {
-			some, err := c.cleanPages(found)
+		err := s.writer.update(ctx, "", false, func(t *tx) error {
+			if err := t.direct(); err != nil {
+				return err
+			}
+			some, err := t.c.cleanPages(found)
 			moved = moved || some
 			return err
 		})

@@ -2,6 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -24,84 +27,207 @@ CREATE TRIGGER deleted AFTER DELETE ON entry WHEN typeof(old.value) = 'integer'
 // mostSmall is how many bytes a value has at most that stands beside its key.
 const mostSmall = 512
 
-// tx is an update, on the connection of the writer.
-type tx struct{ reader }
-
-// mostPut is how many entries one statement puts, to share the cost of a statement.
-const mostPut = 16
-
-// putStatements are the statements that put so many entries.
-var putStatements = func() (sql [mostPut + 1]string) {
-	for n := range sql {
-		sql[n] = "INSERT INTO entry VALUES " + strings.TrimPrefix(strings.Repeat(", (?, ?)", n), ", ") + " ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-	}
-	return sql
-}()
-
-func (t *tx) Put(_ context.Context, entries ...storage.Entry) error {
-	args := make([]any, 0, 2*mostPut)
-	flush := func() error {
-		_, err := t.c.exec(putStatements[len(args)/2], args...)
-		args = args[:0]
-		return err
-	}
-	for _, e := range entries {
-		var value any = e.Value
-		switch {
-		case e.Value == nil:
-			value = []byte{}
-		case len(e.Value) > mostSmall:
-			if len(args) > 0 { // one of these may have the same key
-				if err := flush(); err != nil {
-					return err
-				}
-			}
-			id, err := t.putLarge(e)
-			if err != nil {
-				return err
-			}
-			if id == 0 {
-				continue
-			}
-			value = id
-		}
-		if args = append(args, e.Key, value); len(args) == 2*mostPut {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if len(args) == 0 {
-		return nil
-	}
-	return flush()
+// pending are writes that SQLite has not got yet, by their keys. A nil value stands for an entry that is deleted.
+type pending struct {
+	values map[string][]byte
+	size   int // bytes of all keys and values that were put, those that were replaced included
 }
 
-// putLarge replaces a large value by another one. If the entry has none, it adds one, and returns its number for the entry.
-func (t *tx) putLarge(e storage.Entry) (id int64, err error) {
-	res, err := t.c.exec("UPDATE large SET value = $2 WHERE id = (SELECT value FROM entry WHERE key = $1)", e.Key, e.Value)
+// mostPending is the size above which writes go to SQLite before the commit.
+const mostPending = 1 << 20
+
+func (p *pending) put(key string, value []byte) {
+	if p.values == nil {
+		p.values = map[string][]byte{}
+	}
+	p.values[key] = value
+	p.size += len(key) + len(value)
+}
+
+func (p *pending) add(others pending) {
+	if p.values == nil {
+		*p = others
+		return
+	}
+	maps.Copy(p.values, others.values)
+	p.size += others.size
+}
+
+// tx is an update, on the connection of the writer.
+type tx struct {
+	reader
+	w     *writer
+	own   pending
+	first bool // nothing of another update is in the transaction
+	saved bool // there is a savepoint
+}
+
+func (t *tx) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	values := make([][]byte, len(keys))
+	var missing []string
+	var places []int
+	for i, key := range keys {
+		value, known := t.own.values[key]
+		if !known {
+			value, known = t.w.pending.values[key]
+		}
+		if values[i] = value; !known {
+			missing, places = append(missing, key), append(places, i)
+		}
+	}
+	found, err := t.reader.Get(ctx, missing...)
 	if err != nil {
+		return nil, err
+	}
+	for i, value := range found {
+		values[places[i]] = value
+	}
+	return values, nil
+}
+
+// Scan, Estimate and Spaces read what SQLite has.
+func (t *tx) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
+	return func(yield func(storage.Entry, error) bool) {
+		if err := t.flush(); err != nil {
+			yield(storage.Entry{}, err)
+			return
+		}
+		t.reader.Scan(ctx, ranges...)(yield)
+	}
+}
+
+func (t *tx) Estimate(ctx context.Context, in storage.Range) (int, error) {
+	if err := t.flush(); err != nil {
 		return 0, err
 	}
-	if n, err := res.RowsAffected(); err != nil || n > 0 {
-		return 0, err
+	return t.reader.Estimate(ctx, in)
+}
+
+func (t *tx) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := t.flush(); err != nil {
+			yield("", err)
+			return
+		}
+		t.reader.Spaces(ctx, prefix)(yield)
 	}
-	if res, err = t.c.exec("INSERT INTO large (value) VALUES ($1)", e.Value); err != nil {
-		return 0, err
+}
+
+func (t *tx) Put(_ context.Context, entries ...storage.Entry) error {
+	for _, e := range entries {
+		if e.Value == nil {
+			e.Value = []byte{}
+		}
+		if t.own.put(e.Key, e.Value); t.own.size > mostPending {
+			if err := t.direct(); err != nil {
+				return err
+			}
+		}
 	}
-	return res.LastInsertId()
+	return nil
 }
 
 func (t *tx) Delete(_ context.Context, keys ...string) error {
 	for _, key := range keys {
-		if _, err := t.c.exec("DELETE FROM entry WHERE key = $1", key); err != nil {
+		t.own.put(key, nil)
+	}
+	return nil
+}
+
+func (t *tx) DeleteRange(_ context.Context, r storage.Range) error {
+	if err := t.direct(); err != nil {
+		return err
+	}
+	_, err := t.c.exec("DELETE FROM entry WHERE key >= $1 AND key < $2", r.From, r.To)
+	return err
+}
+
+// flush gives SQLite all that was written.
+func (t *tx) flush() error {
+	if len(t.own.values) > 0 {
+		return t.direct()
+	}
+	return t.w.flush()
+}
+
+// direct gives SQLite all that was written, and makes sure that the update can be undone there.
+func (t *tx) direct() error {
+	if err := t.w.flush(); err != nil {
+		return err
+	}
+	if !t.first && !t.saved {
+		if _, err := t.c.exec("SAVEPOINT one"); err != nil {
+			return err
+		}
+		t.saved = true
+	}
+	err := t.c.write(t.own.values)
+	t.own = pending{}
+	return err
+}
+
+// flush gives SQLite what the updates of the transaction have written.
+func (w *writer) flush() error {
+	err := w.c.write(w.pending.values)
+	w.pending = pending{}
+	return err
+}
+
+// mostRows is how many entries one statement puts or deletes, to share the cost of a statement.
+const mostRows = 16
+
+// putStatements and deleteStatements are the statements for so many entries.
+var putStatements, deleteStatements = func() (put, remove [mostRows + 1]string) {
+	for n := range put {
+		put[n] = "INSERT INTO entry VALUES " + strings.TrimPrefix(strings.Repeat(", (?, ?)", n), ", ") + " ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+		remove[n] = "DELETE FROM entry WHERE key IN (" + strings.TrimPrefix(strings.Repeat(", ?", n), ", ") + ")"
+	}
+	return put, remove
+}()
+
+// write puts and deletes entries, in the order of their keys.
+func (c *conn) write(values map[string][]byte) error {
+	var gone, small []any
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		switch value := values[key]; {
+		case value == nil:
+			gone = append(gone, key)
+		case len(value) <= mostSmall:
+			small = append(small, key, value)
+		default:
+			id, err := c.putLarge(key, value)
+			if err != nil {
+				return err
+			}
+			if id != 0 {
+				small = append(small, key, id)
+			}
+		}
+	}
+	for part := range slices.Chunk(gone, mostRows) {
+		if _, err := c.exec(deleteStatements[len(part)], part...); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(small, 2*mostRows) {
+		if _, err := c.exec(putStatements[len(part)/2], part...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tx) DeleteRange(_ context.Context, r storage.Range) error {
-	_, err := t.c.exec("DELETE FROM entry WHERE key >= $1 AND key < $2", r.From, r.To)
-	return err
+// putLarge replaces a large value by another one. If the entry has none, it adds one, and returns its number for the entry.
+func (c *conn) putLarge(key string, value []byte) (id int64, err error) {
+	res, err := c.exec("UPDATE large SET value = $2 WHERE id = (SELECT value FROM entry WHERE key = $1)", key, value)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return 0, err
+	}
+	if res, err = c.exec("INSERT INTO large (value) VALUES ($1)", value); err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
 }

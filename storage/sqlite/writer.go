@@ -18,8 +18,9 @@ const maxBatch = 256
 // them. Each update runs in the goroutine of its caller. An update without others waits for no other goroutine, except for
 // restartLog when the log is restarted just then.
 //
-// The transaction begins with the first update that runs. If that one fails, all is rolled back, and the next update begins a
-// transaction; each later update has a savepoint.
+// The transaction begins with the first update that runs. What updates write is collected and given to SQLite in few statements before
+// the commit, so that undoing an update is to forget its writes. Only an update that has to write earlier, for instance to read a range,
+// has a savepoint. If the first one fails, all is rolled back, and the next one begins a transaction.
 type writer struct {
 	c    *conn
 	busy time.Duration // how long to wait for the lock of another process
@@ -34,10 +35,11 @@ type writer struct {
 	counters  counters
 
 	// The fields below are those of the running transaction. Only the goroutine that has the connection uses them.
-	begun  bool
-	spaces []string // of the updates that have not failed
-	lost   error    // has ended the transaction, or has kept it from beginning
-	others int64    // changes with each commit of another connection; see lookForOthers
+	begun   bool
+	spaces  []string // of the updates that have not failed
+	pending pending  // their writes, as far as SQLite has not got them yet
+	lost    error    // has ended the transaction, or has kept it from beginning
+	others  int64    // changes with each commit of another connection; see lookForOthers
 }
 
 // follower is an update that is committed by a leader.
@@ -61,7 +63,7 @@ func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
 //
 // fn runs at most once, in the goroutine of the caller. It does not run if ctx ends before its turn, if the transaction cannot
 // begin, or if an earlier update of the batch has ended the transaction, as a full disk does.
-func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*conn) error) error {
+func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*tx) error) error {
 	select {
 	case <-w.free:
 		return w.lead(ctx, space, alone, fn)
@@ -83,7 +85,7 @@ func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*
 
 // follow runs fn and waits for the leader's commit. It waits even if fn failed: the error may depend on writes of
 // the same batch that are not committed yet.
-func (w *writer) follow(ctx context.Context, f *follower, space string, fn func(*conn) error) error {
+func (w *writer) follow(ctx context.Context, f *follower, space string, fn func(*tx) error) error {
 	err := func() error {
 		defer close(f.ran)
 		return w.run(ctx, space, fn)
@@ -96,9 +98,9 @@ func (w *writer) follow(ctx context.Context, f *follower, space string, fn func(
 
 // lead runs fn, then the functions of the waiting updates, and commits. If fn panics or calls runtime.Goexit, its own writes
 // are rolled back, and the waiting updates still run and are committed.
-func (w *writer) lead(ctx context.Context, space string, alone bool, fn func(*conn) error) (err error) {
+func (w *writer) lead(ctx context.Context, space string, alone bool, fn func(*tx) error) (err error) {
 	defer func() { w.free <- struct{}{} }()
-	w.begun, w.spaces, w.lost = false, w.spaces[:0], nil
+	w.begun, w.spaces, w.pending, w.lost = false, w.spaces[:0], pending{}, nil
 	defer func() {
 		var followers []*follower
 		if !alone {
@@ -147,49 +149,51 @@ func (w *writer) next() *follower {
 
 // run runs fn in the transaction, and undoes its writes if it returns an error or does not return. If the transaction has failed
 // already, it returns lost and does not run fn.
-func (w *writer) run(ctx context.Context, space string, fn func(*conn) error) error {
+func (w *writer) run(ctx context.Context, space string, fn func(*tx) error) error {
 	if w.lost != nil {
 		return w.lost
 	}
-	first := !w.begun
-	if first {
+	t := &tx{reader: reader{c: w.c}, w: w, first: !w.begun}
+	if t.first {
 		if err := w.begin(ctx); err != nil {
 			if ctx.Err() == nil { // if only this update's context has ended, another one can begin
 				w.lost = err
 			}
 			return err
 		}
-	} else if _, err := w.c.exec("SAVEPOINT one"); err != nil {
-		w.lost = err
-		return err
 	}
 	w.begun = true
 	err := errNoReturn
-	defer func() { w.lost = w.settle(first, space, err) }()
-	err = fn(w.c)
+	defer func() { w.lost = w.settle(t, space, err) }()
+	err = fn(t)
 	return err
 }
 
 // settle keeps the writes of an update, or undoes them if err is not nil. It returns an error if the whole transaction has failed.
-func (w *writer) settle(first bool, space string, err error) error {
+func (w *writer) settle(t *tx, space string, err error) error {
 	w.c.closeRows()
 	switch {
 	case w.c.broken != nil:
 		return w.c.broken
-	case first && err != nil:
+	case err == nil:
+		w.spaces = append(w.spaces, space)
+		w.pending.add(t.own)
+	case t.first:
 		w.begun = false
 		_, err = w.c.exec("ROLLBACK")
 		return err
-	case err != nil:
+	case t.saved:
 		if _, err := w.c.exec("ROLLBACK TO one"); err != nil {
 			return err
 		}
-	default:
-		w.spaces = append(w.spaces, space)
 	}
-	if !first {
-		_, err = w.c.exec("RELEASE one")
-		return err
+	if t.saved {
+		if _, err = w.c.exec("RELEASE one"); err != nil {
+			return err
+		}
+	}
+	if w.pending.size > mostPending {
+		return w.flush()
 	}
 	return nil
 }
@@ -229,6 +233,9 @@ func (w *writer) commit() error {
 		return nil
 	}
 	err := w.lost
+	if err == nil {
+		err = w.flush()
+	}
 	if err == nil {
 		if _, err = w.c.exec("COMMIT"); err != nil && !undone(err) {
 			err = fmt.Errorf("sqlite: %w: %w", storage.ErrUnknown, err)
