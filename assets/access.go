@@ -112,11 +112,11 @@ func (m member) editsAsset(t *tree, folders []string) bool {
 // is one set of terms, or nil if the member sees every folder, since then every asset matches.
 //
 // Unlike seesAsset, it hides an asset whose folders are all deleted, even from moderators.
-func (m member) visible(t *tree) []AnyOf {
+func (m member) visible(t *tree) [][]string {
 	if m.moderator && t.deleted == 0 {
 		return nil
 	}
-	seen := AnyOf{notInAFolder}
+	seen := []string{notInAFolder}
 	for n := range t.all {
 		if m.sees(n) {
 			seen = append(seen, term(kindFolder, n.ID))
@@ -126,13 +126,13 @@ func (m member) visible(t *tree) []AnyOf {
 		return nil
 	}
 	slices.Sort(seen)
-	return []AnyOf{seen}
+	return [][]string{seen}
 }
 
 // seenInTree returns the terms of the folder n and of all folders below it that the member sees. A
 // folder below a hidden one counts if the member sees it.
-func (m member) seenInTree(n *node) AnyOf {
-	seen := AnyOf{}
+func (m member) seenInTree(n *node) []string {
+	seen := []string{}
 	n.walk(func(n *node) bool {
 		if m.sees(n) {
 			seen = append(seen, term(kindFolder, n.ID))

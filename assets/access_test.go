@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/proof"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -535,21 +536,21 @@ func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 }
 
 // failingOver is a store that can lose its latest commits, as after a failover to a standby without them.
-type failingOver struct{ assets.Store }
+type failingOver struct{ storage.Store }
 
 // After a failover that lost commits, the service does not use cached permissions of the lost commits.
 func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
-	first, second := assets.NewRecords(memory.New()), assets.NewRecords(memory.New())
+	first, second := memory.New(), memory.New()
 	store := &failingOver{first}
 	id, folder := "", ""
-	svc := assets.NewWith(store, &assets.Options{NewID: func() string { id += "x"; return id }})
+	svc := assets.New(store, &assets.Options{NewID: func() string { id += "x"; return id }})
 	grant := func(to string) {
 		p := assets.Permission{Operation: assets.View, User: &assets.Subject{ID: to}}
 		if _, err := svc.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: folder, Create: []assets.Permission{p}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, s := range []assets.Store{second, first} { // both have the folder, as a primary and its standby
+	for _, s := range []storage.Store{second, first} { // both have the folder, as a primary and its standby
 		store.Store, id = s, ""
 		out, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f", Inherit: flag(false)}}})
 		if err != nil || folder != "" && folder != out[0].ID {

@@ -31,9 +31,8 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 		origins[i] = d.origin
 	}
 	added, size := []Asset{}, 0
-	// AssetsFrom yields one record for each origin, in order, so len(added) is the index of the
-	// draft.
-	for old, err := range req.tx.AssetsFrom(req.ctx, origins) {
+	// There is one record for each origin, in order, so len(added) is the index of the draft.
+	for old, err := range req.assetsFrom(origins) {
 		if err == nil {
 			err = req.ctx.Err()
 		}
@@ -105,11 +104,11 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 	req.changes.add(req.state.Last)
 	req.state.Count++
 	req.state.At = now
-	r := Record{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: now, UpdatedAt: now, Folders: d.Folders}
+	r := Record{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: now, UpdatedAt: now, Folders: d.Folders, words: req.limits.SearchedWords}
 	var p parts
 	d.applyTo(&p, now)
 	r.Body = p.body()
-	return r, req.put(r, indexOf(p, r.Folders, d.text, req.limits.SearchedWords))
+	return r, req.put(r, nil, allTerms(p, r.Folders, d.text))
 }
 
 // replace stores the draft in place of old. If that changes nothing, it returns old, and neither
@@ -137,7 +136,12 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 		return old, nil
 	}
 	r.UpdatedAt = max(now, old.UpdatedAt) // not earlier, even if the clock was set back
-	return r, req.put(r, indexOf(p, r.Folders, d.text, req.limits.SearchedWords))
+	before, err := termsOf(old)
+	if err != nil {
+		return Record{}, err
+	}
+	r.words = req.limits.SearchedWords
+	return r, req.put(r, before, allTerms(p, r.Folders, d.text))
 }
 
 // conflict returns the pointer to the first mention of the asset in the request that names a folder

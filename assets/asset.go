@@ -134,11 +134,11 @@ func (req *request) find(id string) (*Record, error) {
 	if !ok {
 		return nil, nil
 	}
-	r, err := req.r.Asset(req.ctx, ordinal)
-	if isNotFound(err) || err == nil && !req.seesAsset(req.tree, r.Folders) {
-		return nil, nil
+	found, err := req.assetsWith([]int64{ordinal})
+	if err != nil || found[0].Ordinal == 0 || !req.seesAsset(req.tree, found[0].Folders) {
+		return nil, err
 	}
-	return &r, err
+	return &found[0], nil
 }
 
 // asset returns the stored asset as the caller sees it: with an id in place of its ordinal, and
@@ -156,16 +156,18 @@ func (req *request) asset(r Record) Asset {
 	return a
 }
 
-// put stores the asset with its index entries. It returns ErrInvalid if the request would have
-// stored more than Limits.Terms index entries.
-func (req *request) put(r Record, x Index) error {
-	if req.terms += len(x.Terms); req.terms > req.limits.Terms {
+// put stores an asset. before and after are the terms in which it differs from what it was, sorted; a new one has none before. It
+// returns ErrInvalid if the assets that the request has stored would have more than Limits.Terms together.
+func (req *request) put(r Record, before, after []string) error {
+	added := r.terms == 0
+	r.terms += len(after) - len(before)
+	if req.terms += r.terms - 1; req.terms > req.limits.Terms { // everyAsset does not count
 		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
 			req.limits.Terms)
 	}
 	req.wrote = true
 	req.changes.put(r.Ordinal)
-	return req.tx.PutAsset(req.ctx, r, x)
+	return req.putAsset(r, added, before, after)
 }
 
 // remove deletes the asset from the library for good.
@@ -173,15 +175,5 @@ func (req *request) remove(r Record) error {
 	req.wrote = true
 	req.changes.remove(r.Ordinal)
 	req.state.Count--
-	return req.tx.DeleteAsset(req.ctx, r.Ordinal)
-}
-
-// reindex stores an asset whose folders or attributes have changed. It derives the index entries
-// from the record.
-func (req *request) reindex(r Record) error {
-	x, err := IndexOf(r, req.limits)
-	if err != nil {
-		return err
-	}
-	return req.put(r, x)
+	return req.deleteAsset(r)
 }

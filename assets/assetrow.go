@@ -1,150 +1,78 @@
 package assets
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/binary"
-	"errors"
-	"slices"
+	"fmt"
 
-	"github.com/vitrine-go/vitrine/assets/assetstore"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// assetRow is an asset as it is stored: a byte for the form, the origin, the time of adding, how much later the last change was, the
-// number of its folders and their ids, the limit of words by which it is indexed, and then the body as it is. Numbers are varints, and texts
-// have their length before them.
-//
-// What the index has of an asset follows from the row. An asset that was put with other entries has these before the body, and 0 as the
-// limit.
-type assetRow struct {
-	Record
-	words int
-	index Index // if words is 0
+// Record is a stored asset.
+type Record struct {
+	Ordinal   int64    // 1 to MaxOrdinal, ascending in the order in which assets were added
+	Origin    Origin   // no two assets of a library have the same
+	CreatedAt int64    // time of adding, in milliseconds since the epoch; along the ordinals it never decreases
+	UpdatedAt int64    // when ChangeAssets last changed it; never lower than CreatedAt
+	Folders   []string // ids of its folders, each once, in the order in which it was put into them
+	Body      Body
+
+	words int // the limit of words by which it is indexed
+	terms int // how many terms it has in the index, without the one that all assets have
 }
 
+// MaxOrdinal is the highest ordinal that a library may have.
+const MaxOrdinal = 1<<40 - 1
+
+// Origin identifies an asset in the service that it comes from: a digest of its generator and its
+// id there. It has a fixed size, whatever the length of the two.
+type Origin [16]byte
+
+// Body is what an asset says, as one compact JSON object, in the bytes that a response has:
+//
+//	{"content":{…},"safe_tags":["…"],"via":1,"rights":2,"attributes":[{"key":"…","value":"…"}]}
+//
+// The members via, rights and attributes are there only if the asset has them.
+type Body []byte
+
+// Attribute labels an asset with a key and a value. An asset may have several attributes with the
+// same key, and none twice.
+type Attribute struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// rowForm is the first byte of an asset as it is stored.
 const rowForm = 1
 
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// encode returns the row of an asset that is put with x.
-func encodeAsset(r Record, x Index) []byte {
-	b := make([]byte, 0, 64+len(r.Body))
-	b = append(append(b, rowForm), r.Origin[:]...)
+// encodeAsset returns an asset as it is stored, in fields: rowForm, the origin, the time of adding, how much later the last change was,
+// the number of its folders and their ids, the limit of words by which it is indexed, the number of its terms, and then the body as
+// it is.
+func encodeAsset(r Record) []byte {
+	b := append(make([]byte, 0, 64+len(r.Body)), rowForm)
+	b = record.AppendText(b, r.Origin[:])
 	b = binary.AppendVarint(binary.AppendVarint(b, r.CreatedAt), r.UpdatedAt-r.CreatedAt)
 	b = binary.AppendUvarint(b, uint64(len(r.Folders)))
 	for _, id := range r.Folders {
-		b = appendText(b, id)
+		b = record.AppendText(b, id)
 	}
-	b = binary.AppendUvarint(b, uint64(x.Words))
-	if x.Words == 0 {
-		b = binary.AppendUvarint(b, uint64(len(x.Terms)))
-		for _, term := range x.Terms {
-			b = appendText(b, term)
-		}
-		b = binary.AppendUvarint(b, uint64(len(x.Attributes)))
-		for _, a := range x.Attributes {
-			b = appendText(appendText(b, a.Key), a.Value)
-		}
-	}
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(r.words)), uint64(r.terms))
 	return append(b, r.Body...)
 }
 
-var errDamagedRow = errors.New("it is no row of an asset")
-
-// decodeAsset returns the asset of a row. Its body is part of v.
-func decodeAsset(ordinal int64, v []byte) (a assetRow, err error) {
-	fail := func() { err, v = errDamagedRow, nil }
-	number := func() int {
-		n, k := binary.Uvarint(v)
-		if k <= 0 || n > uint64(len(v)) && n > 1<<31 {
-			fail()
-			return 0
-		}
-		v = v[k:]
-		return int(n)
+// decodeAsset returns the asset of an entry. Its body is part of the value.
+func decodeAsset(ordinal int64, e storage.Entry) (Record, error) {
+	a, f := Record{Ordinal: ordinal}, record.FieldsOf(e)
+	if form := f.Uint(); form != rowForm && f.Err() == nil {
+		return a, fmt.Errorf("the record %q has the form %d, want %d", e.Key, form, rowForm)
 	}
-	signed := func() int64 {
-		n, k := binary.Varint(v)
-		if k <= 0 {
-			fail()
-			return 0
-		}
-		v = v[k:]
-		return n
+	copy(a.Origin[:], f.Text())
+	a.CreatedAt = f.Int()
+	a.UpdatedAt = a.CreatedAt + f.Int()
+	for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
+		a.Folders = append(a.Folders, string(f.Text()))
 	}
-	text := func() string {
-		n := number()
-		if n > len(v) {
-			fail()
-			return ""
-		}
-		s := string(v[:n])
-		v = v[n:]
-		return s
-	}
-	if len(v) < 1+len(a.Origin) || v[0] != rowForm {
-		return a, errDamagedRow
-	}
-	a.Ordinal = ordinal
-	v = v[1+copy(a.Origin[:], v[1:]):]
-	a.CreatedAt = signed()
-	a.UpdatedAt = a.CreatedAt + signed()
-	for n := number(); n > 0 && err == nil; n-- {
-		a.Folders = append(a.Folders, text())
-	}
-	if a.words = number(); a.words == 0 {
-		for n := number(); n > 0 && err == nil; n-- {
-			a.index.Terms = append(a.index.Terms, text())
-		}
-		for n := number(); n > 0 && err == nil; n-- {
-			a.index.Attributes = append(a.index.Attributes, Attribute{Key: text(), Value: text()})
-		}
-	}
-	a.Body = v
-	return a, err
+	a.words, a.terms = int(f.Uint()), int(f.Uint())
+	a.Body = f.Rest()
+	return a, f.Err()
 }
-
-// entries returns the entries of the index that the asset has.
-func (a assetRow) entries() (Index, error) {
-	if a.words == 0 {
-		return a.index, nil
-	}
-	return IndexOf(a.Record, Limits{SearchedWords: a.words})
-}
-
-// terms returns what the index has of the asset, sorted.
-func (a assetRow) terms() ([]string, error) {
-	x, err := a.entries()
-	return storedTerms(x), err
-}
-
-// termsBeside returns the same as terms. x is what the index shall have of the asset now, which is r: it spares the work if the
-// texts are the same.
-func (a assetRow) termsBeside(r Record, x Index) ([]string, error) {
-	if a.words == 0 || a.words != x.Words || !bytes.Equal(a.Body, r.Body) {
-		return a.terms()
-	}
-	terms := slices.DeleteFunc(slices.Clone(x.Terms), func(t string) bool { return t[0] == kindFolder || t[0] == kindFolder-'a'+'A' })
-	x.Terms = append(terms, folderTerms(a.Folders)...)
-	slices.Sort(x.Terms)
-	return storedTerms(x), nil
-}
-
-// storedTerms returns the terms that the index has for x: its own, those of its attributes, and the one that all assets have.
-func storedTerms(x Index) []string {
-	out := append(make([]string, 0, len(x.Terms)+1), "")
-	out = append(out, x.Terms...)
-	if x.Words > 0 {
-		return out
-	}
-	for _, a := range x.Attributes {
-		out = append(out, attributeTerm(a))
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// originText is an origin in a key.
-func originText(o assetstore.Origin) string { return base64.RawURLEncoding.EncodeToString(o[:]) }

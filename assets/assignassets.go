@@ -65,8 +65,7 @@ func (req *request) takeOut(r Record, folder string) (int, error) {
 	case len(r.Folders) == 1 && !req.moderator: // in no folder, the asset would be visible to every member
 		return StatusForbidden, nil
 	}
-	r.Folders = slices.DeleteFunc(slices.Clone(r.Folders), func(id string) bool { return id == folder })
-	return StatusOK, req.reindex(r)
+	return StatusOK, req.refile(r, slices.DeleteFunc(slices.Clone(r.Folders), func(id string) bool { return id == folder }))
 }
 
 // putInto puts an asset, which the caller sees, into a folder, on which the caller has edit. It
@@ -80,6 +79,12 @@ func (req *request) putInto(r Record, folder string) (int, error) {
 	case len(r.Folders) >= req.limits.AssetFolders:
 		return StatusInvalid, nil
 	}
-	r.Folders = append(slices.Clip(r.Folders), folder)
-	return StatusOK, req.reindex(r)
+	return StatusOK, req.refile(r, append(slices.Clip(r.Folders), folder))
+}
+
+// refile stores an asset in other folders.
+func (req *request) refile(r Record, folders []string) error {
+	before := folderTerms(r.Folders)
+	r.Folders = folders
+	return req.put(r, before, folderTerms(folders))
 }

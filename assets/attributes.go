@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
@@ -50,22 +52,22 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 		if err := checkName("key", key, s.limits.Name); err != nil {
 			return err
 		}
+		found, err := req.found(index.Query{All: req.visible(req.tree)}, SearchRequest{})
+		if err != nil {
+			return err
+		}
 		out = out[:0]
 		size := 0
-		for value, err := range req.r.Values(ctx, key, req.visible(req.tree)) {
-			if err != nil {
-				return err
-			}
+		err = req.values(attributeField(key), found, func(value string) error {
 			const envelope = 20
 			if size += envelope + len(key) + len(value); size > s.limits.PageBytes {
 				return invalid("key", "its values take more than %d bytes", s.limits.PageBytes)
 			}
-			if err := memlimit.Reserve(ctx, envelope+len(key)+len(value)); err != nil {
-				return err
-			}
 			out = append(out, Attribute{Key: key, Value: value})
-		}
-		return nil
+			return memlimit.Reserve(ctx, envelope+len(key)+len(value))
+		})
+		slices.SortFunc(out, func(a, b Attribute) int { return strings.Compare(a.Value, b.Value) })
+		return err
 	})
 	return out, err
 }
@@ -185,7 +187,7 @@ func (req *request) changeAttributes(r Record, c attributeChange) (Record, attri
 		return r, unchanged, nil
 	}
 	r.Body = p.body()
-	return r, changed, req.reindex(r)
+	return r, changed, req.put(r, attributeTerms(old), attributeTerms(p.attributes))
 }
 
 // attributeChange is a ChangeAttributesRequest, prepared once for all of its assets. The time for an

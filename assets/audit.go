@@ -2,6 +2,7 @@ package assets
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,56 +11,116 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine/internal/index"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Auditor checks that the rows of one library are what a Service could have written. A program that
-// writes rows past the Service, such as storage/archive, audits them first, so that no later read
-// meets a row that it cannot serve.
+// Audit looks at all records of all libraries, and yields what a Service with these limits cannot have written, or an error as the last
+// pair. A zero limit is the default. Each library is looked at in one View:
 //
-// Give it every row in the order in which a Reader yields them: the folders by id, then the assets
-// from the lowest ordinal upwards.
-//
-//	a, err := assets.NewAuditor(lib, state, limits)
-//	err = a.Folder(f)     // for each folder
-//	err = a.Tree()        // may be left out
-//	err = a.Asset(r)      // for each asset
-//	err = a.End()
-//
-// Each method returns an error that says which rule is broken. After an error, the Auditor must not
-// be used again. An Auditor is not safe for concurrent use. It keeps in memory the folders without
-// their permissions, and the Origin of each asset.
-type Auditor struct {
-	lib    Library
-	state  State
-	limits Limits
-
-	folders []FolderRecord  // those given so far; nil after Tree
-	tree    *tree           // of all folders; nil until Tree
-	origins map[Origin]bool // of the assets given so far
-	last    Record          // the asset given last, without its body
-	count   int64           // assets given so far
+//   - the State counts the assets, and none has a higher ordinal or a later time than it says;
+//   - each folder is well-formed, its parent exists, and no folder is below itself or too deep;
+//   - each asset is well-formed, in folders that exist, and not added before the one with a lower ordinal;
+//   - the origin of each asset leads to it, and there are no other origins;
+//   - the index has the terms that follow from the assets, and no others.
+func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
+	return func(yield func(storage.Fault, error) bool) {
+		for lib, err := range Libraries(ctx, db) {
+			a := audit{}
+			if err == nil {
+				err = db.View(ctx, func(r storage.Reader) (err error) {
+					a = audit{limits: limits.withDefaults()}
+					if a.records, err = openRecords(ctx, lib, nil, r, nil); err != nil {
+						return err
+					}
+					return a.run()
+				})
+			}
+			for _, fault := range a.faults {
+				if !yield(fault, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(storage.Fault{}, err)
+				return
+			}
+		}
+	}
 }
 
-// NewAuditor returns an Auditor of a library with this State, whose Service has these limits. A
-// zero limit is the default. It returns an error for a name or a State that no library can have.
-func NewAuditor(lib Library, s State, limits Limits) (*Auditor, error) {
-	a := &Auditor{lib: lib, state: s, limits: limits.withDefaults(), origins: map[Origin]bool{}}
-	network := "urn:vitrine:" + lib.Network // any vendor will do
-	if err := checkLibrary(lib, network, a.limits.Name); err != nil {
-		return nil, fmt.Errorf("library %q of %q: %w", lib.ID, lib.Network, err)
+// audit is the audit of a library.
+type audit struct {
+	*records
+	limits Limits
+	faults []storage.Fault
+	ids    map[string]bool // of folders
+	count  int64           // of assets so far
+	last   Record
+}
+
+// mostFaults is how many faults of a library Audit yields at most.
+const mostFaults = 1000
+
+// fault notes what is wrong with an entry, unless err is nil.
+func (a *audit) fault(key string, err error) {
+	if err != nil && len(a.faults) < mostFaults {
+		a.faults = append(a.faults, storage.Fault{Key: key, Wrong: err.Error()})
 	}
-	switch {
+}
+
+func (a *audit) run() error {
+	a.fault(a.key(stateKind), a.checkState())
+	a.ids = map[string]bool{}
+	for f, err := range a.folders {
+		if err != nil {
+			return err
+		}
+		a.ids[f.ID] = true
+		a.fault(a.folderKey(f.ID), a.checkFolder(f))
+	}
+	a.fault(a.folderKey(""), a.checkTree())
+	for part, err := range a.inParts(0) {
+		if err == nil {
+			err = a.checkAssets(part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.count != a.state.Count {
+		a.fault(a.key(stateKind), fmt.Errorf("the State counts %d assets, and there are %d", a.state.Count, a.count))
+	}
+	if err := a.countOrigins(); err != nil {
+		return err
+	}
+	for fault, err := range a.index.Audit(a.ctx, a.indexed) {
+		if err != nil {
+			return err
+		}
+		a.fault(a.index.Key(), errors.New(fault))
+	}
+	return nil
+}
+
+// checkState returns an error for a name or a State that no library can have.
+func (a *audit) checkState() error {
+	if err := checkLibrary(a.lib, "urn:vitrine:"+a.lib.Network, a.limits.Name); err != nil { // any vendor will do
+		return err
+	}
+	switch s := a.state; {
 	case !wasWritten(s):
-		return nil, errors.New("the library has no key")
+		return errors.New("the library has no key")
 	case s.Last < 0 || s.Last > MaxOrdinal:
-		return nil, fmt.Errorf("last is %d, want 0 to %d", s.Last, int64(MaxOrdinal))
+		return fmt.Errorf("last is %d, want 0 to %d", s.Last, int64(MaxOrdinal))
 	case s.Count < 0 || s.Count > s.Last:
-		return nil, fmt.Errorf("count is %d, want 0 to last, which is %d", s.Count, s.Last)
+		return fmt.Errorf("count is %d, want 0 to last, which is %d", s.Count, s.Last)
 	case !isTime(s.At):
-		return nil, errors.New("at is in no year from 1 to 9999")
+		return errors.New("at is in no year from 1 to 9999")
 	}
-	return a, nil
+	return nil
 }
 
 // isTime reports whether a time, in milliseconds since the epoch, can be written as a date.
@@ -68,26 +129,9 @@ func isTime(millis int64) bool {
 	return t.UnixMilli() == millis && 1 <= t.Year() && t.Year() <= 9999
 }
 
-// Folder checks the next folder by itself. Tree checks where it is.
-func (a *Auditor) Folder(f FolderRecord) error {
-	if a.tree != nil {
-		return fmt.Errorf("folder %q: comes after an asset", f.ID)
-	}
-	if n := len(a.folders); n > 0 && f.ID <= a.folders[n-1].ID {
-		return fmt.Errorf("folder %q: comes after %q, want each once and in the order of ids", f.ID, a.folders[n-1].ID)
-	}
-	if err := a.checkFolder(f); err != nil {
-		return fmt.Errorf("folder %q: %w", f.ID, err)
-	}
-	f = f.Clone()
-	f.Permissions = nil // checked already, and of no matter for the tree
-	a.folders = append(a.folders, f)
-	return nil
-}
-
 // checkFolder returns an error unless the folder by itself is one that a Service could have
 // written.
-func (a *Auditor) checkFolder(f FolderRecord) error {
+func (a *audit) checkFolder(f FolderRecord) error {
 	if err := checkName("id", f.ID, a.limits.Name); err != nil {
 		return err
 	}
@@ -129,24 +173,16 @@ func (a *Auditor) checkFolder(f FolderRecord) error {
 
 // networkOf returns the URN of the network that the resource ID of a permission of the folder
 // begins with, or false if rid is not the resource ID of this folder of the library. The vendor in
-// the URN may be any, since the rows do not say which vendor the Service has.
-func (a *Auditor) networkOf(rid, folder string) (string, bool) {
+// the URN may be any, since the records do not say which vendor the Service has.
+func (a *audit) networkOf(rid, folder string) (string, bool) {
 	rest := resourceID("", a.lib, folder)
 	network, ok := strings.CutSuffix(rid, rest)
 	return network, ok && strings.HasSuffix(network, ":"+a.lib.Network) && urn.CheckGroup(network) == nil
 }
 
-// Tree checks the folders against each other: every parent exists, no folder is below itself, and
-// none is too deep. Call it once, between the last folder and the first asset, to learn of such an
-// error early. Asset and End call it otherwise.
-func (a *Auditor) Tree() error {
-	t, err := newTree(func(yield func(FolderRecord, error) bool) {
-		for _, f := range a.folders {
-			if !yield(f, nil) {
-				return
-			}
-		}
-	})
+// checkTree checks the folders against each other.
+func (a *audit) checkTree() error {
+	t, err := newTree(a.folders)
 	if err != nil {
 		return err
 	}
@@ -155,50 +191,60 @@ func (a *Auditor) Tree() error {
 			return fmt.Errorf("folder %q: has %d levels, at most %d are allowed", n.ID, height, a.limits.Depth)
 		}
 	}
-	a.tree, a.folders = t, nil
 	return nil
 }
 
-// CheckTree checks the folders of one library against each other, without any limit, and returns an
-// error that names one if its parent does not exist or it is below itself. Only a damaged store has
-// such a folder. It returns the error of folders, too.
-func CheckTree(folders iter.Seq2[FolderRecord, error]) error {
-	_, err := newTree(folders)
-	return err
-}
-
-// Asset checks the next asset: by itself, against the asset before, against the folders and against
-// the State of the library.
-func (a *Auditor) Asset(r Record) error {
-	if a.tree == nil {
-		if err := a.Tree(); err != nil {
-			return err
+// inParts yields the assets after an ordinal, some at once.
+func (r *records) inParts(after int64) iter.Seq2[[]Record, error] {
+	return func(yield func([]Record, error) bool) {
+		var part []Record
+		for a, err := range r.assetsIn(nil, pageRange{after: after, ascending: true}) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if part = append(part, a); len(part) == atOnce {
+				if !yield(part, nil) {
+					return
+				}
+				part = nil
+			}
+		}
+		if len(part) > 0 {
+			yield(part, nil)
 		}
 	}
-	if err := a.checkAsset(r); err != nil {
-		return fmt.Errorf("asset %d: %w", r.Ordinal, err)
+}
+
+func (a *audit) checkAssets(part []Record) error {
+	keys := make([]string, len(part))
+	for i, r := range part {
+		keys[i] = a.originKey(r.Origin)
 	}
-	a.last, a.origins[r.Origin] = r, true
-	a.last.Body = nil
-	a.count++
+	values, err := a.r.Get(a.ctx, keys...)
+	if err != nil {
+		return err
+	}
+	for i, r := range part {
+		if want := record.Number(r.Ordinal); string(values[i]) != want {
+			a.fault(keys[i], fmt.Errorf("the asset %d has an origin that leads to %q and not to %q", r.Ordinal, values[i], want))
+		}
+		a.fault(a.assetKey(r.Ordinal), a.checkAsset(r))
+		a.last = r
+		a.count++
+	}
 	return nil
 }
 
-// checkAsset returns an error unless a Service could have written the asset after those given so
-// far.
-func (a *Auditor) checkAsset(r Record) error {
-	// The ordinals, times and folders, which searches rely on without a further check.
+// checkAsset returns an error unless a Service could have written the asset after the one before.
+func (a *audit) checkAsset(r Record) error {
 	switch {
-	case r.Ordinal <= a.last.Ordinal:
-		return fmt.Errorf("comes after ordinal %d, want each once and from the lowest upwards", a.last.Ordinal)
 	case r.Ordinal > a.state.Last:
-		return fmt.Errorf("the highest ordinal of the library is %d", a.state.Last)
-	case a.origins[r.Origin]:
-		return errors.New("an asset before has the same origin")
+		return fmt.Errorf("the asset %d is above the highest ordinal, %d", r.Ordinal, a.state.Last)
 	case !isTime(r.CreatedAt) || !isTime(r.UpdatedAt):
 		return errors.New("createdAt or updatedAt is in no year from 1 to 9999")
 	case a.count > 0 && r.CreatedAt < a.last.CreatedAt:
-		return errors.New("createdAt is earlier than that of the asset before")
+		return fmt.Errorf("the asset %d was added before the asset %d, whose ordinal is lower", r.Ordinal, a.last.Ordinal)
 	case r.CreatedAt > a.state.At:
 		return errors.New("createdAt is later than the last asset of the library was added")
 	case r.UpdatedAt < r.CreatedAt:
@@ -209,8 +255,8 @@ func (a *Auditor) checkAsset(r Record) error {
 		return errors.New("is in one folder twice")
 	}
 	for _, id := range r.Folders {
-		if a.tree.nodes[id] == nil {
-			return fmt.Errorf("is in folder %q, which does not exist", id)
+		if !a.ids[id] {
+			return fmt.Errorf("the asset %d is in the folder %q, which does not exist", r.Ordinal, id)
 		}
 	}
 	return checkBody(r, a.limits)
@@ -229,7 +275,7 @@ func checkBody(r Record, lim Limits) error {
 	if err := checkAttributes("/attributes", p.attributes, lim); err != nil {
 		return err
 	}
-	// The content says which asset it is. The row must have the origin of that asset.
+	// The content says which asset it is. The record must have the origin of that asset.
 	var origin struct {
 		ID        string    `json:"id"`
 		Generator Generator `json:"generator"`
@@ -260,19 +306,43 @@ func checkBody(r Record, lim Limits) error {
 	case !bytes.Equal(p.body(), r.Body):
 		return errors.New("the body is not in the form in which it is stored")
 	}
-	_, err = IndexOf(r, lim)
+	_, err = searchable(p.content, lim.SearchedWords)
 	return err
 }
 
-// End checks that the number of assets is that of the State. Call it when all rows were given.
-func (a *Auditor) End() error {
-	if a.tree == nil {
-		if err := a.Tree(); err != nil {
+// countOrigins counts them. That of each asset was checked with it, so there are as many unless one is of no asset.
+func (a *audit) countOrigins() error {
+	n := int64(0)
+	for _, err := range a.r.Scan(a.ctx, storage.Prefix(a.origins)) {
+		if err != nil {
 			return err
 		}
+		n++
 	}
-	if a.count != a.state.Count {
-		return fmt.Errorf("count is %d, and %d assets follow", a.state.Count, a.count)
+	if n != a.count {
+		a.fault(a.origins, fmt.Errorf("there are %d origins of %d assets", n, a.count))
 	}
 	return nil
+}
+
+// indexed yields what the index shall have.
+func (r *records) indexed(yield func(index.Entry, error) bool) {
+	for a, err := range r.assetsIn(nil, pageRange{ascending: true}) {
+		var e index.Entry
+		if err == nil {
+			e, err = indexEntry(a)
+		}
+		if !yield(e, err) || err != nil {
+			return
+		}
+	}
+}
+
+// indexEntry returns what the index shall have of an asset.
+func indexEntry(a Record) (index.Entry, error) {
+	terms, err := termsOf(a)
+	if err != nil {
+		err = fmt.Errorf("asset %d: %w", a.Ordinal, err)
+	}
+	return index.Entry{Ordinal: a.Ordinal, Terms: terms}, err
 }

@@ -158,8 +158,8 @@ func TestARequestEndsWithItsContext(t *testing.T) {
 }
 
 func TestTheFoldersOfALibraryAreBounded(t *testing.T) {
-	store := assets.NewRecords(memory.New())
-	d := &desk{t: t, Service: assets.NewWith(store, &assets.Options{Limits: assets.Limits{Folders: 3}})}
+	store := memory.New()
+	d := &desk{t: t, Service: assets.New(store, &assets.Options{Limits: assets.Limits{Folders: 3}})}
 	create := func(n int) error {
 		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{{Label: "x"}}, n)})
 		return err
@@ -188,7 +188,7 @@ func TestTheFoldersOfALibraryAreBounded(t *testing.T) {
 		t.Errorf("in another library: %v", err)
 	}
 	// A library that has more than a lowered limit can be used, and does not grow.
-	d.Service = assets.NewWith(store, &assets.Options{Limits: assets.Limits{Folders: 2}})
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Folders: 2}})
 	change("renaming in a library above the limit", "ok", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("b")}}})
 	d.want("one more above the limit", create(1), "invalid")
 	if page, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{}); err != nil || len(page.Items) != 3 {
@@ -288,8 +288,8 @@ func deepest(parent []int) (levels int) {
 }
 
 func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
-	store := assets.NewRecords(memory.New())
-	d := &desk{t: t, Service: assets.NewWith(store, &assets.Options{Limits: assets.Limits{AllPermissions: 5}})}
+	store := memory.New()
+	d := &desk{t: t, Service: assets.New(store, &assets.Options{Limits: assets.Limits{AllPermissions: 5}})}
 	roles := func(from, to int) (out []assets.Permission) {
 		for i := from; i < to; i++ {
 			out = append(out, assets.Permission{Operation: assets.View, Role: &assets.Subject{ID: fmt.Sprint(i)}})
@@ -331,7 +331,7 @@ func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
 	_, err = create(assets.Library{Network: lib.Network, ID: "other"}, 5)
 	d.want("in another library", err, "ok")
 	// A library that has more than a lowered limit can have as many, and not more.
-	d.Service = assets.NewWith(store, &assets.Options{Limits: assets.Limits{AllPermissions: 2}})
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{AllPermissions: 2}})
 	d.want("another in the place of 1", change(first, roles(5, 6), roles(2, 3)), "ok")
 	d.want("2 in the place of 1", change(first, roles(6, 8), roles(5, 6)), "too large")
 	d.want("1 less", change(first, nil, roles(5, 6)), "ok")

@@ -297,7 +297,7 @@ func (req *request) stageFolder(f FolderRecord) *node {
 // names only those that differ from what they were before the request.
 func (req *request) storeFolders(list []*node) error {
 	for _, n := range list {
-		if err := req.tx.PutFolder(req.ctx, n.FolderRecord); err != nil {
+		if err := req.putJSON(req.folderKey(n.ID), n.FolderRecord); err != nil {
 			return err
 		}
 		if old := req.treeBefore.nodes[n.ID]; old == nil || !sameFolder(old.FolderRecord, n.FolderRecord) {

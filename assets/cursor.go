@@ -32,13 +32,3 @@ func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	}
 	return c, nil
 }
-
-// of returns the query for the assets of the range that match q, whose own bounds may be narrower.
-func (c pageRange) of(q AssetQuery) AssetQuery {
-	q.Ascending, q.Limit = c.ascending, c.limit
-	q.After = max(q.After, c.after)
-	if c.before != 0 && (q.Before == 0 || c.before < q.Before) {
-		q.Before = c.before
-	}
-	return q
-}

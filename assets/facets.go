@@ -3,12 +3,12 @@ package assets
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/top"
 )
@@ -87,7 +87,7 @@ func (f *Facets) UnmarshalJSON(text []byte) error {
 type facetField struct {
 	name  string
 	short string // the prefix of the terms that have the value itself, behind this prefix; "" = there are none
-	long  string // the prefix of the terms of values that are too long for a term; "" = there are none
+	long  string // the prefix of the terms of values that are too long for a term; see longTerm; "" = there are none
 
 	// values and term are for a field with long values. The value of such a term is looked up in an
 	// asset that has it.
@@ -113,10 +113,8 @@ func facetsOf(names []string, lim Limits) (facetFields, error) {
 
 // facetOf returns the field with this name, as SearchRequest.Facets has it.
 func facetOf(name string, lim Limits) (facetField, error) {
-	// field is a field whose short values are in terms of this kind, and whose long values are digests
-	// in terms of its upper-case letter; see term.
 	field := func(kind rune, values func(parts) []string) facetField {
-		return facetField{name, string(kind), strings.ToUpper(string(kind)), values, func(value string) string { return term(kind, value) }}
+		return facetField{name, string(kind), longKind(kind), values, func(value string) string { return term(kind, value) }}
 	}
 	switch name {
 	case "generator":
@@ -128,7 +126,7 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	case "rights":
 		return facetField{name: name, short: string(kindRights)}, nil
 	case "folder":
-		return facetField{name: name, short: string(kindFolder)}, nil
+		return facetField{name: name}, nil
 	case "attribute":
 		return field(kindKey, func(p parts) (keys []string) {
 			for _, a := range p.attributes {
@@ -146,10 +144,17 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	case strings.Contains(key, ","):
 		return facetField{}, invalid("facets", "the key of an attribute must not have a comma here, where it separates facets")
 	}
+	f := attributeField(key)
+	f.name = name
+	return f, checkName("facets", key, lim.Name)
+}
+
+// attributeField returns the field of the attributes with this key.
+func attributeField(key string) facetField {
+	f := facetField{long: longAttributeKey(key), term: func(value string) string { return attributeTerm(Attribute{Key: key, Value: value}) }}
 	// A term of an attribute begins with its key. A key that is nearly as long as a term leaves no room
 	// for a value, so all of its terms are long ones.
-	f := facetField{name: name, long: longAttributeKey(key), term: func(value string) string { return attributeTerm(Attribute{Key: key, Value: value}) }}
-	if text := attributeKey(key); len(text) < MaxTerm {
+	if text := attributeKey(key); len(text) < index.MaxTerm {
 		f.short = string(kindAttribute) + text
 	}
 	f.values = func(p parts) (values []string) {
@@ -160,7 +165,7 @@ func facetOf(name string, lim Limits) (facetField, error) {
 		}
 		return values
 	}
-	return f, checkName("facets", key, lim.Name)
+	return f
 }
 
 // empty returns the facets of a search that finds nothing. It returns nil if the search asks for no
@@ -172,16 +177,15 @@ func (fields facetFields) empty() (out Facets) {
 	return out
 }
 
-// facets counts the values of the fields among the assets that q finds. q has the condition of what
-// the caller sees.
-func (req *request) facets(fields facetFields, q AssetQuery) (Facets, error) {
+// facets counts the values of the fields among the assets that a search has found; nil is for all.
+func (req *request) facets(fields facetFields, found *index.Set) (Facets, error) {
 	out := fields.empty()
 	for i, f := range fields {
 		var err error
 		if f.name == "folder" {
-			out[i].Values, err = req.folderFacet(q)
+			out[i].Values, err = req.folderFacet(found)
 		} else {
-			out[i].Values, err = req.facet(f, q)
+			out[i].Values, err = req.facet(f, found)
 		}
 		if err != nil {
 			return nil, err
@@ -190,75 +194,91 @@ func (req *request) facets(fields facetFields, q AssetQuery) (Facets, error) {
 	return out, nil
 }
 
-// facet counts the values of a field. Terms with short values sort as their values do, so the store
-// can pick the most frequent ones. Terms with long values do not, so all of them are counted, and
-// the value is looked up of each that may be among the most frequent.
-func (req *request) facet(f facetField, q AssetQuery) ([]FacetValue, error) {
-	// The most frequent values among the short ones, and then the long ones that are more frequent.
+// facet returns the most frequent values of a field.
+func (req *request) facet(f facetField, found *index.Set) ([]FacetValue, error) {
 	values := top.New(facetSize, FacetValue.compare)
+	// rare reports whether a value is not among the most frequent ones so far, by its count and the beginning of its text.
+	rare := func(head string, count int64) bool {
+		last, full := values.Last()
+		return full && (count < last.Count || count == last.Count && head > last.Value)
+	}
+	err := req.countValues(f, found, rare, func(value string, count int64) error {
+		values.Add(FacetValue{value, count})
+		return nil
+	})
+	return values.Items(), err
+}
+
+// values calls fn with each value of a field that the found assets have, in no order. It returns the error of fn.
+func (req *request) values(f facetField, found *index.Set, fn func(value string) error) error {
+	return req.countValues(f, found, func(string, int64) bool { return false }, func(value string, _ int64) error { return fn(value) })
+}
+
+// mostKnown is how many long values countValues keeps.
+const mostKnown = 5000
+
+// countValues calls fn with the values of a field, and how many of the found assets have each. Of a long value it asks skip before it
+// looks the value up. It returns the error of fn.
+func (req *request) countValues(f facetField, found *index.Set, skip func(head string, count int64) bool, fn func(value string, count int64) error) (err error) {
 	if f.short != "" {
-		q.Limit = facetSize
-		for c, err := range req.r.CountTerms(req.ctx, q, f.short) {
-			if err != nil {
-				return nil, err
-			}
-			values.Add(FacetValue{strings.TrimPrefix(c.Term, f.short), c.Count})
+		counted := req.index.CountTerms(req.ctx, found, f.short, func(term string, n int64) bool {
+			err = fn(term[len(f.short):], n)
+			return err == nil
+		})
+		if err = cmp.Or(err, counted); err != nil {
+			return err
 		}
-		q.Limit = 0
 	}
 	if f.long == "" {
-		return values.Items(), nil
+		return nil
 	}
-	for c, err := range req.r.CountTerms(req.ctx, q, f.long) {
-		if err != nil {
-			return nil, err
+	known := map[string]string{} // long values, by their terms
+	counted := req.index.CountTerms(req.ctx, found, f.long, func(term string, n int64) bool {
+		if skip(longHead(term, f.long), n) {
+			return true
 		}
-		if last, full := values.Last(); full && (c.Count < last.Count || c.Count == last.Count && f.comesAfter(c.Term, last.Value)) {
-			continue // it is not among the most frequent, so its value need not be looked up
+		if _, ok := known[term]; !ok {
+			if err = req.lookUp(f, term, known); err != nil {
+				return false
+			}
 		}
-		value, err := req.longValue(f, q, c.Term)
-		if err != nil {
-			return nil, err
-		}
-		values.Add(FacetValue{value, c.Count})
-	}
-	return values.Items(), nil
+		err = fn(known[term], n)
+		return err == nil
+	})
+	return cmp.Or(err, counted)
 }
 
-// comesAfter reports whether the value of a long term is certain to come after another value in
-// byte order. Terms of attributes have the beginning of their value; if that is greater, so is the
-// value. Of other long terms nothing is known.
-func (f facetField) comesAfter(term, value string) bool {
-	return term[0] == kindLongAttribute && longAttributeHead(term) > value
-}
-
-// longValue returns the value of a term that does not have the value itself. It reads an asset that
-// has the term and that q finds, which the caller sees, and returns the value of that asset which
-// has this term.
-func (req *request) longValue(f facetField, q AssetQuery, term string) (string, error) {
-	q.All, q.Limit = append(slices.Clip(q.All), AnyOf{term}), 1
-	for r, err := range req.r.Assets(req.ctx, q) {
+// lookUp reads an asset that has a term, and adds all values that it has of the field to known, by their terms.
+func (req *request) lookUp(f facetField, term string, known map[string]string) error {
+	found, err := req.index.Find(req.ctx, index.Query{All: [][]string{{term}}})
+	if err != nil {
+		return err
+	}
+	if len(known) > mostKnown {
+		clear(known)
+	}
+	for r, err := range req.assetsIn(found, pageRange{limit: 1}) {
 		if err != nil {
-			return "", err
+			return err
 		}
 		p, err := partsOf(r.Body)
 		if err != nil {
-			return "", err
+			return err
 		}
 		for _, value := range f.values(p) {
-			if f.term(value) == term {
-				return value, nil
-			}
+			known[f.term(value)] = value
 		}
-		return "", fmt.Errorf("stored asset %d: it is found by the term %q, which it does not have", r.Ordinal, term)
 	}
-	return "", fmt.Errorf("the term %q is counted, and no asset has it", term)
+	if _, ok := known[term]; !ok {
+		return fmt.Errorf("the index has the term %q, which no asset has", term)
+	}
+	return nil
 }
 
 // folderFacet counts the assets that are in each folder, not counting folders below it. It leaves
 // out folders that the caller does not see: an asset that the caller sees may also be in hidden
-// ones. Therefore the store cannot pick the most frequent.
-func (req *request) folderFacet(q AssetQuery) ([]FacetValue, error) {
+// ones.
+func (req *request) folderFacet(found *index.Set) ([]FacetValue, error) {
 	seen := make(map[string]string, len(req.tree.nodes)) // ids by terms
 	for n := range req.tree.all {
 		if req.sees(n) {
@@ -266,15 +286,15 @@ func (req *request) folderFacet(q AssetQuery) ([]FacetValue, error) {
 		}
 	}
 	values := top.New(facetSize, FacetValue.compare)
-	// The two prefixes are those that term gives to short and to long ids.
-	for _, prefix := range []string{string(kindFolder), strings.ToUpper(string(kindFolder))} {
-		for c, err := range req.r.CountTerms(req.ctx, q, prefix) {
-			if err != nil {
-				return nil, err
+	for _, prefix := range []string{string(kindFolder), longKind(kindFolder)} {
+		err := req.index.CountTerms(req.ctx, found, prefix, func(term string, n int64) bool {
+			if id, ok := seen[term]; ok {
+				values.Add(FacetValue{id, n})
 			}
-			if id, ok := seen[c.Term]; ok {
-				values.Add(FacetValue{id, c.Count})
-			}
+			return true
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return values.Items(), nil

@@ -59,7 +59,7 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, lib Library, i
 		if !req.moderator {
 			return forbidden("", "the feed of changes of a library is for moderators of its network")
 		}
-		out, err = s.feedPage(ctx, req.r, lib, req.state, in, s.limits.PageBytes)
+		out, err = s.feedPage(req.records, in, s.limits.PageBytes)
 		return err
 	})
 	return out, err
@@ -82,18 +82,15 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in
 // within 10 ms after a change by this process, and within 500 ms after one by another process on
 // the same store. It may be closed without a change. Take the channel first, then read the feed,
 // and then wait, so that no change between reading and waiting is missed.
-func (s *Service) Changed() <-chan struct{} { return s.store.Changed() }
+func (s *Service) Changed() <-chan struct{} { return s.db.Changed(librarySpaces) }
 
 // Outbox is Changes for a program that delivers changes for the operator of the store, such as
 // adapters/webhook. It asks for no rights, and returns an empty page of a library that does not
 // exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.
 func (s *Service) Outbox(ctx context.Context, lib Library, in ChangesRequest) (ChangesPage, error) {
 	var out ChangesPage
-	err := s.store.View(ctx, lib, func(r Reader) error {
-		state, err := r.State(ctx)
-		if err == nil {
-			out, err = s.feedPage(ctx, r, lib, state, in, outboxBytes)
-		}
+	err := s.viewRecords(ctx, lib, func(r *records) (err error) {
+		out, err = s.feedPage(r, in, outboxBytes)
 		return err
 	})
 	return out, err
@@ -110,27 +107,29 @@ const (
 
 // feedPage returns a page of the feed. It ends at in.Limit, at this number of bytes of JSON, or
 // where memlimit has no memory for more, but never before its first entry.
-func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state State, in ChangesRequest, bytes int) (ChangesPage, error) {
+func (s *Service) feedPage(r *records, in ChangesRequest, bytes int) (ChangesPage, error) {
 	limit, err := s.pageLimit(in.Limit, 100)
 	if err != nil {
 		return ChangesPage{}, err
 	}
-	kept, err := r.Feed(ctx) // which entries are kept, and the key of the cursors
+	kept, err := r.feed().State(r.ctx, r.r) // which entries are kept, and the key of the cursors
 	if err != nil {
 		return ChangesPage{}, err
 	}
 	// Entries name assets by their ordinals. Callers get ids, made with the library's key.
 	out := ChangesPage{Changes: []Event{}}
-	ids, size := newSeal(state.Key), 0
-	cursors := feed.NewSeal(kept, fmt.Sprintf("assets %q %q", lib.Network, lib.ID))
+	ids, size := newSeal(r.state.Key), 0
+	cursors := feed.NewSeal(kept, fmt.Sprintf("assets %q %q", r.lib.Network, r.lib.ID))
 	out.Next, out.More, err = feed.Walk(cursors, kept, in.After, maxScanned,
-		func(p feed.Position, limit int) iter.Seq2[feed.Entry, error] { return r.Entries(ctx, p, limit) },
+		func(p feed.Position, limit int) iter.Seq2[feed.Entry, error] {
+			return r.feed().Entries(r.ctx, r.r, p, limit)
+		},
 		func(e feed.Entry, cursor func() string) (full bool, err error) {
 			event, err := readChanges(e, ids)
 			if err != nil {
 				return false, fmt.Errorf("at %v: %w", e.Position, err)
 			}
-			if err := memlimit.Reserve(ctx, eventFactor*event.size()); err != nil {
+			if err := memlimit.Reserve(r.ctx, eventFactor*event.size()); err != nil {
 				if len(out.Changes) > 0 {
 					err = feed.ErrFull // end the page before this entry
 				}
@@ -163,11 +162,11 @@ func (req *request) addToFeed() error {
 	}
 	// The entry has the URN of the caller, and the time of this service's clock.
 	now := req.now().UnixMilli()
-	if err := req.tx.AddEntry(req.ctx, req.changes.entry(req.URN, now)); err != nil {
+	if err := req.feed().Add(req.ctx, req.tx, req.changes.entry(req.URN, now)); err != nil {
 		return err
 	}
 	if req.keepChanges < 0 || req.writes.Add(1)%removeEach != 1 {
 		return nil
 	}
-	return req.tx.RemoveEntries(req.ctx, now-req.keepChanges.Milliseconds(), removeMost)
+	return req.feed().Remove(req.ctx, req.tx, now-req.keepChanges.Milliseconds(), removeMost)
 }

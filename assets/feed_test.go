@@ -12,7 +12,9 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -246,8 +248,8 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 
 // A page for a program that delivers changes is small, since it waits while a receiver is away.
 func TestAPageOfTheOutboxIsSmall(t *testing.T) {
-	store := assets.NewRecords(memory.New())
-	d := &desk{t: t, Service: assets.NewWith(store, nil)}
+	store := memory.New()
+	d := &desk{t: t, Service: assets.New(store, nil)}
 	var add []assets.NewAsset
 	for i := range 1000 {
 		add = append(add, newAsset(fmt.Sprint("p", i), "x"))
@@ -256,12 +258,10 @@ func TestAPageOfTheOutboxIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	const more = 50 // of the same entry
-	if err := store.Update(ctx, lib, func(tx assets.Tx) error {
-		for e, err := range tx.Entries(ctx, assets.FeedPosition{}, 1) {
-			for range more {
-				err = errors.Join(err, tx.AddEntry(ctx, e))
-			}
-			return err
+	entries := record.Feed{Space: record.Space("assets", lib.Network, lib.ID)}
+	if err := store.Update(ctx, entries.Space, storage.UpdateOptions{}, func(tx storage.Tx) error {
+		for e, err := range entries.Entries(ctx, tx, feed.Position{}, 1) {
+			return errors.Join(err, entries.Add(ctx, tx, slices.Repeat([]feed.Entry{e}, more)...))
 		}
 		return nil
 	}); err != nil {

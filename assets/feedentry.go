@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+
+	"github.com/vitrine-go/vitrine/internal/feed"
 )
 
 // changeSet is what a request has changed so far. At the end of the request it becomes an entry of
@@ -53,8 +55,8 @@ func note(set *map[int64]bool, ordinal int64) {
 //	the same for the changed assets
 //	the same for the removed assets
 //	the length of an id, the id, the length of the next id, …
-func (c *changeSet) entry(by string, at int64) FeedEntry {
-	e := FeedEntry{At: at, Names: []string{by}}
+func (c *changeSet) entry(by string, at int64) feed.Entry {
+	e := feed.Entry{At: at, Names: []string{by}}
 	for _, set := range []map[int64]bool{c.added, c.changed, c.removed} {
 		e.Data = binary.AppendUvarint(e.Data, uint64(len(set)))
 		last := int64(0)
@@ -75,7 +77,7 @@ var errStoredEntry = errors.New("stored entry of the feed: not one that a servic
 
 // readChanges is the inverse of entry. ids makes the ids of the assets from their ordinals. It
 // takes no more memory than the data can fill, so an entry with false numbers does no harm.
-func readChanges(e FeedEntry, ids seal) (Event, error) {
+func readChanges(e feed.Entry, ids seal) (Event, error) {
 	if len(e.Names) != 1 {
 		return Event{}, errStoredEntry
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -294,28 +295,32 @@ func TestResourceIDsAreEscaped(t *testing.T) {
 
 // countingStore counts how often folders are stored.
 type countingStore struct {
-	assets.Store
+	storage.Store
 	folders int
 }
 
-func (c *countingStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
-	return c.Store.Update(ctx, lib, func(tx assets.Tx) error { return fn(countingTx{tx, c}) })
+func (c *countingStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	return c.Store.Update(ctx, space, o, func(tx storage.Tx) error { return fn(countingTx{tx, c}) })
 }
 
 type countingTx struct {
-	assets.Tx
+	storage.Tx
 	store *countingStore
 }
 
-func (c countingTx) PutFolder(ctx context.Context, f assets.FolderRecord) error {
-	c.store.folders++
-	return c.Tx.PutFolder(ctx, f)
+func (c countingTx) Put(ctx context.Context, entries ...storage.Entry) error {
+	for _, e := range entries {
+		if strings.Contains(e.Key, " folder/") {
+			c.store.folders++
+		}
+	}
+	return c.Tx.Put(ctx, entries...)
 }
 
 // A request that changes one folder many times stores it once, as it is in the end.
 func TestAFolderIsStoredOnceARequest(t *testing.T) {
-	store := &countingStore{Store: assets.NewRecords(memory.New())}
-	d := &desk{t: t, Service: assets.NewWith(store, nil)}
+	store := &countingStore{Store: memory.New()}
+	d := &desk{t: t, Service: assets.New(store, nil)}
 	id, _ := d.folder("f", "", true)
 	store.folders = 0
 	var in assets.ChangeFoldersRequest
@@ -337,19 +342,16 @@ func TestAFolderIsStoredOnceARequest(t *testing.T) {
 
 // Folders that are below themselves, in a damaged store, give an error, and no request loops for ever.
 func TestFoldersInACircleAreAnError(t *testing.T) {
-	store := assets.NewRecords(memory.New())
-	err := store.Update(ctx, lib, func(tx assets.Tx) error {
-		for id, parent := range map[string]string{"a": "b", "b": "c", "c": "a", "d": ""} {
-			if err := tx.PutFolder(ctx, assets.FolderRecord{ID: id, Parent: parent, Label: id}); err != nil {
-				return err
-			}
-		}
-		return tx.SetState(ctx, assets.State{Key: assets.Key{1}})
-	})
+	store := memory.New()
+	var folders []string
+	for id, parent := range map[string]string{"a": "b", "b": "c", "c": "a", "d": ""} {
+		folders = append(folders, fmt.Sprintf(`{"folder":{"id":%q,"parent":%q,"label":%[1]q}}`, id, parent))
+	}
+	err := importRows(store, lib, folders...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = assets.NewWith(store, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
+	_, err = assets.New(store, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
 	if err == nil || !strings.Contains(err.Error(), "circle") {
 		t.Errorf("error %v, want one that tells the circle", err)
 	}

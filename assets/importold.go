@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -55,27 +56,38 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	if l == nil {
 		return errors.New("a folder or an asset belongs to no library")
 	}
-	return NewRecords(db).Update(ctx, Library{Network: l.Network, ID: l.ID}, func(t Tx) error {
-		if err := t.SetState(ctx, State{Key: l.Key, Last: l.Last, At: l.At, Count: l.Count, Tree: l.Tree}); err != nil {
+	lib := Library{Network: l.Network, ID: l.ID}
+	return record.Update(ctx, db, spaceOf(lib), storage.UpdateOptions{Large: true}, func(t *record.Tx) error {
+		r, err := openRecords(ctx, lib, nil, t, t)
+		if err != nil {
+			return err
+		}
+		if err := r.putState(State{Key: l.Key, Last: l.Last, At: l.At, Count: l.Count, Tree: l.Tree}, true); err != nil {
 			return err
 		}
 		for _, x := range all[1:] {
-			var err error
 			switch {
 			case x.Folder != nil:
-				err = t.PutFolder(ctx, FolderRecord(*x.Folder))
+				err = r.putJSON(r.folderKey(x.Folder.ID), FolderRecord(*x.Folder))
 			case x.Asset != nil:
-				r := Record{Ordinal: x.Asset.Ordinal, Origin: x.Asset.Origin, CreatedAt: x.Asset.CreatedAt, UpdatedAt: x.Asset.UpdatedAt,
-					Folders: x.Asset.Folders, Body: Body(x.Asset.Body)}
-				var terms Index
-				if terms, err = IndexOf(r, Limits{}); err == nil {
-					err = t.PutAsset(ctx, r, terms)
-				}
+				err = r.importAsset(Record{Ordinal: x.Asset.Ordinal, Origin: x.Asset.Origin, CreatedAt: x.Asset.CreatedAt,
+					UpdatedAt: x.Asset.UpdatedAt, Folders: x.Asset.Folders, Body: Body(x.Asset.Body)})
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return nil
+		return r.writer.Finish(ctx)
 	})
+}
+
+// importAsset adds an asset.
+func (r *records) importAsset(a Record) error {
+	a.words = Limits{}.withDefaults().SearchedWords
+	terms, err := termsOf(a)
+	if err != nil {
+		return err
+	}
+	a.terms = len(terms)
+	return r.putAsset(a, true, nil, terms)
 }

@@ -11,6 +11,26 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
+// Library names an asset library of a network. The library whose ID equals the network's always
+// exists. Another one exists once a moderator of the network has written to it. A network may have
+// any number of libraries, which share nothing.
+type Library struct {
+	Network string // the network's name, which is the third segment of its URN
+	ID      string
+}
+
+// State is the row of a library itself. A library to which nothing was written yet has the zero State.
+type State struct {
+	Key   Key   `json:"key"`   // random; encrypts the ids and cursors of the library's assets
+	Last  int64 `json:"last"`  // the highest ordinal so far; ordinals start at 1 and are never reused
+	At    int64 `json:"at"`    // when Last was assigned, in milliseconds since the epoch; it never decreases
+	Count int64 `json:"count"` // assets in the library
+	Tree  int64 `json:"tree"`  // a random number that changes with every change of a folder or a permission, so that caches recognize a tree
+}
+
+// Key is an AES-128 key. The zero Key means that the library has none yet.
+type Key [16]byte
+
 // wasWritten reports whether a library with this State was written to. Its first write gives a
 // library its key.
 func wasWritten(s State) bool { return s.Key != Key{} }
@@ -62,5 +82,5 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 // order. It is for programs that act for the operator of the store, and asks for no rights. It
 // yields an error once, as its last pair.
 func (s *Service) Libraries(ctx context.Context) iter.Seq2[Library, error] {
-	return s.store.Libraries(ctx)
+	return Libraries(ctx, s.db)
 }

@@ -200,8 +200,8 @@ func TestContentThatIsNoJSONIsNamedByItsPointer(t *testing.T) {
 }
 
 func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
-	store := assets.NewRecords(memory.New())
-	d := &desk{t: t, Service: assets.NewWith(store, nil)}
+	store := memory.New()
+	d := &desk{t: t, Service: assets.New(store, nil)}
 	f1, _ := d.folder("1", "", true)
 	f2, _ := d.folder("2", "", true)
 	id := d.asset("1", "", f1, f2)
@@ -215,7 +215,7 @@ func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
 	}
 	a, b, c := assets.Attribute{Key: "a"}, assets.Attribute{Key: "b"}, assets.Attribute{Key: "c"}
 	label(assets.ChangeAttributesRequest{Add: []assets.Attribute{a, b, c}})
-	d.Service = assets.NewWith(store, &assets.Options{Limits: assets.Limits{Attributes: 1, AssetFolders: 1}})
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Attributes: 1, AssetFolders: 1}})
 	label(assets.ChangeAttributesRequest{Remove: []assets.Attribute{c}})
 	label(assets.ChangeAttributesRequest{Set: []assets.Attribute{{Key: "b", Value: "new"}}})
 	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "new text", f2)}})
@@ -223,10 +223,10 @@ func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
 }
 
 func TestPermissionsOverALoweredLimitCanStillBeRevoked(t *testing.T) {
-	store := assets.NewRecords(memory.New())
-	d := &desk{t: t, Service: assets.NewWith(store, nil)}
+	store := memory.New()
+	d := &desk{t: t, Service: assets.New(store, nil)}
 	f, _ := d.folder("1", "", true, grants...)
-	d.Service = assets.NewWith(store, &assets.Options{Limits: assets.Limits{Permissions: 1}})
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Permissions: 1}})
 	out, err := d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: grants[:1]})
 	if d.want("one of three is revoked", err, "ok"); len(out) != 2 {
 		t.Errorf("the folder has %d permissions, want 2", len(out))
@@ -243,14 +243,14 @@ func TestPermissionsOverALoweredLimitCanStillBeRevoked(t *testing.T) {
 }
 
 func TestFoldersOverALoweredDepthCanStillBeMovedUp(t *testing.T) {
-	store := assets.NewRecords(memory.New())
-	d := &desk{t: t, Service: assets.NewWith(store, nil)}
+	store := memory.New()
+	d := &desk{t: t, Service: assets.New(store, nil)}
 	_, top := d.folder("1", "", true)
 	_, second := d.folder("2", top, true)
 	third, path := d.folder("3", second, true)
 	d.folder("4", path, true)
 	_, other := d.folder("5", second, true)
-	d.Service = assets.NewWith(store, &assets.Options{Limits: assets.Limits{Depth: 2}})
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Depth: 2}})
 	move := func(to string) error {
 		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: third, Path: &to}}})
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,13 +14,24 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // Whatever callers do and ask, the service answers as a model of it does.
 func TestTheServiceAgreesWithItsModel(t *testing.T) {
-	store := assets.NewRecords(memory.New())
-	for seed := range 6 {
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "vitrine.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	inMemory := memory.New()
+	for seed := range 7 {
+		var store storage.Store = inMemory
+		if seed == 6 {
+			store = file
+		}
 		h := newHistory(t, store, uint64(seed))
 		for range 120 {
 			h.act()
@@ -55,13 +67,13 @@ type history struct {
 	callers []modelCaller
 }
 
-func newHistory(t *testing.T, s assets.Store, seed uint64) *history {
+func newHistory(t *testing.T, s storage.Store, seed uint64) *history {
 	d := randomData{rand.New(rand.NewPCG(seed, 1))}
 	ids := 0
 	h := &history{
 		randomData: d, t: t, lib: assets.Library{Network: fmt.Sprint("n", seed), ID: "lib"},
 		model: &modelService{folders: map[string]*modelFolder{}},
-		svc: assets.NewWith(s, &assets.Options{
+		svc: assets.New(s, &assets.Options{
 			Now:    func() time.Time { return time.UnixMilli(1_700_000_000_000 + d.Int64N(1000)) },
 			NewID:  func() string { ids++; return fmt.Sprintf("Id%03d", ids) },
 			Limits: assets.Limits{Depth: depth, Query: 4096, SearchTime: time.Minute}, // a slow machine is no fault

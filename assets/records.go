@@ -2,14 +2,14 @@ package assets
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/base64"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
-	"sync/atomic"
 
-	"github.com/vitrine-go/vitrine/assets/assetstore"
+	"github.com/go-json-experiment/json"
+
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -18,14 +18,12 @@ import (
 // Each library has a space of its own, assets/<network>/<id>, with these records:
 //
 //	library              the names of network and library, as JSON; put with the first State
-//	state                libraryState, as JSON; put by each update
-//	asset/<ordinal>      an asset: assetRow
+//	state                the State, as JSON; put by each update
+//	asset/<ordinal>      an asset: Record
 //	origin/<digest>      the ordinal of the asset with this Origin
 //	folder/<id>          a folder, as JSON
 //	index, new/, t/, b/  the index of the terms of the assets: package index
 //	feed, log/, …        the feed of changes: record.Feed
-//
-// Beside the terms of an asset the index has the empty one, which all assets have.
 const (
 	libraryKind = "library/"
 	stateKind   = "state/"
@@ -41,39 +39,81 @@ func NotArchived() []string { return record.FeedKinds(librarySpaces + "*") }
 
 func spaceOf(l Library) string { return record.Space("assets", l.Network, l.ID) }
 
-// records are the rows of libraries in a storage.Store.
-type records struct {
-	db         storage.Store
-	segments   *index.Cache
-	identified atomic.Bool // the store has the identity that feeds need
-}
-
 // segmentBytes is how large the cache of segments of the search indices is.
 const segmentBytes = 32 << 20
 
-// NewRecords returns the rows of libraries in a store of keys and values.
-func NewRecords(db storage.Store) assetstore.Store {
-	return &records{db: db, segments: index.NewCache(segmentBytes)}
+// records are those of a library in a snapshot, or in an update.
+type records struct {
+	ctx     context.Context
+	lib     Library
+	r       storage.Reader
+	tx      *record.Tx // nil in a snapshot
+	space   string
+	assets  string // what the keys of assets begin with
+	origins string // and those of origins
+	state   State
+	index   *index.Reader
+	writer  *index.Writer // nil in a snapshot
 }
 
-// libraryState is the State of a library as it is stored.
-type libraryState struct {
-	Key     []byte `json:"key"`
-	Last    int64  `json:"last"`
-	At      int64  `json:"at"`
-	Count   int64  `json:"count"`
-	Tree    int64  `json:"tree"`
-	Highest int64  `json:"highest,omitempty"` // no asset has ever had a higher ordinal; 0 stands for Last
+// openRecords returns the records of a library. tx is r, or nil if r is a snapshot.
+func openRecords(ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *record.Tx) (*records, error) {
+	out := &records{ctx: ctx, lib: lib, r: r, tx: tx, space: spaceOf(lib)}
+	out.assets, out.origins = record.Prefix(out.space, assetKind), record.Prefix(out.space, originKind)
+	terms := index.Index{Space: out.space, Cache: cache}
+	values, err := r.Get(ctx, out.key(stateKind), terms.Key())
+	if err != nil {
+		return nil, err
+	}
+	if values[0] != nil {
+		if err := readJSON(out.key(stateKind), values[0], &out.state); err != nil {
+			return nil, err
+		}
+	}
+	if tx == nil {
+		out.index, err = terms.Reader(r, values[1])
+		return out, err
+	}
+	if out.writer, err = terms.Writer(tx, values[1]); err != nil {
+		return nil, err
+	}
+	out.index = &out.writer.Reader
+	return out, nil
 }
 
-func (s libraryState) state() State {
-	out := State{Last: s.Last, At: s.At, Count: s.Count, Tree: s.Tree}
-	copy(out.Key[:], s.Key)
-	return out
+// view calls fn with the records of a library in a snapshot.
+func (s *Service) viewRecords(ctx context.Context, lib Library, fn func(*records) error) error {
+	if err := s.identify(ctx); err != nil {
+		return err
+	}
+	return s.db.View(ctx, func(r storage.Reader) error {
+		in, err := openRecords(ctx, lib, s.segments, r, nil)
+		if err != nil {
+			return err
+		}
+		return fn(in)
+	})
 }
 
-// identify gives the store an identity if it has none.
-func (s *records) identify(ctx context.Context) error {
+// updateRecords calls fn with the records of a library in an update, and finishes its index.
+func (s *Service) updateRecords(ctx context.Context, lib Library, o storage.UpdateOptions, fn func(*records) error) error {
+	if err := s.identify(ctx); err != nil {
+		return err
+	}
+	return record.Update(ctx, s.db, spaceOf(lib), o, func(t *record.Tx) error {
+		in, err := openRecords(ctx, lib, s.segments, t, t)
+		if err == nil {
+			err = fn(in)
+		}
+		if err != nil {
+			return err
+		}
+		return in.writer.Finish(ctx)
+	})
+}
+
+// identify gives the store an identity, which feeds need, if it has none.
+func (s *Service) identify(ctx context.Context) error {
 	if s.identified.Load() {
 		return nil
 	}
@@ -82,51 +122,229 @@ func (s *records) identify(ctx context.Context) error {
 	return err
 }
 
-func (s *records) View(ctx context.Context, lib Library, fn func(Reader) error) error {
-	if err := s.identify(ctx); err != nil {
+func (r *records) key(kind string) string  { return record.Key(r.space, kind) }
+func (r *records) assetKey(o int64) string { return r.assets + record.Number(o) }
+func (r *records) originKey(o Origin) string {
+	return r.origins + base64.RawURLEncoding.EncodeToString(o[:])
+}
+func (r *records) folderKey(id string) string  { return record.Key(r.space, folderKind, id) }
+func (r *records) feed() record.Feed           { return record.Feed{Space: r.space} }
+func (r *records) put(e storage.Entry) error   { return r.tx.Put(r.ctx, e) }
+func (r *records) delete(keys ...string) error { return r.tx.Delete(r.ctx, keys...) }
+func (r *records) putJSON(key string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
 		return err
 	}
-	return s.db.View(ctx, func(r storage.Reader) error {
-		in, value, err := s.reader(ctx, lib, r)
+	return r.put(storage.Entry{Key: key, Value: b})
+}
+
+// readJSON decodes the value of a record.
+func readJSON(key string, value []byte, out any) error {
+	if err := json.Unmarshal(value, out); err != nil {
+		return fmt.Errorf("the record %q is damaged: %w", key, err)
+	}
+	return nil
+}
+
+// putState puts the State. The first one makes the library, so that Libraries yields it.
+func (r *records) putState(s State, first bool) error {
+	if first {
+		if err := r.putJSON(r.key(libraryKind), r.lib); err != nil {
+			return err
+		}
+	}
+	return r.putJSON(r.key(stateKind), s)
+}
+
+// putAsset puts an asset. before and after are the terms in which it differs from what it was, sorted; an asset that is not there
+// yet is added.
+func (r *records) putAsset(a Record, added bool, before, after []string) error {
+	r.writer.Change(a.Ordinal, before, after)
+	if added {
+		if err := r.put(storage.Entry{Key: r.originKey(a.Origin), Value: []byte(record.Number(a.Ordinal))}); err != nil {
+			return err
+		}
+	}
+	return r.put(storage.Entry{Key: r.assetKey(a.Ordinal), Value: encodeAsset(a)})
+}
+
+// deleteAsset removes an asset.
+func (r *records) deleteAsset(a Record) error {
+	terms, err := termsOf(a)
+	if err != nil {
+		return err
+	}
+	r.writer.Change(a.Ordinal, terms, nil)
+	return r.delete(r.originKey(a.Origin), r.assetKey(a.Ordinal))
+}
+
+// assetsWith returns the assets with these ordinals, and the zero Record for each that is not there.
+func (r *records) assetsWith(ordinals []int64) ([]Record, error) {
+	keys := make([]string, len(ordinals))
+	for i, o := range ordinals {
+		keys[i] = r.assetKey(o)
+	}
+	values, err := r.r.Get(r.ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Record, len(ordinals))
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		if out[i], err = r.decode(storage.Entry{Key: keys[i], Value: v}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// decode returns the asset of an entry.
+func (r *records) decode(e storage.Entry) (a Record, err error) {
+	ordinal, err := record.ParseNumber(e.Key[len(r.assets):])
+	if err != nil {
+		return a, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
+	}
+	return decodeAsset(ordinal, e)
+}
+
+// atOnce is how many assets one trip to the store reads at most.
+const atOnce = 200
+
+// assetsFrom yields, for each of the origins in their order, the asset with this origin, or the zero Record if there is none.
+func (r *records) assetsFrom(origins []Origin) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for part := range slices.Chunk(origins, atOnce) {
+			found, err := r.partFrom(part)
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			for _, a := range found {
+				if !yield(a, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (r *records) partFrom(origins []Origin) ([]Record, error) {
+	keys := make([]string, len(origins))
+	for i, o := range origins {
+		keys[i] = r.originKey(o)
+	}
+	values, err := r.r.Get(r.ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	var ordinals []int64
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		o, err := record.ParseNumber(string(v))
+		if err != nil {
+			return nil, fmt.Errorf("the record %q is damaged: %w", keys[i], err)
+		}
+		ordinals = append(ordinals, o)
+	}
+	out := make([]Record, len(origins))
+	if len(ordinals) == 0 {
+		return out, nil
+	}
+	rows, err := r.assetsWith(ordinals)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range values {
+		if v != nil {
+			out[i], rows = rows[0], rows[1:]
+		}
+	}
+	return out, nil
+}
+
+// assetsIn yields the assets of a range that are in a set; a nil set has all.
+func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if found == nil {
+			r.every(at, yield)
+			return
+		}
+		left, part := at.limit, make([]int64, 0, atOnce)
+		// give yields the assets of a part, and reports whether more are wanted.
+		give := func() bool {
+			rows, err := r.assetsWith(part)
+			if part = part[:0]; err != nil {
+				yield(Record{}, err)
+				return false
+			}
+			for _, a := range rows {
+				if a.Ordinal != 0 && !yield(a, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for o := range found.Between(at.after, at.before).All(at.ascending) {
+			part = append(part, o)
+			if left--; left == 0 {
+				break
+			}
+			if len(part) == cap(part) && !give() {
+				return
+			}
+		}
+		if len(part) > 0 {
+			give()
+		}
+	}
+}
+
+// every yields all assets of a range.
+func (r *records) every(at pageRange, yield func(Record, error) bool) {
+	in := storage.Prefix(r.assets)
+	in.From = r.assetKey(max(at.after, 0) + 1)
+	if at.before != 0 {
+		in.To = r.assetKey(at.before)
+	}
+	if in.From >= in.To {
+		return
+	}
+	in.Reverse, in.Limit, in.Expect = !at.ascending, at.limit, at.limit
+	for e, err := range r.r.Scan(r.ctx, in) {
+		var a Record
 		if err == nil {
-			in.index, err = in.terms().Reader(r, value)
+			a, err = r.decode(e)
 		}
-		if err != nil {
-			return err
+		if !yield(a, err) || err != nil {
+			return
 		}
-		return fn(in)
-	})
-}
-
-func (s *records) Update(ctx context.Context, lib Library, fn func(Tx) error) error {
-	if err := s.identify(ctx); err != nil {
-		return err
 	}
-	return s.db.Update(ctx, spaceOf(lib), storage.UpdateOptions{}, func(t storage.Tx) error {
-		in, value, err := s.reader(ctx, lib, t)
-		if err != nil {
-			return err
-		}
-		w := &recordTx{recordReader: *in, tx: t, pending: map[string][]byte{}, read: map[string][]byte{}}
-		w.highest = max(w.state.Last, w.state.Highest)
-		if w.writer, err = in.terms().Writer(t, value); err != nil {
-			return err
-		}
-		w.recordReader.tx, w.index = w, &w.writer.Reader
-		if err := fn(w); err != nil {
-			return err
-		}
-		return w.finish(ctx)
-	})
 }
 
-func (s *records) Changed() <-chan struct{} { return s.db.Changed(librarySpaces) }
+// folders yields every folder, including deleted ones, by id in byte order.
+func (r *records) folders(yield func(FolderRecord, error) bool) {
+	for e, err := range r.r.Scan(r.ctx, storage.Prefix(record.Prefix(r.space, folderKind))) {
+		var f FolderRecord
+		if err == nil {
+			err = readJSON(e.Key, e.Value, &f)
+		}
+		if !yield(f, err) || err != nil {
+			return
+		}
+	}
+}
 
-// Libraries reads the names of all libraries, since those of their spaces sort otherwise.
-func (s *records) Libraries(ctx context.Context) iter.Seq2[Library, error] {
+// Libraries yields every library in a store that was written to, by network and then by id, both in byte order. It yields an error
+// once, as its last pair.
+func Libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] {
 	return func(yield func(Library, error) bool) {
 		var all []Library
-		err := s.db.View(ctx, func(r storage.Reader) error {
+		err := db.View(ctx, func(r storage.Reader) error {
 			all = all[:0]
 			var keys []string
 			for space, err := range r.Spaces(ctx, librarySpaces) {
@@ -157,6 +375,7 @@ func (s *records) Libraries(ctx context.Context) iter.Seq2[Library, error] {
 			yield(Library{}, err)
 			return
 		}
+		// The names of their spaces sort otherwise.
 		slices.SortFunc(all, func(a, b Library) int {
 			if a.Network != b.Network {
 				return strings.Compare(a.Network, b.Network)
@@ -169,32 +388,4 @@ func (s *records) Libraries(ctx context.Context) iter.Seq2[Library, error] {
 			}
 		}
 	}
-}
-
-// reader returns the reader of a library, and the state of its index.
-func (s *records) reader(ctx context.Context, lib Library, r storage.Reader) (*recordReader, []byte, error) {
-	in := &recordReader{s: s, r: r, lib: lib, space: spaceOf(lib)}
-	in.assets, in.origins = record.Prefix(in.space, assetKind), record.Prefix(in.space, originKind)
-	values, err := r.Get(ctx, in.key(stateKind), in.terms().Key())
-	if err != nil {
-		return nil, nil, err
-	}
-	if values[0] != nil {
-		err = readJSON(in.key(stateKind), values[0], &in.state)
-	}
-	return in, values[1], err
-}
-
-// readJSON decodes the value of a record.
-func readJSON(key string, value []byte, out any) error {
-	if err := json.Unmarshal(value, out); err != nil {
-		return fmt.Errorf("the record %q is damaged: %w", key, err)
-	}
-	return nil
-}
-
-// jsonEntry returns an entry with a value in JSON.
-func jsonEntry(key string, value any) (storage.Entry, error) {
-	b, err := json.Marshal(value)
-	return storage.Entry{Key: key, Value: b}, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // request is one call of a Service method within one transaction of the store. It holds who asks,
@@ -14,7 +15,7 @@ import (
 //
 //  1. update calls enter, which checks the caller and the names, and opens a transaction;
 //  2. load reads the State of the library, and takes the tree of folders from the cache or the store;
-//  3. the method finds assets and folders with the rules in access.go, writes rows through tx, and
+//  3. the method finds assets and folders with the rules in access.go, writes rows and
 //     notes in changes what the feed will say;
 //  4. update stores the State and the entry of the feed, and the store commits all of it.
 //
@@ -23,17 +24,14 @@ import (
 // one goroutine.
 type request struct {
 	*Service
-	member // the caller; its methods are the rules of access
-	ctx    context.Context
-	lib    Library
-	r      Reader // of the snapshot, or of the transaction
-	tx     Tx     // nil in a View
-	change bool   // the caller wants to change the library; true also in a View that only checks whether the caller may
+	member        // the caller; its methods are the rules of access
+	*records      // of the library; an update puts their State at the end if it wrote anything
+	change   bool // the caller wants to change the library; true also in a View that only checks whether the caller may
 
-	state   State // of the library; an update stores it at the end if it wrote anything
-	seal    seal  // makes and reads the ids and cursors of the library
-	creates bool  // the library does not exist yet, and this request creates it
-	wrote   bool  // the request has changed something
+	seal    seal // makes and reads the ids and cursors of the library
+	first   bool // nothing was written to the library yet
+	creates bool // the library does not exist yet, and this request creates it
+	wrote   bool // the request has changed something
 
 	tree       *tree // the folders: shared with other requests, or a clone of its own after cloneTree
 	treeBefore *tree // the folders before the request; nil unless it changes folders
@@ -66,8 +64,8 @@ func (s *Service) open(ctx context.Context, by vitrine.Caller, lib Library, fn f
 	if err != nil {
 		return err
 	}
-	return s.store.View(ctx, lib, func(r Reader) error {
-		return fn(&request{Service: s, member: m, ctx: ctx, lib: lib, r: r})
+	return s.viewRecords(ctx, lib, func(r *records) error {
+		return fn(&request{Service: s, member: m, records: r})
 	})
 }
 
@@ -91,37 +89,32 @@ func (s *Service) update(ctx context.Context, by vitrine.Caller, lib Library, in
 		}
 		defer end()
 	}
-	return s.store.Update(ctx, lib, func(tx Tx) error {
-		req := &request{Service: s, member: m, ctx: ctx, lib: lib, r: tx, tx: tx, change: true}
+	return s.updateRecords(ctx, lib, storage.UpdateOptions{}, func(r *records) error {
+		req := &request{Service: s, member: m, records: r, change: true}
 		if err := req.load(); err != nil {
 			return err
 		}
 		if err := fn(req); err != nil || !req.wrote && !req.creates {
 			return err // nothing to commit, and so nothing for the feed
 		}
-		if err := tx.SetState(ctx, req.state); err != nil {
+		if err := req.putState(req.state, req.first); err != nil {
 			return err
 		}
 		return req.addToFeed()
 	})
 }
 
-// load reads the State and the folders of the library. It returns ErrNotFound if the library does not
-// exist and the request does not create it.
-func (req *request) load() error {
-	state, err := req.r.State(req.ctx)
-	if err != nil {
-		return err
-	}
-	if !wasWritten(state) {
+// load reads the folders of the library. It returns ErrNotFound if the library does not exist and the request does not create it.
+func (req *request) load() (err error) {
+	if req.first = !wasWritten(req.state); req.first {
 		if req.creates, err = req.createsLibrary(); err != nil {
 			return err
 		}
 		if req.tx != nil {
-			state.Key = newKey(req.newID()) // stored with the State if the request writes anything
+			req.state.Key = newKey(req.newID()) // stored with the State if the request writes anything
 		}
 	}
-	req.state, req.seal = state, newSeal(state.Key)
-	req.tree, err = req.treeOf(req.ctx, req.lib, state.Tree, req.r)
+	req.seal = newSeal(req.state.Key)
+	req.tree, err = req.treeOf(req.records)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -72,9 +73,9 @@ func (s *Service) AllAssets(ctx context.Context, by vitrine.Caller, lib Library,
 //  2. look up its folders and turn it into a query: a list of sets of terms, which are entries of
 //     the search index. An asset must have at least one term of each set. One of the sets is what
 //     the caller may see, unless the caller sees every folder or the request names a folder;
-//  3. add AddedFrom and AddedBefore to the query, as bounds of ordinals: the ordinal of an asset is
-//     its number in the order of adding;
-//  4. count all assets that the query finds, read a page of them, and count the facets.
+//  3. find what matches the query, within AddedFrom and AddedBefore as bounds of ordinals: the ordinal of
+//     an asset is its number in the order of adding;
+//  4. count it, read a page of it, and count the facets.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
 	// 1. The fields and the cursor. The folders are looked up in step 2.
 	whole, prefixes, err := in.check(req.limits)
@@ -97,29 +98,39 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if in.Query != "" && len(whole)+len(prefixes) == 0 { // the text has no word, so no asset matches
 		return SearchPage{Facets: facets.empty()}, nil
 	}
-	// 3. The bounds of time.
-	if q.After, q.Before, err = req.addedBetween(in.AddedFrom, in.AddedBefore); err != nil {
-		return SearchPage{}, err
-	}
-	// 4. The total, the page and the facets.
-	total, err := req.total(q) // before the page: a store may take the page from what it has found for the total
+	// 3. What is found.
+	found, err := req.found(q, in)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	page, err := req.page(q, cursor)
+	// 4. The page, the total and the facets.
+	page, err := req.page(found, cursor)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	page.Paging.Total = total
-	page.Facets, err = req.facets(facets, q)
+	page.Paging.Total = req.state.Count
+	if found != nil {
+		page.Paging.Total = int64(found.Count())
+	}
+	page.Facets, err = req.facets(facets, found)
 	return page, err
 }
 
-// total returns how many assets q finds. The number of all assets of a library is part of its
-// State, so it is not counted.
-func (req *request) total(q AssetQuery) (int64, error) {
-	if len(q.All) == 0 && len(q.Prefixes) == 0 && q.After == 0 && q.Before == 0 {
-		return req.state.Count, nil
+// found returns the assets that match the query and were added within the times of the search, or nil if all do.
+func (req *request) found(q index.Query, in SearchRequest) (*index.Set, error) {
+	after, before, err := req.addedBetween(in.AddedFrom, in.AddedBefore)
+	if err != nil {
+		return nil, err
 	}
-	return req.r.Count(req.ctx, q)
+	if len(q.All)+len(q.Prefixes) == 0 {
+		if after == 0 && before == 0 {
+			return nil, nil
+		}
+		q.All = [][]string{{everyAsset}}
+	}
+	found, err := req.index.Find(req.ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return found.Between(after, before), nil
 }

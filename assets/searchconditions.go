@@ -1,5 +1,7 @@
 package assets
 
+import "github.com/vitrine-go/vitrine/internal/index"
+
 // conditions returns the query for the assets that the search asks for and that the caller sees,
 // without the bounds of its times and cursors. whole are the words of the search text that do not
 // end in *. prefixes are those that do, without the *. It returns ErrNotFound if the caller does
@@ -12,14 +14,14 @@ package assets
 //     nothing else is needed;
 //   - with neither of them, the terms of all folders that the caller sees and the term of the
 //     assets in no folder; see visible. The set is left out for a caller who sees every folder.
-func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q AssetQuery, err error) {
-	var all []AnyOf
+func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q index.Query, err error) {
+	var all [][]string
 	// The text: each word in full, or as the beginning of a word.
 	for _, w := range whole {
-		all = append(all, AnyOf{wordTerm(w)})
+		all = append(all, []string{wordTerm(w)})
 	}
 	for _, p := range prefixes {
-		q.Prefixes = append(q.Prefixes, AnyOf{prefixTerm(p)})
+		q.Prefixes = append(q.Prefixes, []string{prefixTerm(p)})
 	}
 	// The other fields. An asset must satisfy each of them.
 	for _, a := range in.Attributes {
@@ -30,16 +32,16 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q As
 		}
 	}
 	for _, tag := range in.Tags {
-		all = append(all, AnyOf{term(kindTag, tag)})
+		all = append(all, []string{term(kindTag, tag)})
 	}
 	if in.Generator != "" {
-		all = append(all, AnyOf{term(kindGenerator, in.Generator)})
+		all = append(all, []string{term(kindGenerator, in.Generator)})
 	}
 	if in.Via != nil {
-		all = append(all, AnyOf{integerTerm(kindVia, *in.Via)})
+		all = append(all, []string{integerTerm(kindVia, *in.Via)})
 	}
 	if in.Rights != nil {
-		all = append(all, AnyOf{integerTerm(kindRights, *in.Rights)})
+		all = append(all, []string{integerTerm(kindRights, *in.Rights)})
 	}
 	// The folders, which also say what the caller may see.
 	if in.Folder != "" {
@@ -47,7 +49,7 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q As
 		if err != nil {
 			return q, err
 		}
-		all = append(all, AnyOf{term(kindFolder, n.ID)})
+		all = append(all, []string{term(kindFolder, n.ID)})
 	}
 	if in.FolderTree != "" {
 		n, err := req.folderSeen("folderTree", in.FolderTree)

@@ -3,6 +3,7 @@ package assets
 import (
 	"fmt"
 
+	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -67,15 +68,15 @@ func (in SearchRequest) Following(p SearchPage) string {
 	return ""
 }
 
-// page returns the page of the assets in the range at that match q, without total and facets. It
+// page returns the page of the found assets that are in the range at, without total and facets. It
 // ends at the limit of the range, or earlier when it has reached Limits.PageBytes.
-func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
+func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 	var p SearchPage
 	var first, last int64
 	more := false
 	room := paging.NewRoom(at.limit, req.limits.PageBytes)
 	at.limit++ // one more than the page may have tells whether the search goes on
-	for r, err := range req.r.Assets(req.ctx, at.of(q)) {
+	for r, err := range req.assetsIn(found, at) {
 		if err != nil {
 			return SearchPage{}, err
 		}
@@ -95,8 +96,8 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 		p.Assets = append(p.Assets, a)
 	}
 	// The page itself tells whether the search goes on after it. Whether it has anything before the
-	// page takes another query.
-	behind, err := req.behind(q, at, first)
+	// page takes another look.
+	behind, err := req.behind(found, at, first)
 	if at.ascending {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
 	} else {
@@ -113,7 +114,7 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 // behind reports whether the search finds an asset that comes before the page in its order. first
 // is the ordinal of the page's first asset. It is 0 if the page is empty; then the asset of the
 // cursor and all before it count.
-func (req *request) behind(q AssetQuery, at pageRange, first int64) (bool, error) {
+func (req *request) behind(found *index.Set, at pageRange, first int64) (bool, error) {
 	// One asset on the other side of the page's beginning is enough, in the opposite order.
 	back := pageRange{ascending: !at.ascending, limit: 1}
 	switch {
@@ -128,7 +129,7 @@ func (req *request) behind(q AssetQuery, at pageRange, first int64) (bool, error
 	default:
 		back.after = at.before - 1
 	}
-	for _, err := range req.r.Assets(req.ctx, back.of(q)) {
+	for _, err := range req.assetsIn(found, back) {
 		return err == nil, err
 	}
 	return false, nil

@@ -6,12 +6,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Service holds the rules of the asset manager: who may see and change what, which requests are
-// valid, and which assets a search finds. The Store below it holds the rows. A Service is safe for
-// concurrent use, and several of them, in one process or in many, may share a Store.
+// valid, and which assets a search finds. It keeps its records in a storage.Store. A Service is safe for
+// concurrent use, and several of them, in one process or in many, may share a store.
 //
 // Its methods come in four groups:
 //
@@ -27,16 +28,18 @@ import (
 // A method that reads sees one consistent state of the library. An iterator such as AllAssets reads
 // one page at a time, each in a state of its own. A method that changes something does all of it or
 // nothing, except where its comment says that each asset has a status of its own. When it returns
-// without an error, the change is as durable as the Store can make it.
+// without an error, the change is as durable as the store can make it.
 //
 // Besides the errors that its comment names, every method of the first three groups returns
 // ErrInvalid if the caller has a malformed URN or the id of the library is malformed, ErrForbidden
 // if the caller does not belong to the network or has TagsOnly set, and ErrNotFound if the library
 // does not exist, unless the method is a change by a moderator, which creates the library. A method
-// also returns the error of the context when that is done, and the errors of the Store: ErrBusy,
-// ErrFull, ErrUnknown, and vitrine.ErrClosed if the Store was closed.
+// also returns the error of the context when that is done, and the errors of the store: ErrBusy,
+// ErrFull, ErrUnknown and ErrClosed.
 type Service struct {
-	store       Store
+	db          storage.Store
+	segments    *index.Cache
+	identified  atomic.Bool // the store has the identity that feeds need
 	now         func() time.Time
 	newID       func() string
 	vendor      string
@@ -67,10 +70,7 @@ type Options struct {
 
 // New returns a Service on a store. opts may be nil. The Service starts no goroutines and needs no
 // closing; whoever has opened the store closes it.
-func New(db storage.Store, opts *Options) *Service { return NewWith(NewRecords(db), opts) }
-
-// NewWith returns a Service on a Store of its own, as tests have it.
-func NewWith(store Store, opts *Options) *Service {
+func New(db storage.Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {
 		o = *opts
@@ -90,7 +90,7 @@ func NewWith(store Store, opts *Options) *Service {
 	}
 	return &Service{
 		keepChanges: o.KeepChanges,
-		store:       store, now: o.Now, newID: o.NewID, vendor: o.Vendor,
+		db:          db, segments: index.NewCache(segmentBytes), now: o.Now, newID: o.NewID, vendor: o.Vendor,
 		limits: o.Limits.withDefaults(), trees: map[Library]*knownTree{},
 	}
 }

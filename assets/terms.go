@@ -1,17 +1,17 @@
 package assets
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/internal/index"
 )
 
 // A term is an entry of the inverted index, which finds all assets that have it. An asset has terms
@@ -27,7 +27,7 @@ import (
 //	p5:color=red         it has the attribute color=red
 //	kcolor               it has an attribute with the key color
 //
-// Stores have these terms on disk. Who changes their form builds the indices anew; see rebuildIndex.
+// Stores have these terms on disk. Who changes their form builds the indices anew; see Rebuild.
 const (
 	kindWord      = 'w'
 	kindFolder    = 'f'
@@ -39,24 +39,39 @@ const (
 	kindKey       = 'k'
 )
 
-// A term has at most MaxTerm bytes. Folders, generators, tags and keys that are longer have a
-// digest in place of the value, and their kind as an upper-case letter; see term. Long words and
+// everyAsset is the term that all assets have.
+const everyAsset = ""
+
+// A term has at most index.MaxTerm bytes. Folders, generators, tags and keys that are longer have a
+// term from longTerm, with their kind as an upper-case letter. Long words and
 // attributes have terms of these kinds, since searches also ask for the beginning of a word, and
 // facets for the values of a key.
 const (
 	kindLongWord      = 'y' // the digest of a whole word
 	kindWordRest      = 'x' // a digest of the beginning of a word, and what follows in the word; see prefixTerms
-	kindLongAttribute = 'l' // a digest of the key, the beginning of the value, and a digest of both; see attributeTerm
+	kindLongAttribute = 'l' // a digest of the key, and what longTerm appends; see attributeTerm
 )
 
-// term returns the term of a value. A value that is too long is replaced by its digest. The kind is
-// an upper-case letter then, so the digest of one value is never taken for another value.
+// term returns the term of a value; see longTerm for one that is too long.
 func term(kind rune, value string) string {
-	if len(value) < MaxTerm {
+	if len(value) < index.MaxTerm {
 		return string(kind) + value
 	}
-	sum := sha256.Sum256([]byte(value))
-	return string(unicode.ToUpper(kind)) + base32.StdEncoding.EncodeToString(sum[:20])
+	return longTerm(longKind(kind), value, value)
+}
+
+// longKind is the kind of the terms of values that are too long, an upper-case letter.
+func longKind(kind rune) string { return string(unicode.ToUpper(kind)) }
+
+// longTerm returns a term for a value that is too long: the beginning of the value, by which a facet orders it, and a digest of text,
+// which tells it from all others.
+func longTerm(prefix, value, text string) string {
+	return prefix + cutAt(value, valueHead) + endOfHead + digest(text, valueDigest)
+}
+
+// longHead returns the beginning of the value that a term from longTerm has.
+func longHead(term, prefix string) string {
+	return term[len(prefix) : len(term)-valueDigest-len(endOfHead)]
 }
 
 // digestEncoding is base32 in lower case.
@@ -70,7 +85,7 @@ func digest(s string, size int) string {
 }
 
 // Sizes in the terms of long words and attributes. An attribute's term has all three, and must not
-// exceed MaxTerm.
+// exceed index.MaxTerm.
 const (
 	keyDigest   = 16  // characters of the digest of a key
 	valueDigest = 32  // characters of the digest of a word or of a key and a value
@@ -81,18 +96,16 @@ const (
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
 // hasAttribute returns the terms by which a search finds the assets with an attribute.
-func hasAttribute(a Attribute) AnyOf { return AnyOf{attributeTerm(a)} }
+func hasAttribute(a Attribute) []string { return []string{attributeTerm(a)} }
 
 // attributeTerm returns the term that is stored for an attribute: p5:color=red. If that is too
-// long, the term has a digest of the key, by which the facet of the key finds it; the beginning of
-// the value, by which the facet orders it; and a digest of key and value, which tells it from all
-// others.
+// long, the term is one from longTerm, with a digest of the key in front, by which the facet of the key finds it.
 func attributeTerm(a Attribute) string {
 	text := attributeKey(a.Key) + a.Value
-	if len(text) < MaxTerm {
+	if len(text) < index.MaxTerm {
 		return string(kindAttribute) + text
 	}
-	return longAttributeKey(a.Key) + cutAt(a.Value, valueHead) + endOfHead + digest(text, valueDigest)
+	return longTerm(longAttributeKey(a.Key), a.Value, text)
 }
 
 // attributeKey returns a prefix that the texts of all attributes with this key have, and those of
@@ -103,18 +116,13 @@ func attributeKey(key string) string { return fmt.Sprintf("%d:%s=", len(key), ke
 // longAttributeKey returns the prefix of the terms of all long attributes with this key.
 func longAttributeKey(key string) string { return string(kindLongAttribute) + digest(key, keyDigest) }
 
-// longAttributeHead returns the beginning of the value that the term of a long attribute has.
-func longAttributeHead(term string) string {
-	return term[1+keyDigest : len(term)-valueDigest-len(endOfHead)]
-}
-
 // hasKey returns prefixes by which a search finds the assets that have any attribute with this key:
 // those of its short terms and of its long terms.
-func hasKey(key string) AnyOf {
-	if text := attributeKey(key); len(text) < MaxTerm {
-		return AnyOf{string(kindAttribute) + text, longAttributeKey(key)}
+func hasKey(key string) []string {
+	if text := attributeKey(key); len(text) < index.MaxTerm {
+		return []string{string(kindAttribute) + text, longAttributeKey(key)}
 	}
-	return AnyOf{longAttributeKey(key)}
+	return []string{longAttributeKey(key)}
 }
 
 // endOfHead marks in a term where the beginning of a word or of an attribute's value ends. No word
@@ -123,7 +131,7 @@ const endOfHead = "\x01"
 
 // maxHead is the length in bytes of the longest part of a word that one term has, beside its kind
 // and the mark.
-const maxHead = MaxTerm - 1 - len(endOfHead)
+const maxHead = index.MaxTerm - 1 - len(endOfHead)
 
 // cutAt returns the beginning of s: as many whole characters as fit into size bytes.
 func cutAt(s string, size int) string {
@@ -138,13 +146,13 @@ func cutAt(s string, size int) string {
 
 // wordTerm returns the term of the assets that have the whole word.
 func wordTerm(w string) string {
-	if len(w) < MaxTerm {
+	if len(w) < index.MaxTerm {
 		return string(kindWord) + w
 	}
 	return string(kindLongWord) + digest(w, valueDigest)
 }
 
-// prefixTerm returns the prefix for AssetQuery.Prefixes that finds the assets with a word that
+// prefixTerm returns the prefix for Query.Prefixes of the index that finds the assets with a word that
 // begins with p. It is the kind and p itself if p fits into a term. A longer p is cut as
 // prefixTerms cuts words.
 func prefixTerm(p string) string {
@@ -191,7 +199,7 @@ func wordTerms(list []string) []string {
 	return terms
 }
 
-// folderTerms returns the terms of an asset that is in these folders.
+// folderTerms returns the terms of the folders that an asset is in, sorted.
 func folderTerms(folders []string) (terms []string) {
 	for _, id := range folders {
 		terms = append(terms, term(kindFolder, id))
@@ -199,16 +207,23 @@ func folderTerms(folders []string) (terms []string) {
 	if len(folders) == 0 {
 		terms = append(terms, notInAFolder)
 	}
+	slices.Sort(terms)
 	return terms
 }
 
-// indexOf returns the index entries of an asset with these parts, in these folders. text has the
-// terms of its text, which a draft has computed before the transaction, with this limit of words.
-func indexOf(p parts, folders []string, text []string, words int) Index {
-	// One term for each thing that a search may ask for. A term of a text may be there twice.
-	terms := slices.Clone(text)
-	terms = append(terms, folderTerms(folders)...)
-	terms = append(terms, term(kindGenerator, p.generator))
+// attributeTerms returns the terms of attributes, sorted and each once.
+func attributeTerms(attributes []Attribute) (terms []string) {
+	for _, a := range attributes {
+		terms = append(terms, attributeTerm(a), term(kindKey, a.Key))
+	}
+	slices.Sort(terms)
+	return slices.Compact(terms)
+}
+
+// allTerms returns the terms of an asset with these parts, in these folders, sorted and each once. text has the terms of its text, which
+// a draft has computed before the transaction. The first term is everyAsset.
+func allTerms(p parts, folders []string, text []string) []string {
+	terms := slices.Concat([]string{everyAsset, term(kindGenerator, p.generator)}, text, folderTerms(folders), attributeTerms(p.attributes))
 	for _, tag := range p.tags {
 		terms = append(terms, term(kindTag, tag))
 	}
@@ -218,13 +233,21 @@ func indexOf(p parts, folders []string, text []string, words int) Index {
 	if p.rights != nil {
 		terms = append(terms, integerTerm(kindRights, *p.rights))
 	}
-	for _, a := range p.attributes {
-		terms = append(terms, attributeTerm(a), term(kindKey, a.Key))
-	}
 	slices.Sort(terms)
-	attributes := slices.Clone(p.attributes)
-	slices.SortFunc(attributes, compareAttributes)
-	return Index{Terms: slices.Compact(terms), Attributes: attributes, Words: words}
+	return slices.Compact(terms)
+}
+
+// termsOf returns the terms that a stored asset has in the index. It returns an error if the body is malformed.
+func termsOf(r Record) ([]string, error) {
+	p, err := partsOf(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	text, err := searchable(p.content, r.words)
+	if err != nil {
+		return nil, err
+	}
+	return allTerms(p, r.Folders, text), nil
 }
 
 // searchable returns the terms of the texts of a content that SearchRequest.Query searches: the
@@ -247,25 +270,4 @@ func searchable(content []byte, limit int) ([]string, error) {
 		list = append(list, found[:min(limit, len(found))]...)
 	}
 	return wordTerms(unique(list)), nil
-}
-
-// IndexOf returns the index entries of a stored asset, as a Service with these limits passes them to
-// Tx.PutAsset. A zero limit is the default. IndexOf is for programs that write rows past a Service,
-// such as storage/archive. It returns an error if the body is malformed.
-func IndexOf(r Record, limits Limits) (Index, error) {
-	p, err := partsOf(r.Body)
-	if err != nil {
-		return Index{}, err
-	}
-	limit := limits.withDefaults().SearchedWords
-	text, err := searchable(p.content, limit)
-	if err != nil {
-		return Index{}, err
-	}
-	return indexOf(p, r.Folders, text, limit), nil
-}
-
-// compareAttributes is the order of Index.Attributes.
-func compareAttributes(a, b Attribute) int {
-	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
 }

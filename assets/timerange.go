@@ -51,7 +51,7 @@ func (req *request) lastAddedBefore(t time.Time) (int64, error) {
 		// If the first asset above the middle was added before t, the result is above the middle.
 		// There may be no such asset, since assets are removed.
 		next, nextAt := int64(0), int64(0)
-		for first, err := range req.r.Assets(req.ctx, AssetQuery{After: middle, Ascending: true, Limit: 1}) {
+		for first, err := range req.assetsIn(nil, pageRange{after: middle, ascending: true, limit: 1}) {
 			if err != nil {
 				return 0, err
 			}

@@ -2,13 +2,32 @@ package assets
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 )
+
+// FolderRecord is a stored folder. It names its parent and not its path, so moving a folder changes
+// one record. A deleted folder stays until it is purged, so that it can be restored.
+type FolderRecord struct {
+	ID          string       `json:"id"`                   // unique in the library
+	Parent      string       `json:"parent,omitzero"`      // id of the folder that it is in; "" = top level
+	Label       string       `json:"label"`                // any text without control characters; not unique
+	Inherit     bool         `json:"inherit,omitzero"`     // the permissions of the parent apply here too
+	Deleted     bool         `json:"deleted,omitzero"`     // the folder itself was deleted; folders below it are hidden with it and keep their own mark
+	Permissions []Permission `json:"permissions,omitzero"` // those of the folder itself, in the order in which they were granted
+}
+
+// Clone returns a copy that shares nothing with f.
+func (f FolderRecord) Clone() FolderRecord {
+	f.Permissions = slices.Clone(f.Permissions)
+	for i, p := range f.Permissions {
+		f.Permissions[i] = p.Clone()
+	}
+	return f
+}
 
 // tree holds all folders of a library as of one snapshot, deleted ones too, each linked with its
 // parent and its children. The store keeps folders as single rows, each with the id of its parent.
@@ -41,9 +60,6 @@ type node struct {
 func compareNodes(a, b *node) int {
 	return cmp.Or(strings.Compare(a.order, b.order), strings.Compare(a.ID, b.ID))
 }
-
-// readTree reads the folders of the library.
-func readTree(ctx context.Context, r Reader) (*tree, error) { return newTree(r.Folders(ctx)) }
 
 // newTree links folders to a tree. It returns an error if the parent of a folder does not exist or
 // a folder is below itself. Every walk from a node upwards therefore ends at the top level.

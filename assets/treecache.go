@@ -1,7 +1,5 @@
 package assets
 
-import "context"
-
 // knownTree is the tree of folders of a library, in the cache or on the way to it. Every request
 // needs the whole tree, since permissions are inherited along it. Reading and linking it anew would
 // cost more than most requests.
@@ -18,23 +16,19 @@ type knownTree struct {
 }
 
 // The trees that a Service caches have at most maxCached folders and permissions together, which are some 300 bytes
-// each. A small tree counts as one with minCached, so there are at most 256 trees.
-const (
-	maxCached = 1 << 19
-	minCached = maxCached / 256
-)
+// each. A small tree counts as one with a 256th of that, so there are at most 256 trees. Tests change it.
+var maxCached = 1 << 19
 
-// treeOf returns the tree of a library, of which the caller has read the number in the transaction
-// of r. Requests that need the same tree at the same time read it once: the first one reads it, and
+// treeOf returns the tree of a library. Requests that need the same tree at the same time read it once: the first one reads it, and
 // the others wait. Callers share the tree and do not change it.
 //
 // In an update nobody waits, and nobody is waited for: updates that share a transaction go on one after the other.
-func (s *Service) treeOf(ctx context.Context, lib Library, number int64, r Reader) (*tree, error) {
-	if _, updates := r.(Tx); updates {
+func (s *Service) treeOf(r *records) (*tree, error) {
+	if r.tx != nil {
 		s.mu.Lock()
-		known := s.trees[lib]
+		known := s.trees[r.lib]
 		s.mu.Unlock()
-		if known != nil && known.number == number {
+		if known != nil && known.number == r.state.Tree {
 			select {
 			case <-known.done:
 				if known.tree != nil {
@@ -43,17 +37,17 @@ func (s *Service) treeOf(ctx context.Context, lib Library, number int64, r Reade
 			default:
 			}
 		}
-		return readTree(ctx, r)
+		return newTree(r.folders)
 	}
 	for {
-		known, first := s.recall(lib, number)
+		known, first := s.recall(r.lib, r.state.Tree)
 		if first {
-			return s.fill(ctx, lib, known, r)
+			return s.fill(known, r)
 		}
 		select {
 		case <-known.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-r.ctx.Done():
+			return nil, r.ctx.Err()
 		}
 		if known.tree != nil { // nil = the first request has failed, maybe since its client has gone
 			return known.tree, nil
@@ -62,17 +56,17 @@ func (s *Service) treeOf(ctx context.Context, lib Library, number int64, r Reade
 }
 
 // fill reads a tree into the cache.
-func (s *Service) fill(ctx context.Context, lib Library, known *knownTree, r Reader) (*tree, error) {
+func (s *Service) fill(known *knownTree, r *records) (*tree, error) {
 	defer func() { // also if reading panics
 		if known.tree == nil {
-			s.forget(lib, known)
+			s.forget(r.lib, known)
 		}
 		close(known.done)
 	}()
-	t, err := readTree(ctx, r)
+	t, err := newTree(r.folders)
 	known.tree = t // nil with an error
 	if err == nil {
-		s.makeRoom(lib, known, len(t.nodes)+t.permissions)
+		s.makeRoom(r.lib, known, len(t.nodes)+t.permissions)
 	}
 	return t, err
 }
@@ -82,7 +76,7 @@ func (s *Service) fill(ctx context.Context, lib Library, known *knownTree, r Rea
 func (s *Service) makeRoom(lib Library, known *knownTree, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known.size = max(size, minCached)
+	known.size = max(size, maxCached/256)
 	all := 0
 	for _, k := range s.trees {
 		all += k.size
@@ -104,7 +98,7 @@ func (s *Service) recall(lib Library, number int64) (known *knownTree, first boo
 	if found && known.number == number {
 		return known, false
 	}
-	known = &knownTree{number: number, done: make(chan struct{}), size: minCached}
+	known = &knownTree{number: number, done: make(chan struct{}), size: maxCached / 256}
 	s.trees[lib] = known
 	return known, true
 }

@@ -2,10 +2,12 @@ package assets_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,13 +16,14 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // slowStore is a store whose steps take as long as a test says. It counts how often the folders are read.
 type slowStore struct {
-	assets.Store
-	snapshot, folders, count, update time.Duration
+	storage.Store
+	snapshot, folders, index, update time.Duration
 
 	reads   atomic.Int32
 	failing int32 // the number of reads of the folders that fail, the first ones
@@ -30,52 +33,53 @@ type slowStore struct {
 
 var errRead = errors.New("the folders cannot be read")
 
-func (s *slowStore) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
+func (s *slowStore) View(ctx context.Context, fn func(storage.Reader) error) error {
 	if err := pause(ctx, s.snapshot); err != nil {
 		return err
 	}
-	return s.Store.View(ctx, lib, func(r assets.Reader) error { return fn(slowReader{r, s}) })
+	return s.Store.View(ctx, func(r storage.Reader) error { return fn(slowReader{r, s}) })
 }
 
-func (s *slowStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+func (s *slowStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	if err := pause(ctx, s.update); err != nil {
 		return err
 	}
-	return s.Store.Update(ctx, lib, fn)
+	return s.Store.Update(ctx, space, o, fn)
 }
 
 type slowReader struct {
-	assets.Reader
+	storage.Reader
 	s *slowStore
 }
 
-func (r slowReader) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, error] {
-	return func(yield func(assets.FolderRecord, error) bool) {
-		read := r.s.reads.Add(1)
-		err := pause(ctx, r.s.folders)
-		if err == nil && read <= r.s.failing {
-			err = errRead
+func (r slowReader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
+	_, kind, _ := strings.Cut(ranges[0].From, " ")
+	return func(yield func(storage.Entry, error) bool) {
+		var err error
+		folders := strings.HasPrefix(kind, "folder/")
+		switch {
+		case folders:
+			read := r.s.reads.Add(1)
+			if err = pause(ctx, r.s.folders); err == nil && read <= r.s.failing {
+				err = errRead
+			}
+		case strings.HasPrefix(kind, "t/"):
+			err = pause(ctx, r.s.index)
 		}
 		if err != nil {
-			yield(assets.FolderRecord{}, err)
+			yield(storage.Entry{}, err)
 			return
 		}
-		for f, err := range r.Reader.Folders(ctx) {
-			if r.s.permissions != nil {
-				f.Permissions = r.s.permissions
+		for e, err := range r.Reader.Scan(ctx, ranges...) {
+			if folders && r.s.permissions != nil {
+				f := assets.FolderRecord{ID: "f", Permissions: r.s.permissions}
+				e.Value, _ = json.Marshal(f)
 			}
-			if !yield(f, err) {
+			if !yield(e, err) {
 				return
 			}
 		}
 	}
-}
-
-func (r slowReader) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
-	if err := pause(ctx, r.s.count); err != nil {
-		return 0, err
-	}
-	return r.Reader.Count(ctx, q)
 }
 
 // pause returns after d, or with the error of ctx when that is done before.
@@ -91,10 +95,14 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // onSlowStore returns a service that has cached nothing, on a library with a folder in a slow store.
 func onSlowStore(t *testing.T) (*assets.Service, *slowStore) {
-	store := assets.NewRecords(memory.New())
-	(&desk{t: t, Service: assets.NewWith(store, nil)}).folder("f", "", true)
+	store := memory.New()
+	(&desk{t: t, Service: assets.New(store, nil)}).folder("f", "", true)
 	slow := &slowStore{Store: store}
-	return assets.NewWith(slow, nil), slow
+	svc := assets.New(slow, nil)
+	if _, err := svc.Outbox(ctx, lib, assets.ChangesRequest{}); err != nil { // it has found out the identity of the store
+		t.Fatal(err)
+	}
+	return svc, slow
 }
 
 // await runs fn and returns how many seconds it took, and its error.
@@ -166,6 +174,7 @@ func TestTheFoldersAreReadOnceForAllWhoWait(t *testing.T) {
 
 // The folders that are kept in memory are bounded, however many libraries there are and however large they are.
 func TestTheFoldersThatAreKeptAreBounded(t *testing.T) {
+	assets.SmallTreeCache(t)
 	for _, c := range []struct {
 		libraries   int
 		permissions int   // of each of them
@@ -174,13 +183,13 @@ func TestTheFoldersThatAreKeptAreBounded(t *testing.T) {
 	}{
 		{256, 0, 255, 0, 0},
 		{300, 0, 299, 44, 299},
-		{2, 250_000, 1, 0, 0},
-		{3, 250_000, 2, 1, 2},
-		{1, 600_000, 0, 0, 0},
+		{2, 2_500, 1, 0, 0},
+		{3, 2_500, 2, 1, 2},
+		{1, 6_000, 0, 0, 0},
 	} {
-		memory := assets.NewRecords(memory.New())
-		store := &slowStore{Store: memory, permissions: slices.Repeat([]assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}, c.permissions)}
-		filling, svc := assets.NewWith(memory, nil), assets.NewWith(store, nil)
+		inMemory := memory.New()
+		store := &slowStore{Store: inMemory, permissions: slices.Repeat([]assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}, c.permissions)}
+		filling, svc := assets.New(inMemory, nil), assets.New(store, nil)
 		library := func(i int) assets.Library { return assets.Library{Network: lib.Network, ID: fmt.Sprint(i)} }
 		list := func(i int) {
 			if _, err := svc.ListFolders(ctx, member, library(i), assets.ListFoldersRequest{}); err != nil {
@@ -221,7 +230,7 @@ func TestReadingTheFoldersIsNoPartOfASearch(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			svc, store := onSlowStore(t)
-			store.snapshot, store.folders, store.count = c.snapshot, 10*time.Second, c.count
+			store.snapshot, store.folders, store.index = c.snapshot, 10*time.Second, c.count
 			seconds, err := await(func() error {
 				_, err := svc.Search(ctx, member, lib, assets.SearchRequest{Query: "x"})
 				return err

@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"github.com/vitrine-go/vitrine/internal/index"
 	"slices"
 	"strings"
 	"testing"
@@ -86,10 +87,10 @@ func FuzzWords(f *testing.F) {
 func TestLongWordsHaveDifferentTerms(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	one, two := wordTerm(long+"a"), wordTerm(long+"b")
-	if one == two || len(one) > MaxTerm {
+	if one == two || len(one) > index.MaxTerm {
 		t.Errorf("two long words make the terms %q and %q", one, two)
 	}
-	if at := wordTerm(strings.Repeat("x", MaxTerm-1)); len(at) != MaxTerm || at[0] != 'w' {
+	if at := wordTerm(strings.Repeat("x", index.MaxTerm-1)); len(at) != index.MaxTerm || at[0] != 'w' {
 		t.Errorf("a word that just fits makes the term %q", at)
 	}
 }
@@ -110,7 +111,7 @@ func TestPrefixesFindTheirWords(t *testing.T) {
 				}
 			}
 			for _, term := range terms {
-				if len(term) > MaxTerm || !utf8.ValidString(term) {
+				if len(term) > index.MaxTerm || !utf8.ValidString(term) {
 					t.Errorf("%d bytes of %s make the term %q", len(word), letters, term)
 				}
 			}

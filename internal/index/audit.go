@@ -13,6 +13,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
+// MaxTerm is how many bytes a term has at most.
+const MaxTerm = 256
+
 // Entry is what an index shall have of an ordinal: its terms, sorted and each once.
 type Entry struct {
 	Ordinal int64

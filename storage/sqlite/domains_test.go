@@ -4,14 +4,9 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
 func TestApps(t *testing.T) {
 	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return appsvc.NewRecords(openTest(t, nil)) })
-}
-
-func TestAssets(t *testing.T) {
-	storagetest.Assets(t, func(t *testing.T) assets.Store { return assets.NewRecords(openTest(t, nil)) })
 }

@@ -8,7 +8,7 @@
 // rule exists and which mistakes it finds. Each rule gets an empty store of its own, which is removed with t.Cleanup. The suites use the
 // store from several goroutines, but the function of a transaction never calls the store itself.
 //
-// The rules follow the comments of the interfaces appsvc.Store and assetstore.Store. What a query
+// The rules follow the comments of the interface appsvc.Store. What a query
 // means is defined there by Match and Compare, with which the suites compare the results of random queries.
 //
 // What a driver must do is elsewhere: storage/storage.go says it, and storage/storetest tests it.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -41,9 +40,8 @@ var errUnknown = errors.New("an error that no domain knows")
 
 // sentinels of the domains.
 var (
-	ofApps   = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
-	ofAssets = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
-	ofStore  = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
+	ofApps  = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
+	ofStore = [...]error{errUnknown, vitrine.ErrBusy, vitrine.ErrFull}
 )
 
 // arm begins to count anew.
@@ -67,7 +65,7 @@ func (g *gate) pass(of [3]error) error {
 // change puts the gate between the service of a world and its stores.
 func (g *gate) change(w *world, s *stores) {
 	g.w = w
-	s.apps, s.assets, s.reviews = appGate{g, s.apps}, assetGate{g, s.assets}, storeGate{s.reviews, g}
+	s.apps, s.assets, s.reviews = appGate{g, s.apps}, storeGate{s.assets, g}, storeGate{s.reviews, g}
 }
 
 // through makes one call.
@@ -268,102 +266,6 @@ func (g appWrites) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {
 
 func (g appWrites) RemoveEntries(ctx context.Context, before int64, limit int) error {
 	return through(g.gate, ofApps, func() error { return g.tx.RemoveEntries(ctx, before, limit) })
-}
-
-type assetGate struct {
-	*gate
-	below assets.Store
-}
-
-func (g assetGate) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
-	return through(g.gate, ofAssets, func() error {
-		return g.below.View(ctx, lib, func(r assets.Reader) error { return fn(assetReads{g.gate, r}) })
-	})
-}
-
-func (g assetGate) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
-	return update(g.gate, ofAssets, func(fn func(assets.Tx) error) error { return g.below.Update(ctx, lib, fn) },
-		func(tx assets.Tx) error { return fn(assetWrites{assetReads{g.gate, tx}, tx}) })
-}
-
-func (g assetGate) Libraries(ctx context.Context) iter.Seq2[assets.Library, error] {
-	return each(g.gate, ofAssets, g.below.Libraries(ctx))
-}
-
-func (g assetGate) Changed() <-chan struct{} { return g.below.Changed() }
-
-type assetReads struct {
-	*gate
-	r assets.Reader
-}
-
-func (g assetReads) State(ctx context.Context) (assets.State, error) {
-	return one(g.gate, ofAssets, func() (assets.State, error) { return g.r.State(ctx) })
-}
-
-func (g assetReads) Asset(ctx context.Context, ordinal int64) (assets.Record, error) {
-	return one(g.gate, ofAssets, func() (assets.Record, error) { return g.r.Asset(ctx, ordinal) })
-}
-
-func (g assetReads) AssetsFrom(ctx context.Context, origins []assets.Origin) iter.Seq2[assets.Record, error] {
-	return each(g.gate, ofAssets, g.r.AssetsFrom(ctx, origins))
-}
-
-func (g assetReads) CountTerms(ctx context.Context, q assets.AssetQuery, prefix string) iter.Seq2[assets.TermCount, error] {
-	return each(g.gate, ofAssets, g.r.CountTerms(ctx, q, prefix))
-}
-
-func (g assetReads) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
-	return each(g.gate, ofAssets, g.r.Assets(ctx, q))
-}
-
-func (g assetReads) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
-	return one(g.gate, ofAssets, func() (int64, error) { return g.r.Count(ctx, q) })
-}
-
-func (g assetReads) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, error] {
-	return each(g.gate, ofAssets, g.r.Folders(ctx))
-}
-
-func (g assetReads) Values(ctx context.Context, key string, seen []assets.AnyOf) iter.Seq2[string, error] {
-	return each(g.gate, ofAssets, g.r.Values(ctx, key, seen))
-}
-
-func (g assetReads) Feed(ctx context.Context) (assets.FeedState, error) {
-	return one(g.gate, ofAssets, func() (assets.FeedState, error) { return g.r.Feed(ctx) })
-}
-
-func (g assetReads) Entries(ctx context.Context, after assets.FeedPosition, limit int) iter.Seq2[assets.FeedEntry, error] {
-	return each(g.gate, ofAssets, g.r.Entries(ctx, after, limit))
-}
-
-type assetWrites struct {
-	assetReads
-	tx assets.Tx
-}
-
-func (g assetWrites) SetState(ctx context.Context, s assets.State) error {
-	return through(g.gate, ofAssets, func() error { return g.tx.SetState(ctx, s) })
-}
-
-func (g assetWrites) PutAsset(ctx context.Context, r assets.Record, x assets.Index) error {
-	return through(g.gate, ofAssets, func() error { return g.tx.PutAsset(ctx, r, x) })
-}
-
-func (g assetWrites) DeleteAsset(ctx context.Context, ordinal int64) error {
-	return through(g.gate, ofAssets, func() error { return g.tx.DeleteAsset(ctx, ordinal) })
-}
-
-func (g assetWrites) PutFolder(ctx context.Context, f assets.FolderRecord) error {
-	return through(g.gate, ofAssets, func() error { return g.tx.PutFolder(ctx, f) })
-}
-
-func (g assetWrites) AddEntry(ctx context.Context, e assets.FeedEntry) error {
-	return through(g.gate, ofAssets, func() error { return g.tx.AddEntry(ctx, e) })
-}
-
-func (g assetWrites) RemoveEntries(ctx context.Context, before int64, limit int) error {
-	return through(g.gate, ofAssets, func() error { return g.tx.RemoveEntries(ctx, before, limit) })
 }
 
 // storeGate is a gate in front of a store of keys and values.

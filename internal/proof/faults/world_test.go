@@ -54,7 +54,7 @@ type world struct {
 // stores are what the service of a world stands on.
 type stores struct {
 	apps    appsvc.Store
-	assets  assets.Store
+	assets  storage.Store
 	reviews storage.Store
 }
 
@@ -66,7 +66,7 @@ func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) 
 	}
 	w := &world{path: path, db: db}
 	w.clock.Store(1_700_000_000_000)
-	s := stores{appsvc.NewRecords(db), assets.NewRecords(db), db}
+	s := stores{appsvc.NewRecords(db), db, db}
 	if change != nil {
 		change(w, &s)
 	}
@@ -76,7 +76,7 @@ func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) 
 	w.handler, err = httpapi.New(httpapi.Config{
 		// Now and then a change also removes old entries of the feed, which would be a call more or less.
 		Apps:    appsvc.NewWith(s.apps, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
-		Assets:  assets.NewWith(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
+		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
 		Reviews: w.reviews,
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}}, nil

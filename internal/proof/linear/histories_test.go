@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -55,7 +55,7 @@ func TestHistories(t *testing.T) {
 	})
 	t.Run("shared", func(t *testing.T) { inProcess(t, count(inShared, 40), openShared) })
 	t.Run("library-memory", func(t *testing.T) {
-		inLibraries(t, count(inMemory, 60), []assets.Store{assets.NewRecords(memory.New())})
+		inLibraries(t, count(inMemory, 60), []storage.Store{memory.New()})
 	})
 	t.Run("library-sqlite", func(t *testing.T) { inLibraries(t, count(inSQLite, 30), libraries(openFile(t, nil))) })
 	t.Run("library-shared", func(t *testing.T) {
@@ -64,9 +64,9 @@ func TestHistories(t *testing.T) {
 }
 
 // libraries are the stores of assets of some openings.
-func libraries(opened []*sqlite.DB) (all []assets.Store) {
+func libraries(opened []*sqlite.DB) (all []storage.Store) {
 	for _, db := range opened {
-		all = append(all, assets.NewRecords(db))
+		all = append(all, db)
 	}
 	return all
 }

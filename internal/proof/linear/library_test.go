@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // libraryKind is what an operation on a library does.
@@ -187,19 +188,18 @@ func (o *libraryOp) see(a assets.Asset) error {
 	return nil
 }
 
-// slowLibrary is a Store of assets whose transactions take a moment now and then, and which refuses some updates after
-// their work is done.
-type slowLibrary struct{ assets.Store }
+// slowStore is a store whose transactions take a moment now and then, and which refuses some updates after their work is done.
+type slowStore struct{ storage.Store }
 
-func (s slowLibrary) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
+func (s slowStore) View(ctx context.Context, fn func(storage.Reader) error) error {
 	pause()
 	defer pause()
-	return s.Store.View(ctx, lib, fn)
+	return s.Store.View(ctx, fn)
 }
 
-func (s slowLibrary) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+func (s slowStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	pause()
-	return s.Store.Update(ctx, lib, func(tx assets.Tx) error {
+	return s.Store.Update(ctx, space, o, func(tx storage.Tx) error {
 		err := fn(tx)
 		pause()
 		if err == nil && rand.IntN(20) == 0 {
@@ -211,11 +211,11 @@ func (s slowLibrary) Update(ctx context.Context, lib assets.Library, fn func(ass
 
 // inLibraries makes histories of libraries on stores that hold the same data. Some run at the same time, so that updates of
 // several share a commit.
-func inLibraries(t *testing.T, histories int, stores []assets.Store) {
+func inLibraries(t *testing.T, histories int, stores []storage.Store) {
 	const together = 4
 	var services []*assets.Service
 	for _, s := range stores {
-		services = append(services, assets.NewWith(slowLibrary{s}, &assets.Options{Now: unsteady, Limits: assets.Limits{SearchTime: time.Minute}}))
+		services = append(services, assets.New(slowStore{s}, &assets.Options{Now: unsteady, Limits: assets.Limits{SearchTime: time.Minute}}))
 	}
 	var next, operations atomic.Int64
 	var wg sync.WaitGroup

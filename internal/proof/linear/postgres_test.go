@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 )
@@ -26,9 +26,9 @@ func TestHistoriesInPostgreSQL(t *testing.T) {
 
 func TestLibrariesInPostgreSQL(t *testing.T) {
 	cluster.Need(t)
-	var all []assets.Store
+	var all []storage.Store
 	for _, db := range openDatabase(t) {
-		all = append(all, assets.NewRecords(db))
+		all = append(all, db)
 	}
 	inLibraries(t, count(inPostgreSQL, 20), all)
 }
