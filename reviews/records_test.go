@@ -349,3 +349,14 @@ func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 		t.Errorf("one Get has returned %d bytes, and one record has %d", db.most, size)
 	}
 }
+
+// count returns how many records begin with a prefix.
+func (s *rows) count(ctx context.Context, prefix string) (n int, err error) {
+	for _, err := range s.r.Scan(ctx, storage.Prefix(prefix)) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
