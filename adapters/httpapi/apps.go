@@ -23,11 +23,11 @@ func (a appRoutes) table() []route {
 // appTable lists the endpoints of this file. A PATCH with the version test is safe to repeat, so it takes no idempotency key.
 func (a appRoutes) appTable() []route {
 	return []route{
-		{method: "GET", path: "/apps/", eitherSlash: true, status: 200, call: a.list, reserves: true,
+		{method: "GET", path: "/apps/", lenient: true, eitherSlash: true, status: 200, call: a.list, reserves: true,
 			query: []string{"sort", "usingComponent", "limit", "after"}},
 		{method: "POST", path: "/apps/", eitherSlash: true, status: 201, call: a.create,
 			body: jsonBody, idempotencyKey: true},
-		{method: "GET", path: "/apps/{id}", status: 200, call: a.latest, reserves: true,
+		{method: "GET", path: "/apps/{id}", lenient: true, status: 200, call: a.latest, reserves: true,
 			query: []string{"withDefaults"}},
 		{method: "PATCH", path: "/apps/{id}", status: 200, call: a.patch, reserves: true,
 			body: patchBody, admitBody: a.admitChange},

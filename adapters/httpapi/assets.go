@@ -14,32 +14,31 @@ import (
 type assetRoutes struct{ svc Assets }
 
 // table lists the endpoints of libraries: of assets, of folders, of attributes, explanations of rights, and the feed. Every
-// success is 200, also where something is created. search, folders and explain refuse unknown parameters: a misspelt filter
-// would find everything, and a misspelt user would be the caller.
+// success is 200, also where something is created.
 func (a assetRoutes) table() []route {
 	const lib = "/{network}/assetLibrary/{library}"
 	routes := []route{
-		{method: "GET", path: lib + "/assets", eitherSlash: true, status: 200, call: a.search, reserves: true, knownOnly: true,
+		{method: "GET", path: lib + "/assets", eitherSlash: true, status: 200, call: a.search, reserves: true,
 			query: []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "attribute", "from", "to", "facets",
 				"limit", "since", "until", "order"}},
 		{method: "POST", path: lib + "/assets", eitherSlash: true, status: 200, call: a.changeAssets,
 			body: jsonBody, admitBody: a.admitChange},
-		{method: "GET", path: lib + "/asset/{asset}", status: 200, call: a.asset},
-		{method: "GET", path: lib + "/folders", eitherSlash: true, status: 200, call: a.folders, reserves: true, knownOnly: true,
+		{method: "GET", path: lib + "/asset/{asset}", lenient: true, status: 200, call: a.asset},
+		{method: "GET", path: lib + "/folders", eitherSlash: true, status: 200, call: a.folders, reserves: true,
 			query: []string{"id", "path", "label", "deleted", "limit", "since", "until"}},
 		{method: "POST", path: lib + "/folders", eitherSlash: true, status: 200, call: a.changeFolders,
 			body: jsonBody, admitBody: a.admitChange},
-		{method: "GET", path: lib + "/folder/{folder}", status: 200, call: a.folder},
-		{method: "GET", path: lib + "/folder/{folder}/permissions", eitherSlash: true, status: 200, call: a.permissions},
+		{method: "GET", path: lib + "/folder/{folder}", lenient: true, status: 200, call: a.folder},
+		{method: "GET", path: lib + "/folder/{folder}/permissions", lenient: true, eitherSlash: true, status: 200, call: a.permissions},
 		{method: "POST", path: lib + "/folder/{folder}/permissions", eitherSlash: true, status: 200, call: a.changePermissions,
 			body: jsonBody, admitBody: a.admitPermissions},
 		{method: "POST", path: lib + "/folder/{folder}/assets", eitherSlash: true, status: 200, call: a.assign,
 			body: jsonBody, admitBody: a.admitAssign},
-		{method: "GET", path: lib + "/attributes", eitherSlash: true, status: 200, call: a.attributes, reserves: true,
+		{method: "GET", path: lib + "/attributes", lenient: true, eitherSlash: true, status: 200, call: a.attributes, reserves: true,
 			query: []string{"key"}},
 		{method: "POST", path: lib + "/attributes", eitherSlash: true, status: 200, call: a.changeAttributes,
 			body: jsonBody, admitBody: a.admitChange},
-		{method: "GET", path: lib + "/explain", status: 200, call: a.explain, knownOnly: true,
+		{method: "GET", path: lib + "/explain", status: 200, call: a.explain,
 			query: []string{"asset", "folder", "user", "role", "group"}},
 		{method: "GET", path: lib + "/changes", eitherSlash: true, status: 200, call: a.changes, reserves: true,
 			query: []string{"after", "limit"}},

@@ -7,8 +7,10 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine/internal/drain"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -93,7 +95,7 @@ func checkEncoding(header http.Header) error {
 }
 
 // readBody reads the body up to the limit. The buffer grows with what arrives and not to what Content-Length promises, so a
-// client that sends nothing holds at most 64 KiB. Each size is reserved in the memory budget before it is allocated. The
+// client that sends nothing holds at most notLarge bytes. Memory is taken before it is allocated. The
 // buffer has bytes.MinRead more than is expected, so that the read that finds the end of the body needs no larger one.
 // readBody returns a 413 for a body over the limit, a 400 for one that ends early or comes too slowly, and a 503 if there
 // is no memory for it.
@@ -104,43 +106,43 @@ func (c *call) readBody() error {
 		return tooLarge
 	}
 	in := http.MaxBytesReader(c.w, c.r.Body, limit)
-	body := []byte(nil)
-	for size := min(max(c.r.ContentLength, 0), 64<<10) + bytes.MinRead; ; size = min(2*size, limit+bytes.MinRead) {
-		if err := c.hold(int(size)); err != nil {
-			return err
+	c.left = clientPatience
+	control, mayBeLarge := http.NewResponseController(c.w), c.r.ContentLength < 0 || c.r.ContentLength > notLarge
+	if mayBeLarge {
+		_ = control.SetReadDeadline(time.Now().Add(c.left))
+	}
+	var body []byte
+	for size := min(max(c.r.ContentLength, 0), notLarge) + bytes.MinRead; ; size = min(2*size, limit+bytes.MinRead) {
+		if size > notLarge+bytes.MinRead {
+			if err := c.enlarge(workFactor*int(size), slotPatience); err != nil {
+				return err
+			}
 		}
 		body = append(make([]byte, 0, size), body...)
-		c.room.begin(false)
 		var err error
-		if body, err = c.fill(body, in); err == nil {
+		for err == nil && len(body) < cap(body) {
+			var n int
+			n, err = c.exchange(false, func() (int, error) { return in.Read(body[len(body):cap(body)]) })
+			body = body[:len(body)+n]
+		}
+		switch {
+		case err == nil:
 			continue
-		}
-		var over *http.MaxBytesError
-		switch cut := c.room.rest(); {
-		case errors.As(err, &over):
-			return tooLarge
-		case cut:
+		case err == io.EOF:
+			if mayBeLarge {
+				_ = control.SetReadDeadline(time.Time{})
+			}
+			c.body, c.drained, c.bodyEnded = body, true, true
+			return nil
+		case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
+			c.slow = true
 			return refuse(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
-		case err != io.EOF:
-			return refuse(http.StatusBadRequest, "the body did not arrive whole")
 		}
-		c.body, c.drained, c.bodyEnded = body, true, true
-		return nil
-	}
-}
-
-// fill reads until the buffer is full. Its error is that of the reader, io.EOF at the end of the body. Each read counts for
-// the pace of the client.
-func (c *call) fill(buffer []byte, in io.Reader) ([]byte, error) {
-	for len(buffer) < cap(buffer) {
-		n, err := in.Read(buffer[len(buffer):cap(buffer)])
-		buffer = buffer[:len(buffer)+n]
-		c.room.moved(n)
-		if err != nil {
-			return buffer, err
+		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			return tooLarge
 		}
+		return refuse(http.StatusBadRequest, "the body did not arrive whole")
 	}
-	return buffer, nil
 }
 
 // drainedBodies times Limits.Body is how many bytes are read of a body that is not used.
@@ -153,7 +155,7 @@ func (c *call) drain() (ended bool) {
 		return c.bodyEnded
 	}
 	most := drainedBodies * c.h.Limits.Body
-	if c.room.cut || c.overloaded() {
+	if c.slow || c.overloaded() {
 		most = 0
 	}
 	c.drained, c.bodyEnded = true, drain.Body(c.w, c.r, most)

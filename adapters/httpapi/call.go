@@ -50,12 +50,18 @@ type call struct {
 	written  int64     // bytes of the body that went out
 	begun    time.Time // only with an Observer
 
-	room    holder          // memory that is reserved for the body and the response
+	// What the request takes of what all share; see memory.go:
+	used  int           // bytes of memory, as far as they were counted
+	large *slot         // for them, if they are many
+	slot  *slot         // of an upload, an export or a stream
+	left  time.Duration // that the client may still take for its body or the response
+	slow  bool          // its body came too slowly
+
 	context context.Context // for calls into a domain that reserves memory, see ctx; nil if the route has none such
 }
 
 // maxKeptBuffer is the largest buffer that a call keeps for the next request, in bytes. A larger one is left to the garbage
-// collector: the memory budget counts buffers for as long as their request lasts, so none that is large may outlive it.
+// collector: slots count buffers for as long as their request lasts, so none that is large may outlive it.
 const maxKeptBuffer = 64 << 10
 
 // begin takes a call from the pool and sets the common headers of its response. They are set before anything can fail, so
@@ -65,7 +71,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if c == nil {
 		c = new(call)
 	}
-	*c = call{w: w, h: h, r: r, id: newRequestID(), out: c.out, room: holder{all: h.memory, w: w}}
+	*c = call{w: w, h: h, r: r, id: newRequestID(), out: c.out}
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}
@@ -114,7 +120,7 @@ func (c *call) logged(cause any) []any {
 }
 
 // address is where the request comes from, without the port. Behind a proxy it is the proxy, unless the server has set
-// RemoteAddr to the address of the client. It is also the name that memory is counted for where the caller has no name.
+// RemoteAddr to the address of the client. See counted, too.
 func (c *call) address() string {
 	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
 	if err != nil {

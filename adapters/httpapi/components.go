@@ -9,11 +9,11 @@ import (
 // reads them.
 func (a appRoutes) componentTable() []route {
 	return []route{
-		{method: "GET", path: "/components/", eitherSlash: true, status: 200, call: a.components, reserves: true,
+		{method: "GET", path: "/components/", lenient: true, eitherSlash: true, status: 200, call: a.components, reserves: true,
 			query: []string{"after"}},
 		{method: "POST", path: "/components/", eitherSlash: true, status: 201, call: a.createComponent,
 			body: jsonBody, admitBody: a.admitComponent, idempotencyKey: true},
-		{method: "GET", path: "/components/{name}", status: 200, call: a.component},
+		{method: "GET", path: "/components/{name}", lenient: true, status: 200, call: a.component},
 		{method: "DELETE", path: "/components/{name}", status: 204, call: a.deleteComponent,
 			idempotencyKey: true},
 		{method: "POST", path: "/components/{name}/check", status: 200, call: a.checkComponent, reserves: true,

@@ -102,15 +102,12 @@ func (c *call) choose() []byte {
 		}
 	}
 	if !zipped {
-		c.room.set(int64(cap(c.out)))
 		return c.out
 	}
-	c.room.set(int64(cap(c.out) + len(c.out)/compressedPart))
 	body := c.h.compression.compress(c.out)
 	if cap(c.out) > maxKeptBuffer {
 		c.out = nil
 	}
-	c.room.set(int64(cap(c.out) + cap(body)))
 	header["Content-Encoding"] = gzipCoding
 	return body
 }

@@ -82,7 +82,12 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
-	h := &handler{Config: c, refusals: &refusalLog{log: c.Log}, memory: newBudget(c.Limits.Memory), uploads: newUploads(c.Limits), exports: newExports(c.Limits), spool: reviews.NewSpool(c.Limits.Spool)}
+	h := &handler{Config: c, refusals: &refusalLog{log: c.Log}, spool: reviews.NewSpool(c.Limits.Spool)}
+	l := c.Limits
+	h.large = newLargeSlots(l.Memory)
+	h.uploads = newSlots("uploads", http.StatusTooManyRequests, l.Uploads, l.UploadsOfCaller, l.UploadsOfNetwork)
+	h.exports = newSlots("exports", http.StatusServiceUnavailable, l.Exports, l.ExportsOfCaller, 0)
+	h.streams = newSlots("event streams", http.StatusTooManyRequests, l.Streams, l.StreamsOfCaller, 0)
 	tables := h.tables()
 	h.router = newRouter(c.BasePath, tables)
 	base, root := c.addresses()

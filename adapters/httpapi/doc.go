@@ -59,9 +59,8 @@
 //
 // # Query parameters
 //
-// Operations that write refuse a query parameter that they do not know with 400. So do the searches of assets
-// and of folders, where a misspelt filter would find everything, and explain, where a misspelt user would be
-// the caller. Other reads ignore unknown parameters.
+// A query parameter that an endpoint does not know is 400: a misspelt filter would find everything, and a misspelt user would be
+// the caller. Only the reads that README.md marks, cors.html, openapi.json and /healthz ignore unknown parameters.
 //
 // # Idempotency keys
 //
@@ -89,32 +88,23 @@
 //
 // # Limits
 //
-// Memory: the bodies being read and the responses being written may take [Limits.Memory] together, 256 MiB. A body counts
-// four times while it is worked on, and buffers for compression count too. Requests of up to 16 KiB are counted and never
-// wait while less than an eighth is in use. A request for which there is not enough memory within a second is answered
-// with 503 and Retry-After, before it has changed anything. An eighth is reserved for requests of up to 64 KiB, and no
-// caller may use more than another eighth, unless a single request needs it.
+// What many requests share is bounded by slots: so many in all, and so many of a caller. A caller is known by its URN; a delivery
+// token stands in public pages, so its requests are counted for the address of the client, and those of IPv6 for its network of 64 bits. A
+// request that finds no slot within a second is refused with Retry-After, before it has changed anything. While it waits, the slowest
+// request that stands in its way is cut off, if the server has waited for its client for more than ten seconds and the client
+// has moved less than 64 KiB/s. Only the time in which the server waits for the client counts.
 //
-// Slow clients: a client is measured only while the server waits for it, by the bytes that the operating system takes or
-// gives, and only if its request is larger than 16 KiB. A client that has moved no byte for 20 seconds is disconnected.
-// While other requests wait for memory, clients that moved less than 4 KiB/s within the last 10 seconds are disconnected
-// too. If that is not enough, the oldest requests follow whose clients the server has waited for during 30 seconds and
-// that moved less than 256 KiB/s on average.
+//   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of memory:
+//     [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A body counts four times.
+//   - Uploads of reviews: 32, 8 for a network and 4 of a caller, else 429 ([Limits.Uploads] and the two after it). An upload that pauses for
+//     [Limits.Pause], 30 seconds, is ended. One that is ended or cut off is answered with 200, the report of what was imported, and
+//     "Connection: close". Temporary files of all uploads take at most [Limits.Spool], 1 GiB; an upload that finds no room for its own is
+//     answered with 503. Reviews of more than 1 MiB are stored by two uploads at a time ([Limits.LargeReviews]); the others wait for that.
+//   - Exports of reviews, since each holds a snapshot of the store: 8, and 4 of a caller, else 503 ([Limits.Exports] and [Limits.ExportsOfCaller]).
+//   - Event streams: 2,000, and 16 of a caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
 //
-// Uploads of reviews have slots instead: 32 at a time, 8 for a network and 4 of a caller, else 429 with
-// Retry-After ([Limits.Uploads] and the two after it). When all are taken, the slowest below 64 KiB/s is
-// ended for a new one. An upload that gives less than 1 KiB/s over [Limits.Pause], 30 seconds, is ended too.
-// Only the time in which the server waits for the client counts. An upload that is ended is answered with
-// 200, the report of what was imported, and "Connection: close". Temporary files of all uploads take at most
-// [Limits.Spool], 1 GiB; an upload that finds no room for its own is answered with 503. Reviews of more than
-// 1 MiB are stored by two uploads at a time ([Limits.LargeReviews]); the others wait for that, and never for a
-// slow client.
-//
-// Exports of reviews have slots, too, since each holds a snapshot of the store: 8 at a time and 4 of a caller, else
-// 429 ([Limits.Exports] and [Limits.ExportsOfCaller]). A client that leaves a piece of an export unread for Limits.Pause, or
-// falls behind 64 KiB/s by more than Limits.Pause, is disconnected. Only the time in which the server waits for the client counts.
-//
-// At most 2,000 event streams are open, and 16 of one caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
+// Slow clients: a body and a response above 64 KiB may take a minute, and a second more for each 64 KiB, and a page of an event stream
+// 30 seconds in place of the minute. Smaller ones are bounded by the timeouts of the server.
 //
 // The process needs more memory than Limits.Memory: what the store keeps, what the garbage collector has
 // not freed yet, 1 to 20 MiB for each upload, about 60 MiB for each that stores a large review, and 16 bytes for
@@ -133,8 +123,7 @@
 // group and user of a permission, which responses have as null too, and values inside content.
 //
 // An empty usingComponent, or an empty name in after, counts as not given. An empty before or an empty cursor is 400. A
-// parameter that the endpoint knows is 400 if it cannot be decoded, or if it is given twice and is no list. A parameter
-// that cannot be decoded and that the endpoint does not know is 400 on writes and ignored by reads. A version that is not
+// parameter that the endpoint knows is 400 if it cannot be decoded, or if it is given twice and is no list. A version that is not
 // a decimal number is 404, in a path and in a body. A body sent with DELETE is ignored. The list of tags and the list of
 // components take after, the last name of the page before; the list of tags takes limit too.
 //

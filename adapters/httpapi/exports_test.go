@@ -68,11 +68,11 @@ func TestExportsHaveSlots(t *testing.T) {
 		}
 		export("1")
 		export("1")
-		if headers := want("1", "GET", exportPath, "", 429, "2 exports of this caller"); headers.Get("Retry-After") == "" {
+		if headers := want("1", "GET", exportPath, "", 503, "2 exports of this caller"); headers.Get("Retry-After") == "" {
 			t.Error("a refused export is not told when to come again")
 		}
 		export("2")
-		want("3", "GET", exportPath, "", 429, "3 exports are under way")
+		want("3", "GET", exportPath, "", 503, "3 exports are under way")
 		if load, _ := httpapi.LoadOf(h); load.Exports != 3 {
 			t.Errorf("%d exports are under way, want 3", load.Exports)
 		}
@@ -124,18 +124,18 @@ func (s *slowReader) Write(p []byte) (int, error) {
 	return s.ResponseRecorder.Write(p)
 }
 
-// TestAClientPaysForItsOwnTimeAlone exports 9 bytes, for which a client has little more than Limits.Pause.
+// TestAClientPaysForItsOwnTimeAlone exports 9 bytes, for which a client has little more than a minute.
 func TestAClientPaysForItsOwnTimeAlone(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		store, client time.Duration // the pauses after each piece
 		whole         bool
 	}{
-		{"a store that works for long", 40 * time.Second, 0, true},
-		{"both take some time", 40 * time.Second, 9 * time.Second, true},
-		{"a client that takes long for each piece", 0, 31 * time.Second, false},
-		{"a client that takes long for all", 0, 11 * time.Second, false},
-		{"a client that takes long for all, of a store that does too", 40 * time.Second, 11 * time.Second, false},
+		{"a store that works for long", 80 * time.Second, 0, true},
+		{"both take some time", 80 * time.Second, 19 * time.Second, true},
+		{"a client that takes long for each piece", 0, 61 * time.Second, false},
+		{"a client that takes long for all", 0, 21 * time.Second, false},
+		{"a client that takes long for all, of a store that does too", 80 * time.Second, 21 * time.Second, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

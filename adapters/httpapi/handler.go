@@ -1,18 +1,15 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 	"runtime/debug"
 	"sync"
-	"time"
 
-	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // handler answers every request. Its methods stand in the order in which a request passes them. Its fields do not change
-// after New. What requests share and change, such as the memory budget, is behind pointers and pools with locks of their own.
+// after New. What requests share and change, such as the slots, is behind pointers and pools with locks of their own.
 //
 // A request goes through these functions, each in the file that has its rules:
 //
@@ -23,11 +20,11 @@ import (
 //	checkOrigin    refuses a write that another site may have made up      authenticate.go
 //	admit          judges the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, idempotencykey.go, query.go
-//	work           reserves memory and calls the endpoint                  memory.go, memorybudget.go
+//	work           reserves memory and calls the endpoint                  memory.go, slots.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
 //	send           compresses and writes the response                      compress.go, response.go
-//	end            returns the memory and tells the Observer               observer.go
+//	end            gives the slots back and tells the Observer             observer.go
 type handler struct {
 	Config
 	router      *router
@@ -38,10 +35,8 @@ type handler struct {
 	crossOrigin http.CrossOriginProtection // its zero value trusts no other origin
 
 	// What requests share, and wait for or are refused by:
-	memory  *budget        // for bodies and responses
-	uploads *uploads       // the slots of imports
-	exports *exports       // the slots of exports
-	spool   *reviews.Spool // room for the temporary files of uploads
+	large, uploads, exports, streams *slots
+	spool                            *reviews.Spool // room for the temporary files of uploads
 
 	calls sync.Pool // of *call
 }
@@ -89,7 +84,6 @@ func (h *handler) serve(c *call) error {
 			return err
 		}
 	}
-	c.room.caller = c.holderName()
 	rt, err := c.endpoint()
 	if err != nil {
 		return err
@@ -115,53 +109,14 @@ func (h *handler) serve(c *call) error {
 	return c.work()
 }
 
-// work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called again
-// when twice the memory that it asked for is free, until the time for waiting is over; then the response is 503.
-//
-// An endpoint cannot wait where it finds out that it needs more, since it may hold a snapshot of the store there. It asks
-// for memory piece by piece and does not know how much will follow, so twice as much is taken for the next call, but not
-// more than the share of one caller unless the request needs it.
-func (c *call) work() error {
-	base := c.workBytes()
-	if err := c.hold(int(base)); err != nil {
-		return err
-	}
-	if c.route.reserves {
-		c.context = memlimit.With(c.r.Context(), func(n int) bool { return c.room.plan(int64(n)) })
-	}
-	patience, begun := c.h.memory.patience, time.Time{}
-	for {
-		// Each call plans its memory anew, out of the bytes that take has added after the call before.
-		c.room.planned = base
-		c.status = c.route.status
-		err := c.route.call(c)
-		if err == nil {
-			err = c.countResponse()
-		}
-		if !errors.Is(err, memlimit.ErrExceeded) {
-			return err
-		}
-		if begun.IsZero() {
-			begun = time.Now()
-		}
-		for _, name := range []string{"Etag", "Link", "Location", "Vary"} { // the next call may set others
-			delete(c.header(), name)
-		}
-		c.room.set(base)
-		wanted := c.room.wanted
-		if !c.room.take(c.ctx(), max(wanted, min(2*wanted, c.h.memory.share())), patience-time.Since(begun)) {
-			return errNoRoom
-		}
-	}
-}
-
-// end ends a request: it returns the memory, tells the Observer, and gives the call back to the pool. It answers a panic
+// end ends a request: it gives its slots back, tells the Observer, and gives the call back to the pool. It answers a panic
 // with 500 and keeps it from ending the process. A panic with http.ErrAbortHandler is a wish to drop the connection. Once a
 // response has begun, the connection is dropped after any panic, so that the client does not take a part for the whole.
 func (h *handler) end(c *call) {
 	defer h.recycle(c)
 	defer h.observe(c)
-	defer c.room.release()
+	defer c.slot.leave()
+	defer c.large.leave()
 	cause := recover()
 	if cause == nil {
 		return

@@ -6,22 +6,21 @@ import (
 )
 
 // Limits bound the size and the number of requests that are handled at the same time. Zero means the default, which is the
-// number in the comment of the field. A limit cannot be switched off, and New refuses a negative one. A request beyond Body is answered with 413, beyond
-// Token with 401, beyond Memory and Spool with 503, and beyond a number of uploads, exports or streams with 429. LimitsOf
+// number in the comment of the field. A limit cannot be switched off, and New refuses a negative one. A request beyond Body
+// is answered with 413, beyond Token with 401, beyond Memory, Exports and Spool with 503, and beyond Uploads or Streams with 429. LimitsOf
 // returns the limits that a handler has.
 type Limits struct {
 	Body  int64 // bytes of a JSON body; 4 MiB
 	Token int   // bytes of a token that RequestToken finds; 16 KiB
-	// Memory is how many bytes the bodies being read and the responses being written may take together; 256 MiB. The
-	// process needs more than that: see the package's comment.
+	// Memory is how many bytes the requests whose body, response or work needs more than 64 KiB may take together; 256 MiB. They are
+	// counted in slots of 1 MiB, of which a caller has an eighth. The process needs more than that: see the package's comment.
 	Memory int64
 
 	// Uploads of reviews have no limit of size or time. These fields bound how many there are at a time.
 	Uploads          int // in all; 32
 	UploadsOfNetwork int // for one network; 8
 	UploadsOfCaller  int // 4
-	// Pause is the period over which an upload must send at least 1 KiB/s on average; 30 seconds. A client that reads an
-	// export must take each piece of it within Pause, and must not fall behind 64 KiB/s by more than Pause.
+	// Pause is how long an upload may pause; 30 seconds.
 	Pause time.Duration
 	// Event streams of changes stay open. These fields bound how many there are at a time.
 	Streams         int // in all; 2,000

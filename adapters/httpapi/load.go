@@ -5,7 +5,7 @@ import "net/http"
 // Load is how much of the limits of a handler is in use at a moment. The four figures are read one after the other, so they
 // may belong to slightly different moments. Streams.Count has the number of event streams.
 type Load struct {
-	Memory  int64 // bytes of bodies being read and responses being written, of Limits.Memory
+	Memory  int64 // bytes that large requests have taken, of Limits.Memory
 	Uploads int   // imports of reviews under way, of Limits.Uploads
 	Exports int   // exports of reviews under way, of Limits.Exports
 	Spool   int64 // bytes of the temporary files of uploads, of Limits.Spool
@@ -17,7 +17,7 @@ func LoadOf(h http.Handler) (load Load, ok bool) {
 	if !ok {
 		return Load{}, false
 	}
-	return Load{Memory: own.memory.used.Load(), Uploads: own.uploads.count(), Exports: own.exports.count(), Spool: own.spool.Used()}, true
+	return Load{Memory: int64(own.large.inUse()) * slotBytes, Uploads: own.uploads.inUse(), Exports: own.exports.inUse(), Spool: own.spool.Used()}, true
 }
 
 // LimitsOf returns the limits of a handler of New as they are in force, with the defaults in place of zeros. ok is false for
@@ -28,18 +28,4 @@ func LimitsOf(h http.Handler) (limits Limits, ok bool) {
 		return Limits{}, false
 	}
 	return own.Limits, true
-}
-
-// count is how many uploads are under way.
-func (a *uploads) count() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.active)
-}
-
-// count is how many exports are under way.
-func (e *exports) count() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.all
 }

@@ -1,47 +1,69 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// This file reserves memory for the parts of a request: its body, the work of the endpoint and the response. The budget that
-// all requests share is in memorybudget.go, and what slow clients may hold of it in slowclients.go.
-//
-// A request asks for memory before it allocates, with hold or expect, or through the context that (*call).work gives to
-// its domain. Responses that are made without expect are counted by countResponse before they are sent. Afterwards
-// (*call).choose corrects the number to what the buffers really take. end returns everything.
+// The memory of bodies and responses is bounded by slots. A request whose body, work and response take up to notLarge bytes needs none.
+// Any other takes a slot for each slotBytes, but never more than a quarter of all slots, so that one that needs more is carried out, too.
+// It takes them before it uses the memory: with enlarge, or, where that must not wait, with reserve.
+const (
+	notLarge      = 64 << 10
+	slotBytes     = 1 << 20
+	defaultMemory = 256 << 20
 
-// errNoRoom is the response to a request for which not enough memory became free in time.
-var errNoRoom = &refusal{status: http.StatusServiceUnavailable, text: "too many large requests are under way: there is no memory for this one at the moment, try again"}
+	// workFactor times the size of its body is what a request takes while the endpoint works on it: for the bytes as they were
+	// sent, for what they decode to, and for what is stored.
+	workFactor = 4
+)
 
-// workFactor times the size of its body is counted for a request while the endpoint works on it: for the bytes as they were
-// sent, for what they decode to, and for what is stored.
-const workFactor = 4
-
-// holderName returns the name that the memory of a request is counted for: the URN of the caller, or the address of a
-// client that is not authenticated or has a delivery token. A delivery token stands in public pages: counted by its URN, all
-// visitors of such a page together would have the share of one caller.
-func (c *call) holderName() string {
-	if c.by.URN != "" && !c.by.TagsOnly {
-		return c.by.URN
-	}
-	return c.address()
+// newLargeSlots returns the slots of requests that need more than notLarge bytes, of which a caller has an eighth.
+func newLargeSlots(memory int64) *slots {
+	n := int(max(memory/slotBytes, 1))
+	return newSlots("large requests", http.StatusServiceUnavailable, n, max(n/8, 1), 0)
 }
 
-// hold reserves memory until the request has n bytes in all. It waits for them if need be, and returns errNoRoom if they
-// do not become free in time or the client goes away.
-func (c *call) hold(n int) error {
-	if !c.room.take(c.ctx(), int64(n), c.h.memory.patience) {
+// errNoRoom is the response to a request for which no slot became free in time.
+var errNoRoom = &refusal{status: http.StatusServiceUnavailable, text: "too many large requests are under way: there is no memory for this one at the moment, try again"}
+
+// slotsFor returns how many slots a request of so many bytes takes.
+func (s *slots) slotsFor(bytes int) int {
+	return max(1, min((bytes+slotBytes-1)/slotBytes, s.total/4))
+}
+
+// largeSlot returns the slot for the memory of the request, which has none until it is large.
+func (c *call) largeSlot() *slot {
+	if c.large == nil {
+		c.large = c.h.large.newSlot(c, "")
+	}
+	return c.large
+}
+
+// enlarge takes slots for so many bytes in all. It waits for them if need be, and returns errNoRoom if they do not become free in time.
+func (c *call) enlarge(bytes int, patience time.Duration) error {
+	if bytes > notLarge && c.largeSlot().enter(c.r.Context(), c.h.large.slotsFor(bytes), patience) != nil {
 		return errNoRoom
 	}
 	return nil
 }
 
-// expect reserves memory for a response of about size bytes, as reserveResponse does, and makes room for it in out. If there
-// is not enough, it returns memlimit.ErrExceeded, upon which work waits and calls the endpoint again.
+// reserve counts n more bytes, and reports whether the request may have them. It does not wait, since its callers may hold a snapshot of
+// the store; work waits and calls the endpoint again.
+func (c *call) reserve(n int) bool {
+	c.used += n
+	if c.used <= notLarge {
+		return true
+	}
+	_, err := c.largeSlot().tryEnter(c.h.large.slotsFor(c.used), false)
+	return err == nil
+}
+
+// expect reserves memory for a response of about size bytes and makes room for it in out.
 func (c *call) expect(size int) error {
 	if err := c.reserveResponse(size); err != nil {
 		return err
@@ -50,28 +72,71 @@ func (c *call) expect(size int) error {
 	return nil
 }
 
-// countResponse is expect for the response that the endpoint has put into out, as far as that was not done before. If there is not
-// enough memory, it drops the response. So no response to a read, whatever its endpoint, is kept for a slow client without room
-// for it. Responses to writes are sent in any case. Patch, PutTag and Restore reserve memory before they write; other responses to
-// writes are counted by choose, once they exist.
-func (c *call) countResponse() error {
-	err := c.reserveResponse(len(c.out))
-	if err != nil {
-		c.out = nil
-	}
-	return err
-}
-
-// reserveResponse reserves memory for a response of this size in bytes, less what is reserved for the request already. It
-// returns memlimit.ErrExceeded if there is not enough. Nothing is reserved for a response of up to maxKeptBuffer, nor for the
-// response to a write, which is sent even if no memory is left, since the write is done.
+// reserveResponse reserves memory for a response of this size, as far as the endpoint has not reserved as much for its work. It returns
+// memlimit.ErrExceeded if there is not enough. The response to a write is sent even so, since the write is done.
 func (c *call) reserveResponse(size int) error {
-	more := c.workBytes() + int64(size) - c.room.planned
-	if size > maxKeptBuffer && more > 0 && !c.route.writes() && !c.room.plan(more) {
+	if more := workFactor*len(c.body) + size - c.used; size > notLarge && more > 0 && !c.reserve(more) && !c.route.writes() {
 		return memlimit.ErrExceeded
 	}
 	return nil
 }
 
-// workBytes is the memory that is counted for a request while the endpoint works on it, without the response.
-func (c *call) workBytes() int64 { return int64(workFactor * len(c.body)) }
+// work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called again
+// when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is 503.
+func (c *call) work() error {
+	if c.route.reserves {
+		c.context = memlimit.With(c.r.Context(), c.reserve)
+	}
+	var begun time.Time
+	for {
+		c.used, c.status = workFactor*len(c.body), c.route.status
+		err := c.route.call(c)
+		if err == nil {
+			err = c.reserveResponse(len(c.out))
+		}
+		if !errors.Is(err, memlimit.ErrExceeded) {
+			return err
+		}
+		if begun.IsZero() {
+			begun = time.Now()
+		}
+		for _, name := range []string{"Etag", "Link", "Location", "Vary"} { // the next call may set others
+			delete(c.header(), name)
+		}
+		c.out = nil
+		if err := c.enlarge(2*c.used, slotPatience-time.Since(begun)); err != nil {
+			return err
+		}
+	}
+}
+
+// A client may take clientPatience for a large body or response, and a second more for each clientRate bytes. Small ones are bounded by the
+// timeouts of the server alone.
+const (
+	clientPatience = time.Minute
+	clientRate     = 64 << 10
+)
+
+// exchange calls fn, which sends to the client or reads from it, for as long as the client may still take. With a slot that is the
+// time left, in which what the client moves is a gain; it returns errCut if others wait and the client is too slow for them.
+func (c *call) exchange(writing bool, fn func() (int, error)) (n int, err error) {
+	held := [...]*slot{c.large, c.slot}
+	begun := time.Now()
+	for _, x := range held {
+		if x != nil && x.count > 0 {
+			if err := x.begin(writing, begun.Add(c.left)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	n, err = fn()
+	c.left += time.Duration(n)*time.Second/clientRate - time.Since(begun)
+	for _, x := range held {
+		if x != nil && x.count > 0 {
+			if cut := x.end(n); cut != nil && err == nil {
+				err = cut
+			}
+		}
+	}
+	return n, err
+}

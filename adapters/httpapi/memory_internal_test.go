@@ -14,7 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// crowd is a server over one app with versions that make a page of some MiB, and a small budget.
+// crowd is a server over one app with versions that make a page of some MiB, and with few slots for large requests: 16, and 2 a caller.
 type crowd struct {
 	*handler
 	t   *testing.T
@@ -22,10 +22,10 @@ type crowd struct {
 	id  string
 }
 
-func newCrowd(t *testing.T, bytes int64) *crowd {
+func newCrowd(t *testing.T) *crowd {
 	network := "urn:vitrine:example.test"
 	apps := appsvc.New(memory.New(), nil)
-	h, err := New(Config{Apps: apps, Limits: Limits{Memory: bytes}, Authenticate: func(r *http.Request) (Principal, error) {
+	h, err := New(Config{Apps: apps, Limits: Limits{Memory: 16 * slotBytes}, Authenticate: func(r *http.Request) (Principal, error) {
 		token, err := RequestToken(r)
 		return Principal{Caller: vitrine.Caller{URN: network + ":user=" + token, Moderates: []string{network}, Components: token == "editor"}}, err
 	}})
@@ -33,7 +33,6 @@ func newCrowd(t *testing.T, bytes int64) *crowd {
 		t.Fatal(err)
 	}
 	c := &crowd{handler: h.(*handler), t: t}
-	c.memory.patience = 100 * time.Millisecond
 	c.srv = httptest.NewServer(h)
 	t.Cleanup(c.srv.Close)
 	c.do("editor", "POST", "/components/", `{"name":"n","version":"1","main":"https://example.test/x.js","configSchema":{}}`, 201)
@@ -63,6 +62,16 @@ func (c *crowd) do(user, method, path, body string, want int) string {
 	return w.Body.String()
 }
 
+// take takes slots for a caller, until the function that it returns is called.
+func (c *crowd) take(user string, count int) (leave func()) {
+	c.t.Helper()
+	x := &slot{all: c.large, caller: "urn:vitrine:example.test:user=" + user, control: http.NewResponseController(httptest.NewRecorder())}
+	if _, err := x.tryEnter(count, false); err != nil {
+		c.t.Fatal(err)
+	}
+	return x.leave
+}
+
 // unread asks for a path over a connection and reads nothing.
 func (c *crowd) unread(user, path string) net.Conn {
 	c.t.Helper()
@@ -86,54 +95,49 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestAnswersThatAreNotReadTakeBoundedMemory sends requests for long responses and reads none of them. Their callers get no
-// more memory than their share, other callers are answered, and in the end all memory is returned.
-func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
+// TestLargeRequestsHaveSlots: a caller without a free slot gets no large response, and small ones as always; another caller gets both.
+// In the end all slots are free, also when responses were not read.
+func TestLargeRequestsHaveSlots(t *testing.T) {
 	t.Parallel()
-	const most = 64 << 20 // whose eighth has room for one long answer that a connection's buffers do not take
-	c := newCrowd(t, most)
+	c := newCrowd(t)
 	long := "/apps/" + c.id + "/versions/?limit=500"
-	// A page of 2 MiB fits into the buffers of a connection, so that one whole share is taken by hand.
-	taken := holder{all: c.memory, w: httptest.NewRecorder(), caller: "urn:vitrine:example.test:user=mallory"}
-	if !taken.take(t.Context(), most/8, time.Second) {
-		t.Fatal("there is no room")
-	}
+	leave := c.take("mallory", 2)
 	c.do("mallory", "GET", long, "", 503)
 	c.do("mallory", "GET", "/apps/"+c.id, "", 503)
+	c.do("mallory", "POST", "/components/", `{"description":"`+strings.Repeat("long ", 20<<10)+`"}`, 403)
+	c.do("mallory", "POST", "/apps/", `{"title":"`+strings.Repeat("long ", 20<<10)+`"}`, 503)
 	c.do("mallory", "GET", "/apps/?limit=0", "", 400)
 	c.do("alice", "GET", long, "", 200)
-	taken.release()
+	leave()
 	c.do("mallory", "GET", long, "", 200)
 	for range 8 {
 		defer c.unread("mallory", long).Close()
 	}
-	until(t, "all is given back", func() bool { return c.memory.used.Load() == 0 })
+	until(t, "all slots are free", func() bool { return c.large.inUse() == 0 })
 }
 
-// TestAPatchThatFindsNoRoomChangesNothing patches while the caller's share has no memory left: the patch is 503 and stores
-// nothing, and succeeds when the memory is free.
+// TestAPatchThatFindsNoRoomChangesNothing patches while the caller has no slot left: the patch is 503 and stores
+// nothing, and succeeds when there are slots again.
 func TestAPatchThatFindsNoRoomChangesNothing(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(t, 8<<20)
-	taken := holder{all: c.memory, w: httptest.NewRecorder(), caller: "urn:vitrine:example.test:user=mallory"}
-	taken.take(t.Context(), 900<<10, time.Second)
+	c := newCrowd(t)
+	leave := c.take("mallory", 2)
 	patch := `[{"op":"test","path":"/apps/0/version","value":"10"},{"op":"replace","path":"/apps/0/title","value":"new"}]`
 	c.do("mallory", "PATCH", "/apps/"+c.id, patch, 503)
 	if got := c.do("alice", "GET", "/apps/"+c.id, "", 200); !strings.Contains(got, `"version":"10"`) {
 		t.Errorf("it was stored: %.200s", got)
 	}
-	taken.release()
+	leave()
 	c.do("mallory", "PATCH", "/apps/"+c.id, patch, 200)
 }
 
-// TestLargeResponsesAreCounted, also those of endpoints that ask for no memory themselves, and those of writes that return an app.
+// TestLargeResponsesAreCounted, also those of endpoints that reserve no memory themselves, and those of writes that return an app.
 func TestLargeResponsesAreCounted(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(t, 8<<20)
+	c := newCrowd(t)
 	c.do("editor", "POST", "/components/", `{"name":"long","version":"1","main":"https://example.test/x.js","configSchema":{},"description":"`+strings.Repeat("long ", 40<<10)+`"}`, 201)
 	tag := "/apps/" + c.id + "/tags/live?embedApps=true"
-	taken := holder{all: c.memory, w: httptest.NewRecorder(), caller: "urn:vitrine:example.test:user=mallory"}
-	taken.take(t.Context(), 900<<10, time.Second)
+	leave := c.take("mallory", 2)
 	c.do("mallory", "PUT", tag, `{"appVersion":"3"}`, 503)
 	c.do("alice", "GET", tag, "", 404) // the tag was not made
 	restore := `{"appId":"` + c.id + `","appVersion":"3"}`
@@ -146,7 +150,7 @@ func TestLargeResponsesAreCounted(t *testing.T) {
 		c.do("mallory", "GET", path, "", 503)
 		c.do("alice", "GET", path, "", 200)
 	}
-	taken.release()
+	leave()
 	c.do("mallory", "PUT", tag, `{"appVersion":"4"}`, 201)
 	c.do("mallory", "POST", "/apps/versions/restore", restore, 201)
 	for _, path := range []string{tag, "/components/long"} {
@@ -154,43 +158,30 @@ func TestLargeResponsesAreCounted(t *testing.T) {
 	}
 }
 
-// TestAPageThatFindsNoRoomIsGatheredAgain tests that a page is read a second time when there is memory for it.
+// TestAPageThatFindsNoRoomIsGatheredAgain tests that a page is read a second time when there is a slot for it.
 func TestAPageThatFindsNoRoomIsGatheredAgain(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(t, 64<<20)
-	c.memory.patience = 10 * time.Second
-	taken := holder{all: c.memory, w: httptest.NewRecorder(), caller: "urn:vitrine:example.test:user=alice"}
-	taken.take(t.Context(), 7<<20, time.Second)
+	c := newCrowd(t)
+	leave := c.take("alice", 2)
 	done := make(chan int)
 	go func() {
 		defer close(done) // also where do ends the goroutine
 		done <- len(c.do("alice", "GET", "/apps/"+c.id+"/versions/?limit=500", "", 200))
 	}()
-	until(t, "it waits", func() bool {
-		c.memory.mu.Lock()
-		defer c.memory.mu.Unlock()
-		return c.memory.waiting.Len() > 0
-	})
-	taken.release()
+	time.Sleep(200 * time.Millisecond) // while it waits
+	leave()
 	if n := <-done; n < 2<<20 {
 		t.Errorf("an answer of %d bytes", n)
 	}
 }
 
-// Completing the configs of a 200 KB app may take many times its size. That is counted, up to a quarter of
-// the budget, so that one request finds room beside others.
+// Completing the configs of a 200 KB app may take many times its size, and so two slots.
 func TestAppsWithDefaultsAreCounted(t *testing.T) {
-	c := newCrowd(t, 8<<20)
+	c := newCrowd(t)
 	path := "/apps/" + c.id + "?withDefaults=true"
-	for _, beside := range []struct {
-		bytes int64
-		want  int
-	}{{4 << 20, 200}, {6 << 20, 503}} {
-		other := holder{all: c.memory, caller: "other", w: httptest.NewRecorder()}
-		if !other.take(t.Context(), beside.bytes, 0) {
-			t.Fatal("there is no room for the other request")
-		}
-		c.do("reader", "GET", path, "", beside.want)
-		other.release()
-	}
+	leave := c.take("reader", 1)
+	c.do("reader", "GET", "/apps/"+c.id, "", 200)
+	c.do("reader", "GET", path, "", 503)
+	leave()
+	c.do("reader", "GET", path, "", 200)
 }

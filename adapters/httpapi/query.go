@@ -59,21 +59,20 @@ func (q query) has(name string) bool { return q.values.Has(name) }
 // all returns the values of a parameter that may be repeated.
 func (q query) all(name string) []string { return q.values[name] }
 
-// check refuses a known parameter that cannot be decoded or is not UTF-8. If the endpoint writes or has knownOnly set,
-// check refuses unknown parameters too. The sentence of the decoder is not repeated, as it may hold a part of the token.
+// check refuses a known parameter that cannot be decoded or is not UTF-8. Unless the endpoint is lenient, it
+// refuses unknown parameters too. The sentence of the decoder is not repeated, as it may hold a part of the token.
 func (q query) check(rt *route) error {
-	knownOnly := rt.knownOnly || rt.writes()
 	for _, name := range q.broken {
 		if slices.Contains(rt.query, name) {
 			return refuseParameter(name, "cannot be decoded: want it escaped")
 		}
-		if knownOnly {
+		if !rt.lenient {
 			return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
 		}
 	}
 	for name, values := range q.values {
 		known := slices.Contains(rt.query, name)
-		if knownOnly && !known && name != tokenParameter {
+		if !rt.lenient && !known && name != tokenParameter {
 			return refuseParameter(name, "unknown query parameter")
 		}
 		for _, v := range values {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -93,5 +94,37 @@ func TestTheReadmeHasEveryCodeAndNoOther(t *testing.T) {
 				t.Errorf("README.md: %s has the code %s, which is none", name, word[1])
 			}
 		}
+	}
+}
+
+// The reads that ignore unknown parameters are those that README.md names; all other endpoints refuse them.
+func TestReadsThatIgnoreUnknownParameters(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said, _ := strings.Cut(string(text), "These reads ignore it: ")
+	said, _, _ = strings.Cut(said, ".\n")
+	var want, have []string
+	for _, path := range regexp.MustCompile("`(?:GET )?([^`]+)`").FindAllStringSubmatch(said, -1) {
+		want = append(want, strings.Replace(path[1], "…", assetPrefix+"/{network}/assetLibrary/{library}", 1))
+	}
+	built, err := New(Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil),
+		Authenticate: func(*http.Request) (Principal, error) { return Principal{}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := parseQuery("colour=red&broken=%zz")
+	for _, table := range built.(*handler).tables() {
+		for _, route := range table.routes {
+			if unknown.check(&route) == nil {
+				have = append(have, route.described(table.mount))
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(have)
+	if !slices.Equal(have, want) {
+		t.Errorf("these ignore unknown parameters:\n%q\nREADME.md says:\n%q", have, want)
 	}
 }

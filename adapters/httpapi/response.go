@@ -27,32 +27,30 @@ func (c *call) send() {
 	}
 	c.w.WriteHeader(c.status)
 	if len(body) > 0 && c.r.Method != http.MethodHead {
-		c.write(body)
+		c.left = clientPatience
+		_ = c.write(body)
 	}
 }
 
 // piece is how many bytes of a response are written at a time, so that the pace of the client can be measured.
 const piece = 32 << 10
 
-// write writes the body of a response, or a part of it, and reports whether all of it was written. A small body is written
-// at once, since the buffers of the operating system take it: only a request that is on record in the memory budget can be
-// disconnected for its pace.
-func (c *call) write(body []byte) bool {
-	c.room.begin(true)
+// write writes the body of a response, or a part of it. A small body is written at once, since the buffers of the operating system take it.
+func (c *call) write(body []byte) error {
+	if c.large == nil && c.slot == nil {
+		n, err := c.w.Write(body)
+		c.written += int64(n)
+		return err
+	}
 	for len(body) > 0 {
-		n := len(body)
-		if c.room.place != nil {
-			n = min(n, piece)
-		}
-		n, err := c.w.Write(body[:n])
+		n, err := c.exchange(true, func() (int, error) { return c.w.Write(body[:min(len(body), piece)]) })
 		c.written += int64(n)
 		if err != nil {
-			return false // the client has disconnected or was disconnected
+			return err // the client has disconnected or was cut off
 		}
-		c.room.moved(n)
 		body = body[n:]
 	}
-	return !c.room.rest()
+	return nil
 }
 
 // json makes the JSON of v the body of the response. It is for values that the handler makes and for lists of small items.
@@ -90,7 +88,7 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 }
 
 // Completing configs with defaults takes up to defaultsFactor times the memory of the app, and no more
-// than mostForDefaults. A quarter of the budget is counted at most, so that one request always finds room.
+// than mostForDefaults.
 const (
 	defaultsFactor  = 64
 	mostForDefaults = 96 << 20 // bytes
@@ -111,8 +109,8 @@ func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
 		if c.by.TagsOnly {
 			mostBytes = mostDefaultsByTag
 		}
-		if err := memlimit.Reserve(c.ctx(), min(defaultsFactor*len(app.Body), mostForDefaults, int(c.h.memory.total/4))); err != nil {
-			return err
+		if !c.reserve(min(defaultsFactor*len(app.Body), mostForDefaults)) {
+			return memlimit.ErrExceeded
 		}
 		var err error
 		if app, err = app.WithDefaults(mostBytes); err != nil {

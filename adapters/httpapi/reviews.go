@@ -220,10 +220,10 @@ func (v reviewRoutes) export(c *call) error {
 	}
 	d := newDownload(c, recordsType)
 	if c.r.Method != http.MethodHead {
-		if err := c.h.exports.enter(c); err != nil {
+		c.slot = c.h.exports.newSlot(c, "")
+		if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
 			return err
 		}
-		defer c.h.exports.leave(c)
 		err = v.svc.Export(c.ctx(), c.by.Caller, reviews.ExportRequest{Network: network, To: d})
 	}
 	return d.end(err)

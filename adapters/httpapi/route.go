@@ -15,14 +15,15 @@ type route struct {
 	pattern string // the same from the root of the server; set by newRouter
 	call    func(*call) error
 
-	// The zero values of public, query, byTag and idempotencyKey are the strict ones: a token is needed, no parameter is known,
+	// The zero values of public, query, lenient, byTag and idempotencyKey are the strict ones: a token is needed, no parameter is known,
 	// delivery tokens and idempotency keys are refused.
 
 	eitherSlash bool     // the path is the same with and without a slash at its end
 	public      bool     // needs no token
 	query       []string // parameters it knows
-	knownOnly   bool     // refuses other parameters, as every write does: a misspelt filter must not answer everything
-	body        body     // what it takes
+	// lenient ignores other parameters. Only reads that clients have known for long do; elsewhere a misspelt filter must not answer everything.
+	lenient bool
+	body    body // what it takes
 	// admit refuses a caller before the request is read, and admitBody before the body is read, when the head of the request
 	// is in order. nil = the endpoint does.
 	admit, admitBody func(*call) error
@@ -35,7 +36,7 @@ type route struct {
 }
 
 // writes reports whether the endpoint changes something. A POST that only reads, such as the check of a component, counts as a
-// write here: it refuses unknown parameters and an Idempotency-Key too.
+// write here: it refuses an Idempotency-Key too.
 func (r *route) writes() bool { return r.method != http.MethodGet }
 
 // described returns the path of the route as openapi.json has it. Collections stand there without the

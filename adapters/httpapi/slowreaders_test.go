@@ -97,8 +97,7 @@ func newScripted(export func(to io.Writer) error) (httpapi.Config, <-chan error)
 	return httpapi.Config{Reviews: s}, s.ended
 }
 
-// write returns an export of so many bytes, in writes so small that they need no memory of the budget: only the deadlines of
-// the download bound their time.
+// write returns an export of so many bytes, in small writes.
 func write(bytes int) func(io.Writer) error {
 	return func(to io.Writer) error {
 		const most = 4 << 10
@@ -111,7 +110,7 @@ func write(bytes int) func(io.Writer) error {
 	}
 }
 
-// An export whose client stops reading ends after Limits.Pause, 30 seconds.
+// An export whose client stops reading ends when the time for what it has read is over: a minute and 16 seconds for each MiB.
 func TestAnExportWhoseClientStopsIsCut(t *testing.T) {
 	for version := range versionsOfHTTP {
 		t.Run(version, func(t *testing.T) {
@@ -124,7 +123,7 @@ func TestAnExportWhoseClientStopsIsCut(t *testing.T) {
 				}
 				select {
 				case err := <-ended:
-					if took := time.Since(begun); err == nil || took < 30*time.Second || took > 31*time.Second {
+					if took := time.Since(begun); err == nil || took < time.Minute || took > 3*time.Minute {
 						t.Errorf("the export ended after %s: %v", took, err)
 					}
 				case <-time.After(time.Hour):
@@ -175,8 +174,7 @@ func TestAnExportWhoseHeadersAreNotReadIsCut(t *testing.T) {
 	})
 }
 
-// The store may work for longer than Limits.Pause, since the deadline of a piece ends with the piece, and a client may pause
-// for less than that.
+// The store may work for longer than a client may take, since the deadline of a piece ends with the piece, and a client may pause.
 func TestAnExportWithPausesIsWhole(t *testing.T) {
 	for version := range versionsOfHTTP {
 		t.Run(version, func(t *testing.T) {
@@ -186,7 +184,7 @@ func TestAnExportWithPausesIsWhole(t *testing.T) {
 						if err := write(2 * clientBuffer)(to); err != nil {
 							return err
 						}
-						time.Sleep(40 * time.Second)
+						time.Sleep(80 * time.Second)
 					}
 					return nil
 				})
@@ -215,8 +213,7 @@ func (a oneApp) App(context.Context, vitrine.Caller, string) (appsvc.App, error)
 	return appsvc.App{Body: appsvc.Body(`{"title":"` + strings.Repeat("x", a.bytes) + `"}`)}, nil
 }
 
-// A response that takes memory of the budget is cut when its client has read nothing for 20 seconds, though nobody else waits
-// for memory. The memory is returned then.
+// A large response is cut when its client has read nothing for a minute, though nobody else waits. Its slot is free then.
 func TestAResponseWhoseClientStopsIsCut(t *testing.T) {
 	for version := range versionsOfHTTP {
 		t.Run(version, func(t *testing.T) {
@@ -226,13 +223,13 @@ func TestAResponseWhoseClientStopsIsCut(t *testing.T) {
 					load, _ := httpapi.LoadOf(handler)
 					return load.Memory
 				}
-				time.Sleep(19 * time.Second)
+				time.Sleep(59 * time.Second)
 				if load() < clientBuffer {
 					t.Errorf("%d bytes are in use while the client reads nothing", load())
 				}
-				time.Sleep(3 * time.Second)
+				time.Sleep(time.Minute)
 				if load() != 0 {
-					t.Errorf("%d bytes are in use after 22 seconds", load())
+					t.Errorf("%d bytes are in use after two minutes", load())
 				}
 				isCut(t, answer)
 			})
@@ -240,7 +237,7 @@ func TestAResponseWhoseClientStopsIsCut(t *testing.T) {
 	}
 }
 
-// A body that stops is answered with 400 after 20 seconds, and its memory is returned.
+// A body that stops is answered with 400 after a minute, and its slot is free then.
 func TestABodyThatStopsIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var handler http.Handler
@@ -256,7 +253,7 @@ func TestABodyThatStopsIsCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(answer.Body)
-		if took := time.Since(begun); err != nil || answer.StatusCode != 400 || !strings.Contains(string(text), "too slowly") || took < 20*time.Second || took > 25*time.Second {
+		if took := time.Since(begun); err != nil || answer.StatusCode != 400 || !strings.Contains(string(text), "too slowly") || took < time.Minute || took > 65*time.Second {
 			t.Errorf("%s %s after %s, %v", answer.Status, text, took, err)
 		}
 		if load, _ := httpapi.LoadOf(handler); load.Memory != 0 {

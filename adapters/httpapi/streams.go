@@ -23,8 +23,6 @@ type Streams struct {
 	Began func(ctx context.Context) (ended func())
 
 	mu     sync.Mutex
-	all    int            // how many streams are open
-	of     map[string]int // how many of a caller, by URN
 	open   map[*stream]struct{}
 	closed chan struct{} // closed by Close
 	again  chan struct{} // closed by the next Recheck
@@ -32,14 +30,14 @@ type Streams struct {
 
 // NewStreams returns a Streams for Config.Streams.
 func NewStreams() *Streams {
-	return &Streams{of: map[string]int{}, open: map[*stream]struct{}{}, closed: make(chan struct{}), again: make(chan struct{})}
+	return &Streams{open: map[*stream]struct{}{}, closed: make(chan struct{}), again: make(chan struct{})}
 }
 
 // Count returns how many streams are open.
 func (s *Streams) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.all
+	return len(s.open)
 }
 
 // Lag returns for how long the stream that is furthest behind has had something to send: 0 when every client was sent all
@@ -84,33 +82,17 @@ func (s *Streams) rechecked() <-chan struct{} {
 	return s.again
 }
 
-// enter counts a stream of a caller. It returns a 429 if the caller, or all callers together, have as many as are
-// allowed. Pair it with leave.
-func (s *Streams) enter(one *stream, caller string, l Limits) error {
+// add and remove keep the list of the streams that are open.
+func (s *Streams) add(one *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.of[caller] >= l.StreamsOfCaller:
-		return refuse(http.StatusTooManyRequests, "this caller has %d event streams open, which is as many as one may have: close one, or read pages", l.StreamsOfCaller)
-	case s.all >= l.Streams:
-		return refuse(http.StatusTooManyRequests, "%d event streams are open, which is as many as there may be: try again later, or read pages", l.Streams)
-	}
-	s.all++
-	s.of[caller]++
 	s.open[one] = struct{}{}
-	return nil
 }
 
-// leave takes back what enter has counted.
-func (s *Streams) leave(one *stream, caller string) {
+func (s *Streams) remove(one *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all--
 	delete(s.open, one)
-	s.of[caller]--
-	if s.of[caller] == 0 {
-		delete(s.of, caller)
-	}
 }
 
 // feedEvent is an entry of a feed as an event stream sends it.
@@ -125,10 +107,9 @@ type feedPage func(after string) (events []feedEvent, next string, more bool, er
 
 // The sizes and times of a stream.
 const (
-	// streamPage is how many events are read at a time, and streamBytes where a page ends, in bytes that its events take: a
+	// streamPage is how many events are read at a time. A page ends at notLarge bytes, too: a
 	// stream holds so much in memory while its client does not read, or one event that is larger.
-	streamPage  = 50
-	streamBytes = 256 << 10
+	streamPage = 50
 	// A comment goes out when nothing else does for so long, so that both sides notice a connection that is gone.
 	commentEvery = 15 * time.Second
 	// authenticateEvery is how often Authenticate is asked about a stream. A caller whose rights are taken away keeps an open
@@ -150,14 +131,15 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 	if !c.drain() {
 		return errBodyMissing
 	}
-	// A delivery token reads no feed, so each stream has a caller with a name.
-	all, caller := c.h.Streams, c.by.URN
-	s := &stream{call: c, control: http.NewResponseController(c.w), next: after, sentID: after}
-	s.fallBehind()
-	if err := all.enter(s, caller, c.h.Limits); err != nil {
+	all := c.h.Streams
+	c.slot = c.h.streams.newSlot(c, "")
+	if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
 		return err
 	}
-	defer all.leave(s, caller)
+	s := &stream{call: c, control: c.slot.control, next: after, sentID: after}
+	s.fallBehind()
+	all.add(s)
+	defer all.remove(s)
 	c.context = memlimit.With(c.r.Context(), s.take)
 	wake := s.begins(changed)
 	more, err := s.read(page)
@@ -178,7 +160,7 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 			break
 		}
 		wake = s.begins(changed)
-		if more, err = s.read(page); errors.Is(err, memlimit.ErrExceeded) && s.room.take(c.ctx(), s.room.wanted, c.h.memory.patience) {
+		if more, err = s.read(page); errors.Is(err, memlimit.ErrExceeded) && s.enlarge(s.used, slotPatience) == nil {
 			more, err = s.read(page)
 		}
 		if err != nil {
@@ -197,7 +179,6 @@ type stream struct {
 	control *http.ResponseController
 	next    string // the cursor up to which the feed was read
 	sentID  string // the last cursor that was sent; next is later if the feed went on with entries that the client may not see
-	held    int    // bytes that the page takes
 
 	// behind is since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more.
 	behind atomic.Int64
@@ -212,13 +193,10 @@ func (s *stream) fallBehind() {
 	s.behind.Store(time.Now().UnixNano())
 }
 
-// take counts bytes of the page that is being read, and reports whether it may have them.
+// take counts bytes of the page that is being read, and reports whether it may have them. A page of several events needs no slot for its
+// memory.
 func (s *stream) take(n int) bool {
-	if s.held > 0 && s.held+n > streamBytes || !s.room.plan(int64(n)) {
-		return false
-	}
-	s.held += n
-	return true
+	return (s.used == 0 || s.used+n <= notLarge) && s.reserve(n)
 }
 
 // begins moves the stream to where it reads on, and returns the channel to wait for. The channel is taken before the feed is
@@ -231,7 +209,7 @@ func (s *stream) begins(changed func(after string) (from string, wake <-chan str
 // read reads a page of the feed into out, and reports whether there is more to read at once. Each event has its cursor as its
 // id, which a client that connects again sends as Last-Event-ID.
 func (s *stream) read(page feedPage) (more bool, err error) {
-	s.held, s.room.planned = 0, 0
+	s.used = 0
 	events, next, more, err := page(s.next)
 	if err != nil {
 		return false, err
@@ -280,22 +258,21 @@ func (s *stream) expire() {
 	s.expiry.Reset(left)
 }
 
-// send sends out. It reports whether the stream goes on. Between two pages a stream has no memory of the budget, so thousands
-// of quiet streams cost none.
+// send sends out. It reports whether the stream goes on. Between two pages a stream has no large slot, so thousands
+// of quiet streams cost no memory.
 func (s *stream) send() bool {
 	if len(s.out) == 0 {
 		return true
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(streamPatience))
-	s.room.set(int64(cap(s.out)))
-	whole := s.write(s.out)
+	s.left = streamPatience
+	err := s.write(s.out)
 	if cap(s.out) > maxKeptBuffer {
 		s.out = nil
 	}
 	s.out = s.out[:0]
-	s.room.release()
+	s.large.leave()
 	s.comment.Reset(commentEvery)
-	return whole && s.control.Flush() == nil
+	return err == nil && s.control.Flush() == nil
 }
 
 // wait waits until the feed may have grown, and sends a comment now and then. It reads nothing from the store, so a quiet

@@ -12,9 +12,9 @@ import (
 func (a appRoutes) tagTable() []route {
 	embed := []string{"embedApps"}
 	return []route{
-		{method: "GET", path: "/apps/{id}/tags/", eitherSlash: true, status: 200, call: a.tags, reserves: true,
+		{method: "GET", path: "/apps/{id}/tags/", lenient: true, eitherSlash: true, status: 200, call: a.tags, reserves: true,
 			query: []string{"embedApps", "limit", "after"}},
-		{method: "GET", path: "/apps/{id}/tags/{tag}", status: 200, call: a.tag, reserves: true,
+		{method: "GET", path: "/apps/{id}/tags/{tag}", lenient: true, status: 200, call: a.tag, reserves: true,
 			query: embed},
 		{method: "PUT", path: "/apps/{id}/tags/{tag}", status: 201, call: a.putTag, reserves: true,
 			query: embed, body: jsonBody, admitBody: a.admitTagChange, idempotencyKey: true},
@@ -22,9 +22,9 @@ func (a appRoutes) tagTable() []route {
 			query: embed, idempotencyKey: true},
 		{method: "GET", path: "/apps/{id}/tags/{tag}/history/", eitherSlash: true, status: 200, call: a.tagMoves,
 			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/tagged/{tag}", status: 200, call: a.tagged, byTag: true, reserves: true,
+		{method: "GET", path: "/apps/{id}/tagged/{tag}", lenient: true, status: 200, call: a.tagged, byTag: true, reserves: true,
 			query: []string{"withDefaults"}},
-		{method: "GET", path: "/tags/{name}", status: 200, call: a.tagsNamed,
+		{method: "GET", path: "/tags/{name}", lenient: true, status: 200, call: a.tagsNamed,
 			query: []string{"appId"}},
 	}
 }

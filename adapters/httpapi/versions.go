@@ -13,11 +13,11 @@ import (
 // versionTable lists the endpoints of this file and of history.go. No app has the id "versions".
 func (a appRoutes) versionTable() []route {
 	return []route{
-		{method: "GET", path: "/apps/versions/", eitherSlash: true, status: 200, call: a.versionsOfQuery, reserves: true,
+		{method: "GET", path: "/apps/versions/", lenient: true, eitherSlash: true, status: 200, call: a.versionsOfQuery, reserves: true,
 			query: []string{"appId", "id", "limit", "before"}},
 		{method: "GET", path: "/apps/{id}/versions/", eitherSlash: true, status: 200, call: a.versionsOfPath, reserves: true,
 			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/versions/{version}", status: 200, call: a.version, reserves: true,
+		{method: "GET", path: "/apps/{id}/versions/{version}", lenient: true, status: 200, call: a.version, reserves: true,
 			query: []string{"withDefaults"}},
 		{method: "GET", path: "/apps/{id}/versions/{from}/diff/{to}", status: 200, call: a.diff, reserves: true},
 		{method: "GET", path: "/apps/{id}/history/", eitherSlash: true, status: 200, call: a.history, reserves: true,

@@ -1,0 +1,200 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// deadlines is a response that keeps the deadlines that are set.
+type deadlines struct {
+	http.ResponseWriter
+	read, write time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error  { d.read = t; return nil }
+func (d *deadlines) SetWriteDeadline(t time.Time) error { d.write = t; return nil }
+
+// of returns a slot of a caller that has none yet, and the deadlines of its client.
+func (s *slots) slotFor(caller, network string) (*slot, *deadlines) {
+	d := &deadlines{ResponseWriter: httptest.NewRecorder()}
+	return &slot{all: s, caller: caller, network: network, control: http.NewResponseController(d)}, d
+}
+
+// taken takes slots, or ends the test.
+func taken(t *testing.T, s *slots, caller, network string, count int) *slot {
+	t.Helper()
+	x, _ := s.slotFor(caller, network)
+	if _, err := x.tryEnter(count, true); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestSlotsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots("uploads", 429, 5, 2, 3)
+		rejected := func(caller, network, says string) {
+			t.Helper()
+			x, _ := s.slotFor(caller, network)
+			begun := time.Now()
+			err := x.enter(t.Context(), 1, slotPatience)
+			var r *refusal
+			if !errors.As(err, &r) || r.status != 429 || !strings.Contains(r.text, says) || time.Since(begun) != slotPatience {
+				t.Errorf("%s for %s: %v after %s, want 429 with %q after a second", caller, network, err, time.Since(begun), says)
+			}
+		}
+		first := taken(t, s, "a", "n", 1)
+		taken(t, s, "a", "n", 1)
+		rejected("a", "m", "2 uploads of this caller")
+		taken(t, s, "b", "n", 1)
+		rejected("c", "n", "3 uploads for this network")
+		taken(t, s, "c", "m", 1)
+		taken(t, s, "d", "m", 1)
+		rejected("e", "o", "5 uploads are under way")
+		go func() {
+			time.Sleep(slotPatience / 2)
+			first.leave()
+			first.leave() // which changes nothing
+		}()
+		x, _ := s.slotFor("e", "o")
+		if err := x.enter(t.Context(), 1, slotPatience); err != nil || s.inUse() != 5 {
+			t.Errorf("a slot that became free was not taken: %v, %d are in use", err, s.inUse())
+		}
+	})
+}
+
+// A request that needs more slots than a caller may have gets them if it is the only one of its caller.
+func TestALargeRequestIsCarriedOut(t *testing.T) {
+	s := newSlots("large requests", 503, 8, 1, 0)
+	x := taken(t, s, "a", "", 4)
+	y, _ := s.slotFor("a", "")
+	if _, err := y.tryEnter(1, true); err == nil {
+		t.Error("another one of the caller was let in")
+	}
+	taken(t, s, "b", "", 4)
+	x.leave()
+	if _, err := y.tryEnter(1, true); err != nil {
+		t.Error(err)
+	}
+	if _, err := y.tryEnter(5, true); err == nil {
+		t.Error("there were nine slots")
+	}
+	if _, err := y.tryEnter(3, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// While somebody waits, the slowest client of those that stand in the way is cut off, if the server has waited for it for more than ten
+// seconds and it is below 64 KiB/s.
+func TestTheSlowestIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots("uploads", 429, 4, 4, 0)
+		type client struct {
+			*slot
+			*deadlines
+		}
+		var all []client
+		for i, kib := range []int{100, 20, 10, 70} { // a second
+			x, d := s.slotFor(string(rune('a'+i)), "")
+			if _, err := x.tryEnter(1, true); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, client{x, d})
+			go func() {
+				for range 300 {
+					if x.begin(false, time.Now().Add(time.Minute)) != nil {
+						break
+					}
+					time.Sleep(time.Second / 5)
+					if x.end(kib<<10/5) != nil {
+						break
+					}
+				}
+				x.leave()
+			}()
+		}
+		enter := func() error {
+			x, _ := s.slotFor("another", "")
+			return x.enter(t.Context(), 1, slotPatience)
+		}
+		time.Sleep(5 * time.Second)
+		if enter() == nil {
+			t.Error("a client was cut off within ten seconds")
+		}
+		time.Sleep(6*time.Second + time.Millisecond)
+		for _, slowest := range []int{2, 1} {
+			if err := enter(); err != nil {
+				t.Fatal(err)
+			}
+			if !all[slowest].cut || all[slowest].read.After(time.Now()) {
+				t.Errorf("client %d is not cut off: until %s", slowest, all[slowest].read)
+			}
+		}
+		if enter() == nil || all[0].cut || all[3].cut {
+			t.Error("a client that is not slow was cut off")
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+// Only the time in which the server waits for the client counts.
+func TestTheServersOwnTimeDoesNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots("exports", 503, 1, 1, 0)
+		x, d := s.slotFor("a", "")
+		if _, err := x.tryEnter(1, true); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if err := x.begin(true, time.Now().Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			if err := x.end(1); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour)
+		}
+		y, _ := s.slotFor("b", "")
+		if y.enter(t.Context(), 1, slotPatience) == nil || x.cut {
+			t.Error("it was cut off for the time in which the server works")
+		}
+		_ = x.begin(true, time.Now().Add(time.Minute))
+		time.Sleep(time.Millisecond)
+		if y.enter(t.Context(), 1, slotPatience) == nil || !x.cut || d.write.After(time.Now()) || !errors.Is(x.end(0), errCut) {
+			t.Error("it was not cut off")
+		}
+	})
+}
+
+// A caller without a name of its own counts as its address, one of IPv6 as its network.
+func TestWhoIsCounted(t *testing.T) {
+	for _, test := range []struct {
+		by      Principal
+		address string
+		want    string
+	}{
+		{Principal{}, "192.0.2.7:1234", "192.0.2.7"},
+		{Principal{}, "[2001:db8:1:2:3:4:5:6]:1234", "2001:db8:1:2::/64"},
+		{Principal{}, "[fe80::1%eth0]:1", "fe80::/64"},
+		{Principal{}, "[::ffff:192.0.2.7]:1", "::ffff:192.0.2.7"},
+		{Principal{}, "@", "@"},
+		{named("urn:v:n:user=x", false), "192.0.2.7:1234", "urn:v:n:user=x"},
+		{named("urn:v:n:user=x", true), "192.0.2.7:1234", "192.0.2.7"},
+	} {
+		c := call{by: test.by, r: &http.Request{RemoteAddr: test.address}}
+		if have := c.counted(); have != test.want {
+			t.Errorf("%s is counted as %q, want %q", test.address, have, test.want)
+		}
+	}
+}
+
+func named(urn string, tagsOnly bool) (p Principal) {
+	p.URN, p.TagsOnly = urn, tagsOnly
+	return p
+}
