@@ -27,6 +27,16 @@ import (
 //   - the index has the terms that follow from the assets, and no others.
 func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
+		faults, err := auditNames(ctx, db)
+		for _, fault := range faults {
+			if !yield(fault, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(storage.Fault{}, err)
+			return
+		}
 		for lib, err := range Libraries(ctx, db) {
 			a := audit{}
 			if err == nil {
@@ -49,6 +59,29 @@ func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[stora
 			}
 		}
 	}
+}
+
+// auditNames looks at the names of libraries. What is in a space without one cannot be read.
+func auditNames(ctx context.Context, db storage.Store) (faults []storage.Fault, err error) {
+	err = db.View(ctx, func(r storage.Reader) error {
+		faults = nil
+		for space, err := range r.Spaces(ctx, librarySpaces) {
+			if err != nil {
+				return err
+			}
+			key := record.Key(space, libraryKind)
+			values, err := r.Get(ctx, key)
+			if err != nil {
+				return err
+			}
+			var l Library
+			if values[0] == nil || json.Unmarshal(values[0], &l) != nil || spaceOf(l) != space {
+				faults = append(faults, storage.Fault{Key: key, Wrong: "is missing, or names another library"})
+			}
+		}
+		return nil
+	})
+	return faults, err
 }
 
 // audit is the audit of a library.
@@ -74,9 +107,16 @@ func (a *audit) fault(key string, err error) {
 func (a *audit) run() error {
 	a.fault(a.key(stateKind), a.checkState())
 	a.ids = map[string]bool{}
-	for f, err := range a.folders {
+	for e, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, folderKind))) {
+		var f FolderRecord
+		if err == nil {
+			err = readJSON(e.Key, e.Value, &f)
+		}
 		if err != nil {
 			return err
+		}
+		if e.Key != a.folderKey(f.ID) {
+			a.fault(e.Key, fmt.Errorf("is the folder %q", f.ID))
 		}
 		a.ids[f.ID] = true
 		a.fault(a.folderKey(f.ID), a.checkFolder(f))
@@ -325,14 +365,21 @@ func (a *audit) countOrigins() error {
 	return nil
 }
 
-// indexed yields what the index shall have.
-func (r *records) indexed(yield func(index.Entry, error) bool) {
-	for a, err := range r.assetsIn(nil, pageRange{ascending: true}) {
-		var e index.Entry
-		if err == nil {
-			e, err = indexEntry(a)
+// indexed yields what the index shall have. Assets whose terms cannot be told have a fault already.
+func (a *audit) indexed(yield func(index.Entry, error) bool) {
+	for r, err := range a.assetsIn(nil, pageRange{ascending: true}) {
+		if err != nil {
+			yield(index.Entry{}, err)
+			return
 		}
-		if !yield(e, err) || err != nil {
+		e, err := indexEntry(r)
+		if err != nil {
+			continue
+		}
+		if len(e.Terms) != r.terms {
+			a.fault(a.assetKey(r.Ordinal), fmt.Errorf("it has %d terms, and says that it has %d", len(e.Terms), r.terms))
+		}
+		if !yield(e, nil) {
 			return
 		}
 	}

@@ -85,6 +85,9 @@ func (d recordDesk) change(kind string, fn func(value []byte) []byte) {
 
 func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 	gone := func([]byte) []byte { return nil }
+	swap := func(old, new string) func([]byte) []byte {
+		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
+	}
 	is := func(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
 	state := func(member string, value any) func([]byte) []byte {
 		return func(b []byte) []byte {
@@ -116,6 +119,21 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 		{"a folder that is below nothing", "folder/x", is(`{"id":"x","label":"x","parent":"nowhere"}`), "nowhere"},
 		{"a folder that is below itself", "folder/x", is(`{"id":"x","label":"x","parent":"x"}`), "x"},
 		{"a word of an asset", "asset/a2", func(b []byte) []byte { return bytes.Replace(b, []byte("unique1"), []byte("unique9"), 1) }, `the list of the term "wunique9" lacks 2`},
+		{"a library without a name", "library", gone, "is missing, or names another library"},
+		{"the name of another library", "library", is(`{"Network":"x","ID":"y"}`), "is missing, or names another library"},
+		{"no key", "state", state("key", nil), "has no key"},
+		{"an ordinal that is too high", "state", state("last", 1<<41), "want 0 to"},
+		{"no time", "state", state("at", 1<<60), "no year from 1 to 9999"},
+		{"a time before the assets", "state", state("at", 0), "later than the last asset"},
+		{"a folder without a label", "folder/x", is(`{"id":"x","label":""}`), "label"},
+		{"a folder under another key", "folder/y", is(`{"id":"x","label":"x"}`), "is the folder"},
+		{"a permission on another folder", "folder/x", is(`{"id":"x","label":"x","permissions":[{"rId":"y"}]}`), "is not the resource of this folder"},
+		{"an asset of another generator", "asset/a2", swap(`"generator":{"id":"`, `"generator":{"id":"x`), "the origin is not that"},
+		{"a tag twice", "asset/a2", swap(`"safe_tags":[`, `"safe_tags":["a","a"`), "/safe_tags: one occurs twice"},
+		{"a tag that is empty", "asset/a2", swap(`"safe_tags":[`, `"safe_tags":[""`), "/safe_tags/0"},
+		{"an attribute twice", "asset/a2", swap(`"attributes":[`, `"attributes":[{"key":"k","value":"v1"},`), "/attributes: one occurs twice"},
+		{"a body in another form", "asset/a2", swap(`"safe_tags":[`, `"safe_tags": [`), "not in the form in which it is stored"},
+		{"a content in another form", "asset/a2", swap(`{"id"`, `{ "id"`), "not in the form in which it is stored"},
 		{"a list too many", "t/wunique8", is("\x00\x08wunique8\x02\x00\x02"), `the list of the term "wunique8" has 2, which does not have the term`},
 	} {
 		d := newRecordDesk(t)
@@ -130,6 +148,14 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 		if faults := d.faults(); slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, " index/") }) {
 			t.Errorf("%s, with the index built anew: %q", c.name, faults)
 		}
+	}
+}
+
+func TestTheAuditNamesAnAssetThatIsCut(t *testing.T) {
+	d := newRecordDesk(t)
+	d.change("asset/a2", func(b []byte) []byte { return b[:len(b)-1] })
+	if faults := d.faults(); len(faults) == 0 || !strings.HasPrefix(faults[0], `"`+d.space+` asset/a2"`) {
+		t.Errorf("the faults are %q", faults)
 	}
 }
 
