@@ -66,19 +66,24 @@ func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft,
 // call it again with other components.
 func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, d draft) (_ draft, err error) {
 	d.elements = slices.Clone(d.elements)
-	parsed := map[ComponentRef][]byte{} // the configSchema of each component, cut out of its manifest once
+	schemas := map[ComponentRef]*compiledSchema{}
 	var budget schemaguard.Budget
 	for i := range d.elements {
 		e := &d.elements[i]
 		if !e.written() {
 			continue
 		}
-		if parsed[e.ref] == nil {
-			if parsed[e.ref], err = used[e.ref].ConfigSchema(); err != nil {
+		if schemas[e.ref] == nil {
+			schema, err := used[e.ref].ConfigSchema()
+			if err != nil {
 				return draft{}, err
 			}
+			if schemas[e.ref], err = s.schemas.get(schema); err != nil {
+				return draft{}, below(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
+			}
+			budget.Compiled(schemas[e.ref].guard)
 		}
-		if err := s.schemas.validateWithin(&budget, parsed[e.ref], e.config); err != nil {
+		if err := schemas[e.ref].validateWithin(&budget, e.config); err != nil {
 			return draft{}, below(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
 		}
 		e.manifest, e.config = used[e.ref].Manifest, compact(e.config)

@@ -168,16 +168,18 @@
 // A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says; without a $schema it is of
 // 2020-12. It must be
 //
-//   - an object that is valid against the meta-schema of its draft;
+//   - valid against the meta-schema of its draft, and of this one draft;
 //   - of at most 256 KiB, 64 levels, and 4 KiB for all patterns together;
 //   - complete: each $ref names a place in the schema or a standard meta-schema, because the service fetches nothing;
-//   - simple enough: a schema is also refused if its patterns or its references would take too much work.
+//   - simple enough: at most 5,000 subschemas, of which at most 200 in a row apply to one value, and none to the value that it
+//     applies to already.
 //
 // Patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and back-references. A format refuses no value, unless
 // the schema engine (Options.Schemas) is one that asserts formats; see [SchemaOptions].
 //
-// Before a validation the service estimates its cost from the schema and the config, and refuses a config that costs too much
-// (CodeCost). It uses no clock for this, so a busy machine accepts and refuses the same configs as an idle one. The error of a
+// A validation counts its steps, and refuses a config that takes too many (CodeCost). A busy machine accepts and refuses the same
+// configs as an idle one, but for patterns with lookarounds, back-references or repetitions above 1,000 times: such patterns have
+// 250 ms a request, and texts of at most 128 KiB. The error of a
 // config that breaks its schema has up to 100 Violations, each with the place, the keyword and a message. [SchemaWarnings]
 // reports the keywords and formats of a schema that have no effect.
 //

@@ -16,8 +16,8 @@ import (
 // SchemaEngine compiles a component's configSchema, so that configs can be validated against it.
 // The service hands it only schemas that passed its own static guard: bounded in size, depth and
 // patterns, valid against the meta-schema of their draft, free of references that leave the document
-// and of cycles of references that do not descend into the config. Before each validation the service estimates its
-// cost, and refuses the config if the estimate is too high.
+// and of cycles of references that do not descend into the config. Another engine than that of NewSchemaEngine is asked about
+// a config only if that one reaches a verdict within its steps; the verdict of the other engine counts.
 //
 // An implementation must be safe for concurrent use and must fetch nothing. It must keep nothing of one schema that could
 // affect another one, such as an id.
@@ -54,13 +54,9 @@ func (v violations) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// schemas checks configSchemas and validates configs. Two parts work together:
-//
-//   - The guard, package schemaguard, refuses schemas that could harm the service, and estimates the cost of each
-//     validation from the schema and the config. It is the same for every engine.
-//   - The engine, Options.Schemas, compiles the schemas that the guard lets pass, and finds the violations.
-//
-// So an engine need not defend itself against its input. A panic in one is an error all the same.
+// schemas checks configSchemas and validates configs. The guard, package schemaguard, refuses schemas that could harm the
+// service, and counts the steps of each validation. Another engine, Options.Schemas, is asked in addition, so it need not defend
+// itself against its input. A panic in one is an error all the same.
 //
 // Each Service has one, which New makes. It is safe for concurrent use.
 type schemas struct {
@@ -76,11 +72,11 @@ func newSchemas(engine SchemaEngine) *schemas {
 	return &schemas{engine: engine}
 }
 
-// compiledSchema is a schema in both forms: as the guard reads it and as the engine does.
+// compiledSchema is a schema as the guard has compiled it, and as another engine has.
 type compiledSchema struct {
 	guard      *schemaguard.Schema
-	schema     Schema
-	acceptsAll bool // accepts every config, so none is validated
+	other      Schema // nil without another engine
+	acceptsAll bool   // accepts every config, so none is validated
 }
 
 // check returns an error if a configSchema is not accepted. The error says what is wrong, and where. The result is not
@@ -90,26 +86,13 @@ func (s *schemas) check(schema []byte) error {
 	return err
 }
 
-// validate returns an error that says where and why config breaks schema, or that validating it
-// would take too long. The config is strict JSON.
-func (s *schemas) validate(schema, config []byte) error {
-	return s.validateWithin(new(schemaguard.Budget), schema, config)
-}
+// get returns the compiled form of a schema from the cache, or compiles and caches it.
+func (s *schemas) get(schema []byte) (*compiledSchema, error) { return s.cache.get(schema, s.compile) }
 
-// validateWithin is validate for one of the configs of a request, which share a budget. The schema comes from the cache, or is
-// compiled and cached.
-func (s *schemas) validateWithin(budget *schemaguard.Budget, schema, config []byte) error {
-	compiled, err := s.cache.get(schema, s.compile)
-	if err != nil {
-		return err
-	}
-	return compiled.validateWithin(budget, config)
-}
-
-// validateWithin returns violations if config breaks the schema, and schemaguard.ErrCostly if the estimated cost of validating it
-// exceeds what is left of the budget. Any other error means that the engine could not decide. The config is not accepted then
-// either.
-func (c *compiledSchema) validateWithin(budget *schemaguard.Budget, config []byte) error {
+// validateWithin returns violations if config breaks the schema, and schemaguard.ErrCostly if validating it takes more than is left
+// of the budget. Any other error means that an engine could not decide. The config is not accepted then either.
+func (c *compiledSchema) validateWithin(budget *schemaguard.Budget, config []byte) (err error) {
+	defer rescue("validating the config", &err)
 	if c.acceptsAll {
 		return nil
 	}
@@ -117,14 +100,14 @@ func (c *compiledSchema) validateWithin(budget *schemaguard.Budget, config []byt
 	if err != nil {
 		return fmt.Errorf("the config is not JSON: %w", err)
 	}
-	if err := budget.Spend(c.guard, config, decoded); err != nil {
+	found, err := c.guard.Validate(budget, decoded)
+	if err == nil && c.other != nil {
+		found, err = c.other.Validate(config)
+	}
+	if err != nil || len(found) == 0 {
 		return err
 	}
-	found, err := c.validate(config, decoded)
-	if err != nil {
-		return err
-	}
-	return refusal(found)
+	return violations(found[:min(len(found), maxViolations)])
 }
 
 // formats returns the names of the formats that SchemaOptions.Formats defines. SchemaWarnings takes them: they have an effect,
@@ -138,25 +121,16 @@ func (s *schemas) formats() []string {
 	return slices.Collect(maps.Keys(own.formats.Own))
 }
 
-// compile checks schema with the guard and compiles it with the engine.
+// compile checks schema with the guard, and compiles it with another engine if there is one.
 func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 	defer rescue("compiling the schema", &err)
-	if own, ok := s.engine.(defaultEngine); ok { // the guard compiles with it too
-		guard, err := own.formats.Compile(schema)
-		if err != nil {
-			return nil, err
-		}
-		return &compiledSchema{guard, defaultSchema{guard.Compiled()}, acceptsEverything(schema)}, nil
+	own, isOwn := s.engine.(defaultEngine)
+	guard, err := own.formats.Compile(schema)
+	if err != nil || isOwn {
+		return &compiledSchema{guard, nil, acceptsEverything(schema)}, err
 	}
-	guard, err := schemaguard.Compile(schema)
-	if err != nil {
-		return nil, err
-	}
-	own, err := s.engine.Compile(schema)
-	if err != nil {
-		return nil, err
-	}
-	return &compiledSchema{guard, own, false}, nil
+	other, err := s.engine.Compile(schema)
+	return &compiledSchema{guard, other, false}, err
 }
 
 // acceptsEverything reports whether a schema has no keyword that could refuse a config, such as {}. Configs are not even decoded
@@ -172,30 +146,12 @@ func acceptsEverything(schema []byte) bool {
 	})
 }
 
-// validate returns what the engine finds wrong with a config, which is decoded already. The default engine takes the
-// decoded form; others decode the text again.
-func (c *compiledSchema) validate(config []byte, decoded any) (_ []vitrine.Violation, err error) {
-	defer rescue("validating the config", &err)
-	if own, ok := c.schema.(defaultSchema); ok {
-		return own.validateDecoded(decoded)
-	}
-	return c.schema.Validate(config)
-}
-
 // rescue turns a panic of an engine into an error. It is deferred; doing says in the error what the engine did. The guard keeps
 // out what is known to cause a panic, so this is for faults that are not known, and for engines of other programs.
 func rescue(doing string, err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s failed: %v", doing, r)
 	}
-}
-
-// refusal returns the first 100 violations that were found as an error, nil if there are none.
-func refusal(found []vitrine.Violation) error {
-	if len(found) == 0 {
-		return nil
-	}
-	return violations(found[:min(len(found), maxViolations)])
 }
 
 // decodeJSON decodes JSON that was checked before. Numbers become json.Number, which keeps their text: a float64 would lose

@@ -451,3 +451,12 @@ func FuzzSchema(f *testing.F) {
 		_, _ = WithDefaults(schema, config)
 	})
 }
+
+// validate returns an error that says where and why config breaks schema, or that validating it would take too long.
+func (s *schemas) validate(schema, config []byte) error {
+	compiled, err := s.get(schema)
+	if err != nil {
+		return err
+	}
+	return compiled.validateWithin(new(schemaguard.Budget), config)
+}

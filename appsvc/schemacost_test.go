@@ -345,7 +345,10 @@ func largest(make func(n int) (schema, config string)) int {
 			last = schema
 		}
 		decoded, err := decodeJSON([]byte(config))
-		return err != nil || guard.CheckCost([]byte(config), decoded) != nil
+		if err == nil {
+			_, err = guard.Validate(new(schemaguard.Budget), decoded)
+		}
+		return err != nil
 	}
 	low := 1 << max(0, sort.Search(20, func(i int) bool { return refused(1 << i) })-1)
 	return low + sort.Search(16, func(i int) bool { return refused(low + (i+1)*low/16) })*low/16

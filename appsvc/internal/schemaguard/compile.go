@@ -1,8 +1,10 @@
 package schemaguard
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,39 +16,45 @@ import (
 // baseURI is the URI that relative references are resolved against. There is nothing at this address.
 const baseURI = "https://configschema.invalid/"
 
-// metaPatterns are the patterns of the standard meta-schemas. They do not count towards the limits of a schema that
-// refers to a meta-schema.
+// errFetch is the error for a reference that would need the network or a file.
+var errFetch = errors.New("nothing is fetched")
+
+// noLoader refuses to load any schema. The standard meta-schemas are built into the compiler.
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) { return nil, errFetch }
+
+// metaPatterns are the patterns of the standard meta-schemas. They do not count towards the limits of a schema that refers to one.
 var metaPatterns = []string{"^[^#]*#?$", "^[A-Za-z][-A-Za-z0-9.:_]*$", "^[A-Za-z_][-A-Za-z0-9._]*$"}
 
-// compile compiles doc with jsonschema/v6, and with it every subschema of the outline, also those that nothing uses:
-// they must be right too. The second result has the compiled subschemas.
-func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*jsonschema.Schema, error) {
+// compile compiles all subschemas of the outline, also those that nothing uses: they must be right too. They are returned by their
+// JSON pointers.
+func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
 	formats.install(c)
 	c.UseRegexpEngine(func(text string) (jsonschema.Regexp, error) {
-		if p, ok := found.patterns[text]; ok {
+		if p, ok := o.patterns.known[text]; ok {
 			return p, nil
 		}
 		if slices.Contains(metaPatterns, text) {
-			return compilePattern(text, maxProgram)
+			return regexp.MustCompile(text), nil
 		}
-		// The survey has met all patterns of the schema. One that it has missed counts too.
-		return found.compilePattern(text)
+		return o.patterns.compile(text)
 	})
-	if err := c.AddResource(baseURI, doc); err != nil {
-		return nil, nil, found.describe(err)
+	if err := c.AddResource(baseURI, o.doc); err != nil {
+		return nil, o.describe(err)
 	}
-	// The compiler itself only follows keywords and references that something uses. It compiles each place once.
-	var all []*jsonschema.Schema
-	for _, place := range found.places {
+	// Inner places come first: the compiler looks up in a list what it has to compile, and in a map what is compiled.
+	places := map[string]*jsonschema.Schema{}
+	for _, place := range slices.Backward(o.places) {
 		s, err := c.Compile(baseURI + "#" + fragment(place))
 		if err != nil {
-			return nil, nil, found.describe(err)
+			return nil, o.describe(err)
 		}
-		all = append(all, s)
+		places[place] = s
 	}
-	return all[0], all, nil
+	return places, nil
 }
 
 // fragment writes a JSON pointer as a URI fragment.
@@ -79,7 +87,7 @@ func (o *outline) describe(err error) error {
 	var anchorTwice *jsonschema.DuplicateAnchorError
 	switch {
 	case errors.As(err, &invalid):
-		return o.invalid(invalid)
+		return invalidSchema(invalid)
 	case errors.As(err, &load):
 		return refuse(o.referrer(load.URL), "%q is outside the schema, and nothing is fetched: "+
 			"a reference names a place in the schema itself or a standard meta-schema", shorten(load.URL))
@@ -99,22 +107,46 @@ func (o *outline) describe(err error) error {
 	return refuse("", "it cannot be compiled: %s", shorten(err.Error()))
 }
 
-// invalid returns the error for a schema that breaks its meta-schema. Of the many faults of such a verdict it reports
-// the one that is deepest in the schema, which is nearest to the mistake.
-func (o *outline) invalid(err *jsonschema.SchemaValidationError) error {
-	var verdict *jsonschema.ValidationError
-	if !errors.As(err.Err, &verdict) {
+// invalidSchema returns the error for a schema that breaks its meta-schema. Of the many faults of such a verdict it reports the one
+// that is deepest in the schema, which is nearest to the mistake.
+func invalidSchema(err *jsonschema.SchemaValidationError) error {
+	leaf, ok := errors.AsType[*jsonschema.ValidationError](err.Err)
+	if !ok {
 		return refuse(pointerOf(err.URL), "it is not valid against its meta-schema")
 	}
-	leaf := verdict
 	for len(leaf.Causes) > 0 {
 		leaf = slices.MaxFunc(leaf.Causes, func(a, b *jsonschema.ValidationError) int {
 			return len(a.InstanceLocation) - len(b.InstanceLocation)
 		})
 	}
-	at := pointerOf(err.URL)
-	for _, token := range leaf.InstanceLocation {
-		at += "/" + jsonpointer.Escape(token)
+	return refuse(pointerOf(err.URL)+pointerTo(leaf.InstanceLocation), "not valid against the meta-schema: %s", reason(leaf.ErrorKind))
+}
+
+// pointerTo writes tokens as a JSON pointer.
+func pointerTo(tokens []string) string {
+	var b strings.Builder
+	for _, token := range tokens {
+		b.WriteString("/" + jsonpointer.Escape(token))
 	}
-	return refuse(at, "not valid against the meta-schema: %s", Reason(leaf.ErrorKind))
+	return b.String()
+}
+
+// referrer returns the pointer of the reference that most likely led to a location that the compiler could not resolve, "" if no
+// reference fits. The compiler names the location alone. Of several references that fit, the longest is taken.
+func (o *outline) referrer(location string) string {
+	best, at := "", ""
+	for text, pointer := range o.refs {
+		if fits(text, location) && (at == "" || cmp.Or(len(text)-len(best), strings.Compare(at, pointer)) > 0) {
+			best, at = text, pointer
+		}
+	}
+	return at
+}
+
+// fits reports whether a reference may have been resolved to location.
+func fits(ref, location string) bool {
+	address, _, _ := strings.Cut(ref, "#")
+	target, _, _ := strings.Cut(location, "#")
+	frag, targetFrag := pointerOf(ref), pointerOf(location)
+	return strings.HasSuffix(target, strings.TrimLeft(address, "./")) && (targetFrag == "" || strings.HasSuffix(targetFrag, frag))
 }

@@ -1,35 +1,28 @@
-// Package schemaguard decides which configSchemas are accepted, and which configs may be validated against them, so that
-// no schema can crash or stall a validator. It has a static and a dynamic half.
+// Package schemaguard compiles configSchemas and validates configs against them, so that no schema can crash or stall the
+// service. Both are done by jsonschema/v6.
 //
-// Compile is the static half. It refuses a schema that
+// Compile refuses a schema that
 //
-//   - is too large or nested too deep;
-//   - is invalid against the meta-schema of its draft;
+//   - is too large, nested too deep or has too many subschemas;
+//   - is invalid against the meta-schema of its draft, or has subschemas of another draft;
 //   - refers to anything outside itself, except the standard meta-schemas;
-//   - has a cycle of references that does not descend into the config;
-//   - applies too many subschemas to one place of a config;
-//   - has patterns that do not compile or are too large. Patterns are ECMA 262 in its Unicode form. Those that package
-//     regexp cannot match are matched here, and their steps are counted.
+//   - applies a subschema to the value that it applies to already, which would never end;
+//   - has patterns that do not compile or are too large. Patterns are ECMA 262 in its Unicode form.
 //
-// Budget.Spend is the dynamic half. Before a validation it walks the config along the compiled schema as the validator
-// will, adds up what each step costs, and refuses the config when the sum exceeds the budget. The sum is an upper bound:
-// where a validator may stop early, the whole way is counted. The prices are nanoseconds of jsonschema/v6 on one core of a
-// small server. No clock is read, so the verdict depends on the schema and the config alone and not on the load of the
-// machine.
-//
-// A plain count of steps would be simpler, but steps differ too much. A step of a pattern takes 24 ns, applying a subschema
-// about 300 ns, and reporting a fault deep in a config more than 1,000 ns. A count that keeps the slowest of them within the
-// budget allows 150,000 steps. A pattern takes as many in 4 ms, so texts would be refused that are matched at once.
+// Validate counts its steps while it works, and stops when the budget is spent. A step is about half a microsecond of one core of a
+// small server. Except for patterns that package regexp cannot match, no clock is read: the verdict depends on the schema and
+// the config alone, and not on the load of the machine.
 package schemaguard
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
@@ -60,11 +53,19 @@ func refuse(pointer, format string, args ...any) error {
 	return &Error{pointer, fmt.Sprintf(format, args...)}
 }
 
-// Schema is a schema that passed the static guard. It is immutable.
+// What validating one config, and all configs of a request, may take together.
+const (
+	configSteps  = 400_000
+	requestSteps = 3 * configSteps
+	compileSteps = 40 // of compiling a subschema
+)
+
+// Schema is a compiled schema. It is safe for concurrent use, and validates one config after the other.
 type Schema struct {
+	mu       sync.Mutex // held while a config is validated
+	meter    *meter     // of the config that is being validated
 	compiled *jsonschema.Schema
-	root     *node
-	spent    int64 // the price of compiling
+	places   map[string]*jsonschema.Schema // by JSON pointer
 	weight   int
 }
 
@@ -79,70 +80,66 @@ func (f Formats) Compile(schema []byte) (s *Schema, err error) {
 			s, err = nil, refuse("", "it cannot be compiled: %v", r)
 		}
 	}()
-	// Each step refuses what the next one could not bear: a text that is too large to decode, a tree that is too large to
-	// compile, a graph that cannot be walked.
 	doc, err := read(schema)
 	if err != nil {
 		return nil, err
 	}
-	found, err := survey(doc)
+	m := &meter{}
+	found, err := survey(doc, m, func(map[string]any, string, draft) {})
 	if err != nil {
 		return nil, err
 	}
-	compiled, all, err := compile(doc, found, f)
+	places, err := found.compile(f)
 	if err != nil {
 		return nil, err
 	}
-	graph := newGraph(compiled, all, f)
-	if err := graph.check(); err != nil {
+	if err := m.install(places, f); err != nil {
 		return nil, err
 	}
-	return &Schema{compiled, graph.root, found.cost(), 60*len(schema) + 200*found.patternProgram}, nil
+	return &Schema{meter: m, compiled: places[""], places: places, weight: 60*len(schema) + 200*found.patterns.program}, nil
 }
 
 // Weight is about how many bytes of memory the schema takes.
 func (s *Schema) Weight() int { return s.weight }
 
-// Compiled returns the schema as jsonschema/v6 has it. In every draft, its formats are those it was
-// compiled with.
-func (s *Schema) Compiled() *jsonschema.Schema { return s.compiled }
-
-// CheckCost returns ErrCostly if validating config would cost too much. text is the config, and config is what the text
-// decodes to, with numbers as json.Number.
-func (s *Schema) CheckCost(text []byte, config any) error { return new(Budget).Spend(s, text, config) }
-
-// Budget is what the validations of one request may cost together. The zero value is a full budget.
+// Budget is what the validations of one request have taken. The zero value is a full budget.
 type Budget struct {
-	spent    int64
-	compiled map[*Schema]bool // the schemas whose compilation is paid for
+	steps    int
+	patterns time.Duration
 }
 
-// Spend pays for the validation of one config. It returns ErrCostly if the config costs too much alone, or together with
-// those before.
-func (b *Budget) Spend(s *Schema, text []byte, config any) error {
-	// Compiling is a part of the price of each schema, but a request that uses one for many configs pays for it once.
-	left := configBudget - s.spent
-	m := meter{left: left - decodeCost(text), maxNumberCost: maxNumberCost(config)}
-	m.visit(s.root, config, 0, false)
-	b.spent += left - m.left
-	if !b.compiled[s] {
-		if b.compiled == nil {
-			b.compiled = map[*Schema]bool{}
+// Compiled pays for compiling a schema. A request pays once for each of its schemas, whether it was in a cache or not.
+func (b *Budget) Compiled(s *Schema) { b.steps += compileSteps * len(s.places) }
+
+// Validate returns what is wrong with a config, at most 100 violations by pointer. config is decoded, with numbers as json.Number.
+// The error is ErrCostly if that takes more than the budget has left, or more than one config may take.
+func (s *Schema) Validate(b *Budget, config any) ([]vitrine.Violation, error) {
+	return s.ValidateAt(b, "", config)
+}
+
+// ValidateAt is Validate for a value and the subschema at a JSON pointer. No subschema accepts everything.
+func (s *Schema) ValidateAt(b *Budget, pointer string, value any) (found []vitrine.Violation, err error) {
+	at := s.places[pointer]
+	if at == nil {
+		return nil, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	steps := min(configSteps, requestSteps-b.steps)
+	s.meter.left, s.meter.patterns = steps, patternTime-b.patterns
+	defer func() {
+		b.steps += steps - s.meter.left
+		b.patterns = patternTime - s.meter.patterns
+		if r := recover(); r == ErrCostly { // the library has no other way to stop
+			found, err = nil, ErrCostly
+		} else if r != nil {
+			panic(r)
 		}
-		b.compiled[s] = true
-		b.spent += s.spent
+	}()
+	s.meter.measure(value)
+	err = at.Validate(value)
+	if verdict, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return violationsOf(verdict), nil
 	}
-	if m.left < 0 || b.spent > requestBudget {
-		return ErrCostly
-	}
-	return nil
-}
-
-// decode decodes JSON with numbers as json.Number, which keeps their text.
-func decode(text []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	err := d.Decode(&v)
-	return v, err
+	return nil, err
 }

@@ -7,233 +7,397 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2"
 )
 
-// errMuchPattern is the error of a pattern that exceeds MaxPattern together with those before it.
-var errMuchPattern = fmt.Errorf("with this one the schema has more than %d bytes of patterns", MaxPattern)
+// Patterns are ECMA 262 in its Unicode form. Those that package regexp can match are matched by it, in time linear in the
+// text, so their steps can be charged before. The others have lookarounds, back-references or repetitions above 1,000 times.
+// Package regexp2 matches them by backtracking, which may take exponential time, under a limit of time.
 
-// errLargePattern is the error of a pattern whose program exceeds maxProgram, alone or together with those before it.
-var errLargePattern = fmt.Errorf("with this one the patterns of the schema are too large once their repetitions are written out: "+
-	"at most %d steps together are allowed", maxProgram)
+// Limits of patterns.
+const (
+	MaxPattern = 4 << 10 // bytes of all patterns of a schema together
 
-// maxSteps bounds the work of a match that package regexp cannot do. The budget of a config is far
-// below it; it is for engines that are used without one.
-const maxSteps = 1 << 25
+	maxProgram   = 20_000                 // instructions of all patterns for package regexp together
+	maxWide      = 16                     // ranges beyond ASCII in the classes of all patterns that ignore case
+	maxText      = 128 << 10              // bytes of a text for package regexp2
+	patternTime  = 250 * time.Millisecond // of package regexp2, for all configs of a request
+	programSteps = 50                     // instructions at one byte of a text that count as a step
+)
 
-// pattern is a compiled pattern. It satisfies jsonschema.Regexp. It is safe for concurrent use: the matchers, which are
-// not, come from a pool.
+var (
+	errMuchPattern  = fmt.Errorf("with this one the schema has more than %d bytes of patterns", MaxPattern)
+	errLargePattern = fmt.Errorf("with this one the patterns of the schema are too large once their repetitions are written out: "+
+		"at most %d steps together are allowed", maxProgram)
+	errWidePattern = fmt.Errorf("patterns that ignore case may have %d characters outside of ASCII in their classes, \\S counted", maxWide)
+)
+
+// patterns compiles the patterns of one schema, each text once, and holds them to the limits together.
+type patterns struct {
+	meter               *meter
+	known               map[string]*pattern
+	text, program, wide int
+}
+
+// pattern is a compiled pattern. It satisfies jsonschema.Regexp.
 type pattern struct {
-	text   string
-	re     *regexp.Regexp // nil if only a matcher of ours can match it
-	parts  []part         // what lookarounds hold, an inner one before the outer one; the pattern itself last
-	groups int            // of a pattern with back-references, 0 of others
-	folded int            // see translation
-	loops  []loop         // the repetitions of a pattern with back-references
-	free   sync.Pool      // of matchers that are not in use
+	text    string
+	linear  *regexp.Regexp // nil if only regexp2 can match it
+	program int            // instructions of linear
+	other   *regexp2.Regexp
+	meter   *meter
 }
 
-// part is the compiled program of the pattern itself, or of the body of one of its lookarounds.
-type part struct {
-	program   *syntax.Prog
-	marks     []mark // by the number of the group in the program
-	backwards bool   // it reads the text from its end
-	anchored  bool   // it begins at that end of the text where reading begins
-	negative  bool   // the lookaround holds where this does not match
-	groups    []int  // of the pattern that are in it, if there are back-references
-}
-
-// mark is what a group of a program stands for. These are the kinds, and what n is:
-//
-//	'g'            a group of the pattern; its number
-//	'l'            a lookaround; the index of its part
-//	'b'            a back-reference; the number of the group that it names
-//	'c'            a repetition that is counted by us; its index in translation.counts
-//	'i', 'e', 'x'  the beginning of a loop, and the beginning and the end of one iteration; the index of the loop
-type mark struct {
-	kind byte
-	n    int
-}
-
-// matcher looks for one pattern in texts and counts what that takes.
-type matcher interface {
-	// work returns how many steps it takes to look for the pattern in s, and whether it is found.
-	// It gives up, without a verdict, when more than most steps are taken.
-	work(s string, most int64) (taken int64, found bool)
-}
-
-// matcher returns a new matcher, which may be used for one text after the other.
-func (p *pattern) matcher() matcher {
-	if p.groups > 0 {
-		return newBacktracker(p)
+// compile compiles a pattern and adds it to the limits. A text that occurs twice counts twice.
+func (ps *patterns) compile(text string) (*pattern, error) {
+	if ps.text += len(text); ps.text > MaxPattern {
+		return nil, errMuchPattern
 	}
-	return newSimulation(p)
+	p, known := ps.known[text]
+	if !known {
+		t, err := translate(text)
+		if err == nil {
+			if ps.wide += t.wide; ps.wide > maxWide {
+				return nil, errWidePattern
+			}
+			p, err = t.compile()
+		}
+		if err == errLargePattern {
+			return nil, err
+		} else if err != nil {
+			return nil, fmt.Errorf("the pattern %q cannot be used: %s", shorten(text), patternReason(err))
+		}
+		p.text, p.meter = text, ps.meter
+		ps.known[text] = p
+	}
+	if ps.program += p.program; ps.program > maxProgram {
+		return nil, errLargePattern
+	}
+	return p, nil
 }
 
 // String returns the pattern as the schema has it.
 func (p *pattern) String() string { return p.text }
 
-// MatchString reports whether the pattern matches anywhere in s. It panics with ErrCostly if a matcher of ours takes
-// more than maxSteps steps: jsonschema.Regexp has no error to return. Package regexp always takes linear time.
+// MatchString reports whether the pattern matches anywhere in s. It charges the steps that it may take, and panics with
+// ErrCostly if they are not left: jsonschema.Regexp has no error to return.
 func (p *pattern) MatchString(s string) bool {
-	if p.re != nil {
-		return p.re.MatchString(s)
+	p.meter.charge(1 + len(s)*(1+p.program)/programSteps)
+	if p.linear != nil {
+		return p.linear.MatchString(s)
 	}
-	m, ok := p.free.Get().(matcher)
-	if !ok {
-		m = p.matcher()
-	}
-	taken, found := m.work(s, maxSteps)
-	if taken > maxSteps {
+	if len(s) > maxText || p.meter.patterns <= 0 {
 		panic(ErrCostly)
 	}
-	p.free.Put(m)
+	start := time.Now()
+	p.other.MatchTimeout = p.meter.patterns
+	found, err := p.other.MatchString(s)
+	if p.meter.patterns -= time.Since(start); err != nil {
+		panic(ErrCostly)
+	}
 	return found
 }
 
-// size is how many instructions the pattern has.
-func (p *pattern) size() int {
-	n := 0
-	for i := range p.parts {
-		n += len(p.parts[i].program.Inst)
-	}
-	return n
+// What \s and \S are in a class. Package regexp knows fewer spaces. Both packages take characters beyond ASCII as they are.
+const (
+	space    = "\\t-\\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+	notSpace = "\\x00-\\x08\\x0e-\\x1f!-\u009f\u00a1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e" +
+		"\u2030-\u205e\u2060-\u2fff\u3001-\ufefe\uff00-\U0010ffff"
+	anything = "\\x00-\U0010ffff"
+	noBreak  = "[^\\n\\r\u2028\u2029]"
+)
+
+// translation is a pattern written so that package regexp and package regexp2 take it alike, each as far as it can.
+type translation struct {
+	out     strings.Builder // what is translated, without late
+	late    []late
+	rest    string // of the pattern
+	inClass bool
+	special bool // package regexp cannot match it
+	folds   bool // case is ignored somewhere
+	wide    int  // characters outside of ASCII in classes; package regexp takes milliseconds to ignore the case of a wide range
+	groups  int
+	names   map[string]int // of groups; in the translation groups have numbers alone
 }
 
-// compilePattern compiles an ECMA 262 pattern whose programs have at most most instructions together. Package regexp
-// matches what it can. Lookarounds are simulated, in time linear in the text. Only patterns with back-references are
-// matched by trying and going back, whose time the caller must bound.
-func compilePattern(text string, most int) (*pattern, error) {
-	p, err := compileTranslated(text, most)
-	if err != nil && err != errLargePattern {
-		return nil, fmt.Errorf("the pattern %q cannot be used: %s", shorten(text), reason(err))
-	}
-	return p, err
+// late is what is written when the whole pattern was read, at a place of the translation: a back-reference, which is its number or
+// name until then, or a boundary of a word.
+type late struct {
+	what string
+	at   int
 }
 
-// compileTranslated compiles a pattern: it translates and parses the pattern, turns the groups of the translation into
-// marks, reverses the parts that are read from the end, and compiles each part.
-func compileTranslated(text string, most int) (*pattern, error) {
-	t, trees, err := parsePattern(text)
+// translate translates a pattern. It refuses what the two packages would take for something else; what is wrong for them too, they
+// refuse.
+func translate(pattern string) (*translation, error) {
+	t := &translation{rest: pattern, names: map[string]int{}}
+	for t.rest != "" {
+		if err := t.next(); err != nil {
+			return nil, err
+		}
+	}
+	for i, ref := range t.late { // which groups there are is known only now
+		number, known := t.names[ref.what]
+		if n, err := strconv.Atoi(ref.what); err == nil {
+			number, known = n, n <= t.groups
+		}
+		if known {
+			t.late[i].what = fmt.Sprintf(`(?:\%d)`, number)
+		} else if boundaries[ref.what] == "" {
+			return nil, fmt.Errorf("there is no group %s to refer back to", shorten(ref.what))
+		}
+	}
+	if !t.folds {
+		t.wide = 0
+	}
+	return t, nil
+}
+
+// boundaries are the boundaries of words as package regexp2 has to be told them: its \b knows letters beyond ASCII.
+var boundaries = map[string]string{
+	`\b`: `(?:(?<=\w)(?!\w)|(?<!\w)(?=\w))`,
+	`\B`: `(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))`,
+}
+
+// text returns what was translated, for package regexp or for package regexp2.
+func (t *translation) text() string {
+	text := t.out.String()
+	for _, l := range slices.Backward(t.late) {
+		what := l.what
+		if t.special && boundaries[what] != "" {
+			what = boundaries[what]
+		}
+		text = text[:l.at] + what + text[l.at:]
+	}
+	return text
+}
+
+// check returns an error if the pattern does not parse. It marks one as special that has a repetition too large for package regexp.
+func (t *translation) check() error {
+	if !t.special {
+		_, err := syntax.Parse(t.text(), syntax.Perl)
+		if bad, ok := errors.AsType[*syntax.Error](err); !ok || bad.Code != syntax.ErrInvalidRepeatSize {
+			return err
+		}
+		t.special = true
+	}
+	_, err := regexp2.Compile(t.text(), regexp2.ECMAScript)
+	return err
+}
+
+// compile compiles what was translated with one of the two packages.
+func (t *translation) compile() (*pattern, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	if t.special {
+		return &pattern{other: regexp2.MustCompile(t.text(), regexp2.ECMAScript)}, nil
+	}
+	tree, err := syntax.Parse(t.text(), syntax.Perl)
 	if err != nil {
 		return nil, err
 	}
-	p := &pattern{text: text, folded: t.folded}
-	if len(t.backs) > 0 {
-		p.groups = t.groups + 1
+	program, err := syntax.Compile(tree.Simplify())
+	if err == nil && len(program.Inst) > maxProgram {
+		err = errLargePattern
 	}
-	for i, tree := range trees {
-		var own part
-		look := lookaround{} // the pattern itself
-		if i < len(t.looks) {
-			look = t.looks[i]
-			own.negative = look.negative
-		}
-		if t.special() {
-			own.marks = marksOf(tree.CapNames(), t.backs)
-			own.count(tree, t.counts)
-		}
-		if p.groups > 0 { // going back reads ahead forwards and behind backwards
-			own.backwards = i < len(t.looks) && !look.ahead
-		} else { // a simulation asks at each place whether something ends here that began further on, or before
-			own.backwards = look.ahead
-		}
-		if own.backwards {
-			reverse(tree)
-		}
-		if p.groups > 0 {
-			own.groups = p.groupsIn(tree, &own)
-			tree = p.loop(tree, &own)
-		}
-		if most -= steps(tree, most); most < 0 {
-			return nil, errLargePattern
-		}
-		if own.program, err = syntax.Compile(tree.Simplify()); err != nil {
-			return nil, err
-		}
-		end := syntax.EmptyBeginText
-		if own.backwards {
-			end = syntax.EmptyEndText
-		}
-		own.anchored = own.program.StartCond()&end != 0
-		p.parts = append(p.parts, own)
+	if err != nil {
+		return nil, err
 	}
-	if !t.special() {
-		p.re, err = regexp.Compile(t.text)
-	}
-	return p, err
+	return &pattern{linear: regexp.MustCompile(t.text()), program: len(program.Inst)}, nil
 }
 
-// marksOf returns what each group of a tree stands for, by the names that the translation gave to groups.
-func marksOf(names []string, backs []int) []mark {
-	marks := make([]mark, len(names))
-	for i, name := range names {
-		if name == "" {
-			continue
-		}
-		n, _ := strconv.Atoi(name[1:])
-		if name[0] == 'b' {
-			n = backs[n]
-		}
-		marks[i] = mark{name[0], n}
-	}
-	return marks
-}
-
-// count puts the repetitions that the translation wrote as (?P<c0>…)* back into a tree as repetitions.
-func (p *part) count(re *syntax.Regexp, counts [][2]int) {
-	if re.Op == syntax.OpStar && re.Sub[0].Op == syntax.OpCapture && p.marks[re.Sub[0].Cap].kind == 'c' {
-		times := counts[p.marks[re.Sub[0].Cap].n]
-		re.Op, re.Min, re.Max = syntax.OpRepeat, times[0], times[1]
-		re.Sub[0] = re.Sub[0].Sub[0]
-	}
-	for _, sub := range re.Sub {
-		p.count(sub, counts)
-	}
-}
-
-// reverse turns a tree into one that matches the same texts read from their end. ^ and $ keep their meaning.
-func reverse(re *syntax.Regexp) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		re.Rune = slices.Clone(re.Rune)
-		slices.Reverse(re.Rune)
-	case syntax.OpConcat:
-		slices.Reverse(re.Sub)
-	}
-	for _, sub := range re.Sub {
-		reverse(sub)
-	}
-}
-
-// reason returns an error of package regexp/syntax without the words that are about Go.
-func reason(err error) string {
-	var bad *syntax.Error
-	if errors.As(err, &bad) {
+// patternReason returns an error of one of the packages without the words that are about the package.
+func patternReason(err error) string {
+	if bad, ok := errors.AsType[*syntax.Error](err); ok {
 		return fmt.Sprintf("%s in %q", bad.Code, shorten(bad.Expr))
 	}
-	return err.Error()
+	return shorten(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 }
 
-// steps is an upper bound of the instructions that re compiles to, found without compiling it: a short pattern such as
-// ((a{1000}){1000}){1000} would take gigabytes.
-func steps(re *syntax.Regexp, most int) int {
-	n := 1
-	switch re.Op {
-	case syntax.OpLiteral:
-		n = len(re.Rune)
-	case syntax.OpCapture:
-		n = 2
-	case syntax.OpAlternate:
-		n = len(re.Sub)
-	case syntax.OpConcat:
-		n = 0
-	}
-	for _, sub := range re.Sub {
-		n += steps(sub, most)
-	}
-	if re.Op == syntax.OpRepeat { // n is one more than what is repeated: a branch for each time
-		n *= max(re.Min, re.Max, 1)
-	}
-	return min(n, most+1) // no overflow on nested repetitions
+// take consumes n bytes of the pattern and writes the text in their place.
+func (t *translation) take(n int, text string) error {
+	t.rest = t.rest[n:]
+	t.out.WriteString(text)
+	return nil
 }
+
+// char consumes n bytes that stand for one character and writes the character.
+func (t *translation) char(n int, r rune) error {
+	if r < utf8.RuneSelf {
+		return t.take(n, fmt.Sprintf(`\x%02x`, r))
+	}
+	if t.inClass {
+		t.wide++
+	}
+	return t.take(n, string(r))
+}
+
+// next translates what the rest of the pattern begins with.
+func (t *translation) next() error {
+	r, width := utf8.DecodeRuneInString(t.rest)
+	switch {
+	case r == '\\':
+		return t.escape()
+	case t.inClass && r == ']':
+		t.inClass = false
+	case t.inClass && r == '[':
+		return t.take(1, `\[`)
+	case r >= utf8.RuneSelf:
+		return t.char(width, r)
+	case t.inClass:
+	case strings.HasPrefix(t.rest, "[^]"):
+		return t.take(3, "["+anything+"]")
+	case strings.HasPrefix(t.rest, "[]"):
+		return t.take(2, "[^"+anything+"]")
+	case strings.HasPrefix(t.rest, "[^"):
+		t.inClass = true
+		return t.take(2, "[^")
+	case r == '[':
+		t.inClass = true
+	case r == '.':
+		return t.take(1, noBreak)
+	case r == '(':
+		return t.group()
+	}
+	return t.take(width, t.rest[:width])
+}
+
+// group translates an opening parenthesis and what belongs to it.
+func (t *translation) group() error {
+	for _, look := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+		if strings.HasPrefix(t.rest, look) {
+			t.special = true
+			return t.take(len(look), look)
+		}
+	}
+	switch {
+	case strings.HasPrefix(t.rest, "(?<"):
+		name, _, closed := strings.Cut(t.rest[3:], ">")
+		if !closed || name == "" || '0' <= name[0] && name[0] <= '9' {
+			return errors.New("(?< is followed by the name of a group and >")
+		}
+		if _, again := t.names[name]; again {
+			return fmt.Errorf("two groups are named %s", shorten(name))
+		}
+		t.groups++
+		t.names[name] = t.groups
+		return t.take(len(name)+4, "(")
+	case strings.HasPrefix(t.rest, "(?"):
+		flags, _, _ := strings.Cut(t.rest[2:], ":")
+		t.folds = t.folds || strings.Contains(flags, "i")
+		return t.take(2, "(?")
+	}
+	t.groups++
+	return t.take(1, "(")
+}
+
+// escape translates what begins with a backslash.
+func (t *translation) escape() error {
+	if len(t.rest) < 2 {
+		return errors.New(`it ends with \`)
+	}
+	switch c := t.rest[1]; {
+	case c == 's' && t.inClass:
+		return t.take(2, space)
+	case c == 's':
+		return t.take(2, "["+space+"]")
+	case c == 'S' && t.inClass:
+		t.wide++
+		return t.take(2, notSpace)
+	case c == 'S':
+		return t.take(2, "[^"+space+"]")
+	case c == '0' && (len(t.rest) == 2 || t.rest[2] < '0' || t.rest[2] > '9'):
+		return t.char(2, 0)
+	case c >= '1' && c <= '9' && !t.inClass, c == 'k' && !t.inClass:
+		return t.backReference()
+	case c == 'x':
+		if r, err := strconv.ParseUint(t.rest[2:min(4, len(t.rest))], 16, 8); err == nil && len(t.rest) >= 4 {
+			return t.char(4, rune(r))
+		}
+		return errors.New(`\x is followed by two hexadecimal digits`)
+	case c == 'b' && t.inClass:
+		return t.char(2, '\b')
+	case c == 'b' || c == 'B' && !t.inClass:
+		t.late = append(t.late, late{t.rest[:2], t.out.Len()})
+		return t.take(2, "")
+	case c == 'c' && len(t.rest) > 2 && isLetter(t.rest[2]):
+		return t.char(3, rune(t.rest[2]%32))
+	case c == 'u':
+		return t.unicode()
+	case c == 'p' || c == 'P':
+		return t.property()
+	case strings.IndexByte("dDwWtnrfvbB", c) >= 0 || c < utf8.RuneSelf && !isLetter(c) && (c < '0' || c > '9'):
+		return t.take(2, t.rest[:2])
+	case c >= utf8.RuneSelf:
+		return t.take(1, "") // what stands there then is the character itself
+	default: // what the packages have and ECMA 262 does not
+		return fmt.Errorf("\\%c means nothing", c)
+	}
+}
+
+// backReference notes where \1 or \k<name> belongs.
+func (t *translation) backReference() error {
+	t.special = true
+	digits := len(t.rest) - 1 - len(strings.TrimLeft(t.rest[1:], "0123456789"))
+	if digits > 0 {
+		t.late = append(t.late, late{t.rest[1 : 1+digits], t.out.Len()})
+		return t.take(1+digits, "")
+	}
+	name, ok := strings.CutPrefix(t.rest, `\k<`)
+	name, _, closed := strings.Cut(name, ">")
+	if !ok || !closed || name == "" || '0' <= name[0] && name[0] <= '9' {
+		return errors.New(`\k is followed by the name of a group in < and >`)
+	}
+	t.late = append(t.late, late{name, t.out.Len()})
+	return t.take(len(name)+4, "")
+}
+
+// unicode translates \uXXXX, a pair of them that is one character, and \u{X}.
+func (t *translation) unicode() error {
+	r, n := codePoint(t.rest)
+	if low, m := codePoint(t.rest[n:]); r >= 0xd800 && r < 0xdc00 && low >= 0xdc00 && low < 0xe000 {
+		r, n = 0x10000+(r-0xd800)<<10+(low-0xdc00), n+m
+	}
+	if n == 0 || r > utf8.MaxRune {
+		return errors.New(`\u is followed by four hexadecimal digits`)
+	}
+	return t.char(n, rune(r))
+}
+
+// codePoint reads \uXXXX or \u{X} and returns how long it is, 0 when it is not there.
+func codePoint(s string) (point uint64, length int) {
+	digits, ok := strings.CutPrefix(s, `\u`)
+	length = 6
+	if inner, braces := strings.CutPrefix(digits, "{"); braces {
+		digits, _, ok = strings.Cut(inner, "}")
+		length = len(digits) + 4
+	} else if digits = digits[:min(4, len(digits))]; len(digits) < 4 {
+		ok = false
+	}
+	point, err := strconv.ParseUint(digits, 16, 32)
+	if !ok || err != nil {
+		return 0, 0
+	}
+	return point, length
+}
+
+// property translates \p{Script=Greek} and \p{General_Category=Lu}, whose values both packages take without the name of the
+// property.
+func (t *translation) property() error {
+	name, _, closed := strings.Cut(t.rest[2:], "}")
+	name, opened := strings.CutPrefix(name, "{")
+	if !closed || !opened {
+		return fmt.Errorf(`\%c is followed by a property in braces`, t.rest[1])
+	}
+	if _, value, ok := strings.Cut(name, "="); ok {
+		return t.take(len(name)+4, t.rest[:2]+"{"+value+"}")
+	}
+	return t.take(len(name)+4, t.rest[:len(name)+4])
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -1,6 +1,7 @@
 package schemaguard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -11,13 +12,63 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// Reason returns a fault that a validator of jsonschema/v6 found as words for a Violation. It quotes at most a few
-// names and values, however many there are, and at most 100 bytes of each.
-func Reason(of jsonschema.ErrorKind) string {
-	switch k := of.(type) {
+// maxViolations is how many violations of one config are returned.
+const maxViolations = 100
+
+// violationsOf returns the first maxViolations violations in the order of their pointers, equal ones once. A verdict of the library
+// is a tree of errors. Its leaves name the values that are wrong, and become violations. The other nodes only say that something
+// below them failed. A verdict may have very many leaves, so only the first ones are kept while the tree is walked.
+func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
+	var smallest []*jsonschema.ValidationError
+	var visit func(*jsonschema.ValidationError)
+	visit = func(e *jsonschema.ValidationError) {
+		for _, cause := range e.Causes {
+			visit(cause)
+		}
+		full := len(smallest) == maxViolations
+		if len(e.Causes) > 0 || full && compareErrors(e, smallest[maxViolations-1]) >= 0 {
+			return
+		}
+		at, _ := slices.BinarySearchFunc(smallest, e, compareErrors)
+		smallest = slices.Insert(smallest, at, e)
+		smallest = smallest[:min(len(smallest), maxViolations)]
+	}
+	visit(verdict)
+	var out []vitrine.Violation
+	for _, e := range smallest {
+		v := vitrine.Violation{Pointer: pointerTo(e.InstanceLocation), Keyword: keyword(e), Message: reason(e.ErrorKind)}
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// compareErrors orders errors by the place in the config, then by the schema and its keyword. The library finds them in the order
+// of a Go map, which differs from call to call.
+func compareErrors(a, b *jsonschema.ValidationError) int {
+	return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.SchemaURL, b.SchemaURL),
+		slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))
+}
+
+// kindOfFault returns what is wrong, also where a format of ours has found it.
+func kindOfFault(of jsonschema.ErrorKind) jsonschema.ErrorKind {
+	if format, ok := of.(*kind.Format); ok {
+		if other, ok := format.Err.(mismatch); ok {
+			return other.kind
+		}
+	}
+	return of
+}
+
+// reason returns a fault in words. It quotes at most a few names and values, however many there are, and at most 100 bytes of
+// each.
+func reason(of jsonschema.ErrorKind) string {
+	switch k := kindOfFault(of).(type) {
 	case *kind.FalseSchema:
 		return "nothing is allowed here"
 	case *kind.Type:
@@ -86,10 +137,11 @@ func Reason(of jsonschema.ErrorKind) string {
 	return "it breaks " + strings.Join(append([]string{"the schema"}, of.KeywordPath()...), "/")
 }
 
-// Keyword returns the keyword that a leaf of a verdict comes from. A subschema that is false has no keyword of its own:
-// then it is the keyword that applies the subschema, "" at the root.
-func Keyword(of *jsonschema.ValidationError) string {
-	switch of.ErrorKind.(type) {
+// keyword returns the keyword that a leaf of a verdict comes from. A subschema that is false has no keyword of its own: then it is
+// the keyword that applies the subschema, "" at the root.
+func keyword(of *jsonschema.ValidationError) string {
+	fault := kindOfFault(of.ErrorKind)
+	switch fault.(type) {
 	case *kind.Not:
 		return "not"
 	case *kind.Dependency:
@@ -107,7 +159,7 @@ func Keyword(of *jsonschema.ValidationError) string {
 		}
 		return ""
 	}
-	if path := of.ErrorKind.KeywordPath(); len(path) > 0 {
+	if path := fault.KeywordPath(); len(path) > 0 {
 		return path[0]
 	}
 	return ""

@@ -33,7 +33,7 @@ func Warnings(schema []byte, own func(format string) bool) ([]Warning, error) {
 		return nil, err
 	}
 	w := warner{knows: own, list: []Warning{}, meant: map[string]string{}}
-	if _, err := surveyWith(doc, w.schema); err != nil {
+	if _, err := survey(doc, &meter{}, w.schema); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(w.list, func(a, b Warning) int {
@@ -71,16 +71,6 @@ var annotations = map[string]bool{
 	"$schema": true, "$id": true, "id": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$vocabulary": true,
 	"$comment": true, "$defs": true, "definitions": true, "title": true, "description": true, "default": true, "examples": true,
 	"deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
-}
-
-func (d draft) String() string {
-	switch d {
-	case draft2019:
-		return "draft 2019-09"
-	case draft2020:
-		return "draft 2020-12"
-	}
-	return fmt.Sprintf("draft-%02d", int(d))
 }
 
 // schema adds the warnings of one subschema.

@@ -1,0 +1,412 @@
+package schemaguard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+)
+
+// Limits of a schema. The compiler takes quadratic time for some schemas, so these are refused before it sees them.
+const (
+	MaxBytes = 256 << 10 // of the schema's text
+	MaxDepth = 64        // of nested arrays and objects
+
+	maxNumber   = 1_000     // digits and exponent of a number
+	maxCount    = 1 << 53   // of maxLength, minItems and their like
+	maxPlaces   = 5_000     // subschemas
+	maxPointers = 4 << 20   // bytes of the JSON pointers of all keywords, those of subschemas counted four times
+	maxForeign  = 1_000_000 // subschemas times references to places that are not subschemas by keyword
+	maxIDs      = 5_000_000 // subschemas times those with an id
+	maxCompared = 20_000    // values in arrays and objects in enums: draft-04 compares them with one another
+)
+
+// read decodes a schema that is within the limits of a text. Numbers become json.Number, which keeps their text.
+func read(schema []byte) (doc any, err error) {
+	if len(schema) > MaxBytes {
+		return nil, refuse("", "it is %d bytes long, at most %d are allowed", len(schema), MaxBytes)
+	}
+	if err := strictjson.Check(schema, MaxDepth); err != nil {
+		if at, ok := errors.AsType[*strictjson.Error](err); ok {
+			return nil, &Error{at.Pointer, at.Reason}
+		}
+		return nil, refuse("", "%v", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	if err := d.Decode(&doc); err != nil {
+		return nil, refuse("", "%v", err)
+	}
+	return doc, nil
+}
+
+// outline is what the text of a schema says before anything is compiled: where its subschemas, references and patterns are.
+type outline struct {
+	doc      any
+	draft    draft
+	places   []string          // JSON pointers of the subschemas, outer ones before inner ones
+	met      map[string]bool   // the same
+	refs     map[string]string // text of each reference, and the pointer of one that has it
+	patterns patterns
+	each     func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
+
+	ids, foreign, pointers, compared int // see the limits
+}
+
+// scope is the nearest enclosing subschema with an id, or the root: what references are relative to.
+type scope struct {
+	pointer string
+	id      string // as written
+}
+
+// survey returns the outline of a schema. Its error is an *Error, for a schema that must not reach the compiler.
+func survey(doc any, m *meter, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
+	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{},
+		patterns: patterns{meter: m, known: map[string]*pattern{}}}
+	if err := checkNumbers(doc); err != nil {
+		return nil, err
+	}
+	if root, ok := doc.(map[string]any); ok {
+		if own, known := draftOf(root["$schema"]); known {
+			o.draft = own
+		}
+	}
+	if err := o.schema(doc, "", scope{}); err != nil {
+		return nil, err
+	}
+	if n := len(o.places); o.foreign*(n+o.foreign) > maxForeign || o.ids*n > maxIDs || o.compared > maxCompared {
+		return nil, refuse("", "it is too complex to compile: %d subschemas, %d of them with an id, %d references to places that are not subschemas, "+
+			"%d values in arrays and objects of enums", n, o.ids, o.foreign, o.compared)
+	}
+	return o, nil
+}
+
+// checkNumbers refuses numbers with too many digits, also in default and examples.
+func checkNumbers(v any) error {
+	below := func(token string, err error) error {
+		if e, ok := err.(*Error); ok {
+			return e.below(token)
+		}
+		return err
+	}
+	switch v := v.(type) {
+	case json.Number:
+		if numberSize(string(v)) > maxNumber {
+			return refuse("", "the number has more than %d digits, its exponent counted", maxNumber)
+		}
+	case []any:
+		for i, element := range v {
+			if err := checkNumbers(element); err != nil {
+				return below(strconv.Itoa(i), err)
+			}
+		}
+	case map[string]any:
+		for name, member := range v {
+			if err := checkNumbers(member); err != nil {
+				return below(name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. A place that two
+// ways lead to is surveyed once.
+func (o *outline) schema(v any, pointer string, in scope) error {
+	if o.met[pointer] {
+		return nil
+	}
+	// The place is noted before the way goes on below it, so that a cycle of references ends here.
+	o.met[pointer] = true
+	o.pointers += 3 * len(pointer)
+	if o.places = append(o.places, pointer); len(o.places) > maxPlaces {
+		return refuse("", "it is too complex to compile: it has more than %d subschemas", maxPlaces)
+	}
+	object, ok := v.(map[string]any)
+	if _, isBool := v.(bool); isBool {
+		return nil
+	} else if !ok {
+		return refuse(pointer, "a schema is an object or a boolean, this is %s", kindOf(v))
+	}
+	if uri, ok := object["$schema"].(string); ok {
+		switch own, known := draftOf(uri); {
+		case !known:
+			return refuse(pointer+"/$schema", "%q is not a known draft: "+
+				"use https://json-schema.org/draft/2020-12/schema or the one of 2019-09, draft-07, draft-06 or draft-04", shorten(uri))
+		case own != o.draft:
+			return refuse(pointer+"/$schema", "the schema is of %s, and a subschema cannot be of another draft", o.draft)
+		}
+	}
+	if id := o.idOf(object); id != "" || pointer == "" {
+		o.ids++
+		in = scope{pointer, id}
+	}
+	o.each(object, pointer, o.draft)
+	for _, keyword := range slices.Sorted(maps.Keys(object)) {
+		at := pointer + "/" + jsonpointer.Escape(keyword)
+		if o.pointers += len(at); o.pointers > maxPointers {
+			return refuse("", "the JSON pointers of its keywords and subschemas are too long together, more than %d bytes: use shorter names or less nesting", maxPointers)
+		}
+		if err := o.keyword(keyword, object[keyword], at, in); err != nil {
+			return err
+		}
+		if err := o.applicator(keyword, object[keyword], at, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idOf returns the base URI that a subschema gives itself, without its fragment, "" if it gives none.
+func (o *outline) idOf(object map[string]any) string {
+	if _, ref := object["$ref"]; ref && o.draft < draft2019 {
+		return "" // the neighbours of a reference are ignored
+	}
+	keyword := "$id"
+	if o.draft == draft4 {
+		keyword = "id"
+	}
+	id, _ := object[keyword].(string)
+	id, _, _ = strings.Cut(id, "#")
+	return id
+}
+
+// keyword surveys what one keyword says, apart from its subschemas: references, patterns, values to compare, and counts that would
+// overflow an int.
+func (o *outline) keyword(keyword string, v any, at string, in scope) error {
+	switch keyword {
+	case "$ref", "$recursiveRef", "$dynamicRef":
+		return o.reference(v, at, in)
+	case "pattern":
+		if text, ok := v.(string); ok {
+			return o.pattern(text, at)
+		}
+	case "patternProperties":
+		properties, _ := v.(map[string]any)
+		for _, text := range slices.Sorted(maps.Keys(properties)) {
+			if err := o.pattern(text, at+"/"+jsonpointer.Escape(text)); err != nil {
+				return err
+			}
+		}
+	case "enum":
+		values, _ := v.([]any)
+		for _, value := range values {
+			o.compared += size(value) - 1
+		}
+	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains", "minContains":
+		if n, ok := v.(json.Number); ok {
+			if r, ok := new(big.Rat).SetString(string(n)); ok && r.Cmp(big.NewRat(maxCount, 1)) > 0 {
+				return refuse(at, "%s is more than 2^53", shorten(string(n)))
+			}
+		}
+	}
+	return nil
+}
+
+// pattern adds the pattern at a place to the limits of the schema.
+func (o *outline) pattern(text, at string) error {
+	if _, err := o.patterns.compile(text); err != nil {
+		return refuse(at, "%v", err)
+	}
+	return nil
+}
+
+// reference surveys a reference. If it leads to a place that keywords alone do not lead to, such as "#/x-shared/name", that place
+// becomes a subschema by the reference, so it is surveyed as one.
+func (o *outline) reference(v any, at string, in scope) error {
+	text, ok := v.(string)
+	if !ok {
+		return refuse(at, "a reference is a string, this is %s", kindOf(v))
+	}
+	if first, again := o.refs[text]; !again || at < first {
+		o.refs[text] = at
+	}
+	address, fragment, _ := strings.Cut(text, "#")
+	if pointer, err := url.PathUnescape(fragment); err == nil {
+		fragment = pointer
+	}
+	// An anchor, an address alone, or a pointer along keywords leads to a subschema that is surveyed anyway.
+	if _, meta := draftOf(address); meta || !strings.HasPrefix(fragment, "/") || o.draft.isSubschema(fragment) {
+		return nil
+	}
+	if address != "" && address != in.id {
+		return refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
+	}
+	target, ok := lookup(o.doc, in.pointer+fragment)
+	if !ok {
+		return refuse(at, "there is nothing at %q", shorten(text))
+	}
+	if !o.met[in.pointer+fragment] {
+		o.foreign++
+	}
+	return o.schema(target, in.pointer+fragment, in)
+}
+
+// lookup returns the value at a JSON pointer (RFC 6901), and false if there is none.
+func lookup(v any, pointer string) (any, bool) {
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch parent := v.(type) {
+		case map[string]any:
+			member, ok := parent[jsonpointer.Unescape(token)]
+			if !ok {
+				return nil, false
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil, false
+			}
+			v = parent[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// applicator surveys the subschemas that a keyword holds. A keyword that needs a list or an object of subschemas and has something
+// else is passed over: the meta-schema refuses it.
+func (o *outline) applicator(keyword string, v any, at string, in scope) error {
+	shape := o.draft.shapeOf(keyword)
+	elements, isList := v.([]any)
+	members, isObject := v.(map[string]any)
+	switch {
+	case shape == one || shape == oneOrList && !isList:
+		return o.schema(v, at, in)
+	case shape == list || shape == oneOrList:
+		for i, element := range elements {
+			if err := o.schema(element, at+"/"+strconv.Itoa(i), in); err != nil {
+				return err
+			}
+		}
+	case shape != 0 && isObject:
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if _, names := members[name].([]any); names && shape == namedOr {
+				continue
+			}
+			if err := o.schema(members[name], at+"/"+jsonpointer.Escape(name), in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// draft is a version of JSON Schema, by the number or year in its name.
+type draft int
+
+const (
+	draft4    draft = 4
+	draft6    draft = 6
+	draft7    draft = 7
+	draft2019 draft = 2019
+	draft2020 draft = 2020
+)
+
+func (d draft) String() string {
+	switch d {
+	case draft2019:
+		return "draft 2019-09"
+	case draft2020:
+		return "draft 2020-12"
+	}
+	return fmt.Sprintf("draft-%02d", int(d))
+}
+
+// draftOf returns the draft that a $schema names, false when it is none of the five.
+func draftOf(schema any) (draft, bool) {
+	uri, _ := schema.(string)
+	uri = strings.TrimPrefix(strings.Replace(strings.TrimSuffix(uri, "#"), "https:", "http:", 1), "http://json-schema.org/")
+	d, ok := map[string]draft{"draft-04/schema": draft4, "draft-06/schema": draft6, "draft-07/schema": draft7,
+		"draft/2019-09/schema": draft2019, "draft/2020-12/schema": draft2020}[uri]
+	return d, ok
+}
+
+// shape is how a keyword holds subschemas.
+type shape int
+
+const (
+	one       shape = iota + 1 // a schema
+	list                       // an array of schemas
+	oneOrList                  // either
+	named                      // an object of schemas
+	namedOr                    // an object of schemas and of lists of property names
+)
+
+// shapes has the keywords that hold subschemas and the first draft of each. A keyword that a later draft has renamed, such as
+// definitions, is still read there, as validators do.
+var shapes = map[string]struct {
+	shape shape
+	since draft
+}{
+	"not": {one, draft4}, "additionalProperties": {one, draft4}, "additionalItems": {one, draft4},
+	"allOf": {list, draft4}, "anyOf": {list, draft4}, "oneOf": {list, draft4}, "items": {oneOrList, draft4},
+	"definitions": {named, draft4}, "properties": {named, draft4}, "patternProperties": {named, draft4}, "dependencies": {namedOr, draft4},
+	"propertyNames": {one, draft6}, "contains": {one, draft6},
+	"if": {one, draft7}, "then": {one, draft7}, "else": {one, draft7},
+	"$defs": {named, draft2019}, "dependentSchemas": {named, draft2019},
+	"unevaluatedProperties": {one, draft2019}, "unevaluatedItems": {one, draft2019}, "contentSchema": {one, draft2019},
+	"prefixItems": {list, draft2020},
+}
+
+// shapeOf returns how keyword holds subschemas in draft d, 0 when it holds none.
+func (d draft) shapeOf(keyword string) shape {
+	if s := shapes[keyword]; s.since <= d {
+		return s.shape
+	}
+	return 0
+}
+
+// isSubschema reports whether a JSON pointer leads from a schema to one of its subschemas through keywords that hold subschemas.
+func (d draft) isSubschema(pointer string) bool {
+	tokens := strings.Split(pointer, "/")[1:]
+	for len(tokens) > 0 {
+		shape := d.shapeOf(tokens[0])
+		tokens = tokens[1:]
+		// The compiler takes "01" for an index too, and compiles the subschema again under that name.
+		index := len(tokens) > 0 && jsonpointer.IsIndex(tokens[0])
+		switch {
+		case shape == 0 || shape == list && !index || shape >= named && len(tokens) == 0:
+			return false
+		case shape != one && (shape != oneOrList || index):
+			tokens = tokens[1:]
+		}
+	}
+	return true
+}
+
+// kindOf names the type of a JSON value for a sentence.
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	}
+	return "an object"
+}
+
+// shorten cuts what a sentence quotes from outside.
+func shorten(s string) string {
+	const most = 100
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
