@@ -106,9 +106,9 @@ func (c *call) readBody() error {
 		return tooLarge
 	}
 	in := http.MaxBytesReader(c.w, c.r.Body, limit)
-	c.left = clientPatience
 	control, mayBeLarge := http.NewResponseController(c.w), c.r.ContentLength < 0 || c.r.ContentLength > notLarge
 	if mayBeLarge {
+		c.left = c.patience(readTimeout)
 		_ = control.SetReadDeadline(time.Now().Add(c.left))
 	}
 	var body []byte

@@ -110,12 +110,23 @@ func (c *call) work() error {
 	}
 }
 
-// A client may take clientPatience for a large body or response, and a second more for each clientRate bytes. Small ones are bounded by the
-// timeouts of the server alone.
+// A client may take clientPatience for a large body or response, or the timeout of the server if that is shorter, and a second more for
+// each clientRate bytes. Small ones are bounded by the timeouts of the server alone.
 const (
 	clientPatience = time.Minute
 	clientRate     = 64 << 10
 )
+
+// patience returns how long the client may take for a large body or response, apart from what it gains by its bytes.
+func (c *call) patience(timeout func(*http.Server) time.Duration) time.Duration {
+	if server, ok := c.r.Context().Value(http.ServerContextKey).(*http.Server); ok && timeout(server) > 0 {
+		return min(clientPatience, timeout(server))
+	}
+	return clientPatience
+}
+
+func readTimeout(s *http.Server) time.Duration  { return s.ReadTimeout }
+func writeTimeout(s *http.Server) time.Duration { return s.WriteTimeout }
 
 // exchange calls fn, which sends to the client or reads from it, for as long as the client may still take. With a slot that is the
 // time left, in which what the client moves is a gain; it returns errCut if others wait and the client is too slow for them.

@@ -27,7 +27,9 @@ func (c *call) send() {
 	}
 	c.w.WriteHeader(c.status)
 	if len(body) > 0 && c.r.Method != http.MethodHead {
-		c.left = clientPatience
+		if c.large != nil {
+			c.left = c.patience(writeTimeout)
+		}
 		_ = c.write(body)
 	}
 }
