@@ -1,17 +1,27 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 )
 
@@ -47,9 +57,97 @@ func TestAnArchiveBecomesAStore(t *testing.T) {
 	served.stop()
 }
 
+// What was erased is in no archive. Ids and cursors of lists stay good in the imported store; it has feeds of its own, and goes on.
+func TestAnImportedStoreGoesOn(t *testing.T) {
+	ctx, from, to := t.Context(), newMemory(), newMemory()
+	t.Cleanup(func() { _, _ = from.close(), to.close() })
+	tokens, err := httpapi.NewTokens(newKey(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newDemo(ctx, &program{}, from, true, tokens); err != nil {
+		t.Fatal(err)
+	}
+	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	services := func(s *store) (*appsvc.Session, *assets.Session, *reviews.Service) {
+		return appsvc.New(s.db, nil).As(by), assets.New(s.db, nil).As(by), reviews.New(s.db, nil)
+	}
+	apps, library, stored := services(from)
+	page, err := apps.ListApps(ctx, appsvc.ListAppsRequest{Limit: 1})
+	search := assets.SearchRequest{Limit: 1}
+	found, err2 := library.Search(ctx, demoLibrary, search)
+	feed, err3 := apps.Changes(ctx, appsvc.ChangesRequest{Limit: 1})
+	list, err4 := library.Changes(ctx, demoLibrary, assets.ChangesRequest{Limit: 1})
+	erased, err5 := stored.Delete(ctx, operator, reviews.DeleteRequest{Network: demoLibrary.Network, Author: demoHandles[0].id})
+	if err := errors.Join(err, err2, err3, err4, err5); err != nil || erased.Reviews == 0 {
+		t.Fatal(erased, err)
+	}
+	rest := func(apps *appsvc.Session, library *assets.Session) string {
+		text := ""
+		for a, err := range apps.AllApps(ctx, appsvc.ListAppsRequest{After: page.Next, Limit: 2}) {
+			text += fmt.Sprint(a, err)
+		}
+		for a, err := range library.AllAssets(ctx, demoLibrary, search.From(search.Following(found))) {
+			text += fmt.Sprint(a, err)
+		}
+		return text
+	}
+	want := rest(apps, library)
+
+	var text bytes.Buffer
+	if _, err := archive.Export(ctx, from.db, &text, notArchived()); err != nil || strings.Contains(text.String(), demoHandles[0].id) {
+		t.Fatalf("the archive has what was erased, or %v", err)
+	}
+	if _, err := fillStore(ctx, to.db, bufio.NewReader(&text)); err != nil {
+		t.Fatal(err)
+	}
+	apps, library, _ = services(to)
+	if got := rest(apps, library); got != want || len(want) < 1000 {
+		t.Errorf("the lists go on with %.300s, want %.300s", got, want)
+	}
+	if a, err := library.Asset(ctx, demoLibrary, found.Assets[0].ID); err != nil || a.ID != found.Assets[0].ID {
+		t.Errorf("an asset: %v", err)
+	}
+	if _, err := apps.Changes(ctx, appsvc.ChangesRequest{After: feed.Next}); !errors.Is(err, vitrine.ErrInvalid) {
+		t.Errorf("the feed of apps of another store: %v", err)
+	}
+	if _, err := library.Changes(ctx, demoLibrary, assets.ChangesRequest{After: list.Next}); !errors.Is(err, vitrine.ErrInvalid) {
+		t.Errorf("the feed of assets of another store: %v", err)
+	}
+	if _, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "New", Groups: []string{demoNetwork}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := apps.Restore(ctx, appsvc.RestoreRequest{AppID: page.Items[0].ID, Version: vitrine.NewVersion(0)}); err != nil {
+		t.Error(err)
+	}
+	post := assets.NewAsset{ID: "new", Generator: assets.Generator{ID: "g"}, Content: []byte(`{"content":"new"}`)}
+	if _, err := library.ChangeAssets(ctx, demoLibrary, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
+		t.Error(err)
+	}
+	if now, err := apps.Changes(ctx, appsvc.ChangesRequest{}); err != nil || len(now.Changes) != 2 {
+		t.Errorf("%d changes after the import, %v", len(now.Changes), err)
+	}
+	for f, err := range audit(ctx, to.db) {
+		t.Error(f, err)
+	}
+}
+
+// resummed returns an archive with the last line that belongs to its lines.
+func resummed(archive string) string {
+	lines, _, _ := strings.Cut(archive, `{"entries":`)
+	return lines + fmt.Sprintf("{\"entries\":%d,\"sha256\":\"%x\"}\n", strings.Count(lines, "\n")-1, sha256.Sum256([]byte(lines)))
+}
+
+// lineOf returns the number of the first line with a text.
+func lineOf(archive, text string) int {
+	before, _, _ := strings.Cut(archive, text)
+	return strings.Count(before, "\n") + 1
+}
+
 func TestImportLeavesAStoreOrNothing(t *testing.T) {
 	dir, archive := demoArchive(t)
-	for name, text := range map[string]string{"cut": archive[:len(archive)/2], "changed": strings.Replace(archive, `"createdAt":1`, `"createdAt":2`, 1), "none": "", "good-one": archive} {
+	lie := resummed(regexp.MustCompile(`("key":"apps tag/[^"]*","value":)\d+`).ReplaceAllString(archive, "${1}999"))
+	for name, text := range map[string]string{"cut": archive[:len(archive)/2], "changed": strings.Replace(archive, `"createdAt":1`, `"createdAt":2`, 1), "none": "", "good-one": archive, "lie": lie} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +160,7 @@ func TestImportLeavesAStoreOrNothing(t *testing.T) {
 		{[]string{"import", "-db", "w.db", "cut"}, 1, "cut: damaged archive: "},
 		{[]string{"import", "-db", "w.db", "changed"}, 1, "damaged"},
 		{[]string{"import", "-db", "w.db", "good"}, 1, "good: damaged archive: line 1: this is no archive"},
+		{[]string{"import", "-db", "w.db", "lie"}, 1, fmt.Sprintf("lie: damaged archive: line %d: \"apps tag/", lineOf(lie, `"key":"apps tag/`))},
 		{[]string{"import", "-db", "w.db", "none"}, 1, "none: damaged archive"},
 		{[]string{"import", "-db", "w.db", "absent"}, 1, "absent"},
 		{[]string{"import", "-db", "v.db", "good-one"}, 1, "the file exists already"},
