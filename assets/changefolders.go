@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// ChangeFoldersRequest says which folders to create, which to update and which to delete.
+// ChangeFoldersRequest says which folders to create, which to update, which to delete, and which deleted ones to purge.
 // ChangeFolders does it in this order, and each step sees the ones before: a folder may be moved
 // into one that the same request updates. A folder that the request creates has no id yet that the
 // request could name.
@@ -18,6 +18,8 @@ type ChangeFoldersRequest struct {
 	Update []FolderChange `json:"update"`
 	Delete []string       `json:"delete"` // ids
 	Remove []string       `json:"remove"` // another name of Delete; both count
+	// Purge has the ids of deleted folders to remove for good, with all folders below them and the assets that are in no other folder.
+	Purge []string `json:"purge"`
 }
 
 // NewFolder is a folder to create. The label is required. Several folders, also with the same
@@ -46,7 +48,9 @@ type FolderChange struct {
 // request, in its order, each once, as they are after the whole request.
 //
 // Deleting a folder hides it and all folders below it. It can be restored; its assets are not
-// deleted.
+// deleted. Purging one, which only moderators may, removes it with them; no file of the store has anything left of the assets then. That
+// takes many short updates after the rest of the request. If it is interrupted, or ends with ErrBusy since a reader keeps
+// copies of what was removed, the same purge may be asked for again.
 //
 // It returns
 //
@@ -62,23 +66,8 @@ type FolderChange struct {
 //     Limits.Permissions, or if the response would be longer than Limits.PageBytes;
 //   - ErrTooLarge if the library would have more than Limits.AllPermissions.
 func (s *Service) ChangeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
-	var out []Folder
-	err := s.update(ctx, by, lib, in.size(s.limits), func(req *request) error {
-		req.cloneTree()
-		changed, err := req.changeFolders(in)
-		if err != nil {
-			return err
-		}
-		changed = unique(changed)
-		if out, err = req.changedFolders(changed); err != nil {
-			return err
-		}
-		return req.storeFolders(changed)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	out, err := s.PurgeFolders(ctx, by, lib, in)
+	return out.Folders, err
 }
 
 // size returns how much the request sends.
@@ -87,7 +76,7 @@ func (in ChangeFoldersRequest) size(lim Limits) size {
 	for _, f := range in.Create {
 		permissions += len(f.Permissions)
 	}
-	return size{lists: []listSize{{"/create", len(in.Create)}, {"/update", len(in.Update)}, {"/delete", len(in.Delete)}, {"/remove", len(in.Remove)}},
+	return size{lists: []listSize{{"/create", len(in.Create)}, {"/update", len(in.Update)}, {"/delete", len(in.Delete)}, {"/remove", len(in.Remove)}, {"/purge", len(in.Purge)}},
 		limit: lim.Items, more: permissions}
 }
 

@@ -75,8 +75,7 @@ func (s *Service) open(ctx context.Context, by vitrine.Caller, lib Library, fn f
 // the feed of changes. All of this is one transaction. update returns ErrInvalid if the request has too
 // many items. A heavy request waits while the caller has another one under way.
 func (s *Service) update(ctx context.Context, by vitrine.Caller, lib Library, in size, fn func(*request) error) error {
-	m, err := s.enter(by, lib)
-	if err != nil {
+	if _, err := s.enter(by, lib); err != nil {
 		return err
 	}
 	if err := in.check(); err != nil {
@@ -89,7 +88,16 @@ func (s *Service) update(ctx context.Context, by vitrine.Caller, lib Library, in
 		}
 		defer end()
 	}
-	return s.updateRecords(ctx, lib, storage.UpdateOptions{}, func(r *records) error {
+	return s.updateAs(ctx, by, lib, storage.UpdateOptions{}, fn)
+}
+
+// updateAs is update without bounds.
+func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
+	m, err := s.enter(by, lib)
+	if err != nil {
+		return err
+	}
+	return s.updateRecords(ctx, lib, o, func(r *records) error {
 		req := &request{Service: s, member: m, records: r, change: true}
 		if err := req.load(); err != nil {
 			return err

@@ -70,6 +70,11 @@ func (s *Session) ChangeFolders(ctx context.Context, lib Library, in ChangeFolde
 	return s.service.ChangeFolders(ctx, s.by, lib, in)
 }
 
+// PurgeFolders is ChangeFolders, and also says how much was purged.
+func (s *Session) PurgeFolders(ctx context.Context, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
+	return s.service.PurgeFolders(ctx, s.by, lib, in)
+}
+
 // Permissions returns the permissions that a folder itself has.
 func (s *Session) Permissions(ctx context.Context, lib Library, folder string) ([]Permission, error) {
 	return s.service.Permissions(ctx, s.by, lib, folder)

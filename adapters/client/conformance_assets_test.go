@@ -251,6 +251,10 @@ var assetBehaviours = []behaviour{
 		if have := labels(assets.ListFoldersRequest{}); have != "A0 b1 " {
 			t.Error(have)
 		}
+		purge := assets.ChangeFoldersRequest{Delete: []string{b.ID}, Purge: []string{b.ID}}
+		if out := ok(s.assets.PurgeFolders(t.Context(), lib, purge))(t); len(out.Folders) != 1 || out.Purged != (assets.Purged{Folders: 2}) {
+			t.Errorf("%+v", out)
+		}
 	}},
 	{"permissions are granted, equal ones once, and taken back by id or by what they say", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)

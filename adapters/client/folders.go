@@ -13,6 +13,7 @@ import (
 // folders is the body of an answer with folders.
 type folders struct {
 	Folders []assets.Folder `json:"folders"`
+	Purged  assets.Purged   `json:"purged"` // of an answer to a purge
 }
 
 // oneFolder is the body of an answer with one folder.
@@ -51,6 +52,13 @@ func (a *Assets) ChangeFolders(ctx context.Context, lib assets.Library, in asset
 	var out folders
 	err := a.change(ctx, folderChanges(in), &out, lib, "/folders")
 	return out.Folders, err
+}
+
+// PurgeFolders is ChangeFolders, and also says how much was purged.
+func (a *Assets) PurgeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error) {
+	var out folders
+	err := a.change(ctx, folderChanges(in), &out, lib, "/folders")
+	return assets.ChangedFolders{Folders: out.Folders, Purged: out.Purged}, err
 }
 
 // permissions is the body of an answer with permissions.

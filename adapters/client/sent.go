@@ -40,6 +40,7 @@ type sentFolders struct {
 	Update []folderChange `json:"update"`
 	Delete []string       `json:"delete"`
 	Remove []string       `json:"remove"`
+	Purge  []string       `json:"purge,omitzero"`
 }
 
 // sentFolder is a folder to create. It has the fields of assets.NewFolder.
@@ -61,7 +62,7 @@ type folderChange struct {
 
 // folderChanges returns a request of package assets as the body that is sent.
 func folderChanges(in assets.ChangeFoldersRequest) sentFolders {
-	out := sentFolders{Delete: in.Delete, Remove: in.Remove}
+	out := sentFolders{Delete: in.Delete, Remove: in.Remove, Purge: in.Purge}
 	for _, f := range in.Create {
 		out.Create = append(out.Create, sentFolder(f))
 	}

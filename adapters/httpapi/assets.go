@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/assets"
@@ -223,8 +224,9 @@ func (a assetRoutes) folders(c *call) error {
 	return listed(c, "folders", page.Items, err)
 }
 
-// changeFolders serves POST …/folders with {"create", "update", "delete"}: it changes the tree, in this order, all or
-// nothing. 200 with {"folders":[Folder]}, those that were changed. 400; 403 without the rights to a folder or its
+// changeFolders serves POST …/folders with {"create", "update", "delete", "purge"}: it changes the tree, in this order, all or
+// nothing but for what a purge removes. 200 with {"folders":[Folder]}, those that were changed, and after a purge with
+// "purged":{"folders","assets"}, how many were removed. 400; 403 without the rights to a folder or its
 // parent; 404 for a folder that is absent, deleted or not visible.
 func (a assetRoutes) changeFolders(c *call) error {
 	var body foldersBody
@@ -235,8 +237,16 @@ func (a assetRoutes) changeFolders(c *call) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.svc.ChangeFolders(c.ctx(), c.by.Caller, a.library(c), in)
-	return listed(c, "folders", list, err)
+	if len(in.Purge) == 0 {
+		list, err := a.svc.ChangeFolders(c.ctx(), c.by.Caller, a.library(c), in)
+		return listed(c, "folders", list, err)
+	}
+	out, err := a.svc.PurgeFolders(c.ctx(), c.by.Caller, a.library(c), in)
+	if err := listed(c, "folders", out.Folders, err); err != nil {
+		return err
+	}
+	c.out = fmt.Appendf(c.out[:len(c.out)-1], `,"purged":{"folders":%d,"assets":%d}}`, out.Purged.Folders, out.Purged.Assets)
+	return nil
 }
 
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a

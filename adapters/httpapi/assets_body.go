@@ -91,6 +91,7 @@ type foldersBody struct {
 	Update []folderBody    `json:"update"`
 	Delete []string        `json:"delete"`
 	Remove []string        `json:"remove"`
+	Purge  []string        `json:"purge"`
 }
 
 // newFolderBody is a folder to create. label is required; without path the folder is created at the top level, and without
@@ -114,7 +115,7 @@ type folderBody struct {
 // change returns the body as a request of the service. delete and remove are passed on as they are; the service treats them
 // alike.
 func (b foldersBody) change() (in assets.ChangeFoldersRequest, err error) {
-	in.Delete, in.Remove = b.Delete, b.Remove
+	in.Delete, in.Remove, in.Purge = b.Delete, b.Remove, b.Purge
 	for i, f := range b.Create {
 		at := item("/create", i)
 		in.Create = append(in.Create, assets.NewFolder{

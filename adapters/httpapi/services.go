@@ -65,6 +65,7 @@ type Assets interface {
 	ChangeAssets(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error)
 	ChangeAttributes(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error)
 	ChangeFolders(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeFoldersRequest) ([]assets.Folder, error)
+	PurgeFolders(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error)
 	ChangePermissions(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangePermissionsRequest) ([]assets.Permission, error)
 	Explain(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error)
 	Folder(ctx context.Context, by vitrine.Caller, lib assets.Library, id string) (assets.Folder, error)

@@ -1,6 +1,9 @@
 package index
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 // Small makes segments and folds small for a test, so that a few records meet all that many do.
 func Small(t *testing.T) {
@@ -39,4 +42,17 @@ func SetTail(leaf []byte, term string, value []byte) (out []byte) {
 		add(term, value)
 	}
 	return out
+}
+
+// Fold folds everything at once.
+func (w *Writer) Fold(ctx context.Context) error {
+	for _, begin := range []bool{false, true} {
+		for more := true; more; begin = false {
+			var err error
+			if more, err = w.FoldSome(ctx, begin); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

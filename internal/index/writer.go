@@ -107,21 +107,23 @@ func (w *Writer) Finish(ctx context.Context) error {
 	return w.putState(ctx)
 }
 
-// Fold folds all segments, as after the removal of what must leave no trace: afterwards no key and no value has a term of an
-// ordinal that was removed. The update should be Large. Finish comes after it, if at all.
-func (w *Writer) Fold(ctx context.Context) error {
+// FoldSome goes on with a fold, in place of Finish, and returns whether there is more to do. If none is under way and begin is true, it
+// begins one, of everything that was changed so far. When that has ended, no key and no value has a term of an ordinal that was removed
+// before. Whoever must be certain of that ends the fold that is under way, and then a whole one.
+func (w *Writer) FoldSome(ctx context.Context, begin bool) (more bool, err error) {
 	if err := w.Finish(ctx); err != nil {
-		return err
+		return false, err
 	}
-	for len(w.state.Segments) > 0 {
-		if w.state.Folding == 0 {
-			w.state.Folding, w.state.At, w.state.Owed = len(w.state.Segments), "", 0
-		}
-		if err := w.fold(ctx, 10*slice, 1<<40); err != nil {
-			return err
-		}
+	if begin && w.state.Folding == 0 {
+		w.state.Folding, w.state.At, w.state.Owed = len(w.state.Segments), "", 0
 	}
-	return w.putState(ctx)
+	if w.state.Folding == 0 {
+		return false, nil
+	}
+	if err := w.fold(ctx, 2*slice, 1<<40); err != nil {
+		return false, err
+	}
+	return w.state.Folding > 0, w.putState(ctx)
 }
 
 func (w *Writer) putState(ctx context.Context) error {

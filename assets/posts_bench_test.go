@@ -1,0 +1,200 @@
+package assets_test
+
+import (
+	"encoding/json"
+	flags "flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+// A library of a million posts takes some minutes to make; with -keep it is made once:
+//
+//	go test ./assets -run '^$' -bench Posts -benchtime 20x -timeout 0 -posts 1000000 -keep /tmp/posts.db
+var (
+	postCount = flags.Int("posts", 20_000, "how many posts the benchmarks have")
+	postFile  = flags.String("keep", "", "a file that keeps the posts for the next run")
+)
+
+// half sees every second folder.
+var half = vitrine.Caller{URN: network + ":user=half"}
+
+// post returns post i, as in a real library: a short text whose words have the frequencies of a language, in a folder, with two tags,
+// from one of a few services.
+func post(i int, folders []string) assets.NewAsset {
+	rng := rand.New(rand.NewPCG(uint64(i), 99))
+	zipf := rand.NewZipf(rng, 1.2, 4, 50_000-1)
+	var text strings.Builder
+	for range 6 + rng.IntN(12) {
+		for n := zipf.Uint64() + 16; n > 0; n /= 16 {
+			text.WriteString("badefigohukaleminopurasetivoxuze"[n%16*2 : n%16*2+2])
+		}
+		text.WriteByte(' ')
+	}
+	for word, oneIn := range map[string]int{"wm": 100, "wr": 10_000} {
+		if i%oneIn == oneIn/2 {
+			text.WriteString(word + " ")
+		}
+	}
+	if rng.IntN(100) < 67 {
+		text.WriteString("wa")
+	}
+	author := rng.IntN(20_000)
+	content, _ := json.Marshal(map[string]any{
+		"content": "<p>" + text.String() + "</p>", "lang": "en",
+		"attachment":   []any{map[string]any{"version": "1.0", "type": "photo", "url": map[string]string{"href": fmt.Sprintf("https://img.example.test/%d.jpg", i)}}},
+		"attributedTo": map[string]any{"id": fmt.Sprint(author), "username": fmt.Sprintf("user%d", author), "displayName": fmt.Sprintf("User %d", author)},
+		"socialnet":    map[string]int{"retweets": rng.IntN(100), "favorites": rng.IntN(1000)},
+	})
+	via := int64(rng.IntN(3))
+	return assets.NewAsset{ID: fmt.Sprint(1_500_000_000_000 + int64(i)*4099), Generator: assets.Generator{ID: fmt.Sprintf("service%d.example", rng.IntN(4))}, Content: content,
+		Folders: []string{folders[rng.IntN(len(folders))]}, SafeTags: []string{fmt.Sprint("tag", rng.IntN(50)), fmt.Sprint("u", rng.IntN(1000))}, Via: &via}
+}
+
+// cpu is the processor time of the process so far.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// benchCPU reports the processor time of fn.
+func benchCPU(b *testing.B, per int, fn func()) {
+	begin, n := cpu(), 0
+	for b.Loop() {
+		fn()
+		n++
+	}
+	b.ReportMetric(float64((cpu()-begin).Microseconds())/float64(n*per), "cpu-µs/op")
+}
+
+func BenchmarkPosts(b *testing.B) {
+	path := *postFile
+	if path == "" {
+		path = filepath.Join(b.TempDir(), "posts.db")
+	}
+	db, err := sqlite.Open(path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	s := assets.New(db, &assets.Options{Limits: assets.Limits{SearchTime: time.Minute}})
+	folders, size := postFolders(b, s)
+	var longest time.Duration
+	add := func(n int) {
+		var in assets.ChangeAssetsRequest
+		for range n {
+			in.Add = append(in.Add, post(size, folders))
+			size++
+		}
+		begin := time.Now()
+		if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
+			b.Fatal(err)
+		}
+		longest = max(longest, time.Since(begin))
+	}
+	begin, before := cpu(), size
+	for size < *postCount {
+		add(200)
+	}
+	if size > before {
+		b.Logf("made %d posts, %v of processor time each", size-before, (cpu()-begin)/time.Duration(size-before))
+	}
+	b.Run("add by 200", func(b *testing.B) {
+		longest = 0
+		benchCPU(b, 200, func() { add(200) })
+		b.ReportMetric(float64(longest.Microseconds())/1000, "longest-ms")
+	})
+	b.Run("add singly", func(b *testing.B) {
+		longest = 0
+		benchCPU(b, 1, func() { add(1) })
+		b.ReportMetric(float64(longest.Microseconds())/1000, "longest-ms")
+	})
+	for _, c := range []struct {
+		name string
+		by   vitrine.Caller
+		in   assets.SearchRequest
+	}{
+		{"common word", moderator, assets.SearchRequest{Query: "wa"}},
+		{"two words", moderator, assets.SearchRequest{Query: "wa wm"}},
+		{"prefix", moderator, assets.SearchRequest{Query: "zen*"}},
+		{"all, half of the folders", half, assets.SearchRequest{}},
+		{"common word, half of the folders", half, assets.SearchRequest{Query: "wa"}},
+		{"common word, three facets", moderator, assets.SearchRequest{Query: "wa", Facets: []string{"generator", "tags", "folder"}}},
+		{"all, three facets", moderator, assets.SearchRequest{Facets: []string{"generator", "tags", "folder"}}},
+		{"rare word, three facets", moderator, assets.SearchRequest{Query: "wr", Facets: []string{"generator", "tags", "folder"}}},
+		{"one of 100, three facets", moderator, assets.SearchRequest{Query: "wm", Facets: []string{"generator", "tags", "folder"}}},
+		{"nothing, three facets", moderator, assets.SearchRequest{Query: "nowhere", Facets: []string{"generator", "tags", "folder"}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			benchCPU(b, 1, func() {
+				if _, err := s.Search(ctx, c.by, lib, c.in); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
+	}
+	b.Run("size", func(b *testing.B) {
+		for b.Loop() {
+			bytes, entries := indexSize(b, db)
+			b.ReportMetric(float64(bytes)/float64(size), "B/post")
+			b.ReportMetric(float64(entries)/float64(size), "entries/post")
+		}
+	})
+}
+
+// postFolders returns the folders of the posts and how many posts there are. It makes 200 folders if there are none.
+func postFolders(b *testing.B, s *assets.Service) (ids []string, size int) {
+	page, err := s.Search(ctx, moderator, lib, assets.SearchRequest{Limit: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for f, err := range s.AllFolders(ctx, moderator, lib, assets.ListFoldersRequest{}) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		ids = append(ids, f.ID)
+	}
+	for i := len(ids); i < 200; i++ {
+		in := assets.NewFolder{Label: fmt.Sprintf("%03d", i), Permissions: []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: []string{"half", "other"}[i%2]}}}}
+		out, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ids = append(ids, out[0].ID)
+	}
+	return ids, int(page.Paging.Total)
+}
+
+// indexSize returns how many bytes the keys and values of the index have, and how many entries there are.
+func indexSize(b *testing.B, db storage.Store) (bytes, entries int) {
+	space := record.Space("assets", lib.Network, lib.ID)
+	err := db.View(ctx, func(r storage.Reader) error {
+		bytes, entries = 0, 0
+		for _, kind := range []string{"t/", "b/", "new/"} {
+			for e, err := range r.Scan(ctx, storage.Prefix(space+" "+kind)) {
+				if err != nil {
+					return err
+				}
+				bytes, entries = bytes+len(e.Key)-len(space)+len(e.Value), entries+1
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return bytes, entries
+}

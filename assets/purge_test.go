@@ -1,0 +1,155 @@
+package assets_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+func (d *desk) purge(by vitrine.Caller, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error) {
+	return d.PurgeFolders(ctx, by, lib, in)
+}
+
+func TestWhoMayPurgeWhat(t *testing.T) {
+	d := newDesk(t, assets.Limits{Items: 3})
+	f, path := d.folder("f", "", true, grants...)
+	below, _ := d.folder("below", path, true)
+	purge := func(ids ...string) assets.ChangeFoldersRequest { return assets.ChangeFoldersRequest{Purge: ids} }
+	_, err := d.purge(moderator, purge(f))
+	d.want("a folder that is not deleted", err, "invalid")
+	gone := assets.ChangeFoldersRequest{Delete: []string{f}}
+	if _, err := d.ChangeFolders(ctx, moderator, lib, gone); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.purge(manager, purge(f))
+	d.want("by who may manage it", err, "forbidden")
+	_, err = d.purge(member, purge("none"))
+	d.want("one that is not there, by a member", err, "forbidden")
+	_, err = d.purge(moderator, purge(f, "none"))
+	d.want("one that is not there", err, "not found")
+	_, err = d.purge(moderator, purge(f, f, f, f))
+	d.want("too many", err, "invalid")
+	_, err = d.purge(moderator, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}, Purge: []string{"none"}})
+	d.want("with a new folder", err, "not found")
+	if page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil || len(page.Items) != 0 {
+		t.Errorf("the folders are %+v after a refused request, %v", page.Items, err)
+	}
+	out, err := d.purge(moderator, purge(below))
+	if err != nil || out.Purged.Folders != 1 {
+		t.Errorf("a folder below a deleted one: %+v, %v", out, err)
+	}
+	_, err = d.Folder(ctx, moderator, lib, below)
+	d.want("reading it", err, "not found")
+	other, _ := d.folder("other", "", true)
+	out, err = d.purge(moderator, assets.ChangeFoldersRequest{Delete: []string{other}, Purge: []string{other, f}})
+	if err != nil || out.Purged.Folders != 2 || len(out.Folders) != 1 || out.Folders[0].ID != other {
+		t.Errorf("a folder that the same request deletes: %+v, %v", out, err)
+	}
+}
+
+// failing is a store whose updates fail from one on.
+type failing struct {
+	storage.Store
+	left int
+}
+
+func (f *failing) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	if f.left--; f.left < 0 {
+		return storage.ErrBusy
+	}
+	return f.Store.Update(ctx, space, o, fn)
+}
+
+// A purge takes assets along with their folders, in portions, and what it has not done yet is done when it is asked for again.
+func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
+	const many = 450
+	fill := func(db storage.Store) (d *desk, doomed, kept string) {
+		d = &desk{t: t, Service: assets.New(db, nil)}
+		doomed, path := d.folder("doomed", "", true)
+		below, _ := d.folder("below", path, true)
+		kept, _ = d.folder("kept", "", true)
+		var add []assets.NewAsset
+		for i := range many {
+			folders := []string{doomed}
+			if i%3 == 1 {
+				folders = []string{below, doomed}
+			} else if i%3 == 2 {
+				folders = []string{kept, below}
+			}
+			add = append(add, newAsset(fmt.Sprint(i), fmt.Sprintf("confidential secret%dz", i), folders...))
+		}
+		if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: add}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{doomed}}); err != nil {
+			t.Fatal(err)
+		}
+		return d, doomed, kept
+	}
+	check := func(db storage.Store, d *desk, doomed, kept string) {
+		t.Helper()
+		d.Service = assets.New(db, nil)
+		if n, in := d.total(moderator, assets.SearchRequest{Query: "confidential"}), d.total(moderator, assets.SearchRequest{Folder: kept}); n != many/3 || in != n {
+			t.Errorf("%d assets are left, and %d in the other folder, want %d", n, in, many/3)
+		}
+		_, err := d.Folder(ctx, moderator, lib, doomed)
+		d.want("the folder", err, "not found")
+		for fault, err := range assets.Audit(ctx, db, assets.Limits{}) {
+			t.Fatalf("%v, %v", fault, err)
+		}
+	}
+
+	path := filepath.Join(t.TempDir(), "vitrine.db")
+	db, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	d, doomed, kept := fill(db)
+	out, err := d.purge(moderator, assets.ChangeFoldersRequest{Purge: []string{doomed}})
+	if want := (assets.Purged{Folders: 2, Assets: many * 2 / 3}); err != nil || out.Purged != want {
+		t.Errorf("purged %+v, %v, want %+v", out.Purged, err, want)
+	}
+	check(db, d, doomed, kept)
+	for _, name := range []string{path, path + "-wal"} {
+		file, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		for i := range many {
+			if word := fmt.Appendf(nil, "secret%dz", i); i%3 != 2 && bytes.Contains(file, word) {
+				t.Errorf("%s still has %s", name, word)
+			}
+		}
+		if bytes.Contains(file, []byte("doomed")) {
+			t.Errorf("%s still has the folder", name)
+		}
+	}
+
+	for left := range 100 {
+		inMemory := memory.New()
+		d, doomed, kept := fill(inMemory)
+		ask := assets.ChangeFoldersRequest{Purge: []string{doomed}}
+		_, err := assets.New(&failing{inMemory, left}, nil).PurgeFolders(ctx, moderator, lib, ask)
+		if err == nil {
+			if check(inMemory, d, doomed, kept); left < 5 {
+				t.Errorf("a purge of %d assets takes %d updates", many, left)
+			}
+			break
+		}
+		if _, err = d.purge(moderator, ask); err != nil {
+			t.Errorf("again after %d updates: %v", left, err)
+		}
+		check(inMemory, d, doomed, kept)
+	}
+}
