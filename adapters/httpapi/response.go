@@ -27,7 +27,7 @@ func (c *call) send() {
 	}
 	c.w.WriteHeader(c.status)
 	if len(body) > 0 && c.r.Method != http.MethodHead {
-		if c.large != nil {
+		if c.large != nil || c.slot != nil {
 			c.left = c.patience(writeTimeout)
 		}
 		_ = c.write(body)
