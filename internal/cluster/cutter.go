@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -24,6 +25,8 @@ type Cutter struct {
 	mu   sync.Mutex
 	open map[net.Conn]bool
 	plan []plan // the next one first
+
+	silent atomic.Bool
 }
 
 // plan is to cut the connection whose client sends a message next. If arrives is true, the message reaches the server and the
@@ -81,6 +84,9 @@ func (p *Cutter) Planned() int {
 	return len(p.plan)
 }
 
+// Silence keeps everything from clients and server alike, or ends that: it is a network that loses all packets.
+func (p *Cutter) Silence(on bool) { p.silent.Store(on) }
+
 // CutAll cuts every connection, whatever it does.
 func (p *Cutter) CutAll() {
 	p.mu.Lock()
@@ -136,7 +142,9 @@ func (p *Cutter) forward(client, server net.Conn) {
 				mu.Unlock()
 				return
 			}
-			client.Write(part[:n])
+			if !p.silent.Load() {
+				client.Write(part[:n])
+			}
 			mu.Unlock()
 			if err != nil {
 				client.Close()
@@ -157,7 +165,9 @@ func (p *Cutter) forward(client, server net.Conn) {
 			}
 			break
 		}
-		server.Write(part[:n])
+		if !p.silent.Load() {
+			server.Write(part[:n])
+		}
 		if err != nil {
 			break
 		}

@@ -23,24 +23,25 @@ type DB struct {
 
 // store does what the contract says, for callers who keep to it.
 type store struct {
-	pool   *pgxpool.Pool
-	busy   time.Duration
-	pooled bool // the connections lead to a pooler
+	pool       *pgxpool.Pool
+	busy       time.Duration
+	commitWait time.Duration // for the answer to a COMMIT
+	pooled     bool          // the connections lead to a pooler
 	// The settings that each transaction makes behind a pooler.
 	names, values []string
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
 	builder string
 
 	writers chan struct{} // has a token for each update, or group of them, that has a connection or waits for one
-	alone   sync.Mutex    // is locked while an exclusive update fills writers
+	alone   sync.Mutex    // is locked by an exclusive update
 	gets    gets
 	bells   storage.Bells
 
 	updates, commits, reads, queries atomic.Uint64
 
 	mu      sync.Mutex
-	lanes   map[string]*lane // by space
-	looking bool             // look runs
+	lanes   lanes
+	looking bool // look runs
 	looks   sync.WaitGroup
 	closing context.Context
 	close   context.CancelFunc
@@ -108,7 +109,7 @@ func connectBy(ctx context.Context, address string, o Options, pooled bool) (*st
 	case !strings.Contains(address, "pool_max_conns"):
 		config.MaxConns = 16
 	}
-	s := &store{busy: o.Busy, lanes: map[string]*lane{}, writers: make(chan struct{}, config.MaxConns-reserve(config.MaxConns))}
+	s := &store{busy: o.Busy, commitWait: commitWait, lanes: lanes{}, writers: make(chan struct{}, config.MaxConns-reserve(config.MaxConns))}
 	s.closing, s.close = context.WithCancel(context.Background())
 	if pooled {
 		s.behindPooler(config, address)

@@ -50,10 +50,11 @@ func repeatable(err error) bool {
 	}
 	switch code(err) {
 	case "40001", "40P01", // a conflict with the recovery of a standby, deadlock
+		"25P03",                            // the update was idle for too long
 		"57P01", "57P02", "57P03", "53300": // the server stops, starts, or has too many connections
 		return true
 	}
-	return errors.Is(err, errLost)
+	return errors.Is(err, errLost) || errors.Is(err, errOther)
 }
 
 // again runs do, and repeats it for at most Options.Busy while it returns an error that is repeatable. Between two runs it waits

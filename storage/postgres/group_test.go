@@ -35,7 +35,7 @@ func together(t *testing.T, db opened, fns ...func(storage.Tx) error) []error {
 		}
 		for n := 0; n < len(fns); time.Sleep(time.Millisecond) {
 			db.s.mu.Lock()
-			n = len(db.s.lanes["a"].waiting)
+			n = len(db.s.lanes["a"])
 			db.s.mu.Unlock()
 		}
 		return nil
@@ -115,25 +115,6 @@ func TestAGroupIsItsUpdatesOneAfterTheOther(t *testing.T) {
 	})
 	if err != nil || logged != 13 || counts != 2 {
 		t.Errorf("%d entries of the log and %d of those that scan; %v", logged, counts, err)
-	}
-}
-
-// One update runs once if it reads once, whatever the others of its group do.
-func TestAnUpdateThatReadsOnceRunsOnce(t *testing.T) {
-	db := openTest(t, nil)
-	var mu sync.Mutex
-	runs := 0
-	fns := make([]func(storage.Tx) error, 20)
-	for i := range fns {
-		fns[i] = func(tx storage.Tx) error {
-			mu.Lock()
-			runs++
-			mu.Unlock()
-			return increment(tx)
-		}
-	}
-	if err := errors.Join(together(t, db, fns...)...); err != nil || runs != len(fns) || value(t, db, "a n") != "20" {
-		t.Errorf("%d updates ran %d times and counted to %s; %v", len(fns), runs, value(t, db, "a n"), err)
 	}
 }
 

@@ -31,11 +31,28 @@ type session struct {
 	begin  []stmt        // goes out with the first statements
 	conn   *pgxpool.Conn // nil before that
 	writes bool
+	dirty  bool  // it has written
 	err    error // the first one: PostgreSQL refuses all later statements, so none is sent
 }
 
-// send sends statements in one trip, and reads their rows.
+// send sends statements in one trip, and reads their rows. A server that is silent does not keep it longer than twice Options.Busy.
 func (se *session) send(ctx context.Context, list ...stmt) error {
+	return se.within(ctx, 2*se.s.busy, list...)
+}
+
+// within is send with another limit.
+func (se *session) within(ctx context.Context, limit time.Duration, list ...stmt) error {
+	short, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := se.sendAll(short, list)
+	if err != nil && short.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: the server did not answer within %s: %v", errBusy, limit, err)
+		se.err = err
+	}
+	return err
+}
+
+func (se *session) sendAll(ctx context.Context, list []stmt) error {
 	if se.err != nil {
 		return se.err
 	}
@@ -124,7 +141,7 @@ func (se *session) result(err error) error {
 // commit sends writes and a COMMIT, calls sent, and waits for the answer. It has no context of the caller, since a COMMIT that was
 // sent cannot be stopped.
 func (se *session) commit(writes []stmt, sent func()) error {
-	ctx, cancel := context.WithTimeout(context.Background(), commitWait)
+	ctx, cancel := context.WithTimeout(context.Background(), se.s.commitWait)
 	defer cancel()
 	if se.conn == nil { // what begins the transaction may refuse it, so it is answered before the COMMIT is sent
 		if err := se.send(ctx); err != nil {

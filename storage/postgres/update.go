@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -25,29 +26,62 @@ const (
 		RETURNING set_config('idle_in_transaction_session_timeout', $4, true)`
 	lockStore = "LOCK TABLE vitrine_format IN ACCESS EXCLUSIVE MODE"
 
-	maxMembers = 32      // updates in a group
-	maxTrips   = 64      // of an update in a group
-	groupBytes = 1 << 20 // that an update in a group may write
 	flushBytes = 4 << 20 // that an update by itself writes at once
 )
 
-// errAlone means that an update cannot stay in its group.
-var errAlone = errors.New("postgres: the update needs a transaction of its own; its function is called again")
-
-// lane has the updates of a space that wait, in the order in which they came. There is one for each space with an update that has
-// not sent its COMMIT. Those that wait next to each other share a transaction, as a group, unless they go alone. The next turn
-// begins when the COMMIT is sent: it waits for the lock on the server then.
-type lane struct{ waiting []*member }
-
-// member is an update.
+// member is an update. A goroutine of its lane calls fn.
 type member struct {
 	ctx       context.Context
 	fn        func(storage.Tx) error
 	alone     bool // it shares its transaction with no other
 	exclusive bool
-	turn      chan struct{} // it is the turn of this update, which is alone
-	runs      chan *tx      // what its group wants to have fn called with
-	done      chan error    // receives its result from its group
+	result    error      // of the last call of fn
+	done      chan error // receives the result of the update
+
+	mu     sync.Mutex // is locked while fn runs
+	worked bool       // fn has returned nil
+	gone   bool       // fn has panicked or ended its goroutine, or the caller waits no longer
+	thrown any        // by fn
+}
+
+var (
+	errGone = errors.New("postgres: nobody waits for the update")
+	exited  = errors.New("postgres: the function has ended its goroutine")
+)
+
+// call calls fn. It returns errGone if nobody waits for the result.
+func (m *member) call(t *tx) (err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.gone {
+		return errGone
+	}
+	m.gone, m.thrown, m.worked = true, exited, false
+	defer func() {
+		if p := recover(); p != nil {
+			err, m.thrown = errGone, p
+		}
+	}()
+	if err = m.ctx.Err(); err == nil {
+		err = m.fn(t)
+	}
+	m.gone, m.thrown, m.worked = false, nil, err == nil
+	return err
+}
+
+// end returns the result of an update whose context has ended.
+func (m *member) end() error {
+	m.mu.Lock() // so that fn does not run any more
+	defer m.mu.Unlock()
+	select {
+	case err := <-m.done:
+		return err
+	default:
+	}
+	if m.gone = true; m.worked { // it may be committed yet
+		return fmt.Errorf("%w: %w", errUnknown, m.ctx.Err())
+	}
+	return m.ctx.Err()
 }
 
 // tx is the Tx of an update.
@@ -91,134 +125,170 @@ func (t *tx) DeleteRange(_ context.Context, r storage.Range) error {
 
 func (s *store) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	s.updates.Add(1)
-	m := &member{ctx: ctx, fn: fn, alone: o.Large || o.Exclusive, exclusive: o.Exclusive,
-		turn: make(chan struct{}, 1), runs: make(chan *tx), done: make(chan error, 1)}
-	s.enter(space, m)
-	err := s.follow(space, m)
+	m := &member{ctx: ctx, fn: fn, alone: o.Large || o.Exclusive, exclusive: o.Exclusive, done: make(chan error, 1)}
+	err := s.take(space, m)
 	if err == errAlone {
 		m.alone = true
-		s.enter(space, m)
-		err = s.follow(space, m)
+		err = s.take(space, m)
 	}
-	return wrap(err)
+	switch m.thrown {
+	case nil:
+		return wrap(err)
+	case exited:
+		runtime.Goexit()
+	}
+	panic(m.thrown)
 }
 
-// enter queues an update, and begins its turn at once if no other one waits.
+// take queues an update, and returns its result.
+func (s *store) take(space string, m *member) error {
+	s.enter(space, m)
+	patience := time.NewTimer(s.busy)
+	defer patience.Stop()
+	for {
+		select {
+		case err := <-m.done:
+			return err
+		case <-m.ctx.Done():
+			s.leave(space, m)
+			return m.end()
+		case <-patience.C:
+			if s.leave(space, m) {
+				return fmt.Errorf("%w: the updates of the space %q that came before did not end within %s", errBusy, space, s.busy)
+			}
+		}
+	}
+}
+
+// lanes has the updates of each space that wait, in the order in which they came. A space has a lane while there is an update that has
+// not sent its COMMIT. Those that wait next to each other share a transaction, unless they go alone. The next turn begins when the
+// COMMIT is sent: it waits for the lock on the server then.
+type lanes map[string][]*member
+
+// enter queues an update, and begins its turn at once if there is no other one.
 func (s *store) enter(space string, m *member) {
 	s.mu.Lock()
-	l := s.lanes[space]
-	idle := l == nil
-	if idle {
-		l = new(lane)
-		s.lanes[space] = l
-	}
-	l.waiting = append(l.waiting, m)
-	s.mu.Unlock()
-	if idle {
+	defer s.mu.Unlock()
+	waiting, busy := s.lanes[space]
+	if s.lanes[space] = append(waiting, m); !busy {
 		s.next(space)
 	}
 }
 
-// next begins the next turn of a space.
+// next begins the next turn of a space. The caller has locked mu.
 func (s *store) next(space string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.lanes[space]
-	if len(l.waiting) == 0 {
+	waiting := s.lanes[space]
+	if len(waiting) == 0 {
 		delete(s.lanes, space)
 		return
 	}
-	n := slices.IndexFunc(l.waiting, func(m *member) bool { return m.alone })
-	if n == 0 {
-		l.waiting[0].turn <- struct{}{}
-		l.waiting = l.waiting[1:]
-		return
+	n := slices.IndexFunc(waiting, func(m *member) bool { return m.alone })
+	switch {
+	case n < 0:
+		n = min(len(waiting), maxMembers)
+	case n == 0:
+		n = 1
 	}
-	if n < 0 {
-		n = len(l.waiting)
-	}
-	n = min(n, maxMembers)
-	members := l.waiting[:n:n]
-	l.waiting = l.waiting[n:]
-	go s.runGroup(space, members)
+	s.lanes[space] = waiting[n:]
+	go s.turn(space, waiting[:n:n])
 }
 
 // leave removes an update that waits. It reports false if its turn has begun.
 func (s *store) leave(space string, m *member) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.lanes[space]
-	if l == nil {
-		return false
-	}
-	i := slices.Index(l.waiting, m)
+	i := slices.Index(s.lanes[space], m)
 	if i >= 0 {
-		l.waiting = slices.Delete(l.waiting, i, i+1)
+		s.lanes[space] = slices.Delete(s.lanes[space], i, i+1)
 	}
 	return i >= 0
 }
 
-// follow waits for the turn of an update, for Options.Busy at most, and does what its group asks for. It returns the result of
-// the update, or errAlone.
-func (s *store) follow(space string, m *member) error {
-	patience := time.NewTimer(s.busy)
-	defer patience.Stop()
-	ended, late := m.ctx.Done(), patience.C
-	for {
-		select {
-		case t := <-m.runs:
-			ended, late = nil, nil
-			t.source.(*seat).call(t)
-		case <-m.turn:
-			return s.runAlone(space, m)
-		case err := <-m.done:
-			return err
-		case <-ended:
-			if s.leave(space, m) {
-				return m.ctx.Err()
+// turn runs updates in one transaction, and tells each its result.
+func (s *store) turn(space string, members []*member) {
+	pass := sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.next(space)
+	})
+	defer pass()
+	err := errAlone // if a function ends this goroutine
+	defer func() {
+		told := wrap(err)
+		for _, m := range members {
+			switch {
+			case err == nil || m.result == errGone:
+				m.done <- m.result
+			case len(members) > 1 && !errors.Is(told, storage.ErrUnknown) && !errors.Is(told, storage.ErrBusy):
+				m.done <- errAlone // perhaps another update is the cause
+			default:
+				m.done <- told
 			}
-			ended = nil
-		case <-late:
-			if s.leave(space, m) {
-				return fmt.Errorf("%w: the updates of the space %q that came before did not end within %s", errBusy, space, s.busy)
-			}
-			late = nil
 		}
-	}
+	}()
+	err = s.writer(members[0].exclusive, func() error {
+		return s.again(context.Background(), func() error { return s.attempt(space, members, pass) })
+	})
 }
 
-// writer waits until one more update may run: some connections are left to Views, which wait for no lock. One that is exclusive
-// waits until no other one of this process runs. The caller calls done afterwards.
-func (s *store) writer(ctx context.Context, exclusive bool) (done func(), err error) {
-	patience := time.NewTimer(s.busy)
-	defer patience.Stop()
+// writer calls do when one more update may run: some connections are left to Views, which wait for no lock. An exclusive one waits
+// until no other one of this process runs.
+func (s *store) writer(exclusive bool, do func() error) error {
+	late := time.After(s.busy)
 	n := 1
 	if exclusive {
 		n = cap(s.writers)
 		s.alone.Lock() // so that two of them do not wait for each other
 		defer s.alone.Unlock()
 	}
-	for i := range n {
+	for range n {
 		select {
 		case s.writers <- struct{}{}:
-			continue
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-patience.C:
-			err = fmt.Errorf("%w: other updates did not end within %s", errBusy, s.busy)
-		}
-		n = i
-		break
-	}
-	done = func() {
-		for range n {
-			<-s.writers
+			defer func() { <-s.writers }()
+		case <-late:
+			return fmt.Errorf("%w: other updates did not end within %s", errBusy, s.busy)
 		}
 	}
-	if err != nil {
-		done()
+	return do()
+}
+
+// attempt runs updates in one transaction. It returns the error of the transaction; those of functions are in members.
+func (s *store) attempt(space string, members []*member, sent func()) error {
+	se := s.updating(space, members[0].exclusive)
+	defer se.end()
+	written := newOverlay()
+	var err error
+	if len(members) > 1 {
+		g := &group{all: written, found: map[string][]byte{}, read: map[ask]portion{}, keys: map[string]bool{}, portions: map[ask]*portion{}}
+		err = g.run(space, se, members)
+	} else {
+		err = s.single(space, se, members[0], written)
 	}
-	return done, err
+	if err == nil && (se.dirty || !written.empty()) {
+		s.commits.Add(1)
+		if err = se.commit(written.statements(), sent); err == nil || errors.Is(err, errUnknown) {
+			s.bells.Ring(space)
+		}
+	}
+	return s.explain(err)
+}
+
+// single runs the function of an update that reads for itself, and writes when it has a lot.
+func (s *store) single(space string, se *session, m *member, written *overlay) error {
+	t := &tx{reader: reader{se, written, space}, most: flushBytes}
+	t.full = func(ctx context.Context) error {
+		writes := written.statements()
+		*written = *newOverlay()
+		se.dirty = true
+		return se.within(ctx, s.commitWait, writes...)
+	}
+	if m.result = m.call(t); m.result != nil {
+		*written, se.dirty = *newOverlay(), false
+	}
+	if err := se.result(m.result); m.result == nil || repeatable(err) {
+		return err
+	}
+	return nil
 }
 
 // updating returns a session that begins with the lock of a space.
@@ -244,55 +314,16 @@ func (s *store) updating(space string, exclusive bool) *session {
 var errOther = errors.New("the format was changed")
 
 // explain replaces errOther by what is wrong with the store.
-func (s *store) explain(ctx context.Context, err error) error {
+func (s *store) explain(err error) error {
 	if !errors.Is(err, errOther) {
 		return err
 	}
-	f, err := s.readFormat(ctx)
+	f, err := s.readFormat(context.Background())
 	if err == nil {
 		err = f.usable(s.builder)
 	}
 	if err == nil {
 		return fmt.Errorf("%w: %w", errLost, errOther) // and back
-	}
-	return err
-}
-
-// runAlone runs an update in a transaction of its own.
-func (s *store) runAlone(space string, m *member) error {
-	pass := sync.OnceFunc(func() { s.next(space) })
-	defer pass()
-	done, err := s.writer(m.ctx, m.exclusive)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return s.again(m.ctx, func() error {
-		se := s.updating(space, m.exclusive)
-		defer se.end() // also when fn panics
-		t := &tx{reader: reader{se, newOverlay(), space}, most: flushBytes}
-		t.full = func(ctx context.Context) error {
-			writes := t.own.statements()
-			*t.own = *newOverlay()
-			return se.send(ctx, writes...)
-		}
-		if err := m.ctx.Err(); err != nil {
-			return err
-		}
-		err := se.result(m.fn(t))
-		if err != nil || se.conn == nil && t.own.empty() {
-			return s.explain(m.ctx, err)
-		}
-		return s.explain(m.ctx, s.commit(space, se, t.own, pass))
-	})
-}
-
-// commit writes what an overlay has and commits. It calls sent when the COMMIT is sent.
-func (s *store) commit(space string, se *session, o *overlay, sent func()) error {
-	s.commits.Add(1)
-	err := se.commit(o.statements(), sent)
-	if err == nil || errors.Is(err, errUnknown) {
-		s.bells.Ring(space)
 	}
 	return err
 }

@@ -157,12 +157,7 @@ func (s *store) answer(list []*get) {
 		}
 		slices.Sort(keys)
 		found := make(map[string][]byte, len(keys))
-		ctx, cancel := context.WithTimeout(context.Background(), 2*s.busy)
-		err := s.query(ctx, slices.Compact(keys), found)
-		if ctx.Err() != nil {
-			err = silent(s.busy, err)
-		}
-		cancel()
+		err := s.query(context.Background(), slices.Compact(keys), found)
 		for _, g := range list {
 			g.found, g.err = found, err
 			close(g.done)

@@ -49,6 +49,7 @@ type side struct {
 	t       *testing.T
 	name    string
 	server  *program.Server
+	cluster *cluster.Cluster // nil on SQLite
 	token   string
 	apps    []string
 	version []atomic.Int64
@@ -66,8 +67,10 @@ func start(t *testing.T, name, binary string) *side {
 		t.Fatal(err)
 	}
 	db := filepath.Join(dir, "v.db")
+	var database *cluster.Cluster
 	if *onPG {
-		db = cluster.New(t, &cluster.Options{Fsync: true}).URL("postgres")
+		database = cluster.New(t, &cluster.Options{Fsync: true})
+		db = database.URL("postgres")
 	}
 	server, err := program.StartServer(nil, binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file", keys)
 	if err != nil {
@@ -82,11 +85,12 @@ func start(t *testing.T, name, binary string) *side {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &side{t: t, name: name, server: server, token: token}
+	return &side{t: t, name: name, server: server, cluster: database, token: token}
 }
 
-// send sends a request as a moderator, and reads the answer into out unless that is nil.
-func (s *side) send(method, path, body string, out any) {
+// send sends a request as a moderator, and reads the answer into out unless that is nil. It reports false
+// for a conflict.
+func (s *side) send(method, path, body string, out any) bool {
 	r, err := http.NewRequest(method, s.server.URL+path, strings.NewReader(body))
 	if err != nil {
 		panic(err)
@@ -96,10 +100,16 @@ func (s *side) send(method, path, body string, out any) {
 	answer, err := client.Do(r)
 	if err != nil {
 		s.t.Errorf("%s: %s %s: %v", s.name, method, path, err)
-		return
+		return true
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
+	if answer.StatusCode == http.StatusConflict {
+		if err := json.Unmarshal(text, out); err != nil {
+			s.t.Errorf("%s: %s %s: %s", s.name, method, path, text)
+		}
+		return false
+	}
 	if err == nil && answer.StatusCode >= 300 {
 		err = fmt.Errorf("%d %.200s", answer.StatusCode, text)
 	}
@@ -109,9 +119,10 @@ func (s *side) send(method, path, body string, out any) {
 	if err != nil {
 		s.t.Errorf("%s: %s %s: %v", s.name, method, path, err)
 	}
+	return true
 }
 
-// cpu is the processor time that the server has used.
+// cpu is the processor time that the server has used, and its database.
 func (s *side) cpu() time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.server.Pid()))
 	if err != nil {
@@ -120,7 +131,11 @@ func (s *side) cpu() time.Duration {
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+2:]))
 	user, _ := strconv.Atoi(fields[11])
 	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond
+	used := time.Duration(user+system) * 10 * time.Millisecond
+	if s.cluster != nil {
+		used += s.cluster.Processor()
+	}
+	return used
 }
 
 // parallel calls do n times at once, each with its number, again and again until the time is over; it returns the calls.
@@ -230,8 +245,31 @@ type work struct {
 }
 
 func patch(s *side, app int) {
-	v := s.version[app].Add(1) - 1
-	s.send("PATCH", "/apps/"+s.apps[app], fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"title %d"}]`, v, v), nil)
+	s.send("PATCH", "/apps/"+s.apps[app], rename(s.version[app].Add(1)-1), nil)
+}
+
+// patchHot changes the title of the last app. All clients do it at once, so most are told that another one was faster, with the version that
+// the app has now, and try again for that.
+func patchHot(s *side) {
+	hot := &s.version[clients-1]
+	for v := hot.Load(); ; {
+		var latest struct{ Version string }
+		if s.send("PATCH", "/apps/"+s.apps[clients-1], rename(v), &latest) {
+			hot.Store(max(hot.Load(), v+1))
+			return
+		}
+		v, _ = strconv.ParseInt(latest.Version, 10, 64)
+	}
+}
+
+// rename is a patch for a version.
+func rename(v int64) string {
+	return fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"title %d"}]`, v, v)
+}
+
+// tagHot moves a tag of the last app.
+func tagHot(s *side, client int) {
+	s.send("PUT", fmt.Sprintf("/apps/%s/tags/t%d", s.apps[clients-1], client), fmt.Sprintf(`{"appVersion":"%d"}`, rand.IntN(2)), nil)
 }
 
 func search(query string) func(*side) float64 {
@@ -243,6 +281,10 @@ func search(query string) func(*side) float64 {
 var works = []work{
 	{"PATCH, 32 clients", "patch", func(s *side) float64 { return float64(parallel(clients, *spell, func(i int) { patch(s, i) })) }},
 	{"PATCH, 1 client", "patch", func(s *side) float64 { return float64(parallel(1, *spell, func(i int) { patch(s, i) })) }},
+	{"PATCH, one hot app", "patch", func(s *side) float64 { return float64(parallel(clients, *spell, func(int) { patchHot(s) })) }},
+	{"PUT tags, one hot app", "tag", func(s *side) float64 {
+		return float64(parallel(clients, *spell, func(i int) { tagHot(s, i) }))
+	}},
 	{"GET latest", "get", func(s *side) float64 {
 		return float64(parallel(clients, *spell, func(i int) { s.send("GET", "/apps/"+s.apps[i], "", nil) }))
 	}},
