@@ -111,7 +111,7 @@ func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string)
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
-	return s.store.View(ctx, func(r Reader) error {
+	return s.store.view(ctx, func(r *reader) error {
 		_, err := usableHead(ctx, r, by, id)
 		return err
 	})
@@ -124,7 +124,7 @@ func (s *Service) AdmitTagChange(ctx context.Context, by vitrine.Caller, id, nam
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
-	return s.store.View(ctx, func(r Reader) error {
+	return s.store.view(ctx, func(r *reader) error {
 		h, err := usableHead(ctx, r, by, id)
 		if err != nil {
 			return err
@@ -141,8 +141,8 @@ func (s *Service) AdmitCreateComponent(_ context.Context, by vitrine.Caller) err
 
 // readableHead returns the head of an app that the caller may read. It returns the same ErrNotFound for an app that the
 // caller may not read and for one that does not exist.
-func readableHead(ctx context.Context, r Reader, by vitrine.Caller, id string) (Head, error) {
-	h, err := r.Head(ctx, id)
+func readableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
+	h, err := r.head(ctx, id)
 	if errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h) {
 		return Head{}, notFound("no app has this id") // a hidden one reads the same, whatever its id
 	}
@@ -151,7 +151,7 @@ func readableHead(ctx context.Context, r Reader, by vitrine.Caller, id string) (
 
 // usableHead returns the head of an app that the caller may change. It returns ErrNotFound as readableHead does, and
 // ErrForbidden for an app that the caller may only read.
-func usableHead(ctx context.Context, r Reader, by vitrine.Caller, id string) (Head, error) {
+func usableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
 	h, err := readableHead(ctx, r, by, id)
 	if err == nil && !mayUse(by, h) {
 		return Head{}, forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")

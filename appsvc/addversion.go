@@ -11,7 +11,7 @@ import (
 // the app before the change; addVersion fills those that describe it after. meta is the Meta of the new version. It returns
 // ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if it refuses the change. In both
 // cases the transaction is rolled back.
-func (s *Service) addVersion(ctx context.Context, tx Tx, by vitrine.Caller, c Change, meta Meta, d draft, most int) (App, error) {
+func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller, c Change, meta Meta, d draft, most int) (App, error) {
 	body, components := d.body(meta.Owner)
 	app := App{Meta: meta, Body: body}
 	if err := app.checkSize(most); err != nil {
@@ -21,11 +21,11 @@ func (s *Service) addVersion(ctx context.Context, tx Tx, by vitrine.Caller, c Ch
 	// Options.Check, which alone looks at it.
 	c.AppID, c.After, c.New = meta.ID, Head{Meta: meta, Groups: d.groups, Components: components}, body
 	c.From, c.To = c.Before.Version, meta.Version
-	if err := tx.AddVersion(ctx, c.After, body); err != nil {
+	if err := tx.addVersion(ctx, c.After, body); err != nil {
 		return App{}, err
 	}
 	if c.Type == AppRestored {
-		if err := tx.AddRestoration(ctx, Restoration{meta.ID, meta.Version, c.Restored}); err != nil {
+		if err := tx.addRestoration(ctx, meta.ID, meta.Version, c.Restored); err != nil {
 			return App{}, err
 		}
 	}

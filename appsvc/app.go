@@ -40,12 +40,15 @@ type App struct {
 	Body Body
 }
 
-// Head describes the latest version of an app without its body. The access rules and the queries of a store
-// need no more. A store keeps it beside the body, so that most calls read no body.
+// Head describes the latest version of an app without its body. The access rules and lists need no more. It is kept beside the
+// body, so that most calls read no body.
 type Head struct {
 	Meta
 	Groups     []string // as in the body
 	Components []string // names of the components that power elements, sorted, each once
+
+	lists []int64 // numbers of the lists that the app is in, in the order of listKeys
+	large bool    // the body is in large/
 }
 
 // Body is the stored content of a version: one compact JSON object with the members title, owner, groups and elements,

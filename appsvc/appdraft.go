@@ -37,6 +37,7 @@ type draftElement struct {
 	ref      ComponentRef
 	config   []byte // as it was sent; compact once the manifest is set
 	manifest []byte // nil until validateDraft sets it
+	was      []byte // manifest of the element of the version before that it comes from; nil for a new one
 }
 
 // written reports whether e is a written element, and not a kept one.

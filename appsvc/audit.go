@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -36,10 +37,10 @@ func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[stora
 			a.left = a.left || !yield(f, nil)
 		}
 		err := rec.View(ctx, db, func(r *rec.Reader) error {
-			if a.recordReader != nil {
+			if a.reader != nil {
 				return errors.New("the snapshot was lost on the way")
 			}
-			a.recordReader = &recordReader{s: NewRecords(db).(*records), r: r}
+			a.reader = &reader{s: newRecords(db), r: r}
 			return a.run()
 		})
 		if err != nil && !a.left {
@@ -49,7 +50,7 @@ func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[stora
 }
 
 type audit struct {
-	*recordReader
+	*reader
 	ctx    context.Context
 	limits Limits
 	yield  func(storage.Fault)
@@ -146,7 +147,7 @@ func (a *audit) checkComponents() error {
 	ids := map[string]bool{}
 	count := 0
 	err := a.each(componentKind, func(e storage.Entry) error {
-		c, err := decodeComponent(e.Key, e.Value)
+		c, err := decodeComponent(e)
 		if err != nil {
 			return err
 		}
@@ -165,7 +166,11 @@ func (a *audit) checkComponents() error {
 		if err := a.checkNumber(e.Key, c.Number); err != nil {
 			return err
 		}
-		return a.limits.checkStored(values[0], Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main})
+		err = a.limits.checkStored(values[0], Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main})
+		if err == nil && c.Digest != digestOf(values[0]) {
+			err = errors.New("the digest is not that of the manifest")
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -201,13 +206,13 @@ func (l Limits) checkStored(manifest []byte, c Component) error {
 
 // auditedApp is the app whose records are being looked at.
 type auditedApp struct {
-	head   *storedHead // nil: there is none
-	whole  bool        // it has a record body/
-	body   Body        // of the latest version
-	tag    string      // name of the tag or the moves that were looked at last
-	at     int64       // where that tag points, -1 if there is none
-	moved  bool        // it has a record moved/
-	number int64       // of its last move, 0 if there is none yet
+	head   *Head  // nil: there is none
+	whole  bool   // it has a record body/
+	body   Body   // of the latest version
+	tag    string // name of the tag or the moves that were looked at last
+	at     int64  // where that tag points, -1 if there is none
+	moved  bool   // it has a record moved/
+	number int64  // of its last move, 0 if there is none yet
 	move   storedMove
 }
 
@@ -376,7 +381,7 @@ func (a *audit) endApp(id string, app *auditedApp) error {
 		return nil
 	}
 	next, used := App{}, map[string]bool{} // next is the version after the one that is looked at
-	for v, err := range a.Versions(a.ctx, VersionQuery{AppID: id}) {
+	for v, err := range a.versionsBelow(a.ctx, id, vitrine.Latest, math.MaxInt) {
 		if err != nil && !errors.Is(err, history.ErrCorrupt) {
 			return err
 		}
@@ -506,8 +511,8 @@ func (a *audit) checkElement(e draftElement) error {
 }
 
 // checkEntries looks for the index entries of an app of which some version uses these components.
-func (a *audit) checkEntries(h storedHead, used map[string]bool) error {
-	lists := listKeys(h.Head)
+func (a *audit) checkEntries(h Head, used map[string]bool) error {
+	lists := listKeys(h)
 	for c := range used {
 		lists = append(lists, keyOf(listKind, ofComponent, c))
 	}
@@ -523,7 +528,7 @@ func (a *audit) checkEntries(h storedHead, used map[string]bool) error {
 	var keys []string
 	for i, n := range numbers {
 		if i < len(own) {
-			keys = append(keys, timeKey(createdKind, n, AppPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, AppPosition{h.UpdatedAt, h.ID}))
+			keys = append(keys, timeKey(createdKind, n, appPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, appPosition{h.UpdatedAt, h.ID}))
 		} else {
 			keys = append(keys, usedKey(n, h.ID))
 		}
@@ -561,7 +566,7 @@ func (a *audit) checkIndex() error {
 func (a *audit) checkAnswers() error {
 	answers := 0
 	err := a.each(answerKind, func(e storage.Entry) error {
-		x, err := decodeAnswer(e.Key, e.Value)
+		x, err := decodeAnswer(e)
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ type Change struct {
 // record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and writes
 // the change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
 // so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled back.
-func (s *Service) record(ctx context.Context, tx Tx, by vitrine.Caller, c Change) error {
+func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
 	if err := s.permit(ctx, by, c); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -21,12 +22,12 @@ type watched struct {
 }
 
 func newWatched(t *testing.T) *watched {
-	return watchedOn(t, appsvc.NewRecords(memory.New()))
+	return watchedOn(t, memory.New())
 }
 
-func watchedOn(t *testing.T, store appsvc.Store) *watched {
+func watchedOn(t *testing.T, store storage.Store) *watched {
 	w := &watched{workshop: newWorkshop(t)}
-	w.Service = appsvc.NewWith(store, &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
+	w.Service = appsvc.New(store, &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
 		w.seen, w.by = append(w.seen, c), append(w.by, by.URN)
 		return w.refuse
 	}})
@@ -102,21 +103,21 @@ func say(t *testing.T, c appsvc.Change) string {
 }
 
 // again is a store that runs every update twice.
-type again struct{ appsvc.Store }
+type again struct{ storage.Store }
 
 var errAgain = errors.New("once more")
 
-func (s again) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
-	err := s.Store.Update(ctx, func(tx appsvc.Tx) error { return errors.Join(fn(tx), errAgain) })
+func (s again) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	err := s.Store.Update(ctx, space, o, func(tx storage.Tx) error { return errors.Join(fn(tx), errAgain) })
 	if !errors.Is(err, errAgain) {
 		return err
 	}
-	return s.Store.Update(ctx, fn)
+	return s.Store.Update(ctx, space, o, fn)
 }
 
 // A check sees each change once, and the same change again when the transaction runs again.
 func TestCheckSeesEveryChange(t *testing.T) {
-	for times, store := range map[int]appsvc.Store{1: appsvc.NewRecords(memory.New()), 2: again{appsvc.NewRecords(memory.New())}} {
+	for times, store := range map[int]storage.Store{1: memory.New(), 2: again{memory.New()}} {
 		w := watchedOn(t, store)
 		app := w.app()
 		for _, step := range steps {

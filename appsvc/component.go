@@ -114,14 +114,9 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 		return err
 	}
 	var made componentID
-	repeated, err := s.write(ctx, write, &made, prepare, func(tx Tx) error {
+	repeated, err := s.write(ctx, write, &made, prepare, func(tx *writer) error {
 		made.ID = c.ID
-		// The store finds out whether the id, or the name and version, are taken: it keeps each of them once.
-		err := tx.AddComponent(ctx, c)
-		if errors.Is(err, ErrExists) {
-			return takenComponent(c)
-		}
-		if err != nil {
+		if err := tx.addComponent(ctx, c); err != nil {
 			return err
 		}
 		return s.record(ctx, tx, by, Change{Type: ComponentCreated, Component: c})
@@ -156,22 +151,19 @@ func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string)
 	if err := by.CheckUnrestricted(); err != nil {
 		return best, err
 	}
-	if name == "" { // in a ComponentQuery it means all components
-		return best, noComponent(name)
-	}
-	err := s.store.View(ctx, func(r Reader) error {
+	err := s.store.view(ctx, func(r *reader) error {
 		// Which version is the latest shows without manifests, so only the manifest of that one is read.
+		list, err := r.componentVersions(ctx, name)
+		if err != nil {
+			return err
+		}
 		var versions latestComponent
-		for c, err := range r.Components(ctx, ComponentQuery{Name: name, Brief: true}) {
-			if err != nil {
-				return err
-			}
+		for _, c := range list {
 			versions.add(c)
 		}
 		if !versions.any {
 			return noComponent(name)
 		}
-		var err error
 		best, err = findComponent(ctx, r, ComponentRef{name, versions.best().Version})
 		return err
 	})
@@ -199,16 +191,16 @@ func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in List
 		return vitrine.Page[Component]{}, err
 	}
 	var out vitrine.Page[Component]
-	err := s.store.View(ctx, func(r Reader) error {
+	err := s.store.view(ctx, func(r *reader) error {
 		page := newPageBuilder[Component](ctx, 0, s.limits.PageBytes)
 		// The versions of one name come together. When the next name begins, the latest of them is known.
 		var versions latestComponent
-		for c, err := range r.Components(ctx, ComponentQuery{After: in.After, Brief: true}) {
+		for c, err := range r.components(ctx, in.After) {
 			if err != nil {
 				return err
 			}
 			if versions.any && c.Name != versions.newest.Name {
-				if ok, err := page.add(versions.best(), versions.best().size()); err != nil {
+				if ok, err := page.add(versions.best().with(nil), versions.best().size()); err != nil {
 					return err
 				} else if !ok {
 					break
@@ -218,7 +210,7 @@ func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in List
 			versions.add(c)
 		}
 		if versions.any && !page.more {
-			if _, err := page.add(versions.best(), versions.best().size()); err != nil {
+			if _, err := page.add(versions.best().with(nil), versions.best().size()); err != nil {
 				return err
 			}
 		}
@@ -241,7 +233,9 @@ func (s *Service) AllComponents(ctx context.Context, by vitrine.Caller, in ListC
 }
 
 // size estimates the bytes of a component in the response of ListComponents, which has no manifests.
-func (c Component) size() int { return len(c.ID) + len(c.Name) + len(c.Version) + len(c.Main) + 64 }
+func (c storedComponent) size() int {
+	return len(c.ID) + len(c.Name) + len(c.Version) + len(c.Main) + 64
+}
 
 // DeleteComponentRequest names a component to remove.
 type DeleteComponentRequest struct {
@@ -263,12 +257,8 @@ func (s *Service) DeleteComponent(ctx context.Context, by vitrine.Caller, in Del
 	if err != nil {
 		return err
 	}
-	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx Tx) error {
-		err := tx.DeleteComponent(ctx, in.Name)
-		if errors.Is(err, vitrine.ErrNotFound) {
-			return noComponent(in.Name)
-		}
-		if err != nil {
+	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
+		if err := tx.deleteComponent(ctx, in.Name); err != nil {
 			return err
 		}
 		return s.record(ctx, tx, by, Change{Type: ComponentDeleted, Component: Component{Name: in.Name}})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -289,16 +290,16 @@ func TestAManifestHasOnlySoManyBytes(t *testing.T) {
 
 // meanwhile is a store in which something happens before each update.
 type meanwhile struct {
-	appsvc.Store
+	storage.Store
 	happens func()
 }
 
-func (m *meanwhile) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
-	if happens := m.happens; happens != nil {
+func (m *meanwhile) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	if happens := m.happens; happens != nil && space == "apps" {
 		m.happens = nil
 		happens()
 	}
-	return m.Store.Update(ctx, fn)
+	return m.Store.Update(ctx, space, o, fn)
 }
 
 // A component is deleted and made anew under its id while a config is validated against it.
@@ -316,8 +317,8 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			ctx, w, store := context.Background(), newWorkshop(t), &meanwhile{Store: appsvc.NewRecords(memory.New())}
-			w.Service = appsvc.NewWith(store, nil)
+			ctx, w, store := context.Background(), newWorkshop(t), &meanwhile{Store: memory.New()}
+			w.Service = appsvc.New(store, nil)
 			w.component(old)
 			element := appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"}, Config: []byte(`{"a":1}`)}
 			app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element}})
@@ -333,9 +334,19 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 				}
 			}
 			store.happens = exchange
-			_, err = w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/elements/0/config/a","value":2}]`))
+			_, err = w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"c","version":"1"},"config":{}}}]`))
 			if !errors.Is(err, test.err) {
-				t.Errorf("patch: error %v, want %v", err, test.err)
+				t.Errorf("patch that adds an element: error %v, want %v", err, test.err)
+			}
+			if test.err == nil {
+				return
+			}
+			// The element has its manifest already. It gets the one of the component that is there now.
+			app, err = w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/elements/0/config/a","value":2}]`))
+			if now := test.made; now == "" {
+				checkKind(t, err, vitrine.ErrUnprocessable)
+			} else if err != nil || !strings.Contains(string(app.Body), now[strings.Index(now, `"main"`):]) {
+				t.Errorf("patch of a config: %s, %v, want the manifest %s", app.Body, err, now)
 			}
 		})
 	}

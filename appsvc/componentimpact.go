@@ -134,15 +134,17 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 		return ComponentCheck{}, err
 	}
 	var out ComponentCheck
-	err = s.store.View(ctx, func(r Reader) error {
+	err = s.store.view(ctx, func(r *reader) error {
 		if err := absentComponent(ctx, r, c); err != nil {
 			return err
 		}
 		k := &checker{r: r, name: c.Name, schema: compiled, from: from, until: s.now().Add(checkTime), now: s.now,
 			page: newPageBuilder[BrokenElement](ctx, maxBroken, s.limits.PageBytes)}
-		// The query asks for what ListApps lists: apps of the caller, and of the groups that the caller moderates or reads.
-		q := UserQuery{Component: c.Name, Owner: by.URN, Groups: slices.Concat(by.Moderates, by.Reads), From: from.app}
-		err := k.users(ctx, q)
+		err := r.users(ctx, c.Name, from.app, by, func(u componentUser) (bool, error) { return true, k.app(ctx, u) })
+		if err == errPageEnds {
+			k.out.Next, err = k.at.cursor(k.name), nil
+		}
+		k.out.Broken = k.page.items
 		out = k.out
 		return err
 	})
@@ -160,26 +162,20 @@ func (s *Service) AllBrokenElements(ctx context.Context, by vitrine.Caller, in C
 	})
 }
 
-// absentComponent returns the error of CreateComponent if there is a component with the id, or with the name and version. A store
-// has no query by id, so this reads all components, without their manifests.
-func absentComponent(ctx context.Context, r Reader, c Component) error {
-	for other, err := range r.Components(ctx, ComponentQuery{Brief: true}) {
-		if err != nil {
-			return err
-		}
-		if other.ID == c.ID || other.Name == c.Name && other.Version == c.Version {
-			return takenComponent(c)
-		}
+// absentComponent returns the error of CreateComponent if there is a component with the id, or with the name and version.
+func absentComponent(ctx context.Context, r *reader, c Component) error {
+	values, err := r.r.Get(ctx, keyOf(idKind, c.ID), keyOf(componentKind, c.Name, c.Version))
+	if err == nil && (values[0] != nil || values[1] != nil) {
+		err = takenComponent(c)
 	}
-	return nil
+	return err
 }
 
 // checker validates elements and collects those that are broken, for one answer of a check. CheckComponent makes it in its
-// View, and one goroutine uses it. It walks in the order of cursors: users goes through the apps, app through the versions of
-// one, and version through the elements of one. When the answer must end, app and version return errPageEnds, and users then sets
-// Next from at.
+// View, and one goroutine uses it. It walks in the order of cursors: app goes through the versions of
+// one app, and version through the elements of one. When the answer must end, they return errPageEnds, and at says where.
 type checker struct {
-	r      Reader
+	r      *reader
 	name   string // of the component
 	schema *compiledSchema
 	from   checkPosition    // where the answer before ended
@@ -194,34 +190,14 @@ type checker struct {
 // errPageEnds ends the walk through apps, versions and elements: the answer is full, or its time is up.
 var errPageEnds = errors.New("the answer is full")
 
-// users checks the apps that q asks for until the answer is full or its time is up, and fills k.out. q asks for apps from that of
-// k.from on, by id, and matches those that the caller may read.
-func (k *checker) users(ctx context.Context, q UserQuery) error {
-	for user, err := range k.r.Users(ctx, q) {
-		if err != nil {
-			return err
-		}
-		err = k.app(ctx, user)
-		if err == errPageEnds {
-			k.out.Next = k.at.cursor(k.name)
-			break
-		}
-		if err != nil {
-			return err
-		}
-	}
-	k.out.Broken = k.page.items
-	return nil
-}
-
 // app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several
 // tags, is checked once. In the app where the answer before ended, it goes on at k.from.
 //
 // The store has found the app because some version of it has used the component. Whether the latest version does is in its Head;
 // the bodies of tagged versions are read to find out. app returns errPageEnds if the answer is full or its time is up.
-func (k *checker) app(ctx context.Context, user ComponentUser) error {
+func (k *checker) app(ctx context.Context, user componentUser) error {
 	tags := map[vitrine.Version][]string{user.Version: {}}
-	for _, tag := range user.Tags {
+	for _, tag := range user.tags {
 		tags[tag.AppVersion] = append(tags[tag.AppVersion], tag.Name)
 	}
 	// The latest version is among the keys, with or without tags.
@@ -248,9 +224,9 @@ func (k *checker) app(ctx context.Context, user ComponentUser) error {
 		if k.overtime() {
 			return errPageEnds
 		}
-		body := user.Body
+		body := user.body
 		if v != user.Version {
-			old, err := k.r.App(ctx, user.ID, v)
+			old, err := k.r.version(ctx, user.ID, v)
 			if err != nil {
 				return err
 			}

@@ -235,8 +235,8 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 // The clock of this service moves a second each time it is looked at.
 func TestACheckEndsAfterFiveSeconds(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
-	store := appsvc.NewRecords(memory.New())
-	w.Service = appsvc.NewWith(store, &appsvc.Options{Now: func() time.Time { w.clock = w.clock.Add(time.Second); return w.clock }})
+	store := memory.New()
+	w.Service = appsvc.New(store, &appsvc.Options{Now: func() time.Time { w.clock = w.clock.Add(time.Second); return w.clock }})
 	w.component(string(manifestOf("0", "{}")))
 	for range 3 {
 		id := w.textApp(admin, site1, slices.Repeat([]string{`{}`}, 7)...).ID

@@ -1,6 +1,7 @@
 package appsvc
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -14,29 +15,30 @@ import (
 )
 
 // latestComponent finds the latest version of a component: the highest one if all are semantic versions, otherwise the
-// one created last. Versions are added in the order of their creation, which is that in which a store yields them. The zero value
-// is one without versions.
+// one created last. Versions may be added in any order. The zero value is one without versions.
 type latestComponent struct {
 	any             bool // a version was added
 	odd             bool // some version is no semantic version
-	highest, newest Component
+	highest, newest storedComponent
 }
 
-// add takes the version that was created next. Of versions that are equal in the order of semantic versions, such as
+// add takes a version. Of versions that are equal in the order of semantic versions, such as
 // 1.0.0+a and 1.0.0+b, the one created last is the highest.
-func (l *latestComponent) add(c Component) {
-	c.Manifest = nil // a store need not leave it out
+func (l *latestComponent) add(c storedComponent) {
 	if !isSemver(c.Version) {
 		l.odd = true
 	}
-	if !l.any || semver.Compare("v"+c.Version, "v"+l.highest.Version) >= 0 {
+	if !l.any || cmp.Or(semver.Compare("v"+c.Version, "v"+l.highest.Version), cmp.Compare(c.Number, l.highest.Number)) > 0 {
 		l.highest = c
 	}
-	l.newest, l.any = c, true
+	if !l.any || c.Number > l.newest.Number {
+		l.newest = c
+	}
+	l.any = true
 }
 
 // best returns the latest of the versions that were added.
-func (l *latestComponent) best() Component {
+func (l *latestComponent) best() storedComponent {
 	if l.odd {
 		return l.newest
 	}
@@ -75,14 +77,17 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 	if err != nil {
 		return out, err
 	}
-	err = s.store.View(ctx, func(r Reader) error {
-		// A store has no query for a part of the versions. So all their names are read, and the components of this page alone.
-		versions, err := componentVersions(ctx, r, in.Name)
+	err = s.store.view(ctx, func(r *reader) error {
+		versions, err := r.componentVersions(ctx, in.Name)
 		if err != nil {
 			return err
 		}
+		if len(versions) == 0 {
+			return noComponent(in.Name)
+		}
+		slices.Reverse(versions)
 		if in.After != "" {
-			at := slices.Index(versions, in.After)
+			at := slices.IndexFunc(versions, func(c storedComponent) bool { return c.Version == in.After })
 			if at < 0 {
 				return invalidParameter("after", "component %q has no version %q to go on after", in.Name, in.After)
 			}
@@ -90,7 +95,7 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 		}
 		page := newPageBuilder[Component](ctx, limit, s.limits.PageBytes)
 		for _, version := range versions {
-			c, err := findComponent(ctx, r, ComponentRef{in.Name, version})
+			c, err := findComponent(ctx, r, ComponentRef{in.Name, version.Version})
 			if err != nil {
 				return err
 			}
@@ -110,26 +115,6 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 		return nil
 	})
 	return out, err
-}
-
-// componentVersions returns the names of all versions of a component, the one created last first. Creation is the order of the
-// store; nothing else in a component says when it was created. It asks the store to leave out manifests, so that it is quick for
-// many versions. It returns ErrNotFound if there is no component of this name.
-func componentVersions(ctx context.Context, r Reader, name string) (versions []string, err error) {
-	if name == "" { // a store would take it for all components
-		return nil, noComponent(name)
-	}
-	for c, err := range r.Components(ctx, ComponentQuery{Name: name, Brief: true}) {
-		if err != nil {
-			return nil, err
-		}
-		versions = append(versions, c.Version)
-	}
-	if len(versions) == 0 {
-		return nil, noComponent(name)
-	}
-	slices.Reverse(versions)
-	return versions, nil
 }
 
 // listed returns the component as ListComponentVersions shows it: the manifest without configSchema and without the
@@ -164,15 +149,13 @@ func (s *Service) ComponentVersion(ctx context.Context, by vitrine.Caller, name,
 		return Component{}, err
 	}
 	var found Component
-	err := s.store.View(ctx, func(r Reader) error {
-		if name == "" || version == "" { // a store would take it for any
-			return noComponentVersion(name, version)
+	err := s.store.view(ctx, func(r *reader) error {
+		c, ok, err := r.wholeComponent(ctx, ComponentRef{name, version})
+		if err == nil && !ok {
+			err = noComponentVersion(name, version)
 		}
-		for c, err := range r.Components(ctx, ComponentQuery{Name: name, Version: version}) {
-			found = c
-			return err
-		}
-		return noComponentVersion(name, version)
+		found = c
+		return err
 	})
 	return found, err
 }

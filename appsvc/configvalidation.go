@@ -1,7 +1,6 @@
 package appsvc
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,58 +12,57 @@ import (
 
 // A config is validated before the transaction that stores it, since this may take long. So there are three steps: read
 // the components in a View (readComponents), validate (validateDraftWith), and check in the transaction that the components
-// are still the same (checkUnchanged).
+// are still the same (writer.checkUnchanged).
 
 // readComponents reads the components of the written elements, each once, in one snapshot. It returns ErrUnprocessable with
 // CodeUnknownComponent, and with the pointer of the element, if one does not exist. It opens no View if no element is written.
-func (s *Service) readComponents(ctx context.Context, at string, d draft) (used map[ComponentRef]Component, err error) {
+func (s *Service) readComponents(ctx context.Context, at string, d draft) (manifests map[ComponentRef][]byte, err error) {
 	if !slices.ContainsFunc(d.elements, draftElement.written) {
 		return nil, nil
 	}
-	used = map[ComponentRef]Component{}
-	err = s.store.View(ctx, func(r Reader) error {
-		clear(used)
+	manifests = map[ComponentRef][]byte{}
+	err = s.store.view(ctx, func(r *reader) error {
+		clear(manifests)
 		for i, e := range d.elements {
-			if _, known := used[e.ref]; known || !e.written() {
+			if _, known := manifests[e.ref]; known || !e.written() {
 				continue
 			}
 			c, err := findComponent(ctx, r, e.ref)
 			if err != nil {
 				return below(fmt.Sprintf("%s/elements/%d/component", at, i), err)
 			}
-			used[e.ref] = c
+			manifests[e.ref] = c.Manifest
 		}
 		return nil
 	})
-	return used, err
+	return manifests, err
 }
 
 // findComponent returns one version of a component, with its manifest. It returns ErrUnprocessable if there is no such version:
 // in the requests of its callers a component is part of an element, and not the thing that is asked for.
-func findComponent(ctx context.Context, r Reader, ref ComponentRef) (Component, error) {
-	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version}) {
-		return c, err
+func findComponent(ctx context.Context, r *reader, ref ComponentRef) (Component, error) {
+	c, found, err := r.wholeComponent(ctx, ref)
+	if err == nil && !found {
+		err = unknownComponent(ref)
 	}
-	return Component{}, unprocessable(vitrine.CodeUnknownComponent, "", "there is no component %q version %q", ref.Name, ref.Version)
+	return c, err
 }
 
 // validateDraft reads the components of the written elements and validates the configs against them. It returns the draft with
-// the manifests of the components, and the components that it read, for checkUnchanged. at is the JSON pointer of the
+// the manifests of the components. at is the JSON pointer of the
 // draft in the request. It returns ErrUnprocessable if a component does not exist (CodeUnknownComponent), if a config
 // breaks its schema (CodeSchema), or if validating all configs together would take too long (CodeCost).
-func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft, map[ComponentRef]Component, error) {
-	used, err := s.readComponents(ctx, at, d)
+func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft, error) {
+	manifests, err := s.readComponents(ctx, at, d)
 	if err != nil {
-		return draft{}, nil, err
+		return draft{}, err
 	}
-	d, err = s.validateDraftWith(used, at, d)
-	return d, used, err
+	return s.validateDraftWith(manifests, at, d)
 }
 
-// validateDraftWith is validateDraft for components that were read before, among which must be those of all written elements. All
-// configs of the draft share one budget. The result has elements of its own: those of d stay as they are, so that the caller can
-// call it again with other components.
-func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, d draft) (_ draft, err error) {
+// validateDraftWith is validateDraft for components whose manifests were read before. All configs of the draft share one budget.
+// The result has elements of its own: those of d stay as they are, so that the caller can call it again with other components.
+func (s *Service) validateDraftWith(manifests map[ComponentRef][]byte, at string, d draft) (_ draft, err error) {
 	d.elements = slices.Clone(d.elements)
 	schemas := map[ComponentRef]*compiledSchema{}
 	var budget schemaguard.Budget
@@ -73,8 +71,9 @@ func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, 
 		if !e.written() {
 			continue
 		}
+		e.manifest = manifests[e.ref]
 		if schemas[e.ref] == nil {
-			schema, err := used[e.ref].ConfigSchema()
+			schema, err := (Component{Manifest: e.manifest}).ConfigSchema()
 			if err != nil {
 				return draft{}, err
 			}
@@ -86,7 +85,7 @@ func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, 
 		if err := schemas[e.ref].validateWithin(&budget, e.config); err != nil {
 			return draft{}, below(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
 		}
-		e.manifest, e.config = used[e.ref].Manifest, compact(e.config)
+		e.config = compact(e.config)
 	}
 	return d, nil
 }
@@ -105,29 +104,57 @@ func nonconforming(ref ComponentRef, err error) error {
 }
 
 // componentChanged is the error of a write whose configs were validated against a component that was deleted or replaced
-// since. It wraps the *Error that the caller gets. Patch finds it by its type: if the component came from the cache, Patch reads
-// it again and does the work once more.
+// since. It wraps the *Error that the caller gets. Patch finds it by its type: if it had taken the component from the app, it reads
+// it and does the work once more.
 type componentChanged struct{ error }
 
 // Unwrap returns the *Error.
 func (e componentChanged) Unwrap() error { return e.error }
 
-// checkUnchanged runs in the transaction that stores a draft. It returns a componentChanged if a component that the
-// draft was validated against is not the same any more. This wraps ErrUnprocessable if the component was deleted, and
-// ErrConflict with CodeStaleVersion and current, the latest version of the app, if it was replaced.
-func checkUnchanged(ctx context.Context, tx Tx, used map[ComponentRef]Component, current vitrine.Version) error {
-	for ref, c := range used {
-		stored, err := findComponent(ctx, tx, ref)
-		if _, deleted := errors.AsType[*vitrine.Error](err); deleted {
-			return componentChanged{err}
+// used returns the components that the draft was validated against, with the digests of their manifests.
+func (d draft) used() map[ComponentRef]string {
+	used := map[ComponentRef]string{}
+	for _, e := range d.elements {
+		if _, known := used[e.ref]; !known && e.written() {
+			used[e.ref] = digestOf(e.manifest)
 		}
-		if err != nil {
+	}
+	return used
+}
+
+// knownManifests returns the manifests that the written elements of a patched app had before: most patches change a config and not
+// the component, whose manifest is then the same as in the store. ok is false if an element is new or has another component now.
+func (d draft) knownManifests() (manifests map[ComponentRef][]byte, ok bool) {
+	manifests = map[ComponentRef][]byte{}
+	for _, e := range d.elements {
+		if !e.written() {
+			continue
+		}
+		if e.was == nil || storedRef(e.was) != e.ref {
+			return nil, false
+		}
+		manifests[e.ref] = e.was
+	}
+	return manifests, true
+}
+
+// checkUnchanged returns a componentChanged if one of the components is not the same any more: with ErrUnprocessable if it was deleted,
+// and with ErrConflict, CodeStaleVersion and current, the latest version of the app, if it was replaced.
+func (t *writer) checkUnchanged(ctx context.Context, used map[ComponentRef]string, current vitrine.Version) error {
+	for ref, digest := range used {
+		stored, found, err := t.component(ctx, ref)
+		switch {
+		case err != nil:
 			return err
-		}
-		// Manifests are compared, and not ids: a new component may have the id of a deleted one.
-		if !bytes.Equal(stored.Manifest, c.Manifest) {
+		case !found:
+			return componentChanged{unknownComponent(ref)}
+		case stored.Digest != digest: // ids would not do: a new component may have the id of a deleted one
 			return componentChanged{conflict(vitrine.CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)}
 		}
 	}
 	return nil
+}
+
+func unknownComponent(ref ComponentRef) error {
+	return unprocessable(vitrine.CodeUnknownComponent, "", "there is no component %q version %q", ref.Name, ref.Version)
 }

@@ -54,14 +54,13 @@ func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateApp
 	if err != nil {
 		return App{}, err
 	}
-	var used map[ComponentRef]Component
 	prepare := func() (err error) {
-		d, used, err = s.validateDraft(ctx, "", d)
+		d, err = s.validateDraft(ctx, "", d)
 		return err
 	}
-	return s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
+	return s.writeVersion(ctx, write, prepare, func(tx *writer) (App, error) {
 		// The zero Version: a conflict has no version of an app to name, since there is no app yet.
-		if err := checkUnchanged(ctx, tx, used, vitrine.Version{}); err != nil {
+		if err := tx.checkUnchanged(ctx, d.used(), vitrine.Version{}); err != nil {
 			return App{}, err
 		}
 		now := s.millis()

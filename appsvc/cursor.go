@@ -19,7 +19,7 @@ var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, Update
 //
 // The checksum detects a damaged cursor. It is not a secret: a caller who makes up a cursor sees nothing but another page
 // of the same list.
-func (p AppPosition) cursor(sort Sort) string {
+func (p appPosition) cursor(sort Sort) string {
 	b := make([]byte, 4, 4+1+8+len(p.ID))
 	b = append(b, byte(slices.Index(sorts, sort)))
 	b = binary.BigEndian.AppendUint64(b, uint64(p.Time))
@@ -30,16 +30,16 @@ func (p AppPosition) cursor(sort Sort) string {
 
 // parseCursor reads what cursor wrote for the same order. It returns ErrInvalid for anything else, also for a cursor of
 // another order: its position would mean nothing there.
-func parseCursor(s string, sort Sort) (AppPosition, error) {
-	var p AppPosition
+func parseCursor(s string, sort Sort) (appPosition, error) {
+	var p appPosition
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	if err == nil && len(b) > 13 {
-		p = AppPosition{int64(binary.BigEndian.Uint64(b[5:])), string(b[13:])}
+		p = appPosition{int64(binary.BigEndian.Uint64(b[5:])), string(b[13:])}
 	}
 	// Encoding the position again finds a damaged cursor, one of another order, and one with line ends, which the decoder skips.
 	// A store need not take every string as an ID.
 	if p.ID == "" || p.cursor(sort) != s || !isText(p.ID) {
-		return AppPosition{}, invalidParameter("after", "not a cursor of this list in this order")
+		return appPosition{}, invalidParameter("after", "not a cursor of this list in this order")
 	}
 	return p, nil
 }

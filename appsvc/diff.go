@@ -73,7 +73,7 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (
 	}
 	// Both versions are read in one View. Comparing them needs no store.
 	var from, to App
-	err := s.store.View(ctx, func(r Reader) error {
+	err := s.store.view(ctx, func(r *reader) error {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}

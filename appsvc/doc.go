@@ -274,10 +274,8 @@
 //
 // # Stores
 //
-// The packages storage/memory, storage/sqlite and storage/postgres implement Store. Only authors of drivers need the methods of
-// Store and the types Reader, Tx, Answer, Restoration, AppQuery, AppPosition, VersionQuery, TagQuery, TagMoveRecord,
-// TagMoveQuery, UserQuery, ComponentUser, ComponentQuery, FeedEntry, FeedPosition and FeedState. They are declared in store.go
-// and storequery.go, and the suite storage/storagetest.Apps checks a driver.
+// A Service keeps its records in a storage.Store: storage/memory, storage/sqlite and storage/postgres have one each. The file
+// recordkeys.go has the keys of all records.
 //
 // A stored version is its [Meta] and a [Body], the JSON text of owner, title, groups and elements. A read returns these bytes
 // unchanged, except that TaggedApp leaves out the owner and the groups for a caller with TagsOnly.

@@ -8,9 +8,6 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// ErrExists means that a Store already has a row with this key.
-var ErrExists = errors.New("already exists")
-
 // The functions from here to unprocessable make an *Error. The pointer is a JSON pointer into the body of the request, "" if the
 // whole of it is wrong, or if the value is not in the body. format and args are the Reason.
 

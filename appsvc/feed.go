@@ -78,7 +78,7 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 	}
 	var out ChangesPage
 	wanted := setOf(in.Types)
-	err = s.store.View(ctx, func(r Reader) error {
+	err = s.store.view(ctx, func(r *reader) error {
 		out = ChangesPage{Changes: []Event{}}
 		v := viewer{r: r, by: by, heads: map[string]*Head{}}
 		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
@@ -122,7 +122,7 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 // Changed returns a channel that is closed when the feed may have new entries: within 10 ms after a change of this
 // process, and within 500 ms after one of another. It may be closed without a cause. Take the channel, then
 // read the feed, and then wait.
-func (s *Service) Changed() <-chan struct{} { return s.store.Changed() }
+func (s *Service) Changed() <-chan struct{} { return s.store.changed() }
 
 // OutboxRequest asks for entries of the feed for a program that acts for the operator of the store, not for a Caller.
 type OutboxRequest struct {
@@ -152,7 +152,7 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 		return OutboxPage{}, err
 	}
 	var out OutboxPage
-	err = s.store.View(ctx, func(r Reader) error {
+	err = s.store.view(ctx, func(r *reader) error {
 		out = OutboxPage{}
 		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (bool, error) {
 			change.Cursor = cursor()
@@ -173,13 +173,15 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 //
 // It returns ErrInvalid for a text that is no cursor of this feed, and ErrGone if the feed has another identity than the cursor,
 // or if entries after the cursor were removed.
-func walkFeed(ctx context.Context, r Reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
-	state, err := r.Feed(ctx)
+func walkFeed(ctx context.Context, r *reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
+	state, err := r.s.feed.State(ctx, r.r)
 	if err != nil {
 		return "", false, err
 	}
 	next, more, err = feed.Walk(feed.NewSeal(state, feedName), state, after, pageEntries,
-		func(p feed.Position, limit int) iter.Seq2[feed.Entry, error] { return r.Entries(ctx, p, limit) },
+		func(p feed.Position, limit int) iter.Seq2[feed.Entry, error] {
+			return r.s.feed.Entries(ctx, r.r, p, limit)
+		},
 		func(e feed.Entry, cursor func() string) (bool, error) {
 			change, err := readRecord(e)
 			if err != nil {

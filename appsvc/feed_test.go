@@ -12,6 +12,8 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -297,19 +299,20 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 }
 
 func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
-	store := appsvc.NewRecords(memory.New())
-	s := appsvc.NewWith(store, nil)
+	store := memory.New()
+	s := appsvc.New(store, nil)
 	ctx := context.Background()
 	if _, err := s.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 		t.Fatal(err)
 	}
+	entries := record.Feed{Space: "apps"}
 	add := func(n int) {
-		if err := store.Update(ctx, func(tx appsvc.Tx) error {
-			for e, err := range tx.Entries(ctx, appsvc.FeedPosition{}, 1) {
-				for i := 0; i < n && err == nil; i++ {
-					err = tx.AddEntry(ctx, e)
+		if err := store.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+			for e, err := range entries.Entries(ctx, tx, feed.Position{}, 1) {
+				if err != nil {
+					return err
 				}
-				return err
+				return entries.Add(ctx, tx, slices.Repeat([]feed.Entry{e}, n)...)
 			}
 			return nil
 		}); err != nil {
@@ -334,11 +337,11 @@ func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
 
 // duringView is a store that calls a function at the beginning of each View.
 type duringView struct {
-	appsvc.Store
+	storage.Store
 	call func()
 }
 
-func (s duringView) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+func (s duringView) View(ctx context.Context, fn func(storage.Reader) error) error {
 	s.call()
 	return s.Store.View(ctx, fn)
 }
@@ -346,9 +349,9 @@ func (s duringView) View(ctx context.Context, fn func(appsvc.Reader) error) erro
 // The list of types is read once, and not for each entry of the feed: a request may name a type tens of thousands of times. A list
 // that changes as soon as the entries are read shows it.
 func TestTheTypesOfARequestAreReadOnce(t *testing.T) {
-	apps := appsvc.NewRecords(memory.New())
+	apps := memory.New()
 	ctx := context.Background()
-	if _, err := appsvc.NewWith(apps, nil).CreateApp(ctx, ofBoth, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
+	if _, err := appsvc.New(apps, nil).CreateApp(ctx, ofBoth, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -356,7 +359,7 @@ func TestTheTypesOfARequestAreReadOnce(t *testing.T) {
 		want         int
 	}{{appsvc.AppCreated, appsvc.TagSet, 1}, {appsvc.TagSet, appsvc.AppCreated, 0}} {
 		types := slices.Repeat([]appsvc.ChangeType{c.asked}, 29_000)
-		s := appsvc.NewWith(duringView{apps, func() {
+		s := appsvc.New(duringView{apps, func() {
 			for i := range types {
 				types[i] = c.later
 			}

@@ -10,7 +10,7 @@ import (
 // viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once,
 // however many entries the app has on the page. It is made for one page, so that each page is judged by the rights of its time.
 type viewer struct {
-	r     Reader
+	r     *reader
 	by    vitrine.Caller
 	heads map[string]*Head // of the apps that were asked for; nil = absent
 }
@@ -30,7 +30,7 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 	}
 	head, known := v.heads[change.AppID]
 	if !known {
-		h, err := v.r.Head(ctx, change.AppID)
+		h, err := v.r.head(ctx, change.AppID)
 		switch {
 		case err == nil:
 			head = &h

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/feed"
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // record is what the feed keeps of a change. recordOf makes it from a Change, and readRecord from a stored entry. The groups are
@@ -63,28 +65,20 @@ func (s typeSet) has(t ChangeType) bool { return s&setOf([]ChangeType{t}) != 0 }
 
 // The Data of a stored entry is as follows. Numbers are unsigned varints of encoding/binary.
 //
-//	1 byte            index of the type in storedTypes, plus hasUUID if the id of the app is a UUID
-//	id of the app     16 bytes if it is a UUID, otherwise its length and its text; empty for components
+//	1 byte            index of the type in storedTypes
 //	of apps:          the new version
 //	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag
 //	of components:    the length of the name, the name and the version; no version for ComponentDeleted
 //
-// Its Names are the URN of the caller, then, if there are any, the groups of the app, and then the groups that it left.
-const hasUUID = 0x80
+// Its Names, which are stored once each, are the URN of the caller and, of apps and tags, the id of the app, its groups, and the
+// groups that it left, if there are any.
 
 // groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
 const groupsSeparator = "\n"
 
-// entry returns the record as it is stored. Strings that many entries have alike, the caller and the groups, go into Names, which
-// a driver may store once. Most ids are UUIDs, and take 16 bytes instead of 36. The Position is the driver's to give.
-func (r record) entry() FeedEntry {
-	kind := byte(slices.Index(storedTypes, r.Type))
-	e := FeedEntry{At: r.At, Names: []string{r.By}}
-	if id, err := uuid.Parse(r.AppID); err == nil && id.String() == r.AppID {
-		e.Data = append([]byte{kind | hasUUID}, id[:]...)
-	} else {
-		e.Data = appendText([]byte{kind}, r.AppID)
-	}
+// entry returns the record as it is stored.
+func (r record) entry() feed.Entry {
+	e := feed.Entry{At: r.At, Names: []string{r.By}, Data: []byte{byte(slices.Index(storedTypes, r.Type))}}
 	switch r.Type {
 	case AppCreated, AppUpdated, AppRestored:
 		e.Data = binary.AppendUvarint(e.Data, uint64(r.Version.Number()))
@@ -93,20 +87,14 @@ func (r record) entry() FeedEntry {
 		e.Data = binary.AppendUvarint(e.Data, uint64(r.To.Number()+1))
 		e.Data = append(e.Data, r.Tag...)
 	case ComponentCreated, ComponentDeleted:
-		e.Data = append(appendText(e.Data, r.Component.Name), r.Component.Version...)
+		e.Data = append(rec.AppendText(e.Data, r.Component.Name), r.Component.Version...)
+		return e
 	}
-	if len(r.groups)+len(r.left) > 0 {
-		e.Names = append(e.Names, strings.Join(r.groups, groupsSeparator))
-	}
+	e.Names = append(e.Names, r.AppID, strings.Join(r.groups, groupsSeparator))
 	if len(r.left) > 0 {
 		e.Names = append(e.Names, strings.Join(r.left, groupsSeparator))
 	}
 	return e
-}
-
-// appendText appends the length of a text as an unsigned varint, and the text.
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
 // errStoredEntry is the error of an entry in the store that no Service has written. It is an internal error: the store is
@@ -114,76 +102,35 @@ func appendText(b []byte, text string) []byte {
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
 // readRecord reads what entry wrote. It returns errStoredEntry for anything else, also if the data goes on after the last field.
-func readRecord(e FeedEntry) (r record, err error) {
-	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 3 || int(e.Data[0]&^hasUUID) >= len(storedTypes) {
+func readRecord(e feed.Entry) (r record, err error) {
+	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 4 || int(e.Data[0]) >= len(storedTypes) {
 		return r, errStoredEntry
 	}
-	r.At, r.By, r.Type = e.At, e.Names[0], storedTypes[e.Data[0]&^hasUUID]
-	if len(e.Names) > 1 {
-		r.groups = strings.Split(e.Names[1], groupsSeparator)
-	}
+	r.At, r.By, r.Type = e.At, e.Names[0], storedTypes[e.Data[0]]
 	if len(e.Names) > 2 {
-		r.left = strings.Split(e.Names[2], groupsSeparator)
+		r.AppID, r.groups = e.Names[1], strings.Split(e.Names[2], groupsSeparator)
 	}
-	// The fields of Data after the first byte, in the order in which entry writes them.
-	rest := fields{data: e.Data[1:]}
-	if e.Data[0]&hasUUID != 0 {
-		id, _ := uuid.FromBytes(rest.cut(16))
-		r.AppID = id.String()
-	} else {
-		r.AppID = string(rest.cut(rest.number()))
+	if len(e.Names) > 3 {
+		r.left = strings.Split(e.Names[3], groupsSeparator)
 	}
+	isApp, rest := len(e.Names) > 2, rec.FieldsOf(storage.Entry{Value: e.Data[1:]})
+	version := func() vitrine.Version { return versionOrNone(int64(rest.Uint()) - 1) }
 	switch r.Type {
 	case AppCreated, AppUpdated, AppRestored:
-		r.Version = vitrine.NewVersion(rest.number())
+		r.Version = vitrine.NewVersion(int64(rest.Uint()))
+		isApp = isApp && len(rest.Rest()) == 0
 	case TagSet, TagDeleted:
-		r.From, r.To = rest.version(), rest.version()
-		r.Tag = string(rest.cut(int64(len(rest.data))))
+		r.From, r.To = version(), version()
+		r.Tag = string(rest.Rest())
 	case ComponentCreated, ComponentDeleted:
-		r.Component.Name = string(rest.cut(rest.number()))
-		r.Component.Version = string(rest.cut(int64(len(rest.data))))
+		r.Component.Name = string(rest.Text())
+		r.Component.Version = string(rest.Rest())
+		isApp = len(e.Names) == 1
 	}
-	if rest.short || len(rest.data) > 0 {
+	if rest.Err() != nil || !isApp {
 		return record{}, errStoredEntry
 	}
 	return r, nil
-}
-
-// fields reads the fields of an entry, one after the other. If the data ends too early, short is set, and all later fields
-// are zero, so that a reader needs to look at short only once.
-type fields struct {
-	data  []byte // what was not read yet
-	short bool
-}
-
-// cut reads n bytes. They share the data.
-func (f *fields) cut(n int64) []byte {
-	if n < 0 || n > int64(len(f.data)) {
-		f.short = true
-		return nil
-	}
-	out := f.data[:n]
-	f.data = f.data[n:]
-	return out
-}
-
-// version reads the version of a tag: 0 for none, otherwise its number plus one.
-func (f *fields) version() vitrine.Version {
-	if n := f.number(); n > 0 {
-		return vitrine.NewVersion(n - 1)
-	}
-	return vitrine.Version{}
-}
-
-// number reads an unsigned varint of at most 1<<62: a length, or the number of a version.
-func (f *fields) number() int64 {
-	n, size := binary.Uvarint(f.data)
-	if size <= 0 || n > 1<<62 {
-		f.short = true
-		return 0
-	}
-	f.data = f.data[size:]
-	return int64(n)
 }
 
 // addToFeed writes the entry of a change, in its transaction. The time of the entry is that of the new version if the change made
@@ -192,16 +139,16 @@ func (f *fields) number() int64 {
 // The first entry that this Service adds, and every 64th after it, also remove up to 256 entries that are older than
 // Options.KeepChanges, unless that is negative. So no separate task has to remove them, and no write takes long because of it.
 // More are removed than added, so a feed that has grown gets shorter again.
-func (s *Service) addToFeed(ctx context.Context, tx Tx, by vitrine.Caller, c Change) error {
+func (s *Service) addToFeed(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
 	at := s.millis()
 	if c.After.Version != c.Before.Version { // the time of the new version
 		at = c.After.UpdatedAt
 	}
-	if err := tx.AddEntry(ctx, recordOf(by, c, at).entry()); err != nil {
+	if err := tx.s.feed.Add(ctx, tx.tx, recordOf(by, c, at).entry()); err != nil {
 		return err
 	}
 	if s.keepChanges < 0 || s.entries.Add(1)%removeEach != 1 {
 		return nil
 	}
-	return tx.RemoveEntries(ctx, s.millis()-s.keepChanges.Milliseconds(), removeMost)
+	return tx.s.feed.Remove(ctx, tx.tx, s.millis()-s.keepChanges.Milliseconds(), removeMost)
 }

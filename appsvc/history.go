@@ -123,11 +123,11 @@ func (s *Service) ListHistory(ctx context.Context, by vitrine.Caller, in ListHis
 		return vitrine.Page[HistoryEntry]{}, err
 	}
 	var out vitrine.Page[HistoryEntry]
-	err = s.store.View(ctx, func(r Reader) (err error) {
+	err = s.store.view(ctx, func(r *reader) (err error) {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
-		out, err = s.historyPage(ctx, r, VersionQuery{AppID: in.AppID, Before: before, Limit: limit + 1})
+		out, err = s.historyPage(ctx, r, in.AppID, before, limit)
 		return err
 	})
 	return out, err
@@ -143,27 +143,26 @@ func (s *Service) AllHistory(ctx context.Context, by vitrine.Caller, in ListHist
 	})
 }
 
-// historyPage returns at most one entry less than q.Limit: a version is compared with the one before it, so one version more than
-// entries is read. The page also ends when the bodies that were read, the newest not counted, have historyPages times PageBytes.
+// historyPage returns up to limit entries of versions below before: a version is compared with the one before it, so one version more
+// than entries is read. The page also ends when the bodies that were read, the newest not counted, have historyPages times PageBytes.
 // It holds two bodies in memory at a time.
 //
 // A page with Next ends with an entry whose changes are known. The version that it was compared with, which was read last, is the
 // first one of the next page, and is read again then.
-func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (vitrine.Page[HistoryEntry], error) {
-	tags, err := tagNames(ctx, r, q.AppID)
+func (s *Service) historyPage(ctx context.Context, r *reader, app string, before vitrine.Version, limit int) (vitrine.Page[HistoryEntry], error) {
+	tags, err := tagNames(ctx, r, app)
 	if err != nil {
 		return vitrine.Page[HistoryEntry]{}, err
 	}
-	restored, err := restorations(ctx, r, q)
+	restored, err := r.restorations(ctx, app, before, limit+1)
 	if err != nil {
 		return vitrine.Page[HistoryEntry]{}, err
 	}
 	var page vitrine.Page[HistoryEntry]
-	limit := q.Limit - 1 // that was asked for
 	c := changeLog{limits: s.limits, left: historySteps * ((limit + 49) / 50)}
 	bytes, largest := 0, 0
 	// The newest version begins the log. Each later one completes the entry of the version after it, and adds its own.
-	for app, err := range r.Versions(ctx, q) {
+	for app, err := range r.versionsBelow(ctx, app, before, limit+1) {
 		if err != nil {
 			return vitrine.Page[HistoryEntry]{}, err
 		}
@@ -195,25 +194,13 @@ func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (vi
 
 // tagNames returns the names of the tags that point to each version of an app, sorted. It reads all tags of the app, of which
 // there are at most Limits.Tags.
-func tagNames(ctx context.Context, r Reader, id string) (map[vitrine.Version][]string, error) {
+func tagNames(ctx context.Context, r *reader, id string) (map[vitrine.Version][]string, error) {
 	out := map[vitrine.Version][]string{}
-	for t, err := range r.Tags(ctx, TagQuery{AppID: id}) {
+	for t, err := range r.tags(ctx, tagsAfter(id, "", 0)) {
 		if err != nil {
 			return nil, err
 		}
 		out[t.AppVersion] = append(out[t.AppVersion], t.Name)
-	}
-	return out, nil
-}
-
-// restorations returns, for each version that q asks for and that Restore made, the version whose content it has.
-func restorations(ctx context.Context, r Reader, q VersionQuery) (map[vitrine.Version]vitrine.Version, error) {
-	out := map[vitrine.Version]vitrine.Version{}
-	for rest, err := range r.Restorations(ctx, q) {
-		if err != nil {
-			return nil, err
-		}
-		out[rest.Version] = rest.From
 	}
 	return out, nil
 }

@@ -15,7 +15,7 @@ import (
 // A program whose connection broke cannot know whether its write was done. It sends the write again with the same
 // idempotency key, and the service does it at most once. The header Idempotency-Key over HTTP has this purpose.
 //
-// The stored result of a write is an Answer: only ids and versions, from which the service reads what it returned the first
+// The stored result of a write is an answer: only ids and versions, from which the service reads what it returned the first
 // time. A version never changes, so this is the same. The caller's rights are checked again: they may have been
 // taken away, or the app may have left the groups of the caller.
 
@@ -85,7 +85,7 @@ func checkKey(key string) error {
 // has it.
 //
 // It returns nil if the write has no key or was not done yet. Then the caller of replay goes on with the write.
-func (w idempotentWrite) replay(ctx context.Context, r Reader, now int64, result any) error {
+func (w idempotentWrite) replay(ctx context.Context, r *reader, now int64, result any) error {
 	if w.key == "" {
 		return nil
 	}
@@ -98,11 +98,9 @@ func (w idempotentWrite) replay(ctx context.Context, r Reader, now int64, result
 			return err
 		}
 	}
-	a, err := r.Answer(ctx, w.by.URN, w.key)
+	a, found, err := r.answer(ctx, w.by.URN, w.key)
 	switch {
-	case errors.Is(err, vitrine.ErrNotFound) || err == nil && a.Expires <= now:
-		return nil
-	case err != nil:
+	case err != nil || !found || a.Expires <= now:
 		return err
 	case !bytes.Equal(a.Request, w.request):
 		return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeKeyReused, Parameter: keyHeader,
@@ -116,7 +114,7 @@ func (w idempotentWrite) replay(ctx context.Context, r Reader, now int64, result
 
 // remember stores the result for a retry, in the transaction of the write, until resultLife has passed. A write without a key
 // stores nothing.
-func (w idempotentWrite) remember(ctx context.Context, tx Tx, now int64, result any) error {
+func (w idempotentWrite) remember(ctx context.Context, tx *writer, now int64, result any) error {
 	if w.key == "" {
 		return nil
 	}
@@ -124,7 +122,7 @@ func (w idempotentWrite) remember(ctx context.Context, tx Tx, now int64, result 
 	if err != nil {
 		return err
 	}
-	return tx.KeepAnswer(ctx, Answer{w.by.URN, w.key, w.request, text, now + resultLife.Milliseconds()}, now)
+	return tx.keepAnswer(ctx, answer{w.by.URN, w.key, w.request, text, now + resultLife.Milliseconds()}, now)
 }
 
 // write calls prepare, which may be nil, outside of any transaction and then fn in an Update. fn fills result, which is
@@ -132,9 +130,9 @@ func (w idempotentWrite) remember(ctx context.Context, tx Tx, now int64, result 
 // and returns repeated as true. It looks for the result before prepare, and again in the Update: a retry may arrive while
 // the first attempt is running. In that case prepare has been called. A write that fails stores no result, so a repeat with the
 // same key is done like a first attempt.
-func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prepare func() error, fn func(Tx) error) (repeated bool, err error) {
+func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prepare func() error, fn func(*writer) error) (repeated bool, err error) {
 	if w.key != "" {
-		err := s.store.View(ctx, func(r Reader) error { return w.replay(ctx, r, s.millis(), result) })
+		err := s.store.view(ctx, func(r *reader) error { return w.replay(ctx, r, s.millis(), result) })
 		if err != nil {
 			return errors.Is(err, errRepeated), ignore(err, errRepeated)
 		}
@@ -144,9 +142,9 @@ func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prep
 			return false, err
 		}
 	}
-	err = s.store.Update(ctx, func(tx Tx) error {
+	err = s.store.update(ctx, func(tx *writer) error {
 		now := s.millis()
-		if err := w.replay(ctx, tx, now, result); err != nil {
+		if err := w.replay(ctx, tx.reader, now, result); err != nil {
 			return err
 		}
 		if err := fn(tx); err != nil {
@@ -174,10 +172,10 @@ type versionRef struct {
 
 // writeVersion is write for operations that return the version that they make. A repeat reads this version again, by
 // Service.Version with the rights that the caller has now.
-func (s *Service) writeVersion(ctx context.Context, w idempotentWrite, prepare func() error, fn func(Tx) (App, error)) (App, error) {
+func (s *Service) writeVersion(ctx context.Context, w idempotentWrite, prepare func() error, fn func(*writer) (App, error)) (App, error) {
 	var ref versionRef
 	var app App
-	repeated, err := s.write(ctx, w, &ref, prepare, func(tx Tx) (err error) {
+	repeated, err := s.write(ctx, w, &ref, prepare, func(tx *writer) (err error) {
 		app, err = fn(tx)
 		ref = versionRef{app.ID, app.Version.Number()}
 		return err

@@ -265,8 +265,8 @@ func TestARepeatNeedsTheRightsOfToday(t *testing.T) {
 // What is kept of an answer are ids and versions, whatever was sent.
 func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	const sent = "a text that stands in the body"
-	ctx, store := context.Background(), appsvc.NewRecords(memory.New())
-	svc := appsvc.NewWith(store, nil)
+	ctx, store := context.Background(), memory.New()
+	svc := appsvc.New(store, nil)
 	app, err := svc.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: sent, Groups: []string{site1}, IdempotencyKey: "create"})
 	if err != nil {
 		t.Fatal(err)
@@ -284,19 +284,18 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := 0
-	if err := store.View(ctx, func(r appsvc.Reader) error {
-		for a, err := range r.Answers(ctx) {
-			if err != nil {
-				return err
-			}
-			kept++
-			if len(a.Result) > 200 || bytes.Contains(a.Result, []byte(sent)) {
-				t.Errorf("of the key %s is kept %s", a.Key, a.Result)
-			}
+	for _, e := range stored(t, store, "answer/") {
+		var a struct{ Result []byte }
+		if err := json.Unmarshal(e.Value, &a); err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}); err != nil || kept != 4 {
-		t.Errorf("%d answers are kept, %v", kept, err)
+		kept++
+		if len(a.Result) > 200 || bytes.Contains(a.Result, []byte(sent)) {
+			t.Errorf("of the key %s is kept %s", e.Key, a.Result)
+		}
+	}
+	if kept != 4 {
+		t.Errorf("%d answers are kept, want 4", kept)
 	}
 	if err := svc.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "new"}); err != nil {
 		t.Fatal(err)
@@ -310,8 +309,8 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 // The first release kept the whole component as the answer.
 func TestAnAnswerOfTheFirstReleaseStillAnswers(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	store := appsvc.NewRecords(memory.New())
-	w.Service = appsvc.NewWith(store, nil)
+	store := memory.New()
+	w.Service = appsvc.New(store, nil)
 	manifest := []byte(`{"name":"new","version":"1","main":"m.js","configSchema":{}}`)
 	made, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
 	if err != nil {
@@ -321,15 +320,16 @@ func TestAnAnswerOfTheFirstReleaseStillAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Update(ctx, func(tx appsvc.Tx) error {
-		a, err := tx.Answer(ctx, editor.URN, "k")
-		if err != nil {
-			return err
+	for _, e := range stored(t, store, "answer/") {
+		var a map[string]any
+		if err := json.Unmarshal(e.Value, &a); err != nil {
+			t.Fatal(err)
 		}
-		a.Result = old
-		return tx.KeepAnswer(ctx, a, 0)
-	}); err != nil {
-		t.Fatal(err)
+		a["Result"] = old
+		if e.Value, err = json.Marshal(a); err != nil {
+			t.Fatal(err)
+		}
+		put(t, store, e)
 	}
 	again, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
 	if err != nil || !reflect.DeepEqual(again, made) {

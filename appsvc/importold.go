@@ -72,7 +72,7 @@ func (v *oldVersion) orNone() vitrine.Version {
 
 // ImportOld puts what some lines of an archive of format 2 say into a store, in one update. The caller audits the store at the end.
 func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
-	return NewRecords(db).Update(ctx, func(t Tx) error {
+	return newRecords(db).update(ctx, func(t *writer) error {
 		for _, text := range lines {
 			var l oldLine
 			err := json.Unmarshal(text, &l, json.RejectUnknownMembers(true))
@@ -87,26 +87,26 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	})
 }
 
-func (l oldLine) put(ctx context.Context, t Tx) error {
+func (l oldLine) put(ctx context.Context, t *writer) error {
 	if c := l.Component; c != nil {
-		return t.AddComponent(ctx, Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest})
+		return t.addComponent(ctx, Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest})
 	}
 	if v := l.Version; v != nil {
 		app := App{Meta{v.App, v.Version.Version, v.Owner, v.CreatedAt, v.UpdatedAt, v.UpdatedBy}, Body(v.Body)}
 		head, err := app.Head()
 		if err == nil {
-			err = t.AddVersion(ctx, head, app.Body)
+			err = t.addVersion(ctx, head, app.Body)
 		}
 		if err == nil && v.RestoredFrom != nil {
-			err = t.AddRestoration(ctx, Restoration{v.App, v.Version.Version, v.RestoredFrom.Version})
+			err = t.addRestoration(ctx, v.App, v.Version.Version, v.RestoredFrom.Version)
 		}
 		return err
 	}
 	if x := l.Tag; x != nil {
-		return t.SetTag(ctx, Tag{AppID: x.App, Name: x.Name, AppVersion: x.Version.Version})
+		return t.setTag(ctx, Tag{AppID: x.App, Name: x.Name, AppVersion: x.Version.Version})
 	}
 	if m := l.Move; m != nil {
-		return t.AddTagMove(ctx, TagMoveRecord{m.App, m.Tag, m.Number, TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}})
+		return t.addMove(ctx, m.App, m.Tag, numberedMove{m.Number, TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}})
 	}
 	return nil
 }

@@ -9,6 +9,17 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
+// Sort is an order of apps. Apps of the same time are ordered by ascending ID, whatever the order.
+type Sort string
+
+// The orders in which apps can be listed.
+const (
+	CreatedAscending  Sort = "createdAt"
+	CreatedDescending Sort = "-createdAt"
+	UpdatedAscending  Sort = "updatedAt"
+	UpdatedDescending Sort = "-updatedAt"
+)
+
 // ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
 // caller may read, the one created last first.
 type ListAppsRequest struct {
@@ -34,38 +45,29 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 	if err != nil {
 		return vitrine.Page[App]{}, err
 	}
-	// What a store matches is the rule of Caller.mayRead, as a query: one of owner and groups must match.
-	q := AppQuery{Owner: by.URN, Groups: slices.Concat(by.Moderates, by.Reads),
-		Component: in.UsingComponent, Sort: in.Sort, Limit: limit + 1} // the last one shows that there are more
-	if q.Sort == "" {
-		q.Sort = CreatedDescending
+	q := appQuery{by: by, component: in.UsingComponent, sort: in.Sort, limit: limit + 1} // the last one shows that there are more
+	if q.sort == "" {
+		q.sort = CreatedDescending
 	}
-	if !slices.Contains(sorts, q.Sort) {
+	if !slices.Contains(sorts, q.sort) {
 		return vitrine.Page[App]{}, invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
 	}
 	if in.After != "" {
-		after, err := parseCursor(in.After, q.Sort)
+		after, err := parseCursor(in.After, q.sort)
 		if err != nil {
 			return vitrine.Page[App]{}, err
 		}
-		q.After = &after
+		q.after = &after
 	}
 	var out vitrine.Page[App]
-	err = s.store.View(ctx, func(r Reader) error {
+	err = s.store.view(ctx, func(r *reader) error {
 		page := newPageBuilder[App](ctx, limit, s.limits.PageBytes)
-		for app, err := range r.Apps(ctx, q) {
-			if err != nil {
-				return err
-			}
-			if ok, err := page.add(app, len(app.Body)); err != nil {
-				return err
-			} else if !ok {
-				break
-			}
+		if err := r.apps(ctx, q, func(app App) (bool, error) { return page.add(app, len(app.Body)) }); err != nil {
+			return err
 		}
 		out = vitrine.Page[App]{Items: page.items}
 		if page.more {
-			out.Next = q.Position(Head{Meta: page.items[len(page.items)-1].Meta}).cursor(q.Sort)
+			out.Next = q.position(page.items[len(page.items)-1].Meta).cursor(q.sort)
 		}
 		return nil
 	})

@@ -51,12 +51,12 @@ func (s *Service) ListVersions(ctx context.Context, by vitrine.Caller, in ListVe
 		return vitrine.Page[App]{}, err
 	}
 	var out vitrine.Page[App]
-	err = s.store.View(ctx, func(r Reader) error {
+	err = s.store.view(ctx, func(r *reader) error {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
 		page := newPageBuilder[App](ctx, limit, s.limits.PageBytes)
-		for app, err := range r.Versions(ctx, VersionQuery{AppID: in.AppID, Before: before, Limit: limit + 1}) {
+		for app, err := range r.versionsBelow(ctx, in.AppID, before, limit+1) {
 			if err != nil {
 				return err
 			}

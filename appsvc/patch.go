@@ -3,8 +3,6 @@ package appsvc
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
@@ -17,7 +15,7 @@ import (
 //	readLatest           a View: reads the app, if the caller may change it
 //	applyPatch           applies the operations, and checks the result; returns the draft of the next version
 //	admitGroups          a View, only if the groups change: checks whether the caller may change them in this way
-//	validateDraftCached  reads the components of the changed elements, from a cache if it can; validates the configs
+//	validateDraft        validates the configs of the changed elements against their components
 //	storePatch           an Update: checks that version, rights and components are still the same, and stores the version
 //
 // Only storePatch keeps other writers waiting. It does not check the result or validate the configs again: both checks depend
@@ -78,50 +76,48 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err := s.admitGroups(ctx, by, head, content.groups); err != nil {
 		return App{}, err
 	}
-	valid, used, cached, err := s.validateDraftCached(ctx, appPath, content)
+	// The components are taken to be as the elements have them, if these had them before. The transaction finds out if they are not.
+	if manifests, ok := content.knownManifests(); ok {
+		if valid, err := s.validateDraftWith(manifests, appPath, content); err == nil {
+			next, err := s.storePatch(ctx, by, head, app.Body, valid)
+			if _, changed := errors.AsType[componentChanged](err); !changed {
+				return next, err
+			}
+		}
+	}
+	valid, err := s.validateDraft(ctx, appPath, content)
 	if err != nil {
 		return App{}, err
 	}
-	next, err := s.storePatch(ctx, by, head, app.Body, valid, used)
-	if _, changed := errors.AsType[componentChanged](err); !changed || !cached {
-		return next, err
-	}
-	// A cached component is out of date. Validate the configs against the components that the store has now. Once is enough: if
-	// one of these is deleted or replaced too, the caller gets the error of that.
-	s.components.drop(used)
-	if valid, used, err = s.validateDraft(ctx, appPath, content); err != nil {
-		return App{}, err
-	}
-	s.components.put(used)
-	return s.storePatch(ctx, by, head, app.Body, valid, used)
+	return s.storePatch(ctx, by, head, app.Body, valid)
 }
 
-// storePatch stores d as the version after head, in one transaction. old is the body of the version of head, and used are
-// the components that d was validated against. It checks in this order:
+// storePatch stores d as the version after head, in one transaction. old is the body of the version of head. It checks in this order:
 //
 //  1. The caller may still change the app. A caller that has lost this right meanwhile gets ErrNotFound, or ErrForbidden if it
 //     may still read the app, and does not learn the new version from an ErrConflict.
 //  2. The app has still the version of head; otherwise ErrConflict with CodeStaleVersion.
 //  3. The caller may change the groups as d does; otherwise ErrForbidden.
-//  4. The components are the same; otherwise a componentChanged.
+//  4. The components that d was validated against are the same; otherwise a componentChanged.
 //  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
 //  6. Options.Check allows the change; otherwise its error.
-func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
-	err = s.store.Update(ctx, func(tx Tx) error {
-		if err := tx.Announce(ctx, head.ID, slices.Collect(maps.Keys(used))); err != nil {
+func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft) (app App, err error) {
+	used := d.used()
+	err = s.store.update(ctx, func(tx *writer) error {
+		if err := tx.readAhead(ctx, head.ID, by.URN, used); err != nil {
 			return err
 		}
-		latest, err := usableHead(ctx, tx, by, head.ID)
+		latest, err := usableHead(ctx, tx.reader, by, head.ID)
 		if err != nil {
 			return err
 		}
 		if latest.Version != head.Version {
 			return staleVersion(head.Version.String(), latest.Version)
 		}
-		if err := s.mayRegroup(ctx, tx, by, appPath+"/groups", latest, d.groups); err != nil {
+		if err := s.mayRegroup(ctx, tx.reader, by, appPath+"/groups", latest, d.groups); err != nil {
 			return err
 		}
-		if err := checkUnchanged(ctx, tx, used, latest.Version); err != nil {
+		if err := tx.checkUnchanged(ctx, used, latest.Version); err != nil {
 			return err
 		}
 		change := Change{Type: AppUpdated, Before: latest, Old: old}
@@ -137,20 +133,20 @@ func (s *Service) admitGroups(ctx context.Context, by vitrine.Caller, h Head, gr
 	if sameGroups(h.Groups, groups) {
 		return nil
 	}
-	return s.store.View(ctx, func(r Reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", h, groups) })
+	return s.store.view(ctx, func(r *reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", h, groups) })
 }
 
 // readLatest reads the version that a patch is applied to, and the Head of the app, in one snapshot. It returns ErrNotFound if
 // the caller may not read the app, and ErrForbidden if it may only read it.
 func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (h Head, app App, err error) {
-	err = s.store.View(ctx, func(r Reader) error {
-		if err = readLatestAhead(ctx, r, id); err != nil {
+	err = s.store.view(ctx, func(r *reader) error {
+		if err = r.r.Ahead(ctx, r.s.latestKeys(id)...); err != nil {
 			return err
 		}
 		if h, err = usableHead(ctx, r, by, id); err != nil {
 			return err
 		}
-		app, err = r.App(ctx, id, vitrine.Latest)
+		app, err = r.version(ctx, id, vitrine.Latest)
 		return err
 	})
 	return h, app, err

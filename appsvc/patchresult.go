@@ -177,7 +177,7 @@ func keptElement(rawID, component, config []byte, old draft) (draftElement, erro
 	if ref == storedRef(manifest) && jsonpatch.Equal(config, wasConfig, jsonpatch.SameText) {
 		return was, nil
 	}
-	return draftElement{ref: ref, config: config}, nil
+	return draftElement{ref: ref, config: config, was: manifest}, nil
 }
 
 // keptComponent returns the name and version of the component of an element, which has the manifest of the old element with

@@ -29,14 +29,14 @@ func (s *Service) mayMoveTag(by vitrine.Caller, h Head, name string) error {
 // mayRegroup is the whole rule for changing the groups of an app to these: that of Caller.mayRegroup, and that of
 // protected tags. It returns ErrForbidden if the app has a protected tag and the caller does not moderate every group
 // that the app has now. It is applied in the transaction that changes the groups, since tags may come and go until then.
-func (s *Service) mayRegroup(ctx context.Context, r Reader, by vitrine.Caller, at string, h Head, groups []string) error {
+func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, at string, h Head, groups []string) error {
 	if err := mayRegroup(by, at, h, groups); err != nil {
 		return err
 	}
 	if sameGroups(h.Groups, groups) || moderatesAll(by, h) {
 		return nil
 	}
-	for tag, err := range r.Tags(ctx, TagQuery{AppID: h.ID}) {
+	for tag, err := range r.tags(ctx, tagsAfter(h.ID, "", 0)) {
 		if err != nil {
 			return err
 		}

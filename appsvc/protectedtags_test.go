@@ -175,8 +175,8 @@ func TestARepeatedMoveOfAProtectedTagNeedsTheRightsOfToday(t *testing.T) {
 // The protected tag may be created while a patch that takes a group away is being prepared.
 func TestATagIsProtectedInTheWrite(t *testing.T) {
 	ctx := context.Background()
-	store := appsvc.NewRecords(memory.New())
-	free := appsvc.NewWith(store, nil)
+	store := memory.New()
+	free := appsvc.New(store, nil)
 	maker := admin
 	maker.URN = owner.URN
 	app, err := free.CreateApp(ctx, maker, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1, site2}})
@@ -188,7 +188,7 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	svc := appsvc.NewWith(late, &appsvc.Options{ProtectedTags: func(name string) bool { return name == "production" }})
+	svc := appsvc.New(late, &appsvc.Options{ProtectedTags: func(name string) bool { return name == "production" }})
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, site1)
 	_, err = svc.Patch(ctx, owner, app.ID, []byte(patch))
 	checkKind(t, err, vitrine.ErrForbidden)

@@ -22,7 +22,7 @@ func (s *Service) Version(ctx context.Context, by vitrine.Caller, id string, v v
 }
 
 // right is readableHead or usableHead: it returns the head of an app if the caller has the right, else an error.
-type right func(ctx context.Context, r Reader, by vitrine.Caller, id string) (Head, error)
+type right func(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error)
 
 // versionFor returns a version of an app, if the caller has the right to the app. Restore and PutTag read the version
 // that they need with it, and ask for the right to change the app. Head and version come from one snapshot. The right is checked
@@ -37,9 +37,9 @@ func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, may right, 
 	if v.IsZero() {
 		return App{}, errNoVersion()
 	}
-	err := s.store.View(ctx, func(r Reader) (err error) {
+	err := s.store.view(ctx, func(r *reader) (err error) {
 		if v == vitrine.Latest {
-			err = readLatestAhead(ctx, r, id)
+			err = r.r.Ahead(ctx, r.s.latestKeys(id)...)
 		}
 		if err == nil {
 			_, err = may(ctx, r, by, id)
@@ -59,8 +59,8 @@ func errNoVersion() error {
 }
 
 // findVersion reads a version of an app that the caller may read, so its ErrNotFound may name the version.
-func findVersion(ctx context.Context, r Reader, id string, v vitrine.Version) (App, error) {
-	app, err := r.App(ctx, id, v)
+func findVersion(ctx context.Context, r *reader, id string, v vitrine.Version) (App, error) {
+	app, err := r.version(ctx, id, v)
 	if errors.Is(err, vitrine.ErrNotFound) {
 		return App{}, notFound("app %q has no version %q", id, v)
 	}

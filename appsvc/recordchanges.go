@@ -3,108 +3,57 @@ package appsvc
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"iter"
 	"strings"
 
-	"github.com/google/uuid"
-
-	"github.com/vitrine-go/vitrine"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-func (r *recordReader) Feed(ctx context.Context) (FeedState, error) { return r.s.feed.State(ctx, r.r) }
-
-// isNamed is set in the first byte of the data of a stored entry, beside hasUUID, if the id of the app is the last of the names and not
-// in the data: its number takes less.
-const isNamed = 0x40
-
-func (r *recordReader) Entries(ctx context.Context, after FeedPosition, limit int) iter.Seq2[FeedEntry, error] {
-	return yields(ctx, limit, func(out func(FeedEntry) bool) error {
-		for e, err := range r.s.feed.Entries(ctx, r.r, after, limit) {
-			if err != nil {
-				return err
-			}
-			if len(e.Data) > 0 && e.Data[0]&(hasUUID|isNamed) == hasUUID|isNamed && len(e.Names) > 0 {
-				last := len(e.Names) - 1
-				id, err := uuid.Parse(e.Names[last])
-				if err != nil {
-					return fmt.Errorf("the entry %d of the feed is damaged: %w", e.Position.Number, err)
-				}
-				e.Names = e.Names[:last:last]
-				e.Data = append(append([]byte{e.Data[0] &^ isNamed}, id[:]...), e.Data[1:]...)
-			}
-			if !out(e) {
-				return nil
-			}
-		}
-		return nil
-	})
-}
-
-func (t *recordTx) AddEntry(ctx context.Context, e FeedEntry) error {
-	if len(e.Data) > 0 && e.Data[0]&hasUUID != 0 {
-		if e.Data[0]&isNamed != 0 || len(e.Data) < 17 {
-			return fmt.Errorf("the entry of the feed with the data %.20x is none that a service wrote", e.Data)
-		}
-		id, _ := uuid.FromBytes(e.Data[1:17])
-		e.Names = append(e.Names[:len(e.Names):len(e.Names)], id.String())
-		e.Data = append([]byte{e.Data[0] | isNamed}, e.Data[17:]...)
-	}
-	return t.s.feed.Add(ctx, t.tx, e)
-}
-
-func (t *recordTx) RemoveEntries(ctx context.Context, before int64, limit int) error {
-	return t.s.feed.Remove(ctx, t.tx, before, limit)
-}
-
 // removedAnswers is how many expired answers an update removes at most. That is more than it adds.
 const removedAnswers = 100
 
-func decodeAnswer(key string, value []byte) (a Answer, err error) {
-	if err := json.Unmarshal(value, &a); err != nil {
-		return a, damaged(key, err)
+// answer is the stored result of a write with an idempotency key. If the caller repeats the write, the Service returns
+// this result and does not write again; see idempotency.go. It has only ids and versions, so that a repeat can tell a
+// caller nothing that was hidden from it meanwhile.
+type answer struct {
+	By      string // URN of the caller
+	Key     string
+	Request []byte // digest of the operation and its input
+	Result  []byte // ids and versions, as JSON
+	Expires int64  // milliseconds since the epoch
+}
+
+func decodeAnswer(e storage.Entry) (a answer, err error) {
+	if err := json.Unmarshal(e.Value, &a); err != nil {
+		return a, damaged(e.Key, err)
 	}
 	return a, nil
 }
 
-func (r *recordReader) Answer(ctx context.Context, by, key string) (Answer, error) {
-	answer := keyOf(answerKind, by, key)
-	value, err := r.value(ctx, answer)
-	if err == nil && value == nil {
-		err = fmt.Errorf("%w: answer to key %q", vitrine.ErrNotFound, key)
+// answer returns the answer that is kept for a caller's key, also when it has expired. found is false if none is.
+func (r *reader) answer(ctx context.Context, by, key string) (a answer, found bool, err error) {
+	at := keyOf(answerKind, by, key)
+	value, err := r.value(ctx, at)
+	if err != nil || value == nil {
+		return answer{}, false, err
 	}
-	if err != nil {
-		return Answer{}, err
-	}
-	return decodeAnswer(answer, value)
+	a, err = decodeAnswer(storage.Entry{Key: at, Value: value})
+	return a, err == nil, err
 }
 
-func (r *recordReader) Answers(ctx context.Context) iter.Seq2[Answer, error] {
-	return yields(ctx, 0, func(out func(Answer) bool) error {
-		for e, err := range r.r.Scan(ctx, under(answerKind)) {
-			if err != nil {
-				return err
-			}
-			if a, err := decodeAnswer(e.Key, e.Value); err != nil || !out(a) {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (t *recordTx) KeepAnswer(ctx context.Context, a Answer, now int64) error {
+// keepAnswer stores an answer in the place of the one that is kept for the same caller and key, and removes up to removedAnswers
+// of those that expired at now, in milliseconds since the epoch, or before.
+func (t *writer) keepAnswer(ctx context.Context, a answer, now int64) error {
 	gone, err := t.expired(ctx, now)
 	if err != nil {
 		return err
 	}
-	old, err := t.Answer(ctx, a.By, a.Key)
-	if err == nil {
-		gone = append(gone, expiresKey(old))
-	} else if err = ignore(err, vitrine.ErrNotFound); err != nil {
+	old, found, err := t.answer(ctx, a.By, a.Key)
+	if err != nil {
 		return err
+	}
+	if found {
+		gone = append(gone, expiresKey(old))
 	}
 	value, err := json.Marshal(a)
 	if err != nil {
@@ -116,10 +65,10 @@ func (t *recordTx) KeepAnswer(ctx context.Context, a Answer, now int64) error {
 	return t.tx.Put(ctx, storage.Entry{Key: keyOf(answerKind, a.By, a.Key), Value: value}, storage.Entry{Key: expiresKey(a)})
 }
 
-func expiresKey(a Answer) string { return keyOf(expiresKind, rec.Number(a.Expires), a.By, a.Key) }
+func expiresKey(a answer) string { return keyOf(expiresKind, rec.Number(a.Expires), a.By, a.Key) }
 
 // expired returns the keys of some answers that expired at now or before.
-func (t *recordTx) expired(ctx context.Context, now int64) (keys []string, err error) {
+func (t *writer) expired(ctx context.Context, now int64) (keys []string, err error) {
 	in := under(expiresKind)
 	in.To, in.Limit = under(expiresKind, rec.Number(now)).To, removedAnswers
 	for e, err := range t.tx.Scan(ctx, in) {

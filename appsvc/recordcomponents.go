@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -21,102 +22,91 @@ type storedComponent struct {
 	Version string `json:"version"`
 	Main    string `json:"main"`
 	Number  int64  `json:"number"` // rises in the order in which they are added
+	Digest  string `json:"digest"` // of the manifest; see digestOf
 }
 
-func decodeComponent(key string, value []byte) (c storedComponent, err error) {
-	if err := json.Unmarshal(value, &c); err != nil {
-		return c, damaged(key, err)
+func decodeComponent(e storage.Entry) (c storedComponent, err error) {
+	if err := json.Unmarshal(e.Value, &c); err != nil {
+		return c, damaged(e.Key, err)
 	}
 	return c, nil
 }
 
-func (r *recordReader) Components(ctx context.Context, q ComponentQuery) iter.Seq2[Component, error] {
-	return yields(ctx, 0, func(out func(Component) bool) error {
-		if q.Name != "" && q.Name <= q.After {
-			return nil
-		}
-		if q.Name != "" && q.Version != "" {
-			key := keyOf(componentKind, q.Name, q.Version)
-			value, err := r.value(ctx, key)
-			if err != nil || value == nil {
-				return err
-			}
-			c, err := decodeComponent(key, value)
-			if err == nil {
-				_, err = r.withManifests(ctx, []storedComponent{c}, q.Brief, out)
-			}
-			return err
-		}
-		in := under(componentKind)
-		if q.Name != "" {
-			in = under(componentKind, q.Name)
-		} else if q.After != "" {
-			in.From = under(componentKind, q.After).To
-		}
-		const most = 32 // manifests at once, but for those of one name
-		var list []storedComponent
-		for e, err := range r.r.Scan(ctx, in) {
-			if err != nil {
-				return err
-			}
-			c, err := decodeComponent(e.Key, e.Value)
-			if err != nil {
-				return err
-			}
-			if len(list) >= most && list[len(list)-1].Name != c.Name {
-				if more, err := r.withManifests(ctx, list, q.Brief, out); err != nil || !more {
-					return err
-				}
-				list = list[:0]
-			}
-			if q.Version == "" || c.Version == q.Version {
-				list = append(list, c)
-			}
-		}
-		_, err := r.withManifests(ctx, list, q.Brief, out)
-		return err
-	})
+// digestOf returns the digest of a manifest, by which a transaction finds out whether a component is the same without reading it.
+func digestOf(manifest []byte) string {
+	sum := sha256.Sum256(manifest)
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// withManifests passes components to out, those of one name in the order in which they were added, and returns false if that did.
-func (r *recordReader) withManifests(ctx context.Context, list []storedComponent, brief bool, out func(Component) bool) (bool, error) {
-	slices.SortFunc(list, func(a, b storedComponent) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Number, b.Number))
-	})
-	manifests := make([][]byte, len(list))
-	if !brief {
-		keys := make([]string, len(list))
-		for i, c := range list {
-			keys[i] = keyOf(manifestKind, c.Name, c.Version)
-		}
-		var err error
-		if manifests, err = r.r.Get(ctx, keys...); err != nil {
-			return false, err
-		}
-	}
-	for i, c := range list {
-		if !out(Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: slices.Clip(manifests[i])}) {
-			return false, nil
-		}
-	}
-	return true, nil
+func (c storedComponent) with(manifest []byte) Component {
+	return Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: slices.Clip(manifest)}
 }
 
-func (t *recordTx) AddComponent(ctx context.Context, c Component) error {
+// component returns a version of a component without its manifest. found is false if there is none.
+func (r *reader) component(ctx context.Context, ref ComponentRef) (c storedComponent, found bool, err error) {
+	e := storage.Entry{Key: keyOf(componentKind, ref.Name, ref.Version)}
+	if e.Value, err = r.value(ctx, e.Key); err != nil || e.Value == nil {
+		return c, false, err
+	}
+	c, err = decodeComponent(e)
+	return c, err == nil, err
+}
+
+// wholeComponent is component with the manifest.
+func (r *reader) wholeComponent(ctx context.Context, ref ComponentRef) (c Component, found bool, err error) {
+	manifest := keyOf(manifestKind, ref.Name, ref.Version)
+	if err := r.r.Ahead(ctx, keyOf(componentKind, ref.Name, ref.Version), manifest); err != nil {
+		return c, false, err
+	}
+	stored, found, err := r.component(ctx, ref)
+	if err != nil || !found {
+		return c, false, err
+	}
+	text, err := r.value(ctx, manifest)
+	return stored.with(text), err == nil, err
+}
+
+// componentVersions returns the versions of a component in the order in which they were added.
+func (r *reader) componentVersions(ctx context.Context, name string) (list []storedComponent, err error) {
+	for c, err := range decoded(r.r.Scan(ctx, under(componentKind, name)), decodeComponent) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b storedComponent) int { return cmp.Compare(a.Number, b.Number) })
+	return list, nil
+}
+
+// components yields the versions of the components whose names are after one, by name in byte order, and those of one name in any
+// order.
+func (r *reader) components(ctx context.Context, after string) iter.Seq2[storedComponent, error] {
+	var from []string
+	if after != "" {
+		from = []string{after, "\xff"} // no version is after that
+	}
+	return decoded(rec.Sorted(ctx, r.r, rec.Prefix(appSpace, componentKind), from, 0, func(e storage.Entry) []string {
+		c, _ := decodeComponent(e)
+		return []string{c.Name, c.Version}
+	}), decodeComponent)
+}
+
+// addComponent adds a version of a component. It returns takenComponent, and adds nothing, if there is one with the id, or with the
+// name and version.
+func (t *writer) addComponent(ctx context.Context, c Component) error {
 	id, component := keyOf(idKind, c.ID), keyOf(componentKind, c.Name, c.Version)
 	values, err := t.r.Get(ctx, id, component)
 	if err != nil {
 		return err
 	}
 	if values[0] != nil || values[1] != nil {
-		return fmt.Errorf("%w: component %q with id %q and version %q: the id, or the name and version, are taken",
-			ErrExists, c.Name, c.ID, c.Version)
+		return takenComponent(c)
 	}
 	n, err := t.giveNumber(ctx)
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(storedComponent{c.ID, c.Name, c.Version, c.Main, n})
+	value, err := json.Marshal(storedComponent{c.ID, c.Name, c.Version, c.Main, n, digestOf(c.Manifest)})
 	if err != nil {
 		return err
 	}
@@ -124,69 +114,78 @@ func (t *recordTx) AddComponent(ctx context.Context, c Component) error {
 		storage.Entry{Key: keyOf(manifestKind, c.Name, c.Version), Value: bytes.Clone(c.Manifest)})
 }
 
-func (t *recordTx) DeleteComponent(ctx context.Context, name string) error {
-	if name == "" { // which asks for all of them below
-		return fmt.Errorf("%w: component %q", vitrine.ErrNotFound, name)
+// deleteComponent removes every version of a component. It returns noComponent if there is none.
+func (t *writer) deleteComponent(ctx context.Context, name string) error {
+	list, err := t.componentVersions(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return noComponent(name)
 	}
 	var gone []string
-	for c, err := range t.Components(ctx, ComponentQuery{Name: name, Brief: true}) {
-		if err != nil {
-			return err
-		}
+	for _, c := range list {
 		gone = append(gone, keyOf(idKind, c.ID), keyOf(componentKind, name, c.Version), keyOf(manifestKind, name, c.Version))
-	}
-	if len(gone) == 0 {
-		return fmt.Errorf("%w: component %q", vitrine.ErrNotFound, name)
 	}
 	return t.tx.Delete(ctx, gone...)
 }
 
-func (r *recordReader) Users(ctx context.Context, q UserQuery) iter.Seq2[ComponentUser, error] {
-	return yields(ctx, 0, func(out func(ComponentUser) bool) error {
-		numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, q.Component)})
-		if err != nil || numbers[0] == 0 {
-			return err
-		}
-		var ids []string
-		in := under(usedKind, rec.Number(numbers[0]))
-		in.From, in.Expect = usedKey(numbers[0], q.From), atOnce
-		for e, err := range r.r.Scan(ctx, in) {
-			if err != nil {
-				return err
-			}
-			if ids = append(ids, partsOf(e.Key, usedKind)[1]); len(ids) == atOnce {
-				if more, err := r.users(ctx, q, ids, out); err != nil || !more {
-					return err
-				}
-				ids = ids[:0]
-			}
-		}
-		_, err = r.users(ctx, q, ids, out)
-		return err
-	})
+// componentUser is an app of which some version has an element of a component.
+type componentUser struct {
+	Head
+	body Body  // of the latest version
+	tags []Tag // all tags, by name
 }
 
-// users passes those of the apps that match q to out, with their tags, and returns false if that did.
-func (r *recordReader) users(ctx context.Context, q UserQuery, ids []string, out func(ComponentUser) bool) (bool, error) {
+// users passes the apps of which some version, the latest or an older one, has an element of a component to out, by id from one on, as
+// long as that returns true. It leaves out those that the caller may not read.
+func (r *reader) users(ctx context.Context, component, from string, by vitrine.Caller, out func(componentUser) (bool, error)) error {
+	numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, component)})
+	if err != nil || numbers[0] == 0 {
+		return err
+	}
+	in := under(usedKind, rec.Number(numbers[0]))
+	in.From, in.Expect = usedKey(numbers[0], from), atOnce
+	var ids []string
+	for e, err := range r.r.Scan(ctx, in) {
+		if err != nil {
+			return err
+		}
+		if ids = append(ids, partsOf(e.Key, usedKind)[1]); len(ids) == atOnce {
+			if more, err := r.someUsers(ctx, ids, by, out); err != nil || !more {
+				return err
+			}
+			ids = ids[:0]
+		}
+	}
+	_, err = r.someUsers(ctx, ids, by, out)
+	return err
+}
+
+// someUsers passes those of the apps that the caller may read to out, with their tags, and returns false if that did.
+func (r *reader) someUsers(ctx context.Context, ids []string, by vitrine.Caller, out func(componentUser) (bool, error)) (bool, error) {
 	heads, err := r.heads(ctx, ids)
 	if err != nil {
 		return false, err
 	}
-	heads = slices.DeleteFunc(heads, func(h storedHead) bool { return !q.Match(h.Head) })
+	heads = slices.DeleteFunc(heads, func(h Head) bool { return !mayRead(by, h) })
 	if len(heads) == 0 {
 		return true, nil
 	}
-	matching, ranges := make([]string, len(heads)), make([]storage.Range, len(heads))
+	readable, ranges := make([]string, len(heads)), make([]storage.Range, len(heads))
 	for i, h := range heads {
-		matching[i], ranges[i] = h.ID, under(tagKind, h.ID)
+		readable[i], ranges[i] = h.ID, tagsAfter(h.ID, "", 0)
 	}
 	tags := map[string][]Tag{}
-	if _, err := r.tags(ctx, func(t Tag) bool { tags[t.AppID] = append(tags[t.AppID], t); return true }, ranges...); err != nil {
-		return false, err
+	for t, err := range r.tags(ctx, ranges...) {
+		if err != nil {
+			return false, err
+		}
+		tags[t.AppID] = append(tags[t.AppID], t)
 	}
 	i := -1
-	return r.whole(ctx, matching, func(a App) bool {
+	return r.whole(ctx, readable, func(a App) (bool, error) {
 		i++
-		return out(ComponentUser{Head: heads[i].Head, Body: a.Body, Tags: tags[a.ID]})
+		return out(componentUser{Head: heads[i], body: a.Body, tags: tags[a.ID]})
 	})
 }

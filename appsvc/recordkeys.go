@@ -14,7 +14,7 @@ const appSpace = "apps"
 // says how texts and numbers are written there. All keys are made here, but for those of the feed of changes: feed/, log/, name/ and
 // named/, see record.Feed.
 const (
-	// head/<app> is the Head of an app: JSON, see storedHead. Each version replaces it.
+	// head/<app> is the Head of an app: JSON, see headJSON. Each version replaces it.
 	headKind = "head/"
 	// body/<app> is the body of the latest version, then the tail of the history before it, and then the length of the tail; see
 	// storedBody. Each version replaces it.
@@ -51,7 +51,7 @@ const (
 	// id/<id> is empty: a version of a component has this id.
 	idKind = "id/"
 
-	// answer/<caller> <key> is an Answer, as JSON.
+	// answer/<caller> <key> is an answer, as JSON.
 	answerKind = "answer/"
 	// expires/<time> <caller> <key> is empty. Each answer has one.
 	expiresKind = "expires/"
@@ -86,7 +86,7 @@ func moveKey(app, name string, n int64) string {
 }
 
 // timeKey returns the key of an app in a list, by creation or by update.
-func timeKey(kind string, list int64, p AppPosition) string {
+func timeKey(kind string, list int64, p appPosition) string {
 	return keyOf(kind, rec.Number(list), rec.Number(p.Time), p.ID)
 }
 

@@ -1,10 +1,13 @@
 package appsvc
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
@@ -13,41 +16,80 @@ import (
 // atOnce is how many apps are read at once at most.
 const atOnce = 64
 
-// Apps merges the lists that the owner and the groups of q have. With a component it looks at so many apps of these lists as there are
+// appQuery asks for the latest versions of apps that a caller may read.
+type appQuery struct {
+	by        vitrine.Caller
+	component string       // that powers an element; "" = any
+	sort      Sort         // one of the four
+	after     *appPosition // only apps after this position; nil = from the start
+	limit     int          // how many are wanted
+}
+
+// appPosition is a position in the order of an appQuery: CreatedAt or UpdatedAt of an app, by which it is sorted, and
+// its ID. There may be no app at the position.
+type appPosition struct {
+	Time int64
+	ID   string
+}
+
+// match reports whether q asks for the app with this head.
+func (q appQuery) match(h Head) bool {
+	return (q.component == "" || slices.Contains(h.Components, q.component)) &&
+		(q.after == nil || q.compare(*q.after, q.position(h.Meta)) < 0) && mayRead(q.by, h)
+}
+
+// position returns the position of an app in the order of q.
+func (q appQuery) position(m Meta) appPosition {
+	if q.byUpdate() {
+		return appPosition{m.UpdatedAt, m.ID}
+	}
+	return appPosition{m.CreatedAt, m.ID}
+}
+
+func (q appQuery) byUpdate() bool   { return q.sort == UpdatedAscending || q.sort == UpdatedDescending }
+func (q appQuery) descending() bool { return strings.HasPrefix(string(q.sort), "-") }
+
+// compare is negative when the position a comes before b: by time in the direction of q.sort, and then by ascending ID. No two
+// apps have the same ID, so the order is total, and a cursor leads to one place in it.
+func (q appQuery) compare(a, b appPosition) int {
+	byTime := cmp.Compare(a.Time, b.Time)
+	if q.descending() {
+		byTime = -byTime
+	}
+	return cmp.Or(byTime, strings.Compare(a.ID, b.ID))
+}
+
+// apps passes the apps that q asks for to out, in their order, as long as that returns true. It merges the lists that the caller may
+// read. With a component it looks at so many apps of these lists as there are
 // apps with the component at most; then it reads all of the latter and sorts them, so that it takes no more than twice the better way.
-func (r *recordReader) Apps(ctx context.Context, q AppQuery) iter.Seq2[App, error] {
-	return yields(ctx, q.Limit, func(out func(App) bool) error {
-		lists, err := r.listsOf(ctx, q)
-		if err != nil || len(lists) == 0 {
+func (r *reader) apps(ctx context.Context, q appQuery, out func(App) (bool, error)) error {
+	lists, err := r.listsOf(ctx, q.by)
+	if err != nil || len(lists) == 0 {
+		return err
+	}
+	size := min(atOnce, q.limit)
+	if q.component != "" {
+		return r.appsWith(ctx, q, lists, size, out)
+	}
+	ids := make([]string, 0, size)
+	for p, err := range r.positions(ctx, q, lists) {
+		if err != nil {
 			return err
 		}
-		size := atOnce
-		if q.Limit > 0 {
-			size = min(size, q.Limit)
-		}
-		if q.Component != "" {
-			return r.appsWith(ctx, q, lists, size, out)
-		}
-		ids := make([]string, 0, size)
-		for p, err := range r.positions(ctx, q, lists) {
-			if err != nil {
+		if ids = append(ids, p.ID); len(ids) == size {
+			if more, err := r.whole(ctx, ids, out); err != nil || !more {
 				return err
 			}
-			if ids = append(ids, p.ID); len(ids) == size {
-				if more, err := r.whole(ctx, ids, out); err != nil || !more {
-					return err
-				}
-				ids = ids[:0]
-			}
+			ids = ids[:0]
 		}
-		_, err = r.whole(ctx, ids, out)
-		return err
-	})
+	}
+	_, err = r.whole(ctx, ids, out)
+	return err
 }
 
 // appsWith passes the apps of lists that have the component of q to out.
-func (r *recordReader) appsWith(ctx context.Context, q AppQuery, lists []int64, size int, out func(App) bool) error {
-	numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, q.Component)})
+func (r *reader) appsWith(ctx context.Context, q appQuery, lists []int64, size int, out func(App) (bool, error)) error {
+	numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, q.component)})
 	if err != nil || numbers[0] == 0 {
 		return err
 	}
@@ -57,7 +99,7 @@ func (r *recordReader) appsWith(ctx context.Context, q AppQuery, lists []int64, 
 		return err
 	}
 	if few > size {
-		var at []AppPosition
+		var at []appPosition
 		looked, all := 0, true
 		for p, err := range r.positions(ctx, q, lists) {
 			if err != nil {
@@ -71,7 +113,7 @@ func (r *recordReader) appsWith(ctx context.Context, q AppQuery, lists []int64, 
 			}
 			looked, at = looked+len(at), at[:0]
 			if looked >= few {
-				q.After, all = &p, false
+				q.after, all = &p, false
 				break
 			}
 		}
@@ -85,8 +127,8 @@ func (r *recordReader) appsWith(ctx context.Context, q AppQuery, lists []int64, 
 	add := func() error {
 		heads, err := r.heads(ctx, ids)
 		for _, h := range heads {
-			if q.Match(h.Head) {
-				found = append(found, h.Head)
+			if q.match(h) {
+				found = append(found, h)
 			}
 		}
 		ids = ids[:0]
@@ -105,7 +147,7 @@ func (r *recordReader) appsWith(ctx context.Context, q AppQuery, lists []int64, 
 	if err := add(); err != nil {
 		return err
 	}
-	slices.SortFunc(found, q.Compare)
+	slices.SortFunc(found, func(a, b Head) int { return q.compare(q.position(a.Meta), q.position(b.Meta)) })
 	for part := range slices.Chunk(found, size) {
 		ids = ids[:0]
 		for _, h := range part {
@@ -119,7 +161,7 @@ func (r *recordReader) appsWith(ctx context.Context, q AppQuery, lists []int64, 
 }
 
 // matching passes those of the apps at some positions that match q to out, and returns false if that did.
-func (r *recordReader) matching(ctx context.Context, q AppQuery, at []AppPosition, size int, out func(App) bool) (bool, error) {
+func (r *reader) matching(ctx context.Context, q appQuery, at []appPosition, size int, out func(App) (bool, error)) (bool, error) {
 	ids := make([]string, len(at))
 	for i, p := range at {
 		ids[i] = p.ID
@@ -130,7 +172,7 @@ func (r *recordReader) matching(ctx context.Context, q AppQuery, at []AppPositio
 	}
 	ids = ids[:0]
 	for _, h := range heads {
-		if q.Match(h.Head) {
+		if q.match(h) {
 			ids = append(ids, h.ID)
 		}
 	}
@@ -143,7 +185,7 @@ func (r *recordReader) matching(ctx context.Context, q AppQuery, at []AppPositio
 }
 
 // heads reads the heads of apps.
-func (r *recordReader) heads(ctx context.Context, ids []string) ([]storedHead, error) {
+func (r *reader) heads(ctx context.Context, ids []string) ([]Head, error) {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
 		keys[i] = keyOf(headKind, id)
@@ -152,9 +194,9 @@ func (r *recordReader) heads(ctx context.Context, ids []string) ([]storedHead, e
 	if err != nil {
 		return nil, err
 	}
-	out := make([]storedHead, len(ids))
+	out := make([]Head, len(ids))
 	for i, id := range ids {
-		if out[i], err = decodeHead(id, values[i]); err != nil {
+		if out[i], err = r.s.headOf(id, values[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +204,7 @@ func (r *recordReader) heads(ctx context.Context, ids []string) ([]storedHead, e
 }
 
 // whole passes the latest versions of apps to out, and returns false if that did. It reads them in one trip, but for large bodies.
-func (r *recordReader) whole(ctx context.Context, ids []string, out func(App) bool) (bool, error) {
+func (r *reader) whole(ctx context.Context, ids []string, out func(App) (bool, error)) (bool, error) {
 	if len(ids) == 0 {
 		return true, nil
 	}
@@ -175,7 +217,7 @@ func (r *recordReader) whole(ctx context.Context, ids []string, out func(App) bo
 		return false, err
 	}
 	for i, id := range ids {
-		h, err := decodeHead(id, values[2*i])
+		h, err := r.s.headOf(id, values[2*i])
 		if err != nil {
 			return false, err
 		}
@@ -183,74 +225,63 @@ func (r *recordReader) whole(ctx context.Context, ids []string, out func(App) bo
 		if err != nil {
 			return false, err
 		}
-		if !out(App{Meta: h.Meta, Body: body}) {
-			return false, nil
+		if more, err := out(App{Meta: h.Meta, Body: body}); err != nil || !more {
+			return false, err
 		}
 	}
 	return true, nil
 }
 
-// listsOf returns the numbers of the lists that have the apps of the owner and the groups of q, without those that are in another one.
-func (r *recordReader) listsOf(ctx context.Context, q AppQuery) ([]int64, error) {
-	wanted := make(map[string]bool, len(q.Groups))
-	for _, g := range q.Groups {
-		wanted[g] = g != ""
+// listsOf returns the numbers of the lists that have the apps that a caller may read, without those that are in another one.
+func (r *reader) listsOf(ctx context.Context, by vitrine.Caller) ([]int64, error) {
+	wanted := map[string]bool{}
+	for _, g := range slices.Concat(by.Moderates, by.Reads) {
+		wanted[g] = true
 	}
-	lists := []string{keyOf(listKind, ofOwner, q.Owner)}
-	for g, ok := range wanted {
+	lists := []string{keyOf(listKind, ofOwner, by.URN)}
+	for g := range wanted {
 		outer := urn.Containers(g)
-		if !ok || slices.ContainsFunc(outer[:len(outer)-1], func(o string) bool { return wanted[o] }) {
-			continue
-		}
-		lists = append(lists, keyOf(listKind, ofGroup, g))
-		if !isWide(g) {
-			continue
-		}
-		// No caller of a Service has such a right. The apps are in the lists of the networks and of the groups below it.
-		for e, err := range r.r.Scan(ctx, storage.Prefix(keyOf(listKind, ofGroup, g+":"))) {
-			if err != nil {
-				return nil, err
-			}
-			lists = append(lists, e.Key)
+		if !slices.ContainsFunc(outer[:len(outer)-1], func(o string) bool { return wanted[o] }) {
+			lists = append(lists, keyOf(listKind, ofGroup, g))
 		}
 	}
 	numbers, err := r.numbersOf(ctx, lists)
 	return slices.DeleteFunc(numbers, func(n int64) bool { return n == 0 }), err
 }
 
-// positions yields the positions of the apps of lists after q.After, in the order of q, each once.
-func (r *recordReader) positions(ctx context.Context, q AppQuery, lists []int64) iter.Seq2[AppPosition, error] {
+// positions yields the positions of the apps of lists after q.after, in the order of q, each once.
+func (r *reader) positions(ctx context.Context, q appQuery, lists []int64) iter.Seq2[appPosition, error] {
 	kind := createdKind
-	if q.Sort == UpdatedAscending || q.Sort == UpdatedDescending {
+	if q.byUpdate() {
 		kind = updatedKind
 	}
-	w := listWalk{ctx, r, kind, lists, q.Limit}
-	if !q.Descending() {
-		return w.forward(q.After, nil)
+	w := listWalk{ctx, r, kind, lists, q.limit}
+	if !q.descending() {
+		return w.forward(q.after, nil)
 	}
-	return func(yield func(AppPosition, error) bool) { w.backward(q.After, yield) }
+	return func(yield func(appPosition, error) bool) { w.backward(q.after, yield) }
 }
 
 // listWalk reads lists of apps by time.
 type listWalk struct {
 	ctx    context.Context
-	r      *recordReader
+	r      *reader
 	kind   string // createdKind or updatedKind
 	lists  []int64
 	expect int
 }
 
 // scan yields the positions in ranges of the lists, merged, each once.
-func (w listWalk) scan(rangeOf func(list int64) storage.Range) iter.Seq2[AppPosition, error] {
+func (w listWalk) scan(rangeOf func(list int64) storage.Range) iter.Seq2[appPosition, error] {
 	ranges := make([]storage.Range, len(w.lists))
 	for i, n := range w.lists {
 		ranges[i] = rangeOf(n)
 		ranges[i].Expect, ranges[i].Skip = w.expect, len(rec.Prefix(appSpace, w.kind, rec.Number(n)))
 	}
-	return func(yield func(AppPosition, error) bool) {
-		last, any := AppPosition{}, false
+	return func(yield func(appPosition, error) bool) {
+		last, any := appPosition{}, false
 		for e, err := range w.r.r.Scan(w.ctx, ranges...) {
-			var p AppPosition
+			var p appPosition
 			if err == nil {
 				name := partsOf(e.Key, w.kind)
 				p.ID = name[2]
@@ -268,7 +299,7 @@ func (w listWalk) scan(rangeOf func(list int64) storage.Range) iter.Seq2[AppPosi
 }
 
 // forward yields the positions after one, nil for all, with rising times. If at is not nil, it yields those of this time alone.
-func (w listWalk) forward(after *AppPosition, at *int64) iter.Seq2[AppPosition, error] {
+func (w listWalk) forward(after *appPosition, at *int64) iter.Seq2[appPosition, error] {
 	return w.scan(func(n int64) storage.Range {
 		in := under(w.kind, rec.Number(n))
 		if at != nil {
@@ -283,9 +314,9 @@ func (w listWalk) forward(after *AppPosition, at *int64) iter.Seq2[AppPosition, 
 
 // backward yields the positions after one, nil for all, with falling times. Those of one time have rising ids nevertheless: it reads
 // them backwards and turns them round, or reads them again if there are many.
-func (w listWalk) backward(after *AppPosition, yield func(AppPosition, error) bool) {
+func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bool) {
 	const many = 64
-	var same []AppPosition // of one time
+	var same []appPosition // of one time
 	flush := func() bool {
 		for _, p := range slices.Backward(same) {
 			if !yield(p, nil) {
@@ -342,15 +373,4 @@ func (w listWalk) backward(after *AppPosition, yield func(AppPosition, error) bo
 		}
 		to = rest
 	}
-}
-
-func (r *recordReader) IDs(ctx context.Context) iter.Seq2[string, error] {
-	return yields(ctx, 0, func(out func(string) bool) error {
-		for e, err := range r.r.Scan(ctx, under(headKind)) {
-			if err != nil || !out(partsOf(e.Key, headKind)[0]) {
-				return err
-			}
-		}
-		return nil
-	})
 }

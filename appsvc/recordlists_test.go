@@ -1,90 +1,150 @@
 package appsvc_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// Many apps of one time, a component that few or most apps have, and large bodies: what the rules for all stores have too few apps for.
-func TestListsOfManyApps(t *testing.T) {
-	ctx, db := context.Background(), memory.New()
-	defer db.Close()
-	s := appsvc.NewRecords(db)
-	rng := rand.New(rand.NewPCG(1, 2))
-	var heads []appsvc.Head
-	body := func(h appsvc.Head) appsvc.Body {
-		size := 10
-		if h.ID[0] == '7' {
-			size = 70_000
-		}
-		return appsvc.Body(h.ID + h.Version.String() + strings.Repeat("x", size))
-	}
-	for i := range 900 {
-		h := appsvc.Head{Meta: appsvc.Meta{ID: fmt.Sprint(i), Version: vitrine.NewVersion(0), Owner: fmt.Sprint("urn:v:n:user=", i%3), CreatedAt: int64(i / 300)},
-			Groups: []string{"urn:v:n:site=" + fmt.Sprint(i%5), "urn:v:m"}, Components: []string{"most"}}
-		if i%50 == 0 {
-			h.Components = []string{"few", "most"}
-		}
-		h.UpdatedAt = h.CreatedAt
-		heads = append(heads, h)
-	}
-	err := s.Update(ctx, func(tx appsvc.Tx) error {
-		for i, h := range heads {
-			if err := tx.AddVersion(ctx, h, body(h)); err != nil {
+// stored returns the records of a kind.
+func stored(t *testing.T, db storage.Store, kind string) (list []storage.Entry) {
+	t.Helper()
+	ctx := context.Background()
+	err := db.View(ctx, func(r storage.Reader) error {
+		list = nil
+		for e, err := range r.Scan(ctx, storage.Prefix("apps "+kind)) {
+			if err != nil {
 				return err
 			}
-			if i%4 == 0 {
-				h.Version, h.UpdatedAt, h.Groups = vitrine.NewVersion(1), 10+int64(i%8), h.Groups[:1+i%2]
-				if err := tx.AddVersion(ctx, h, body(h)); err != nil {
-					return err
-				}
-				heads[i] = h
-			}
+			list = append(list, e)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 300 {
-		pick := heads[rng.IntN(len(heads))]
-		q := appsvc.AppQuery{
-			Owner:     []string{"nobody", pick.Owner}[rng.IntN(2)],
-			Groups:    [][]string{nil, {"urn:v:n"}, {"urn:v:m", "urn:v:n:site=1"}, {"urn:v"}}[rng.IntN(4)],
-			Component: []string{"", "few", "most", "none"}[rng.IntN(4)],
-			Sort:      []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending}[rng.IntN(4)],
-			Limit:     []int{0, 1, 50, 200}[rng.IntN(4)],
+	return list
+}
+
+// put puts records into a store.
+func put(t *testing.T, db storage.Store, list ...storage.Entry) {
+	t.Helper()
+	ctx := context.Background()
+	if err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error { return tx.Put(ctx, list...) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onStores runs a test in memory and on SQLite: their scans differ.
+func onStores(t *testing.T, test func(t *testing.T, db storage.Store)) {
+	t.Run("memory", func(t *testing.T) { test(t, memory.New()) })
+	t.Run("sqlite", func(t *testing.T) {
+		db, err := sqlite.Open(filepath.Join(t.TempDir(), "apps.db"), nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if rng.IntN(3) > 0 {
-			p := q.Position(pick)
-			q.After = &p
+		t.Cleanup(func() { db.Close() })
+		test(t, db)
+	})
+}
+
+// Many apps of one time, a component that few or most apps have, and large bodies. Each list is compared with what a plain sort gives.
+func TestListsOfManyApps(t *testing.T) { onStores(t, testListsOfManyApps) }
+
+func testListsOfManyApps(t *testing.T, db storage.Store) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(1, 2))
+	type listed struct {
+		meta       appsvc.Meta
+		groups     []string
+		components []string
+	}
+	body := func(a listed) appsvc.Body {
+		title, elements := "t", []string{}
+		if a.meta.ID[0] == '7' {
+			title = strings.Repeat("x", 70_000)
 		}
-		var want, got []string
-		for _, h := range slices.SortedFunc(slices.Values(heads), q.Compare) {
-			if q.Match(h) && (q.Limit == 0 || len(want) < q.Limit) {
-				want = append(want, string(body(h)))
+		for i, c := range a.components {
+			elements = append(elements, fmt.Sprintf(`{"id":"%d","component":{"name":%q,"version":"1"},"config":{}}`, i, c))
+		}
+		groups, _ := json.Marshal(a.groups)
+		return fmt.Appendf(nil, `{"title":%q,"owner":{"urn":%q},"groups":%s,"elements":[%s]}`, title, a.meta.Owner, groups, strings.Join(elements, ","))
+	}
+	var all []listed
+	var lines [][]byte
+	add := func(a listed) {
+		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":%q,"version":%s,"owner":%q,"createdAt":%d,"updatedAt":%d,"updatedBy":"","body":%s}}`,
+			a.meta.ID, a.meta.Version, a.meta.Owner, a.meta.CreatedAt, a.meta.UpdatedAt, body(a)))
+	}
+	for i := range 900 {
+		a := listed{appsvc.Meta{ID: fmt.Sprint(i), Version: vitrine.NewVersion(0), Owner: fmt.Sprint("urn:v:n:user=", i%3), CreatedAt: int64(i / 300), UpdatedAt: int64(i / 300)},
+			[]string{"urn:v:n:site=" + fmt.Sprint(i%5), "urn:v:m"}, []string{"most"}}
+		if i%50 == 0 {
+			a.components = []string{"few", "most"}
+		}
+		add(a)
+		if i%4 == 0 {
+			a.meta.Version, a.meta.UpdatedAt, a.groups = vitrine.NewVersion(1), 10+int64(i%8), a.groups[:1+i%2]
+			add(a)
+		}
+		all = append(all, a)
+	}
+	if err := appsvc.ImportOld(ctx, db, lines); err != nil {
+		t.Fatal(err)
+	}
+	s := appsvc.New(db, nil)
+	for range 200 {
+		by := vitrine.Caller{URN: []string{"urn:v:n:user=nobody", all[rng.IntN(900)].meta.Owner}[rng.IntN(2)],
+			Moderates: [][]string{nil, {"urn:v:n"}, {"urn:v:m", "urn:v:n:site=1"}, {"urn:v:n:site=1", "urn:v:n"}}[rng.IntN(4)],
+			Reads:     [][]string{nil, {"urn:v:n:site=2"}}[rng.IntN(2)]}
+		in := appsvc.ListAppsRequest{UsingComponent: []string{"", "few", "most", "none"}[rng.IntN(4)], Limit: []int{1, 50, 200}[rng.IntN(3)],
+			Sort: []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending}[rng.IntN(4)]}
+		wanted := slices.DeleteFunc(slices.Clone(all), func(a listed) bool {
+			sees := a.meta.Owner == by.URN
+			for _, g := range slices.Concat(by.Moderates, by.Reads) {
+				sees = sees || slices.ContainsFunc(a.groups, func(have string) bool { return have == g || strings.HasPrefix(have, g+":") })
 			}
-		}
-		err := s.View(ctx, func(r appsvc.Reader) error {
-			got = nil
-			for a, err := range r.Apps(ctx, q) {
-				if err != nil {
-					return err
-				}
-				got = append(got, string(a.Body))
-			}
-			return nil
+			return !sees || in.UsingComponent != "" && !slices.Contains(a.components, in.UsingComponent)
 		})
-		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%+v: %d apps, %v, want %d", q, len(got), err, len(want))
+		slices.SortFunc(wanted, func(a, b listed) int {
+			x, y := a.meta.CreatedAt, b.meta.CreatedAt
+			if strings.HasSuffix(string(in.Sort), "updatedAt") {
+				x, y = a.meta.UpdatedAt, b.meta.UpdatedAt
+			}
+			if in.Sort[0] == '-' {
+				x, y = y, x
+			}
+			return cmp.Or(cmp.Compare(x, y), strings.Compare(a.meta.ID, b.meta.ID))
+		})
+		for page := range 3 {
+			got, err := s.ListApps(ctx, by, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := min(in.Limit, len(wanted))
+			if len(got.Items) != n || (got.Next != "") != (n < len(wanted)) {
+				t.Fatalf("page %d for %+v of %+v: %d apps, next %q, want %d of %d", page, by, in, len(got.Items), got.Next, n, len(wanted))
+			}
+			for i, app := range got.Items {
+				if app.Meta != wanted[i].meta || string(app.Body) != string(body(wanted[i])) {
+					t.Fatalf("page %d for %+v of %+v: app %d is %+v, want %+v", page, by, in, i, app.Meta, wanted[i].meta)
+				}
+			}
+			if wanted, in.After = wanted[n:], got.Next; in.After == "" {
+				break
+			}
 		}
 	}
 }

@@ -36,12 +36,12 @@ const (
 	nameCacheSize    = 4 << 20
 )
 
-// records is a Store on a map of keys and values.
+// records are what a Service reads and writes its records with.
 type records struct {
 	db       storage.Store
 	codec    *history.Codec
 	feed     rec.Feed
-	versions sharedCache[versionName, App]
+	versions sharedCache[versionName, keptVersion]
 	lists    sharedCache[string, int64] // numbers of lists, by their keys
 	ready    atomic.Bool                // the store has an identity
 }
@@ -52,15 +52,15 @@ type versionName struct {
 	number int64
 }
 
-// NewRecords returns a Store that keeps its records in db, in the space "apps".
-func NewRecords(db storage.Store) Store {
+// newRecords returns the records of a store.
+func newRecords(db storage.Store) *records {
 	codec, err := history.New()
 	if err != nil {
 		panic(err) // not possible: its options are constants
 	}
 	return &records{
 		db: db, codec: codec, feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
-		versions: sharedCache[versionName, App]{lru: lru.New[versionName, App](versionCacheSize)},
+		versions: sharedCache[versionName, keptVersion]{lru: lru.New[versionName, keptVersion](versionCacheSize)},
 		lists:    sharedCache[string, int64]{lru: lru.New[string, int64](listCacheSize)},
 	}
 }
@@ -83,23 +83,26 @@ func (c *sharedCache[K, V]) put(key K, value V, size int) {
 	c.lru.Put(key, value, size)
 }
 
-func (s *records) View(ctx context.Context, fn func(Reader) error) error {
+// view calls fn with a reader of one snapshot.
+func (s *records) view(ctx context.Context, fn func(*reader) error) error {
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	return rec.View(ctx, s.db, func(r *rec.Reader) error { return fn(&recordReader{s: s, r: r}) })
+	return rec.View(ctx, s.db, func(r *rec.Reader) error { return fn(&reader{s: s, r: r}) })
 }
 
-func (s *records) Update(ctx context.Context, fn func(Tx) error) error {
+// update calls fn with a transaction, perhaps several times: only what the last call has done counts.
+func (s *records) update(ctx context.Context, fn func(*writer) error) error {
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
 	return rec.Update(ctx, s.db, appSpace, storage.UpdateOptions{}, func(t *rec.Tx) error {
-		return fn(&recordTx{recordReader{s: s, r: t, tx: t}, t})
+		return fn(&writer{&reader{s: s, r: t, tx: t}, t})
 	})
 }
 
-func (s *records) Changed() <-chan struct{} { return s.db.Changed(appSpace) }
+// changed returns a channel that is closed when there may be new records.
+func (s *records) changed() <-chan struct{} { return s.db.Changed(appSpace) }
 
 // prepare gives the store an identity, which the cursors of the feed need.
 func (s *records) prepare(ctx context.Context) error {
@@ -111,8 +114,8 @@ func (s *records) prepare(ctx context.Context) error {
 	return err
 }
 
-// recordReader is a Reader of records.
-type recordReader struct {
+// reader reads records.
+type reader struct {
 	s *records
 	r interface {
 		storage.Reader
@@ -121,31 +124,23 @@ type recordReader struct {
 	tx *rec.Tx // nil in a View
 }
 
-// recordTx is a Tx of records.
-type recordTx struct {
-	recordReader
+// writer reads and writes records in a transaction.
+type writer struct {
+	*reader
 	tx *rec.Tx
 }
 
-// Announce reads all that a new version of the app needs in one trip.
-func (t *recordTx) Announce(ctx context.Context, appID string, components []ComponentRef) error {
-	ahead := append(t.s.feed.Keys(appID), keyOf(headKind, appID), keyOf(bodyKind, appID))
-	for _, c := range components {
-		ahead = append(ahead, keyOf(componentKind, c.Name, c.Version), keyOf(manifestKind, c.Name, c.Version))
+// readAhead reads what a patch of an app by a caller needs in one trip.
+func (t *writer) readAhead(ctx context.Context, app, by string, used map[ComponentRef]string) error {
+	ahead := append(t.s.feed.Keys(by, app), t.s.latestKeys(app)...)
+	for c := range used {
+		ahead = append(ahead, keyOf(componentKind, c.Name, c.Version))
 	}
 	return t.tx.Ahead(ctx, ahead...)
 }
 
-// readAhead has the values of these keys read in one trip, if r reads records: a caller uses it where it will read them all.
-func readAhead(ctx context.Context, r Reader, keys ...string) error {
-	if r, ok := r.(*recordReader); ok {
-		return r.r.Ahead(ctx, keys...)
-	}
-	return nil
-}
-
 // remember calls fn, which adds something to a cache, as soon as it is certain that what was read is committed.
-func (r *recordReader) remember(fn func()) {
+func (r *reader) remember(fn func()) {
 	if r.tx != nil {
 		r.tx.Committed(fn)
 	} else {
@@ -154,7 +149,7 @@ func (r *recordReader) remember(fn func()) {
 }
 
 // value reads the value of a key, nil if it is not there.
-func (r *recordReader) value(ctx context.Context, key string) ([]byte, error) {
+func (r *reader) value(ctx context.Context, key string) ([]byte, error) {
 	values, err := r.r.Get(ctx, key)
 	if err != nil {
 		return nil, err
@@ -180,7 +175,7 @@ func listKeys(h Head) []string {
 func isWide(group string) bool { return strings.Count(group, ":") < 2 }
 
 // numbersOf returns the numbers of lists, 0 for one that has no apps yet.
-func (r *recordReader) numbersOf(ctx context.Context, lists []string) ([]int64, error) {
+func (r *reader) numbersOf(ctx context.Context, lists []string) ([]int64, error) {
 	out := make([]int64, len(lists))
 	var missing []string
 	for i, list := range lists {
@@ -215,7 +210,7 @@ func (r *recordReader) numbersOf(ctx context.Context, lists []string) ([]int64, 
 }
 
 // giveNumbers returns the numbers of lists. Those that have no apps yet get one.
-func (t *recordTx) giveNumbers(ctx context.Context, lists []string) ([]int64, error) {
+func (t *writer) giveNumbers(ctx context.Context, lists []string) ([]int64, error) {
 	out, err := t.numbersOf(ctx, lists)
 	for i, n := range out {
 		if n == 0 && err == nil {
@@ -228,7 +223,7 @@ func (t *recordTx) giveNumbers(ctx context.Context, lists []string) ([]int64, er
 }
 
 // giveNumber returns a number that was not given before.
-func (t *recordTx) giveNumber(ctx context.Context) (n int64, err error) {
+func (t *writer) giveNumber(ctx context.Context) (n int64, err error) {
 	counter := keyOf(counterKind)
 	value, err := t.value(ctx, counter)
 	if err == nil && value != nil {
@@ -245,25 +240,17 @@ func damaged(key string, err error) error {
 	return fmt.Errorf("the record %q is damaged: %w", key, err)
 }
 
-// yields returns an iterator over the values that walk passes to out, up to limit of them (0 = all). The error of walk, or that of
-// ctx, is its last pair. When out returns false, walk must return, with any result.
-func yields[T any](ctx context.Context, limit int, walk func(out func(T) bool) error) iter.Seq2[T, error] {
+// decoded yields what decode makes of each entry.
+func decoded[T any](entries iter.Seq2[storage.Entry, error], decode func(storage.Entry) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		count, left := 0, false
-		err := walk(func(v T) bool {
-			if ctx.Err() != nil {
-				return false
+		for e, err := range entries {
+			var v T
+			if err == nil {
+				v, err = decode(e)
 			}
-			count++
-			left = !yield(v, nil) || count == limit
-			return !left
-		})
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil && !left {
-			var none T
-			yield(none, err)
+			if !yield(v, err) || err != nil {
+				return
+			}
 		}
 	}
 }

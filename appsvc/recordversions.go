@@ -1,6 +1,7 @@
 package appsvc
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -24,14 +25,7 @@ const (
 	mostOfID = 200
 )
 
-// storedHead is the Head of an app as it is stored.
-type storedHead struct {
-	Head
-	lists []int64 // numbers of the lists that the app is in, in the order of listKeys
-	large bool    // the body is in large/
-}
-
-// headJSON is the JSON of a storedHead.
+// headJSON is a Head as it is stored.
 type headJSON struct {
 	Version    int64    `json:"version"`
 	CreatedAt  int64    `json:"createdAt"`
@@ -44,12 +38,15 @@ type headJSON struct {
 	Large      bool     `json:"large,omitzero"`
 }
 
-func (h storedHead) encode() ([]byte, error) {
+// headBegin is what a stored head begins with, before the number of its version.
+const headBegin = `{"version":`
+
+func (h Head) encode() ([]byte, error) {
 	return json.Marshal(headJSON{h.Version.Number(), h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.Components, h.lists, h.large})
 }
 
 // decodeHead reads what encode wrote. Heads are read often, so it scans the JSON once, without reflection.
-func decodeHead(app string, value []byte) (h storedHead, err error) {
+func decodeHead(app string, value []byte) (h Head, err error) {
 	members, err := rawjson.Members(value)
 	number := func(raw []byte) (n int64) {
 		n, e := strconv.ParseInt(string(raw), 10, 64)
@@ -100,7 +97,7 @@ func decodeHead(app string, value []byte) (h storedHead, err error) {
 		err = errors.New("it has no version")
 	}
 	if err != nil {
-		return storedHead{}, damaged(keyOf(headKind, app), err)
+		return Head{}, damaged(keyOf(headKind, app), err)
 	}
 	return h, nil
 }
@@ -132,103 +129,136 @@ func decodeBody(app string, value []byte) (body, tail []byte, err error) {
 
 func noApp(id string) error { return fmt.Errorf("%w: app %q", vitrine.ErrNotFound, id) }
 
-func (r *recordReader) Head(ctx context.Context, id string) (Head, error) {
-	h, err := r.head(ctx, id)
-	return h.Head, err
+// keptVersion is a version of an app in the cache.
+type keptVersion struct {
+	App
+	// These are known of a version that was the latest one: its head, as it is stored too, and the tail of the history before it.
+	head   Head
+	stored []byte
+	tail   []byte
 }
 
-func (r *recordReader) head(ctx context.Context, id string) (storedHead, error) {
-	value, err := r.value(ctx, keyOf(headKind, id))
-	if err == nil && value == nil {
-		err = noApp(id)
-	}
-	if err != nil {
-		return storedHead{}, err
-	}
-	return decodeHead(id, value)
-}
-
-// latest returns the head and the body of the latest version of an app, and the tail of its history.
-func (r *recordReader) latest(ctx context.Context, id string) (h storedHead, body, tail []byte, err error) {
-	values, err := r.r.Get(ctx, keyOf(headKind, id), keyOf(bodyKind, id))
-	if err == nil && values[0] == nil {
-		err = noApp(id)
-	}
-	if err == nil {
-		h, err = decodeHead(id, values[0])
-	}
-	if err == nil {
-		body, tail, err = r.body(ctx, h, values[1])
-	}
-	return h, body, tail, err
-}
-
-// body returns the body of the latest version of an app and the tail of its history, given the value of body/.
-func (r *recordReader) body(ctx context.Context, h storedHead, value []byte) (body, tail []byte, err error) {
-	body, tail, err = decodeBody(h.ID, value)
-	if err == nil && h.large {
-		body, err = r.value(ctx, keyOf(largeKind, h.ID))
-	}
-	return slices.Clip(body), tail, err
-}
-
-func (r *recordReader) App(ctx context.Context, id string, v vitrine.Version) (App, error) {
-	h, err := r.head(ctx, id)
-	if err != nil {
-		return App{}, err
-	}
-	if v == vitrine.Latest {
-		v = h.Version
-	}
-	if v.IsZero() || v.Compare(h.Version) > 0 {
-		return App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, id)
-	}
-	name := versionName{id, v.Number()}
-	if app, found := r.s.versions.get(name); found && r.tx == nil {
-		return app, nil
-	}
-	h, body, tail, err := r.latest(ctx, id)
-	app := App{Meta: h.Meta, Body: body}
-	if err == nil && v != h.Version {
-		var old history.Version
-		old, err = r.s.codec.Read(tail, r.historyRows(ctx, id, v.Number()), v.Number())
-		app = h.older(old)
-	}
-	if err != nil {
-		return App{}, fmt.Errorf("version %s of app %q: %w", v, id, err)
-	}
-	if r.tx == nil {
-		r.s.keepVersion(app, v == h.Version)
-	}
-	return app, nil
-}
-
-// keepVersion puts a version into the cache, where it never changes. Of the latest version it also notes that it is there.
-func (s *records) keepVersion(app App, latest bool) {
-	s.versions.put(versionName{app.ID, app.Version.Number()}, app, 500+len(app.Body))
-	if latest {
-		s.versions.put(versionName{app.ID, latestIsKept}, App{}, 500)
+// keep puts a version into the cache, where it never changes. Of the latest version it also notes that it is there.
+func (s *records) keep(v keptVersion) {
+	s.versions.put(versionName{v.ID, v.Version.Number()}, v, 500+len(v.Body)+len(v.stored)+len(v.tail))
+	if v.stored != nil {
+		s.versions.put(versionName{v.ID, latestIsKept}, keptVersion{}, 500)
 	}
 }
 
 // latestIsKept is the number of an entry of the cache which says that it has a version that was the latest one.
 const latestIsKept = -1
 
-// readLatestAhead reads the head of an app and, unless the cache may have it, the body of its latest version in one trip.
-func readLatestAhead(ctx context.Context, r Reader, id string) error {
-	known, ok := r.(*recordReader)
-	if !ok {
-		return nil
+// kept returns the version with this head, as it is stored, if it is in the cache.
+func (s *records) kept(app string, stored []byte) (v keptVersion, found bool) {
+	digits, ok := bytes.CutPrefix(stored, []byte(headBegin))
+	end := bytes.IndexByte(digits, ',')
+	if !ok || end < 0 {
+		return v, false
 	}
-	keys := []string{keyOf(headKind, id), keyOf(bodyKind, id)}
-	if _, kept := known.s.versions.get(versionName{id, latestIsKept}); kept {
-		keys = keys[:1]
+	n, err := strconv.ParseInt(string(digits[:end]), 10, 64)
+	if err != nil {
+		return v, false
 	}
-	return known.r.Ahead(ctx, keys...)
+	v, found = s.versions.get(versionName{app, n})
+	return v, found && bytes.Equal(v.stored, stored)
+}
+
+// latestKeys returns the keys of the head of an app and, unless the cache may have it, of the body of its latest version.
+func (s *records) latestKeys(app string) []string {
+	if _, kept := s.versions.get(versionName{app, latestIsKept}); kept {
+		return []string{keyOf(headKind, app)}
+	}
+	return []string{keyOf(headKind, app), keyOf(bodyKind, app)}
+}
+
+// head returns the head of an app, ErrNotFound if there is no such app.
+func (r *reader) head(ctx context.Context, app string) (Head, error) {
+	stored, err := r.value(ctx, keyOf(headKind, app))
+	if err == nil && stored == nil {
+		err = noApp(app)
+	}
+	if err != nil {
+		return Head{}, err
+	}
+	return r.s.headOf(app, stored)
+}
+
+// headOf returns a head as it is stored.
+func (s *records) headOf(app string, stored []byte) (Head, error) {
+	if v, found := s.kept(app, stored); found {
+		return v.head, nil
+	}
+	return decodeHead(app, stored)
+}
+
+// latest returns the latest version of an app, ErrNotFound if there is no such app.
+func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err error) {
+	if err := r.r.Ahead(ctx, r.s.latestKeys(app)...); err != nil {
+		return v, err
+	}
+	if v.head, err = r.head(ctx, app); err != nil {
+		return v, err
+	}
+	if v.stored, err = r.value(ctx, keyOf(headKind, app)); err != nil {
+		return v, err
+	}
+	if kept, found := r.s.kept(app, v.stored); found {
+		return kept, nil
+	}
+	value, err := r.value(ctx, keyOf(bodyKind, app))
+	if err == nil {
+		v.Meta = v.head.Meta
+		v.Body, v.tail, err = r.body(ctx, v.head, value)
+	}
+	if err == nil && r.tx == nil {
+		r.s.keep(v)
+	}
+	return v, err
+}
+
+// body returns the body of the latest version of an app and the tail of its history, given the value of body/.
+func (r *reader) body(ctx context.Context, h Head, value []byte) (body Body, tail []byte, err error) {
+	text, tail, err := decodeBody(h.ID, value)
+	if err == nil && h.large {
+		text, err = r.value(ctx, keyOf(largeKind, h.ID))
+	}
+	return slices.Clip(text), tail, err
+}
+
+// version returns a version of an app; Latest stands for the highest. It returns ErrNotFound if there is no such app, or no such version.
+func (r *reader) version(ctx context.Context, app string, v vitrine.Version) (App, error) {
+	h, err := r.head(ctx, app)
+	if err != nil {
+		return App{}, err
+	}
+	if v == vitrine.Latest || v == h.Version {
+		last, err := r.latest(ctx, app)
+		return last.App, err
+	}
+	if v.IsZero() || v.Compare(h.Version) > 0 {
+		return App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, app)
+	}
+	if kept, found := r.s.versions.get(versionName{app, v.Number()}); found {
+		return kept.App, nil
+	}
+	last, err := r.latest(ctx, app)
+	if err != nil {
+		return App{}, err
+	}
+	old, err := r.s.codec.Read(last.tail, r.historyRows(ctx, app, v.Number()), v.Number())
+	if err != nil {
+		return App{}, fmt.Errorf("version %s of app %q: %w", v, app, err)
+	}
+	out := last.head.older(old)
+	if r.tx == nil {
+		r.s.keep(keptVersion{App: out})
+	}
+	return out, nil
 }
 
 // historyRows yields the rows of an app's history from version v down.
-func (r *recordReader) historyRows(ctx context.Context, id string, v int64) history.Rows {
+func (r *reader) historyRows(ctx context.Context, id string, v int64) history.Rows {
 	in := under(historyKind, id)
 	in.To, in.Reverse, in.Expect = keyAfter(historyKey(id, v)), true, 4
 	return func(yield func(history.Row, error) bool) {
@@ -246,7 +276,7 @@ func (r *recordReader) historyRows(ctx context.Context, id string, v int64) hist
 }
 
 // older returns an older version of the app with this head.
-func (h storedHead) older(v history.Version) App {
+func (h Head) older(v history.Version) App {
 	m := h.Meta
 	m.Version, m.UpdatedAt, m.UpdatedBy = vitrine.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
 	return App{Meta: m, Body: v.Body}
@@ -257,96 +287,100 @@ func inHistory(m Meta, body []byte) history.Version {
 	return history.Version{Number: m.Version.Number(), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
 }
 
-func (r *recordReader) Versions(ctx context.Context, q VersionQuery) iter.Seq2[App, error] {
-	return yields(ctx, q.Limit, func(out func(App) bool) error {
-		h, body, tail, err := r.latest(ctx, q.AppID)
+// versionsBelow yields up to limit versions of an app, newest first, that are below one; a version without a number is above all. It
+// yields nothing if there is no such app.
+func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.Version, limit int) iter.Seq2[App, error] {
+	return func(yield func(App, error) bool) {
+		last, err := r.latest(ctx, app)
 		if err != nil {
-			return ignore(err, vitrine.ErrNotFound)
-		}
-		next := h.Version.Number()
-		if before := q.Before.Number(); before >= 0 {
-			next = min(next, before-1)
-		}
-		if next == h.Version.Number() {
-			if !out(App{Meta: h.Meta, Body: body}) {
-				return nil
+			if err = ignore(err, vitrine.ErrNotFound); err != nil {
+				yield(App{}, err)
 			}
-			next--
+			return
 		}
-		for next >= 0 {
+		next := last.Version.Number()
+		if n := before.Number(); n >= 0 {
+			next = min(next, n-1)
+		}
+		if next == last.Version.Number() {
+			if !yield(last.App, nil) {
+				return
+			}
+			next, limit = next-1, limit-1
+		}
+		for next >= 0 && limit > 0 {
 			const most, bytes = 64, 1 << 20 // at a time
-			n := most
-			if q.Limit > 0 {
-				n = min(n, q.Limit)
-			}
-			list, err := r.s.codec.List(tail, r.historyRows(ctx, q.AppID, next), next, n, bytes)
+			list, err := r.s.codec.List(last.tail, r.historyRows(ctx, app, next), next, min(most, limit), bytes)
 			if err != nil {
-				return fmt.Errorf("versions of app %q: %w", q.AppID, err)
+				yield(App{}, fmt.Errorf("versions of app %q: %w", app, err))
+				return
 			}
 			for _, v := range list {
-				if !out(h.older(v)) {
-					return nil
+				if !yield(last.head.older(v), nil) {
+					return
 				}
 			}
-			next -= int64(len(list))
+			next, limit = next-int64(len(list)), limit-len(list)
 		}
-		return nil
-	})
+	}
 }
 
-// AddVersion replaces the latest version, and moves the app in its lists.
-func (t *recordTx) AddVersion(ctx context.Context, h Head, body Body) error {
-	if len(h.ID) > mostOfID {
-		return fmt.Errorf("the id of an app has %d bytes, and %d are the most", len(h.ID), mostOfID)
+// addVersion adds a version of an app, which is the latest from now on, and moves the app in its lists. The version is one above the
+// latest one, or 0 if there is no such app.
+func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
+	if len(next.ID) > mostOfID {
+		return fmt.Errorf("the id of an app has %d bytes, and %d are the most", len(next.ID), mostOfID)
 	}
-	last, old, tail, err := t.latest(ctx, h.ID)
+	last, err := t.latest(ctx, next.ID)
 	isNew := errors.Is(err, vitrine.ErrNotFound)
 	if err != nil && !isNew {
 		return err
 	}
-	if h.Version != last.Version.Next() {
-		return fmt.Errorf("%w: version %s of app %q: want the one after the latest", ErrExists, h.Version, h.ID)
+	if next.Version != last.Version.Next() {
+		return fmt.Errorf("version %s of app %q: want the one after the latest", next.Version, next.ID)
 	}
-	next := storedHead{Head: h, large: len(body) > mostOfBody}
+	next.large = len(body) > mostOfBody
 	var change history.Change
 	if !isNew {
 		next.Owner, next.CreatedAt = last.Owner, last.CreatedAt
-		if change, err = t.s.codec.Append(tail, inHistory(last.Meta, old), inHistory(h.Meta, body)); err != nil {
-			return fmt.Errorf("version %s of app %q: %w", h.Version, h.ID, err)
+		if change, err = t.s.codec.Append(last.tail, inHistory(last.Meta, last.Body), inHistory(next.Meta, body)); err != nil {
+			return fmt.Errorf("version %s of app %q: %w", next.Version, next.ID, err)
 		}
 	}
-	if err := t.moveInLists(ctx, last, &next, isNew); err != nil {
+	if err := t.moveInLists(ctx, last.head, &next, isNew); err != nil {
 		return err
 	}
-	value, err := next.encode()
+	stored, err := next.encode()
 	if err != nil {
 		return err
 	}
-	puts := []storage.Entry{{Key: keyOf(headKind, h.ID), Value: value}}
+	body = slices.Clone(body)
+	puts := []storage.Entry{{Key: keyOf(headKind, next.ID), Value: stored}}
 	if next.large {
-		puts = append(puts, storage.Entry{Key: keyOf(largeKind, h.ID), Value: slices.Clone(body)}, storage.Entry{Key: keyOf(bodyKind, h.ID), Value: storedBody(nil, change.Tail)})
+		puts = append(puts, storage.Entry{Key: keyOf(largeKind, next.ID), Value: body}, storage.Entry{Key: keyOf(bodyKind, next.ID), Value: storedBody(nil, change.Tail)})
 	} else {
-		puts = append(puts, storage.Entry{Key: keyOf(bodyKind, h.ID), Value: storedBody(body, change.Tail)})
+		puts = append(puts, storage.Entry{Key: keyOf(bodyKind, next.ID), Value: storedBody(body, change.Tail)})
 	}
 	for _, row := range change.Rows {
-		puts = append(puts, storage.Entry{Key: historyKey(h.ID, row.Version), Value: row.Data})
+		puts = append(puts, storage.Entry{Key: historyKey(next.ID, row.Version), Value: row.Data})
 	}
-	if last.large && !next.large {
-		if err := t.tx.Delete(ctx, keyOf(largeKind, h.ID)); err != nil {
+	if last.head.large && !next.large {
+		if err := t.tx.Delete(ctx, keyOf(largeKind, next.ID)); err != nil {
 			return err
 		}
 	}
-	app := App{Meta: next.Meta, Body: slices.Clone(body)}
-	t.tx.Committed(func() { t.s.keepVersion(app, true) })
+	t.tx.Committed(func() {
+		t.s.keep(keptVersion{App: App{Meta: next.Meta, Body: body}, head: next, stored: stored, tail: change.Tail})
+	})
 	return t.tx.Put(ctx, puts...)
 }
 
 // moveInLists takes an app from the lists of its last version to those of the next one, whose numbers it sets.
-func (t *recordTx) moveInLists(ctx context.Context, last storedHead, next *storedHead, isNew bool) error {
+func (t *writer) moveInLists(ctx context.Context, last Head, next *Head, isNew bool) error {
 	var lists []string
 	stays := !isNew && slices.Equal(last.Groups, next.Groups)
 	if next.lists = last.lists; !stays {
-		lists = listKeys(next.Head)
+		lists = listKeys(*next)
 	}
 	added := without(next.Components, last.Components)
 	all := lists
@@ -363,7 +397,7 @@ func (t *recordTx) moveInLists(ctx context.Context, last storedHead, next *store
 	var puts []storage.Entry
 	put := func(key string) { puts = append(puts, storage.Entry{Key: key}) }
 	var gone []string
-	created, before, now := AppPosition{next.CreatedAt, next.ID}, AppPosition{last.UpdatedAt, next.ID}, AppPosition{next.UpdatedAt, next.ID}
+	created, before, now := appPosition{next.CreatedAt, next.ID}, appPosition{last.UpdatedAt, next.ID}, appPosition{next.UpdatedAt, next.ID}
 	for _, n := range last.lists {
 		isIn := slices.Contains(next.lists, n)
 		if !isIn {

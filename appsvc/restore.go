@@ -62,22 +62,22 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 	}
 	// A repeat is answered only if the caller may still use the app.
 	write.app = in.AppID
-	restored, err := s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
-		head, err := usableHead(ctx, tx, by, in.AppID)
+	restored, err := s.writeVersion(ctx, write, prepare, func(tx *writer) (App, error) {
+		head, err := usableHead(ctx, tx.reader, by, in.AppID)
 		if err != nil {
 			return App{}, err
 		}
 		if in.Version == vitrine.Latest && old.Version != head.Version { // the app has moved on since it was read
-			if err := take(tx.App(ctx, in.AppID, vitrine.Latest)); err != nil {
+			if err := take(tx.version(ctx, in.AppID, vitrine.Latest)); err != nil {
 				return App{}, err
 			}
 		}
-		if err := s.mayRegroup(ctx, tx, by, "", head, d.groups); err != nil {
+		if err := s.mayRegroup(ctx, tx.reader, by, "", head, d.groups); err != nil {
 			return App{}, err
 		}
 		c := Change{Type: AppRestored, Before: head, Restored: old.Version}
 		if s.check != nil { // only the rule of the program looks at the content that is replaced
-			latest, err := tx.App(ctx, in.AppID, vitrine.Latest)
+			latest, err := tx.latest(ctx, in.AppID)
 			if err != nil {
 				return App{}, err
 			}

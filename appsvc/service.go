@@ -10,8 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Service applies the rules of apps, versions, tags and components to a Store. A program makes one with New and shares it:
-// the methods are safe for concurrent use. Several Services may share a Store, and the Services of several processes may work
+// Service applies the rules of apps, versions, tags and components, and keeps them in a storage.Store. A program makes one with New and shares it:
+// the methods are safe for concurrent use. Several Services may share a store, and the Services of several processes may work
 // on the same database.
 //
 // A method that acts for a caller takes the Caller right after ctx, and checks what this caller may do; only Watch takes no
@@ -23,15 +23,14 @@ import (
 // Between calls a Service keeps nothing but caches, a counter, and the list of those who follow its feed. So nothing is lost with
 // it, and another Service on the same store goes on. The package comment says under "Errors" which errors the methods return.
 type Service struct {
-	store   Store
+	store   *records
 	now     func() time.Time
 	newID   func() string
 	schemas *schemas
 
-	components componentCache
-	limits     Limits
-	check      func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
-	protected  func(tag string) bool                                        // Options.ProtectedTags; never nil
+	limits    Limits
+	check     func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
+	protected func(tag string) bool                                        // Options.ProtectedTags; never nil
 
 	watches     *watches      // those who follow the feed of changes
 	keepChanges time.Duration // how long entries of the feed are kept; negative = for ever
@@ -81,10 +80,8 @@ type Options struct {
 //
 //	apps := appsvc.New(memory.New(), nil)
 //	app, err := apps.CreateApp(ctx, caller, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
-func New(db storage.Store, opts *Options) *Service { return NewWith(NewRecords(db), opts) }
-
-// NewWith returns a Service on a Store of its own, as tests have it.
-func NewWith(store Store, opts *Options) *Service {
+func New(db storage.Store, opts *Options) *Service {
+	store := newRecords(db)
 	var o Options
 	if opts != nil {
 		o = *opts

@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // A tag is one row of the store: an app, a name and a version. PutTag and DeleteTag do these steps in one transaction:
@@ -18,7 +18,7 @@ import (
 //	pointsTo, TagGuard.holds    read where the tag points, and compare it with what the caller expects (PutTag)
 //	checkTags                   for a new tag: check whether the app may have one more (PutTag)
 //	recordMove                  add the move to the history of the tag
-//	SetTag, DeleteTag           store the tag, or remove it
+//	setTag, deleteTag           store the tag, or remove it
 //	record                      ask the rule of the embedding program, and write the entry of the feed
 //
 // PutTag reads the version before the transaction. A version never changes and is never removed, so only for Latest it reads it
@@ -32,7 +32,7 @@ type Tag struct {
 	AppVersion vitrine.Version `json:"appVersion"`
 
 	// Protected reports whether only a moderator of every group of the app may create, move or delete the tag. The
-	// service sets it by Options.ProtectedTags; stores neither keep nor return it.
+	// service sets it by Options.ProtectedTags; it is not stored.
 	Protected bool `json:"protected,omitzero"`
 
 	// App is the version that the tag points to, if the request asked for it with Embed. It is not part of
@@ -66,16 +66,16 @@ func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRe
 	if err != nil {
 		return vitrine.Page[Tag]{}, err
 	}
-	q := TagQuery{AppID: in.AppID, After: in.After}
+	most := 0
 	if limit > 0 {
-		q.Limit = limit + 1
+		most = limit + 1 // the last one shows that there are more
 	}
 	var out vitrine.Page[Tag]
-	err = s.store.View(ctx, func(r Reader) (err error) {
+	err = s.store.view(ctx, func(r *reader) (err error) {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
-		out, err = s.tagPage(ctx, r, q, limit, in.Embed)
+		out, err = s.tagPage(ctx, r, tagsAfter(in.AppID, in.After, most), limit, in.Embed)
 		return err
 	})
 	return out, err
@@ -90,22 +90,19 @@ func (s *Service) AllTags(ctx context.Context, by vitrine.Caller, in ListTagsReq
 	})
 }
 
-// tagPage reads the tags that q asks for, sets Protected, and adds the versions that they point to if embed is true. q asks for
-// one tag more than limit, which shows whether there are more, unless limit is 0. The caller has checked the rights.
-func (s *Service) tagPage(ctx context.Context, r Reader, q TagQuery, limit int, embed bool) (vitrine.Page[Tag], error) {
+// tagPage reads the tags in a range, up to limit of them. The caller has checked the rights.
+func (s *Service) tagPage(ctx context.Context, r *reader, in storage.Range, limit int, embed bool) (vitrine.Page[Tag], error) {
 	page := newPageBuilder[Tag](ctx, limit, s.limits.PageBytes)
-	for tag, err := range r.Tags(ctx, q) {
+	for tag, err := range r.tags(ctx, in) {
+		if err == nil {
+			err = s.complete(ctx, r, &tag, embed)
+		}
 		if err != nil {
 			return vitrine.Page[Tag]{}, err
 		}
-		tag.Protected = s.protected(tag.Name)
 		size := len(tag.Name) + 100
 		if embed {
-			app, err := r.App(ctx, tag.AppID, tag.AppVersion)
-			if err != nil {
-				return vitrine.Page[Tag]{}, err
-			}
-			tag.App, size = &app, size+len(app.Body)
+			size += len(tag.App.Body)
 		}
 		if ok, err := page.add(tag, size); err != nil {
 			return vitrine.Page[Tag]{}, err
@@ -118,6 +115,17 @@ func (s *Service) tagPage(ctx context.Context, r Reader, q TagQuery, limit int, 
 		out.Next = page.items[len(page.items)-1].Name
 	}
 	return out, nil
+}
+
+// complete sets Protected of a tag and, if embed is true, the version that it points to.
+func (s *Service) complete(ctx context.Context, r *reader, t *Tag, embed bool) error {
+	t.Protected = s.protected(t.Name)
+	if !embed {
+		return nil
+	}
+	app, err := r.version(ctx, t.AppID, t.AppVersion)
+	t.App = &app
+	return err
 }
 
 // TagRequest asks for one tag of an app.
@@ -140,8 +148,8 @@ func (s *Service) Tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 // caller does not learn which other tags the app has.
 func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Tag, error) {
 	var out Tag
-	err := s.store.View(ctx, func(r Reader) error {
-		if err := readAhead(ctx, r, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name)); err != nil {
+	err := s.store.view(ctx, func(r *reader) error {
+		if err := r.r.Ahead(ctx, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name)); err != nil {
 			return err
 		}
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
@@ -153,15 +161,18 @@ func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 		if !tagName.MatchString(in.Name) {
 			return noTag(in.AppID, in.Name)
 		}
-		page, err := s.tagPage(ctx, r, TagQuery{AppID: in.AppID, Name: in.Name}, 1, in.Embed)
+		at, err := r.pointsTo(ctx, in.AppID, in.Name)
 		if err != nil {
 			return err
 		}
-		if len(page.Items) == 0 {
+		if at.IsZero() {
 			return noTag(in.AppID, in.Name)
 		}
-		out = page.Items[0]
-		return nil
+		out = Tag{AppID: in.AppID, Name: in.Name, AppVersion: at}
+		if err := s.complete(ctx, r, &out, in.Embed); err != nil || !in.Embed {
+			return err
+		}
+		return memlimit.Reserve(ctx, len(out.App.Body))
 	})
 	return out, err
 }
@@ -239,8 +250,8 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	}
 	may := func(h Head) error { return s.mayMoveTag(by, h, in.Name) }
 	write.app, write.may = in.AppID, may
-	repeated, err := s.write(ctx, write, &kept, prepare, func(tx Tx) error {
-		head, err := usableHead(ctx, tx, by, in.AppID)
+	repeated, err := s.write(ctx, write, &kept, prepare, func(tx *writer) error {
+		head, err := usableHead(ctx, tx.reader, by, in.AppID)
 		if err == nil {
 			err = may(head)
 		}
@@ -248,13 +259,13 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 			return err
 		}
 		if in.Version == vitrine.Latest && app.Version != head.Version { // the app has moved on since it was read
-			if app, err = tx.App(ctx, in.AppID, vitrine.Latest); err != nil {
+			if app, err = tx.version(ctx, in.AppID, vitrine.Latest); err != nil {
 				return err
 			}
 		}
 		kept = keptTag{in.AppID, in.Name, app.Version.Number()}
 		// The guard counts even if the tag points to the version already.
-		from, err := pointsTo(ctx, tx, in.AppID, in.Name)
+		from, err := tx.pointsTo(ctx, in.AppID, in.Name)
 		if err == nil {
 			err = in.From.holds(in.Name, from, head.Version)
 		}
@@ -262,19 +273,19 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 			return err
 		}
 		// A tag that was deleted has a last move too, and may be created again whatever the number of names is.
-		last, err := lastMove(ctx, tx, in.AppID, in.Name)
+		last, err := lastMove(ctx, tx.reader, in.AppID, in.Name)
 		if err != nil {
 			return err
 		}
 		if from.IsZero() {
-			if err := s.limits.checkTags(ctx, tx, last); err != nil {
+			if err := s.limits.checkTags(ctx, tx.reader, in.AppID, last); err != nil {
 				return err
 			}
 		}
-		if err := s.recordMove(ctx, tx, by, last, from, app.Version); err != nil {
+		if err := s.recordMove(ctx, tx, by, in.AppID, in.Name, last, from, app.Version); err != nil {
 			return err
 		}
-		if err := tx.SetTag(ctx, Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version}); err != nil {
+		if err := tx.setTag(ctx, Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version}); err != nil {
 			return err
 		}
 		return s.record(ctx, tx, by, Change{Type: TagSet, AppID: in.AppID, Before: head, After: head, New: app.Body,
@@ -295,26 +306,17 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	return out, nil
 }
 
-// pointsTo returns the version that a tag points to, the zero Version if the app has no such tag. In a transaction it is what
-// the guard of PutTag is compared with, and the From of the move that is recorded.
-func pointsTo(ctx context.Context, r Reader, appID, name string) (vitrine.Version, error) {
-	for tag, err := range r.Tags(ctx, TagQuery{AppID: appID, Name: name}) {
-		return tag.AppVersion, err
-	}
-	return vitrine.Version{}, nil
-}
-
 // checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its transaction, for
-// a tag that the app does not have. last is the last move of the tag; its Number is 0 if the app never had a tag of this name.
+// a tag that the app does not have. last is the last move of the tag; its number is 0 if the app never had a tag of this name.
 // There are two limits:
 //
 //   - Limits.Tags, for the tags that the app has now;
 //   - Limits.TagNames, for the names of tags that it has ever had. It counts only for a name that is new. Moves are kept for
 //     good, so it bounds what the history of tags can take. The names are those that have moves, and those of the tags that the
 //     app has now: a tag from a release that recorded no moves may have none.
-func (l Limits) checkTags(ctx context.Context, r Reader, last TagMoveRecord) error {
+func (l Limits) checkTags(ctx context.Context, r *reader, app string, last numberedMove) error {
 	names := map[string]bool{}
-	for tag, err := range r.Tags(ctx, TagQuery{AppID: last.AppID, Limit: l.Tags}) {
+	for tag, err := range r.tags(ctx, tagsAfter(app, "", l.Tags)) {
 		if err != nil {
 			return err
 		}
@@ -323,11 +325,11 @@ func (l Limits) checkTags(ctx context.Context, r Reader, last TagMoveRecord) err
 	if n := len(names); n >= l.Tags {
 		return unprocessable(vitrine.CodeLimit, "", "the app has %d tags, which is as many as an app can have: move or delete one", n)
 	}
-	if last.Number > 0 {
+	if last.number > 0 {
 		return nil
 	}
 	ever := len(names)
-	for name, err := range r.TagNames(ctx, last.AppID) {
+	for name, err := range r.movedTags(ctx, app) {
 		if err != nil {
 			return err
 		}
@@ -367,30 +369,28 @@ func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTag
 	}
 	may := func(h Head) error { return s.mayMoveTag(by, h, in.Name) }
 	write.app, write.may = in.AppID, may
-	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx Tx) error {
-		head, err := usableHead(ctx, tx, by, in.AppID)
+	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
+		head, err := usableHead(ctx, tx.reader, by, in.AppID)
 		if err != nil {
 			return err
 		}
 		if err := may(head); err != nil {
 			return err
 		}
-		// Where the tag points is read before it is removed, for the move. A name that no tag can have needs no check: DeleteTag
-		// does not find it.
-		from, err := pointsTo(ctx, tx, in.AppID, in.Name)
+		// A name that no tag can have needs no check: there is no such tag.
+		from, err := tx.pointsTo(ctx, in.AppID, in.Name)
 		if err != nil {
 			return err
 		}
-		err = tx.DeleteTag(ctx, in.AppID, in.Name)
-		if errors.Is(err, vitrine.ErrNotFound) {
+		if from.IsZero() {
 			return noTag(in.AppID, in.Name)
 		}
-		if err != nil {
+		if err := tx.deleteTag(ctx, in.AppID, in.Name); err != nil {
 			return err
 		}
-		last, err := lastMove(ctx, tx, in.AppID, in.Name)
+		last, err := lastMove(ctx, tx.reader, in.AppID, in.Name)
 		if err == nil {
-			err = s.recordMove(ctx, tx, by, last, from, vitrine.Version{})
+			err = s.recordMove(ctx, tx, by, in.AppID, in.Name, last, from, vitrine.Version{})
 		}
 		if err != nil {
 			return err

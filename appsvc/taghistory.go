@@ -87,9 +87,9 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 	if err != nil {
 		return vitrine.Page[TagMove]{}, err
 	}
-	q := TagMoveQuery{AppID: in.AppID, Name: in.Name, Limit: limit + 1}
+	var before int64
 	var out vitrine.Page[TagMove]
-	err = s.store.View(ctx, func(r Reader) error {
+	err = s.store.view(ctx, func(r *reader) error {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
@@ -97,16 +97,16 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 			return noTag(in.AppID, in.Name)
 		}
 		if in.After != "" {
-			if q.Before, err = parseMoveCursor(in.After, in.AppID, in.Name); err != nil {
+			if before, err = parseMoveCursor(in.After, in.AppID, in.Name); err != nil {
 				return err
 			}
 		}
-		out, err = movePage(ctx, r, q)
+		out, err = movePage(ctx, r, in.AppID, in.Name, before, limit)
 		if err != nil || len(out.Items) > 0 || in.After != "" {
 			return err
 		}
 		// There are no moves. Either the tag is from a release that recorded none, or there never was such a tag.
-		if at, err := pointsTo(ctx, r, in.AppID, in.Name); err != nil || !at.IsZero() {
+		if at, err := r.pointsTo(ctx, in.AppID, in.Name); err != nil || !at.IsZero() {
 			return err
 		}
 		return noTag(in.AppID, in.Name)
@@ -124,20 +124,19 @@ func (s *Service) AllTagMoves(ctx context.Context, by vitrine.Caller, in ListTag
 	})
 }
 
-// movePage reads a page of the history of a tag, of one move less than q.Limit: the last one that the store yields only shows
-// whether there are more. Moves are small, so a page has no bound in bytes.
-func movePage(ctx context.Context, r Reader, q TagMoveQuery) (vitrine.Page[TagMove], error) {
+// movePage reads a page of the history of a tag. Moves are small, so a page has no bound in bytes.
+func movePage(ctx context.Context, r *reader, app, name string, before int64, limit int) (vitrine.Page[TagMove], error) {
 	var page vitrine.Page[TagMove]
 	var last int64
-	for m, err := range r.TagMoves(ctx, q) {
+	for m, err := range r.moves(ctx, app, name, before, limit+1) {
 		if err != nil {
 			return vitrine.Page[TagMove]{}, err
 		}
-		if len(page.Items) == q.Limit-1 {
-			page.Next = moveCursor(q.AppID, q.Name, last)
+		if len(page.Items) == limit {
+			page.Next = moveCursor(app, name, last)
 			break
 		}
-		page.Items, last = append(page.Items, m.TagMove), m.Number
+		page.Items, last = append(page.Items, m.TagMove), m.number
 	}
 	return page, nil
 }
@@ -163,20 +162,19 @@ func parseMoveCursor(s, appID, name string) (int64, error) {
 	return 0, invalidParameter("before", "not a cursor of the history of this tag")
 }
 
-// lastMove returns the newest move of a tag, also of one that was deleted. If no move is recorded, it returns a record with the
-// app and the name alone, whose Number is 0.
-func lastMove(ctx context.Context, r Reader, appID, name string) (TagMoveRecord, error) {
-	for m, err := range r.TagMoves(ctx, TagMoveQuery{AppID: appID, Name: name, Limit: 1}) {
+// lastMove returns the newest move of a tag, also of one that was deleted. Its number is 0 if there is none.
+func lastMove(ctx context.Context, r *reader, app, name string) (numberedMove, error) {
+	for m, err := range r.moves(ctx, app, name, 0, 1) {
 		return m, err
 	}
-	return TagMoveRecord{AppID: appID, Name: name}, nil
+	return numberedMove{}, nil
 }
 
 // recordMove adds a move of a tag, by this caller and now, after last, the newest one until now. from and to are where the tag
-// pointed and where it points, zero for no tag. The move gets the next Number. Its time is never before that of the last one,
+// pointed and where it points, zero for no tag. The move gets the next number. Its time is never before that of the last one,
 // even if the clock was set back. It runs in the transaction that moves the tag, so the history and the tag cannot differ.
-func (s *Service) recordMove(ctx context.Context, tx Tx, by vitrine.Caller, last TagMoveRecord, from, to vitrine.Version) error {
-	last.Number++
+func (s *Service) recordMove(ctx context.Context, tx *writer, by vitrine.Caller, app, name string, last numberedMove, from, to vitrine.Version) error {
+	last.number++
 	last.TagMove = TagMove{At: max(s.millis(), last.At), By: by.URN, From: from, To: to}
-	return tx.AddTagMove(ctx, last)
+	return tx.addMove(ctx, app, name, last)
 }

@@ -198,8 +198,8 @@ func TestAGuardedMoveCanBeRepeated(t *testing.T) {
 
 func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	store := appsvc.NewRecords(memory.New())
-	w.Service = appsvc.NewWith(store, nil)
+	store := memory.New()
+	w.Service = appsvc.New(store, nil)
 	create := func() string {
 		app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
 		if err != nil {
@@ -210,16 +210,14 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	id, other := create(), create()
 	v0 := vitrine.NewVersion(0)
 	name := func(n int) string { return fmt.Sprint("tag-", n) }
-	if err := store.Update(ctx, func(tx appsvc.Tx) error {
-		for n := range 9_997 { // which were deleted
-			move := appsvc.TagMove{By: editor.URN, From: v0}
-			if err := tx.AddTagMove(ctx, appsvc.TagMoveRecord{AppID: id, Name: name(n), Number: 1, TagMove: move}); err != nil {
-				return err
-			}
-		}
-		// Two have no moves, as in the first release.
-		return errors.Join(tx.SetTag(ctx, appsvc.Tag{AppID: id, Name: "old", AppVersion: v0}), tx.SetTag(ctx, appsvc.Tag{AppID: id, Name: "older", AppVersion: v0}))
-	}); err != nil {
+	var lines [][]byte
+	for n := range 9_997 { // which were deleted
+		lines = append(lines, fmt.Appendf(nil, `{"move":{"app":%q,"tag":%q,"number":1,"at":1,"by":%q,"from":0,"to":null}}`, id, name(n), editor.URN))
+	}
+	for _, name := range []string{"old", "older"} { // two have no moves, as in the first release
+		lines = append(lines, fmt.Appendf(nil, `{"tag":{"app":%q,"name":%q,"version":0}}`, id, name))
+	}
+	if err := appsvc.ImportOld(ctx, store, lines); err != nil {
 		t.Fatal(err)
 	}
 	w.putTag(id, "last", v0)

@@ -23,7 +23,7 @@ func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string,
 	}
 	// One View reads the tags of all apps, so they are of one snapshot.
 	var tags []Tag
-	err := s.store.View(ctx, func(r Reader) error {
+	err := s.store.view(ctx, func(r *reader) error {
 		tags = nil
 		for i, id := range appIDs {
 			if slices.Contains(appIDs[:i], id) {
@@ -34,12 +34,12 @@ func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string,
 			} else if err != nil {
 				return err
 			}
-			for tag, err := range r.Tags(ctx, TagQuery{AppID: id, Name: name}) {
-				if err != nil {
-					return err
-				}
-				tag.Protected = s.protected(name)
-				tags = append(tags, tag)
+			at, err := r.pointsTo(ctx, id, name)
+			if err != nil {
+				return err
+			}
+			if !at.IsZero() {
+				tags = append(tags, Tag{AppID: id, Name: name, AppVersion: at, Protected: s.protected(name)})
 			}
 		}
 		return nil

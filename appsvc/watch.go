@@ -57,7 +57,7 @@ type Watch struct {
 //
 // The mutex guards all fields after it, and the fields of each Watch after types. It is not held while the goroutine reads the store.
 type watches struct {
-	store Store
+	store *records
 
 	mu     sync.Mutex
 	all    map[*Watch]struct{}
@@ -73,7 +73,7 @@ type watches struct {
 
 // newWatches returns the watches of a Service on this store. There are none yet, and it starts no goroutine: the first call of
 // Service.Watch does.
-func newWatches(store Store) *watches {
+func newWatches(store *records) *watches {
 	return &watches{store: store, all: map[*Watch]struct{}{}, byApp: map[string]map[*Watch]struct{}{},
 		byURN: map[string]map[*Watch]struct{}{}, owners: map[string]string{}}
 }
@@ -190,7 +190,7 @@ func (a *watches) index(w *Watch, each func(in map[string]map[*Watch]struct{}, k
 // and pauses after each read, so that many commits in a short time cost one read.
 func (a *watches) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		changed := a.store.Changed()
+		changed := a.store.changed()
 		pause := watchEvery
 		if err := a.advance(ctx); err != nil {
 			pause = watchAgain
@@ -231,16 +231,16 @@ func (a *watches) advance(ctx context.Context) error {
 	var state feed.State
 	var added []watchedEntry
 	var gap bool
-	err := a.store.View(ctx, func(r Reader) (err error) {
+	err := a.store.view(ctx, func(r *reader) (err error) {
 		added, gap = nil, false
-		if state, err = r.Feed(ctx); err != nil {
+		if state, err = r.s.feed.State(ctx, r.r); err != nil {
 			return err
 		}
 		if !begun || !bytes.Equal(before.Identity, state.Identity) || state.Removed.Compare(last) > 0 {
 			gap = true
 			return nil
 		}
-		for e, err := range r.Entries(ctx, last, pageEntries+1) {
+		for e, err := range r.s.feed.Entries(ctx, r.r, last, pageEntries+1) {
 			if err != nil {
 				return err
 			}
@@ -294,7 +294,7 @@ func (a *watches) advance(ctx context.Context) error {
 
 // owner returns the owner of an app, which never changes, so it is cached. It returns "" for a change of a component, and
 // for an app that does not exist.
-func (a *watches) owner(ctx context.Context, r Reader, id string) (string, error) {
+func (a *watches) owner(ctx context.Context, r *reader, id string) (string, error) {
 	if id == "" {
 		return "", nil
 	}
@@ -304,7 +304,7 @@ func (a *watches) owner(ctx context.Context, r Reader, id string) (string, error
 	if known {
 		return owner, nil
 	}
-	head, err := r.Head(ctx, id)
+	head, err := r.head(ctx, id)
 	if err != nil {
 		return "", ignore(err, vitrine.ErrNotFound)
 	}

@@ -366,7 +366,7 @@ func TestTheTokenStaysSecret(t *testing.T) {
 	}
 	w := newWorld(t, func(c *httpapi.Config) { c.Authenticate = leak })
 	broken := newWorld(t, func(c *httpapi.Config) {
-		c.Authenticate, c.Apps = leak, appsvc.NewWith(panickingStore{"GET /apps/?svctoken=" + canary}, nil)
+		c.Authenticate, c.Apps = leak, appsvc.New(panickingStore{"GET /apps/?svctoken=" + canary}, nil)
 	})
 	for range 3 {
 		w.send("POST", "/apps/?svctoken="+canary, `{"title":"x","groups":["urn:vitrine:example.test"]}`).want(201)

@@ -353,11 +353,11 @@ func TestAStreamThatIsBehindIsAuthenticatedAgain(t *testing.T) {
 
 // outage is a store that can be made to fail.
 type outage struct {
-	appsvc.Store
+	storage.Store
 	down atomic.Bool
 }
 
-func (o *outage) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+func (o *outage) View(ctx context.Context, fn func(storage.Reader) error) error {
 	if o.down.Load() {
 		return vitrine.ErrBusy
 	}
@@ -367,8 +367,8 @@ func (o *outage) View(ctx context.Context, fn func(appsvc.Reader) error) error {
 // A stream that has nothing to send reads nothing, so it goes on after an outage of the store.
 func TestAQuietStreamOutlivesAnOutageOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &outage{Store: appsvc.NewRecords(memory.New())}
-		apps := appsvc.NewWith(store, nil)
+		store := &outage{Store: memory.New()}
+		apps := appsvc.New(store, nil)
 		everybody := func(*http.Request) (httpapi.Principal, error) { return editor, nil }
 		browser := piped(t, httpapi.Config{Apps: apps, Authenticate: everybody})
 		r, err := http.NewRequest("GET", "http://x/x/changes?after=now", nil)

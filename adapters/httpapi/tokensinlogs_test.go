@@ -48,7 +48,7 @@ func TestNoTokenIsLogged(t *testing.T) {
 		w := newWorld(t, func(c *httpapi.Config) {
 			c.Observer = x.observe
 			if panics {
-				c.Apps = appsvc.NewWith(panickingStore{"a bug with " + encodedJWT + " and /?svctoken=" + canary}, nil)
+				c.Apps = appsvc.New(panickingStore{"a bug with " + encodedJWT + " and /?svctoken=" + canary}, nil)
 				c.Authenticate = func(*http.Request) (httpapi.Principal, error) { return editor, nil }
 			}
 		})

@@ -36,7 +36,7 @@ const (
 	noHTTP   = "net/http crypto/tls"
 	appsOnly = "net/http " + module + "/assets " + module + "/reviews " + module + "/adapters/httpapi golang.org/x/net/html"
 	domains  = "appsvc assets reviews"
-	suite    = "storage/storagetest storage/memory"
+	suite    = "storage/memory storage/sqlite"
 )
 
 var table = []row{
@@ -45,20 +45,18 @@ var table = []row{
 
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
 	{"appsvc", "internal storage/. github.com/evanphx/json-patch/v5 github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", suite, appsOnly + " crypto/tls"},
-	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", suite + " storage/sqlite", noHTTP},
+	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", suite, noHTTP},
 	{"reviews", "internal storage/. github.com/go-json-experiment/json", suite + " golang.org/x/net/html", noHTTP},
 
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
 	{"storage/memory", "storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", "storage/storetest", noHTTP},
-	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest " + suite, noHTTP},
-	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " storage/storetest internal/cluster " + suite, "net/http"},
+	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest storage/memory", noHTTP},
+	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " storage/storetest internal/cluster storage/memory", "net/http"},
 	{"storage/archive", "storage/.", "storage/memory", noHTTP},
 	// The contract of a store that is bytes alone, and its suite.
 	{"storage/.", "", "storage/memory", noHTTP},
 	{"storage/storetest", "storage/.", "storage/memory go.etcd.io/bbolt", ""},
-	// The suite needs nothing but the contracts, since drivers outside this module use it too.
-	{"storage/storagetest", "appsvc", "storage/memory", appsOnly},
 
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},

@@ -255,9 +255,6 @@ func (s *state) shows(o Op, out Outcome) bool {
 		return out.Status == Done && s.showsNamed(o.Tag, out)
 	case ListApps:
 		return out.Status == Done && s.showsApps(out)
-	case OneView:
-		return out.Status == Done && len(out.Apps) == 3 &&
-			s.last[0].is(out.Apps[0]) && s.last[1].is(out.Apps[1]) && s.last[0].is(out.Apps[2])
 	}
 	return out.Status == Done && s.showsVersions(o, out)
 }

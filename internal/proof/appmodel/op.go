@@ -19,7 +19,6 @@ const (
 	ListTags
 	TagsNamed
 	ListApps
-	OneView // the latest versions of app 0, of app 1 and of app 0 again, in one View
 )
 
 const (

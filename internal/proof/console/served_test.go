@@ -11,6 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -45,8 +46,8 @@ func newServed(t *testing.T) *served {
 
 // open has the server serve a new store from now on, in place of the one before.
 func (s *served) open() {
-	s.store = &failing{Store: appsvc.NewRecords(memory.New())}
-	s.apps = appsvc.NewWith(s.store, nil)
+	s.store = &failing{Store: memory.New()}
+	s.apps = appsvc.New(s.store, nil)
 	before := s.streams
 	s.streams = httpapi.NewStreams()
 	api, err := httpapi.New(httpapi.Config{Apps: s.apps, Authenticate: s.tokens.Authenticate, Log: slog.New(slog.DiscardHandler), Streams: s.streams})
@@ -62,20 +63,20 @@ func (s *served) open() {
 
 // failing is a store that fails while it is told to. What fails changes nothing.
 type failing struct {
-	appsvc.Store
+	storage.Store
 	reads, writes atomic.Pointer[error] // what a read and a write fail with; nil = they do not
 }
 
-func (s *failing) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+func (s *failing) View(ctx context.Context, fn func(storage.Reader) error) error {
 	if err := s.reads.Load(); err != nil {
 		return *err
 	}
 	return s.Store.View(ctx, fn)
 }
 
-func (s *failing) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
+func (s *failing) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	if err := s.writes.Load(); err != nil {
 		return *err
 	}
-	return s.Store.Update(ctx, fn)
+	return s.Store.Update(ctx, space, o, fn)
 }

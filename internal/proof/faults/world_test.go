@@ -51,32 +51,25 @@ type world struct {
 	clock   atomic.Int64 // milliseconds since the epoch
 }
 
-// stores are what the service of a world stands on.
-type stores struct {
-	apps    appsvc.Store
-	assets  storage.Store
-	reviews storage.Store
-}
-
 // openWorld opens the store at path and serves it. change, if not nil, puts something between.
-func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) (*world, error) {
+func openWorld(path string, opts *sqlite.Options, change func(*world, storage.Store) storage.Store) (*world, error) {
 	db, err := sqlite.Open(path, opts)
 	if err != nil {
 		return nil, err
 	}
 	w := &world{path: path, db: db}
 	w.clock.Store(1_700_000_000_000)
-	s := stores{appsvc.NewRecords(db), db, db}
+	var store storage.Store = db
 	if change != nil {
-		change(w, &s)
+		store = change(w, db)
 	}
 	now := func() time.Time { return time.UnixMilli(w.clock.Load()) }
 	newID := func() string { return fmt.Sprintf("id-%d", w.ids.Add(1)) }
-	w.reviews = reviews.New(s.reviews, nil)
+	w.reviews = reviews.New(store, nil)
 	w.handler, err = httpapi.New(httpapi.Config{
 		// Now and then a change also removes old entries of the feed, which would be a call more or less.
-		Apps:    appsvc.NewWith(s.apps, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
-		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
+		Apps:    appsvc.New(store, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
+		Assets:  assets.New(store, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
 		Reviews: w.reviews,
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}}, nil

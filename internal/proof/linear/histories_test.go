@@ -51,7 +51,7 @@ func (n *tally) log(t *testing.T) {
 func TestHistories(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { inProcess(t, count(inMemory, 120), openMemory) })
 	t.Run("sqlite", func(t *testing.T) {
-		inProcess(t, count(inSQLite, 60), func(t *testing.T) []appsvc.Store { return openSQLite(t, nil) })
+		inProcess(t, count(inSQLite, 60), func(t *testing.T) []storage.Store { return openSQLite(t, nil) })
 	})
 	t.Run("shared", func(t *testing.T) { inProcess(t, count(inShared, 40), openShared) })
 	t.Run("library-memory", func(t *testing.T) {
@@ -71,17 +71,17 @@ func libraries(opened []*sqlite.DB) (all []storage.Store) {
 	return all
 }
 
-func openMemory(*testing.T) []appsvc.Store { return []appsvc.Store{appsvc.NewRecords(memory.New())} }
+func openMemory(*testing.T) []storage.Store { return []storage.Store{memory.New()} }
 
 // openShared opens one file twice.
-func openShared(t *testing.T) []appsvc.Store {
+func openShared(t *testing.T) []storage.Store {
 	return openSQLite(t, nil, nil)
 }
 
 // openSQLite opens one file as often as there are options.
-func openSQLite(t *testing.T, options ...*sqlite.Options) (all []appsvc.Store) {
+func openSQLite(t *testing.T, options ...*sqlite.Options) (all []storage.Store) {
 	for _, db := range openFile(t, options...) {
-		all = append(all, appsvc.NewRecords(db))
+		all = append(all, db)
 	}
 	return all
 }
@@ -108,7 +108,7 @@ func openFile(t *testing.T, options ...*sqlite.Options) (all []*sqlite.DB) {
 
 // inProcess makes histories against services on stores that hold the same data. Some run at the
 // same time, so that updates of several share a commit.
-func inProcess(t *testing.T, histories int, open func(*testing.T) []appsvc.Store) {
+func inProcess(t *testing.T, histories int, open func(*testing.T) []storage.Store) {
 	const together, perStore = 4, 1000 // a store that grows without end would slow the rest down
 	var n tally
 	defer n.log(t)
@@ -117,10 +117,9 @@ func inProcess(t *testing.T, histories int, open func(*testing.T) []appsvc.Store
 			stores := open(t)
 			var who []direct
 			for _, s := range stores {
-				slow := jitter{s}
-				who = append(who, direct{appsvc.NewWith(slow, &appsvc.Options{Now: unsteady}), slow})
+				who = append(who, direct{appsvc.New(jitter{s}, &appsvc.Options{Now: unsteady})})
 			}
-			setup := appsvc.NewWith(stores[0], &appsvc.Options{Now: unsteady})
+			setup := appsvc.New(stores[0], &appsvc.Options{Now: unsteady})
 			if err := addComponent(t.Context(), setup); err != nil {
 				t.Fatal(err)
 			}

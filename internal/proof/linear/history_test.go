@@ -102,9 +102,6 @@ func (h *history) next(r *rand.Rand, c, i int) appmodel.Op {
 	kinds := [...]appmodel.Kind{appmodel.Patch, appmodel.Patch, appmodel.Patch, appmodel.Patch, appmodel.Restore, appmodel.PutTag, appmodel.PutTag, appmodel.DeleteTag, appmodel.ReadLatest, appmodel.ReadVersion,
 		appmodel.ReadTag, appmodel.ReadTagged, appmodel.ListVersions, appmodel.ListTags, appmodel.TagsNamed, appmodel.ListApps}
 	o := appmodel.Op{Kind: kinds[r.IntN(len(kinds))], App: r.IntN(appmodel.Apps), Tag: r.IntN(appmodel.Tags), Key: appmodel.NoKey, By: fmt.Sprintf("%s:user=%d", network, c)}
-	if o.Kind == appmodel.ListApps && r.IntN(2) == 0 {
-		o.Kind = appmodel.OneView
-	}
 	head := h.heads[o.App].Load()
 	switch o.Kind {
 	case appmodel.Patch:

@@ -10,59 +10,54 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // errRefused ends an update that has done all its work. None of it may be seen.
 var errRefused = errors.New("refused by the test")
 
-// jitter is a Store whose reads and writes take a moment now and then, so that others come in
+// jitter is a store whose reads take a moment now and then, so that others come in
 // between, and which refuses some updates after their work is done.
-type jitter struct{ appsvc.Store }
+type jitter struct{ storage.Store }
 
-func (j jitter) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+func (j jitter) View(ctx context.Context, fn func(storage.Reader) error) error {
 	pause()
 	defer pause()
-	return j.Store.View(ctx, func(r appsvc.Reader) error { return fn(slowReader{r}) })
+	return j.Store.View(ctx, func(r storage.Reader) error { return fn(slowReader{r}) })
 }
 
-func (j jitter) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
+func (j jitter) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	pause()
-	return j.Store.Update(ctx, func(tx appsvc.Tx) error {
+	return j.Store.Update(ctx, space, o, func(tx storage.Tx) error {
 		err := fn(slowTx{tx, slowReader{tx}})
-		if err == nil && rand.IntN(20) == 0 {
+		if err == nil && space == "apps" && rand.IntN(20) == 0 {
 			return errRefused
 		}
 		return err
 	})
 }
 
-type slowReader struct{ appsvc.Reader }
+type slowReader struct{ storage.Reader }
 
-func (r slowReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
+func (r slowReader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	pause()
 	defer pause()
-	return r.Reader.Head(ctx, id)
+	return r.Reader.Get(ctx, keys...)
 }
 
-func (r slowReader) App(ctx context.Context, id string, v vitrine.Version) (appsvc.App, error) {
+func (r slowReader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
 	pause()
-	return r.Reader.App(ctx, id, v)
-}
-
-func (r slowReader) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
-	pause()
-	return r.Reader.Tags(ctx, q)
+	return r.Reader.Scan(ctx, ranges...)
 }
 
 // slowTx reads slowly and writes as it is.
 type slowTx struct {
-	appsvc.Tx
+	storage.Tx
 	reader slowReader
 }
 
-func (t slowTx) Head(ctx context.Context, id string) (appsvc.Head, error) {
-	return t.reader.Head(ctx, id)
+func (t slowTx) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	return t.reader.Get(ctx, keys...)
 }
 
 // pause lets others run, for a moment or not at all.

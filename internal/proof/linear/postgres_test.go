@@ -6,7 +6,6 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/postgres"
@@ -16,9 +15,9 @@ var inPostgreSQL = flag.Int("postgres", 0, "histories in three openings of one P
 
 func TestHistoriesInPostgreSQL(t *testing.T) {
 	cluster.Need(t)
-	inProcess(t, count(inPostgreSQL, 40), func(t *testing.T) (all []appsvc.Store) {
+	inProcess(t, count(inPostgreSQL, 40), func(t *testing.T) (all []storage.Store) {
 		for _, db := range openDatabase(t) {
-			all = append(all, appsvc.NewRecords(db))
+			all = append(all, db)
 		}
 		return all
 	})

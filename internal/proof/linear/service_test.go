@@ -89,11 +89,8 @@ func tagNumber(name string) (int, error) {
 	return 0, fmt.Errorf("an answer names tag %q, which nobody set", name)
 }
 
-// direct carries out operations on a Service, and on its Store. An error is one that the model does not know.
-type direct struct {
-	svc   *appsvc.Service
-	store appsvc.Store
-}
+// direct carries out operations on a Service. An error is one that the model does not know.
+type direct struct{ svc *appsvc.Service }
 
 func (d direct) do(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error) {
 	out, err := d.answer(ctx, w, o)
@@ -154,27 +151,9 @@ func (d direct) answer(ctx context.Context, w *world, o appmodel.Op) (appmodel.O
 	case appmodel.TagsNamed:
 		list, err := d.svc.TagsNamed(ctx, by, tagName(o.Tag), w.ids[:])
 		return w.saw(nil, list, false, err)
-	case appmodel.OneView:
-		list, err := d.oneView(ctx, w)
-		return w.saw(list, nil, false, err)
 	}
 	list, _, err := unpage(d.svc.ListApps(ctx, vitrine.Caller{URN: w.owner}, appsvc.ListAppsRequest{}))
 	return w.saw(list, nil, false, err)
-}
-
-func (d direct) oneView(ctx context.Context, w *world) (list []appsvc.App, err error) {
-	err = d.store.View(ctx, func(r appsvc.Reader) error {
-		list = nil
-		for _, id := range []string{w.ids[0], w.ids[1], w.ids[0]} {
-			app, err := r.App(ctx, id, vitrine.Latest)
-			if err != nil {
-				return err
-			}
-			list = append(list, app)
-		}
-		return nil
-	})
-	return list, err
 }
 
 // saw turns what a Service returned into an outcome.

@@ -17,6 +17,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -33,7 +34,7 @@ var (
 // engine is a store with a way to know its size.
 type engine struct {
 	name  string
-	store appsvc.Store
+	store storage.Store
 	size  func() int64 // bytes, after tidying up
 }
 
@@ -53,11 +54,11 @@ func both(b *testing.B) (*sqlite.DB, *postgres.DB, *pgxpool.Pool) {
 	return lite, post, open(b, address)
 }
 
-// engines are the stores of apps of both engines.
+// engines are both engines.
 func engines(b *testing.B) []engine {
 	lite, post, pool := both(b)
 	return []engine{
-		{"SQLite", appsvc.NewRecords(lite), func() int64 {
+		{"SQLite", lite, func() int64 {
 			copied := filepath.Join(b.TempDir(), "copy.db")
 			if err := lite.Backup(ctx, copied); err != nil {
 				b.Fatal(err)
@@ -68,7 +69,7 @@ func engines(b *testing.B) []engine {
 			}
 			return info.Size()
 		}},
-		{"PostgreSQL", appsvc.NewRecords(post), func() (n int64) {
+		{"PostgreSQL", post, func() (n int64) {
 			if _, err := pool.Exec(ctx, "VACUUM FULL"); err != nil {
 				b.Fatal(err)
 			}
@@ -121,7 +122,7 @@ func fill(b *testing.B, s *appsvc.Service, n, size int) []string {
 
 func BenchmarkRead(b *testing.B) {
 	for _, e := range engines(b) {
-		s := appsvc.NewWith(e.store, nil)
+		s := appsvc.New(e.store, nil)
 		ids := fill(b, s, 100, 5<<10)
 		app, err := s.App(ctx, me, ids[0])
 		if err != nil {
@@ -167,7 +168,7 @@ func raw(b *testing.B, pool *pgxpool.Pool) []byte {
 
 func BenchmarkPatch(b *testing.B) {
 	for _, e := range engines(b) {
-		s := appsvc.NewWith(e.store, nil)
+		s := appsvc.New(e.store, nil)
 		ids := fill(b, s, 32, 5<<10)
 		versions := make([]int, len(ids))
 		for _, n := range []int{1, 32} {
@@ -210,7 +211,7 @@ func BenchmarkGrowth(b *testing.B) {
 	const saves = 10_000
 	for _, size := range []int{5 << 10, 50 << 10} {
 		for _, e := range engines(b) {
-			s := appsvc.NewWith(e.store, nil)
+			s := appsvc.New(e.store, nil)
 			id := fill(b, s, 1, size)[0]
 			app, err := s.App(ctx, me, id)
 			if err != nil {
@@ -233,26 +234,20 @@ func BenchmarkGrowth(b *testing.B) {
 
 // append10000 adds versions of an app, a hundred to an update, each with another title in the first
 // element: what 10,000 patches would, in less time.
-func append10000(b *testing.B, s appsvc.Store, app appsvc.App, saves int) {
+func append10000(b *testing.B, s storage.Store, app appsvc.App, saves int) {
 	at := bytes.Index(app.Body, []byte(`"config":{"title":"`)) + len(`"config":{"title":"`)
-	h := appsvc.Head{Meta: app.Meta, Groups: []string{"urn:vitrine:example.test:site=1"}, Components: []string{"card"}}
-	for saves > 0 {
-		err := s.Update(ctx, func(t appsvc.Tx) error {
-			for range 100 {
-				h.Version = h.Version.Next()
-				h.UpdatedAt += 2000
-				body := bytes.Clone(app.Body)
-				copy(body[at:], fmt.Sprintf("%08x", rand.Uint32()))
-				if err := t.AddVersion(ctx, h, body); err != nil {
-					return err
-				}
+	var lines [][]byte // of an old archive
+	for n := 1; n <= saves; n++ {
+		body := bytes.Clone(app.Body)
+		copy(body[at:], fmt.Sprintf("%08x", rand.Uint32()))
+		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":%q,"version":%d,"owner":%q,"createdAt":%d,"updatedAt":%d,"updatedBy":%[3]q,"body":%[6]s}}`,
+			app.ID, n, app.Owner, app.CreatedAt, app.UpdatedAt+int64(n)*2000, body))
+		if len(lines) == 100 {
+			if err := appsvc.ImportOld(ctx, s, lines); err != nil {
+				b.Fatal(err)
 			}
-			return nil
-		})
-		if err != nil {
-			b.Fatal(err)
+			lines = lines[:0]
 		}
-		saves -= 100
 	}
 }
 

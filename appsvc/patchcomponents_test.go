@@ -14,8 +14,8 @@ import (
 // replaced it by one that takes other configs.
 func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 	ctx := context.Background()
-	store := appsvc.NewRecords(memory.New())
-	other := appsvc.NewWith(store, nil)
+	store := memory.New()
+	other := appsvc.New(store, nil)
 	create := func(kind string) {
 		t.Helper()
 		manifest := fmt.Appendf(nil, `{"name":"text","version":"1","main":"m.js","configSchema":{"type":"object","properties":{"size":{"type":%q}}}}`, kind)
@@ -62,7 +62,7 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 				remove()
 			}
 			create("integer")
-			s := appsvc.NewWith(store, nil)
+			s := appsvc.New(store, nil)
 			for n := range 2 {
 				if _, err := patch(s, fmt.Sprint(100+n)); err != nil {
 					t.Fatal(err)
@@ -72,7 +72,7 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 			for range 2 {
 				_, got := patch(s, c.size)
 				if !c.stored {
-					_, want := patch(appsvc.NewWith(store, nil), c.size)
+					_, want := patch(appsvc.New(store, nil), c.size)
 					if got == nil || want == nil || got.Error() != want.Error() {
 						t.Errorf("error %v, want %v", got, want)
 					}
