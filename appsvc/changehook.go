@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // ChangeType says what a Change does.
@@ -50,12 +53,22 @@ type Change struct {
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component Component
+
+	tx storage.Tx // of the change, until Options.Check returns
+}
+
+// Rows returns a transaction in which a rule of the embedding program keeps rows of its own: it reads what earlier changes have
+// written under the same name, and what it writes is committed with the change, or not at all. Keys are any bytes; together with the name
+// they have up to 1,000. The rows are records of the store below "apps x/<name>/". Use it until Options.Check returns.
+func (c Change) Rows(name string) storage.Tx {
+	return storage.Sub(c.tx, rec.Prefix(appSpace, "x/"+strings.ReplaceAll(rec.Escape(name), "/", "!o")+"/"))
 }
 
 // record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and writes
 // the change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
 // so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled back.
 func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
+	c.tx = tx.tx
 	if err := s.permit(ctx, by, c); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
@@ -236,4 +237,54 @@ func TestWhatChangesNothingIsNotChecked(t *testing.T) {
 	if len(w.seen) > 0 {
 		t.Errorf("%d changes were checked, first %s", len(w.seen), say(t, w.seen[0]))
 	}
+}
+
+// Rows of a rule are committed with the change or not at all, are apart by name, and neither a list nor an audit takes them for records.
+func TestRowsOfARuleGoWithTheChange(t *testing.T) {
+	onStores(t, func(t *testing.T, db storage.Store) {
+		ctx, refuse := context.Background(), false
+		var seen []string
+		s := appsvc.New(db, &appsvc.Options{Check: func(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
+			seen = nil
+			for _, name := range []string{"a", "a/b", "b"} {
+				for e, err := range c.Rows(name).Scan(ctx, storage.Range{}) {
+					if err != nil {
+						return err
+					}
+					seen = append(seen, fmt.Sprint(name, " ", e.Key, "=", string(e.Value)))
+				}
+			}
+			if err := c.Rows("a/b").Put(ctx, storage.Entry{Key: "last " + titleOf(c.New), Value: []byte(c.AppID)}); err != nil {
+				return err
+			}
+			if refuse {
+				return errors.New("refused by the test")
+			}
+			return nil
+		}, NewID: func() string { return "7" }})
+		_, err := s.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			refuse = true
+			if _, err := s.Patch(ctx, editor, "7", []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"refused"}]`)); err == nil {
+				t.Fatal("the change is not refused")
+			}
+			if want := []string{"a/b last x=7"}; !slices.Equal(seen, want) {
+				t.Errorf("the rule sees the rows %q, want %q", seen, want)
+			}
+		}
+		for f, err := range appsvc.Audit(ctx, db, appsvc.Limits{}) {
+			t.Errorf("the audit finds %v, %v", f, err)
+		}
+		if got := stored(t, db, "x/"); len(got) != 1 || !strings.HasPrefix(got[0].Key, "apps x/a!ob/") {
+			t.Errorf("the store has %q", got)
+		}
+	})
+}
+
+func titleOf(b appsvc.Body) string {
+	content, _ := b.Content()
+	return content.Title
 }

@@ -55,6 +55,8 @@ const (
 	answerKind = "answer/"
 	// expires/<time> <caller> <key> is empty. Each answer has one.
 	expiresKind = "expires/"
+
+	// x/<name>/<key> are rows of the embedding program; see Change.Rows.
 )
 
 // The kinds of lists.
