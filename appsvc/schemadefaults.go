@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
@@ -31,27 +32,31 @@ const (
 // WithDefaults returns config completed with the defaults of schema: the values that a component is run with.
 // A stored config holds only what its creator gave, so a new version of a component may bring new defaults. For example:
 //
-//	schema  {"properties":{"size":{"default":10},"font":{"properties":{"bold":{"default":false}}}}}
-//	config  {"font":{}}
-//	result  {"font":{"bold":false},"size":10}
+//	schema  {"properties":{"size":{"default":10},"font":{"type":"object","properties":{"bold":{"default":false}}}}}
+//	config  {}
+//	result  {"size":10,"font":{"bold":false}}
 //
 // Where the config has an object and the schema of that place has properties, each property that the object lacks
 // is added with its default, if it has one. JSON Schema leaves open what a default does; these are the rules here:
 //
 //   - The default of a property is that of its schema, else that of the schema that its $ref names, else the first
 //     one in its allOf. If several schemas of a place have a property of the same name, the same order decides.
+//   - A default that breaks the schema that it stands in is none. SchemaWarnings names it.
+//   - An absent property without a default whose type is "object" alone is made up from the defaults of its properties, if there are any
+//     and the object conforms to the schema. To make absence mean something, give no defaults inside, or allow null.
 //   - A value of the creator is never changed, and null is a value.
-//   - An absent object without a default of its own is not added, even if its properties have defaults.
-//   - Objects and arrays are completed inside, those of the creator and those that are defaults: objects by properties,
-//     arrays by items, prefixItems and additionalItems, also through $ref and allOf. A default is not added inside itself.
+//   - Objects and arrays are completed inside, those of the creator and those that are added: objects by properties,
+//     arrays by items, prefixItems and additionalItems, also through $ref and allOf. A default is not added inside itself, and no
+//     object is made up inside one of the same schema.
 //   - A default in anyOf, oneOf, if or not does not count, since it belongs to one of several alternatives.
 //   - A $ref is followed within the document, by JSON pointer or anchor. The keywords beside it count in every draft.
 //
 // The members of the creator come first, in their order, and then those that were added, in the order of the schema.
 // Numbers and strings keep their text. White space between values is dropped.
 //
-// Neither schema nor config is validated; a keyword of the wrong type is ignored. WithDefaults returns an error if
-// one of them is not strict JSON, if the result would be larger than 16 MiB, or if it takes more than 1,048,576 steps.
+// The config is not validated. In a schema that the service would refuse, a keyword of the wrong type is ignored, all defaults count, and
+// no object is made up. WithDefaults returns an error if one of them is not strict JSON, if the result would be larger than 16 MiB,
+// or if it takes more than 1,048,576 steps.
 func WithDefaults(schema, config []byte) ([]byte, error) {
 	if err := strictjson.Check(schema, strictjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("the schema: %w", err)
@@ -59,12 +64,24 @@ func WithDefaults(schema, config []byte) ([]byte, error) {
 	if err := strictjson.Check(config, strictjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("the config: %w", err)
 	}
-	d := defaulter{root: newNode(compact(schema)), work: maxDefaultWork, bytes: maxDefaultBytes}
+	d := defaulter{compile: schemaguard.Compile, work: maxDefaultWork, bytes: maxDefaultBytes}
+	d.use(compact(schema))
 	merged, ok := d.merged(nil, compact(config))
 	if !ok {
 		return nil, errors.New("the schema: its defaults make the config too large")
 	}
 	return merged, nil
+}
+
+// WithDefaults is App.WithDefaults with the compiled schemas that the service keeps, which is faster.
+func (s *Service) WithDefaults(a App, most int) (App, error) {
+	return a.withDefaults(most, func(schema []byte) (*schemaguard.Schema, error) {
+		compiled, err := s.schemas.get(schema)
+		if err != nil {
+			return nil, err
+		}
+		return compiled.guard, nil
+	})
 }
 
 // WithDefaults returns the app with each config completed, as the function WithDefaults does it, by the configSchema in
@@ -73,7 +90,9 @@ func WithDefaults(schema, config []byte) ([]byte, error) {
 //
 // The JSON of the app, as it is answered over HTTP, may have up to most bytes; 0 means 16 MiB. WithDefaults returns
 // ErrUnprocessable with CodeCost if it would have more, or if completing all configs would take too long.
-func (a App) WithDefaults(most int) (App, error) {
+func (a App) WithDefaults(most int) (App, error) { return a.withDefaults(most, schemaguard.Compile) }
+
+func (a App) withDefaults(most int, compile func([]byte) (*schemaguard.Schema, error)) (App, error) {
 	if most == 0 {
 		most = maxDefaultBytes
 	}
@@ -86,9 +105,9 @@ func (a App) WithDefaults(most int) (App, error) {
 	if err != nil {
 		return App{}, err
 	}
-	d := defaulter{work: maxAppDefaultWork, bytes: most - len(a.Body)}
+	d := defaulter{compile: compile, work: maxAppDefaultWork, bytes: most - len(a.Body)}
 	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:at]...)
-	var last []byte // the manifest that d.root was taken from: neighbours often have the same
+	var last []byte // the manifest that d uses: neighbours often have the same
 	for i, e := range draft.elements {
 		manifest, config, err := e.split()
 		if err != nil {
@@ -99,7 +118,8 @@ func (a App) WithDefaults(most int) (App, error) {
 			if err != nil {
 				return App{}, err
 			}
-			d.root, last = newNode(schema), manifest
+			d.use(schema)
+			last = manifest
 		}
 		out = append(out, "[,"[min(i, 1)])
 		out = append(append(appendHead(out, i), manifest...), configName...)
@@ -135,11 +155,13 @@ type node struct {
 	text     []byte   // compact JSON; out of date if members were added after parsing
 	names    []string // of the members of an object
 	children []*node  // the values of the members of an object, or the items of an array
+	in       *node    // the object or array that it is in
+	index    int      // of it in the children of in
 }
 
 // newNode returns the node of a compact JSON text, which has at least one byte. It does not parse the text, only its first byte.
-func newNode(text []byte) *node {
-	n := &node{text: text}
+func newNode(text []byte, in *node, index int) *node {
+	n := &node{text: text, in: in, index: index}
 	if text[0] == '{' || text[0] == '[' {
 		n.kind = text[0]
 	}
@@ -155,16 +177,14 @@ func (n *node) parse() *node {
 	n.parsed = true
 	if n.kind == '{' {
 		members, _ := rawjson.Members(n.text)
-		n.names, n.children = make([]string, len(members)), make([]*node, len(members))
 		for i, m := range members {
-			n.names[i], n.children[i] = m.Name, newNode(m.Value)
+			n.names, n.children = append(n.names, m.Name), append(n.children, newNode(m.Value, n, i))
 		}
 		return n
 	}
 	items, _ := rawjson.Items(n.text)
-	n.children = make([]*node, len(items))
 	for i, item := range items {
-		n.children[i] = newNode(item)
+		n.children = append(n.children, newNode(item, n, i))
 	}
 	return n
 }
@@ -187,12 +207,27 @@ func (n *node) append(out []byte) []byte {
 	return append(out, n.kind+2) // in ASCII, '}' is '{'+2 and ']' is '['+2
 }
 
-// member returns the value of the member of this name. It returns nil if n is no object or has no such member.
-func (n *node) member(name string) *node {
-	if i := slices.Index(n.parse().names, name); i >= 0 {
-		return n.children[i]
+// pointer returns the JSON pointer of the value from the root that it was parsed in.
+func (n *node) pointer() string {
+	if n.in == nil {
+		return ""
 	}
-	return nil
+	if n.in.kind == '[' {
+		return n.in.pointer() + "/" + strconv.Itoa(n.index)
+	}
+	return n.in.pointer() + "/" + jsonpointer.Escape(n.in.names[n.index])
+}
+
+// member returns the value of the member of this name, or the item at this index. It returns nil if there is none.
+func (n *node) member(name string) *node {
+	i := slices.Index(n.parse().names, name)
+	if n.kind == '[' && jsonpointer.IsIndex(name) {
+		i, _ = strconv.Atoi(name)
+	}
+	if i < 0 || i >= len(n.children) {
+		return nil
+	}
+	return n.children[i]
 }
 
 // list returns the items of the member of this name, if its value is an array.
@@ -203,53 +238,58 @@ func (n *node) list(name string) []*node {
 	return nil
 }
 
-// str returns the value of the member of this name if it is a string, and "" if it is something else or missing: a keyword of the
-// wrong type is ignored.
+// str returns the value of the member of this name if it is a string, and "" if it is something else or missing.
 func (n *node) str(name string) string {
-	m := n.member(name)
-	if m == nil || m.kind != 0 {
-		return ""
+	if m := n.member(name); m != nil && m.text[0] == '"' {
+		s, _ := jsontext.AppendUnquote(nil, m.text)
+		return string(s)
 	}
-	s, err := jsontext.AppendUnquote(nil, m.text)
-	if err != nil {
-		return ""
-	}
-	return string(s)
+	return ""
 }
 
 // defaulter completes configs within a budget of steps and bytes. Schemas can refer to themselves, and one default can
 // contain others, so a small schema may ask for a result of any size. Whoever spends from the budget lets it go below
 // zero, and merged looks at it at the end: functions on the way just stop. A search through a list counts as one step for every
 // 16 of its items.
-//
-// The function WithDefaults makes one for its config. App.WithDefaults makes one for all configs of the app, and sets root anew
-// when an element has another manifest than the one before. One goroutine uses it.
 type defaulter struct {
-	root       *node   // the configSchema of the present config, in which references are resolved
-	work       int     // steps that are left; below zero = too much to do
-	bytes      int     // bytes that may be added; below zero = too large
+	compile func(schema []byte) (*schemaguard.Schema, error)
+
+	root  *node               // the configSchema of the present config, in which references are resolved
+	guard *schemaguard.Schema // root, compiled when it is needed; nil also if it does not compile
+	asked bool                // whether it was needed
+
+	work   int // steps that are left; below zero = too much to do
+	bytes  int // bytes that may be added; below zero = too large
+	budget schemaguard.Budget
+
 	completing []*node // the defaults that are being completed now, from the outermost on; none is added inside itself
+	around     []*node // the schemas of the objects and arrays that are being completed now
+}
+
+// use sets the schema of the configs that come next.
+func (d *defaulter) use(schema []byte) {
+	d.root, d.guard, d.asked = newNode(schema, nil, 0), nil, false
+}
+
+// compiled returns the schema compiled, nil if it does not compile.
+func (d *defaulter) compiled() *schemaguard.Schema {
+	if !d.asked {
+		d.asked = true
+		if guard, err := d.compile(d.root.text); err == nil {
+			d.guard = guard
+		}
+	}
+	return d.guard
 }
 
 // merged appends config, completed, to out. It returns false if there was too much to do; out is not complete then.
 func (d *defaulter) merged(out, config []byte) ([]byte, bool) {
-	value := newNode(config)
+	value := newNode(config, nil, 0)
 	d.complete(value, []*node{d.root})
 	if d.work < 0 || d.bytes < 0 {
 		return out, false
 	}
 	return value.append(out), true
-}
-
-// parse parses a value of the config, if there is work left for what is in it. It returns false otherwise. Counting the
-// items of a value is cheap, but done only for a text that is long enough to have too many.
-func (d *defaulter) parse(value *node) bool {
-	if most := len(value.text) / 2; !value.parsed && most > d.work && rawjson.Widest(value.text) > d.work {
-		d.work = -1
-		return false
-	}
-	d.work -= len(value.parse().children)
-	return d.work >= 0
 }
 
 // together returns the schemas and those that apply wherever they apply, each once, in the order in which defaults are
@@ -280,34 +320,17 @@ func (d *defaulter) together(schemas []*node) []*node {
 // no such schema, or if the reference leads out of the document.
 func (d *defaulter) resolve(ref string) *node {
 	fragment, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return nil
-	}
 	fragment, err := url.PathUnescape(fragment)
-	if err != nil {
+	if !ok || err != nil {
 		return nil
 	}
 	if fragment != "" && fragment[0] != '/' {
 		return d.anchor(d.root, fragment)
 	}
-	// A JSON pointer, whose tokens lead from the root of the schema down.
 	at := d.root
 	for _, token := range strings.Split(fragment, "/")[1:] {
-		d.work--
-		switch at.kind {
-		case '{':
+		if d.work--; at != nil {
 			at = at.member(jsonpointer.Unescape(token))
-		case '[':
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(at.parse().children) {
-				return nil
-			}
-			at = at.children[i]
-		default:
-			return nil
-		}
-		if at == nil {
-			return nil
 		}
 	}
 	return at
@@ -335,51 +358,34 @@ func (d *defaulter) complete(value *node, schemas []*node) {
 	if d.work--; d.work < 0 || d.bytes < 0 || value.kind == 0 {
 		return
 	}
-	if schemas = d.together(schemas); len(schemas) == 0 {
-		return
-	}
+	schemas = d.together(schemas)
+	outside := len(d.around)
+	d.around = append(d.around, schemas...)
 	if value.kind == '{' {
 		d.completeObject(value, schemas)
 	} else {
 		d.completeArray(value, schemas)
 	}
+	d.around = d.around[:outside]
 }
 
-// completeObject completes the members that the object has, and adds the properties that it lacks and that have a default. A
-// default that is added is completed too. schemas are all schemas that apply to the object, as together returns them.
-//
-// A default that contains, by references, a property with the same default would never end. So one that is being completed is not
-// added inside itself.
+// parse parses a value of the config, if there is work left for what is in it. It returns false otherwise. Counting the
+// items of a value is cheap, but done only for a text that is long enough to have too many.
+func (d *defaulter) parse(value *node) bool {
+	if most := len(value.text) / 2; !value.parsed && most > d.work && rawjson.Widest(value.text) > d.work {
+		d.work = -1
+		return false
+	}
+	d.work -= len(value.parse().children)
+	return d.work >= 0
+}
+
+// completeObject completes the members that the object has, and adds the properties that it lacks and that have a default, or can be
+// made up. What is added is completed too. schemas are all schemas that apply to the object, as together returns them.
 func (d *defaulter) completeObject(value *node, schemas []*node) {
-	names, properties := d.properties(schemas)
-	if len(names) == 0 || !d.parse(value) {
-		return
-	}
-	for _, name := range names {
-		d.work -= 1 + len(value.names)/16
-		if member := value.member(name); member != nil {
-			d.complete(member, properties[name])
-			continue
-		}
-		given := d.defaultOf(properties[name])
-		if given == nil || slices.Contains(d.completing, given) {
-			continue
-		}
-		// While the default is completed, it is among those that are not added inside themselves.
-		added := d.clone(given)
-		value.names = append(value.names, name)
-		value.children = append(value.children, added)
-		d.bytes -= len(name) + 4
-		d.completing = append(d.completing, given)
-		d.complete(added, properties[name])
-		d.completing = d.completing[:len(d.completing)-1]
-	}
-}
-
-// properties returns the names of the properties that the schemas define, each once, in the order of the schemas and of the
-// members in them, and the schemas of each property in the same order.
-func (d *defaulter) properties(schemas []*node) (names []string, properties map[string][]*node) {
-	properties = map[string][]*node{}
+	// The properties that the schemas define, each once, in the order of the schemas and of the members in them.
+	var names []string
+	properties := map[string][]*node{}
 	for _, schema := range schemas {
 		of := schema.member("properties")
 		if of == nil || of.kind != '{' {
@@ -393,25 +399,70 @@ func (d *defaulter) properties(schemas []*node) (names []string, properties map[
 			properties[name] = append(properties[name], of.children[i])
 		}
 	}
-	return names, properties
+	if len(names) == 0 || !d.parse(value) {
+		return
+	}
+	for _, name := range names {
+		d.work -= 1 + len(value.names)/16
+		if member := value.member(name); member != nil {
+			d.complete(member, properties[name])
+		} else if added := d.added(properties[name]); added != nil {
+			value.names = append(value.names, name)
+			value.children = append(value.children, added)
+			d.bytes -= len(name) + 4
+		}
+	}
 }
 
-// defaultOf returns the default of a property that has these schemas, nil if it has none.
-func (d *defaulter) defaultOf(schemas []*node) *node {
+// added returns what is added for an absent property that has these schemas, nil if nothing is. A default that contains, by
+// references, a property with the same default would never end, nor would an object in one of the same schema.
+func (d *defaulter) added(schemas []*node) *node {
+	isDefault, isObject, isInside := false, false, false
+	var given *node
 	for _, schema := range d.together(schemas) {
-		if given := schema.member("default"); given != nil {
-			return given
+		if value := schema.member("default"); value != nil {
+			isDefault = true
+			if given == nil && (d.compiled() == nil || d.guard.BadDefaults()[schema.pointer()] == "") {
+				given = value
+			}
+		}
+		isObject = isObject || schema.str("type") == "object"
+		d.work -= len(d.around) / 16
+		isInside = isInside || slices.Contains(d.around, schema)
+	}
+	switch {
+	case given != nil && !slices.Contains(d.completing, given):
+		d.work--
+		d.bytes -= len(given.text) + 2
+		added := newNode(given.text, nil, 0)
+		d.completing = append(d.completing, given)
+		d.complete(added, schemas)
+		d.completing = d.completing[:len(d.completing)-1]
+		return added
+	case !isDefault && isObject && !isInside:
+		made := newNode([]byte("{}"), nil, 0)
+		if d.complete(made, schemas); len(made.names) > 0 && d.conforms(made, schemas) {
+			return made
 		}
 	}
 	return nil
 }
 
-// clone copies a default, since it is completed at each place on its own. The copy shares the text of the default, but is parsed
-// and completed by itself. The bytes of the default are taken from the budget.
-func (d *defaulter) clone(n *node) *node {
-	d.work--
-	d.bytes -= len(n.text) + 2
-	return newNode(n.text)
+// conforms reports whether a value conforms to schemas.
+func (d *defaulter) conforms(value *node, schemas []*node) bool {
+	text := value.append(nil)
+	d.work -= len(text) / 16
+	decoded, err := decodeJSON(text)
+	if err != nil || d.work < 0 || d.compiled() == nil {
+		return false
+	}
+	return !slices.ContainsFunc(schemas, func(schema *node) bool {
+		found, err := d.guard.ValidateAt(&d.budget, schema.pointer(), decoded)
+		if err != nil {
+			d.work = -1
+		}
+		return err != nil || len(found) > 0
+	})
 }
 
 // completeArray completes the items of an array. It adds no items. An item has the schema at its index in prefixItems, or

@@ -39,7 +39,17 @@ func TestWithDefaults(t *testing.T) {
 		{"numbers keep their text", `{"properties":{"a":{"default":9007199254740993},"b":{"default":1.10}}}`, `{"c":1e2}`, `{"c":1e2,"a":9007199254740993,"b":1.10}`},
 		{"strings keep their text", `{"properties":{"a":{"default":"\u00e9\/"}}}`, `{"b":"\u0041"}`, `{"b":"\u0041","a":"\u00e9\/"}`},
 		{"nested in the creator's object", `{"properties":{"a":{"properties":{"b":{"default":1}}}}}`, `{"a":{}}`, `{"a":{"b":1}}`},
-		{"an absent object is not made up", `{"properties":{"a":{"properties":{"b":{"default":1}}}}}`, `{}`, `{}`},
+		{"an absent value of any type is not made up", `{"properties":{"a":{"properties":{"b":{"default":1}}}}}`, `{}`, `{}`},
+		{"an absent object is made up", `{"properties":{"a":{"type":"object","properties":{"b":{"default":1},"c":{}}}}}`, `{}`, `{"a":{"b":1}}`},
+		{"objects in objects too", `{"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"object","properties":{"b":{"type":"object","properties":{"c":{"default":"\u0041"}}}}}}}`, `{}`, `{"a":{"b":{"c":"\u0041"}}}`},
+		{"without defaults inside it is not", `{"properties":{"a":{"type":"object","properties":{"b":{}}}}}`, `{}`, `{}`},
+		{"nor one that would break the schema", `{"properties":{"a":{"type":"object","properties":{"b":{"default":1}},"required":["c"]}}}`, `{}`, `{}`},
+		{"nor one that a schema beside the reference refuses", `{"properties":{"a":{"$ref":"#/$defs/x","maxProperties":0}},"$defs":{"x":{"type":"object","properties":{"b":{"default":1}}}}}`, `{}`, `{}`},
+		{"nor one that may be null", `{"properties":{"a":{"type":["object","null"],"properties":{"b":{"default":1}}}}}`, `{}`, `{}`},
+		{"nor one with a default of its own", `{"properties":{"a":{"type":"object","default":5,"properties":{"b":{"default":1}}}}}`, `{}`, `{}`},
+		{"nor one inside one of the same schema", `{"type":"object","properties":{"n":{"default":1},"next":{"$ref":"#"}}}`, `{"next":{}}`, `{"next":{"n":1},"n":1}`},
+		{"a default that breaks its schema is none", `{"properties":{"a":{"type":"string","default":1},"b":{"allOf":[{"default":"x","type":"number"},{"default":2}]}}}`, `{}`, `{"b":2}`},
+		{"in a schema that is refused, defaults count and nothing is made up", `{"type":"no","properties":{"a":{"type":"string","default":1},"b":{"type":"object","properties":{"c":{"default":2}}}}}`, `{}`, `{"a":1}`},
 		{"a default object is completed", `{"properties":{"a":{"default":{"c":1},"properties":{"b":{"default":2},"c":{"default":3}}}}}`, `{}`, `{"a":{"c":1,"b":2}}`},
 		{"through a reference", `{"$ref":"#/$defs/x","$defs":{"x":{"properties":{"a":{"default":1}}}}}`, `{}`, `{"a":1}`},
 		{"the default of a reference's target", `{"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"default":1}}}`, `{}`, `{"a":1}`},
@@ -80,6 +90,8 @@ func TestWithDefaultsRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, schema, config string }{
 		{"a schema that is not JSON", `{`, `{}`},
 		{"a config that is not JSON", `{}`, `{"a":1,"a":2}`},
+		{"objects to make up that take long to validate", `{"items":{"properties":{"a":{"type":"object","properties":{"b":{"default":"` + strings.Repeat("x", 1000) + `"}},` +
+			`"additionalProperties":false,"patternProperties":{"b":{"pattern":"(x{0,100}){0,9}$"}}}}}}`, manyItems},
 		{"a large default in many items", `{"items":{"properties":{"a":{"default":"` + strings.Repeat("x", 5000) + `"}}}}`, manyItems},
 		{"defaults that multiply", mutual, `{}`},
 	} {

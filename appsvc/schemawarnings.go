@@ -18,14 +18,11 @@ type SchemaWarning struct {
 //   - keywords that the schema's draft ignores, such as const under draft-04, or all neighbours of a $ref before 2019-09;
 //   - keywords without another one that they need, such as then without if;
 //   - names that look like misspelt keywords;
-//   - formats that JSON Schema does not define, except those that the parameter formats names: the program has defined these.
+//   - formats that JSON Schema does not define, except those that the parameter formats names: the program has defined these;
+//   - defaults that break the schema that they stand in, so that WithDefaults does not add them.
 //
-// The warnings come in the order of their pointers, at most 100. There is no warning of an annotation, such as title, nor of a
-// name that is like no keyword.
-//
-// SchemaWarnings does not compile the schema. So it returns an error only if the schema is too large, too deep or not strict
-// JSON, or if it has a mistake that shows without compiling it, such as an unknown $schema or a malformed pattern. CreateComponent
-// refuses such a schema, and others too.
+// The warnings come in the order of their pointers, at most 100. There is no warning of another annotation, such as title, nor of
+// a name that is like no keyword. SchemaWarnings returns an error for a schema that CreateComponent refuses.
 func SchemaWarnings(schema []byte, formats ...string) ([]SchemaWarning, error) {
 	warnings, err := schemaguard.Warnings(schema, func(format string) bool { return slices.Contains(formats, format) })
 	if err != nil {

@@ -42,10 +42,13 @@ func TestSchemaWarnings(t *testing.T) {
 		{"beside $ref since 2019-09", `{"$ref":"#/$defs/a","maxLength":1,"$defs":{"a":{}}}`, nil},
 		{"a property named $ref", d7 + `"properties":{"$ref":{"type":"string"}}}`, nil},
 		{"annotations of later drafts", d4 + `"$comment":"","readOnly":true,"examples":[],"deprecated":true,"$defs":{},"$id":"https://example.test/a"}`, nil},
+		{"a default that breaks its schema", `{"properties":{"a":{"type":"string","default":1},"b":{"default":{"c":1},"properties":{"c":{"maximum":0}}},"d":{"type":"string","default":""}}}`, []string{
+			`/properties/a/default the default breaks its own schema and fills nothing: want string, have number`,
+			`/properties/b/default the default breaks its own schema and fills nothing: /c: want at most 0`}},
 		{"a known format", `{"properties":{"a":{"format":"date-time"},"b":{"format":"idn-email"}}}`, nil},
 		{"an unknown format", `{"properties":{"a":{"format":"datetime"}}}`, []string{`/properties/a/format the format "datetime" is not known and has no effect`}},
 		{"a format of one's own", `{"format":"sku"}`, nil},
-		{"a default that looks like a schema", d4 + `"default":{"const":1,"format":"?"},"enum":[{"requird":1}]}`, nil},
+		{"a default that looks like a schema", d4 + `"default":{"const":1,"format":"?"},"enum":[{"const":1,"format":"?"},{"requird":1}]}`, nil},
 		{"a dependency", d4 + `"dependencies":{"a":["b"],"c":{"const":1}}}`, []string{`/dependencies/c/const draft-04 ignores "const"; it came with draft-06`}},
 		{"a place that only a reference makes a schema", d4 + `"parts":{"a":{"const":1}},"allOf":[{"$ref":"#/parts/a"}]}`, []string{`/parts/a/const draft-04 ignores "const"; it came with draft-06`}},
 	} {

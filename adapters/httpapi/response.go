@@ -94,28 +94,22 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 const (
 	defaultsFactor  = 64
 	mostForDefaults = 96 << 20 // bytes
-	// mostDefaultsByTag is how many bytes a response with defaults may have for a delivery token, which anybody may have.
-	mostDefaultsByTag = 1 << 20
 )
 
 // version answers a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
 // already. cache is the Cache-Control of the response. With defaults, the configs are completed with the defaults of
-// their schemas, which may make the response as large as 16 MiB, and 1 MiB for a delivery token, which anybody may have.
+// their schemas, which may make the response as large as 16 MiB.
 func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
 	header := c.header()
 	header["Etag"] = []string{etagOf(app, c.by.TagsOnly, defaults)}
 	header["Vary"] = varyCaller
 	c.cacheAs(cache)
 	if defaults {
-		mostBytes := 0 // that of the service
-		if c.by.TagsOnly {
-			mostBytes = mostDefaultsByTag
-		}
 		if !c.reserve(min(defaultsFactor*len(app.Body), mostForDefaults)) {
 			return memlimit.ErrExceeded
 		}
 		var err error
-		if app, err = app.WithDefaults(mostBytes); err != nil {
+		if app, err = c.h.Apps.WithDefaults(app, 0); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,8 @@ package schemaguard
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,10 +64,11 @@ const (
 
 // Schema is a compiled schema. It is safe for concurrent use, and validates one config after the other.
 type Schema struct {
-	mu       sync.Mutex // held while a config is validated
-	meter    *meter     // of the config that is being validated
-	compiled *jsonschema.Schema
+	mu       sync.Mutex                    // held while a config is validated
+	meter    *meter                        // of the config that is being validated
 	places   map[string]*jsonschema.Schema // by JSON pointer
+	defaults map[string]any                // by the JSON pointer of the subschema that has it
+	bad      func() map[string]string
 	weight   int
 }
 
@@ -73,7 +76,12 @@ type Schema struct {
 func Compile(schema []byte) (*Schema, error) { return Formats{}.Compile(schema) }
 
 // Compile is Compile with formats that refuse configs.
-func (f Formats) Compile(schema []byte) (s *Schema, err error) {
+func (f Formats) Compile(schema []byte) (*Schema, error) {
+	return f.compile(schema, func(map[string]any, string, draft) {})
+}
+
+// compile is Compile, and calls each with every subschema that is an object.
+func (f Formats) compile(schema []byte, each func(object map[string]any, pointer string, d draft)) (s *Schema, err error) {
 	// No schema may end the process, whatever the compiler makes of it.
 	defer func() {
 		if r := recover(); r != nil {
@@ -85,7 +93,7 @@ func (f Formats) Compile(schema []byte) (s *Schema, err error) {
 		return nil, err
 	}
 	m := &meter{}
-	found, err := survey(doc, m, func(map[string]any, string, draft) {})
+	found, err := survey(doc, m, each)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +104,30 @@ func (f Formats) Compile(schema []byte) (s *Schema, err error) {
 	if err := m.install(places, f); err != nil {
 		return nil, err
 	}
-	return &Schema{meter: m, compiled: places[""], places: places, weight: 60*len(schema) + 200*found.patterns.program}, nil
+	s = &Schema{meter: m, places: places, defaults: found.defaults, weight: 60*len(schema) + 200*found.patterns.program}
+	s.bad = sync.OnceValue(s.badDefaults)
+	return s, nil
 }
 
 // Weight is about how many bytes of memory the schema takes.
 func (s *Schema) Weight() int { return s.weight }
+
+// BadDefaults returns what is wrong with the defaults that break the subschema that they stand in, by its JSON pointer.
+func (s *Schema) BadDefaults() map[string]string { return s.bad() }
+
+func (s *Schema) badDefaults() map[string]string {
+	bad := map[string]string{}
+	var budget Budget
+	for _, pointer := range slices.Sorted(maps.Keys(s.defaults)) {
+		found, err := s.ValidateAt(&budget, pointer, s.defaults[pointer])
+		if err != nil {
+			bad[pointer] = err.Error()
+		} else if len(found) > 0 {
+			bad[pointer] = found[0].String()
+		}
+	}
+	return bad
+}
 
 // Budget is what the validations of one request have taken. The zero value is a full budget.
 type Budget struct {

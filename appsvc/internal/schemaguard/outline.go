@@ -57,6 +57,7 @@ type outline struct {
 	met      map[string]bool   // the same
 	refs     map[string]string // text of each reference, and the pointer of one that has it
 	patterns patterns
+	defaults map[string]any                                       // by the pointer of the subschema
 	each     func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
 
 	ids, foreign, pointers, compared int // see the limits
@@ -70,7 +71,7 @@ type scope struct {
 
 // survey returns the outline of a schema. Its error is an *Error, for a schema that must not reach the compiler.
 func survey(doc any, m *meter, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
-	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{},
+	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{}, defaults: map[string]any{},
 		patterns: patterns{meter: m, known: map[string]*pattern{}}}
 	if err := checkNumbers(doc); err != nil {
 		return nil, err
@@ -151,6 +152,9 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 		in = scope{pointer, id}
 	}
 	o.each(object, pointer, o.draft)
+	if given, ok := object["default"]; ok {
+		o.defaults[pointer] = given
+	}
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
 		at := pointer + "/" + jsonpointer.Escape(keyword)
 		if o.pointers += len(at); o.pointers > maxPointers {

@@ -24,17 +24,17 @@ const (
 	maxNames    = 1_000
 )
 
-// Warnings returns the keywords of a schema that its draft ignores, the names that look like
-// misspelt keywords, and the formats that neither JSON Schema nor own knows, by pointer, at most maxWarnings. Annotations
-// are never warned of: nothing depends on them. It returns an *Error if read or survey refuses the schema, as Compile does.
+// Warnings returns the keywords of a schema that its draft ignores, the names that look like misspelt keywords, the formats that
+// neither JSON Schema nor own knows, and the defaults that break their own schemas, by pointer, at most maxWarnings. Other
+// annotations are never warned of: nothing depends on them. It returns the *Error with which Compile refuses the schema.
 func Warnings(schema []byte, own func(format string) bool) ([]Warning, error) {
-	doc, err := read(schema)
+	w := warner{knows: own, list: []Warning{}, meant: map[string]string{}}
+	compiled, err := Formats{}.compile(schema, w.schema)
 	if err != nil {
 		return nil, err
 	}
-	w := warner{knows: own, list: []Warning{}, meant: map[string]string{}}
-	if _, err := survey(doc, &meter{}, w.schema); err != nil {
-		return nil, err
+	for pointer, reason := range compiled.BadDefaults() {
+		w.list = append(w.list, Warning{pointer + "/default", "the default breaks its own schema and fills nothing: " + reason})
 	}
 	slices.SortFunc(w.list, func(a, b Warning) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
