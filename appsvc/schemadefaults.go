@@ -73,26 +73,29 @@ func WithDefaults(schema, config []byte) ([]byte, error) {
 	return merged, nil
 }
 
-// WithDefaults is App.WithDefaults with the compiled schemas that the service keeps, which is faster.
-func (s *Service) WithDefaults(a App, most int) (App, error) {
-	return a.withDefaults(most, func(schema []byte) (*schemaguard.Schema, error) {
-		compiled, err := s.schemas.get(schema)
-		if err != nil {
-			return nil, err
-		}
-		return compiled.guard, nil
-	})
-}
-
 // WithDefaults returns the app with each config completed, as the function WithDefaults does it, by the configSchema in
 // the manifest that the element has copied. The result is for display: it is not stored, and a patch is made for the
 // app without defaults.
 //
 // The JSON of the app, as it is answered over HTTP, may have up to most bytes; 0 means 16 MiB. WithDefaults returns
 // ErrUnprocessable with CodeCost if it would have more, or if completing all configs would take too long.
-func (a App) WithDefaults(most int) (App, error) { return a.withDefaults(most, schemaguard.Compile) }
+func (a App) WithDefaults(most int) (App, error) { return new(Defaults).Complete(a, most) }
 
-func (a App) withDefaults(most int, compile func([]byte) (*schemaguard.Schema, error)) (App, error) {
+// Defaults completes apps as App.WithDefaults does, and keeps the compiled schemas for the next app. The zero value is ready. It is
+// safe for concurrent use.
+type Defaults struct{ cache schemaCache }
+
+// compile returns a compiled schema from the cache.
+func (d *Defaults) compile(schema []byte) (*schemaguard.Schema, error) {
+	compiled, err := d.cache.get(schema, newSchemas(nil).compile)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.guard, nil
+}
+
+// Complete is App.WithDefaults.
+func (d *Defaults) Complete(a App, most int) (App, error) {
 	if most == 0 {
 		most = maxDefaultBytes
 	}
@@ -105,9 +108,9 @@ func (a App) withDefaults(most int, compile func([]byte) (*schemaguard.Schema, e
 	if err != nil {
 		return App{}, err
 	}
-	d := defaulter{compile: compile, work: maxAppDefaultWork, bytes: most - len(a.Body)}
+	with := defaulter{compile: d.compile, work: maxAppDefaultWork, bytes: most - len(a.Body)}
 	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:at]...)
-	var last []byte // the manifest that d uses: neighbours often have the same
+	var last []byte // the manifest of the schema in use: neighbours often have the same
 	for i, e := range draft.elements {
 		manifest, config, err := e.split()
 		if err != nil {
@@ -118,13 +121,13 @@ func (a App) withDefaults(most int, compile func([]byte) (*schemaguard.Schema, e
 			if err != nil {
 				return App{}, err
 			}
-			d.use(schema)
+			with.use(schema)
 			last = manifest
 		}
 		out = append(out, "[,"[min(i, 1)])
 		out = append(append(appendHead(out, i), manifest...), configName...)
 		ok := false
-		if out, ok = d.merged(out, config); !ok {
+		if out, ok = with.merged(out, config); !ok {
 			return App{}, tooMuchDefault(most)
 		}
 		out = append(out, '}')

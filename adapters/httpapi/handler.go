@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -38,7 +39,8 @@ type handler struct {
 	large, uploads, exports, streams *slots
 	spool                            *reviews.Spool // room for the temporary files of uploads
 
-	calls sync.Pool // of *call
+	calls    sync.Pool // of *call
+	defaults appsvc.Defaults
 }
 
 // ServeHTTP answers one request: OPTIONS at once, any other by serve. An error of serve becomes the response. Event

@@ -109,7 +109,7 @@ func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
 			return memlimit.ErrExceeded
 		}
 		var err error
-		if app, err = c.h.Apps.WithDefaults(app, 0); err != nil {
+		if app, err = c.h.defaults.Complete(app, 0); err != nil {
 			return err
 		}
 	}

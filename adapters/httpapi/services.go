@@ -48,7 +48,6 @@ type Apps interface {
 	TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]appsvc.Tag, error)
 	Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error)
 	Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch
-	WithDefaults(app appsvc.App, most int) (appsvc.App, error)
 }
 
 // Assets is what the handler needs of the asset manager; *assets.Service implements it. What is said of Apps holds here
