@@ -103,12 +103,22 @@ func (a *audit) get(keys ...string) [][]byte {
 
 func (a *audit) run() error {
 	a.manifests, a.lists, a.index = map[[sha256.Size]byte]bool{}, map[int64]string{}, map[string]int{}
-	for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkApps, a.checkIndex, a.checkAnswers} {
+	for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkApps, a.checkIndex, a.checkAnswers, a.checkKinds} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkKinds looks for records of other kinds.
+func (a *audit) checkKinds() error {
+	faults, err := rec.Unknown(a.ctx, a.r, appSpace, headKind, bodyKind, largeKind, historyKind, restoredKind, listKind, counterKind, createdKind, updatedKind,
+		usedKind, tagKind, moveKind, movedKind, componentKind, manifestKind, idKind, answerKind, expiresKind)
+	for _, f := range faults {
+		a.fault(f.Key, "%s", f.Wrong)
+	}
+	return err
 }
 
 // checkNumbers looks at the counter and at the numbers of lists: with the number of another list, a caller would see its apps.

@@ -127,6 +127,7 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 		"among the users and uses nothing": {"used/a2 " + second, "", "", "2 entries, and 1"},
 		"an answer that does not expire":   {"expires/", "", "-", "no time when it expires"},
 		"an answer of another":             {"answer/", `"Key":"key`, `"Key":"kex`, "it has another name"},
+		"a record of no kind":              {"tags/x", "", "", "no kind of records"},
 		"a time without an answer":         {"expires/m1700000009999 a b", "", "", "more times than answers"},
 	} {
 		ctx, db := context.Background(), auditedStore(t)

@@ -105,6 +105,11 @@ func (a *audit) fault(key string, err error) {
 }
 
 func (a *audit) run() error {
+	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, originKind, folderKind, "index/", "new/", "t/", "b/")
+	if err != nil {
+		return err
+	}
+	a.faults = append(a.faults, unknown...)
 	a.fault(a.key(stateKind), a.checkState())
 	a.ids = map[string]bool{}
 	for e, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, folderKind))) {

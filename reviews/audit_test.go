@@ -107,6 +107,7 @@ func TestTheAuditFindsWhatNoImportStores(t *testing.T) {
 		"a large text of nothing":               {"large/review/a1", rename("large/review/a1 0"), "whole without it"},
 		"a review that ends early":              {"review/a1 0", func(e entry) entry { return entry{Key: e.Key, Value: e.Value[:3]} }, "damaged"},
 		"a collection that ends early":          {"collection/shop YQ0=", func(e entry) entry { return entry{Key: e.Key, Value: e.Value[:5]} }, "damaged"},
+		"a record of no kind":                   {"order/", put("orders/a9", ""), "no kind of records"},
 		"a list that is not a list":             {"order/", put("order/a9", ""), "is no list"},
 	} {
 		ctx, db := context.Background(), auditedStore(t)

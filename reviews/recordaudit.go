@@ -112,6 +112,11 @@ func (a *recordAudit) run() (err error) {
 			a.fault(record.Prefix(a.keys.space, kind, record.Number(number)), "there is no collection with the number %d", number)
 		}
 	}
+	unknown, err := record.Unknown(a.ctx, a.r, a.keys.space, "collection/", "order/", "with/", "review/", "time/", "nth/", "large/")
+	a.faults = append(a.faults, unknown...)
+	if err != nil {
+		return err
+	}
 	return a.checkLarge()
 }
 

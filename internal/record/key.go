@@ -9,12 +9,15 @@
 package record
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 const (
@@ -156,4 +159,30 @@ func ParseNumber(s string) (int64, error) {
 	}
 	b[0] = '-'
 	return strconv.ParseInt(string(b), 10, 64)
+}
+
+// Unknown returns a fault for each kind of records in a space that is none of these, which end with a slash, none of a feed, and not
+// that of an embedder's own records.
+func Unknown(ctx context.Context, r storage.Reader, space string, kinds ...string) (faults []storage.Fault, err error) {
+	in := storage.Prefix(space + " ")
+	in.Limit = 1
+	for {
+		key := ""
+		for e, err := range r.Scan(ctx, in) {
+			if err != nil {
+				return nil, err
+			}
+			key = e.Key
+		}
+		if key == "" {
+			return faults, nil
+		}
+		kind, _, _ := strings.Cut(key[len(space)+1:], "/")
+		if !slices.Contains(append(kinds, "feed/", "log/", "name/", "named/", "x/"), kind+"/") {
+			faults = append(faults, storage.Fault{Key: key, Wrong: fmt.Sprintf("there is no kind of records %q", kind+"/")})
+		}
+		if in.From = key + "\x00"; strings.HasPrefix(key, space+" "+kind+"/") {
+			in.From = storage.Prefix(space + " " + kind + "/").To
+		}
+	}
 }
