@@ -103,7 +103,7 @@ func makeDir(o *Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if uid, gid, other := owner(); other {
+	if uid, gid, other := Owner(); other {
 		err = os.Chown(dir, uid, gid)
 	}
 	return &Cluster{Dir: dir, Data: filepath.Join(dir, "data"), options: *o}, err
@@ -163,7 +163,7 @@ rm -rf "$3"
 func (c *Cluster) keep() (err error) {
 	c.keeper = exec.Command("sh", "-c", keeper, "sh", programs(), c.Data, c.Dir)
 	c.keeper.Dir = c.Dir
-	unprivileged(c.keeper)
+	Unprivileged(c.keeper)
 	if c.orders, err = c.keeper.StdinPipe(); err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (c *Cluster) Command(program string, args ...string) *exec.Cmd {
 	command := exec.Command(filepath.Join(programs(), program), args...)
 	command.Dir = c.Dir
 	command.Env = append(os.Environ(), "HOME="+c.Dir)
-	unprivileged(command)
+	Unprivileged(command)
 	return command
 }
 

@@ -62,11 +62,11 @@ func Need(t testing.TB) {
 	default:
 		return
 	}
-	missing(t, why)
+	Missing(t, why)
 }
 
-// missing skips a test that needs something that is not there, or fails it if VITRINE_CI is set.
-func missing(t testing.TB, why string) {
+// Missing skips a test that needs something that is not there, or fails it if VITRINE_CI is set.
+func Missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("VITRINE_CI") != "" {
 		t.Fatal(why)

@@ -4,6 +4,6 @@ package cluster
 
 import "os/exec"
 
-func unprivileged(*exec.Cmd) {}
+func Unprivileged(*exec.Cmd) {}
 
-func owner() (uid, gid int, other bool) { return 0, 0, false }
+func Owner() (uid, gid int, other bool) { return 0, 0, false }

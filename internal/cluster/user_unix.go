@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// unprivileged makes a command run as another user than root, in a process group of its own, so that a Ctrl-C for the
+// Unprivileged makes a command run as another user than root, in a process group of its own, so that a Ctrl-C for the
 // tests does not reach the shell that must clean up.
-func unprivileged(command *exec.Cmd) {
+func Unprivileged(command *exec.Cmd) {
 	attr := &syscall.SysProcAttr{Setpgid: true}
-	if uid, gid, other := owner(); other {
+	if uid, gid, other := Owner(); other {
 		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: false}
 	}
 	command.SysProcAttr = attr
 }
 
-// owner returns the user whom a cluster belongs to. other is false if that is the user who runs the tests.
-func owner() (uid, gid int, other bool) {
+// Owner returns the user whom a cluster belongs to. other is false if that is the user who runs the tests.
+func Owner() (uid, gid int, other bool) {
 	if os.Getuid() != 0 {
 		return 0, 0, false
 	}

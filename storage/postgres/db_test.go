@@ -46,7 +46,7 @@ func TestStore(t *testing.T) {
 
 func TestStoreBehindAPooler(t *testing.T) {
 	c := cluster.Shared(t)
-	dir := c.Pooler(t)
+	dir := startPooler(t, c)
 	behind := func(address string) string {
 		return strings.Replace(address, c.URL("postgres"), c.URLBy(dir, "postgres"), 1)
 	}

@@ -173,7 +173,7 @@ func TestACommitThatStopsWaitingForItsStandbyIsErrUnknown(t *testing.T) {
 // Behind PgBouncer, no setting of a transaction stays on its connection, which another client gets next.
 func TestAPoolerKeepsNoSettings(t *testing.T) {
 	c := cluster.Shared(t)
-	address := strings.Replace(cluster.Schema(t), c.URL("postgres"), c.URLBy(c.Pooler(t), "postgres"), 1)
+	address := strings.Replace(cluster.Schema(t), c.URL("postgres"), c.URLBy(startPooler(t, c), "postgres"), 1)
 	db := openAt(t, address, &Options{Busy: time.Minute})
 	if err := put(db, "a 1", "x"); err != nil || !db.s.pooled || value(t, db, "a 1") != "x" {
 		t.Errorf("%v; the pooler was noticed: %t", err, db.s.pooled)

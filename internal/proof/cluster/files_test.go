@@ -10,13 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 // newPlace is a machine on which nothing runs, for its files.
 func newPlace(t *testing.T) *machine {
-	return &machine{Keeper: &cluster.Keeper{Dir: t.TempDir()}, t: t, net: "127.0.0.", offset: 10000}
+	return &machine{keeper: &keeper{Dir: t.TempDir()}, t: t, net: "127.0.0.", offset: 10000}
 }
 
 func (m *machine) writeFile(name, text string) (path string) {

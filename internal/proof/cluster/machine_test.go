@@ -39,7 +39,7 @@ const patience = 3 * time.Minute
 
 // machine is one machine on which all nodes run, and HAProxy and PgBouncer.
 type machine struct {
-	*cluster.Keeper
+	*keeper
 	t       *testing.T
 	net     string // the first three numbers of all addresses, and a dot
 	offset  int    // between the ports of the files and those used here
@@ -77,7 +77,7 @@ func find(program string) string {
 func newMachine(t *testing.T, changes ...string) *machine {
 	t.Helper()
 	need(t, "etcd", "patroni", "patronictl", "haproxy", "pgbouncer")
-	m := &machine{Keeper: cluster.NewKeeper(t), t: t, changes: changes, http: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}}
+	m := &machine{keeper: newKeeper(t), t: t, changes: changes, http: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}}
 	// Addresses that nobody else uses, and ports that no outgoing connection takes meanwhile.
 	for free := false; !free; {
 		m.net = fmt.Sprintf("127.%d.%d.", 1+rand.IntN(250), 1+rand.IntN(250))

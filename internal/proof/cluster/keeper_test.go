@@ -1,4 +1,6 @@
-package cluster
+//go:build proof && linux
+
+package cluster_test
 
 import (
 	"fmt"
@@ -12,12 +14,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
-// Keeper runs programs for a test, as another user than root. A process belongs to a program if it works in the
+// keeper runs programs for a test, as another user than root. A process belongs to a program if it works in the
 // program's directory, so processes that a program starts in the background belong to it as well. All of them end with
 // the test process, whatever ends that.
-type Keeper struct {
+type keeper struct {
 	Dir string // holds a directory for each program, which has its output in the file log
 
 	shell  *exec.Cmd
@@ -44,12 +48,30 @@ done
 rm -rf "$1"
 `
 
-// NewKeeper makes the directory, in memory if there is room, and starts the shell.
-func NewKeeper(t testing.TB) *Keeper {
+// newKeeper makes the directory, in memory if there is room, and starts the shell.
+func newKeeper(t testing.TB) *keeper {
 	t.Helper()
-	k, err := newKeeper()
+	const name, enough = "vitrine-ha-", 4 << 30
+	parent := ""
+	var room syscall.Statfs_t
+	if syscall.Statfs("/dev/shm", &room) == nil && room.Bavail*uint64(room.Bsize) > enough {
+		parent = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(parent, name)
 	if err != nil {
-		t.Fatalf("cluster: %v", err)
+		t.Fatal(err)
+	}
+	k := &keeper{Dir: dir, shell: exec.Command("sh", "-c", keeping, "sh", dir)}
+	if err := k.own(dir); err != nil {
+		t.Fatal(err)
+	}
+	k.shell.Dir = "/"
+	cluster.Unprivileged(k.shell)
+	if k.orders, err = k.shell.StdinPipe(); err == nil {
+		err = k.shell.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		k.orders.Close()
@@ -59,40 +81,16 @@ func NewKeeper(t testing.TB) *Keeper {
 	return k
 }
 
-// newKeeper is NewKeeper without a test.
-func newKeeper() (*Keeper, error) {
-	const name, enough = "vitrine-ha-", 4 << 30
-	parent := ""
-	var room syscall.Statfs_t
-	if syscall.Statfs("/dev/shm", &room) == nil && room.Bavail*uint64(room.Bsize) > enough {
-		parent = "/dev/shm"
-	}
-	dir, err := os.MkdirTemp(parent, name)
-	if err != nil {
-		return nil, err
-	}
-	k := &Keeper{Dir: dir, shell: exec.Command("sh", "-c", keeping, "sh", dir)}
-	if err := k.own(dir); err != nil {
-		return nil, err
-	}
-	k.shell.Dir = "/"
-	unprivileged(k.shell)
-	if k.orders, err = k.shell.StdinPipe(); err != nil {
-		return nil, err
-	}
-	return k, k.shell.Start()
-}
-
 // own makes the user whom the programs run as the owner of a file.
-func (k *Keeper) own(path string) error {
-	if uid, gid, other := owner(); other {
+func (k *keeper) own(path string) error {
+	if uid, gid, other := cluster.Owner(); other {
 		return os.Chown(path, uid, gid)
 	}
 	return nil
 }
 
 // Write writes a file below Dir, and makes the directories that it is in. It returns the path of the file.
-func (k *Keeper) Write(name, text string, mode fs.FileMode) (path string, err error) {
+func (k *keeper) Write(name, text string, mode fs.FileMode) (path string, err error) {
 	path = filepath.Join(k.Dir, name)
 	if err := k.Mkdir(filepath.Dir(name)); err != nil {
 		return "", err
@@ -104,7 +102,7 @@ func (k *Keeper) Write(name, text string, mode fs.FileMode) (path string, err er
 }
 
 // Mkdir makes a directory below Dir, and the directories that it is in. Those that exist stay.
-func (k *Keeper) Mkdir(name string) error {
+func (k *keeper) Mkdir(name string) error {
 	at := k.Dir
 	for part := range strings.SplitSeq(filepath.Clean(name), "/") {
 		at = filepath.Join(at, part)
@@ -119,7 +117,7 @@ func (k *Keeper) Mkdir(name string) error {
 }
 
 // Start runs a program in its directory, in the background. Its environment is env and a PATH.
-func (k *Keeper) Start(name string, env []string, program string, args ...string) error {
+func (k *keeper) Start(name string, env []string, program string, args ...string) error {
 	var script strings.Builder
 	fmt.Fprintf(&script, "cd %s\nexec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=$PWD", quoted(filepath.Join(k.Dir, name)))
 	for _, word := range append(append(env, program), args...) {
@@ -138,13 +136,13 @@ func (k *Keeper) Start(name string, env []string, program string, args ...string
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // Log returns what a program has written.
-func (k *Keeper) Log(name string) string {
+func (k *keeper) Log(name string) string {
 	text, _ := os.ReadFile(filepath.Join(k.Dir, name, "log"))
 	return string(text)
 }
 
 // Processes returns the ids of all processes of a program.
-func (k *Keeper) Processes(name string) (pids []int) {
+func (k *keeper) Processes(name string) (pids []int) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
 		at, err := os.Readlink(link)
@@ -157,7 +155,7 @@ func (k *Keeper) Processes(name string) (pids []int) {
 }
 
 // Kill kills all processes of a program, and returns when they have ended.
-func (k *Keeper) Kill(name string) {
+func (k *keeper) Kill(name string) {
 	for len(k.Processes(name)) > 0 {
 		k.Signal(name, syscall.SIGKILL)
 		time.Sleep(time.Millisecond)
@@ -165,7 +163,7 @@ func (k *Keeper) Kill(name string) {
 }
 
 // Signal sends a signal to all processes of a program, also to those that start meanwhile.
-func (k *Keeper) Signal(name string, signal syscall.Signal) {
+func (k *keeper) Signal(name string, signal syscall.Signal) {
 	for told := map[int]bool{}; ; {
 		before := len(told)
 		for _, pid := range k.Processes(name) {
@@ -181,10 +179,10 @@ func (k *Keeper) Signal(name string, signal syscall.Signal) {
 }
 
 // Command returns a command that runs as the programs do, in the directory of one of them.
-func (k *Keeper) Command(name string, env []string, program string, args ...string) *exec.Cmd {
+func (k *keeper) Command(name string, env []string, program string, args ...string) *exec.Cmd {
 	command := exec.Command(program, args...)
 	command.Dir = filepath.Join(k.Dir, name)
 	command.Env = append([]string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + command.Dir, "LC_ALL=C.UTF-8"}, env...)
-	unprivileged(command)
+	cluster.Unprivileged(command)
 	return command
 }

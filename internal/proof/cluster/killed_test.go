@@ -1,3 +1,5 @@
+//go:build proof && linux
+
 package cluster_test
 
 import (
@@ -6,14 +8,15 @@ import (
 	"os/exec"
 	"testing"
 	"time"
-
-	"github.com/vitrine-go/vitrine/internal/cluster"
 )
+
+// child is set in the process that TestNothingIsLeftOfAKilledKeeper kills.
+const child = "VITRINE_KEEPER_CHILD"
 
 // What a keeper runs ends with a test that is killed, also what has left its parent, and its directory goes.
 func TestNothingIsLeftOfAKilledKeeper(t *testing.T) {
-	if os.Getenv(child) == "keeper" {
-		k := cluster.NewKeeper(t)
+	if os.Getenv(child) != "" {
+		k := newKeeper(t)
 		if err := k.Start("one", nil, "sh", "-c", "setsid sleep 1000 & sleep 1000 & wait"); err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +27,7 @@ func TestNothingIsLeftOfAKilledKeeper(t *testing.T) {
 		select {}
 	}
 	process := exec.Command(os.Args[0], "-test.run=^TestNothingIsLeftOfAKilledKeeper$")
-	process.Env = append(os.Environ(), child+"=keeper")
+	process.Env = append(os.Environ(), child+"=1")
 	out, err := process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +37,7 @@ func TestNothingIsLeftOfAKilledKeeper(t *testing.T) {
 	}
 	lines := bufio.NewScanner(out)
 	lines.Scan()
-	k := cluster.Keeper{Dir: lines.Text()}
+	k := keeper{Dir: lines.Text()}
 	if n := len(k.Processes("one")); n < 3 {
 		t.Errorf("%q has %d processes, want 3", k.Dir, n)
 	}
