@@ -9,6 +9,13 @@ func SmallTreeCache(t *testing.T) {
 	maxCached /= 100
 }
 
+// FacetsByIndex has facets count by the index, however few assets there are, for a test.
+func FacetsByIndex(t *testing.T) {
+	before := fewAssets
+	t.Cleanup(func() { fewAssets = before })
+	fewAssets = -1
+}
+
 // For tests of the records.
 var (
 	RebuildIndex = rebuildIndex

@@ -89,10 +89,8 @@ type facetField struct {
 	short string // the prefix of the terms that have the value itself, behind this prefix; "" = there are none
 	long  string // the prefix of the terms of values that are too long for a term; see longTerm; "" = there are none
 
-	// values and term are for a field with long values. The value of such a term is looked up in an
-	// asset that has it.
-	values func(parts) []string      // all values of an asset
-	term   func(value string) string // the term of a value
+	values func(Record, parts) []string // all values of an asset, each once
+	term   func(value string) string    // the term of a value that is too long; the value is looked up in an asset that has the term
 }
 
 type facetFields []facetField
@@ -113,26 +111,34 @@ func facetsOf(names []string, lim Limits) (facetFields, error) {
 
 // facetOf returns the field with this name, as SearchRequest.Facets has it.
 func facetOf(name string, lim Limits) (facetField, error) {
-	field := func(kind rune, values func(parts) []string) facetField {
+	field := func(kind rune, values func(Record, parts) []string) facetField {
 		return facetField{name, string(kind), longKind(kind), values, func(value string) string { return term(kind, value) }}
+	}
+	integer := func(kind rune, value func(parts) *int64) facetField {
+		return facetField{name: name, short: string(kind), values: func(_ Record, p parts) []string {
+			if n := value(p); n != nil {
+				return []string{strconv.FormatInt(*n, 10)}
+			}
+			return nil
+		}}
 	}
 	switch name {
 	case "generator":
-		return field(kindGenerator, func(p parts) []string { return []string{p.generator} }), nil
+		return field(kindGenerator, func(_ Record, p parts) []string { return []string{p.generator} }), nil
 	case "tags":
-		return field(kindTag, func(p parts) []string { return p.tags }), nil
+		return field(kindTag, func(_ Record, p parts) []string { return p.tags }), nil
 	case "via":
-		return facetField{name: name, short: string(kindVia)}, nil
+		return integer(kindVia, func(p parts) *int64 { return p.via }), nil
 	case "rights":
-		return facetField{name: name, short: string(kindRights)}, nil
+		return integer(kindRights, func(p parts) *int64 { return p.rights }), nil
 	case "folder":
-		return facetField{name: name}, nil
+		return facetField{name: name, values: func(r Record, _ parts) []string { return r.Folders }}, nil
 	case "attribute":
-		return field(kindKey, func(p parts) (keys []string) {
+		return field(kindKey, func(_ Record, p parts) (keys []string) {
 			for _, a := range p.attributes {
 				keys = append(keys, a.Key)
 			}
-			return keys
+			return unique(keys)
 		}), nil
 	}
 	key, found := strings.CutPrefix(name, "attribute:")
@@ -157,7 +163,7 @@ func attributeField(key string) facetField {
 	if text := attributeKey(key); len(text) < index.MaxTerm {
 		f.short = string(kindAttribute) + text
 	}
-	f.values = func(p parts) (values []string) {
+	f.values = func(_ Record, p parts) (values []string) {
 		for _, a := range p.attributes {
 			if a.Key == key {
 				values = append(values, a.Value)
@@ -177,51 +183,89 @@ func (fields facetFields) empty() (out Facets) {
 	return out
 }
 
-// facets counts the values of the fields among the assets that a search has found; nil is for all.
+// fewAssets is up to how many found assets facets reads, in place of the index. Tests change it.
+var fewAssets = 100
+
+// facets counts the values of the fields among the assets that a search has found; nil is for all. The facet folder leaves out folders
+// that the caller does not see: an asset that the caller sees may also be in hidden ones.
 func (req *request) facets(fields facetFields, found *index.Set) (Facets, error) {
 	out := fields.empty()
+	if len(out) > 0 && found != nil && found.Count() <= fewAssets {
+		return out, req.facetsOfFew(fields, found, out)
+	}
 	for i, f := range fields {
+		values := top.New(facetSize, FacetValue.compare)
+		least := func() int64 {
+			last, _ := values.Last() // 0 while the list is not full
+			return last.Count
+		}
 		var err error
 		if f.name == "folder" {
-			out[i].Values, err = req.folderFacet(found)
+			err = req.countFolders(found, least, values)
 		} else {
-			out[i].Values, err = req.facet(f, found)
+			// rare reports whether a value is not among the most frequent ones so far, by its count and the beginning of its text.
+			rare := func(head string, count int64) bool {
+				last, full := values.Last()
+				return full && (count < last.Count || count == last.Count && head > last.Value)
+			}
+			err = req.countValues(f, found, least, rare, func(value string, count int64) error {
+				values.Add(FacetValue{value, count})
+				return nil
+			})
 		}
 		if err != nil {
 			return nil, err
 		}
+		out[i].Values = values.Items()
 	}
 	return out, nil
 }
 
-// facet returns the most frequent values of a field.
-func (req *request) facet(f facetField, found *index.Set) ([]FacetValue, error) {
-	values := top.New(facetSize, FacetValue.compare)
-	// rare reports whether a value is not among the most frequent ones so far, by its count and the beginning of its text.
-	rare := func(head string, count int64) bool {
-		last, full := values.Last()
-		return full && (count < last.Count || count == last.Count && head > last.Value)
+// facetsOfFew does the same for few assets: it reads them.
+func (req *request) facetsOfFew(fields facetFields, found *index.Set, out Facets) error {
+	counts := make([]map[string]int64, len(fields))
+	for r, err := range req.assetsIn(found, pageRange{}) {
+		var p parts
+		if err == nil {
+			p, err = partsOf(r.Body)
+		}
+		if err != nil {
+			return err
+		}
+		for i, f := range fields {
+			for _, value := range f.values(r, p) {
+				if counts[i] == nil {
+					counts[i] = map[string]int64{}
+				}
+				counts[i][value]++
+			}
+		}
 	}
-	err := req.countValues(f, found, rare, func(value string, count int64) error {
-		values.Add(FacetValue{value, count})
-		return nil
-	})
-	return values.Items(), err
+	for i, f := range fields {
+		values := top.New(facetSize, FacetValue.compare)
+		for value, n := range counts[i] {
+			if f.name != "folder" || req.tree.nodes[value] != nil && req.sees(req.tree.nodes[value]) {
+				values.Add(FacetValue{value, n})
+			}
+		}
+		out[i].Values = values.Items()
+	}
+	return nil
 }
 
 // values calls fn with each value of a field that the found assets have, in no order. It returns the error of fn.
 func (req *request) values(f facetField, found *index.Set, fn func(value string) error) error {
-	return req.countValues(f, found, func(string, int64) bool { return false }, func(value string, _ int64) error { return fn(value) })
+	return req.countValues(f, found, nil, func(string, int64) bool { return false }, func(value string, _ int64) error { return fn(value) })
 }
 
 // mostKnown is how many long values countValues keeps.
 const mostKnown = 5000
 
-// countValues calls fn with the values of a field, and how many of the found assets have each. Of a long value it asks skip before it
-// looks the value up. It returns the error of fn.
-func (req *request) countValues(f facetField, found *index.Set, skip func(head string, count int64) bool, fn func(value string, count int64) error) (err error) {
+// countValues calls fn with the values of a field, and how many of the found assets have each. It may leave out values with fewer than
+// least returns, unless that is nil. Of a long value it asks skip before it looks the value up. It returns the error of fn.
+func (req *request) countValues(f facetField, found *index.Set, least func() int64, skip func(head string, count int64) bool, fn func(value string, count int64) error) (err error) {
 	if f.short != "" {
-		counted := req.index.CountTerms(req.ctx, found, f.short, func(term string, n int64) bool {
+		counted := req.index.CountTerms(req.ctx, found, f.short, least, func(term string, n int64) bool {
 			err = fn(term[len(f.short):], n)
 			return err == nil
 		})
@@ -233,7 +277,7 @@ func (req *request) countValues(f facetField, found *index.Set, skip func(head s
 		return nil
 	}
 	known := map[string]string{} // long values, by their terms
-	counted := req.index.CountTerms(req.ctx, found, f.long, func(term string, n int64) bool {
+	counted := req.index.CountTerms(req.ctx, found, f.long, least, func(term string, n int64) bool {
 		if skip(longHead(term, f.long), n) {
 			return true
 		}
@@ -265,7 +309,7 @@ func (req *request) lookUp(f facetField, term string, known map[string]string) e
 		if err != nil {
 			return err
 		}
-		for _, value := range f.values(p) {
+		for _, value := range f.values(r, p) {
 			known[f.term(value)] = value
 		}
 	}
@@ -275,27 +319,24 @@ func (req *request) lookUp(f facetField, term string, known map[string]string) e
 	return nil
 }
 
-// folderFacet counts the assets that are in each folder, not counting folders below it. It leaves
-// out folders that the caller does not see: an asset that the caller sees may also be in hidden
-// ones.
-func (req *request) folderFacet(found *index.Set) ([]FacetValue, error) {
+// countFolders counts the assets that are in each folder that the caller sees, not counting folders below it.
+func (req *request) countFolders(found *index.Set, least func() int64, values *top.List[FacetValue]) error {
 	seen := make(map[string]string, len(req.tree.nodes)) // ids by terms
 	for n := range req.tree.all {
 		if req.sees(n) {
 			seen[term(kindFolder, n.ID)] = n.ID
 		}
 	}
-	values := top.New(facetSize, FacetValue.compare)
 	for _, prefix := range []string{string(kindFolder), longKind(kindFolder)} {
-		err := req.index.CountTerms(req.ctx, found, prefix, func(term string, n int64) bool {
+		err := req.index.CountTerms(req.ctx, found, prefix, least, func(term string, n int64) bool {
 			if id, ok := seen[term]; ok {
 				values.Add(FacetValue{id, n})
 			}
 			return true
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return values.Items(), nil
+	return nil
 }

@@ -180,6 +180,11 @@ func TestTimesFilter(t *testing.T) {
 }
 
 func TestFacetsCountWhatTheCallerSees(t *testing.T) {
+	t.Run("few", facetsCountWhatTheCallerSees)
+	t.Run("index", func(t *testing.T) { assets.FacetsByIndex(t); facetsCountWhatTheCallerSees(t) })
+}
+
+func facetsCountWhatTheCallerSees(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	open, _ := d.folder("open", "", true)
 	secret, _ := d.folder("secret", "", false, grants...)
@@ -243,6 +248,11 @@ func TestFacetsCountWhatTheCallerSees(t *testing.T) {
 
 // Values that are too long for a term are counted and returned like others.
 func TestFacetsOfLongValues(t *testing.T) {
+	t.Run("few", facetsOfLongValues)
+	t.Run("index", func(t *testing.T) { assets.FacetsByIndex(t); facetsOfLongValues(t) })
+}
+
+func facetsOfLongValues(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	var want []assets.FacetValue
 	for i := range 24 {

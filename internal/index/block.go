@@ -139,8 +139,8 @@ func (s *Set) addBlock(v []byte) {
 	_, dense, o, rest := open(v)
 	at, c := int64(-1), (*chunk)(nil)
 	for len(rest) > 0 {
-		var g int64
 		if !dense {
+			var g int64
 			g, rest = gap(rest)
 			o += g
 		}
@@ -169,26 +169,33 @@ func (s *Set) countBlock(v []byte) (n int64) {
 		}
 		return n
 	}
-	at, c := int64(-1), (*chunk)(nil)
-	for len(rest) > 0 {
-		var g int64
-		if !dense {
-			g, rest = gap(rest)
-			o += g
-		}
+	at, c := int64(-1), &noChunk
+	for ; dense && len(rest) > 0; o, rest = o+64, rest[min(8, len(rest)):] {
 		if o>>chunkBits != at {
 			at = o >> chunkBits
-			c = s.find(at)
+			c = s.chunk(at)
 		}
-		switch {
-		case dense:
-			if c != nil {
-				n += int64(bits.OnesCount64(word(rest) & c[o>>6&(chunkWords-1)]))
+		n += int64(bits.OnesCount64(word(rest) & c[o>>6&(chunkWords-1)]))
+	}
+	for i := 0; i < len(rest); { // most of the time of a facet
+		g := int64(rest[i])
+		if i++; g >= 0x80 {
+			if i == len(rest) {
+				break
 			}
-			o, rest = o+64, rest[min(8, len(rest)):]
-		case c != nil:
-			n += int64(c[o>>6&(chunkWords-1)] >> (o & 63) & 1)
+			if g, i = g&0x7f|int64(rest[i])<<7, i+1; g >= 0x80<<7 {
+				long, k := binary.Uvarint(rest[i-2:])
+				if k <= 0 {
+					break
+				}
+				g, i = int64(long), i-2+k
+			}
 		}
+		if o += g; o>>chunkBits != at {
+			at = o >> chunkBits
+			c = s.chunk(at)
+		}
+		n += int64(c[o>>6&(chunkWords-1)] >> (o & 63) & 1)
 	}
 	return n
 }

@@ -15,6 +15,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -220,28 +221,47 @@ func (r *Reader) tails(ctx context.Context, sets [][]string) (map[string][]byte,
 	return tails, nil
 }
 
-// below yields the terms that begin with a prefix and have a tail, and their tails.
-func (r *Reader) below(ctx context.Context, prefix string) iter.Seq2[cursor, error] {
-	return func(yield func(cursor, error) bool) {
-		first, rest := r.leafWith(prefix), storage.Prefix(r.leaf(prefix))
-		rest.From = first.To
+// tails goes through the terms that begin with a prefix and have a tail.
+type tails struct {
+	cursor
+	prefix string
+	next   func() (storage.Entry, error, bool) // the next leaf
+}
+
+// tailsOf returns the tails of the terms that begin with a prefix, and stands at the first. stop must be called.
+func (r *Reader) tailsOf(ctx context.Context, prefix string) (t *tails, stop func()) {
+	first, rest := r.leafWith(prefix), storage.Prefix(r.leaf(prefix))
+	rest.From = first.To
+	t = &tails{prefix: prefix}
+	t.next, stop = iter.Pull2(func(yield func(storage.Entry, error) bool) {
 		for _, in := range []storage.Range{first, rest} {
 			for e, err := range r.r.Scan(ctx, in) {
-				c := cursor{rest: e.Value}
-				if err == nil {
-					c.next()
-				}
-				for ; err == nil && c.ok; c.next() {
-					if strings.HasPrefix(string(c.term), prefix) && !yield(c, nil) {
-						return
-					}
-				}
-				if err = cmp.Or(err, c.err); err != nil {
-					yield(c, err)
+				if !yield(e, err) || err != nil {
 					return
 				}
 			}
 		}
+	})
+	t.step()
+	return t, stop
+}
+
+// step goes to the next term.
+func (t *tails) step() {
+	for {
+		for t.cursor.next(); t.ok; t.cursor.next() {
+			if bytes.HasPrefix(t.term, []byte(t.prefix)) {
+				return
+			}
+		}
+		if t.err != nil {
+			return
+		}
+		e, err, more := t.next()
+		if t.err = err; !more || err != nil {
+			return
+		}
+		t.cursor = cursor{rest: e.Value}
 	}
 }
 
@@ -425,19 +445,21 @@ func (r *Reader) anyPrefix(ctx context.Context, prefixes []string) (*Set, error)
 			return nil, err
 		}
 		blocks := false
-		for c, err := range r.below(ctx, p) {
-			if err != nil {
-				return nil, err
-			}
+		t, stop := r.tailsOf(ctx, p)
+		for ; t.ok; t.step() {
 			into := out
 			if len(apart) > 0 {
-				if s := apart[r.block(string(c.term))]; s != nil {
+				if s := apart[r.block(string(t.term))]; s != nil {
 					into = s
 				}
 			}
-			into.addBlock(c.changes)
-			from, _, _, _ := open(c.changes)
+			into.addBlock(t.changes)
+			from, _, _, _ := open(t.changes)
 			blocks = blocks || from > 0
+		}
+		stop()
+		if t.err != nil {
+			return nil, t.err
 		}
 		if blocks {
 			ranges = append(ranges, storage.Prefix(r.block(p)))
@@ -494,92 +516,120 @@ func removes(changes []byte) bool {
 }
 
 // CountTerms calls fn with each term that begins with a prefix and how many ordinals of a set have it, above 0, in the order of the terms,
-// until fn returns false. A nil set has all.
-func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, fn func(term string, n int64) bool) error {
+// until fn returns false. A nil set has all. It may leave out terms that fewer ordinals have than least returns at that time; a nil least
+// asks for all terms.
+func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, least func() int64, fn func(term string, n int64) bool) error {
 	if err := r.ready(); err != nil {
 		return err
+	}
+	if s != nil && len(s.at) == 0 {
+		return nil
 	}
 	if err := r.load(ctx); err != nil {
 		return err
 	}
-	n := int64(0)
-	return r.walk(ctx, prefix, func(_ string, block []byte) { n += s.countBlock(block) }, func(term string, changes [][]byte) bool {
-		for _, part := range changes {
-			for c := range each(part) {
-				switch {
-				case !s.has(c.ordinal):
-				case c.gone:
-					n--
-				default:
-					n++
-				}
+	n, most := int64(0), int64(0) // of the present term: how many are counted, and how many the whole list has so far
+	var waiting [][]byte          // its blocks, until most is enough
+	count := func(_ string, v []byte) {
+		if least != nil && s != nil {
+			if most += (*Set)(nil).countBlock(v); most < least() {
+				waiting = append(waiting, v)
+				return
 			}
+			for _, v := range waiting {
+				n += s.countBlock(v)
+			}
+			waiting = waiting[:0]
 		}
-		count := n
-		n = 0
-		return count == 0 || fn(term, count)
+		n += s.countBlock(v)
+	}
+	return r.walk(ctx, prefix, count, func(term string, changes [][]byte) bool {
+		for _, part := range changes {
+			n += s.countChanges(part)
+			most += int64(len(part)) // each takes a byte or more
+		}
+		if len(waiting) > 0 && most >= least() {
+			for _, v := range waiting {
+				n += s.countBlock(v)
+			}
+			waiting = waiting[:0]
+		}
+		rare, found := len(waiting) > 0, n
+		n, most, waiting = 0, 0, waiting[:0]
+		return rare || found == 0 || fn(term, found)
 	})
 }
 
 // walk calls, for each term that begins with a prefix, block with its tail, for which key is "", and then with each of its blocks, and
-// then end with its changes that are in neither, until end returns false. The segments are loaded.
-func (r *Reader) walk(ctx context.Context, prefix string, block func(key string, v []byte), end func(term string, changes [][]byte) bool) (err error) {
+// then end with its changes that are in neither, until end returns false. The segments are loaded. The changes are only good until end
+// returns.
+func (r *Reader) walk(ctx context.Context, prefix string, block func(key string, v []byte), end func(term string, changes [][]byte) bool) error {
 	m := merger{cursors: r.cursors(prefix)}
 	m.next()
 	changed := func() bool { return m.ok && strings.HasPrefix(string(m.term), prefix) }
-	next, stop := iter.Pull2(r.r.Scan(ctx, storage.Prefix(r.block(prefix))))
+	t, stop := r.tailsOf(ctx, prefix)
 	defer stop()
-	var e storage.Entry
-	begun, more := false, true
-	// ofBlocks goes through the blocks of a list.
-	ofBlocks := func(list string) error {
-		for more {
-			if begun {
-				if !strings.HasPrefix(e.Key, list+" ") {
-					if e.Key > list { // of a later one
-						return nil
-					}
-					return fmt.Errorf("%w (%q has no tail)", errDamaged, e.Key)
-				}
-				block(e.Key, e.Value)
+	// begin begins the term of a tail, after those that are in segments alone. finish ends it.
+	begin := func() bool {
+		for changed() && bytes.Compare(m.term, t.term) < 0 {
+			if !end(string(m.term), m.changes) {
+				return false
 			}
-			begun = true
-			if e, err, more = next(); err != nil {
-				return err
-			}
+			m.next()
 		}
-		return nil
+		block("", t.changes)
+		return true
 	}
-	for c, err := range r.below(ctx, prefix) {
+	finish := func() bool {
+		if changed() && bytes.Equal(m.term, t.term) {
+			if !end(string(t.term), m.changes) {
+				return false
+			}
+			m.next()
+		} else if !end(string(t.term), nil) {
+			return false
+		}
+		t.step()
+		return true
+	}
+	list := "" // what the keys of the blocks of the term that has begun begin with
+	for e, err := range r.r.Scan(ctx, storage.Prefix(r.block(prefix))) {
 		if err != nil {
 			return err
 		}
-		for changed() && string(m.term) < string(c.term) {
-			if !end(string(m.term), m.changes) {
+		if list == "" || !strings.HasPrefix(e.Key, list) {
+			if list != "" && !finish() {
 				return damage(m.cursors)
 			}
-			m.next()
-		}
-		block("", c.changes)
-		if from, _, _, _ := open(c.changes); from > 0 {
-			if err := ofBlocks(r.block(string(c.term))); err != nil {
-				return err
+			term := r.termOf(e.Key)
+			for t.ok && string(t.term) < term {
+				if !begin() || !finish() {
+					return damage(m.cursors)
+				}
 			}
+			if !t.ok || string(t.term) != term {
+				return cmp.Or(t.err, fmt.Errorf("%w (%q has no tail)", errDamaged, e.Key))
+			}
+			if !begin() {
+				return damage(m.cursors)
+			}
+			list = e.Key[:strings.LastIndexByte(e.Key, ' ')+1]
 		}
-		term, changes := string(c.term), [][]byte(nil)
-		if changed() && string(m.term) == term {
-			changes = slices.Clone(m.changes)
-			m.next()
-		}
-		if !end(term, changes) {
+		block(e.Key, e.Value)
+	}
+	if list != "" && !finish() {
+		return damage(m.cursors)
+	}
+	for t.ok {
+		if !begin() || !finish() {
 			return damage(m.cursors)
 		}
 	}
+	if t.err != nil {
+		return t.err
+	}
 	for changed() && end(string(m.term), m.changes) {
 		m.next()
-	}
-	if err := ofBlocks(r.blocks() + "\xff"); err != nil { // none are left
-		return err
 	}
 	return damage(m.cursors)
 }

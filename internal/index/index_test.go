@@ -138,7 +138,7 @@ func (l *library) check(r *index.Reader, q index.Query, prefix string) error {
 		set, among = nil, slices.Collect(maps.Keys(l.model))
 	}
 	got, last := map[string]int64{}, ""
-	err = r.CountTerms(ctx, set, prefix, func(term string, n int64) bool {
+	err = r.CountTerms(ctx, set, prefix, nil, func(term string, n int64) bool {
 		if len(got) > 0 && term <= last {
 			err = fmt.Errorf("%q follows %q", term, last)
 		}
@@ -147,6 +147,21 @@ func (l *library) check(r *index.Reader, q index.Query, prefix string) error {
 	})
 	if counts := l.model.counts(among, prefix); !maps.Equal(got, counts) {
 		return fmt.Errorf("%q: counts of %q are %v, want %v", q, prefix, got, counts)
+	}
+	for _, least := range []int64{1, 2, 5, 100} {
+		more := r.CountTerms(ctx, set, prefix, func() int64 { return least }, func(term string, n int64) bool {
+			if got[term] != n {
+				err = fmt.Errorf("%q: %d have %q, want %d", q, n, term, got[term])
+			}
+			delete(got, term)
+			return true
+		})
+		for term, n := range got {
+			if n >= least {
+				err = fmt.Errorf("%q: %q, which %d have, is left out where %d are enough", q, term, n, least)
+			}
+		}
+		got, err = l.model.counts(among, prefix), errors.Join(err, more)
 	}
 	return err
 }
@@ -268,7 +283,7 @@ func TestLongLists(t *testing.T) {
 		check()
 		remove(0, 20_000)
 		l.view(func(r *index.Reader) error {
-			return r.CountTerms(ctx, nil, "", func(string, int64) bool { t.Error("a term is left"); return false })
+			return r.CountTerms(ctx, nil, "", nil, func(string, int64) bool { t.Error("a term is left"); return false })
 		})
 	}
 }

@@ -36,6 +36,16 @@ func (s *Set) find(n int64) *chunk {
 	return s.chunks[i]
 }
 
+var noChunk chunk
+
+// chunk returns the chunk with a number, an empty one if there is none.
+func (s *Set) chunk(n int64) *chunk {
+	if c := s.find(n); c != nil {
+		return c
+	}
+	return &noChunk
+}
+
 func (s *Set) make(n int64) *chunk {
 	if c := s.find(n); c != nil {
 		return c
@@ -53,13 +63,30 @@ func (s *Set) remove(o int64) {
 	}
 }
 
-// has reports whether an ordinal is in the set. A nil set has all.
+// has reports whether an ordinal is in the set.
 func (s *Set) has(o int64) bool {
-	if s == nil {
-		return true
-	}
 	c := s.find(o >> chunkBits)
 	return c != nil && c[o>>6&(chunkWords-1)]>>(o&63)&1 == 1
+}
+
+// countChanges returns by how many ordinals of the set, or all for a nil one, a list is longer with changes.
+func (s *Set) countChanges(changes []byte) (n int64) {
+	at, c := int64(-1), &noChunk
+	for change := range each(changes) {
+		o, is := change.ordinal, int64(1)
+		if s != nil {
+			if o>>chunkBits != at {
+				at = o >> chunkBits
+				c = s.chunk(at)
+			}
+			is = int64(c[o>>6&(chunkWords-1)] >> (o & 63) & 1)
+		}
+		if change.gone {
+			is = -is
+		}
+		n += is
+	}
+	return n
 }
 
 // apply adds and removes what changes say.
