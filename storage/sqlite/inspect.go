@@ -74,7 +74,7 @@ func inspectOnce(path string, size int64, logged bool, busy time.Duration) error
 }
 
 // examine opens the file and checks the application id and the schema version in its header. alone says that the file
-// has no write-ahead log; its size must then be what the header says. whole says that every page is checked too.
+// has no write-ahead log; it must then have whole pages. whole says that every page is checked too.
 func examine(path, mode string, busy time.Duration, alone, whole bool) (err error) {
 	c, err := dial(path, mode, busyPragma(busy))
 	if err != nil {
@@ -95,25 +95,18 @@ func examine(path, mode string, busy time.Duration, alone, whole bool) (err erro
 	return c.checkPages(path)
 }
 
-// checkSize compares the size of the file with the number of its pages. SQLite does not detect a file whose end was cut
-// off: it reads zeros there.
+// checkSize returns an error if a part of the last page is missing. SQLite reads zeros there, and detects only that whole pages are
+// missing.
 func (c *conn) checkSize(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	page, err := c.value("PRAGMA page_size")
-	if err != nil {
-		return err
+	if err == nil && info.Size()%page != 0 {
+		err = fmt.Errorf("%s is damaged: it has %d bytes, want whole pages of %d: its end was cut off", path, info.Size(), page)
 	}
-	count, err := c.value("PRAGMA page_count")
-	if err != nil {
-		return err
-	}
-	if info.Size()%page != 0 || info.Size() < count*page {
-		return fmt.Errorf("%s is damaged: it has %d bytes, want %d pages of %d: its end was cut off", path, info.Size(), count, page)
-	}
-	return nil
+	return err
 }
 
 // format is the user_version of a store whose tables are as this package makes them. A later format has a greater number. Before
