@@ -145,6 +145,16 @@ func TestABuildThatFailsLeavesNothing(t *testing.T) {
 	if names := namesIn(t, filepath.Dir(path)); len(names) != 0 {
 		t.Errorf("there are %q", names)
 	}
+	late := func(db *DB) error {
+		return errors.Join(fillWith(db, 10), os.WriteFile(path, []byte("another's"), 0o600))
+	}
+	if err := Build(path, late); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("building where a file comes up meanwhile: %v", err)
+	}
+	if content, err := os.ReadFile(path); string(content) != "another's" {
+		t.Errorf("the file has %.9q, %v", content, err)
+	}
+	os.Remove(path)
 	if err := Build(path, func(db *DB) error { return fillWith(db, 10) }); err != nil {
 		t.Fatal(err)
 	}
