@@ -17,8 +17,8 @@
 // snapshot; its function is called again if its first Get has become outdated before the snapshot was taken.
 //
 // A transaction runs again, for at most [Options].Busy, if the connection is lost or the server stops before the COMMIT was
-// sent. A server that does not answer within twice that time makes a call storage.ErrBusy. If the answer to a COMMIT is lost, or
-// does not come within 30 seconds or within the context of the update, the update returns storage.ErrUnknown. A commit is
+// sent. A server that does not answer within 30 seconds makes a call storage.ErrBusy. If the answer to a COMMIT is lost, or does
+// not come within that time or within the context of the update, the update returns storage.ErrUnknown. A commit is
 // acknowledged when it is on the disk of the server, and on those of its synchronous standbys: a weaker synchronous_commit is
 // overruled. If the server stops waiting for a standby because somebody cancels the wait, the update returns storage.ErrUnknown too.
 //

@@ -193,23 +193,20 @@ func (r *reader) Estimate(ctx context.Context, in storage.Range) (int, error) {
 func (r *reader) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		all := &portion{ask: ask{kind: names, from: prefix}}
-		portions := []*portion{all}
-		if r.own != nil {
-			whole := storage.Prefix(r.space + " ")
-			portions = append(portions, &portion{ask: ask{from: whole.From, to: whole.To, rows: 1}})
-		}
-		if err := r.fetch(ctx, nil, nil, portions); err != nil {
+		if err := r.fetch(ctx, nil, nil, []*portion{all}); err != nil {
 			yield("", err)
 			return
 		}
-		list := make([]string, 0, len(all.entries)+1)
+		var list []string
 		for _, e := range all.entries {
 			if r.own == nil || e.Key != r.space {
 				list = append(list, e.Key)
 			}
 		}
-		if r.own != nil && strings.HasPrefix(r.space, prefix) {
-			for _, err := range r.Scan(ctx, storage.Range{From: portions[1].from, To: portions[1].to, Limit: 1}) {
+		if r.own != nil && strings.HasPrefix(r.space, prefix) { // has it entries, with what the update has written?
+			own := storage.Prefix(r.space + " ")
+			own.Limit = 1
+			for _, err := range r.Scan(ctx, own) {
 				if err != nil {
 					yield("", err)
 					return

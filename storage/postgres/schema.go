@@ -65,17 +65,6 @@ func (f format) usable(builder string) error {
 	return errTaken
 }
 
-func (s *store) readFormat(ctx context.Context) (f format, err error) {
-	err = s.ask(ctx, stmt{sql: "SELECT number, building FROM vitrine_format", take: func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&f.number, &f.building}, func() error { return nil })
-		return err
-	}})
-	if code(err) == "42P01" { // the table is gone: a Build that has failed has removed it
-		err = errTaken
-	}
-	return f, err
-}
-
 // create opens the store in the database, and creates it if there is none and existing is false.
 func (s *store) create(ctx context.Context, existing bool) error {
 	f, err := s.find(ctx)

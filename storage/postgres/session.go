@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	commitWait   = 30 * time.Second // for the answer to a COMMIT
+	answerWait   = 30 * time.Second // for the answer to reads, and to a COMMIT
 	rollbackWait = 5 * time.Second  // for the answer to a ROLLBACK; then the connection is closed
 	connectWait  = 30 * time.Second // for a new connection, or longer if Options.Busy is
 )
@@ -35,9 +35,9 @@ type session struct {
 	err    error // the first one: PostgreSQL refuses all later statements, so none is sent
 }
 
-// send sends statements in one trip, and reads their rows. A server that is silent does not keep it longer than twice Options.Busy.
+// send sends statements in one trip, and reads their rows. A server that falls silent does not keep it forever.
 func (se *session) send(ctx context.Context, list ...stmt) error {
-	return se.within(ctx, 2*se.s.busy, list...)
+	return se.within(ctx, se.s.answerWait, list...)
 }
 
 // within is send with another limit.
@@ -141,7 +141,7 @@ func (se *session) result(err error) error {
 // commit sends writes and a COMMIT, calls sent, and waits for the answer. It has no context of the caller, since a COMMIT that was
 // sent cannot be stopped.
 func (se *session) commit(writes []stmt, sent func()) error {
-	ctx, cancel := context.WithTimeout(context.Background(), se.s.commitWait)
+	ctx, cancel := context.WithTimeout(context.Background(), se.s.answerWait)
 	defer cancel()
 	if se.conn == nil { // what begins the transaction may refuse it, so it is answered before the COMMIT is sent
 		if err := se.send(ctx); err != nil {

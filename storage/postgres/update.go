@@ -270,6 +270,7 @@ func (s *store) attempt(space string, members []*member, sent func()) error {
 			s.bells.Ring(space)
 		}
 	}
+	se.end() // explain may need its connection
 	return s.explain(err)
 }
 
@@ -277,10 +278,10 @@ func (s *store) attempt(space string, members []*member, sent func()) error {
 func (s *store) single(space string, se *session, m *member, written *overlay) error {
 	t := &tx{reader: reader{se, written, space}, most: flushBytes}
 	t.full = func(ctx context.Context) error {
-		writes := written.statements()
+		writes, wait := written.statements(), s.answerWait+time.Duration(written.size)*4*time.Microsecond
 		*written = *newOverlay()
 		se.dirty = true
-		return se.within(ctx, s.commitWait, writes...)
+		return se.within(ctx, wait, writes...)
 	}
 	if m.result = m.call(t); m.result != nil {
 		*written, se.dirty = *newOverlay(), false
@@ -318,12 +319,14 @@ func (s *store) explain(err error) error {
 	if !errors.Is(err, errOther) {
 		return err
 	}
-	f, err := s.readFormat(context.Background())
-	if err == nil {
-		err = f.usable(s.builder)
+	f, found := s.find(context.Background())
+	switch {
+	case errors.Is(found, ErrAbsent): // a Build that has failed has removed it
+		return errTaken
+	case found != nil:
+		return found
+	case f.usable(s.builder) == nil: // it was changed back
+		return err
 	}
-	if err == nil {
-		return fmt.Errorf("%w: %w", errLost, errOther) // and back
-	}
-	return err
+	return f.usable(s.builder)
 }

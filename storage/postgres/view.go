@@ -165,14 +165,8 @@ func (s *store) answer(list []*get) {
 	}
 }
 
-// query reads values in one statement or, behind a pooler, in a transaction for its settings.
+// query reads values in one statement.
 func (s *store) query(ctx context.Context, keys []string, found map[string][]byte) error {
-	se := session{s: s}
-	defer se.end()
 	s.queries.Add(1)
-	list := []stmt{getStatement(keys, found)}
-	if s.pooled {
-		se.begin, list = s.opening(beginView), append(list, stmt{sql: "COMMIT"})
-	}
-	return se.send(ctx, list...)
+	return s.ask(ctx, getStatement(keys, found))
 }

@@ -59,7 +59,7 @@ func TestALossIsFound(t *testing.T) {
 		edits       []program.Edit
 	}{
 		"nobody waits for the standby":        {false, nil},
-		"synchronous_commit is not overruled": {true, []program.Edit{{File: "storage/postgres/session.go", Old: "ELSE 'on'", New: "ELSE 'off'"}}},
+		"synchronous_commit is not overruled": {true, []program.Edit{{File: "storage/postgres/settings.go", Old: `"synchronous_commit": "on"`, New: `"synchronous_commit": "off"`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, build(t, control.edits...), control.synchronous)
