@@ -54,39 +54,11 @@ func (a appRoutes) admitComponent(c *call) error {
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
 // Link to the next page if there is one. 400 for a value that sort, limit or after cannot have.
 func (a appRoutes) list(c *call) error {
-	in, err := listOf(c.query)
-	if err != nil {
-		return err
+	in := appsvc.ListAppsRequest{
+		Sort:           appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
+		UsingComponent: c.query.text("usingComponent"), After: c.query.cursor("after"), Limit: c.query.limit(),
 	}
-	page, err := a.svc.ListApps(c.ctx(), c.by.Caller, in)
-	if err != nil {
-		return err
-	}
-	if page.Next != "" {
-		c.next("/apps/", "after", page.Next)
-	}
-	return c.apps(page.Items...)
-}
-
-// listOf reads the parameters of list as a request of the service. The service checks their values, except for an empty
-// sort: the service would take it for none, but whoever writes "sort=" has forgotten the value.
-func listOf(q query) (in appsvc.ListAppsRequest, err error) {
-	sort, err := q.one("sort")
-	if err == nil && sort == "" && q.has("sort") {
-		err = refuseParameter("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")
-	}
-	if err != nil {
-		return in, err
-	}
-	in.Sort = appsvc.Sort(sort)
-	if in.UsingComponent, err = q.one("usingComponent"); err != nil {
-		return in, err
-	}
-	if in.After, err = q.cursor("after"); err != nil {
-		return in, err
-	}
-	in.Limit, err = q.limit()
-	return in, err
+	return c.apps(askPage(c, a.svc.ListApps, in, "after"))
 }
 
 // create serves POST /apps/ with {"title", "groups", "elements"}: it creates an app at version 0. 201 with {"id",
@@ -99,12 +71,11 @@ func (a appRoutes) create(c *call) error {
 		return err
 	}
 	in.IdempotencyKey = c.key
-	app, err := a.svc.CreateApp(c.ctx(), c.by.Caller, in)
+	app, err := ask(c, a.svc.CreateApp, in)
 	if err != nil {
 		return err
 	}
-	url := c.url("/apps/" + urlescape.Escape(app.ID))
-	c.header()["Location"] = []string{url}
+	url := c.located("/apps/" + urlescape.Escape(app.ID))
 	return c.json(struct {
 		ID  string `json:"id"`
 		URL string `json:"url"`
@@ -114,15 +85,9 @@ func (a appRoutes) create(c *call) error {
 // latest serves GET /apps/{id}: the latest version of an app. 200 with {"apps":[App]} and an ETag, or 304. 404 for an
 // app that is absent or that the caller may not see. 422 if withDefaults makes the response larger than 16 MiB.
 func (a appRoutes) latest(c *call) error {
-	defaults, err := c.query.flag("withDefaults")
-	if err != nil {
-		return err
-	}
-	app, err := a.svc.App(c.ctx(), c.by.Caller, c.param(0))
-	if err != nil {
-		return err
-	}
-	return c.version(app, revalidate, defaults)
+	defaults := c.query.flag("withDefaults")
+	app, err := ask(c, a.svc.App, c.param(0))
+	return c.version(app, err, revalidate, defaults)
 }
 
 // patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest answers. 200 with
@@ -131,8 +96,5 @@ func (a appRoutes) latest(c *call) error {
 // operation does not apply or the result is not a valid app.
 func (a appRoutes) patch(c *call) error {
 	app, err := a.svc.Patch(c.ctx(), c.by.Caller, c.param(0), c.body)
-	if err != nil {
-		return err
-	}
-	return c.apps(app)
+	return c.apps([]appsvc.App{app}, err)
 }

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -102,59 +104,43 @@ func listed[T interface{ AppendJSON([]byte) []byte }](c *call, name string, list
 	return nil
 }
 
+// inLibrary returns a method of package assets for ask, with the library that the path names.
+func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context, vitrine.Caller, assets.Library, In) (Out, error)) func(context.Context, vitrine.Caller, In) (Out, error) {
+	return func(ctx context.Context, by vitrine.Caller, in In) (Out, error) {
+		return method(ctx, by, a.library(c), in)
+	}
+}
+
+// changed decodes the body of a request as a Body, and calls a method of package assets with what it stands for.
+func changed[Body interface{ change() (In, error) }, In, Out any](a assetRoutes, c *call, method func(context.Context, vitrine.Caller, assets.Library, In) (Out, error)) (out Out, err error) {
+	var body Body
+	if err := c.decode(&body); err != nil {
+		return out, err
+	}
+	in, err := body.change()
+	if err != nil {
+		return out, err
+	}
+	return ask(c, inLibrary(a, c, method), in)
+}
+
 // search serves GET …/assets: the assets that fulfil all conditions of the query and that the caller may see. 200 with
 // {"assets":[Asset], "paging"}, and "facets" if they were asked for. 400 for an unknown parameter or a bad value; 404
 // for a folder that is absent or not visible; 503 for a search that takes longer than two seconds.
 func (a assetRoutes) search(c *call) error {
-	in, err := searchOf(c.query)
-	if err != nil {
-		return err
-	}
-	page, err := a.svc.Search(c.ctx(), c.by.Caller, a.library(c), in)
+	in := searchOf(&c.query)
+	page, err := ask(c, inLibrary(a, c, a.svc.Search), in)
 	return c.appended(page, err)
 }
 
 // searchOf reads the parameters of search. The service checks the values that it gets; here are refused those that a
 // SearchRequest cannot express, such as an empty generator, which would stand for any generator.
-func searchOf(q query) (in assets.SearchRequest, err error) {
-	for _, p := range []struct {
-		name string
-		to   *string
-	}{
-		{"query", &in.Query}, {"folder", &in.Folder}, {"folderTree", &in.FolderTree}, {"generator", &in.Generator},
-		{"order", (*string)(&in.Order)},
-	} {
-		if *p.to, err = q.one(p.name); err != nil {
-			return in, err
-		}
-	}
-	if in.Since, in.Until, err = q.cursors(); err != nil {
-		return in, err
-	}
-	// Only the parameter query may be present and empty. An empty id of a folder matches no folder.
-	for name, id := range map[string]*string{"folder": &in.Folder, "folderTree": &in.FolderTree} {
-		if *id == "" && q.has(name) {
-			*id = noFolder
-		}
-	}
-	if in.Generator == "" && q.has("generator") {
-		return in, refuseParameter("generator", "is empty: want the id of a service")
-	}
-	if in.Order == "" && q.has("order") {
-		return in, refuseParameter("order", "want asc or desc")
-	}
-	if in.Via, err = q.integer("via"); err != nil {
-		return in, err
-	}
-	if in.Rights, err = q.integer("rights"); err != nil {
-		return in, err
-	}
-	if in.AddedFrom, err = q.time("from"); err != nil {
-		return in, err
-	}
-	if in.AddedBefore, err = q.time("to"); err != nil {
-		return in, err
-	}
+func searchOf(q *query) assets.SearchRequest {
+	in := assets.SearchRequest{Query: q.text("query"), Folder: q.folder("folder"), FolderTree: q.folder("folderTree"),
+		Generator: q.filled("generator", "is empty: want the id of a service"), Order: assets.Order(q.filled("order", "want asc or desc"))}
+	in.Since, in.Until = q.cursors()
+	in.Via, in.Rights = q.integer("via"), q.integer("rights")
+	in.AddedFrom, in.AddedBefore = q.time("from"), q.time("to")
 	// The first colon ends the key, so a value may have colons. Without one, any value of the key will do.
 	for _, text := range q.all("attribute") {
 		key, value, found := strings.Cut(text, ":")
@@ -163,16 +149,20 @@ func searchOf(q query) (in assets.SearchRequest, err error) {
 			in.Attributes[len(in.Attributes)-1].Value = &value
 		}
 	}
-	facets, err := q.one("facets")
-	if err != nil {
-		return in, err
-	}
-	if q.has("facets") {
+	if facets := q.text("facets"); q.has("facets") {
 		in.Facets = strings.Split(facets, ",")
 	}
-	in.Tags = q.list("tags")
-	in.Limit, err = q.limit()
-	return in, err
+	in.Tags, in.Limit = q.list("tags"), q.limit()
+	return in
+}
+
+// folder returns a parameter that is the id of a folder. An empty id is that of no folder.
+func (q *query) folder(name string) string {
+	id := q.text(name)
+	if id == "" && q.has(name) {
+		return noFolder
+	}
+	return id
 }
 
 // noFolder is an id that no folder has: ids have no U+0000.
@@ -182,15 +172,7 @@ const noFolder = "\x00"
 // {"added":[Asset], "removed":[id]}. 400; 403 for a folder or an asset that the caller may not change; 404 for an
 // unknown folder; 409 if an asset that is added again is in other folders than the request assumes; 413.
 func (a assetRoutes) changeAssets(c *call) error {
-	var body assetsBody
-	if err := c.decode(&body); err != nil {
-		return err
-	}
-	in, err := body.change()
-	if err != nil {
-		return err
-	}
-	out, err := a.svc.ChangeAssets(c.ctx(), c.by.Caller, a.library(c), in)
+	out, err := changed[assetsBody](a, c, a.svc.ChangeAssets)
 	return c.appended(out, err)
 }
 
@@ -203,21 +185,10 @@ func (a assetRoutes) asset(c *call) error {
 // folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]} and a
 // Link to the next page if there is one. 400 for an unknown parameter or a bad value.
 func (a assetRoutes) folders(c *call) error {
-	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path")}
-	var err error
-	if in.Label, err = c.query.one("label"); err != nil {
-		return err
-	}
-	if in.Deleted, err = c.query.flag("deleted"); err != nil {
-		return err
-	}
-	if in.After, in.Before, err = c.query.cursors(); err != nil {
-		return err
-	}
-	if in.Limit, err = c.query.limit(); err != nil {
-		return err
-	}
-	page, err := a.svc.ListFolders(c.ctx(), c.by.Caller, a.library(c), in)
+	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path"), Label: c.query.text("label"), Deleted: c.query.flag("deleted")}
+	in.After, in.Before = c.query.cursors()
+	in.Limit = c.query.limit()
+	page, err := ask(c, inLibrary(a, c, a.svc.ListFolders), in)
 	if err == nil && page.Next != "" {
 		c.nextHere("since", page.Next, "until")
 	}
@@ -293,43 +264,25 @@ func (a assetRoutes) assign(c *call) error {
 		return err
 	}
 	in.Folder = c.param(2)
-	out, err := a.svc.AssignAssets(c.ctx(), c.by.Caller, a.library(c), in)
-	if err != nil {
-		return err
-	}
-	return c.json(out)
+	return c.result(ask(c, inLibrary(a, c, a.svc.AssignAssets), in))
 }
 
 // attributes serves GET …/attributes?key={key}: the distinct values that visible assets have for a key, sorted. 200
 // with {"attributes":[{"key", "value"}]}. 400 without key.
 func (a assetRoutes) attributes(c *call) error {
-	key, err := c.query.one("key")
-	if err == nil && !c.query.has("key") {
-		err = refuseParameter("key", "the parameter is missing: want the key of an attribute")
+	key := c.query.text("key")
+	if !c.query.has("key") {
+		c.query.invalid("key", "the parameter is missing: want the key of an attribute")
 	}
-	if err != nil {
-		return err
-	}
-	list, err := a.svc.Attributes(c.ctx(), c.by.Caller, a.library(c), key)
-	if err != nil {
-		return err
-	}
-	return c.json(map[string][]assets.Attribute{"attributes": list})
+	list, err := ask(c, inLibrary(a, c, a.svc.Attributes), key)
+	return c.member("attributes", list, err)
 }
 
 // changeAttributes serves POST …/attributes with {"assets", "remove", "set", "add"}: it changes the attributes of the
 // assets, in this order. 200 with {"result":[status], "assets":[Asset]}: a status for each id of the request, and the
 // assets that were changed. 400.
 func (a assetRoutes) changeAttributes(c *call) error {
-	var body attributesBody
-	if err := c.decode(&body); err != nil {
-		return err
-	}
-	in, err := body.change()
-	if err != nil {
-		return err
-	}
-	out, err := a.svc.ChangeAttributes(c.ctx(), c.by.Caller, a.library(c), in)
+	out, err := changed[attributesBody](a, c, a.svc.ChangeAttributes)
 	return c.appended(out, err)
 }
 
@@ -337,35 +290,17 @@ func (a assetRoutes) changeAttributes(c *call) error {
 // it. 200 with {"view", "edit"}, and "manage" for a folder or "folders" for an asset. 400 unless exactly one of asset and
 // folder is given; 403 for a caller who asks about somebody else and is no moderator; 404.
 func (a assetRoutes) explain(c *call) error {
-	in, err := explainOf(c.query)
-	if err != nil {
-		return err
-	}
-	out, err := a.svc.Explain(c.ctx(), c.by.Caller, a.library(c), in)
-	if err != nil {
-		return err
-	}
-	return c.json(out)
+	in := explainOf(&c.query)
+	return c.result(ask(c, inLibrary(a, c, a.svc.Explain), in))
 }
 
 // explainOf reads what to explain, and about whom. Whoever names a user, a role or a group asks about somebody else; an
 // empty user stands for anybody with these roles and groups.
-func explainOf(q query) (in assets.ExplainRequest, err error) {
-	for _, p := range []struct {
-		name string
-		to   *string
-	}{{"asset", &in.Asset}, {"folder", &in.Folder}} {
-		if *p.to, err = q.one(p.name); err != nil {
-			return in, err
-		}
-		if *p.to == "" && q.has(p.name) {
-			return in, refuseParameter(p.name, "must not be empty: want an id")
-		}
+func explainOf(q *query) assets.ExplainRequest {
+	const says = "must not be empty: want an id"
+	in := assets.ExplainRequest{Asset: q.filled("asset", says), Folder: q.filled("folder", says)}
+	if q.has("user") || q.has("role") || q.has("group") {
+		in.About = &assets.Whom{User: q.text("user"), Roles: q.all("role"), Groups: q.all("group")}
 	}
-	if !q.has("user") && !q.has("role") && !q.has("group") {
-		return in, nil
-	}
-	in.About = &assets.Whom{Roles: q.all("role"), Groups: q.all("group")}
-	in.About.User, err = q.one("user")
-	return in, err
+	return in
 }

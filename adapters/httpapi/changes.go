@@ -23,23 +23,11 @@ func (a appRoutes) changeTable() []route {
 // page {"changes":[Event], "next", "more"}, or, for a client that accepts text/event-stream, with a stream of
 // server-sent events that does not end by itself. 400 for a bad value of a parameter; 410 for a cursor before the
 // entries that are kept; 429 if the caller, or all callers together, have as many streams open as are allowed.
-func (a appRoutes) changes(c *call) (err error) {
-	in := appsvc.ChangesRequest{}
-	if in.After, err = c.query.cursor("after"); err != nil {
-		return err
-	}
-	if in.AppID, err = c.query.one("app"); err != nil {
-		return err
-	}
-	if in.AppID == "" && c.query.has("app") { // an empty AppID stands for all apps
-		return refuseParameter("app", "\"\" is not the id of an app")
-	}
-	if in.Limit, err = c.query.limit(); err != nil {
-		return err
-	}
-	types, err := c.query.one("types")
-	if err != nil {
-		return err
+func (a appRoutes) changes(c *call) error {
+	in := appsvc.ChangesRequest{After: c.query.cursor("after"), AppID: c.query.filled("app", `"" is not the id of an app`), Limit: c.query.limit()}
+	types := c.query.text("types")
+	if c.query.err != nil {
+		return c.query.err
 	}
 	// An empty type is passed on, so that the service refuses "types=" and "types=a,,b" as unknown types.
 	if c.query.has("types") {
@@ -64,11 +52,8 @@ func (a appRoutes) changes(c *call) (err error) {
 		})
 	}
 	page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
-	if err != nil {
-		return err
-	}
 	c.header()["Vary"] = varyFeed
-	return c.json(page)
+	return c.result(page, err)
 }
 
 // typesIn returns the types of changes that a list names, each once, since a stream keeps them and asks for many pages.
@@ -82,13 +67,10 @@ func typesIn(list string) (types []appsvc.ChangeType) {
 
 // changes serves GET …/changes: the feed of changes of a library, for moderators of its network (else 403). Its
 // responses are those of GET /x/changes.
-func (a assetRoutes) changes(c *call) (err error) {
-	in := assets.ChangesRequest{}
-	if in.After, err = c.query.cursor("after"); err != nil {
-		return err
-	}
-	if in.Limit, err = c.query.limit(); err != nil {
-		return err
+func (a assetRoutes) changes(c *call) error {
+	in := assets.ChangesRequest{After: c.query.cursor("after"), Limit: c.query.limit()}
+	if c.query.err != nil {
+		return c.query.err
 	}
 	if c.streams() {
 		if in.Limit == 0 {
@@ -106,11 +88,8 @@ func (a assetRoutes) changes(c *call) (err error) {
 		})
 	}
 	page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
-	if err != nil {
-		return err
-	}
 	c.header()["Vary"] = varyFeed
-	return c.json(page)
+	return c.result(page, err)
 }
 
 // feedEvents returns the entries of a page as an event stream sends them. of returns the cursor and the type of an

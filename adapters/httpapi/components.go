@@ -47,22 +47,12 @@ type shownComponent struct {
 // components serves GET /components/: the latest version of each component, by name. Any valid token will do. 200 with
 // {"components":[…]} and a Link to the next page if there is one. 400 if after is given twice.
 func (a appRoutes) components(c *call) error {
-	after, err := c.query.one("after")
-	if err != nil {
-		return err
-	}
-	page, err := a.svc.ListComponents(c.ctx(), c.by.Caller, appsvc.ListComponentsRequest{After: after})
-	if err != nil {
-		return err
-	}
-	if page.Next != "" {
-		c.next("/components/", "after", page.Next)
-	}
-	wire := make([]listedComponent, len(page.Items))
-	for i, x := range page.Items {
+	list, err := askPage(c, a.svc.ListComponents, appsvc.ListComponentsRequest{After: c.query.text("after")}, "after")
+	wire := make([]listedComponent, len(list))
+	for i, x := range list {
 		wire[i] = listedComponent{x.ID, x.Name, x.Version, x.Main}
 	}
-	return c.json(map[string][]listedComponent{"components": wire})
+	return c.member("components", wire, err)
 }
 
 // createComponent serves POST /components/ with a manifest: it creates a version of a component. The service decodes
@@ -70,13 +60,11 @@ func (a appRoutes) components(c *call) error {
 // 403 without the right to components; 400 for a manifest that breaks a rule, and for an id, or a name and version,
 // that exist; 413.
 func (a appRoutes) createComponent(c *call) error {
-	component, err := a.svc.CreateComponent(c.ctx(), c.by.Caller, appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
+	x, err := ask(c, a.svc.CreateComponent, appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
 	if err != nil {
 		return err
 	}
-	url := c.url("/components/" + urlescape.Escape(component.Name))
-	c.header()["Location"] = []string{url}
-	return c.json(map[string]string{"url": url})
+	return c.member("url", c.located("/components/"+urlescape.Escape(x.Name)), nil)
 }
 
 // checkComponent serves POST /components/{name}/check with a manifest: it stores nothing and says which elements of the
@@ -84,21 +72,13 @@ func (a appRoutes) createComponent(c *call) error {
 // next goes into after. 403 without the right to components; 400 and 413 for a manifest that createComponent would
 // refuse.
 func (a appRoutes) checkComponent(c *call) error {
-	after, err := c.query.cursor("after")
-	if err != nil {
-		return err
-	}
-	found, err := a.svc.CheckComponent(c.ctx(), c.by.Caller, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: after})
-	if err != nil {
-		return err
-	}
-	return c.json(found)
+	return c.result(ask(c, a.svc.CheckComponent, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}))
 }
 
 // component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that show
 // an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has it.
 func (a appRoutes) component(c *call) error {
-	x, err := a.svc.Component(c.ctx(), c.by.Caller, c.param(0))
+	x, err := ask(c, a.svc.Component, c.param(0))
 	if err != nil {
 		return err
 	}
@@ -116,23 +96,14 @@ func (a appRoutes) deleteComponent(c *call) error {
 //
 // The service returns each item as the JSON text of {id, name, version, main, description}, which is put into the
 // response as it is.
-func (a appRoutes) componentVersions(c *call) (err error) {
-	in := appsvc.ListComponentVersionsRequest{Name: c.param(0)}
-	if in.After, err = c.query.cursor("after"); err != nil {
-		return err
-	}
-	if in.Limit, err = c.query.limit(); err != nil {
-		return err
-	}
-	page, err := a.svc.ListComponentVersions(c.ctx(), c.by.Caller, in)
+func (a appRoutes) componentVersions(c *call) error {
+	in := appsvc.ListComponentVersionsRequest{Name: c.param(0), After: c.query.cursor("after"), Limit: c.query.limit()}
+	list, err := askPage(c, a.svc.ListComponentVersions, in, "after")
 	if err != nil {
 		return err
 	}
-	if page.Next != "" {
-		c.next("/components/"+urlescape.Escape(in.Name)+"/versions/", "after", page.Next)
-	}
 	c.out = append(c.out[:0], `{"components":[`...)
-	for i, component := range page.Items {
+	for i, component := range list {
 		if i > 0 {
 			c.out = append(c.out, ',')
 		}

@@ -3,28 +3,15 @@ package httpapi
 import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // history serves GET /apps/{id}/history/: what each version changed, newest first, without contents. 200 with
 // {"history":[HistoryEntry]} and a Link to the next page if there is one. 400 for before or limit; 404 for an app that
 // is absent or not visible.
-func (a appRoutes) history(c *call) (err error) {
-	in := appsvc.ListHistoryRequest{AppID: c.param(0)}
-	if in.Before, err = c.query.before(); err != nil {
-		return err
-	}
-	if in.Limit, err = c.query.limit(); err != nil {
-		return err
-	}
-	page, err := a.svc.ListHistory(c.ctx(), c.by.Caller, in)
-	if err != nil {
-		return err
-	}
-	if page.Next != "" {
-		c.next("/apps/"+urlescape.Escape(in.AppID)+"/history/", "before", page.Next)
-	}
-	return c.json(map[string][]appsvc.HistoryEntry{"history": append([]appsvc.HistoryEntry{}, page.Items...)})
+func (a appRoutes) history(c *call) error {
+	in := appsvc.ListHistoryRequest{AppID: c.param(0), Before: c.query.before(), Limit: c.query.limit()}
+	list, err := askPage(c, a.svc.ListHistory, in, "before")
+	return c.member("history", list, err)
 }
 
 // diff serves GET /apps/{id}/versions/{from}/diff/{to}: what differs between two versions, in either order of age. 200
@@ -40,7 +27,7 @@ func (a appRoutes) diff(c *call) error {
 	if err != nil {
 		return errNoResource
 	}
-	d, err := a.svc.Diff(c.ctx(), c.by.Caller, appsvc.DiffRequest{AppID: c.param(0), From: from, To: to})
+	d, err := ask(c, a.svc.Diff, appsvc.DiffRequest{AppID: c.param(0), From: from, To: to})
 	if err != nil {
 		return err
 	}

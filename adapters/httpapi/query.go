@@ -9,14 +9,24 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // query is the decoded parameters of a request's URL. Its methods read one parameter each, in the type that it must
-// have, and return a 400 that names the parameter for any other value. A parameter that is not given is the zero value.
-// Only check finds parameters that cannot be decoded; before it, such a parameter reads as "".
+// have, and note a 400 that names the parameter for any other value; the first of these is err. A parameter that is not given is the
+// zero value. Only check finds parameters that cannot be decoded; before it, such a parameter reads as "".
 type query struct {
 	values url.Values
 	broken []string // names of parameters that could not be decoded, whose value in values is ""; "" for a broken name
+	err    error
+}
+
+// invalid notes a 400 for a parameter, unless there is one before it.
+func (q *query) invalid(name, format string, args ...any) {
+	if q.err == nil {
+		q.err = refuseParameter(name, format, args...)
+	}
 }
 
 // parseQuery decodes a query and never fails: what cannot be decoded is noted in broken, because the endpoint decides
@@ -84,26 +94,38 @@ func (q query) check(rt *route) error {
 	return nil
 }
 
-// one returns the value of a parameter that is given once at most. A repeated one is refused and not guessed at: programs
+// text returns the value of a parameter that is given once at most. A repeated one is refused and not guessed at: programs
 // disagree about whether the first or the last value counts.
-func (q query) one(name string) (string, error) {
+func (q *query) text(name string) string {
 	switch values := q.values[name]; len(values) {
 	case 0:
-		return "", nil
+		return ""
 	case 1:
-		return values[0], nil
+		return values[0]
 	}
-	return "", refuseParameter(name, "given more than once")
+	q.invalid(name, "given more than once")
+	return ""
+}
+
+// filled returns a parameter that is not empty if it is given; says is the sentence for one that is. An empty value would stand for no
+// condition, and whoever sends one has forgotten something.
+func (q *query) filled(name, says string) string {
+	s := q.text(name)
+	if s == "" && q.has(name) {
+		q.invalid(name, "%s", says)
+	}
+	return s
 }
 
 // cursor returns a parameter that is an opaque cursor. An empty value is an error: a program that has lost its cursor would
 // start from the beginning again without noticing. The service refuses a cursor that it has not given.
-func (q query) cursor(name string) (string, error) {
-	cursor, err := q.one(name)
-	if err == nil && cursor == "" && q.has(name) {
-		err = refuseParameter(name, "\"\" is not a cursor of this list")
-	}
-	return cursor, err
+func (q *query) cursor(name string) string { return q.filled(name, `"" is not a cursor of this list`) }
+
+// cursors returns the parameters since and until.
+func (q *query) cursors() (since, until string) {
+	const says = "is empty: want a cursor, or none"
+	since = q.filled("since", says)
+	return since, q.filled("until", says)
 }
 
 // noLimit is a limit that every domain refuses.
@@ -111,29 +133,40 @@ const noLimit = -1
 
 // limit returns the parameter limit. It returns 0 if the parameter is not given, and noLimit if it is not a decimal number
 // of 1 or more, so that the domain refuses it and names the numbers that it allows.
-func (q query) limit() (int, error) {
-	s, err := q.one("limit")
-	if err != nil || !q.has("limit") {
-		return 0, err
+func (q *query) limit() int {
+	s := q.text("limit")
+	if !q.has("limit") {
+		return 0
 	}
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil || n == 0 || s[0] == '0' || s[0] == '+' {
-		return noLimit, nil
+		return noLimit
 	}
-	return int(n), nil
+	return int(n)
 }
 
 // flag returns a parameter that is true or false, false when it is not given. Nothing else is taken, neither 1 nor an empty
 // value.
-func (q query) flag(name string) (bool, error) {
-	s, err := q.one(name)
-	if err != nil || !q.has(name) {
-		return false, err
+func (q *query) flag(name string) bool {
+	s := q.text(name)
+	if q.has(name) && s != "true" && s != "false" {
+		q.invalid(name, "%q is neither true nor false", s)
 	}
-	if s != "true" && s != "false" {
-		return false, refuseParameter(name, "%q is neither true nor false", s)
+	return s == "true"
+}
+
+// before returns the version that the parameter before names, the zero Version when it is not given. Versions are numbers, so
+// a version serves as the cursor of a list; it need not exist.
+func (q *query) before() vitrine.Version {
+	s := q.text("before")
+	if !q.has("before") {
+		return vitrine.Version{}
 	}
-	return s == "true", nil
+	v, err := vitrine.ParseVersion(s)
+	if err != nil {
+		q.invalid("before", "%q is not a version: want a decimal number of at most 63 bits, without leading zeros", s)
+	}
+	return v
 }
 
 // iso8601 is a date, or a date with a time of day, with or without a zone. time.Parse is more generous: it takes an hour of one
@@ -142,10 +175,10 @@ var iso8601 = regexp.MustCompile(`^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d([.,]\d{1,9})
 
 // time returns a parameter that is a time in ISO 8601, the zero time when it is not given. Without a zone it is in UTC,
 // and a date alone is its midnight.
-func (q query) time(name string) (time.Time, error) {
-	s, err := q.one(name)
-	if err != nil || !q.has(name) {
-		return time.Time{}, err
+func (q *query) time(name string) time.Time {
+	s := q.text(name)
+	if !q.has(name) {
+		return time.Time{}
 	}
 	if iso8601.MatchString(s) {
 		for _, layout := range []string{
@@ -158,41 +191,25 @@ func (q query) time(name string) (time.Time, error) {
 			if t.IsZero() { // the zero time means that none is given
 				t = t.Add(1)
 			}
-			return t.UTC(), nil
+			return t.UTC()
 		}
 	}
-	return time.Time{}, refuseParameter(name, "%q is no time: want a real date in ISO 8601, such as 2024-02-29 or 2024-02-29T18:30:00Z, with + escaped as %%2B", s)
-}
-
-// cursors returns the parameters since and until. An empty one is no cursor: it would start the walk
-// from the beginning again.
-func (q query) cursors() (since, until string, err error) {
-	for _, p := range []struct {
-		name string
-		to   *string
-	}{{"since", &since}, {"until", &until}} {
-		if *p.to, err = q.one(p.name); err != nil {
-			return "", "", err
-		}
-		if *p.to == "" && q.has(p.name) {
-			return "", "", refuseParameter(p.name, "is empty: want a cursor, or none")
-		}
-	}
-	return since, until, nil
+	q.invalid(name, "%q is no time: want a real date in ISO 8601, such as 2024-02-29 or 2024-02-29T18:30:00Z, with + escaped as %%2B", s)
+	return time.Time{}
 }
 
 // integer returns a parameter that is a whole number of 64 bits, nil when it is not given. Only one spelling of each number is
 // accepted: no plus sign and no leading zeros.
-func (q query) integer(name string) (*int64, error) {
-	s, err := q.one(name)
-	if err != nil || !q.has(name) {
-		return nil, err
+func (q *query) integer(name string) *int64 {
+	s := q.text(name)
+	if !q.has(name) {
+		return nil
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != s {
-		return nil, refuseParameter(name, "%q is not an integer of 64 bits", s)
+		q.invalid(name, "%q is not an integer of 64 bits", s)
 	}
-	return &n, nil
+	return &n
 }
 
 // list returns the items of a parameter that may be repeated and may hold items joined by commas, nil when there are none.

@@ -1,11 +1,13 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
@@ -55,6 +57,39 @@ func (c *call) write(body []byte) error {
 	return nil
 }
 
+// ask calls a method of a domain, unless a parameter of the query is wrong.
+func ask[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) (Out, error), in In) (out Out, err error) {
+	if c.query.err != nil {
+		return out, c.query.err
+	}
+	return method(c.ctx(), c.by.Caller, in)
+}
+
+// askPage is ask for a page of a list. If there is a next page, it sets the Link to it, in which the parameter cursor has another value.
+func askPage[In, Item any](c *call, method func(context.Context, vitrine.Caller, In) (vitrine.Page[Item], error), in In, cursor string) ([]Item, error) {
+	page, err := ask(c, method, in)
+	if err == nil && page.Next != "" {
+		c.next(cursor, page.Next)
+	}
+	return page.Items, err
+}
+
+// member makes {"name":value} the body of the response, unless err is set.
+func (c *call) member(name string, value any, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.json(map[string]any{name: value})
+}
+
+// result makes the JSON of v the body of the response, unless err is set.
+func (c *call) result(v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.json(v)
+}
+
 // json makes the JSON of v the body of the response. It is for values that the handler makes and for lists of small items.
 // Stored bytes, which can be large, are copied instead: see apps, appended and listed.
 func (c *call) json(v any) error {
@@ -63,9 +98,12 @@ func (c *call) json(v any) error {
 	return err
 }
 
-// apps makes {"apps":[App]} the body of the response. The stored bytes of an app are copied as they are and not decoded, so
+// apps makes {"apps":[App]} the body of the response, unless err is set. The stored bytes of an app are copied as they are and not decoded, so
 // that numbers in configs keep their text and a read costs little more than a copy.
-func (c *call) apps(apps ...appsvc.App) error {
+func (c *call) apps(apps []appsvc.App, err error) error {
+	if err != nil {
+		return err
+	}
 	size := len(`{"apps":[]}`)
 	for _, app := range apps {
 		size += len(app.Body) + 256 // as AppendJSON expects it
@@ -99,7 +137,10 @@ const (
 // version answers a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
 // already. cache is the Cache-Control of the response. With defaults, the configs are completed with the defaults of
 // their schemas, which may make the response as large as 16 MiB.
-func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
+func (c *call) version(app appsvc.App, err error, cache []string, defaults bool) error {
+	if err != nil {
+		return err
+	}
 	header := c.header()
 	header["Etag"] = []string{etagOf(app, c.by.TagsOnly, defaults)}
 	header["Vary"] = varyCaller
@@ -108,10 +149,9 @@ func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
 		if !c.reserve(min(defaultsFactor*len(app.Body), mostForDefaults)) {
 			return memlimit.ErrExceeded
 		}
-		var err error
 		if app, err = c.h.defaults.Complete(app, 0); err != nil {
 			return err
 		}
 	}
-	return c.apps(app)
+	return c.apps([]appsvc.App{app}, nil)
 }

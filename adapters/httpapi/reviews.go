@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/vitrine-go/vitrine/internal/urlescape"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -47,16 +46,14 @@ func (v reviewRoutes) table() []route {
 // network that the caller moderates. It returns a 400 if the name is malformed, or if the caller moderates several
 // networks and names none, and a 403 if the caller moderates none.
 func (v reviewRoutes) network(c *call) (string, error) {
-	network, err := c.query.one("network")
-	if err != nil {
-		return "", err
+	network := c.query.text("network")
+	switch {
+	case c.query.err != nil:
+		return "", c.query.err
+	case !c.query.has("network"):
+		return v.svc.NetworkOf(c.by.Caller)
 	}
-	if !c.query.has("network") {
-		network, err = v.svc.NetworkOf(c.by.Caller)
-	} else {
-		err = reviews.CheckNetwork(network)
-	}
-	return network, err
+	return network, reviews.CheckNetwork(network)
 }
 
 // admit is asked before the other parameters and the body are read. It refuses a caller who does not moderate the
@@ -79,9 +76,9 @@ func (v reviewRoutes) load(c *call) error {
 	if err != nil {
 		return err
 	}
-	dryRun, err := c.query.flag("dryRun")
-	if err != nil {
-		return err
+	dryRun := c.query.flag("dryRun")
+	if c.query.err != nil {
+		return c.query.err
 	}
 	file, err := newUpload(c, network)
 	if err != nil {
@@ -122,44 +119,21 @@ func (v reviewRoutes) erase(c *call) (err error) {
 		return err
 	}
 	for name, to := range map[string]*string{"source": &in.Source, "collection": &in.Collection, "review": &in.Review, "author": &in.Author, "email": &in.Email} {
-		if *to, err = c.query.one(name); err != nil {
-			return err
-		}
-		if *to == "" && c.query.has(name) {
-			return refuseParameter(name, "it is empty: leave it out, or name what is to be erased")
-		}
+		*to = c.query.filled(name, "it is empty: leave it out, or name what is to be erased")
 	}
-	if in.Everything, err = c.query.flag("everything"); err != nil {
-		return err
-	}
-	if in.DryRun, err = c.query.flag("dryRun"); err != nil {
-		return err
-	}
-	done, err := v.svc.Delete(c.ctx(), c.by.Caller, in)
+	in.Everything, in.DryRun = c.query.flag("everything"), c.query.flag("dryRun")
+	done, err := ask(c, v.svc.Delete, in)
 	if errors.Is(err, reviews.ErrCopies) {
 		return refuse(http.StatusServiceUnavailable, "it is erased, and copies are left in the files of the store, since somebody reads there: send the request again")
 	}
-	if err != nil {
-		return err
-	}
-	return c.json(done)
+	return c.result(done, err)
 }
 
 // list reads the parameters that collections and reviews have in common.
 func (v reviewRoutes) list(c *call) (in reviews.ListReviewsRequest, err error) {
-	if in.Network, err = v.network(c); err != nil {
-		return in, err
-	}
-	if in.Source, err = c.query.one("source"); err != nil {
-		return in, err
-	}
-	if in.Source == "" && c.query.has("source") {
-		return in, refuseParameter("source", "no source is empty: want the source of a collection")
-	}
-	if in.After, err = c.query.cursor("after"); err != nil {
-		return in, err
-	}
-	in.Limit, err = c.query.limit()
+	in.Network, err = v.network(c)
+	in.Source = c.query.filled("source", "no source is empty: want the source of a collection")
+	in.After, in.Limit = c.query.cursor("after"), c.query.limit()
 	return in, err
 }
 
@@ -171,16 +145,8 @@ func (v reviewRoutes) collections(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := v.svc.ListCollections(c.ctx(), c.by.Caller, reviews.ListCollectionsRequest{Network: in.Network, Source: in.Source, After: in.After, Limit: in.Limit})
-	if err != nil {
-		return err
-	}
-	if page.Next != "" {
-		c.next("/x/reviews/collections", "after", page.Next)
-	}
-	return c.json(struct {
-		Collections []reviews.CollectionRecord `json:"collections"`
-	}{page.Items})
+	list, err := askPage(c, v.svc.ListCollections, reviews.ListCollectionsRequest{Network: in.Network, Source: in.Source, After: in.After, Limit: in.Limit}, "after")
+	return c.member("collections", list, err)
 }
 
 // reviews serves GET /x/reviews/collections/{collection}/reviews: the reviews of a collection, the latest first,
@@ -192,16 +158,8 @@ func (v reviewRoutes) reviews(c *call) error {
 		return err
 	}
 	in.Collection = c.param(0)
-	page, err := v.svc.ListReviews(c.ctx(), c.by.Caller, in)
-	if err != nil {
-		return err
-	}
-	if page.Next != "" {
-		c.next("/x/reviews/collections/"+urlescape.Escape(in.Collection)+"/reviews", "after", page.Next)
-	}
-	return c.json(struct {
-		Reviews []reviews.ReviewRecord `json:"reviews"`
-	}{page.Items})
+	list, err := askPage(c, v.svc.ListReviews, in, "after")
+	return c.member("reviews", list, err)
 }
 
 // recordsType is the media type of an export. It is one of those that an import takes.

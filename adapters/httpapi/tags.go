@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // tagTable lists the endpoints of this file. A PUT is answered with 201 whether it creates the tag, moves it, or finds it where it
@@ -29,10 +28,10 @@ func (a appRoutes) tagTable() []route {
 	}
 }
 
-// tags makes {"tags":[Tag]} the body of the response. With embed it adds "apps":[App], the version that each tag points to, in
+// tags makes {"tags":[Tag]} the body of the response, unless err is set. With embed it adds "apps":[App], the version that each tag points to, in
 // the order of the tags; each tag then has its App set.
-func (c *call) tags(tags []appsvc.Tag, embed bool) error {
-	if err := c.json(map[string][]appsvc.Tag{"tags": tags}); err != nil || !embed {
+func (c *call) tags(tags []appsvc.Tag, embed bool, err error) error {
+	if err := c.member("tags", tags, err); err != nil || !embed {
 		return err
 	}
 	apps := make([]appsvc.App, len(tags))
@@ -46,39 +45,18 @@ func (c *call) tags(tags []appsvc.Tag, embed bool) error {
 
 // tags serves GET /apps/{id}/tags/: the tags of an app by name. 200 with {"tags":[Tag]} and a Link to the next page if
 // there is one; embedApps=true adds the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
-func (a appRoutes) tags(c *call) (err error) {
-	in := appsvc.ListTagsRequest{AppID: c.param(0)}
-	if in.Embed, err = c.query.flag("embedApps"); err != nil {
-		return err
-	}
-	if in.After, err = c.query.one("after"); err != nil {
-		return err
-	}
-	if in.Limit, err = c.query.limit(); err != nil {
-		return err
-	}
-	page, err := a.svc.ListTags(c.ctx(), c.by.Caller, in)
-	if err != nil {
-		return err
-	}
-	if page.Next != "" {
-		c.next("/apps/"+urlescape.Escape(c.param(0))+"/tags/", "after", page.Next)
-	}
-	return c.tags(page.Items, in.Embed)
+func (a appRoutes) tags(c *call) error {
+	in := appsvc.ListTagsRequest{AppID: c.param(0), Embed: c.query.flag("embedApps"), After: c.query.text("after"), Limit: c.query.limit()}
+	tags, err := askPage(c, a.svc.ListTags, in, "after")
+	return c.tags(tags, in.Embed, err)
 }
 
 // tag serves GET /apps/{id}/tags/{tag}: one tag. 200 with {"tags":[Tag]}; embedApps=true adds the app. 404 for an app
 // or a tag that is absent or not visible.
 func (a appRoutes) tag(c *call) error {
-	embed, err := c.query.flag("embedApps")
-	if err != nil {
-		return err
-	}
-	tag, err := a.svc.Tag(c.ctx(), c.by.Caller, appsvc.TagRequest{AppID: c.param(0), Name: c.param(1), Embed: embed})
-	if err != nil {
-		return err
-	}
-	return c.tags([]appsvc.Tag{tag}, embed)
+	in := appsvc.TagRequest{AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps")}
+	tag, err := ask(c, a.svc.Tag, in)
+	return c.tags([]appsvc.Tag{tag}, in.Embed, err)
 }
 
 // putTag serves PUT /apps/{id}/tags/{tag}: it creates a tag or moves it. The body is {"appVersion": "3"}, or {"latest":
@@ -89,20 +67,19 @@ func (a appRoutes) tag(c *call) error {
 // tag can have; 403 for a protected tag; 404 for an app or a version that is absent or not visible; 409 with pointsTo
 // if the tag does not point to from; 422 for too many tags.
 func (a appRoutes) putTag(c *call) error {
-	embed, err := c.query.flag("embedApps")
-	if err != nil {
-		return err
+	in := appsvc.PutTagRequest{AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps"), IdempotencyKey: c.key}
+	if c.query.err != nil {
+		return c.query.err
 	}
 	var body struct {
 		AppVersion *string         `json:"appVersion"`
 		Latest     *bool           `json:"latest"`
 		From       appsvc.TagGuard `json:"from"`
 	}
-	if err := c.decode(&body); err != nil {
-		return err
-	}
-	in := appsvc.PutTagRequest{AppID: c.param(0), Name: c.param(1), From: body.From, Embed: embed, IdempotencyKey: c.key}
+	err := c.decode(&body)
+	in.From = body.From
 	switch {
+	case err != nil:
 	case body.Latest != nil:
 		in.Version, err = latestVersion(*body.Latest, body.AppVersion)
 	case body.AppVersion == nil:
@@ -113,18 +90,15 @@ func (a appRoutes) putTag(c *call) error {
 	if err != nil {
 		return err
 	}
-	tag, err := a.svc.PutTag(c.ctx(), c.by.Caller, in)
-	if err != nil {
-		return err
-	}
-	return c.tags([]appsvc.Tag{tag}, embed)
+	tag, err := ask(c, a.svc.PutTag, in)
+	return c.tags([]appsvc.Tag{tag}, in.Embed, err)
 }
 
 // deleteTag serves DELETE /apps/{id}/tags/{tag}: it removes a tag and keeps its history. 204 without a body. embedApps
 // is checked and has no effect. 403 for a protected tag; 404 for an app or a tag that is absent or not visible.
 func (a appRoutes) deleteTag(c *call) error {
-	if _, err := c.query.flag("embedApps"); err != nil {
-		return err
+	if c.query.flag("embedApps"); c.query.err != nil {
+		return c.query.err
 	}
 	return a.svc.DeleteTag(c.ctx(), c.by.Caller, appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key})
 }
@@ -132,22 +106,10 @@ func (a appRoutes) deleteTag(c *call) error {
 // tagMoves serves GET /apps/{id}/tags/{tag}/history/: the moves of a tag, newest first, also of a deleted one. 200 with
 // {"moves":[TagMove]} and a Link to the next page if there is one. 400 for before or limit; 404 for a tag that never
 // was.
-func (a appRoutes) tagMoves(c *call) (err error) {
-	in := appsvc.ListTagMovesRequest{AppID: c.param(0), Name: c.param(1)}
-	if in.After, err = c.query.cursor("before"); err != nil {
-		return err
-	}
-	if in.Limit, err = c.query.limit(); err != nil {
-		return err
-	}
-	page, err := a.svc.ListTagMoves(c.ctx(), c.by.Caller, in)
-	if err != nil {
-		return err
-	}
-	if page.Next != "" {
-		c.next("/apps/"+urlescape.Escape(in.AppID)+"/tags/"+urlescape.Escape(in.Name)+"/history/", "before", page.Next)
-	}
-	return c.json(map[string][]appsvc.TagMove{"moves": append([]appsvc.TagMove{}, page.Items...)})
+func (a appRoutes) tagMoves(c *call) error {
+	in := appsvc.ListTagMovesRequest{AppID: c.param(0), Name: c.param(1), After: c.query.cursor("before"), Limit: c.query.limit()}
+	moves, err := askPage(c, a.svc.ListTagMoves, in, "before")
+	return c.member("moves", moves, err)
 }
 
 // tagged serves GET /apps/{id}/tagged/{tag}: the version that a tag points to. It is the only endpoint that a delivery
@@ -155,15 +117,12 @@ func (a appRoutes) tagMoves(c *call) (err error) {
 // absent or not visible. 403 for another tag than those of a delivery token. 422 if withDefaults makes the response too
 // large.
 func (a appRoutes) tagged(c *call) error {
-	defaults, err := c.query.flag("withDefaults")
-	if err != nil {
-		return err
+	defaults := c.query.flag("withDefaults")
+	if c.query.err != nil {
+		return c.query.err
 	}
 	app, err := a.svc.TaggedApp(c.ctx(), c.by.Caller, c.param(0), c.param(1))
-	if err != nil {
-		return err
-	}
-	return c.version(app, revalidate, defaults)
+	return c.version(app, err, revalidate, defaults)
 }
 
 // tagsNamed serves GET /tags/{name}?appId={id}&appId={id}…: the tags of one name of up to 100 apps. 200 with
@@ -171,8 +130,5 @@ func (a appRoutes) tagged(c *call) error {
 // many; 404 for a name that no tag can have.
 func (a appRoutes) tagsNamed(c *call) error {
 	tags, err := a.svc.TagsNamed(c.ctx(), c.by.Caller, c.param(0), c.query.all("appId"))
-	if err != nil {
-		return err
-	}
-	return c.tags(tags, false)
+	return c.tags(tags, false, err)
 }

@@ -16,6 +16,13 @@ func Scheme(ctx context.Context, scheme string) context.Context {
 	return context.WithValue(ctx, schemeKey{}, scheme)
 }
 
+// located sets the header Location to the address of a path below the base path, and returns the address.
+func (c *call) located(path string) string {
+	url := c.url(path)
+	c.header()["Location"] = []string{url}
+	return url
+}
+
 // url returns the absolute address of a path below the base path, for Location, Link and the member url. Config.BaseURL wins.
 // Without it the address begins with what the request says: the mark of Scheme, else whether it came over TLS, and its Host.
 func (c *call) url(path string) string {

@@ -38,50 +38,20 @@ func (a appRoutes) versionsOfQuery(c *call) error {
 		}
 		return refuseParameter(name, "want the id of an app once, as appId or as id")
 	}
-	return a.versions(c, ids[0], "/apps/versions/")
+	return a.versions(c, ids[0])
 }
 
 // versionsOfPath serves GET /apps/{id}/versions/. Its Link has the same path, and the Link of versionsOfQuery has the other
 // one, so a client that walks through the pages stays at the address that it knows.
 func (a appRoutes) versionsOfPath(c *call) error {
-	return a.versions(c, c.param(0), "/apps/"+urlescape.Escape(c.param(0))+"/versions/")
+	return a.versions(c, c.param(0))
 }
 
 // versions answers the versions of an app, newest first: 200 with {"apps":[App]} and a Link to the next page if there
-// is one. path is the address that the Link repeats. 400 for before or limit; 404 for an app that is absent or not
-// visible.
-func (a appRoutes) versions(c *call, id, path string) error {
-	in := appsvc.ListVersionsRequest{AppID: id}
-	var err error
-	if in.Before, err = c.query.before(); err != nil {
-		return err
-	}
-	if in.Limit, err = c.query.limit(); err != nil {
-		return err
-	}
-	page, err := a.svc.ListVersions(c.ctx(), c.by.Caller, in)
-	if err != nil {
-		return err
-	}
-	if page.Next != "" {
-		c.next(path, "before", page.Next)
-	}
-	return c.apps(page.Items...)
-}
-
-// before returns the version that the parameter before names, the zero Version when it is not given. Versions are numbers, so
-// a version serves as the cursor of this list; it need not exist.
-func (q query) before() (vitrine.Version, error) {
-	s, err := q.one("before")
-	if err != nil || !q.has("before") {
-		return vitrine.Version{}, err
-	}
-	v, err := vitrine.ParseVersion(s)
-	if err != nil {
-		return vitrine.Version{}, refuseParameter("before",
-			"%q is not a version: want a decimal number of at most 63 bits, without leading zeros", s)
-	}
-	return v, nil
+// is one. 400 for before or limit; 404 for an app that is absent or not visible.
+func (a appRoutes) versions(c *call, id string) error {
+	in := appsvc.ListVersionsRequest{AppID: id, Before: c.query.before(), Limit: c.query.limit()}
+	return c.apps(askPage(c, a.svc.ListVersions, in, "before"))
 }
 
 // version serves GET /apps/{id}/versions/{version}: one version of an app, which never changes. 200 with
@@ -89,19 +59,16 @@ func (q query) before() (vitrine.Version, error) {
 // absent or not visible, for a version that the app does not have, and for text that is no version. 422 if withDefaults
 // makes it larger than 16 MiB.
 func (a appRoutes) version(c *call) error {
-	defaults, err := c.query.flag("withDefaults")
-	if err != nil {
-		return err
-	}
+	defaults := c.query.flag("withDefaults")
 	v, err := vitrine.ParseVersion(c.param(1))
-	if err != nil { // no version has such a name
+	switch {
+	case c.query.err != nil:
+		return c.query.err
+	case err != nil: // no version has such a name
 		return errNoResource
 	}
 	app, err := a.svc.Version(c.ctx(), c.by.Caller, c.param(0), v)
-	if err != nil {
-		return err
-	}
-	return c.version(app, immutable, defaults)
+	return c.version(app, err, immutable, defaults)
 }
 
 // restoreBody is what restore is asked with. The app is named by appId or id, and the version by appVersion or version, or by
@@ -141,12 +108,12 @@ func (a appRoutes) restore(c *call) error {
 	if err != nil {
 		return err
 	}
-	app, err := a.svc.Restore(c.ctx(), c.by.Caller, in)
+	app, err := ask(c, a.svc.Restore, in)
 	if err != nil {
 		return under(versionName, "/appVersion", under(idName, "/appId", err))
 	}
-	c.header()["Location"] = []string{c.url("/apps/" + urlescape.Escape(app.ID) + "/versions/" + app.Version.String())}
-	return c.apps(app)
+	c.located("/apps/" + urlescape.Escape(app.ID) + "/versions/" + app.Version.String())
+	return c.apps([]appsvc.App{app}, nil)
 }
 
 // either returns the value of a member that has two names, and the name that the client used. It returns a 400 if both
