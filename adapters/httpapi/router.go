@@ -10,27 +10,45 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// router finds the resource that a path names. It takes two steps: the prefix of a path decides the mount, and the
-// table of the mount finds the resource. Each mount has a table of its own, since two of them may overlap: the base
-// path may be "/".
+// router finds the resource that a path names. Paths without parameters are looked up first, in a map: httprouter accepts
+// no /apps/versions/ beside /apps/:id.
 type router struct {
-	base   string        // Config.BasePath, "" for the root
-	mounts [3]*pathTable // by mount
+	base     string // Config.BasePath, "" for the root
+	fixed    map[string]*resource
+	patterns map[string]*resource // with parameters, as httprouter has them
+	params   *httprouter.Router   // leads to the names of patterns
 }
 
 // newRouter returns a router for these tables, and sets the pattern of each of their routes.
 func newRouter(base string, tables []table) *router {
-	r := &router{base: base}
-	for i := range r.mounts {
-		r.mounts[i] = &pathTable{fixed: map[string]*resource{}, patterns: map[string]*resource{}, params: httprouter.New()}
-	}
+	r := &router{base: base, fixed: map[string]*resource{}, patterns: map[string]*resource{}, params: httprouter.New()}
 	for _, t := range tables {
 		for i := range t.routes {
-			t.routes[i].pattern = t.mount.prefix(base) + t.routes[i].path
-			r.mounts[t.mount].add(&t.routes[i])
+			rt := &t.routes[i]
+			rt.pattern = t.mount.prefix(base) + rt.path
+			r.add(t.mount.prefix("")+rt.path, rt)
+			if rt.eitherSlash {
+				r.add(t.mount.prefix("")+otherSlash(rt.path), rt)
+			}
 		}
 	}
 	return r
+}
+
+// add adds a route at a path, which is below the base path if it is not at the root. The endpoints of one path share a resource,
+// whatever order their tables have.
+func (r *router) add(path string, rt *route) {
+	index := r.fixed
+	if strings.Contains(path, "{") {
+		path, index = wildcards(path), r.patterns
+	}
+	if index[path] == nil {
+		index[path] = &resource{}
+		if strings.Contains(path, "/:") {
+			r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) { found[0].Key = path })
+		}
+	}
+	index[path].add(rt)
 }
 
 // resource is what one path names: an endpoint for each method.
@@ -71,30 +89,44 @@ func (r *resource) route(method string) *route {
 	return nil
 }
 
-// match is the resource that a path names, and the parameters in the path. It receives them from a handle of
-// httprouter, which passes nothing on but a ResponseWriter, so a match has to be one. No method of the ResponseWriter is
-// ever called, and the embedded one is nil.
+// match is the resource that a path names, and the parameters in the path.
 type match struct {
 	resource *resource         // nil if the path names none
 	params   httprouter.Params // unescaped, in the order of the pattern
-
-	http.ResponseWriter
+	found    [1]httprouter.Param
 }
 
 // find looks up the path of u and sets m to its resource; m.resource is nil if there is none. Everything below
-// the prefix of the asset manager belongs to it, with one slash after the prefix or with two. Other paths are looked up
-// at the root first, and then below the base path. No path is redirected: a redirect would repeat a token in the query, and
-// a browser takes a redirected preflight request for a refusal.
+// the prefix of the asset manager belongs to it, with one slash after the prefix or with two. No path is redirected: a redirect would
+// repeat a token in the query, and a browser takes a redirected preflight request for a refusal.
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
 	if rest, ok := cutAssetPrefix(path); ok {
-		r.mounts[atAssets].find(rest, m)
+		path = assetPrefix + rest
+	} else if path != healthPath {
+		rest, below := strings.CutPrefix(path, r.base)
+		if _, ofAssets := cutAssetPrefix(rest); !below || ofAssets || rest == healthPath {
+			return
+		}
+		path = rest
+	}
+	m.resource = r.fixed[path]
+	if m.resource != nil || !strings.HasPrefix(path, "/") {
 		return
 	}
-	r.mounts[atRoot].find(path, m)
-	if rest, ok := strings.CutPrefix(path, r.base); ok && m.resource == nil {
-		r.mounts[atBase].find(rest, m)
+	handle, params, _ := r.params.Lookup(anyMethod, path)
+	if handle == nil {
+		return
 	}
+	// A path with an empty, "." or ".." parameter names nothing: clients and proxies disagree about what such a path means.
+	for i, p := range params {
+		if p.Value == "" || p.Value == "." || p.Value == ".." {
+			return
+		}
+		params[i].Value = unescape(p.Value)
+	}
+	handle(nil, nil, m.found[:])
+	m.resource, m.params = r.patterns[m.found[0].Key], params
 }
 
 // endpoint returns the endpoint of a request whose path was looked up. It returns a 404 for a path that names nothing, and a
@@ -122,25 +154,9 @@ func escapedPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// pathTable holds the resources of one mount. Paths without parameters are looked up first, in a map: httprouter accepts
-// no /apps/versions/ beside /apps/:id.
-type pathTable struct {
-	fixed    map[string]*resource
-	params   *httprouter.Router
-	patterns map[string]*resource // what params leads to
-}
-
 // anyMethod is the method under which every resource is registered with httprouter. So a lookup finds the resource of a
 // path whatever the method of the request, and the resource then says whether it needs a token and knows the method.
 const anyMethod = "ANY"
-
-// add adds a route, under both forms of its path if it is a collection.
-func (t *pathTable) add(rt *route) {
-	t.resource(rt.path).add(rt)
-	if rt.eitherSlash {
-		t.resource(otherSlash(rt.path)).add(rt)
-	}
-}
 
 // otherSlash returns the other form of a collection's path.
 func otherSlash(path string) string {
@@ -148,24 +164,6 @@ func otherSlash(path string) string {
 		return strings.TrimSuffix(path, "/")
 	}
 	return path + "/"
-}
-
-// resource returns the resource of a path or pattern. It makes the resource on the first call, so the endpoints of one path
-// share it, whatever order their tables have.
-func (t *pathTable) resource(pattern string) *resource {
-	index := t.fixed
-	if strings.Contains(pattern, "{") {
-		index = t.patterns
-	}
-	res := index[pattern]
-	if res == nil {
-		res = &resource{}
-		index[pattern] = res
-		if strings.Contains(pattern, "{") {
-			t.params.Handle(anyMethod, wildcards(pattern), matches(res))
-		}
-	}
-	return res
 }
 
 // wildcards returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
@@ -178,35 +176,6 @@ func wildcards(pattern string) string {
 		}
 	}
 	return strings.Join(parts, "/")
-}
-
-// matches returns a handle that writes res into its match.
-func matches(res *resource) httprouter.Handle {
-	return func(m http.ResponseWriter, _ *http.Request, _ httprouter.Params) { m.(*match).resource = res }
-}
-
-// find sets m to the resource of a path within the mount. A path with an empty, "." or ".." parameter names none:
-// clients and proxies disagree about what such a path means.
-func (t *pathTable) find(path string, m *match) {
-	m.resource = t.fixed[path]
-	if m.resource != nil {
-		return
-	}
-	if !strings.HasPrefix(path, "/") {
-		return
-	}
-	handle, params, _ := t.params.Lookup(anyMethod, path)
-	if handle == nil {
-		return
-	}
-	for i, p := range params {
-		if p.Value == "" || p.Value == "." || p.Value == ".." {
-			return
-		}
-		params[i].Value = unescape(p.Value)
-	}
-	handle(m, nil, nil)
-	m.params = params
 }
 
 // unescape decodes a parameter, once. Invalid encodings and invalid UTF-8 become U+0000. No stored name or id contains
