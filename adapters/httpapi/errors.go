@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,29 +17,53 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// statuses gives the status of each kind of error. The first row that fits counts. A context that is done is 503: either the client has
-// gone, or the server is too slow for its own limit.
-var statuses = []struct {
-	kind   error
-	status int
-}{
-	{vitrine.ErrInvalid, http.StatusBadRequest},
-	{vitrine.ErrForbidden, http.StatusForbidden},
-	{vitrine.ErrNotFound, http.StatusNotFound},
-	{vitrine.ErrConflict, http.StatusConflict},
-	{vitrine.ErrGone, http.StatusGone},
-	{vitrine.ErrTooLarge, http.StatusRequestEntityTooLarge},
-	{vitrine.ErrUnprocessable, http.StatusUnprocessableEntity},
-	{vitrine.ErrBusy, http.StatusServiceUnavailable},
-	{vitrine.ErrUnknown, http.StatusServiceUnavailable},
-	{vitrine.ErrFull, http.StatusInsufficientStorage},
-	{context.Canceled, http.StatusServiceUnavailable},
-	{context.DeadlineExceeded, http.StatusServiceUnavailable},
+// errorTable has the status and the code of each kind of error. The first row of the kind counts, and for an error of the handler itself,
+// which has no kind, the first row of its status. Codes are a part of the contract: programs compare them, so a code is never changed, and
+// README.md lists them all. A row with a sentence hides the cause, which may tell about the store and is only logged. A context that is
+// done is 503: either the client has gone, or the server is too slow for its own limit.
+var errorTable = []errorRow{
+	{vitrine.ErrInvalid, http.StatusBadRequest, vitrine.CodeInvalid, ""},
+	{nil, http.StatusUnauthorized, "unauthorized", ""},
+	{vitrine.ErrForbidden, http.StatusForbidden, vitrine.CodeForbidden, ""},
+	{vitrine.ErrNotFound, http.StatusNotFound, vitrine.CodeNotFound, ""},
+	{nil, http.StatusMethodNotAllowed, "method_not_allowed", ""},
+	{vitrine.ErrConflict, http.StatusConflict, vitrine.CodeMoved, ""},
+	{vitrine.ErrGone, http.StatusGone, "gone", ""},
+	{vitrine.ErrTooLarge, http.StatusRequestEntityTooLarge, vitrine.CodeTooLarge, ""},
+	{nil, http.StatusUnsupportedMediaType, "media_type", ""},
+	{vitrine.ErrUnprocessable, http.StatusUnprocessableEntity, "", ""}, // the domains give each a code of its own
+	{nil, http.StatusTooManyRequests, "too_many", ""},
+	{vitrine.ErrBusy, http.StatusServiceUnavailable, "unavailable", unavailable},
+	{vitrine.ErrUnknown, http.StatusServiceUnavailable, "unknown_outcome", unknownOutcome},
+	{vitrine.ErrFull, http.StatusInsufficientStorage, "full", "the storage is full: reading goes on, writing works again when there is room"},
+	{context.Canceled, http.StatusServiceUnavailable, "unavailable", unavailable},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, "unavailable", unavailable},
+	{nil, http.StatusInternalServerError, "internal", internalError},
 }
 
-// unknownOutcome is the sentence for a write that may have been committed or not: the connection to the database broke, or the disk
-// failed, while the commit was under way.
-const unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if it carries an Idempotency-Key or a version test"
+const (
+	unavailable = "the store is not available at the moment: try again"
+	// unknownOutcome is the sentence for a write that may have been committed or not: the connection to the database broke, or the disk
+	// failed, while the commit was under way.
+	unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if it carries an Idempotency-Key or a version test"
+)
+
+// errorRow is a row of errorTable.
+type errorRow struct {
+	kind       error
+	status     int
+	code, text string
+}
+
+// codeOf returns the code of an error with this status that has no code of its own.
+func codeOf(status int) string {
+	for _, row := range errorTable {
+		if row.status == status {
+			return row.code
+		}
+	}
+	return ""
+}
 
 // closedEarly is the sentence for a client that has closed its side of the connection before the response. Its request
 // ends then, since net/http cannot distinguish this from a client that has disconnected.
@@ -46,34 +71,6 @@ const closedEarly = "the connection was closed before the answer was ready: keep
 
 // internalError is the sentence of every 500. The cause is only logged.
 const internalError = "internal error"
-
-// opaque gives the sentences of the statuses from 500 on. Their causes may tell about the store, so they are only logged.
-var opaque = map[int]string{
-	http.StatusInternalServerError: internalError,
-	http.StatusServiceUnavailable:  "the store is not available at the moment: try again",
-	http.StatusInsufficientStorage: "the storage is full: reading goes on, writing works again when there is room",
-}
-
-// codeOf is the code of an error with this status that has no code of its own. Codes are a part of the contract: programs
-// compare them, so a code is never changed, and README.md lists them all.
-var codeOf = map[int]string{
-	http.StatusBadRequest:            vitrine.CodeInvalid,
-	http.StatusUnauthorized:          "unauthorized",
-	http.StatusForbidden:             vitrine.CodeForbidden,
-	http.StatusNotFound:              vitrine.CodeNotFound,
-	http.StatusMethodNotAllowed:      "method_not_allowed",
-	http.StatusConflict:              "moved",
-	http.StatusGone:                  "gone",
-	http.StatusRequestEntityTooLarge: vitrine.CodeTooLarge,
-	http.StatusUnsupportedMediaType:  "media_type",
-	http.StatusTooManyRequests:       "too_many",
-	http.StatusInternalServerError:   "internal",
-	http.StatusServiceUnavailable:    "unavailable",
-	http.StatusInsufficientStorage:   "full",
-}
-
-// codeUnknownOutcome is the code of a write that may have been committed or not. Its status, 503, usually means unavailable.
-const codeUnknownOutcome = "unknown_outcome"
 
 // refusal is an error as it is answered: its fields are the members of the body that README.md describes. A refusal is
 // an error of its own, and the errors of the services become one in refusalOf.
@@ -126,66 +123,49 @@ var (
 	errNoToken     = &refusal{status: http.StatusUnauthorized, text: "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken"}
 )
 
-// refusalOf returns an error as a refusal. It knows the refusals of this package, the errors of the domains, and those of
-// package strictjson; anything else is 500. The domains come before strictjson, since they use it for stored and
-// patched text too, where its errors have another meaning.
-func refusalOf(err error) *refusal {
+// refusalOf returns an error as a refusal, and reports whether its cause is hidden. It knows the refusals of this package, the errors of the
+// domains, and those of package strictjson, which are 400 only here, in an error of decode: where a domain reads JSON, it wraps the error in
+// its own. Anything else is 500. A *vitrine.Error tells its cause always: it was written for clients.
+func refusalOf(err error) (r *refusal, hidden bool) {
 	if own, ok := errors.AsType[*refusal](err); ok {
-		return own
+		return own, false
 	}
-	out := &refusal{status: statusOf(err), text: err.Error()}
+	row := errorTable[len(errorTable)-1]
+	malformed, isMalformed := errors.AsType[*strictjson.Error](err)
+	if at := slices.IndexFunc(errorTable, func(r errorRow) bool { return r.kind != nil && errors.Is(err, r.kind) }); at >= 0 {
+		row = errorTable[at]
+	} else if isMalformed {
+		row = errorTable[0]
+	}
+	r = &refusal{status: row.status, code: row.code, text: err.Error()}
 	if e, ok := errors.AsType[*vitrine.Error](err); ok {
-		out.text, out.code, out.pointer, out.parameter, out.id = e.Error(), e.Code, e.Pointer, e.Parameter, e.ID
-		out.version, out.violations = e.Version, e.Violations
+		r.text, r.code, r.pointer, r.parameter, r.id = e.Error(), cmp.Or(e.Code, row.code), e.Pointer, e.Parameter, e.ID
+		r.version, r.violations = e.Version, e.Violations
 		if e.Code == vitrine.CodeMoved && !e.Version.IsZero() { // a tag, not an asset
-			out.pointsTo = &e.PointsTo
+			r.pointsTo = &e.PointsTo
 		}
-	} else if e, ok := errors.AsType[*strictjson.Error](err); ok && out.status == http.StatusBadRequest {
-		out.pointer = e.Pointer
+		return r, false
 	}
-	return out
+	if isMalformed && row.status == http.StatusBadRequest {
+		r.pointer = malformed.Pointer
+	}
+	r.text = cmp.Or(row.text, r.text)
+	return r, row.text != ""
 }
 
-// statusOf returns the status of an error that is no refusal: that of its kind, 400 for malformed JSON, else 500. Malformed
-// JSON is 400 only here, in an error of decode; where a domain reads JSON, it wraps the error in its own.
-func statusOf(err error) int {
-	for _, row := range statuses {
-		if errors.Is(err, row.kind) {
-			return row.status
-		}
-	}
-	if _, ok := errors.AsType[*strictjson.Error](err); ok {
-		return http.StatusBadRequest
-	}
-	return http.StatusInternalServerError
-}
-
-// fail makes an error the response. From 500 on the cause may tell about the store, so the response has a general
-// sentence, and the cause is logged. Two exceptions pass as they are: a refusal, whose sentence was written for
-// clients, and a *vitrine.Error, which says that a search takes too long. If the
+// fail makes an error the response. A cause that is hidden from the client is logged. If the
 // request's context is cancelled, and the outcome of a write is not in doubt, nothing is logged: the error is only the end of
 // the request.
 func (c *call) fail(err error) {
-	r := refusalOf(err)
-	text, isOpaque := opaque[r.status]
-	_, own := errors.AsType[*refusal](err)
-	_, told := errors.AsType[*vitrine.Error](err) // of a search that takes too long
-	if own || told || !isOpaque {
-		c.refuse(r)
-		return
+	r, hidden := refusalOf(err)
+	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.ctx().Err() != nil { // the client has gone
+		r.text, hidden = closedEarly, false
 	}
-	r = &refusal{status: r.status, text: text}
-	switch {
-	case errors.Is(err, vitrine.ErrUnknown):
-		r.text, r.code = unknownOutcome, codeUnknownOutcome
-	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // the client has gone
-		r.text = closedEarly
-		c.refuse(r)
-		return
-	}
-	c.log(r.text, err)
-	if part := (*inPart)(nil); errors.As(err, &part) {
-		r.text += "; " + part.kept
+	if hidden {
+		c.log(r.text, err)
+		if part := (*inPart)(nil); errors.As(err, &part) {
+			r.text += "; " + part.kept
+		}
 	}
 	c.refuse(r)
 }
@@ -206,7 +186,7 @@ func (c *call) refuse(r *refusal) {
 		header["Retry-After"] = []string{"1"}
 	}
 	c.h.refusals.refused(c, r)
-	c.status, c.code = r.status, cmp.Or(r.code, codeOf[r.status])
+	c.status, c.code = r.status, cmp.Or(r.code, codeOf(r.status))
 	c.out = r.appendJSON(c.out[:0])
 }
 
@@ -222,7 +202,7 @@ func (r *refusal) appendJSON(b []byte) []byte {
 	}
 	b = append(b, `{"error":`...)
 	b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(bounded(r.text), "\uFFFD"))
-	member("code", cmp.Or(r.code, codeOf[r.status]))
+	member("code", cmp.Or(r.code, codeOf(r.status)))
 	if len(r.pointer) <= maxSentence {
 		member("pointer", r.pointer)
 	}
