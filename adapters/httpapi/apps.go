@@ -27,7 +27,7 @@ func (a appRoutes) appTable() []route {
 			query: []string{"sort", "usingComponent", "limit", "after"}},
 		{method: "POST", path: "/apps/", eitherSlash: true, status: 201, call: a.create,
 			body: jsonBody, idempotencyKey: true},
-		{method: "GET", path: "/apps/{id}", lenient: true, status: 200, call: a.latest, reserves: true,
+		{method: "GET", path: "/apps/{id}", lenient: true, status: 200, call: a.latest,
 			query: []string{"withDefaults"}},
 		{method: "PATCH", path: "/apps/{id}", status: 200, call: a.patch, reserves: true,
 			body: patchBody, admitBody: a.admitChange},

@@ -21,7 +21,7 @@ func (a appRoutes) tagTable() []route {
 			query: embed, idempotencyKey: true},
 		{method: "GET", path: "/apps/{id}/tags/{tag}/history/", eitherSlash: true, status: 200, call: a.tagMoves,
 			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/tagged/{tag}", lenient: true, status: 200, call: a.tagged, byTag: true, reserves: true,
+		{method: "GET", path: "/apps/{id}/tagged/{tag}", lenient: true, status: 200, call: a.tagged, byTag: true,
 			query: []string{"withDefaults"}},
 		{method: "GET", path: "/tags/{name}", lenient: true, status: 200, call: a.tagsNamed,
 			query: []string{"appId"}},

@@ -17,7 +17,7 @@ func (a appRoutes) versionTable() []route {
 			query: []string{"appId", "id", "limit", "before"}},
 		{method: "GET", path: "/apps/{id}/versions/", eitherSlash: true, status: 200, call: a.versionsOfPath, reserves: true,
 			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/versions/{version}", lenient: true, status: 200, call: a.version, reserves: true,
+		{method: "GET", path: "/apps/{id}/versions/{version}", lenient: true, status: 200, call: a.version,
 			query: []string{"withDefaults"}},
 		{method: "GET", path: "/apps/{id}/versions/{from}/diff/{to}", status: 200, call: a.diff, reserves: true},
 		{method: "GET", path: "/apps/{id}/history/", eitherSlash: true, status: 200, call: a.history, reserves: true,

@@ -52,6 +52,11 @@ func SpaceParts(space string) []string {
 // Prefix returns what the keys of a kind begin with, if the first parts of their names are these. The kind ends with a slash.
 func Prefix(space, kind string, parts ...string) string {
 	var b strings.Builder
+	size := len(space) + 1 + len(kind)
+	for _, p := range parts {
+		size += len(p) + 1
+	}
+	b.Grow(size) // enough unless something is escaped
 	b.WriteString(space)
 	b.WriteByte(' ')
 	b.WriteString(kind)

@@ -44,24 +44,23 @@ func CheckCaller(user string, scopes ...[]string) error {
 
 // check returns an error unless s is a URN of a network, or one with a fourth segment that begins with last.
 func check(s, last string) error {
-	want := "urn:<vendor>:<network>[:" + last + "<id>]"
 	if len(s) > MaxLen {
 		return fmt.Errorf("a URN of %d bytes is too long: at most %d", len(s), MaxLen)
 	}
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return fmt.Errorf("%q has a space or control character: want %s", s, want)
+		return fmt.Errorf("%q has a space or control character: want urn:<vendor>:<network>[:%s<id>]", s, last)
 	}
-	seg := strings.Split(s, ":")
-	ok := seg[0] == "urn" && (len(seg) == 3 || len(seg) == 4)
-	for _, x := range seg {
-		ok = ok && x != ""
-	}
-	if ok && len(seg) == 4 {
-		id, found := strings.CutPrefix(seg[3], last)
-		ok = found && id != ""
+	rest, ok := strings.CutPrefix(s, "urn:")
+	vendor, rest, two := strings.Cut(rest, ":")
+	network, id, four := strings.Cut(rest, ":")
+	ok = ok && two && vendor != "" && network != ""
+	if four {
+		var found bool
+		id, found = strings.CutPrefix(id, last)
+		ok = ok && found && id != "" && !strings.Contains(id, ":")
 	}
 	if !ok {
-		return fmt.Errorf("%q is not a URN of the form %s", s, want)
+		return fmt.Errorf("%q is not a URN of the form urn:<vendor>:<network>[:%s<id>]", s, last)
 	}
 	return nil
 }
