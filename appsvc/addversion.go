@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"context"
+	"slices"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -12,6 +13,8 @@ import (
 // ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if it refuses the change. In both
 // cases the transaction is rolled back.
 func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller, c Change, meta Meta, d draft, most int) (App, error) {
+	d.elements = slices.Clone(d.elements) // the caller may call again
+	d.giveKeys(meta.Version)
 	body, components := d.body(meta.Owner)
 	app := App{Meta: meta, Body: body}
 	if err := app.checkSize(most); err != nil {

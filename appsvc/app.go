@@ -67,8 +67,15 @@ type Content struct {
 // loading the script at main of the manifest and passing it the config.
 type Element struct {
 	ID        string          `json:"id"`        // its index, as a string
+	Key       string          `json:"key"`       // stays while the element is edited, moved and restored: "12.3" first stood in version 12 at index 3
 	Component json.RawMessage `json:"component"` // the manifest as it was when the element was written
 	Config    json.RawMessage `json:"config"`    // the creator's values, an object
+}
+
+// withKeys returns the app as it is read: with a key for each element.
+func (a App) withKeys() App {
+	a.Body = a.Body.withKeys()
+	return a
 }
 
 // Content decodes the body. It returns an error if the body is not one that a service has stored.

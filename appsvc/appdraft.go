@@ -31,6 +31,7 @@ type draft struct {
 //   - A written element is new, or has another component or config than before. Its config must conform to the
 //     component. It has ref and config at first; validateDraft adds the manifest, a copy of the component's.
 type draftElement struct {
+	key  string // that of the element of the version before that it comes from; "" for a new one, until giveKeys
 	kept []byte // of a kept element: its stored text after the head, as cutHead returns it; nil for a written one
 
 	// These are set for a written element only.
@@ -42,6 +43,19 @@ type draftElement struct {
 
 // written reports whether e is a written element, and not a kept one.
 func (e draftElement) written() bool { return e.kept == nil }
+
+// giveKeys gives each element that has no key a new one, of the version that the draft becomes. Of several elements with one key, the first
+// keeps it, and the others are copies. If the version before has no keys, all elements get one.
+func (d draft) giveKeys(v vitrine.Version) {
+	taken := map[string]bool{}
+	for i := range d.elements {
+		e := &d.elements[i]
+		if !lasts(e.key) || taken[e.key] {
+			e.key = fmt.Sprintf("%s.%d", v, i)
+		}
+		taken[e.key] = true
+	}
+}
 
 // components returns the names of the components in use, sorted, each once, as Head.Components has them.
 func (d draft) components() []string {
@@ -61,7 +75,7 @@ func (d draft) components() []string {
 func (d draft) sameContent(old draft) bool {
 	return d.title == old.title && slices.Equal(d.groups, old.groups) &&
 		slices.EqualFunc(d.elements, old.elements, func(e, o draftElement) bool {
-			return !e.written() && bytes.Equal(e.kept, o.kept)
+			return !e.written() && e.key == o.key && bytes.Equal(e.kept, o.kept)
 		})
 }
 
@@ -151,7 +165,7 @@ func (d draft) body(owner string) (Body, []string) {
 		size += len(g) + 3
 	}
 	for _, e := range d.elements {
-		size += 40 + len(e.kept) + len(e.manifest) + len(e.config)
+		size += 56 + len(e.kept) + len(e.manifest) + len(e.config)
 	}
 	b := append(make([]byte, 0, size), `{"title":`...)
 	b = append(appendString(b, d.title), `,"owner":{"urn":`...)
@@ -167,7 +181,7 @@ func (d draft) body(owner string) (Body, []string) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendHead(b, i)
+		b = appendHead(b, i, e.key)
 		if !e.written() {
 			b = append(b, e.kept...)
 			continue

@@ -291,7 +291,7 @@ func (k *checker) version(in BrokenElement, body Body, first int) error {
 // config returns the config of a stored element, nil if it has a component of another name. index is that of the element, which
 // its stored text begins with.
 func (k *checker) config(element []byte, index int) ([]byte, error) {
-	kept, ok := cutHead(element, index)
+	_, kept, ok := cutHead(element, index)
 	if !ok {
 		return nil, errors.New("stored element: does not begin with its id")
 	}

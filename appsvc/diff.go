@@ -58,7 +58,7 @@ const diffSteps = 100_000_000
 //
 // A changed member of a config is one replace operation at that member, an added one is one add, and a removed one is
 // one remove. An element that was inserted, removed or moved is one operation too, since elements are matched by
-// content. Numbers keep their text. The patch has at most Limits.PatchOps operations, by default 1,000. If it would need more,
+// their keys. Numbers keep their text. The patch has at most Limits.PatchOps operations, by default 1,000. If it would need more,
 // if it would be more than a fifth longer than one that replaces all groups or all elements, or if the comparison takes too many
 // steps, the operations are coarser: they replace whole configs, all groups, or all elements.
 //
@@ -153,9 +153,9 @@ func diffWithin(a, b comparedVersion, most int, budget *jsondiff.Budget) (ops []
 type comparedVersion struct {
 	body          Body
 	title, groups []byte
-	starts        []int    // where in the body each element begins, and last where one more would begin, after its comma
-	elements      [][]byte // as draftElement.kept
-	scanned       int      // about how many bytes were read to find the elements
+	starts        []int // where in the body each element begins, and last where one more would begin, after its comma
+	elements      []keyedElement
+	scanned       int // about how many bytes were read to find the elements
 }
 
 // compared takes a stored body apart. An error means that no Service has stored it. before is a version that was taken apart
@@ -177,16 +177,14 @@ func (b Body) compared(before comparedVersion) (comparedVersion, error) {
 	if err := v.findElements(at, before); err != nil {
 		return comparedVersion{}, err
 	}
-	v.elements = make([][]byte, len(v.starts)-1)
-	var start []byte
+	v.elements = make([]keyedElement, len(v.starts)-1)
 	for i := range v.elements {
 		text := b[v.starts[i] : v.starts[i+1]-1]
-		start = appendHead(start[:0], i)
-		kept, ok := bytes.CutPrefix(text, start)
+		key, kept, ok := cutHead(text, i)
 		if !ok {
-			return comparedVersion{}, fmt.Errorf("stored element %d: does not begin with %s", i, start)
+			return comparedVersion{}, fmt.Errorf("stored element %d: does not begin with its id", i)
 		}
-		v.elements[i] = kept
+		v.elements[i] = keyedElement{key, kept}
 	}
 	return v, nil
 }

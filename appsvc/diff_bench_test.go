@@ -83,7 +83,7 @@ func BenchmarkDiffOfLargeVersions(b *testing.B) {
 		if err != nil {
 			b.Fatal(name, err)
 		}
-		if _, err = s.Patch(ctx, designer, app.ID, pair[1].replacing(0)); err != nil {
+		if _, err = s.Patch(ctx, designer, app.ID, pair[1].replacing(app, pair[0])); err != nil {
 			b.Fatal(name, err)
 		}
 		b.Run(name, func(b *testing.B) {

@@ -2,8 +2,6 @@ package appsvc
 
 import (
 	"bytes"
-	"cmp"
-	"hash/maphash"
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsondiff"
@@ -11,15 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// elementDiff finds the operations that turn one list of elements, a, into another one, b. Stored elements have no lasting
-// identity: the id of an element is its index. So elementDiff first decides which element of b is which element of a:
-//
-//  1. Elements with equal content, along a longest common subsequence; then the others with equal content, which
-//     have moved.
-//  2. Elements whose configs share at least half of their members and words by size, the most similar ones first. A gap is what
-//     lies between two neighbours among the elements that need not move. Two elements of the same component that are in the
-//     same gap may share less.
-//  3. What remains in a gap: pairs in their order, first those with the same component, then any.
+// elementDiff finds the operations that turn one list of elements, a, into another one, b. Elements with the same key are the same
+// element. Elements of a version without lasting keys are paired with those of equal content, and then with those at the same index.
 //
 // Elements of a without a partner are removed, and elements of b without one are added. The fewest possible elements are
 // moved. The operations come in this order: removals, moves, additions, and then the changes inside elements, so
@@ -31,7 +22,7 @@ import (
 type elementDiff struct {
 	a, b   []comparedElement // the two lists without the equal elements at both ends
 	first  int               // how many equal elements at the beginning were left out
-	whole  [][]byte          // all elements of b
+	whole  []keyedElement    // all elements of b
 	budget *jsondiff.Budget
 	most   int   // how many operations there may be
 	from   []int // for each element of b its element of a, -1 = none
@@ -39,31 +30,42 @@ type elementDiff struct {
 	err    error // the first error of a stored element that cannot be read
 }
 
+// keyedElement is an element of a version: its key, and the rest of its text as in draftElement.kept.
+type keyedElement struct {
+	key  string
+	kept []byte
+}
+
+// same reports whether two elements have the same content, and may be the same element.
+func (e keyedElement) same(other keyedElement) bool {
+	return (e.key == other.key || !lasts(e.key) || !lasts(other.key)) && bytes.Equal(e.kept, other.kept)
+}
+
 // comparedElement is an element of one of the two versions. Most elements of two versions are equal, and their text is all
-// that is looked at. The fields after kept are set by elementDiff.split.
+// that is looked at. The fields after keyedElement are set by elementDiff.split.
 type comparedElement struct {
-	kept     []byte // as in draftElement
-	done     bool   // the fields below are set
+	keyedElement
+	done     bool // the fields below are set
 	manifest []byte
 	config   []byte
 	ref      ComponentRef
 }
 
-// elementChange is the change inside one element, in two forms: many operations that are easy to read, and one that
-// is short if much has changed.
+// elementChange is the change inside one element, in two forms: many operations that are easy to read, and few
+// that are short if much has changed.
 type elementChange struct {
 	ops   []jsondiff.Op // one for each field that changed
-	whole jsondiff.Op   // one that does the same as all of ops
+	whole []jsondiff.Op // these do the same as all of ops
 }
 
-// newElementDiff returns the elementDiff of two lists of elements, given as in draftElement.kept.
-func newElementDiff(a, b [][]byte, most int, budget *jsondiff.Budget) *elementDiff {
+// newElementDiff returns the elementDiff of two lists of elements.
+func newElementDiff(a, b []keyedElement, most int, budget *jsondiff.Budget) *elementDiff {
 	d := &elementDiff{whole: b, budget: budget, most: most}
-	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[0], b[0]) {
+	for len(a) > 0 && len(b) > 0 && a[0].same(b[0]) {
 		a, b = a[1:], b[1:]
 		d.first++
 	}
-	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[len(a)-1], b[len(b)-1]) {
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1].same(b[len(b)-1]) {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	d.a, d.to = uncompared(a)
@@ -71,11 +73,11 @@ func newElementDiff(a, b [][]byte, most int, budget *jsondiff.Budget) *elementDi
 	return d
 }
 
-// uncompared returns the elements with these stored texts, and for each the partner -1, which means none.
-func uncompared(list [][]byte) (elements []comparedElement, partners []int) {
+// uncompared returns the elements of a list, and for each the partner -1, which means none.
+func uncompared(list []keyedElement) (elements []comparedElement, partners []int) {
 	elements, partners = make([]comparedElement, len(list)), make([]int, len(list))
-	for i, kept := range list {
-		elements[i].kept, partners[i] = kept, -1
+	for i, e := range list {
+		elements[i].keyedElement, partners[i] = e, -1
 	}
 	return elements, partners
 }
@@ -86,10 +88,8 @@ func (d *elementDiff) ops() ([]jsondiff.Op, error) {
 	if len(d.a) == 0 && len(d.b) == 0 {
 		return nil, nil
 	}
-	// If the budget does not suffice for pairing or for the operations on whole elements, one operation replaces all elements.
-	if !d.pair() {
-		return d.coarse(), d.err
-	}
+	d.pair()
+	// If the budget does not suffice for the operations on whole elements, one operation replaces all elements.
 	ops, ok := d.structure()
 	if !ok {
 		return d.coarse(), d.err
@@ -129,203 +129,42 @@ func (d *elementDiff) split(e *comparedElement) *comparedElement {
 	return e
 }
 
-// pair decides which elements of a and b belong together, by the three rules of elementDiff. It returns false if the
-// budget is spent.
-func (d *elementDiff) pair() bool {
-	texts := func(list []comparedElement) [][]byte {
-		out := make([][]byte, len(list))
-		for i, e := range list {
-			out[i] = e.kept
+// pair decides which elements of a and b belong together.
+func (d *elementDiff) pair() {
+	byKey, byContent := map[string]int{}, map[string][]int{}
+	for i, e := range d.a {
+		if lasts(e.key) {
+			byKey[e.key] = i
 		}
-		return out
+		byContent[string(e.kept)] = append(byContent[string(e.kept)], i)
 	}
-	common, ok := jsondiff.Common(texts(d.a), texts(d.b), d.budget)
-	if !ok {
-		return false
-	}
-	for _, p := range common {
-		d.set(p.A, p.B)
-	}
-	d.pairEqual()
-	d.pairSimilar()
-	d.pairInPlace(func(e *comparedElement) []byte { return []byte(d.split(e).ref.Name) })
-	d.pairInPlace(func(*comparedElement) []byte { return nil })
-	return !d.budget.Spent()
-}
-
-// unpaired returns the indices of the elements that have no partner yet, in ascending order. partners is d.to or d.from.
-func unpaired(partners []int) (out []int) {
-	for i, p := range partners {
-		if p < 0 {
-			out = append(out, i)
+	for j, e := range d.b {
+		if i, found := byKey[e.key]; found {
+			d.set(i, j)
 		}
 	}
-	return out
-}
-
-// pairEqual pairs elements of equal content that the longest common subsequence did not pair, since they have moved. If
-// several have the same content, they are paired in their order.
-func (d *elementDiff) pairEqual() {
-	left := unpaired(d.to)
-	if len(left) == 0 || len(unpaired(d.from)) == 0 {
-		return
+	// Two elements with lasting keys that differ are different ones.
+	mayPair := func(i, j int) bool {
+		return d.to[i] < 0 && d.from[j] < 0 && !(lasts(d.a[i].key) && lasts(d.b[j].key))
 	}
-	places := map[string][]int{}
-	for _, i := range left {
-		places[string(d.a[i].kept)] = append(places[string(d.a[i].kept)], i)
-	}
-	for _, j := range unpaired(d.from) {
-		if same := places[string(d.b[j].kept)]; len(same) > 0 {
-			d.set(same[0], j)
-			places[string(d.b[j].kept)] = same[1:]
-		}
-	}
-}
-
-// candidate is a pair of elements whose configs share traits: the element of a at i and the element of b at j.
-type candidate struct {
-	i, j, shared int     // shared is the weight of the traits that both have
-	score        float64 // the part of the two configs that is shared, 0 to 1
-}
-
-// pairSimilar pairs elements without partners whose configs share traits, the most similar ones first. They must share half of
-// what they have; otherwise one was removed and the other one added. Only elements that are in the same gap and have the same
-// component may share less.
-//
-// To compare each element with each other one would take too long. So the traits of the elements of a are indexed, and
-// an element of b is compared with those alone that share a trait with it.
-func (d *elementDiff) pairSimilar() {
-	left, right := unpaired(d.to), unpaired(d.from)
-	if len(left) == 0 || len(right) == 0 {
-		return
-	}
-	gapsA, gapsB := d.gaps()
-	if len(left) == 1 && len(right) == 1 && gapsA[left[0]] == gapsB[right[0]] {
-		return // pairInPlace pairs them anyway
-	}
-	// The index of the traits of a: which elements have each, and what all traits of an element weigh together.
-	seed := maphash.MakeSeed()
-	having := map[uint64][]int{} // indices into left of the elements that have a trait
-	weights := make([]int, len(left))
-	for n, i := range left {
-		for _, m := range d.traits(seed, &d.a[i]) {
-			having[m.hash] = append(having[m.hash], n)
-			weights[n] += m.weight
-		}
-	}
-	// For each element of b the elements of a that share enough with it. The budget pays for looking through shared.
-	var found []candidate
-	shared := make([]int, len(left)) // for each element of a, what it shares with the element of b that is looked at
-	for _, j := range right {
-		clear(shared)
-		weight := 0
-		for _, m := range d.traits(seed, &d.b[j]) {
-			weight += m.weight
-			if same := having[m.hash]; len(same) <= commonTrait {
-				for _, n := range same {
-					shared[n] += m.weight
-				}
-			}
-		}
-		for n, s := range shared {
-			if s == 0 {
-				continue
-			}
-			c := candidate{left[n], j, s, 2 * float64(s) / float64(weights[n]+weight)}
-			inPlace := gapsA[c.i] == gapsB[j] && d.a[c.i].ref.Name == d.b[j].ref.Name
-			if c.score >= similarShare || inPlace {
-				found = append(found, c)
-			}
-		}
-		if !d.budget.Spend(len(left)) {
-			return
-		}
-	}
-	// The order is total, so that the same versions always have the same diff.
-	slices.SortFunc(found, func(x, y candidate) int {
-		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.shared, x.shared),
-			cmp.Compare(distance(x), distance(y)), cmp.Compare(x.j, y.j), cmp.Compare(x.i, y.i))
-	})
-	for _, c := range found {
-		if d.to[c.i] < 0 && d.from[c.j] < 0 {
-			d.set(c.i, c.j)
-		}
-	}
-}
-
-// distance is how far apart the two elements of a candidate are in their lists. Of equally similar pairs the closest is taken.
-func distance(c candidate) int { return max(c.i-c.j, c.j-c.i) }
-
-// similarShare is the part that two configs must share to count as versions of one element.
-const similarShare = 0.5
-
-// trait is something that two configs may share: a member, or a word of a long text.
-type trait struct {
-	hash   uint64
-	weight int // about its bytes
-}
-
-// What traits are made of, and what they cost.
-const (
-	stepsPerTrait = 96 // what it costs to hash a trait and to note who has it, in steps of a budget
-	longText      = 32 // bytes from which the words of a text count
-	mostWords     = 64 // of a text that count
-	shortWord     = 4  // bytes; shorter words are in every text
-	wordWeight    = 16 // at most
-	commonTrait   = 64 // a trait that more elements have says nothing about which one is which
-)
-
-// traits returns the traits of the config of an element, each once:
-//
-//   - Each member, with its name and value. It weighs as many bytes as the value has, and 64 at most.
-//   - Of a member whose value is a string of 32 bytes or more, also those of its first 64 words that have four bytes or more. So
-//     an element whose text was edited still shares most of its words. A word weighs as many bytes as it has, and 16 at most; the
-//     member itself weighs 16 then. A word counts together with the name of its member: the same word in another member is
-//     another trait. A word that occurs again in its member adds nothing.
-//
-// The weights are bounded so that no single member decides. traits returns nil if the budget is spent.
-func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
-	d.split(e)
-	members := d.budget.Members(e.config)
-	out := make([]trait, 0, len(members))
-	for _, m := range members {
-		name := maphash.String(seed, m.Name)
-		value := trait{hashIn(seed, name, m.Value), min(len(m.Value), 64)}
-		if m.Value[0] != '"' || len(m.Value) < longText {
-			out = append(out, value)
-			continue
-		}
-		value.weight = wordWeight // its words count
-		out = append(out, value)
-		words, first := 0, len(out)
-		for word := range bytes.FieldsFuncSeq(m.Value, notInWord) {
-			if words++; words > mostWords {
+	for j, e := range d.b {
+		same := byContent[string(e.kept)]
+		for len(same) > 0 && d.from[j] < 0 {
+			if i := same[0]; mayPair(i, j) {
+				d.set(i, j)
+			} else if lasts(e.key) && lasts(d.a[i].key) {
 				break
 			}
-			t := trait{hashIn(seed, name, word), min(len(word), wordWeight)}
-			if len(word) >= shortWord && !slices.Contains(out[first:], t) {
-				out = append(out, t)
-			}
+			same = same[1:]
+		}
+		byContent[string(e.kept)] = same
+	}
+	for j := range min(len(d.a), len(d.b)) {
+		if mayPair(j, j) {
+			d.set(j, j)
 		}
 	}
-	if !d.budget.Spend(stepsPerTrait * len(out)) {
-		return nil
-	}
-	return out
 }
-
-// hashIn returns the hash of a value or a word of the member whose name has the hash name. The value of a text and a word of it
-// differ, because the value begins with a quotation mark, which no word has.
-func hashIn(seed maphash.Seed, name uint64, text []byte) uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	maphash.WriteComparable(&h, name)
-	h.Write(text)
-	return h.Sum64()
-}
-
-// notInWord separates words at spaces, quotes, parentheses, periods, commas, hyphens and slashes: what ASCII has before '0'.
-func notInWord(r rune) bool { return r < '0' }
 
 // stays returns the pairs that need not move: a longest list of pairs that are in the same order in a and in b.
 func (d *elementDiff) stays() []jsondiff.Pair {
@@ -341,61 +180,6 @@ func (d *elementDiff) stays() []jsondiff.Pair {
 		out = append(out, jsondiff.Pair{A: list[k], B: of[k]})
 	}
 	return out
-}
-
-// gaps numbers the gaps between pairs that stay, from 0 before the first pair on. It returns the gap of each element of
-// a and of b. An element of a and one of b with the same number are between the same two elements.
-func (d *elementDiff) gaps() (a, b []int) {
-	a, b = make([]int, len(d.a)), make([]int, len(d.b))
-	i, j := 0, 0
-	// A pair that stays ends its gap, and belongs to the next one. A pair after the last elements ends the last gap.
-	for n, next := range append(d.stays(), jsondiff.Pair{A: len(d.a), B: len(d.b)}) {
-		for ; i < next.A; i++ {
-			a[i] = n
-		}
-		for ; j < next.B; j++ {
-			b[j] = n
-		}
-	}
-	return a, b
-}
-
-// pairInPlace pairs elements without partners that have the same key and are in the same gap, along a longest common
-// subsequence of the keys in each gap. So pairs in a gap keep their order. pair calls it twice: first the key is the name of the
-// component, and then all elements have the same key. If the budget is spent, it stops; pair notices that.
-func (d *elementDiff) pairInPlace(key func(*comparedElement) []byte) {
-	left, right := unpaired(d.to), unpaired(d.from)
-	if len(left) == 0 || len(right) == 0 {
-		return
-	}
-	// Both lists are in ascending order, and so are the gaps in them. So one pass finds the elements of each gap.
-	gapsA, gapsB := d.gaps()
-	for len(left) > 0 && len(right) > 0 {
-		gap := max(gapsA[left[0]], gapsB[right[0]])
-		if gapsA[left[0]] < gap {
-			left = left[1:]
-			continue
-		}
-		if gapsB[right[0]] < gap {
-			right = right[1:]
-			continue
-		}
-		var keysA, keysB [][]byte
-		var inA, inB []int
-		for ; len(left) > 0 && gapsA[left[0]] == gap; left = left[1:] {
-			keysA, inA = append(keysA, key(&d.a[left[0]])), append(inA, left[0])
-		}
-		for ; len(right) > 0 && gapsB[right[0]] == gap; right = right[1:] {
-			keysB, inB = append(keysB, key(&d.b[right[0]])), append(inB, right[0])
-		}
-		pairs, ok := jsondiff.Common(keysA, keysB, d.budget)
-		if !ok {
-			return
-		}
-		for _, p := range pairs {
-			d.set(inA[p.A], inB[p.B])
-		}
-	}
 }
 
 // structure returns the operations that remove, move and add elements. ok is false if the budget is spent.
@@ -461,22 +245,15 @@ func (d *elementDiff) moves() (ops []jsondiff.Op, ok bool) {
 }
 
 // change returns the change from the element of a at i to its partner, the element of b at j. The operations have the index j,
-// which the element has by then. These are the rules:
-//
-//   - If the name of the component differs and the configs are not alike, one operation replaces the element.
-//   - Otherwise another name and another version are one operation each, and the configs are compared member by member.
-//   - If neither the component nor the config differs but the manifest does, one operation replaces the element with itself, so
-//     that Patch copies the present manifest.
+// which the element has by then. Another name and another version of the component are one operation each, and the configs are
+// compared member by member. If neither the component nor the config differs but the manifest does, one operation replaces the element
+// with itself, so that Patch copies the present manifest.
 func (d *elementDiff) change(i, j int) elementChange {
 	was, is := d.split(&d.a[i]), d.split(&d.b[j])
 	if d.err != nil {
 		return elementChange{}
 	}
 	at := d.path(j)
-	replaced := jsondiff.Op{Kind: "replace", Path: at, Value: is.asNew()}
-	if was.ref.Name != is.ref.Name && !d.alike(was, is) {
-		return elementChange{[]jsondiff.Op{replaced}, replaced}
-	}
 	var ops []jsondiff.Op
 	if was.ref.Name != is.ref.Name {
 		ops = append(ops, jsondiff.Op{Kind: "replace", Path: at + "/component/name", Value: appendString(nil, is.ref.Name)})
@@ -484,35 +261,17 @@ func (d *elementDiff) change(i, j int) elementChange {
 	if was.ref.Version != is.ref.Version {
 		ops = append(ops, jsondiff.Op{Kind: "replace", Path: at + "/component/version", Value: appendString(nil, is.ref.Version)})
 	}
-	whole := replaced
-	if len(ops) == 0 {
-		whole = jsondiff.Op{Kind: "replace", Path: at + "/config", Value: is.config}
+	whole := append(slices.Clip(ops), jsondiff.Op{Kind: "replace", Path: at + "/config", Value: is.config})
+	inside := jsondiff.Values(at+"/config", was.config, is.config, d.most, d.budget)
+	if ops = append(ops, inside...); len(inside) == 0 {
+		whole = ops
 	}
-	ops = append(ops, jsondiff.Values(at+"/config", was.config, is.config, d.most, d.budget)...)
 	if len(ops) == 0 && !jsonpatch.Equal(was.manifest, is.manifest, jsonpatch.SameText) {
 		// The element was written again, with the same config, for a component that had been deleted and created again.
-		ops, whole = []jsondiff.Op{replaced}, replaced
+		ops = []jsondiff.Op{{Kind: "replace", Path: at, Value: is.asNew()}}
+		whole = ops
 	}
 	return elementChange{ops, whole}
-}
-
-// alike reports whether the configs of two elements share half of their traits by weight, as pairSimilar asks of elements that
-// are not in the same place.
-func (d *elementDiff) alike(a, b *comparedElement) bool {
-	seed := maphash.MakeSeed()
-	having := map[uint64]bool{}
-	sum, shared := 0, 0
-	for _, t := range d.traits(seed, a) {
-		having[t.hash] = true
-		sum += t.weight
-	}
-	for _, t := range d.traits(seed, b) {
-		sum += t.weight
-		if having[t.hash] {
-			shared += 2 * t.weight
-		}
-	}
-	return float64(shared) >= similarShare*float64(sum)
 }
 
 // asNew returns the JSON of the element as a patch adds it: {"component":{"name":…,"version":…},"config":…}. The element must
@@ -528,7 +287,7 @@ func (e *comparedElement) asNew() []byte {
 // elements: such a patch would say less to its reader than the elements themselves. ops are those that remove, move and add
 // elements; changes are those inside elements. It tries, in this order:
 //
-//  1. all operations, after replacing the elements with the most changes as a whole while there are too many operations;
+//  1. all operations, after replacing the configs with the most changes as a whole while there are too many operations;
 //  2. the shorter form of each change;
 //  3. one operation that replaces all elements.
 func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondiff.Op, error) {
@@ -539,7 +298,7 @@ func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondif
 		}
 		return out
 	}
-	// Step 1. A change of one operation cannot be made shorter by replacing the element.
+	// Step 1. A change of few operations cannot be made shorter by replacing the config.
 	count := len(all())
 	longest := make([]*elementChange, len(changes))
 	for n := range changes {
@@ -547,11 +306,13 @@ func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondif
 	}
 	slices.SortStableFunc(longest, func(x, y *elementChange) int { return len(y.ops) - len(x.ops) })
 	for _, c := range longest {
-		if count <= d.most || len(c.ops) == 1 {
+		if count <= d.most {
 			break
 		}
-		count -= len(c.ops) - 1
-		c.ops = []jsondiff.Op{c.whole}
+		if len(c.whole) < len(c.ops) {
+			count -= len(c.ops) - len(c.whole)
+			c.ops = c.whole
+		}
 	}
 	out := all()
 	// A replacement of all elements is at least so long. To write it is worth its time only if ops are longer than that.
@@ -566,8 +327,8 @@ func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondif
 	}
 	// Step 2, and if that is not enough, step 3.
 	for n, c := range changes {
-		if jsondiff.Size(c.whole) < jsondiff.Size(c.ops...) {
-			changes[n].ops = []jsondiff.Op{c.whole}
+		if jsondiff.Size(c.whole...) < jsondiff.Size(c.ops...) {
+			changes[n].ops = c.whole
 		}
 	}
 	if out = all(); len(out) <= d.most && shortEnough(jsondiff.Size(out...), most) {
@@ -585,8 +346,8 @@ func shortEnough(bytes, whole int) bool { return 5*bytes <= 6*whole }
 func (d *elementDiff) coarse() []jsondiff.Op {
 	list := []byte{'['}
 	var deep []jsondiff.Op
-	for j, kept := range d.whole {
-		e := d.split(&comparedElement{kept: kept})
+	for j, e := range d.whole {
+		e := d.split(&comparedElement{keyedElement: e})
 		if isDeep(e.config) {
 			deep = append(deep, jsondiff.Op{Kind: "add", Path: elementPath(j), Value: e.asNew()})
 			continue

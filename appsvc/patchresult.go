@@ -18,9 +18,9 @@ import (
 // The rules are:
 //
 //   - The document is still {"apps":[app]}, and of the app only title, groups and elements differ.
-//   - An element without an id is a new one: exactly {component:{name,version},config}.
+//   - An element without an id is a new one, without a key: exactly {component:{name,version},config}.
 //   - An element with an id is the old element with this id, from whatever index. Only its config, component.name and
-//     component.version may differ. A copied element may have the same id as the original: both are that old element.
+//     component.version may differ, and its key may be left out. A copied element may have the same id as the original: both are that old element.
 //
 // Whatever else is different is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
 
@@ -128,7 +128,7 @@ func resultElement(raw []byte, old draft) (draftElement, error) {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
 	}
 	for _, m := range members {
-		if m.Name != "id" && m.Name != "component" && m.Name != "config" {
+		if m.Name != "id" && m.Name != "key" && m.Name != "component" && m.Name != "config" {
 			return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "an element has no such member")
 		}
 	}
@@ -140,7 +140,10 @@ func resultElement(raw []byte, old draft) (draftElement, error) {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/config", "missing")
 	}
 	if id := members.Get("id"); id != nil {
-		return keptElement(id, component, config, old)
+		return keptElement(id, members.Get("key"), component, config, old)
+	}
+	if members.Get("key") != nil {
+		return draftElement{}, unprocessable(vitrine.CodeReadOnly, "/key", "a new element has no key: the service gives it one")
 	}
 	// A new element. Whether its component exists, and the config conforms to it, is checked later.
 	e := draftElement{config: config}
@@ -152,11 +155,11 @@ func resultElement(raw []byte, old draft) (draftElement, error) {
 	return e, nil
 }
 
-// keptElement reads an element of a result that has an id, from its three members. The id is the index of the element in the
+// keptElement reads an element of a result that has an id, from its members. The id is the index of the element in the
 // version before, so an element that the patch has moved is found again. It returns the old element itself if nothing in it has
 // changed, so that its stored text is copied. Otherwise it returns a written element, which gets the present manifest of its
 // component.
-func keptElement(rawID, component, config []byte, old draft) (draftElement, error) {
+func keptElement(rawID, rawKey, component, config []byte, old draft) (draftElement, error) {
 	id, ok := rawjson.Text(rawID)
 	if !ok {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "must be a string")
@@ -166,6 +169,9 @@ func keptElement(rawID, component, config []byte, old draft) (draftElement, erro
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element", id)
 	}
 	was := old.elements[index]
+	if rawKey != nil && string(rawKey) != `"`+was.key+`"` {
+		return draftElement{}, unprocessable(vitrine.CodeReadOnly, "/key", "the key of element %q is %q: leave it as it is, or out", id, was.key)
+	}
 	manifest, wasConfig, err := was.split()
 	if err != nil {
 		return draftElement{}, err
@@ -177,7 +183,7 @@ func keptElement(rawID, component, config []byte, old draft) (draftElement, erro
 	if ref == storedRef(manifest) && jsonpatch.Equal(config, wasConfig, jsonpatch.SameText) {
 		return was, nil
 	}
-	return draftElement{ref: ref, config: config, was: manifest}, nil
+	return draftElement{key: was.key, ref: ref, config: config, was: manifest}, nil
 }
 
 // keptComponent returns the name and version of the component of an element, which has the manifest of the old element with

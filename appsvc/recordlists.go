@@ -225,7 +225,7 @@ func (r *reader) whole(ctx context.Context, ids []string, out func(App) (bool, e
 		if err != nil {
 			return false, err
 		}
-		if more, err := out(App{Meta: h.Meta, Body: body}); err != nil || !more {
+		if more, err := out(App{Meta: h.Meta, Body: body.withKeys()}); err != nil || !more {
 			return false, err
 		}
 	}

@@ -234,13 +234,13 @@ func (r *reader) version(ctx context.Context, app string, v vitrine.Version) (Ap
 	}
 	if v == vitrine.Latest || v == h.Version {
 		last, err := r.latest(ctx, app)
-		return last.App, err
+		return last.withKeys(), err
 	}
 	if v.IsZero() || v.Compare(h.Version) > 0 {
 		return App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, app)
 	}
 	if kept, found := r.s.versions.get(versionName{app, v.Number()}); found {
-		return kept.App, nil
+		return kept.withKeys(), nil
 	}
 	last, err := r.latest(ctx, app)
 	if err != nil {
@@ -254,7 +254,7 @@ func (r *reader) version(ctx context.Context, app string, v vitrine.Version) (Ap
 	if r.tx == nil {
 		r.s.keep(keptVersion{App: out})
 	}
-	return out, nil
+	return out.withKeys(), nil
 }
 
 // historyRows yields the rows of an app's history from version v down.
@@ -303,7 +303,7 @@ func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.V
 			next = min(next, n-1)
 		}
 		if next == last.Version.Number() {
-			if !yield(last.App, nil) {
+			if !yield(last.withKeys(), nil) {
 				return
 			}
 			next, limit = next-1, limit-1
@@ -316,7 +316,7 @@ func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.V
 				return
 			}
 			for _, v := range list {
-				if !yield(last.head.older(v), nil) {
+				if !yield(last.head.older(v).withKeys(), nil) {
 					return
 				}
 			}

@@ -125,7 +125,7 @@ func (d *Defaults) Complete(a App, most int) (App, error) {
 			last = manifest
 		}
 		out = append(out, "[,"[min(i, 1)])
-		out = append(append(appendHead(out, i), manifest...), configName...)
+		out = append(append(appendHead(out, i, e.key), manifest...), configName...)
 		ok := false
 		if out, ok = with.merged(out, config); !ok {
 			return App{}, tooMuchDefault(most)

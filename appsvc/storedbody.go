@@ -7,18 +7,21 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
 // A Body is compact JSON of this form, with the members in this order:
 //
-//	{"title":"…","owner":{"urn":"…"},"groups":["…"],"elements":[{"id":"0","component":<manifest>,"config":<config>}]}
+//	{"title":"…","owner":{"urn":"…"},"groups":["…"],"elements":[{"id":"0","key":"0.0","component":<manifest>,"config":<config>}]}
 //
-// The id of an element is its index. So the text of an element up to the manifest, called its head, changes when the
-// element moves, and the text after the head does not. The latter is copied from version to version without being parsed.
-// draft.body writes this form. Since it is fixed, a body is read with package rawjson, which looks for the places of values and
-// decodes little.
+// The id of an element is its index, and the key tells where it first stood. So the text of an element up to the manifest, called
+// its head, changes when the element moves, and the text after the head does not. The latter is copied from version to version
+// without being parsed. draft.body writes this form. Since it is fixed, a body is read with package rawjson, which looks for the
+// places of values and decodes little.
+//
+// Versions of earlier releases have elements without keys. They are read with the index as the key; see Body.withKeys.
 
 // configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
@@ -60,27 +63,74 @@ func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
 	}
 	d = draft{title, groups, make([]draftElement, len(elements))}
 	for i, raw := range elements {
-		kept, ok := cutHead(raw, i)
+		key, kept, ok := cutHead(raw, i)
 		if !ok {
 			return draft{}, fmt.Errorf("stored element %d: does not begin with its id", i)
 		}
-		d.elements[i].kept = kept
+		d.elements[i].key, d.elements[i].kept = key, kept
 	}
 	return d, nil
 }
 
-// appendHead appends the head of the element with this index, which is its id: {"id":"0","component":
-func appendHead(dst []byte, index int) []byte {
+// appendHead appends the head of the element with this index, which is its id: {"id":"0","key":"0.0","component":
+func appendHead(dst []byte, index int, key string) []byte {
 	dst = append(dst, `{"id":"`...)
 	dst = strconv.AppendInt(dst, int64(index), 10)
+	if key != "" {
+		dst = append(append(dst, `","key":"`...), key...)
+	}
 	return append(dst, `","component":`...)
 }
 
-// cutHead returns the text of a stored element after its head: the manifest, the config and the closing brace. ok is false if the
-// element does not begin with the head for this index.
-func cutHead(element []byte, index int) (kept []byte, ok bool) {
-	var head [32]byte
-	return bytes.CutPrefix(element, appendHead(head[:0], index))
+// cutHead returns the key of a stored element, "" if it has none, and its text after the head: the manifest, the config and the closing
+// brace. ok is false if the element does not begin with the head for this index.
+func cutHead(element []byte, index int) (key string, kept []byte, ok bool) {
+	var buf [32]byte
+	begin := append(strconv.AppendInt(append(buf[:0], `{"id":"`...), int64(index), 10), `","`...)
+	rest, ok := bytes.CutPrefix(element, begin)
+	if text, has := bytes.CutPrefix(rest, []byte(`key":"`)); has {
+		if at := bytes.IndexByte(text, '"'); at >= 0 && isKey(string(text[:at])) {
+			key, rest = string(text[:at]), bytes.TrimPrefix(text[at:], []byte(`","`))
+		}
+	}
+	kept, begins := bytes.CutPrefix(rest, []byte(`component":`))
+	return key, kept, ok && begins
+}
+
+// isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, in which it first stood, or
+// "3" for the fourth one of a version that has no keys.
+func isKey(s string) bool {
+	version, index, lasting := strings.Cut(s, ".")
+	if !lasting {
+		version, index = "0", s
+	}
+	for _, number := range []string{version, index} {
+		if n, err := strconv.ParseInt(number, 10, 64); err != nil || n < 0 || strconv.FormatInt(n, 10) != number {
+			return false
+		}
+	}
+	return true
+}
+
+// lasts reports whether a key stays with its element in later versions, which that of a version without keys does not.
+func lasts(key string) bool { return strings.Contains(key, ".") }
+
+// withKeys returns the body with the index of each element as its key, if it is one without keys, and otherwise the body itself.
+func (b Body) withKeys() Body {
+	if !bytes.Contains(b, []byte(`,"elements":[{"id":"0","component":`)) { // the quotes of a text before the elements are escaped
+		return b
+	}
+	d, err := b.draft()
+	at, _, err2 := rawjson.Lookup(b, "elements", 0)
+	if err != nil || err2 != nil { // its readers find out
+		return b
+	}
+	out := append(make([]byte, 0, len(b)+12*len(d.elements)), b[:at]...)
+	for i, e := range d.elements {
+		out = append(out, "[,"[min(i, 1)])
+		out = append(appendHead(out, i, strconv.Itoa(i)), e.kept...)
+	}
+	return append(out, "]}"...)
 }
 
 // split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest by scanning

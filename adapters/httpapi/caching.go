@@ -45,7 +45,8 @@ func (c *call) cacheAs(value []string) {
 // etagOf returns the ETag of a version of an app before compression. It is strong: equal ETags mean equal bytes. So it
 // says whether the owner, the editor and the groups are left out, as they are for a delivery token, and whether defaults
 // are filled in, since each makes another body. It also has the time of the update: if a backup is restored, versions made
-// after the backup are lost, and their numbers are used again for other contents.
+// after the backup are lost, and their numbers are used again for other contents. The letter at its end names the form of the JSON:
+// since b, elements have keys.
 func etagOf(app appsvc.App, tagged, defaults bool) string {
 	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36)
 	if tagged {
@@ -54,7 +55,7 @@ func etagOf(app appsvc.App, tagged, defaults bool) string {
 	if defaults {
 		etag += "-defaults"
 	}
-	return etag + `"`
+	return etag + `-b"`
 }
 
 // holds reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly, as RFC 9110,
