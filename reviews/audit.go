@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -32,13 +33,13 @@ type auditor struct {
 	found auditReceiver // of the record that was read last
 	line  []byte        // memory for a record
 
-	pairs set // the collections so far
+	pairs map[fingerprint]struct{} // the collections so far
 
 	// Of the collection that was given last. head is nil if no collection waits for its End.
 	last    Collection
 	head    []byte // the beginning of a record with as many dimensions
 	counts  tally
-	ids     set
+	ids     map[string]struct{}
 	threads *threads
 }
 
@@ -47,9 +48,8 @@ func newAuditor(network string) (*auditor, error) {
 	if err := CheckNetwork(network); err != nil {
 		return nil, err
 	}
-	a := &auditor{}
-	a.check = newLineChecker(newHasher(), &a.found, true, maxStored)
-	a.check.partial = true
+	a := &auditor{pairs: map[fingerprint]struct{}{}}
+	a.check = newLineChecker(&fileOptions{seeds: newSeeds(), horizon: horizon{past: "9999-99"}, maxLine: math.MaxInt, forImport: true, partial: true}, &a.found)
 	return a, nil
 }
 
@@ -84,7 +84,7 @@ func (a *auditor) read(parts ...string) (*incoming, error) {
 		return nil, errors.New("has a line end")
 	}
 	a.found = auditReceiver{}
-	a.check.block(block{data: a.line, number: 1})
+	a.check.check(a.line, 1, 0)
 	if a.found.err == nil && a.found.incoming == nil {
 		return nil, errors.New("is no record")
 	}
@@ -113,15 +113,17 @@ func (a *auditor) collection(c Collection) error {
 		return fmt.Errorf("collection %q of %q: the fields are not in the form in which they are stored", c.ID, c.Source)
 	case in.collection.Key != c.Key:
 		return fmt.Errorf("collection %q of %q: the fields are those of %q of %q", c.ID, c.Source, in.collection.ID, in.collection.Source)
-	case !a.pairs.add(a.found.pair):
+	}
+	if _, twice := a.pairs[a.found.pair]; twice {
 		return fmt.Errorf("collection %q of %q: occurs twice", c.ID, c.Source)
 	}
+	a.pairs[a.found.pair] = struct{}{}
 	// Review counts and compares what follows from here on, and End compares the counts with the tally.
 	a.last = Collection{Key: c.Key, Tally: bytes.Clone(c.Tally)}
 	a.counts = tally{}
 	a.counts.size(in.dims)
-	a.ids.clear()
-	a.threads = newThreads(a.check.hash)
+	a.ids = map[string]struct{}{}
+	a.threads = newThreads()
 	a.head = recordHead(in.dims)
 	return nil
 }
@@ -152,7 +154,7 @@ func (a *auditor) review(r Review) error {
 		return fmt.Errorf("review %q: the data is not one record", r.ID)
 	}
 	// What an import would store of this record must be the row.
-	id := a.check.hash.of([]byte(r.ID))
+	_, twice := a.ids[r.ID]
 	switch got := in.reviews[0]; {
 	case got.ID != r.ID:
 		return fmt.Errorf("review %q: the data is that of review %q", r.ID, got.ID)
@@ -160,9 +162,10 @@ func (a *auditor) review(r Review) error {
 		return fmt.Errorf("review %q: the time is not that of the data", r.ID)
 	case !bytes.Equal(got.Data, r.Data):
 		return fmt.Errorf("review %q: the data is not in the form in which it is stored", r.ID)
-	case !a.ids.add(id):
+	case twice:
 		return fmt.Errorf("review %q: occurs twice", r.ID)
 	}
+	a.ids[r.ID] = struct{}{}
 	a.counts.add(in.reviews[0].ratings)
 	_, err = a.threads.add(r)
 	return err

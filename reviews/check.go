@@ -7,26 +7,25 @@ import (
 	"time"
 )
 
-// Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. Only Now
-// changes which problems are found.
+// Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. Only MaxLine and Now
+// change which problems are found.
 type Options struct {
-	Workers int    // goroutines that check lines; 0 or less: one for each core, eight at most
-	TempDir string // directory of the temporary files for lines of more than 512 KiB; "": that of the system
-	Spool   *Spool // bounds the temporary files of several checks and imports together; nil: no bound
-	Gate    *Gate  // bounds how many imports hold a large review in memory at a time; nil: no bound
+	Workers int // goroutines that check lines; 0 or less: one for each core, eight at most
+	MaxLine int // bytes of a line at most (rule line-too-long); 0: 32 MiB, or Limits.Line in an import
+
+	// LongLines, if not nil, bounds how many lines of more than 1 MiB are in memory at a time: while a check or an import has such a
+	// line, it has sent a value to this channel. A server gives one channel, with room for so many, to all of its imports. Waiting for
+	// a place ends with the context of the import.
+	LongLines chan struct{}
 
 	// Now is the clock of the rule created-future. It is asked once, when the file is begun. nil: time.Now.
 	Now func() time.Time
 
-	// Progress, if not nil, is called after each block of the file (512 KiB), and at least about ten times a second within
-	// a line that is longer than a block. The goroutine that ranges over Checker.Problems, or has called Import, calls it.
-	// So it may use the variables of that goroutine without a lock, and a slow Progress slows the check down.
+	// Progress, if not nil, is called after each block of the file (512 KiB). The goroutine that ranges over Checker.Problems, or has
+	// called Import, calls it. So it may use the variables of that goroutine without a lock, and a slow Progress slows the check down.
 	Progress func(Progress)
 
-	// Tests set these to reach a limit with a small file. 0 stands for the constant in the comment.
-	buffer     int   // bytes of a block; defaultBuffer
-	plainLimit int64 // bytes at the beginning of a temporary file that are not compressed; maxPlain
-	sizeLimit  int   // the most bytes of JSON that a review, or a collection without its reviews, may have; maxStored
+	buffer int // bytes of a block; defaultBuffer. Tests set it, so that short lines are long ones.
 }
 
 // Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by one
@@ -41,9 +40,8 @@ type Checker struct {
 // with gzip. It reads nothing yet. A check stores nothing and needs no store. It leaves the two rules about stored
 // reviews, stored-dimensions and overwrite, to Service.Import; a dry run of that applies all rules. o may be nil.
 //
-// The memory of a check does not grow with the file, its lines or its problems, except for some 15 bytes for each
-// collection, and for each review of the line that is read. A review, or a member of a collection, is in memory while it
-// is checked, up to 16 MiB of it.
+// The memory of a check does not grow with the file or its problems, except for some 25 bytes for each collection. The longest line is in
+// memory, with the ids of its reviews.
 func Check(file io.Reader, o *Options) *Checker {
 	c := &Checker{file: file}
 	if o != nil {
@@ -57,8 +55,7 @@ func Check(file io.Reader, o *Options) *Checker {
 // Problems reads the file and yields its problems in the order of their offsets, and then the warnings about the whole file. If a
 // line has more than a thousand, each thousand of them is in this order. All problems are yielded, also those beyond the thousand that Report keeps.
 //
-// If the file could not be read to its end, the last pair has an error: that of the reader, that of a damaged gzip file, that
-// of a temporary file, or ErrSpool if there was no room for one. Lines that were read before are checked. If the loop is left
+// If the file could not be read to its end, the last pair has an error: that of the reader, or that of a damaged gzip file. Lines that were read before are checked. If the loop is left
 // early, no more of the file is read. A second loop over problems of the same Checker yields only an error.
 func (c *Checker) Problems() iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {

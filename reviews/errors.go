@@ -8,9 +8,6 @@ import (
 )
 
 var (
-	// ErrSpool means that the temporary files of all checks and imports with one Spool have reached its bound together. The same
-	// check or import may succeed later.
-	ErrSpool = errors.New("there is no room for a temporary file at the moment")
 	// ErrCopies means that Delete has erased everything, but that copies of it are left in a file of the store. The error also
 	// wraps the reason, such as ErrBusy. The same request removes the copies later.
 	ErrCopies = errors.New("it is erased, but copies are left in the files of the store")

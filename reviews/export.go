@@ -66,7 +66,7 @@ func exportCollection(ctx context.Context, r *rows, c stored, out *bufio.Writer)
 	// The fields without their closing bracket, then the reviews in the order of the store.
 	out.Write(c.Fields[:len(c.Fields)-1])
 	out.WriteString(`,"reviews":[`)
-	e := exporter{ctx: ctx, r: r, c: c, threads: newThreads(newHasher()), out: out}
+	e := exporter{ctx: ctx, r: r, c: c, threads: newThreads(), out: out}
 	for review, err := range r.reviews(ctx, c) {
 		if err == nil {
 			err = e.add(review.Review)

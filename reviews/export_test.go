@@ -3,29 +3,17 @@ package reviews
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// WithBuffer has files read in blocks of n bytes, so that a short line is a long one, whose
-// temporary file is compressed from there on.
+// WithBuffer has files read in blocks of n bytes, so that a short line is a long one.
 func WithBuffer(o Options, n int) *Options {
-	o.buffer, o.plainLimit = n, int64(n)
+	o.buffer = n
 	return &o
 }
-
-// WithLimit has an import store reviews of up to n bytes.
-func WithLimit(o Options, n int) *Options {
-	o.sizeLimit = n
-	return &o
-}
-
-// MaxStored is that limit without it.
-const MaxStored = maxStored
 
 var (
 	TimestampFault    = timestampFault
@@ -51,61 +39,15 @@ func MarkupFaultInPieces(text string, n int) (at int, fault string) {
 	return m.fault()
 }
 
-// Set is the set of fingerprints.
-type Set struct {
-	set
-	h *hasher
+// PanicInWorker has a worker panic.
+func PanicInWorker() {
+	w := &workerPool{pipeline: newPipeline(Options{}, false, &fileChecker{}), stop: make(chan struct{})}
+	defer w.end()
+	w.horizon.past = strings.Repeat("9", 100) // longer than any time that is compared with it
+	w.memory()
+	w.work(block{data: []byte(rightLine), number: 1})
+	w.drain(0)
 }
-
-func NewSet() *Set { return &Set{h: newHasher()} }
-
-func (s *Set) Add(i int) bool    { return s.add(s.of(i)) }
-func (s *Set) Has(i int) bool    { return s.has(s.of(i)) }
-func (s *Set) Mark(i int)        { s.mark(s.of(i)) }
-func (s *Set) Marked(i int) bool { return s.marked(s.of(i)) }
-func (s *Set) Clear()            { s.clear() }
-func (s *Set) Bytes() int        { return len(s.pages) * pageSlots * 12 }
-
-// AddLast adds the i-th of the fingerprints that all want the last place.
-func (s *Set) AddLast(i int) bool { return s.add(fingerprint{1<<64 - 1, uint32(i) << 2}) }
-
-func (s *Set) of(i int) fingerprint { return s.h.of(strconv.AppendInt(nil, int64(i), 10)) }
-
-// PanicInWorker has a worker panic, and its findings replayed.
-func PanicInWorker(value any) {
-	out := newSender(make(chan batch, 2), make(chan struct{}), newBatchPool())
-	go out.run(func() { panic(value) })
-	for p := range out.to {
-		p.replay(nil)
-	}
-}
-
-// Spooled writes text in pieces through a temporary file, of which the given number of bytes is not
-// compressed, and gives what comes back and how many bytes the file had.
-func Spooled(dir, text string, piece, plain int) (back string, size int64, err error) {
-	s := &tempFile{dir: dir, plainLimit: int64(plain)}
-	defer s.close()
-	for rest := text; rest != ""; {
-		n := min(piece, len(rest))
-		if _, err := s.Write([]byte(rest[:n])); err != nil {
-			return "", 0, err
-		}
-		rest = rest[n:]
-	}
-	r, err := s.reader(0, func() error { return nil })
-	if err != nil {
-		return "", 0, err
-	}
-	all, err := io.ReadAll(r)
-	if err != nil {
-		return "", 0, err
-	}
-	info, err := s.file.Stat()
-	return string(all), info.Size(), err
-}
-
-// Taken is how many imports are inside of a Gate.
-func (g *Gate) Taken() int { return len(g.inside) }
 
 // ExampleFile gives a file with an example of a rule in its place; the rest of the file keeps every rule.
 func (r Rule) ExampleFile(example string) string {

@@ -22,11 +22,9 @@ type fileChecker struct {
 	stop   bool               // yield wants no more
 	tell   func(Progress)     // nil: nobody asks for progress
 
-	line     []Problem // problems of the line that is read
-	pairs    set       // the collections of the lines before, as fingerprints of source and id
-	repeated bool      // the line that is read has a collection that came before
-	lines    bool      // some line is not blank
-	refused  bool      // nothing of the line that is read was accepted yet, so it counts in CollectionsRejected
+	line     []Problem                // problems of the line that is read
+	pairs    map[fingerprint]struct{} // the collections of the lines before: source and id
+	lines    bool                     // some line is not blank
 	warnings fileWarnings
 
 	// A file may be of another kind than NDJSON until a line is a record. Its problems wait until then.
@@ -129,63 +127,64 @@ func (f *fileChecker) end(whole bool) {
 	}
 }
 
-// result takes the result of a line, or of a part of a long one. Its problems came before.
+// result takes the result of a line. Its problems came before.
 func (f *fileChecker) result(r lineResult) {
 	f.endLineBefore(r.line)
 	f.count(r, f.problem)
+	f.endLine()
 }
 
 // count adds the result of a line to the report and applies the rules that span lines. It returns false if no review of the
 // line is accepted, whatever their own rules say: the collection has an error, it came before in the file, the file is binary, or
 // the line is taken for the last element of a JSON array. report gets the problems; an import queues them.
-//
-// A line with deferred reviews has several results, and so has a long line in an import. Whether the collection is repeated is
-// checked for the first of them only; f.repeated keeps the answer for the others.
 func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) {
 	// Is it a collection that an earlier line has? The source and the id of a line that is no JSON are not known.
-	if r.first {
-		f.repeated = r.paired && !f.pairs.add(r.pair)
-		if f.repeated {
+	repeated := false
+	if r.paired {
+		if _, repeated = f.pairs[r.pair]; !repeated {
+			if f.pairs == nil {
+				f.pairs = map[fingerprint]struct{}{}
+			}
+			f.pairs[r.pair] = struct{}{}
+		} else {
 			p := ruleCollectionRepeated.problem(r.line, r.offset, "", "a collection with this source and id came before in this file; put all of its reviews into one line")
 			p.Column, p.Collection, p.Value = r.column, r.id, ruleCollectionRepeated.wrong(r.head)
 			report(p)
 		}
 	}
-	// The last element of an array looks like a record, but does not count as one.
 	f.lines = true
 	if f.kind.binary {
 		return false
 	}
-	if r.first && f.kind.message == kindArray {
+	// The last element of an array looks like a record, but does not count as one, with none of its reviews.
+	if f.kind.message == kindArray {
 		f.array = f.array.next(r)
 		if f.array == arrayInLast {
 			// This waits with the other problems. file-kind takes their place unless another record follows.
 			p := ruleJSON.problem(r.line, r.offset, "", lastElement)
 			p.Column, p.Collection = r.column, r.id
 			report(p)
+			return false
 		}
 	}
-	if f.array == arrayInLast { // it counts as no record, with none of its reviews
-		return false
-	}
 	// Then the record and its reviews are counted, and which of these are rejected.
-	if r.first && r.record {
+	if r.record {
 		f.foundRecord()
 		f.report.Collections++
-		f.report.CollectionsRejected++ // until a part of the line is accepted
-		f.refused = true
 	}
 	f.warnings.ratings += r.ratings
 	f.warnings.top = max(f.warnings.top, r.top)
 	f.report.Reviews += r.reviews
-	if f.repeated || r.rejectsAll { // an error of the collection rejects all of its reviews
+	if repeated || r.rejectsAll { // an error of the collection rejects all of its reviews
 		f.report.Rejected += r.reviews
+		if r.record {
+			f.report.CollectionsRejected++
+		}
 		return false
 	}
 	f.report.Rejected += r.rejected
-	if f.refused && (r.reviews > r.rejected || r.empty) {
-		f.report.CollectionsRejected--
-		f.refused = false
+	if r.record && r.reviews > 0 && r.reviews == r.rejected {
+		f.report.CollectionsRejected++
 	}
 	return true
 }
@@ -200,3 +199,6 @@ func (f *fileChecker) progress(bytes, lines int64) {
 
 // stopped returns whether the pipeline is to read no further: the caller has left the loop over the problems.
 func (f *fileChecker) stopped() bool { return f.stop }
+
+// done returns nil: nobody gives up a check but by leaving the loop over its problems.
+func (f *fileChecker) done() <-chan struct{} { return nil }

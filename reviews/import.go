@@ -2,6 +2,7 @@ package reviews
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -41,8 +42,8 @@ const maxQueued = 1000
 // do at this moment.
 //
 // Import returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
-// without a File, and without a Network if the caller moderates several networks or is an operator. It returns ErrSpool if
-// there is no room for a temporary file, and otherwise the error of reading the file, of the store or of ctx. Problems are no
+// without a File, and without a Network if the caller moderates several networks or is an operator. Otherwise its
+// error is that of reading the file, of the store or of ctx. Problems are no
 // error: even if every line of the file is rejected, Import returns nil. With an error the report says what was done before it,
 // and that stays stored.
 func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportRequest) (Report, error) {
@@ -64,6 +65,7 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 		}
 		return true
 	}
+	in.MaxLine = cmp.Or(in.MaxLine, s.limits.Line)
 	err = newPipeline(in.Options, true, i).run(in.File)
 	// What was accepted before the file could not be read on is stored too, unless the caller has given up.
 	if i.err == nil {
@@ -100,7 +102,6 @@ type importer struct {
 	dryRun  bool
 	queue   []queued
 	size    int   // bytes that the queue is to store
-	counted int64 // the line whose collection was counted last, see outcome.collection
 	err     error // of the store; the import stops at the first
 }
 
@@ -125,8 +126,7 @@ func (i *importer) problem(p Problem) {
 	}
 }
 
-// result counts the result of a line, and queues what is to be stored of it. It commits the queue if that is long enough, or
-// if the goroutine that has read the line waits until it is handled.
+// result counts the result of a line, and queues what is to be stored of it. It commits the queue if that is long enough.
 func (i *importer) result(r lineResult) {
 	// The problems of earlier lines are complete, unless something of them is queued: its transaction may find another problem.
 	if len(i.queue) == 0 {
@@ -135,16 +135,18 @@ func (i *importer) result(r lineResult) {
 	if !i.count(r, i.problem) || r.incoming == nil {
 		return
 	}
-	r.incoming.line, r.incoming.first, r.incoming.empty = r.line, r.first, r.empty
 	i.queue = append(i.queue, queued{incoming: r.incoming})
-	i.size += r.incoming.size + len(r.incoming.collection.Fields)
-	if i.size >= maxTransaction || len(i.queue) >= maxQueued || r.handled != nil {
+	i.size += r.incoming.size
+	if i.size >= maxTransaction || len(i.queue) >= maxQueued {
 		i.commit()
 	}
 }
 
 // stopped returns whether the pipeline is to read no further: the store has failed, or the caller has given up.
 func (i *importer) stopped() bool { return i.err != nil || i.ctx.Err() != nil }
+
+// done is closed when the caller has given up.
+func (i *importer) done() <-chan struct{} { return i.ctx.Done() }
 
 // commit stores the queue in one transaction and empties it. It keeps the error of the store in i.err, and stopped then ends the
 // pipeline. After an error it only empties the queue, so that no goroutine waits for a result in it.
@@ -162,7 +164,7 @@ func (i *importer) commit() {
 func (i *importer) commitQueue() {
 	var done outcome
 	apply := func(s *rows) error {
-		done = outcome{counted: i.counted}
+		done = outcome{}
 		return done.apply(i.ctx, s, i.queue)
 	}
 	if i.dryRun {
@@ -172,7 +174,6 @@ func (i *importer) commitQueue() {
 	}
 	// Only what was committed counts, and its problems are reported only now.
 	if i.err == nil {
-		i.counted = done.counted
 		i.report.CollectionsCreated += done.collectionsCreated
 		i.report.CollectionsUpdated += done.collectionsUpdated
 		i.report.CollectionsRejected += done.collectionsRejected
@@ -237,17 +238,7 @@ func (i *importer) tellQueued(mismatches map[*incoming]string) {
 type outcome struct {
 	created, updated, unchanged, rejected                       int64 // reviews
 	collectionsCreated, collectionsUpdated, collectionsRejected int64
-	counted                                                     int64                // the line whose collection was counted last
 	mismatches                                                  map[*incoming]string // messages of the rule stored-dimensions
-}
-
-// collection counts the collection of a line in n. A long line has several parts, and counts once: a dry run stores
-// nothing, so each part finds the collection as new or changed as the first one did.
-func (done *outcome) collection(line int64, n *int64) {
-	if done.counted != line {
-		done.counted = line
-		*n++
-	}
 }
 
 // apply compares the queue with what is stored, and puts the differences. In a dry run nothing is put.
@@ -266,19 +257,7 @@ func (done *outcome) apply(ctx context.Context, s *rows, queue []queued) error {
 		if q.incoming == nil {
 			continue
 		}
-		old := found[q.incoming.collection.Key]
-		if !q.incoming.first { // the parts before it may have changed the collection
-			if s.t != nil {
-				err = s.flush(ctx)
-			}
-			if err == nil {
-				old, err = s.collection(ctx, q.incoming.collection.Key)
-			}
-		}
-		if err == nil {
-			err = done.merge(ctx, s, old, q.incoming)
-		}
-		if err != nil {
+		if err := done.merge(ctx, s, found[q.incoming.collection.Key], q.incoming); err != nil {
 			return err
 		}
 	}
@@ -309,26 +288,22 @@ func (done *outcome) merge(ctx context.Context, s *rows, old stored, in *incomin
 			return nil
 		}
 	}
-	if in.makes() {
+	if in.makes {
 		switch {
 		case !known:
-			done.collection(in.line, &done.collectionsCreated)
+			done.collectionsCreated++
 		case !bytes.Equal(in.collection.Fields, old.Fields):
-			done.collection(in.line, &done.collectionsUpdated)
+			done.collectionsUpdated++
 		}
 	}
 	counts.size(in.dims) // for a collection that is new, or has no reviews
 	put, err := done.compare(ctx, s, in, old, &counts)
-	if err != nil || s.t == nil || !in.makes() {
-		return err
-	}
-	list, err := in.rows(ctx, s, old, put)
-	if err != nil {
+	if err != nil || s.t == nil || !in.makes {
 		return err
 	}
 	now := old
 	now.Collection = Collection{Key: in.collection.Key, Fields: in.collection.Fields, Tally: counts.encode()}
-	if known && len(list) == 0 && bytes.Equal(now.Fields, old.Fields) && bytes.Equal(now.Tally, old.Tally) {
+	if known && len(put) == 0 && bytes.Equal(now.Fields, old.Fields) && bytes.Equal(now.Tally, old.Tally) {
 		return nil
 	}
 	if !known {
@@ -336,7 +311,7 @@ func (done *outcome) merge(ctx context.Context, s *rows, old stored, in *incomin
 			return err
 		}
 	}
-	if err := s.putReviews(ctx, &now, list); err != nil {
+	if err := s.putReviews(ctx, &now, put); err != nil {
 		return err
 	}
 	s.putCollection(now)
@@ -344,7 +319,7 @@ func (done *outcome) merge(ctx context.Context, s *rows, old stored, in *incomin
 }
 
 // compare counts what becomes of the reviews of in, changes the tally accordingly, and returns those that are new or changed.
-func (done *outcome) compare(ctx context.Context, s *rows, in *incoming, old stored, counts *tally) (put []incomingReview, err error) {
+func (done *outcome) compare(ctx context.Context, s *rows, in *incoming, old stored, counts *tally) (put []row, err error) {
 	records := map[string]*incomingReview{}
 	ids := func(yield func(string) bool) {
 		for i := range in.reviews {
@@ -373,13 +348,8 @@ func (done *outcome) compare(ctx context.Context, s *rows, in *incoming, old sto
 		if err := counts.remove(was.Data); err != nil {
 			return nil, err
 		}
-		parent, err := parentOf(was.Data)
-		if err != nil {
-			return nil, fmt.Errorf("reviews: stored review %q: %w", was.ID, err)
-		}
-		review.moved = review.parent != "" && review.parent != parent
 	}
-	put = make([]incomingReview, 0, len(in.reviews))
+	put = make([]row, 0, len(in.reviews))
 	for _, review := range in.reviews {
 		switch {
 		case same[review.ID]:
@@ -391,20 +361,16 @@ func (done *outcome) compare(ctx context.Context, s *rows, in *incoming, old sto
 			done.created++
 		}
 		counts.add(review.ratings)
-		put = append(put, review)
+		put = append(put, review.row)
 	}
 	return put, nil
 }
 
-// mismatch rejects the reviews of a collection whose stored reviews have other dimensions; message says which. The problem is
-// about the collection, so only the first part of a long line has it.
+// mismatch rejects the reviews of a collection whose stored reviews have other dimensions; message says which.
 func (done *outcome) mismatch(in *incoming, message string) {
 	done.rejected += int64(len(in.reviews))
-	if in.makes() { // otherwise its own rules have rejected it, which is counted already
-		done.collection(in.line, &done.collectionsRejected)
-	}
-	if !in.first {
-		return
+	if in.makes { // otherwise its own rules have rejected it, which is counted already
+		done.collectionsRejected++
 	}
 	if done.mismatches == nil {
 		done.mismatches = map[*incoming]string{}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -258,63 +257,6 @@ func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
 	}
 }
 
-func TestAReviewOfMoreThanTheLimitIsAnError(t *testing.T) {
-	const limit = 3000
-	if reviews.MaxStored != 16<<20 {
-		t.Error("the rule says 16 MiB")
-	}
-	fit := func(n int) string {
-		r := review("big", 5, "")
-		return strings.Replace(r, `"title":"t"`, `"title":"`+strings.Repeat("t", n-len(r)+1)+`"`, 1)
-	}
-	for _, buffer := range []int{200, 1 << 20} {
-		o := &reviews.ImportRequest{Options: *reviews.WithLimit(*reviews.WithBuffer(reviews.Options{}, buffer), limit)}
-		for _, test := range []struct {
-			size    int
-			created int64
-		}{{limit, 2}, {limit + 1, 1}, {5 * limit, 1}} {
-			file := collection("YQ", single, fit(test.size), review("1", 5, ""))
-			r := importInto(t, memory.New(), file, o)
-			checkCounts(t, r, 1, 1, 2, test.created, 0, 0, 2-test.created, 2-test.created, 0)
-			if test.created == 1 {
-				if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "/reviews/0" || p.Offset != int64(strings.Index(file, `{"id":"big"`)) {
-					t.Errorf("%+v", p)
-				}
-			}
-			sameVerdicts(t, file, o, r)
-		}
-		file := strings.Replace(collection("YQ", single, review("1", 5, "")), `"t"`, `"`+strings.Repeat("t", limit)+`"`, 1)
-		r := importInto(t, memory.New(), file, o)
-		checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 1, 0)
-		if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "" || p.Offset != 0 {
-			t.Errorf("%+v", p)
-		}
-		sameVerdicts(t, file, o, r)
-		// The collection itself at the boundary; its reviews do not count.
-		others := len(strings.Replace(collection("YQ", single), `,"reviews":[]`, "", 1)) - len("t\n")
-		for title, errors := range map[int]int64{limit - others: 0, limit - others + 1: 1} {
-			file := strings.Replace(collection("YQ", single, review("1", 5, ""), fit(limit)), `"t"`, `"`+strings.Repeat("t", title)+`"`, 1)
-			r := importInto(t, memory.New(), file, o)
-			checkCounts(t, r, 1, 1, 2, 2-2*errors, 0, 0, 2*errors, errors, 0)
-			sameVerdicts(t, file, o, r)
-		}
-	}
-}
-
-// sameVerdicts makes sure that a check and a dry run say of a file what an import into an empty store said.
-func sameVerdicts(t *testing.T, file string, o *reviews.ImportRequest, imported reviews.Report) {
-	t.Helper()
-	if found := check(t, []byte(file), &o.Options); !slices.Equal(found, imported.Problems) {
-		t.Errorf("a check says %v, an import %v", found, imported.Problems)
-	}
-	dry := *o
-	dry.DryRun = true
-	r := importInto(t, memory.New(), file, &dry)
-	if r.DryRun = false; !reflect.DeepEqual(r, imported) {
-		t.Errorf("a dry run says %+v, an import %+v", r, imported)
-	}
-}
-
 func TestExportHasParentsBeforeReplies(t *testing.T) {
 	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
@@ -379,7 +321,7 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 // errFull is the error of a store without room.
 var errFull = fmt.Errorf("disk: %w", vitrine.ErrFull)
 
-// A line without end is read no further when nobody waits for it, and its temporary file goes.
+// A line without end is read no further when nobody waits for it.
 func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 	open := `{"reviews":[` + review("0", 5, "")
 	endless := func(more func(to []byte, i int) []byte) *generated {
@@ -418,21 +360,9 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := test.run(reviews.Options{TempDir: dir}); !errors.Is(err, test.want) {
+			if err := test.run(reviews.Options{}); !errors.Is(err, test.want) {
 				t.Errorf("error %v, want %v", err, test.want)
 			}
-			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-				t.Errorf("%d files are left, %v", len(left), err)
-			}
 		})
-	}
-}
-
-func TestALongLineNeedsATemporaryDirectory(t *testing.T) {
-	o := reviews.WithBuffer(reviews.Options{TempDir: "/does/not/exist"}, 64)
-	_, err := reviews.New(memory.New(), nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record), Options: *o})
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
 	}
 }

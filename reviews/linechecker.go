@@ -2,94 +2,83 @@ package reviews
 
 import (
 	"bytes"
+	"hash/maphash"
+	"io"
 	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line from left to right, and
-// applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a check of a line of any
-// length takes the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. An
-// import also has the incoming of the line, or of a part of a long one, in memory. Apart from single strings, a lineChecker
-// reads a part of the line more than once in three cases: reviews with no member dimensions before them, a value that was too
-// long for the window, and the record of a long line, which an import first copies to a temporary file.
+// lineChecker applies the rules of the format to one line after the other. jsontext says whether a line is JSON. Then a cursor walks over
+// it once, and each rule is applied as soon as the walk has come to what it is about. Only reviews that stand before the dimensions are
+// left out at first, and walked over at the end.
 //
-// Its parts and its neighbours, from the bottom up:
-//
-//	window         the bytes of the line that are in memory, and where in the file they are
-//	tokens         brackets, names, strings and numbers of JSON (tokens.go, text.go)
-//	lineChecker    values, each with its rules (values.go); then reviews (reviewcheck.go) and the collection (collectioncheck.go)
-//	fileChecker    the rules that span lines
-//
-// What it finds goes to out. Problems of a line wait in found until flush, or until there are maxFound of them. If the line
-// proves not to be JSON, those that wait are dropped. The page in howitworks.go follows a line through a lineChecker, and
-// defines window, pin and flush.
-//
-// A worker reads many lines with its lineChecker, which keeps its memory from line to line. It is used by one goroutine.
+// Problems wait in found until the end of the line, or until there are maxWaiting of them. A lineChecker keeps its memory from line to
+// line. It is used by one goroutine.
 type lineChecker struct {
-	tokens
-	hash      *hasher
-	out       receiver
-	forImport bool // fill result.incoming with what is accepted, for an import to store
-	partial   bool // for an Auditor: the line has only some reviews of its collection, so parent_id may name one that it lacks
-	sizeLimit int  // the most bytes of JSON that a review, or a collection without its reviews, may have (rule stored-size)
-	horizon   horizon
-	longLine
+	cursor
+	*fileOptions
+	out receiver
 
-	// What is known of the line that is read. begin resets these, except that handOver empties found, readReview resets most of
-	// review, and time keeps its last value.
-	line       int64    // its number
-	start      position // of its record
-	shownID    string   // id of its collection, as a problem shows it
-	collection collection
-	review     review
-	result     lineResult // since the last flush
-	found      []Problem  // not handed over yet
-	fields     []byte     // for an import: the members of the collection except reviews, in the text of the file, see keepField
-	time       int64      // for an import: the time that was read last, in microseconds since 1970
+	// Of the line that is read.
+	line   int64 // its number
+	offset int64 // of the line in the file
+	start  int   // of the record
+	deep   bool  // it is nested deeper than maxDepth
+	sure   bool  // it was found that it is not
+	found  []Problem
+	result lineResult
+	collectionState
+	review reviewState
 
 	// Of the member that is read. report makes the pointer of a problem from these.
-	item        int64  // index of the item of an array; -1 outside of one
-	subpartName []byte // while inSubpart: the name of the subpart
-	inSubpart   bool   // the name or the value of a member of subparts is read
-	path        []byte // while discard reads a refused value: the pointer from the member into that value
+	item    int    // index of the item of an array; -1 outside of one
+	subpart []byte // the name of a subpart; nil outside of one
+	path    []byte // while a refused value is read: the pointer from the member into that value
 
-	otherDimension bool // some dimension is not called default, as a single one must be (rule dimensions-single)
-
-	// The members of the two kinds of object. Each also has the order of the members of the previous object of its kind, see
-	// members.follows.
-	ofCollection, ofReview members
-
-	// Memory that is used for one value after the other.
-	ids     set       // of the collection's reviews; accepted ones are marked
-	names   nameSet   // of dimensions or subparts
-	unknown []nameSet // by depth: the unknown names of each open object
-	html    markup
+	ids   map[string]bool // of the reviews of the collection, and whether each was accepted
+	names nameSet         // of dimensions or subparts
+	html  markup
 }
 
-// newLineChecker returns a lineChecker that gives its findings to out. All checkers of one file share the seeds of one hasher,
-// so that their fingerprints can be compared. forImport and sizeLimit are the fields of these names.
-func newLineChecker(h *hasher, out receiver, forImport bool, sizeLimit int) *lineChecker {
-	return &lineChecker{
-		hash: h, out: out, forImport: forImport, sizeLimit: sizeLimit,
-		ofCollection: members{names: collectionMembers, required: memberDimensions},
-		ofReview:     members{names: reviewMembers, required: reviewAuthor},
+// fileOptions is what all lineCheckers of a file have in common.
+type fileOptions struct {
+	seeds     [2]maphash.Seed // of fingerprints
+	horizon   horizon
+	maxLine   int  // bytes of a line at most
+	forImport bool // fill lineResult.incoming with what is accepted, for an import to store
+	partial   bool // for an auditor: the line has only some reviews of its collection, so parent_id may name one that it lacks
+}
+
+// fingerprint stands for a text, or a pair of texts, of any length. The seeds differ at each run, so nobody can write a file with two
+// texts of the same fingerprint.
+type fingerprint [2]uint64
+
+func newSeeds() [2]maphash.Seed { return [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()} }
+
+func fingerprintOf(seeds [2]maphash.Seed, texts ...string) (f fingerprint) {
+	for i, seed := range seeds {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		for _, text := range texts {
+			h.WriteString(strconv.Itoa(len(text)) + " ")
+			h.WriteString(text)
+		}
+		f[i] = h.Sum64()
 	}
+	return f
 }
 
-// receiver gets the problems and the results of lines, in the order of the file: first the problems of a line, and then its
-// result. A line may give several results, see lineResult, each after the problems of its part. A lineChecker gives its
-// findings to a receiver: a sender in a worker, the sink of the pipeline in the goroutine of run, or the auditReceiver of an
-// Auditor.
+// receiver gets the problems and the results of lines, in the order of the file: first the problems of a line, and then its result.
 type receiver interface {
 	problem(Problem)
 	result(lineResult)
 }
 
-// lineResult is what was found in a line: the collection and the counts of its reviews. If the reviews are deferred, because no
-// dimensions stand before them, the line gives two results: one for the collection and one for the reviews. A long line that is
-// imported gives one for the collection and one for each part of its reviews, so that the first reviews are stored while the next
-// are read. A blank line gives none.
+// lineResult is what was found in a line: the collection and the counts of its reviews. A blank line gives none.
 type lineResult struct {
-	first      bool // the line begins with this result
 	record     bool // the line is a record: a JSON object and nothing else, whatever its members are
 	element    bool // the line is a JSON value and a comma, like an element of an array; so it is no record
 	rejectsAll bool // an error of the collection rejects all of its reviews
@@ -98,140 +87,184 @@ type lineResult struct {
 	line       int64
 	offset     int64 // of the record
 	column     int64
-	head       []byte    // the beginning of the record, maxHead bytes at most; valid until sink.result has returned
+	head       []byte    // the beginning of the record, valid until receiver.result has returned
 	id         string    // of the collection, as a problem shows it
-	reviews    int64     // in this part of the line
+	reviews    int64     // accepted or not
 	rejected   int64     // of these, by a rule of the review itself
-	empty      bool      // the line ends with this result, and has no review, not even a rejected one
-	ratings    int64     // ratings without an error, in this part of the line
+	ratings    int64     // without an error
 	top        uint8     // the highest of them
 	incoming   *incoming // what an import is to store; nil for a check
-
-	// handled, if not nil, says that the sender waits until the result was handled: stored, rejected, or given up after an error.
-	// The receiver handles such a result before it returns, and does not wait for more of them. batch.replay then closes
-	// the channel.
-	handled chan struct{}
 }
 
-// position is where in the file something begins.
-type position struct {
-	offset, column int64  // as in a Problem: bytes from 0, characters from 1
-	head           []byte // the line from there on, maxHead bytes at most
+// maxDepth is how deep the arrays and objects of a record may be nested, the record itself included.
+const maxDepth = 64
+
+func newLineChecker(o *fileOptions, out receiver) *lineChecker {
+	return &lineChecker{fileOptions: o, out: out, ids: map[string]bool{}}
 }
 
-// position returns the position of an offset, which is the beginning of the record or in the window.
-func (c *lineChecker) position(offset int64) position {
-	if offset == c.start.offset {
-		return c.start
+// check checks a line. offset is that of the line in the file, number is its number.
+func (c *lineChecker) check(text []byte, number, offset int64) {
+	if len(text) > c.maxLine {
+		c.tooLong(number, offset)
+		return
 	}
-	column, head := c.look(offset)
-	return position{offset, column, head}
+	blank := len(text) - len(bytes.TrimLeft(text, " \t\r"))
+	if blank == len(text) {
+		return
+	}
+	c.cursor = cursor{text: text, pos: blank, decoded: c.decoded}
+	c.line, c.offset, c.start, c.deep, c.sure, c.found = number, offset, c.pos, false, false, c.found[:0]
+	c.collectionState, c.review.index = collectionState{dims: -1}, -1
+	c.item, c.subpart, c.path = -1, nil, c.path[:0]
+	c.result = lineResult{line: number, offset: offset + int64(c.pos), column: c.column(c.pos), head: c.head(c.pos)}
+	if len(c.ids) > 1000 {
+		c.ids = map[string]bool{}
+	}
+	clear(c.ids)
+	switch {
+	case !utf8.Valid(text) || !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
+		c.deep = true
+	case c.peek() == '{':
+		c.result.record = true
+		c.readCollection()
+	default:
+		c.report(ruleObject, c.pos, "", "the record is "+c.kind()+", want an object with source, title, created, id, dimensions and reviews")
+		c.discard("", 1)
+	}
+	if c.deep {
+		c.refuse()
+	}
+	c.handOver()
+	c.out.result(c.result)
 }
 
-// read checks the line that the window is set to, and hands over what it finds. line is its number. If the file could not be
-// read on, or the receiver wants no more, read sets err and hands over nothing further, with one exception: a check also hands
-// over a record that had ended before the file could not be read on.
-func (c *lineChecker) read(line int64) {
-	if c.peek(); c.pos == len(c.buf) {
-		return // blank
-	}
-	c.begin(line)
-	if c.readRecord() == broken {
-		if c.err != nil {
-			return
+// tooLong reports a line that has too many bytes. Nothing of it is looked at.
+func (c *lineChecker) tooLong(number, offset int64) {
+	p := ruleTooLong.problem(number, offset, "", "the line is longer than "+strconv.Itoa(c.maxLine)+" bytes; leave some of its reviews to another file")
+	p.Column = 1
+	c.out.problem(p)
+	c.out.result(lineResult{line: number, offset: offset, column: 1})
+}
+
+// refuse puts the problem that a line is not JSON, not UTF-8 or nested too deep in the place of all that was found in it. The line is not
+// counted as a collection, and its reviews are not counted.
+func (c *lineChecker) refuse() {
+	c.result = lineResult{line: c.line, offset: c.result.offset, column: c.result.column}
+	c.found = c.found[:0]
+	at, rule, message, id := fault(c.text)
+	c.result.element = rule == ruleJSON && message == commaAfter
+	p := rule.problem(c.line, c.offset+int64(at), "", message)
+	p.Column, p.Collection = c.column(at), id
+	c.found = append(c.found, p)
+}
+
+const (
+	notUTF8    = "this byte is no part of a UTF-8 character"
+	commaAfter = "this is not JSON: there is a comma after the record; want nothing but the record on its line"
+)
+
+// fault returns the first fault of a line, in front of which it is JSON: where it is, the rule, the message, and the id of the collection
+// if it was read before.
+func fault(text []byte) (at int, rule ruleID, message, id string) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	name, known := "", false // of a member of the record; its id was read
+	for rule == 0 && message == "" {
+		token, err := d.ReadToken()
+		at = int(d.InputOffset())
+		switch {
+		case err != nil:
+			at, message = faultOf(text, err)
+		case d.StackDepth() > maxDepth:
+			at, rule, message = at-1, ruleDepth, "nested deeper than 64 levels"
+		case d.StackDepth() == 0: // the record has ended
+			at += len(text[at:]) - len(bytes.TrimLeft(text[at:], " \t\r"))
+			switch {
+			case at == len(text):
+				message = "this is not JSON" // but it is
+			case text[at] == ',':
+				message = commaAfter
+			default:
+				message = misplaced(text[at], "the end of the line")
+			}
+		case d.StackDepth() == 1 && token.Kind() == '"':
+			if _, n := d.StackIndex(1); n%2 == 1 {
+				name = token.String()
+			} else if name == "id" && !known {
+				id, known = shown([]byte(token.String())), true
+			}
 		}
-		c.dropLine() // the line is not JSON
 	}
-	c.result.empty = !c.collection.hasReviews // the line has ended, so it is known whether it has any review
-	if !c.pass.inside {
-		c.flush()
-	} else {
-		c.err = c.flushAndWait() // the memory of the result counts for the Gate, so it is stored before readLong leaves
-	}
-}
-
-// begin prepares for the record that is next in the window: it notes where the record begins, and forgets the line before.
-func (c *lineChecker) begin(line int64) {
-	c.line, c.start.offset, c.depth = line, c.offset(), 0
-	// A problem may be reported at the beginning of the record when that has left the window, such as a missing member at the
-	// end of a long record. So the column and the first bytes are kept.
-	c.pin()
-	c.start.column, c.start.head = c.look(c.start.offset)
-	c.unpin()
-	if c.temp != nil { // the window will move
-		c.start.head = bytes.Clone(c.start.head)
-	}
-	// The rest forgets the line before. Slices keep their memory, and found was emptied by the flush of that line.
-	c.fault = nil
-	c.shownID, c.fields = "", c.fields[:0]
-	c.collection = collection{dims: -1, dimsAt: -1}
-	c.review.index, c.review.from, c.review.shown = -1, 0, c.review.shown[:0]
-	c.item, c.inSubpart, c.path = -1, false, c.path[:0]
-	c.ids.clear()
-	c.result = lineResult{first: true, line: line, offset: c.start.offset, column: c.start.column, head: c.start.head}
-	if c.forImport {
-		c.result.incoming = &incoming{}
-	}
-}
-
-// dropLine forgets what was found in a line that is not JSON, not UTF-8 or nested too deep, and puts the problem that says so
-// in its place. The line is not counted as a collection, and its reviews are not counted. Problems of the line that were handed
-// over before stay. A result was not handed over: that is done only when the line was read to its end.
-func (c *lineChecker) dropLine() {
-	c.result = lineResult{first: true, line: c.line, offset: c.start.offset, element: c.result.element}
-	p := c.fault.rule.problem(c.line, c.fault.offset, "", c.fault.message)
-	p.Column = c.fault.column
-	c.found, c.review.index = append(c.found[:0], p), -1
-}
-
-// readRecord reads the one value of the line, and applies all rules to it. An import copies the record of a long line to a
-// temporary file first, see longLine. Reviews that stand before the dimensions are read last, see reviewsMember.
-func (c *lineChecker) readRecord() verdict {
-	if c.peek() != '{' { // no object: a problem of the rule record-object; only what is not JSON is a fault
-		c.report(ruleObject, c.start.offset, "", "the record is "+c.kind()+", want an object with source, title, created, id, dimensions and reviews")
-		if c.discard("") == broken {
-			return broken
+	// A byte that is not UTF-8 comes first if it stands in front of that.
+	for i := 0; i <= at && i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i, ruleUTF8, notUTF8, id
 		}
-		return c.end()
+		i += size
 	}
-	// Of a long line, an import needs the whole collection before it can store a review, so it reads the record from a copy.
-	if c.temp != nil && c.forImport && c.copyRecord() == broken {
-		return broken
-	}
-	if c.readCollection() == broken || c.end() == broken || c.keepCollection() == broken {
-		return broken
-	}
-	c.result.record = true // only now, since the line might have proved not to be JSON
-	// Reviews that were only read over are read now, with their rules.
-	if c.collection.deferred.offset == 0 {
-		return accepted
-	}
-	return c.deferredReviews()
+	return at, rule, message, id
 }
 
-// end reads the end of the line, which follows the record. Anything but white space there is a fault of the rule json, or utf-8
-// if it is no UTF-8. A comma has a message of its own, and sets lineResult.element: it may show a JSON array with an element on
-// each line, see array.
-func (c *lineChecker) end() verdict {
-	next := c.peek()
-	if c.pos == len(c.buf) {
-		return accepted
+// faultOf returns where a line is not JSON, and the message of the rule json, from the error of jsontext.
+func faultOf(text []byte, err error) (at int, message string) {
+	syntactic, ok := err.(*jsontext.SyntacticError)
+	if !ok || syntactic.Err == io.ErrUnexpectedEOF || int(syntactic.ByteOffset) >= len(text) {
+		at = len(text)
+		if bytes.HasSuffix(text, []byte("\r")) { // it belongs to the end of the line
+			at--
+		}
+		return at, "this is not JSON: the line ends before its value does"
 	}
-	if next == ',' { // an element of an array on each line
-		c.result.element = true
-		return c.fail(c.offset(), ruleJSON, "this is not JSON: there is a comma after the record; want nothing but the record on its line")
+	at = int(syntactic.ByteOffset)
+	// jsontext finds fault with a comma that nothing follows; what is wrong is the bracket after it.
+	before, after := bytes.TrimRight(text[:at], " \t\r"), bytes.TrimLeft(text[at+1:], " \t\r")
+	if text[at] == ',' && len(before) > 0 && !bytes.ContainsAny(before[len(before)-1:], "[{,:") && len(after) > 0 {
+		switch at = len(text) - len(after); after[0] {
+		case ']':
+			return at, misplaced(']', "a value")
+		case '}':
+			return at, misplaced('}', "a member name in quotes")
+		}
 	}
-	return c.failExpecting("the end of the line")
+	why := syntactic.Err.Error()
+	for _, place := range [...]struct{ where, want string }{
+		{"at start of value", "a value"}, {"object name (expecting ':')", "a colon"}, {"after array element", "a comma or ]"},
+		{"after object value", "a comma or }"}, {"at start of string", "a member name in quotes"}, {"name", "a member name in quotes"},
+		{"in number", "a digit"}, {"in literal", "true, false or null"},
+	} {
+		if strings.Contains(why, place.where) {
+			return at, misplaced(text[at], place.want)
+		}
+	}
+	switch {
+	case strings.Contains(why, "escape"):
+		return at, "this is not JSON: no such escape in a string"
+	case text[at] < ' ':
+		return at, "this is not JSON: " + byteName(text[at]) + " in a string, where an escape belongs"
+	}
+	return at, "this is not JSON: " + byteName(text[at]) + " does not belong here"
 }
 
-// report adds a problem of the review that is read, or of the collection if none is. offset is where the wrong value begins; it
-// must be in the window, or be the beginning of the record. member is the JSON pointer of the member, relative to its review or
-// collection. For a rating it is "/ratings": report itself appends the index of an item, the name of a subpart, and the path into
-// a refused value.
+// misplaced returns the message for a byte where something else is expected.
+func misplaced(c byte, want string) string {
+	return "this is not JSON: " + byteName(c) + " where " + want + " belongs"
+}
+
+// byteName names a byte in a message: by its character, or in hexadecimal if it is not a visible one.
+func byteName(c byte) string {
+	if c > ' ' && c < 0x7f {
+		return string(rune(c))
+	}
+	return "byte 0x" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:])
+}
+
+// report adds a problem of the review that is read, or of the collection if none is. at is where the wrong value begins in the line. member
+// is the JSON pointer of the member, relative to its review or collection. For a rating it is "/ratings": report itself appends the index
+// of an item, the name of a subpart, and the path into a refused value.
 //
 // An error of the collection rejects the whole line, and an error in a review rejects that review. A warning rejects nothing.
-// report may move the window, so slices of it are invalid afterwards.
-func (c *lineChecker) report(rule ruleID, offset int64, member, message string) {
+func (c *lineChecker) report(rule ruleID, at int, member, message string) {
 	if rules[rule].Severity == SeverityError {
 		if c.review.index < 0 {
 			c.result.rejectsAll = true
@@ -239,92 +272,252 @@ func (c *lineChecker) report(rule ruleID, offset int64, member, message string) 
 			c.review.faults++
 		}
 	}
-	// The pointer: /reviews/<index>, the member, the index of the item, the name of the subpart, and the path into the value.
 	if c.item >= 0 {
-		member += "/" + strconv.FormatInt(c.item, 10)
+		member += "/" + strconv.Itoa(c.item)
 	}
-	if c.inSubpart {
-		member += pointerToken(c.subpartName)
+	if c.subpart != nil {
+		member += pointerToken(c.subpart)
 	}
 	member += string(c.path)
 	if c.review.index >= 0 {
-		member = "/reviews/" + strconv.FormatInt(c.review.index, 10) + member
+		member = "/reviews/" + strconv.Itoa(c.review.index) + member
 	}
-	// position may move the window, so slices of it are invalid from here on.
-	p := rule.problem(c.line, offset, member, message)
-	at := c.position(offset)
-	p.Column, p.Value = at.column, rule.wrong(at.head)
+	p := rule.problem(c.line, c.offset+int64(at), member, message)
+	p.Column, p.Value = c.column(at), rule.wrong(c.head(at))
+	if c.review.index >= 0 {
+		if !c.review.named {
+			c.review.named, c.review.shown = true, c.idAt(c.review.start)
+		}
+		p.Review = c.review.shown
+	}
 	c.found = append(c.found, p)
-	if len(c.found) == maxFound {
-		c.handOver()
-	}
-}
-
-// maxFound is how many problems may wait for the end of their line. If the line proves not to be JSON, those that wait are
-// dropped. Problems that were handed over before stay, so a line with that many may have some of them beside the fault.
-const maxFound = 256
-
-// handOver hands over the problems that wait. It gives them the id of the collection and, if they are in the review that is
-// being read, the id of that review, as far as these were read by then.
-func (c *lineChecker) handOver() {
-	c.nameReview()
-	for _, p := range c.found {
-		p.Collection = c.shownID
-		c.out.problem(p)
-	}
-	c.found, c.review.from = c.found[:0], 0
-}
-
-// nameReview sets the id of the review in its problems, if the id was read. The id may come after what is wrong. So the problems
-// get it at the end of the review, or earlier if they are handed over before.
-func (c *lineChecker) nameReview() {
-	// Of the problems that wait, those from r.from on are in this review.
-	r := &c.review
-	if r.index < 0 || len(r.shown) == 0 || r.from == len(c.found) {
+	if len(c.found) < maxWaiting {
 		return
 	}
-	id := shown(r.shown)
-	for i := range c.found[r.from:] {
-		c.found[r.from+i].Review = id
+	if !c.sure { // a line that is nested too deep has no other problem
+		c.sure = true
+		_, rule, _, _ := fault(c.text)
+		c.deep = c.deep || rule == ruleDepth
+	}
+	if !c.deep {
+		c.handOver()
+	}
+	c.found = c.found[:0]
+}
+
+// handOver hands over the problems that wait, with the id of the collection.
+func (c *lineChecker) handOver() {
+	if c.result.id == "" && c.result.record && (len(c.found) > 0 || c.result.paired) {
+		c.result.id = c.idAt(c.start)
+	}
+	for _, p := range c.found {
+		if c.result.id != "" {
+			p.Collection = c.result.id
+		}
+		c.out.problem(p)
 	}
 }
 
-// flush hands over the problems and the result of the line so far, and begins the result of the next part of the line. The new
-// result has counts of its own, and the same collection.
-func (c *lineChecker) flush() {
-	c.handOver()
-	// The id may have been read after the result was begun, so it is set now.
-	got := c.result
-	got.id = c.shownID
-	c.result = lineResult{rejectsAll: got.rejectsAll, line: got.line, offset: got.offset}
-	if got.incoming != nil {
-		c.result.incoming = got.incoming.next()
+// head returns the line from a place on, maxHead bytes at most.
+func (c *lineChecker) head(at int) []byte { return c.text[at:min(at+maxHead, len(c.text))] }
+
+// idAt returns the id of the object at a place, as a problem shows it: that of its first member id, "" if that is no string.
+func (c *lineChecker) idAt(at int) string {
+	if c.text[at] != '{' {
+		return ""
 	}
-	c.out.result(got)
+	walk := cursor{text: c.text, pos: at + 1}
+	for walk.more() {
+		name := string(walk.unquote(walk.value()))
+		walk.colon()
+		if raw := walk.value(); name == "id" {
+			if raw[0] != '"' {
+				return ""
+			}
+			return shown(walk.unquote(raw))
+		}
+	}
+	return ""
 }
 
-// flushAndWait calls flush, and waits until the result was handled, see lineResult. Then the memory that the result refers to is
-// free. It returns errStopped if nobody wants the rest of the line.
-func (c *lineChecker) flushAndWait() error {
-	handled := make(chan struct{})
-	c.result.handled = handled
-	c.flush()
-	select {
-	case <-handled:
-		return nil
-	case <-c.pass.done:
-		return errStopped
+// expect returns true, and reads nothing, if the value begins with first, as every value of the wanted kind does. It reports
+// any other value with the rule value-type, and discards it. want names the kind in the message.
+func (c *lineChecker) expect(first byte, member, want string) bool {
+	if c.peek() == first {
+		return true
+	}
+	c.report(ruleType, c.pos, member, "this is "+c.kind()+", want "+want)
+	c.discard(member, 0)
+	return false
+}
+
+// kind names the JSON type of the value that is next, for a message.
+func (c *lineChecker) kind() string {
+	switch c.peek() {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// object walks over an object with the members of these names, and calls value at the value of each, to read it. seen has a bit for each
+// member that the object has. An unknown member (member-unknown) or a repeated one (member-repeated) is reported, and its value is
+// discarded. A member counts as seen also if its value has a fault.
+func (c *lineChecker) object(names []string, value func(c *lineChecker, i int)) (seen uint) {
+	var unknown nameSet
+	c.pos++
+	for c.more() {
+		at := c.pos
+		name := c.unquote(c.value())
+		i := 0
+		for i < len(names) && names[i] != string(name) {
+			i++
+		}
+		switch {
+		case i == len(names):
+			c.report(ruleUnknown, at, pointerToken(name), unknownMessage(name))
+			c.discardMember(at, name, &unknown, "", 0)
+		case seen&(1<<i) != 0:
+			c.report(ruleRepeated, at, "/"+names[i], repeatedMember)
+			c.colon()
+			c.discard("/"+names[i], 0)
+		default:
+			seen |= 1 << i
+			c.colon()
+			value(c, i)
+		}
+	}
+	return seen
+}
+
+// missing reports the required members that an object does not have (member-missing), one problem for each, at the object.
+func (c *lineChecker) missing(required []string, seen uint, start int) {
+	for i, name := range required {
+		if seen&(1<<i) == 0 {
+			c.report(ruleMissing, start, "", missingMessages[name])
+		}
 	}
 }
 
-// endPin unpins a value, when the caller has read it. If the value was too long for the window, endPin goes back to the beginning
-// of the value and returns true; the caller then reads over the value with stepOver, which applies no rules. What the methods
-// that were reading the value have set is reset: the item, the subpart, the path, the depth, and the fault that made them return.
-func (c *lineChecker) endPin() (tooLong bool) {
-	if !c.unpin() {
+// discard reads a value that is refused, because its member is unknown or repeated, or because it has the wrong type. The caller
+// has reported that, and the rules of the format say nothing about what is inside. discard reports only what no value may
+// contain: a repeated name (member-repeated), U+0000 (text-nul), half of a surrogate pair (text-surrogate). member is the pointer
+// of the value; c.path is the way from there to the value inside it that is read. depth is how deep that is; 0 for a value whose depth
+// the caller does not know, as it is one of the record.
+//
+// For example, the member "colour":{"a":1,"a":2} of the first review is unknown: that is a problem at /reviews/0/colour, and the
+// second "a" is one of member-repeated at /reviews/0/colour/a.
+func (c *lineChecker) discard(member string, depth int) {
+	if depth == 0 {
+		depth = 2 + c.nested()
+	}
+	above := len(c.path)
+	switch first := c.peek(); {
+	case first == '"':
+		at := c.pos
+		c.flaws(c.value(), at, member)
+	case first != '{' && first != '[':
+		c.value()
+	case depth > maxDepth:
+		c.deep = true
+		c.value()
+	case first == '[':
+		c.pos++
+		for n := 0; c.more(); n++ {
+			if above < maxPath {
+				c.path = strconv.AppendInt(append(c.path, '/'), int64(n), 10)
+			}
+			c.discard(member, depth+1)
+			c.path = c.path[:above]
+		}
+	default:
+		var names nameSet
+		c.pos++
+		for c.more() {
+			at := c.pos
+			c.discardMember(at, c.unquote(c.value()), &names, member, depth+1)
+		}
+	}
+}
+
+// nested returns how many arrays and objects are open inside of the record where a member of the format is read.
+func (c *lineChecker) nested() (n int) {
+	if c.review.index >= 0 {
+		n = 2
+	}
+	if c.item >= 0 || c.subpart != nil {
+		n++
+	}
+	return n
+}
+
+// discardMember discards the value of a member whose name was just read, and reports a name that the object had before. member is the
+// pointer of the value that is refused as a whole; "" for an unknown member of a review or a collection, whose own name is the
+// first token of c.path then.
+func (c *lineChecker) discardMember(at int, name []byte, names *nameSet, member string, depth int) {
+	name = bytes.Clone(name)
+	// While the member is read, c.path has its name. Beyond maxPath it keeps the path of a value around it.
+	above, end := len(c.path), c.pos
+	isNew := names.add(name, maxUnknown)
+	if above < maxPath {
+		c.path = append(c.path, pointerToken(name)...)
+	}
+	c.flaws(c.text[at:end], at, member)
+	if !isNew {
+		c.report(ruleRepeated, at, member, repeatedMember)
+	}
+	c.colon()
+	c.discard(member, depth)
+	c.path = c.path[:above]
+}
+
+// maxPath is about how many bytes a pointer goes into a discarded value, so that problems stay small: c.path gets no further
+// token when it has that many. Problems deeper inside have the pointer of a value around them.
+const maxPath = 2 * maxShown
+
+// maxUnknown is how many different unknown names of an object are compared with further ones.
+const maxUnknown = 4096
+
+// nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames of them are in a list, which needs less
+// memory and time than a map. The zero nameSet is empty.
+type nameSet struct {
+	few  [][]byte
+	many map[string]struct{}
+}
+
+const fewNames = 16
+
+// add puts a name into the set and returns whether it is new. A set that has most names takes no more: it then tells only
+// whether the name is one of these. The set keeps the bytes of the name.
+func (n *nameSet) add(name []byte, most int) bool {
+	for _, other := range n.few {
+		if bytes.Equal(other, name) {
+			return false
+		}
+	}
+	if len(n.few) < fewNames {
+		n.few = append(n.few, name)
+		return true
+	}
+	if _, had := n.many[string(name)]; had {
 		return false
 	}
-	// pos is at the first byte of the value again.
-	c.fault, c.depth, c.item, c.inSubpart, c.path = nil, c.outer, -1, false, c.path[:0]
+	if n.many == nil {
+		n.many = map[string]struct{}{}
+	}
+	if len(n.few)+len(n.many) < most {
+		n.many[string(name)] = struct{}{}
+	}
 	return true
 }
+
+// clear empties the set.
+func (n *nameSet) clear() { n.few, n.many = n.few[:0], nil }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/vitrine-go/vitrine/internal/gunzip"
@@ -87,8 +88,8 @@ type endedReader struct{ err error }
 // Read reads nothing, and returns the error.
 func (e endedReader) Read([]byte) (int, error) { return 0, e.err }
 
-// block is a piece of the file: whole lines, or the beginning of one that is longer than the buffer. Its data is in the buffer
-// that lines.next was given, so a block is valid until that buffer is used for another one.
+// block is some whole lines of the file, or the beginning of a line that is longer than the buffer. Its data is in the buffer that
+// lines.next was given.
 type block struct {
 	data   []byte
 	offset int64 // of data in the uncompressed file
@@ -96,28 +97,24 @@ type block struct {
 	long   bool  // data is the beginning of a line
 }
 
-// next reads a block into buf. If the next line does not fit into buf, the block is its beginning, and restOfLine reads
-// on. A block without data is the end of what can be read: the end of the file, or an error, see failed. If reading fails
-// inside a line, the beginning of that line is dropped, since its rest might make another record of it.
+// next reads a block into buf. If the next line does not fit into buf, the block is its beginning, and rest reads on. A block without
+// data is the end of what can be read: the end of the file, or an error, see failed. If reading fails inside a line, the beginning of
+// that line is dropped, since its rest might make another record of it.
 func (l *lines) next(buf []byte) block {
 	// Fill the buffer: with what was read after the block before, and then from the file.
-	n := copy(buf, l.carry)
-	l.carry = l.carry[:0]
-	for n < len(buf) && !l.ended {
-		var m int
-		m, l.err = l.r.Read(buf[n:])
-		l.ended = l.err != nil
-		n += m
+	n := 0
+	for n < len(buf) && !l.atEnd() {
+		n += l.read(buf[n:])
 	}
 	// Cut it after its last newline. At the end of the file the last line is whole without one.
 	b := block{data: buf[:n], offset: l.offset, number: l.number}
-	if !l.ended || l.failed() {
+	if !l.atEnd() || l.failed() {
 		cut := bytes.LastIndexByte(b.data, '\n') + 1
-		if cut == 0 && !l.failed() {
+		if cut == 0 && !l.atEnd() {
 			b.long = true
 			return b
 		}
-		l.carry = append(l.carry[:0], b.data[cut:]...)
+		l.carry = append(bytes.Clone(b.data[cut:]), l.carry...)
 		b.data = b.data[:cut]
 	}
 	// The next block begins after this one. A last line without a newline counts too.
@@ -129,55 +126,57 @@ func (l *lines) next(buf []byte) block {
 	return b
 }
 
+// atEnd returns whether there is nothing left to read.
+func (l *lines) atEnd() bool { return l.ended && len(l.carry) == 0 }
+
+// read reads what was carried, or once from the file.
+func (l *lines) read(p []byte) int {
+	if len(l.carry) > 0 {
+		n := copy(p, l.carry)
+		l.carry = l.carry[n:]
+		return n
+	}
+	n, err := l.r.Read(p)
+	if err != nil {
+		l.ended, l.err = true, err
+	}
+	return n
+}
+
+// rest reads the rest of the line that begins with a block, and moves to the next line. It returns the line without its newline. A line
+// of more than most bytes is read over, and tooLong is true. watch is called before each read with what was read of the line, and its
+// error ends the reading, as that of the file does.
+func (l *lines) rest(b block, most int, watch func(size int) error) (line []byte, tooLong bool, err error) {
+	line = append(make([]byte, 0, 2*len(b.data)), b.data...)
+	size := len(line)
+	for ended := false; !ended; {
+		if l.atEnd() {
+			if l.failed() {
+				return nil, false, l.err
+			}
+			break
+		}
+		if err := watch(size); err != nil {
+			return nil, false, err
+		}
+		if tooLong = tooLong || size > most; tooLong {
+			line = line[:0]
+		} else {
+			line = slices.Grow(line, len(b.data))
+		}
+		part := line[len(line) : len(line)+len(b.data)]
+		n := l.read(part)
+		if end := bytes.IndexByte(part[:n], '\n'); end >= 0 {
+			l.carry = append(bytes.Clone(part[end+1:n]), l.carry...)
+			n, ended = end, true
+			l.offset++
+		}
+		line, size = line[:len(line)+n], size+n
+	}
+	l.offset += int64(size)
+	l.number++
+	return line, tooLong || size > most, nil
+}
+
 // failed returns whether reading has ended before the end of the file.
 func (l *lines) failed() bool { return l.ended && l.err != io.EOF }
-
-// restOfLine reads the rest of a line that does not fit into a block. It is an io.Reader that ends with the line. What it has
-// read after the line becomes carry, from which the next block is read. pipeline.longLine is its only user, while no other block
-// is read.
-type restOfLine struct {
-	*lines
-	watch   func() error // called before each read; its error ends the reading
-	most    int          // bytes of a read: what was read after the line must fit into the next block
-	read    int64        // bytes of the line that were read, without its beginning
-	done    bool         // the line has ended, or reading has failed
-	newline bool         // the line ends with a newline
-}
-
-// Read reads up to the end of the line, without the LF. It returns the error of the file if reading fails inside the line.
-func (l *restOfLine) Read(p []byte) (n int, err error) {
-	if l.done {
-		return 0, io.EOF
-	}
-	if l.ended {
-		l.done = true
-		return 0, l.err
-	}
-	if err := l.watch(); err != nil {
-		return 0, err
-	}
-	// What was read after the end of the line belongs to the next block.
-	n, l.err = l.r.Read(p[:min(len(p), l.most)])
-	l.ended = l.err != nil
-	if end := bytes.IndexByte(p[:n], '\n'); end >= 0 {
-		// The LF is no part of the line, and ends the reading of it.
-		l.carry = append(l.carry[:0], p[end+1:n]...)
-		l.done, l.newline = true, true
-		n = end
-	}
-	l.read += int64(n)
-	return n, nil
-}
-
-// finish reads over what nobody has read of the line that began with b, and moves offset and number to the next line. b.data is
-// overwritten.
-func (l *restOfLine) finish(b block) {
-	for err := error(nil); err == nil; {
-		_, err = l.Read(b.data)
-	}
-	l.offset += int64(len(b.data)) + l.read
-	l.number++
-	if l.newline {
-		l.offset++
-	}
-}

@@ -1,6 +1,9 @@
 package reviews
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // A problem repeats the text that is wrong, as it stands in the file: the whole JSON value or name at its offset, the rest of the
 // string for body_html, or the one escape that is wrong. It repeats the first 80 characters. For example:
@@ -11,8 +14,7 @@ import "unicode/utf8"
 //	\u0000 and more", …                 text-nul       \u0000
 //	<b>Bright</b></p>", …               body-html      <b>Bright</b></p>
 //
-// The value is cut from the bytes at the offset that the window has kept, see window.look, and not from what was decoded. So it
-// costs the same for a value of any length.
+// The value is cut from the bytes at the offset, and not from what was decoded. So it costs the same for a value of any length.
 
 const (
 	maxValue = 80                     // characters
@@ -23,7 +25,7 @@ const (
 // ends before. The value is "" if something is missing, if the line is no JSON, or if the problem is about the whole file.
 func (r ruleID) wrong(head []byte) string {
 	switch r {
-	case ruleJSON, ruleUTF8, ruleDepth, ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing, ruleFileKind, ruleFileEmpty, ruleScale, ruleOverwrite:
+	case ruleJSON, ruleUTF8, ruleDepth, ruleTooLong, ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing, ruleFileKind, ruleFileEmpty, ruleScale, ruleOverwrite:
 		return ""
 	case ruleNUL, ruleSurrogate:
 		return string(head[:len(`\u0000`)])
@@ -70,15 +72,20 @@ func firstValue(text []byte) []byte {
 // restOfString returns the beginning of text, which begins inside a string, up to the closing quote; all of text if that is not
 // in it. An escaped quote does not close the string.
 func restOfString(text []byte) []byte {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(text[i:], '"')
+		if n < 0 {
+			return text
+		}
+		i += n
+		escapes := i
+		for escapes > 0 && text[escapes-1] == '\\' {
+			escapes--
+		}
+		if (i-escapes)%2 == 0 {
 			return text[:i]
 		}
 	}
-	return text
 }
 
 // firstCharacters returns the first maxValue characters of text. A character is never cut, since maxHead has room for so many of

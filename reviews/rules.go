@@ -38,6 +38,7 @@ const (
 	ruleJSON ruleID = iota
 	ruleUTF8
 	ruleDepth
+	ruleTooLong
 	ruleObject
 	ruleMissing
 	ruleUnknown
@@ -66,7 +67,6 @@ const (
 	ruleURL
 	ruleHTML
 	ruleStoredDimensions
-	ruleStoredSize
 	ruleFileKind
 	ruleFileEmpty
 	ruleScale // from here on: one warning for the file, see fileWarnings
@@ -92,7 +92,6 @@ const (
 //	members.go, values.go               members, types, texts, times, addresses, body_html
 //	collectioncheck.go, reviewcheck.go  the members of a collection and of a review, and the rules between them
 //	parent.go                           parent
-//	incoming.go, reviewcheck.go         stored-size
 //	filechecker.go                      collection-repeated, file-kind, file-empty
 //	filewarnings.go                     scale, id-text, created-future, email
 //	dimensions.go, import.go            stored-dimensions, overwrite
@@ -103,6 +102,7 @@ var rules = [ruleCount]Rule{
 	ruleJSON:      {"json", SeverityError, "A line holds one JSON value and nothing after it.", sourceFormat, false, `{"source":"example.test","title":"Lamp"`, rightLine},
 	ruleUTF8:      {"utf-8", SeverityError, "A line is valid UTF-8.", sourceJSON, false, `"title":"Caf\xe9"`, `"title":"Café"`},
 	ruleDepth:     {"json-depth", SeverityError, "Arrays and objects are nested at most 64 deep.", sourceVitrine, false, `"subparts":` + strings.Repeat("[", 62) + strings.Repeat("]", 62), `"subparts":{"colour":"red"}`},
+	ruleTooLong:   {"line-too-long", SeverityError, "A line has at most 32 MiB, or what the options say.", sourceVitrine, false, `"title":"a text of 33 MiB"`, `"title":"a text of 31 MiB"`},
 	ruleObject:    {"record-object", SeverityError, "The record of a line is a JSON object.", sourceFormat, true, `"bGFtcA=="`, rightLine},
 	ruleMissing:   {"member-missing", SeverityError, "A collection has source, title, created, id and reviews; a review has id, title, body_html, created and ratings.", sourceFormat, true, `{"id":"1","title":"Bright","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}`},
 	ruleUnknown:   {"member-unknown", SeverityError, "There are no members but those of the format; extra data belongs in subparts.", sourceVitrine, true, `"colour":"red"`, `"subparts":{"colour":"red"}`},
@@ -142,6 +142,4 @@ var rules = [ruleCount]Rule{
 	ruleFuture:    {"created-future", SeverityWarning, "No time is in the future, beyond the 14 hours by which a local time can be ahead of UTC.", sourceVitrine, false, `"created":"9999-01-01T00:00:00Z"`, `"created":"2019-04-03T00:00:00Z"`},
 	ruleEmail:     {"email", SeverityWarning, "imported_email is null, empty, or looks like an email address.", sourceVitrine, false, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1","imported_email":"n/a"}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1","imported_email":"user-1@example.test"}`},
 	ruleOverwrite: {"overwrite", SeverityWarning, "An import leaves at least half of the stored reviews of the network as they are.", sourceVitrine, false, `"title":"another one in more than half of the stored reviews"`, `"title":"another one in half of the stored reviews"`},
-
-	ruleStoredSize: {"stored-size", SeverityError, "A review, and a collection without its reviews, is at most 16 MiB of JSON.", sourceVitrine, false, `"title":"a text of 17 MiB"`, `"title":"a text of 15 MiB"`},
 }

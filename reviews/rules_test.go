@@ -105,8 +105,8 @@ func TestSamplesHaveTheirProblems(t *testing.T) {
 func (s sample) problems(t *testing.T) []reviews.Problem {
 	t.Helper()
 	switch s.rule {
-	case "stored-size":
-		return check(t, s.text, reviews.WithLimit(reviews.Options{}, 400))
+	case "line-too-long":
+		return check(t, s.text, &reviews.Options{MaxLine: 400})
 	case "stored-dimensions":
 		store := memory.New()
 		importInto(t, store, collection("YQ==", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
@@ -184,7 +184,7 @@ func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 			for i := range 1001 {
 				names = append(names, fmt.Sprint(i))
 			}
-			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 17 MiB", strings.Repeat("x", 17<<10), "a text of 15 MiB", strings.Repeat("x", 15<<10),
+			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 33 MiB", strings.Repeat("x", 33<<10), "a text of 31 MiB", strings.Repeat("x", 31<<10),
 				`"20 reviews with the rating 5"`, rated(5), `"20 reviews with the rating 100"`, rated(100)).Replace(text)
 		}
 		if rule.ID == "stored-dimensions" {
@@ -194,7 +194,7 @@ func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 		if rule.ID == "overwrite" {
 			importInto(t, store, rule.ExampleFile(`"title":"Bright"`), nil)
 		}
-		dry := &reviews.ImportRequest{DryRun: true, Options: *reviews.WithLimit(reviews.Options{}, 16<<10)} // KiB in place of MiB
+		dry := &reviews.ImportRequest{DryRun: true, Options: reviews.Options{MaxLine: 32 << 10}} // KiB in place of MiB
 		wrong := importInto(t, store, sizes(rule.ExampleFile(rule.Wrong)), dry).Problems
 		if len(wrong) != 1 || wrong[0].Rule != rule.ID || wrong[0].Severity != rule.Severity {
 			t.Errorf("%s: the wrong example has %v", rule.ID, wrong)

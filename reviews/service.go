@@ -27,12 +27,13 @@ type Service struct {
 // ServiceOptions are the options of New. The zero value works.
 type ServiceOptions struct {
 	Vendor string // second segment of URNs; default "vitrine"
-	Limits Limits // of lists; a zero field means the default of that limit
+	Limits Limits // a zero field means the default of that limit
 }
 
-// Limits bound the pages of lists. Zero means the default, which is the number at the end of the comment. A negative number is a
+// Limits bound the pages of lists and the lines of imports. Zero means the default, which is the number at the end of the comment. A negative number is a
 // mistake of the program, and is not checked.
 type Limits struct {
+	Line      int // bytes of a line of an import at most; 32 MiB
 	Page      int // the most items of a page, whether or not its request names a limit; 500
 	PageBytes int // stored bytes at which a page ends, though never before its first item; 16 MiB
 }

@@ -2,6 +2,7 @@ package reviews
 
 import (
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 )
@@ -10,15 +11,19 @@ import (
 // that is no reply. No import and no deletion leaves another reply behind, so only a damaged store has one. No export could be
 // imported with it.
 //
-// Give add every review of one collection, in any order, and then call end. A threads keeps in memory some 15 bytes of each
+// Give add every review of one collection, in any order, and then call end. A threads keeps in memory some 20 bytes of each
 // review, and the ids of the replies that have come before their parents. It is used by one goroutine.
 type threads struct {
-	hash    *hasher
-	rooted  set                      // the reviews that lead to one that is no reply, or are none
+	seeds   [2]maphash.Seed
+	rooted  map[fingerprint]struct{} // the reviews that lead to one that is no reply, or are none
 	waiting map[fingerprint][]string // ids of replies, by a parent that is not in rooted yet
 }
 
-func newThreads(h *hasher) *threads { return &threads{hash: h, waiting: map[fingerprint][]string{}} }
+func newThreads() *threads {
+	return &threads{newSeeds(), map[fingerprint]struct{}{}, map[fingerprint][]string{}}
+}
+
+func (t *threads) of(id string) fingerprint { return fingerprintOf(t.seeds, id) }
 
 // add adds a review and returns the ids of those that lead to a review that is no reply and did not before, parents before
 // their replies: none if the review has to wait for its parent, otherwise its own and those of the replies that have waited for
@@ -28,14 +33,16 @@ func (t *threads) add(r Review) (ready []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("stored review %q: %w", r.ID, err)
 	}
-	if p := t.hash.of([]byte(parent)); parent != "" && !t.rooted.has(p) {
-		t.waiting[p] = append(t.waiting[p], r.ID)
-		return nil, nil
+	if p := t.of(parent); parent != "" {
+		if _, rooted := t.rooted[p]; !rooted {
+			t.waiting[p] = append(t.waiting[p], r.ID)
+			return nil, nil
+		}
 	}
 	ready = []string{r.ID}
 	for n := 0; n < len(ready); n++ {
-		id := t.hash.of([]byte(ready[n]))
-		t.rooted.add(id)
+		id := t.of(ready[n])
+		t.rooted[id] = struct{}{}
 		ready = append(ready, t.waiting[id]...)
 		delete(t.waiting, id)
 	}
@@ -52,13 +59,13 @@ func (t *threads) end() error {
 	names, parents := map[fingerprint]string{}, map[fingerprint]fingerprint{}
 	for parent, ids := range t.waiting {
 		for _, id := range ids {
-			f := t.hash.of([]byte(id))
+			f := t.of(id)
 			names[f], parents[f] = id, parent
 		}
 	}
 	// The path up from the lowest id ends at a parent that is missing, or comes to a circle and stays there.
 	lowest := slices.Min(slices.Collect(maps.Values(names)))
-	at := t.hash.of([]byte(lowest))
+	at := t.of(lowest)
 	for range names {
 		above := parents[at]
 		if _, waits := names[above]; !waits {
