@@ -10,8 +10,6 @@ import (
 	"path"
 	"reflect"
 	"strings"
-
-	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // Config is what New builds a handler from. The routes of a domain that is nil are left out.
@@ -82,7 +80,7 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
-	h := &handler{Config: c, refusals: &refusalLog{log: c.Log}, spool: reviews.NewSpool(c.Limits.Spool)}
+	h := &handler{Config: c, refusals: &refusalLog{log: c.Log}}
 	l := c.Limits
 	h.large = newLargeSlots(l.Memory)
 	h.uploads = newSlots("uploads", http.StatusTooManyRequests, l.Uploads, l.UploadsOfCaller, l.UploadsOfNetwork)

@@ -98,8 +98,8 @@
 //     [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A body counts four times.
 //   - Uploads of reviews: 32, 8 for a network and 4 of a caller, else 429 ([Limits.Uploads] and the two after it). An upload that pauses for
 //     [Limits.Pause], 30 seconds, is ended. One that is ended or cut off is answered with 200, the report of what was imported, and
-//     "Connection: close". Temporary files of all uploads take at most [Limits.Spool], 1 GiB; an upload that finds no room for its own is
-//     answered with 503. Reviews of more than 1 MiB are stored by two uploads at a time ([Limits.LargeReviews]); the others wait for that.
+//     "Connection: close". A line has at most [Limits.Line], 16 MiB; a longer one is an error in the report.
+//     Lines of more than 1 MiB are in memory of four uploads at a time ([Limits.LongLines]); the others wait for that.
 //   - Exports of reviews, since each holds a snapshot of the store: 8, and 4 of a caller, else 503 ([Limits.Exports] and [Limits.ExportsOfCaller]).
 //   - Event streams: 2,000, and 16 of a caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
 //

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // handler answers every request. Its methods stand in the order in which a request passes them. Its fields do not change
@@ -37,7 +36,6 @@ type handler struct {
 
 	// What requests share, and wait for or are refused by:
 	large, uploads, exports, streams *slots
-	spool                            *reviews.Spool // room for the temporary files of uploads
 
 	calls    sync.Pool // of *call
 	defaults appsvc.Defaults

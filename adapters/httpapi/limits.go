@@ -7,7 +7,7 @@ import (
 
 // Limits bound the size and the number of requests that are handled at the same time. Zero means the default, which is the
 // number in the comment of the field. A limit cannot be switched off, and New refuses a negative one. A request beyond Body
-// is answered with 413, beyond Token with 401, beyond Memory, Exports and Spool with 503, and beyond Uploads or Streams with 429. LimitsOf
+// is answered with 413, beyond Token with 401, beyond Memory and Exports with 503, and beyond Uploads or Streams with 429. LimitsOf
 // returns the limits that a handler has.
 type Limits struct {
 	Body  int64 // bytes of a JSON body; 4 MiB
@@ -25,11 +25,10 @@ type Limits struct {
 	// Event streams of changes stay open. These fields bound how many there are at a time.
 	Streams         int // in all; 2,000
 	StreamsOfCaller int // 16
-	// Spool is how many bytes the temporary files of all uploads take together; 1 GiB.
-	Spool int64
-	// LargeReviews is how many uploads at a time store a review of more than 1 MiB, or a collection of more
-	// than that without its reviews; 2. The others wait.
-	LargeReviews int
+	// Line is how many bytes a line of an upload may have; 16 MiB. A longer one is an error in the report.
+	Line int
+	// LongLines is how many uploads at a time have a line of more than 1 MiB in memory; 4. The others wait.
+	LongLines int
 
 	// Each export of reviews holds a snapshot of the store until its client has read everything. These fields bound how
 	// many there are at a time.
@@ -43,7 +42,7 @@ func (l *Limits) normalise() error {
 		field string
 		limit *int64
 		value int64
-	}{{"Body", &l.Body, 4 << 20}, {"Memory", &l.Memory, defaultMemory}, {"Spool", &l.Spool, 1 << 30}} {
+	}{{"Body", &l.Body, 4 << 20}, {"Memory", &l.Memory, defaultMemory}} {
 		if err := orDefault("Limits."+n.field, n.limit, n.value); err != nil {
 			return err
 		}
@@ -53,7 +52,7 @@ func (l *Limits) normalise() error {
 		limit *int
 		value int
 	}{{"Token", &l.Token, defaultTokenBytes}, {"Uploads", &l.Uploads, 32}, {"UploadsOfNetwork", &l.UploadsOfNetwork, 8},
-		{"UploadsOfCaller", &l.UploadsOfCaller, 4}, {"LargeReviews", &l.LargeReviews, 2}, {"Exports", &l.Exports, 8},
+		{"UploadsOfCaller", &l.UploadsOfCaller, 4}, {"Line", &l.Line, 16 << 20}, {"LongLines", &l.LongLines, 4}, {"Exports", &l.Exports, 8},
 		{"ExportsOfCaller", &l.ExportsOfCaller, 4}, {"Streams", &l.Streams, 2000}, {"StreamsOfCaller", &l.StreamsOfCaller, 16}} {
 		if err := orDefault("Limits."+n.field, n.limit, n.value); err != nil {
 			return err

@@ -29,8 +29,8 @@ func TestNegativeLimitsAreRefused(t *testing.T) {
 		{"Pause", httpapi.Limits{Pause: -time.Second}, "httpapi: Limits.Pause is -1s: want a positive duration, or 0 for the default"},
 		{"Streams", httpapi.Limits{Streams: -1}, "httpapi: Limits.Streams is -1" + number + "2000"},
 		{"StreamsOfCaller", httpapi.Limits{StreamsOfCaller: -1}, "httpapi: Limits.StreamsOfCaller is -1" + number + "16"},
-		{"Spool", httpapi.Limits{Spool: -1}, "httpapi: Limits.Spool is -1" + number + "1073741824"},
-		{"LargeReviews", httpapi.Limits{LargeReviews: -1}, "httpapi: Limits.LargeReviews is -1" + number + "2"},
+		{"Line", httpapi.Limits{Line: -1}, "httpapi: Limits.Line is -1" + number + "16777216"},
+		{"LongLines", httpapi.Limits{LongLines: -1}, "httpapi: Limits.LongLines is -1" + number + "4"},
 		{"Exports", httpapi.Limits{Exports: -1}, "httpapi: Limits.Exports is -1" + number + "8"},
 		{"ExportsOfCaller", httpapi.Limits{ExportsOfCaller: -1}, "httpapi: Limits.ExportsOfCaller is -1" + number + "4"},
 	}

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"strings"
-
-	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // All endpoints are below Config.BasePath, except those of the asset manager and /healthz, which stay at the root of the server
@@ -63,7 +61,7 @@ func (h *handler) tables() []table {
 		all = append(all, table{atAssets, assetRoutes{h.Assets}.table()})
 	}
 	if h.Reviews != nil {
-		all = append(all, table{atBase, reviewRoutes{h.Reviews, h.spool, reviews.NewGate(h.Limits.LargeReviews)}.table()})
+		all = append(all, table{atBase, reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines)}.table()})
 	}
 	return all
 }

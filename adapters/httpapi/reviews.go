@@ -12,9 +12,8 @@ import (
 // the caller must moderate as a whole: else it answers 403. What a handler does, and where its errors and its status
 // are, is said above appRoutes.
 type reviewRoutes struct {
-	svc   Reviews
-	spool *reviews.Spool // for the temporary files of all imports together
-	gate  *reviews.Gate  // for their large reviews
+	svc       Reviews
+	longLines chan struct{} // of all imports together, see reviews.Options
 }
 
 // recordsBody is a file of records of any size, plain or compressed with gzip. The endpoint reads it while it arrives.
@@ -69,8 +68,8 @@ func (v reviewRoutes) admit(c *call) error {
 // load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
 // report, also if every line was rejected, and also if the upload was ended because it was too slow. 400 for a body
 // that ends early, or that is not the gzip that its header or its first bytes announce; 415; 429 if no slot becomes
-// free; 503 if there is no room for temporary files. After a 400 for the body, a 503 for temporary files or an error of
-// the store, what was imported before stays stored, except in a dry run; the sentence of the error says which.
+// free. After a 400 for the body or an error of the store, what was imported before stays stored, except in a dry run; the sentence
+// of the error says which.
 func (v reviewRoutes) load(c *call) error {
 	network, err := v.network(c)
 	if err != nil {
@@ -87,7 +86,7 @@ func (v reviewRoutes) load(c *call) error {
 	defer file.leave()
 	// net/http ends the context of a request whose body ends early, and what came before is to be stored.
 	report, err := v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, reviews.ImportRequest{
-		Network: network, File: file, DryRun: dryRun, Options: reviews.Options{Spool: v.spool, Gate: v.gate},
+		Network: network, File: file, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines},
 	})
 	c.drained, c.bodyEnded = file.whole, file.whole
 	if errors.Is(err, errEnded) { // the report says how much of the file was imported
@@ -97,9 +96,6 @@ func (v reviewRoutes) load(c *call) error {
 	kept := "what came before is imported, and sending all of it again is safe"
 	if dryRun {
 		kept = "nothing is imported by a dry run"
-	}
-	if errors.Is(err, reviews.ErrSpool) {
-		return refuse(http.StatusServiceUnavailable, "the temporary files of all uploads take as much room as they may: try again; %s", kept)
 	}
 	if fault := file.fault(err); fault != "" {
 		return refuse(http.StatusBadRequest, "%s; %s", fault, kept)

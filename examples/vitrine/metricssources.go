@@ -28,8 +28,6 @@ func (m *metrics) ofHandler(h http.Handler) {
 		constant("vitrine_http_memory_limit_bytes", "As much memory as they may take; beyond it requests are answered with 503.", float64(limits.Memory)),
 		figure{"vitrine_uploads_in_flight", "Imports of reviews that are under way.", false, func() float64 { return float64(load().Uploads) }},
 		constant("vitrine_uploads_limit", "As many imports as may be under way; beyond it they are answered with 429.", float64(limits.Uploads)),
-		figure{"vitrine_uploads_spooled_bytes", "Bytes of the temporary files of imports.", false, func() float64 { return float64(load().Spool) }},
-		constant("vitrine_uploads_spooled_limit_bytes", "As many bytes as these files may take; beyond it imports are answered with 503.", float64(limits.Spool)),
 		figure{"vitrine_exports_in_flight", "Exports of reviews that are under way.", false, func() float64 { return float64(load().Exports) }},
 		constant("vitrine_exports_limit", "As many exports as may be under way; beyond it they are answered with 503.", float64(limits.Exports)),
 		constant("vitrine_event_streams_limit", "As many event streams as may be open; beyond it they are answered with 429.", float64(limits.Streams)),

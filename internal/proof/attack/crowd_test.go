@@ -4,14 +4,12 @@ package attack
 
 import (
 	"bufio"
-	"bytes"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +22,6 @@ import (
 var (
 	connections = flag.Int("connections", 150, "clients that do not read long answers")
 	staying     = flag.Duration("staying", 5*time.Second, "how long crowds of clients stay")
-	disk        = flag.Bool("disk", false, "have uploads fill the disk up to their bound")
 )
 
 // mostMiB is the memory that the server takes whatever clients do.
@@ -211,53 +208,4 @@ func (s *server) slots(c *crowd) {
 	if open > 50 || refused < 900 { // some have not been looked at
 		s.t.Errorf("%d uploads are open and %d refused, want 8 open", open, refused)
 	}
-}
-
-// TestUploadsFillNoDisk has small files that unpack to long lines, whose reviews wait on disk for what comes behind them.
-func TestUploadsFillNoDisk(t *testing.T) {
-	if !*disk || !measured(t) {
-		t.Skip("with -disk, on Linux")
-	}
-	s := start(t)
-	before, _, _ := strings.Cut(strings.TrimSpace(record), `,"dimensions"`)
-	file := packed(io.MultiReader(strings.NewReader(before+`,"reviews":[`), repeated(strings.Repeat(" ", 1<<20), 300), strings.NewReader("]}\n")))
-	t.Logf("a file of %d KiB", len(file)>>10)
-	var all sync.WaitGroup
-	statuses := make([]int, 8)
-	for i := range statuses {
-		all.Go(func() {
-			r := s.send("POST", "/x/reviews/import", bytes.NewReader([]byte(file)), header("Content-Type", ndjson), header("Authorization", "svctoken "+s.user(i/4)))
-			statuses[i] = r.status
-		})
-	}
-	done := make(chan struct{})
-	go func() { all.Wait(); close(done) }()
-	most := int64(0)
-	for ended := false; !ended; {
-		select {
-		case <-done:
-			ended = true
-		case <-time.After(20 * time.Millisecond):
-			most = max(most, s.spooled())
-		}
-	}
-	t.Logf("%d MiB on disk at most; answers %v", most>>20, statuses)
-	if most > 1<<30 {
-		t.Errorf("uploads of %d KiB took %d MiB on disk", len(file)>>10, most>>20)
-	}
-}
-
-// spooled is the size of the files that the server holds open and has removed.
-func (s *server) spooled() (size int64) {
-	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", s.Pid()))
-	for _, one := range all {
-		name, err := os.Readlink(one)
-		if err != nil || !strings.Contains(name, "vitrine-reviews-") {
-			continue
-		}
-		if info, err := os.Stat(one); err == nil {
-			size += info.Size()
-		}
-	}
-	return size
 }

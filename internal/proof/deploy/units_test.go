@@ -68,7 +68,7 @@ func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 	vitrine.do(t, "GET", "/apps/"+large, "", 200)
 	vitrine.do(t, "GET", "/healthz", "", 200)
 	long := `{"source":"s","title":"Kettle","created":"2019-01-05T09:30:00Z","id":"a2V0dGxl","dimensions":["default"],"reviews":[{"id":"1","imported_display_name":"Ada","title":"Quick","body_html":"` +
-		strings.Repeat("Boils. ", 500_000) + `","created":"2019-04-02T10:00:00Z","ratings":[100]}]}` // it is spooled to a file
+		strings.Repeat("Boils. ", 500_000) + `","created":"2019-04-02T10:00:00Z","ratings":[100]}]}`
 	vitrine.do(t, "POST", "/x/reviews/import?network=example.test", long, 200)
 	if out, err := exec.Command(strace, "-f", "-qq", "-o", trace+"-backup", binary(t), "backup", "-db", store, filepath.Join(dir, "copy.db")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
