@@ -32,18 +32,22 @@ import (
 // It keeps an id of each component, a number of each list and a digest of each manifest in memory.
 func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
-		a := &audit{ctx: ctx, limits: limits.withDefaults()}
-		a.yield = func(f storage.Fault) {
-			a.left = a.left || !yield(f, nil)
-		}
+		var a *audit
 		err := rec.View(ctx, db, func(r *rec.Reader) error {
-			if a.reader != nil {
-				return errors.New("the snapshot was lost on the way")
+			a = &audit{
+				reader: &reader{s: newRecords(db), r: r}, ctx: ctx, limits: limits.withDefaults(),
+				manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, index: map[string]int{},
 			}
-			a.reader = &reader{s: newRecords(db), r: r}
 			return a.run()
 		})
-		if err != nil && !a.left {
+		if a != nil {
+			for _, f := range a.faults {
+				if !yield(f, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
 			yield(storage.Fault{}, err)
 		}
 	}
@@ -53,8 +57,7 @@ type audit struct {
 	*reader
 	ctx    context.Context
 	limits Limits
-	yield  func(storage.Fault)
-	left   bool  // the loop over the faults has ended
+	faults []storage.Fault
 	failed error // of get
 
 	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that are as they should be
@@ -63,14 +66,14 @@ type audit struct {
 	index     map[string]int             // how many entries each kind of index shall have
 }
 
+// mostFaults is how many faults Audit yields at most.
+const mostFaults = 1000
+
 func (a *audit) fault(key, format string, args ...any) {
-	if !a.left {
-		a.yield(storage.Fault{Key: key, Wrong: fmt.Sprintf(format, args...)})
+	if len(a.faults) < mostFaults {
+		a.faults = append(a.faults, storage.Fault{Key: key, Wrong: fmt.Sprintf(format, args...)})
 	}
 }
-
-// errLeft ends a scan when the loop over the faults has ended.
-var errLeft = errors.New("no more faults are wanted")
 
 // each calls fn with the entries of a kind. An error of fn is a fault of the entry.
 func (a *audit) each(kind string, fn func(storage.Entry) error) error {
@@ -83,9 +86,6 @@ func (a *audit) each(kind string, fn func(storage.Entry) error) error {
 		}
 		if a.failed != nil {
 			return a.failed
-		}
-		if a.left {
-			return errLeft
 		}
 	}
 	return nil
@@ -102,7 +102,6 @@ func (a *audit) get(keys ...string) [][]byte {
 }
 
 func (a *audit) run() error {
-	a.manifests, a.lists, a.index = map[[sha256.Size]byte]bool{}, map[int64]string{}, map[string]int{}
 	for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkApps, a.checkIndex, a.checkAnswers, a.checkKinds} {
 		if err := step(); err != nil {
 			return err
@@ -230,8 +229,8 @@ type auditedApp struct {
 // follows the kind in the key.
 func (a *audit) checkApps() error {
 	var ranges []storage.Range
-	kinds := []string{headKind, bodyKind, largeKind, historyKind, restoredKind, tagKind, movedKind, moveKind}
-	for _, kind := range kinds {
+	partsIn := map[string]int{headKind: 1, bodyKind: 1, largeKind: 1, historyKind: 2, restoredKind: 2, tagKind: 2, movedKind: 2, moveKind: 3}
+	for _, kind := range []string{headKind, bodyKind, largeKind, historyKind, restoredKind, tagKind, movedKind, moveKind} {
 		in := storage.Prefix(rec.Prefix(appSpace, kind))
 		in.Skip = len(in.From)
 		ranges = append(ranges, in)
@@ -250,16 +249,16 @@ func (a *audit) checkApps() error {
 			}
 			id, app = parts[0], auditedApp{}
 		}
-		if kind != headKind && app.head == nil {
+		switch {
+		case len(parts) != partsIn[kind]:
+			err = fmt.Errorf("the key has %d parts, want %d", len(parts), partsIn[kind])
+		case kind != headKind && app.head == nil:
 			err = errors.New("there is no such app")
-		} else {
+		default:
 			err = a.checkRecord(&app, kind, parts, e)
 		}
 		if err != nil {
 			a.fault(e.Key, "%v", err)
-		}
-		if a.left {
-			return errLeft
 		}
 	}
 	return a.endApp(id, &app)

@@ -90,7 +90,7 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 		"groups that are not the app's": {"head/" + second, site1, network, "not those of the body"},
 		"components that are none":      {"head/" + second, `"components":`, `"components":["poll"],"x":`, "not those of the body"},
 		"lists of others":               {"head/" + second, `"lists":[`, `"lists":[1,`, "the lists are"},
-		"no such id":                    {"head/a b\x00", "", `{"version":0}`, "the body is missing"},
+		"no such id":                    {"head/a b\x00", "", `{"version":0}`, "the key has 2 parts, want 1"},
 
 		"a body in another form": {"body/" + second, "", whole(strings.Replace(body, ":", ": ", 1)), "not in the form"},
 		"a body without a title": {"body/" + second, "", whole(strings.Replace(body, "title", "name", 1)), "version 0"},
@@ -127,6 +127,7 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 		"among the users and uses nothing": {"used/a2 " + second, "", "", "2 entries, and 1"},
 		"an answer that does not expire":   {"expires/", "", "-", "no time when it expires"},
 		"an answer of another":             {"answer/", `"Key":"key`, `"Key":"kex`, "it has another name"},
+		"a key without an app's tag":       {"tag/" + first, "", "1", "the key has 1 parts, want 2"},
 		"a record of no kind":              {"tags/x", "", "", "no kind of records"},
 		"a time without an answer":         {"expires/m1700000009999 a b", "", "", "more times than answers"},
 	} {
