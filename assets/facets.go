@@ -259,7 +259,7 @@ func (req *request) values(f facetField, found *index.Set, fn func(value string)
 }
 
 // mostKnown is how many long values countValues keeps.
-const mostKnown = 5000
+const mostKnown = 20_000
 
 // countValues calls fn with the values of a field, and how many of the found assets have each. It may leave out values with fewer than
 // least returns, unless that is nil. Of a long value it asks skip before it looks the value up. It returns the error of fn.

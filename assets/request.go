@@ -88,7 +88,7 @@ func (s *Service) update(ctx context.Context, by vitrine.Caller, lib Library, in
 		}
 		defer end()
 	}
-	return s.updateAs(ctx, by, lib, storage.UpdateOptions{}, fn)
+	return s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: in.heavy()}, fn)
 }
 
 // updateAs is update without bounds.

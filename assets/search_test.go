@@ -1,9 +1,11 @@
 package assets_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // add adds an asset as the moderator.
@@ -294,5 +298,73 @@ func facetsOfLongValues(t *testing.T) {
 	}
 	if got := page.Facets[4].Values; !slices.Equal(got, []assets.FacetValue{{Value: "k", Count: 36}, {Value: strings.Repeat("語", 100), Count: 36}}) {
 		t.Errorf("keys: %v", got)
+	}
+}
+
+// readCounter counts the entries that are read.
+type readCounter struct {
+	storage.Store
+	gets, entries int
+}
+
+func (c *readCounter) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return c.Store.View(ctx, func(r storage.Reader) error { return fn(countingReader{r, c}) })
+}
+
+type countingReader struct {
+	storage.Reader
+	c *readCounter
+}
+
+func (r countingReader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	r.c.gets++
+	return r.Reader.Get(ctx, keys...)
+}
+
+func (r countingReader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
+	return func(yield func(storage.Entry, error) bool) {
+		for e, err := range r.Reader.Scan(ctx, ranges...) {
+			if r.c.entries++; !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Neither tags that are too long for a term nor the tags of another library make facets slow.
+func TestWhatFacetsRead(t *testing.T) {
+	assets.FacetsByIndex(t)
+	store := &readCounter{Store: memory.New()}
+	d := &desk{t: t, Service: assets.New(store, nil)}
+	add := func(l assets.Library, n, tags int, tag string) {
+		var in assets.ChangeAssetsRequest
+		for i := range n {
+			a := newAsset(fmt.Sprint(i), "x")
+			for k := range tags {
+				a.SafeTags = append(a.SafeTags, fmt.Sprintf("%s%d %d", tag, i, k))
+			}
+			in.Add = append(in.Add, a)
+		}
+		if _, err := d.ChangeAssets(ctx, moderator, l, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	facets := func(l assets.Library) (gets, entries int) {
+		store.gets, store.entries = 0, 0
+		page, err := d.Search(ctx, moderator, l, assets.SearchRequest{Facets: []string{"tags"}, Limit: 1})
+		if err != nil || len(page.Facets[0].Values) != 20 {
+			t.Fatal(page.Facets, err)
+		}
+		return store.gets, store.entries
+	}
+	small, large, long := lib, assets.Library{Network: lib.Network, ID: "large"}, assets.Library{Network: lib.Network, ID: "long"}
+	add(small, 10, 10, "tag")
+	add(large, 500, 100, "tag")
+	if gets, entries := facets(small); gets > 10 || entries > 20 {
+		t.Errorf("beside a library with 50,000 tags, facets read %d times and %d entries", gets, entries)
+	}
+	add(long, 60, 100, strings.Repeat("語", 100)) // all terms begin alike
+	if gets, _ := facets(long); gets > 500 {
+		t.Errorf("to count long tags, facets read %d times", gets)
 	}
 }

@@ -210,7 +210,7 @@ const clearAtOnce = 5000
 // updates until there is no more, and then calls Build in further ones. Meanwhile others may change the index, and reading it is
 // ErrBusy.
 func (w *Writer) Clear(ctx context.Context) (more bool, err error) {
-	clear(w.pending)
+	w.pending = nil
 	w.state = state{Building: true}
 	w.segments = nil
 	var keys []string

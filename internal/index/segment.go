@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"iter"
-	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/vitrine-go/vitrine/internal/lru"
@@ -118,13 +118,27 @@ func (b *builder) segment() segment {
 
 func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 
-// segmentOf returns the segment of changes, and how many they are.
-func segmentOf(pending map[string][]change) (segment, int) {
+// unwritten is a change of a term that is in no segment yet. Those of a term happened in the order of their numbers.
+type unwritten struct {
+	term string
+	change
+	number int
+}
+
+// segmentOf returns the segment of changes, and how many they are. It sorts them.
+func segmentOf(all []unwritten) (segment, int) {
+	slices.SortFunc(all, func(a, b unwritten) int { return cmp.Or(strings.Compare(a.term, b.term), a.number-b.number) })
 	var b builder
-	for _, term := range slices.Sorted(maps.Keys(pending)) {
-		list := settled(pending[term])
-		pending[term] = list
-		b.add([]byte(term), list)
+	var term []byte
+	var list []change
+	for len(all) > 0 {
+		n := 0
+		for list = list[:0]; n < len(all) && all[n].term == all[0].term; n++ {
+			list = append(list, all[n].change)
+		}
+		term = append(term[:0], all[0].term...)
+		b.add(term, settled(list))
+		all = all[n:]
 	}
 	return b.segment(), b.changes
 }

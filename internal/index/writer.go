@@ -24,7 +24,7 @@ var (
 type Writer struct {
 	Reader
 	tx      storage.Tx
-	pending map[string][]change
+	pending []unwritten
 	latest  segment // what is pending, nil if something was added to it since
 }
 
@@ -35,7 +35,7 @@ func (x Index) Writer(t storage.Tx, value []byte) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{Reader: *r, tx: t, pending: map[string][]change{}}
+	w := &Writer{Reader: *r, tx: t}
 	w.writer = w
 	return w, nil
 }
@@ -47,7 +47,7 @@ func (w *Writer) Change(ordinal int64, old, new []string) {
 		return
 	}
 	note := func(term string, gone bool) {
-		w.pending[term] = append(w.pending[term], change{ordinal, gone})
+		w.pending = append(w.pending, unwritten{term, change{ordinal, gone}, len(w.pending)})
 		w.latest = nil
 	}
 	for len(old) > 0 || len(new) > 0 {
@@ -81,7 +81,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 		return nil
 	}
 	s, n := segmentOf(w.pending)
-	clear(w.pending)
+	w.pending = nil
 	if err := w.append(ctx, s, n); err != nil {
 		return err
 	}

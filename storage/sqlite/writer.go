@@ -29,6 +29,9 @@ type writer struct {
 	// queue has the waiting updates. The leader receives from it when it can lend the connection. It is not
 	// buffered, so an update whose context ends just stops waiting.
 	queue chan *follower
+	// alone holds a token while an update that shares its commit with no other waits or runs, so that between two of them others have
+	// their turn.
+	alone chan struct{}
 	bells *storage.Bells
 	// committed is called after each commit with the size of the log in pages.
 	committed func(pages int64)
@@ -51,7 +54,7 @@ type follower struct {
 var errNoReturn = errors.New("sqlite: the update's function did not return")
 
 func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
-	w := &writer{c: c, busy: busy, bells: bells, free: make(chan struct{}, 1), queue: make(chan *follower)}
+	w := &writer{c: c, busy: busy, bells: bells, free: make(chan struct{}, 1), alone: make(chan struct{}, 1), queue: make(chan *follower)}
 	w.free <- struct{}{}
 	return w
 }
@@ -64,6 +67,14 @@ func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
 // fn runs at most once, in the goroutine of the caller. It does not run if ctx ends before its turn, if the transaction cannot
 // begin, or if an earlier update of the batch has ended the transaction, as a full disk does.
 func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*tx) error) error {
+	if alone {
+		select {
+		case w.alone <- struct{}{}:
+			defer func() { <-w.alone }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	select {
 	case <-w.free:
 		return w.lead(ctx, space, alone, fn)
