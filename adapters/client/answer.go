@@ -7,10 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-
-	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // answer is a response that was read completely, except for the body of an export, which has gone to request.into.
@@ -20,10 +17,48 @@ type answer struct {
 	body   []byte
 }
 
-// result is a value for the body of an answer that not every JSON object of its form fits.
-type result interface {
-	// check returns an error if the answer that was decoded into the value cannot be from the service.
-	check() error
+// target is where the body of a success goes. Every answer of the service has the member, so an object of something else, such as a
+// proxy, is not read as an empty list.
+type target struct {
+	member string
+	whole  bool // to gets the whole object, and otherwise the value of the member
+	to     any
+}
+
+// value is the target that gets the value of a member, and object the one that gets the object that has the member.
+func value(member string, to any) *target  { return &target{member, false, to} }
+func object(member string, to any) *target { return &target{member, true, to} }
+
+// UnmarshalJSON decodes an object into the target.
+func (t *target) UnmarshalJSON(text []byte) error {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	v, there := members[t.member]
+	if !there || string(v) == "null" {
+		return fmt.Errorf("it has no member %q", t.member)
+	}
+	if t.whole {
+		v = text
+	}
+	return json.Unmarshal(v, t.to)
+}
+
+// sole is a list with one item.
+type sole[T any] struct{ item T }
+
+// UnmarshalJSON reads the list.
+func (s *sole[T]) UnmarshalJSON(text []byte) error {
+	var list []T
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	if len(list) != 1 {
+		return fmt.Errorf("it is a list of %d, not of one", len(list))
+	}
+	s.item = list[0]
+	return nil
 }
 
 // decode reads the body of a success into out. Without out, the status must be one that the service gives: 201 or 204 for a
@@ -45,16 +80,7 @@ func (a answer) decodeInto(r request, out any) error {
 	case out == nil:
 		return fmt.Errorf("its status is %d, not 201 or 204", a.status)
 	}
-	if err := json.Unmarshal(a.body, out); err != nil {
-		return err
-	}
-	if member, there := hallmark(out); !there {
-		return fmt.Errorf("it has no member %q", member)
-	}
-	if out, ok := out.(result); ok {
-		return out.check()
-	}
-	return nil
+	return json.Unmarshal(a.body, out)
 }
 
 // exportType is the media type of an export of reviews.
@@ -73,65 +99,4 @@ func (a answer) beginning() string {
 	}
 	const most = 100 // characters
 	return fmt.Sprintf("it begins with %#.*q", most, a.body[:min(len(a.body), most*utf8.UTFMax)])
-}
-
-// hallmark returns the name of a member that every answer of the service has that is decoded into out, and whether this one has
-// it. Without this, an object of something else, such as a proxy, would be read as an empty list. A list that is there and empty
-// is not nil.
-func hallmark(out any) (member string, there bool) {
-	switch out := out.(type) {
-	case *apps:
-		return "apps", out.Apps != nil
-	case *tags:
-		return "tags", out.Tags != nil
-	case *moves:
-		return "moves", out.Moves != nil
-	case *history:
-		return "history", out.History != nil
-	case *appsvc.Diff:
-		return "patch", out.Patch != nil
-	case *components:
-		return "components", out.Components != nil
-	case *manifests:
-		return "components", out.Components != nil
-	case *component:
-		return "name", out.Name != ""
-	case *manifest:
-		return "name", out.Name != ""
-	case *appsvc.ComponentCheck:
-		return "broken", out.Broken != nil
-	case *appsvc.ChangesPage:
-		return "next", out.Next != ""
-	case *identity:
-		return "urn", out.URN != ""
-	case *assets.SearchPage:
-		return "assets", out.Assets != nil
-	case *assets.ChangedAssets:
-		return "added", out.Added != nil
-	case *assets.Explanation:
-		return "view", out.View.Rule != ""
-	case *assets.AssignedAssets:
-		return "assign", out.Assign != nil
-	case *attributes:
-		return "attributes", out.Attributes != nil
-	case *assets.ChangedAttributes:
-		return "result", out.Result != nil
-	case *folders:
-		return "folders", out.Folders != nil
-	case *oneFolder:
-		return "folder", out.Folder.ID != ""
-	case *permissions:
-		return "permissions", out.Permissions != nil
-	case *assets.ChangesPage:
-		return "next", out.Next != ""
-	case *reviews.Report:
-		return "problems", out.Problems != nil
-	case *erased:
-		return "reviews", out.Reviews != nil
-	case *collections:
-		return "collections", out.Collections != nil
-	case *reviewList:
-		return "reviews", out.Reviews != nil
-	}
-	return "", true // its check, or its UnmarshalJSON, refuses an answer without what it needs
 }

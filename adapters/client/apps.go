@@ -2,14 +2,11 @@ package client
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"net/http"
-	"net/url"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // Apps is the app service of a server. Its methods are those of appsvc.Session, with the same errors;
@@ -19,21 +16,12 @@ type Apps struct{ remote }
 // ListApps returns a page of the apps that the caller may use.
 func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error) {
 	q := values{}.text("sort", string(in.Sort)).text("usingComponent", in.UsingComponent).number("limit", in.Limit).text("after", in.After)
-	var out apps
-	header, err := a.get(ctx, &out, url.Values(q), "/apps/")
-	if err != nil {
-		return vitrine.Page[appsvc.App]{}, err
-	}
-	return vitrine.Page[appsvc.App]{Items: out.Apps, Next: next(header, "after")}, nil
+	return list[appsvc.App](ctx, a.remote, "apps", "after", q, "/apps/")
 }
 
 // AllApps walks through the pages from in.After on.
 func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2[appsvc.App, error] {
-	return paging.All(in.After, func(after string) ([]appsvc.App, string, error) {
-		in.After = after
-		page, err := a.ListApps(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, a.ListApps, func(in *appsvc.ListAppsRequest) *string { return &in.After })
 }
 
 // Edit patches the latest version of an app, and again if somebody else was faster; see
@@ -42,32 +30,19 @@ func (a *Apps) Edit(ctx context.Context, id string, fn func(appsvc.App, *appsvc.
 	return appsvc.EditApp(ctx, a, id, fn)
 }
 
-// createdApp is the body of an answer to a creation.
-type createdApp struct {
-	ID string `json:"id"`
-}
-
-// check returns an error unless there is an id.
-func (c createdApp) check() error {
-	if c.ID == "" {
-		return errors.New("it has no id")
-	}
-	return nil
-}
-
 // CreateApp stores a new app, and then reads it. When only the reading fails, the app has its ID.
 func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsvc.App, error) {
-	var out createdApp
+	var id string
 	to, err := a.address("/apps/")
 	if err != nil {
 		return appsvc.App{}, err
 	}
-	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, in, &out); err != nil {
+	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, in, value("id", &id)); err != nil {
 		return appsvc.App{}, err
 	}
-	created, err := a.Version(ctx, out.ID, vitrine.NewVersion(0))
+	created, err := a.Version(ctx, id, vitrine.NewVersion(0))
 	if err != nil {
-		created.ID = out.ID
+		created.ID = id
 	}
 	return created, err
 }
@@ -99,11 +74,9 @@ func (a *Apps) read(ctx context.Context, format string, ids ...string) (appsvc.A
 	if err != nil {
 		return appsvc.App{}, err
 	}
-	var out oneApp
-	if _, err := a.call(ctx, request{method: http.MethodGet, url: to, again: true, cached: true}, &out); err != nil {
-		return appsvc.App{}, err
-	}
-	return out.Apps[0], nil
+	var out sole[appsvc.App]
+	_, err = a.call(ctx, request{method: http.MethodGet, url: to, again: true, cached: true}, value("apps", &out))
+	return out.item, err
 }
 
 // Patch applies a JSON Patch to the latest version of an app. It is sent once: when no answer comes, the
@@ -113,9 +86,7 @@ func (a *Apps) Patch(ctx context.Context, id string, patch []byte) (appsvc.App, 
 	if err != nil {
 		return appsvc.App{}, err
 	}
-	var out oneApp
-	if _, err := a.write(ctx, request{method: http.MethodPatch, url: to}, patch, &out); err != nil {
-		return appsvc.App{}, err
-	}
-	return out.Apps[0], nil
+	var out sole[appsvc.App]
+	_, err = a.write(ctx, request{method: http.MethodPatch, url: to}, patch, value("apps", &out))
+	return out.item, err
 }

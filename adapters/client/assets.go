@@ -65,7 +65,7 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 		q.text("rights", strconv.FormatInt(*in.Rights, 10))
 	}
 	var out assets.SearchPage
-	err := a.read(ctx, &out, url.Values(q), lib, "/assets")
+	err := a.read(ctx, object("assets", &out), url.Values(q), lib, "/assets")
 	return out, err
 }
 
@@ -83,7 +83,7 @@ func (a *Assets) AllAssets(ctx context.Context, lib assets.Library, in assets.Se
 // answer came, as adding is idempotent.
 func (a *Assets) ChangeAssets(ctx context.Context, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
 	var out assets.ChangedAssets
-	err := a.change(ctx, newAssets(in), &out, lib, "/assets")
+	err := a.change(ctx, newAssets(in), object("added", &out), lib, "/assets")
 	return out, err
 }
 
@@ -101,32 +101,27 @@ func (a *Assets) Explain(ctx context.Context, lib assets.Library, in assets.Expl
 		q["user"], q["role"], q["group"] = []string{in.About.User}, in.About.Roles, in.About.Groups
 	}
 	var out assets.Explanation
-	err := a.read(ctx, &out, url.Values(q), lib, "/explain")
+	err := a.read(ctx, object("view", &out), url.Values(q), lib, "/explain")
 	return out, err
 }
 
 // AssignAssets takes assets out of a folder and puts assets into it.
 func (a *Assets) AssignAssets(ctx context.Context, lib assets.Library, in assets.AssignAssetsRequest) (assets.AssignedAssets, error) {
 	var out assets.AssignedAssets
-	err := a.change(ctx, in, &out, lib, "/folder/%s/assets", in.Folder)
+	err := a.change(ctx, in, object("assign", &out), lib, "/folder/%s/assets", in.Folder)
 	return out, err
-}
-
-// attributes is the body of an answer with attributes.
-type attributes struct {
-	Attributes []assets.Attribute `json:"attributes"`
 }
 
 // Attributes returns the distinct values that assets have for a key.
 func (a *Assets) Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error) {
-	var out attributes
-	err := a.read(ctx, &out, url.Values{"key": {key}}, lib, "/attributes")
-	return out.Attributes, err
+	var out []assets.Attribute
+	err := a.read(ctx, value("attributes", &out), url.Values{"key": {key}}, lib, "/attributes")
+	return out, err
 }
 
 // ChangeAttributes changes the attributes of assets, each judged by itself.
 func (a *Assets) ChangeAttributes(ctx context.Context, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error) {
 	var out assets.ChangedAttributes
-	err := a.change(ctx, in, &out, lib, "/attributes")
+	err := a.change(ctx, in, object("result", &out), lib, "/attributes")
 	return out, err
 }

@@ -13,11 +13,8 @@ import (
 // Changes returns a page of the feed of changes.
 func (a *Apps) Changes(ctx context.Context, in appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
 	out := appsvc.ChangesPage{}
-	_, err := a.get(ctx, &out, url.Values(changesQuery(in).text("after", in.After).number("limit", in.Limit)), "/x/changes")
-	if err != nil {
-		return appsvc.ChangesPage{}, err
-	}
-	return out, nil
+	_, err := a.get(ctx, object("next", &out), url.Values(changesQuery(in).text("after", in.After).number("limit", in.Limit)), "/x/changes")
+	return out, err
 }
 
 // Follow yields the entries of the feed of changes, and waits for more. It reads an event stream. When the stream ends,
@@ -47,11 +44,8 @@ func changesQuery(in appsvc.ChangesRequest) values {
 // Changes returns a page of the feed of changes of a library.
 func (a *Assets) Changes(ctx context.Context, lib assets.Library, in assets.ChangesRequest) (assets.ChangesPage, error) {
 	out := assets.ChangesPage{}
-	err := a.read(ctx, &out, url.Values(values{}.text("after", in.After).number("limit", in.Limit)), lib, "/changes")
-	if err != nil {
-		return assets.ChangesPage{}, err
-	}
-	return out, nil
+	err := a.read(ctx, object("next", &out), url.Values(values{}.text("after", in.After).number("limit", in.Limit)), lib, "/changes")
+	return out, err
 }
 
 // Follow yields the entries of the feed of changes of a library, and waits for more; see Apps.Follow.

@@ -29,32 +29,20 @@ func (c component) component(manifest []byte) appsvc.Component {
 	return appsvc.Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: manifest}
 }
 
-// components is the body of an answer with components.
-type components struct {
-	Components []component `json:"components"`
-}
-
 // ListComponents returns a page of components, each as its latest version, by name. Manifests are left
 // out.
 func (a *Apps) ListComponents(ctx context.Context, in appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error) {
-	var out components
-	header, err := a.get(ctx, &out, url.Values(values{}.text("after", in.After)), "/components/")
-	if err != nil {
-		return vitrine.Page[appsvc.Component]{}, err
-	}
-	page := vitrine.Page[appsvc.Component]{Next: next(header, "after")}
-	for _, c := range out.Components {
+	short, err := list[component](ctx, a.remote, "components", "after", values{}.text("after", in.After), "/components/")
+	page := vitrine.Page[appsvc.Component]{Next: short.Next}
+	for _, c := range short.Items {
 		page.Items = append(page.Items, c.component(nil))
 	}
-	return page, nil
+	return page, err
 }
 
 // AllComponents walks through the pages from in.After on.
 func (a *Apps) AllComponents(ctx context.Context, in appsvc.ListComponentsRequest) iter.Seq2[appsvc.Component, error] {
-	return paging.All(in.After, func(after string) ([]appsvc.Component, string, error) {
-		page, err := a.ListComponents(ctx, appsvc.ListComponentsRequest{After: after})
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, a.ListComponents, func(in *appsvc.ListComponentsRequest) *string { return &in.After })
 }
 
 // CreateComponent stores a version of a component, given as a JSON object. What it returns has the manifest as
@@ -84,7 +72,7 @@ func (a *Apps) CheckComponent(ctx context.Context, in appsvc.CheckComponentReque
 	}
 	var out appsvc.ComponentCheck
 	r := request{method: http.MethodPost, url: to, query: url.Values(values{}.text("after", in.After)), again: true, readOnly: true}
-	_, err = a.write(ctx, r, in.Manifest, &out)
+	_, err = a.write(ctx, r, in.Manifest, object("broken", &out))
 	return out, err
 }
 
@@ -100,7 +88,7 @@ func (a *Apps) AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRe
 // Component returns the latest version of a component, without its ID and its configSchema.
 func (a *Apps) Component(ctx context.Context, name string) (appsvc.Component, error) {
 	var out component
-	if _, err := a.get(ctx, &out, nil, "/components/%s", name); err != nil {
+	if _, err := a.get(ctx, object("name", &out), nil, "/components/%s", name); err != nil {
 		return appsvc.Component{}, err
 	}
 	manifest, err := json.Marshal(out)
@@ -118,52 +106,35 @@ func (a *Apps) DeleteComponent(ctx context.Context, in appsvc.DeleteComponentReq
 }
 
 // manifest is a component as it is answered with all of its members.
-type manifest struct {
-	component
-	text []byte // the JSON of the component
-}
+type manifest struct{ appsvc.Component }
 
 // UnmarshalJSON reads the members that are known, and keeps the text.
 func (m *manifest) UnmarshalJSON(text []byte) error {
-	m.text = bytes.Clone(text)
-	return json.Unmarshal(text, &m.component)
-}
-
-// manifests is the body of an answer with versions of a component.
-type manifests struct {
-	Components []manifest `json:"components"`
+	var known component
+	err := json.Unmarshal(text, &known)
+	m.Component = known.component(bytes.Clone(text))
+	return err
 }
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first.
 func (a *Apps) ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error) {
 	q := values{}.number("limit", in.Limit).text("after", in.After)
-	var out manifests
-	var page vitrine.Page[appsvc.Component]
-	header, err := a.get(ctx, &out, url.Values(q), "/components/%s/versions/", in.Name)
-	if err != nil {
-		return page, err
+	found, err := list[manifest](ctx, a.remote, "components", "after", q, "/components/%s/versions/", in.Name)
+	page := vitrine.Page[appsvc.Component]{Next: found.Next}
+	for _, m := range found.Items {
+		page.Items = append(page.Items, m.Component)
 	}
-	for _, m := range out.Components {
-		page.Items = append(page.Items, m.component.component(m.text))
-	}
-	page.Next = next(header, "after")
-	return page, nil
+	return page, err
 }
 
 // AllComponentVersions yields the versions of a component from in.After on, page by page.
 func (a *Apps) AllComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) iter.Seq2[appsvc.Component, error] {
-	return paging.All(in.After, func(after string) ([]appsvc.Component, string, error) {
-		in.After = after
-		page, err := a.ListComponentVersions(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, a.ListComponentVersions, func(in *appsvc.ListComponentVersionsRequest) *string { return &in.After })
 }
 
 // ComponentVersion returns one version of a component, with its manifest as it was given.
 func (a *Apps) ComponentVersion(ctx context.Context, name, version string) (appsvc.Component, error) {
 	var out manifest
-	if _, err := a.get(ctx, &out, nil, "/components/%s/versions/%s", name, version); err != nil {
-		return appsvc.Component{}, err
-	}
-	return out.component.component(out.text), nil
+	_, err := a.get(ctx, object("name", &out), nil, "/components/%s/versions/%s", name, version)
+	return out.Component, err
 }

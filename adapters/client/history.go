@@ -4,17 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/url"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
-
-// history is the body of an answer with versions of the history of an app.
-type history struct {
-	History []appsvc.HistoryEntry `json:"history"`
-}
 
 // ListHistory returns a page of the history of an app, newest version first.
 func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (vitrine.Page[appsvc.HistoryEntry], error) {
@@ -26,18 +19,12 @@ func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (v
 	if before.Number() >= 0 {
 		q.text("before", before.String())
 	}
-	var out history
-	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/history/", in.AppID)
-	return vitrine.Page[appsvc.HistoryEntry]{Items: out.History, Next: next(header, "before")}, err
+	return list[appsvc.HistoryEntry](ctx, a.remote, "history", "before", q, "/apps/%s/history/", in.AppID)
 }
 
 // AllHistory walks through the pages from in.After on.
 func (a *Apps) AllHistory(ctx context.Context, in appsvc.ListHistoryRequest) iter.Seq2[appsvc.HistoryEntry, error] {
-	return paging.All(in.After, func(after string) ([]appsvc.HistoryEntry, string, error) {
-		in.After = after
-		page, err := a.ListHistory(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, a.ListHistory, func(in *appsvc.ListHistoryRequest) *string { return &in.After })
 }
 
 // Diff returns the patch that turns one version of an app into another. If a version is vitrine.Latest, it asks for
@@ -61,6 +48,6 @@ func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, er
 		}
 	}
 	var out appsvc.Diff
-	_, err := a.get(ctx, &out, nil, "/apps/%s/versions/%s/diff/%s", in.AppID, in.From.String(), in.To.String())
+	_, err := a.get(ctx, object("patch", &out), nil, "/apps/%s/versions/%s/diff/%s", in.AppID, in.From.String(), in.To.String())
 	return out, err
 }

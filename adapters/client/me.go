@@ -26,7 +26,7 @@ type identity struct {
 // Me asks the service who the token stands for. vitrine.ErrForbidden for a token with tags.
 func (c *Client) Me(ctx context.Context) (Me, error) {
 	var answer identity
-	if _, err := c.Apps.get(ctx, &answer, nil, "/x/me"); err != nil {
+	if _, err := c.Apps.get(ctx, object("urn", &answer), nil, "/x/me"); err != nil {
 		return Me{}, err
 	}
 	if answer.Expires != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -36,7 +38,7 @@ func (s remote) address(format string, ids ...string) (string, error) {
 	return s.base + fmt.Sprintf(format, escaped...), nil
 }
 
-// call sends a request and decodes its answer into out, which may be nil, and is checked if it is a result. The error wraps
+// call sends a request and decodes its answer into out, which may be nil. The error wraps
 // ErrUnknown if the request may have changed something and no answer tells whether it did. A success that is not from the
 // service, but from a login page on the way for instance, does not tell it.
 func (s remote) call(ctx context.Context, r request, out any) (http.Header, error) {
@@ -68,6 +70,26 @@ func (s remote) get(ctx context.Context, out any, query url.Values, format strin
 		return nil, err
 	}
 	return s.call(ctx, request{method: http.MethodGet, url: to, query: query, again: true}, out)
+}
+
+// list reads a page of a list: the items are the value of a member, and cursor is the parameter with which the next page is asked for.
+func list[T any](ctx context.Context, s remote, member, cursor string, query values, format string, ids ...string) (page vitrine.Page[T], err error) {
+	header, err := s.get(ctx, value(member, &page.Items), url.Values(query), format, ids...)
+	if err != nil {
+		return vitrine.Page[T]{}, err
+	}
+	page.Next = next(header, cursor)
+	return page, nil
+}
+
+// all walks through the pages of a list from the cursor of a request on. after returns the place of the cursor in the request.
+func all[In, T any](ctx context.Context, in In, list func(context.Context, In) (vitrine.Page[T], error), after func(*In) *string) iter.Seq2[T, error] {
+	return paging.All(*after(&in), func(cursor string) ([]T, string, error) {
+		in := in
+		*after(&in) = cursor
+		page, err := list(ctx, in)
+		return page.Items, page.Next, err
+	})
 }
 
 // write sends a change with body as JSON. A body that is a []byte is JSON already; nil means no body.

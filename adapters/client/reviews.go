@@ -8,7 +8,6 @@ import (
 	"net/url"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -39,7 +38,7 @@ func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews
 		method: http.MethodPost, url: v.base + "/x/reviews/import", stream: file,
 		query:  url.Values(values{}.flag("dryRun", in.DryRun).text("network", in.Network)),
 		header: http.Header{"Content-Type": {"application/x-ndjson"}, "Expect": {"100-continue"}},
-	}, &report)
+	}, object("problems", &report))
 	if err != nil {
 		return none, err
 	}
@@ -80,13 +79,6 @@ func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
 	return err
 }
 
-// erased is the body of an answer that says what was erased.
-type erased struct {
-	Collections int64  `json:"collections"`
-	Reviews     *int64 `json:"reviews"`
-	Replies     int64  `json:"replies"`
-}
-
 // Delete erases reviews for good.
 func (v *Reviews) Delete(ctx context.Context, in reviews.DeleteRequest) (reviews.Deleted, error) {
 	if in.Network == "" {
@@ -94,59 +86,29 @@ func (v *Reviews) Delete(ctx context.Context, in reviews.DeleteRequest) (reviews
 	}
 	q := values{}.text("network", in.Network).text("source", in.Source).text("collection", in.Collection).text("review", in.Review).
 		text("author", in.Author).text("email", in.Email).flag("everything", in.Everything).flag("dryRun", in.DryRun)
-	var out erased
-	if _, err := v.call(ctx, request{method: http.MethodDelete, url: v.base + "/x/reviews", query: url.Values(q)}, &out); err != nil {
-		return reviews.Deleted{}, err
-	}
-	return reviews.Deleted{Collections: out.Collections, Reviews: *out.Reviews, Replies: out.Replies}, nil
-}
-
-// collections is the body of an answer with collections.
-type collections struct {
-	Collections []reviews.CollectionRecord `json:"collections"`
-}
-
-// reviewList is the body of an answer with reviews.
-type reviewList struct {
-	Reviews []reviews.ReviewRecord `json:"reviews"`
+	var out reviews.Deleted
+	_, err := v.call(ctx, request{method: http.MethodDelete, url: v.base + "/x/reviews", query: url.Values(q)}, object("reviews", &out))
+	return out, err
 }
 
 // ListCollections returns a page of the collections of the network, by source and then by id.
 func (v *Reviews) ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error) {
-	var out collections
 	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
-	header, err := v.get(ctx, &out, url.Values(q), "/x/reviews/collections")
-	if err != nil {
-		return vitrine.Page[reviews.CollectionRecord]{}, err
-	}
-	return vitrine.Page[reviews.CollectionRecord]{Items: out.Collections, Next: next(header, "after")}, nil
+	return list[reviews.CollectionRecord](ctx, v.remote, "collections", "after", q, "/x/reviews/collections")
 }
 
 // AllCollections walks through the pages from in.After on.
 func (v *Reviews) AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error] {
-	return paging.All(in.After, func(after string) ([]reviews.CollectionRecord, string, error) {
-		in.After = after
-		page, err := v.ListCollections(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, v.ListCollections, func(in *reviews.ListCollectionsRequest) *string { return &in.After })
 }
 
 // ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id.
 func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error) {
-	var out reviewList
 	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
-	header, err := v.get(ctx, &out, url.Values(q), "/x/reviews/collections/%s/reviews", in.Collection)
-	if err != nil {
-		return vitrine.Page[reviews.ReviewRecord]{}, err
-	}
-	return vitrine.Page[reviews.ReviewRecord]{Items: out.Reviews, Next: next(header, "after")}, nil
+	return list[reviews.ReviewRecord](ctx, v.remote, "reviews", "after", q, "/x/reviews/collections/%s/reviews", in.Collection)
 }
 
 // AllReviews walks through the pages from in.After on.
 func (v *Reviews) AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error] {
-	return paging.All(in.After, func(after string) ([]reviews.ReviewRecord, string, error) {
-		in.After = after
-		page, err := v.ListReviews(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, v.ListReviews, func(in *reviews.ListReviewsRequest) *string { return &in.After })
 }

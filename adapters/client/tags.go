@@ -7,79 +7,68 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// tags is the body of an answer with tags, and with the apps that they point to beside them.
-type tags struct {
-	Tags []appsvc.Tag `json:"tags"`
-	apps
-}
+// tags are the tags of an answer, each with its app if the answer has the apps beside them.
+type tags []appsvc.Tag
 
-// list returns the tags, each with its app where the answer has the apps.
-func (t tags) list() ([]appsvc.Tag, error) {
-	if len(t.Apps) == 0 {
-		return t.Tags, nil
+// UnmarshalJSON reads the whole answer.
+func (t *tags) UnmarshalJSON(text []byte) error {
+	var in struct {
+		Tags []appsvc.Tag `json:"tags"`
+		Apps []appsvc.App `json:"apps"`
 	}
-	if len(t.Apps) != len(t.Tags) {
-		return nil, fmt.Errorf("the answer has %d tags and %d apps", len(t.Tags), len(t.Apps))
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
 	}
-	for i := range t.Tags {
-		t.Tags[i].App = &t.Apps[i]
+	if len(in.Apps) > 0 && len(in.Apps) != len(in.Tags) {
+		return fmt.Errorf("it has %d tags and %d apps", len(in.Tags), len(in.Apps))
 	}
-	return t.Tags, nil
-}
-
-// oneTag is the body of an answer with one tag.
-type oneTag struct{ tags }
-
-// check returns an error unless there is one tag, with its app or without.
-func (t oneTag) check() error {
-	if len(t.Tags) != 1 || len(t.Apps) > 1 {
-		return fmt.Errorf("it has %d tags and %d apps, not one tag", len(t.Tags), len(t.Apps))
+	for i := range in.Apps {
+		in.Tags[i].App = &in.Apps[i]
 	}
+	*t = in.Tags
 	return nil
 }
 
-// one returns the tag.
-func (t oneTag) one() (appsvc.Tag, error) {
-	list, err := t.list()
-	if err != nil {
-		return appsvc.Tag{}, err
+// oneTag is a list of tags that has one.
+type oneTag struct{ appsvc.Tag }
+
+// UnmarshalJSON reads the whole answer.
+func (t *oneTag) UnmarshalJSON(text []byte) error {
+	var list tags
+	err := list.UnmarshalJSON(text)
+	if err == nil && len(list) != 1 {
+		err = fmt.Errorf("it has %d tags, not one", len(list))
 	}
-	return list[0], nil
+	if err == nil {
+		t.Tag = list[0]
+	}
+	return err
 }
 
 // ListTags returns a page of the tags of an app, by name.
 func (a *Apps) ListTags(ctx context.Context, in appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error) {
 	q := values{}.text("after", in.After).number("limit", in.Limit).flag("embedApps", in.Embed)
 	var out tags
-	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/tags/", in.AppID)
-	if err != nil {
-		return vitrine.Page[appsvc.Tag]{}, err
-	}
-	list, err := out.list()
-	return vitrine.Page[appsvc.Tag]{Items: list, Next: next(header, "after")}, err
+	header, err := a.get(ctx, object("tags", &out), url.Values(q), "/apps/%s/tags/", in.AppID)
+	return vitrine.Page[appsvc.Tag]{Items: out, Next: next(header, "after")}, err
 }
 
 // AllTags walks through the pages from in.After on.
 func (a *Apps) AllTags(ctx context.Context, in appsvc.ListTagsRequest) iter.Seq2[appsvc.Tag, error] {
-	return paging.All(in.After, func(after string) ([]appsvc.Tag, string, error) {
-		in.After = after
-		page, err := a.ListTags(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, a.ListTags, func(in *appsvc.ListTagsRequest) *string { return &in.After })
 }
 
 // Tag returns one tag of an app.
 func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error) {
 	var out oneTag
-	if _, err := a.get(ctx, &out, url.Values(values{}.flag("embedApps", in.Embed)), "/apps/%s/tags/%s", in.AppID, in.Name); err != nil {
-		return appsvc.Tag{}, err
-	}
-	return out.one()
+	_, err := a.get(ctx, object("tags", &out), url.Values(values{}.flag("embedApps", in.Embed)), "/apps/%s/tags/%s", in.AppID, in.Name)
+	return out.Tag, err
 }
 
 // PutTag creates a tag or moves it.
@@ -104,10 +93,8 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 	}
 	r := request{method: http.MethodPut, url: to, query: url.Values(values{}.flag("embedApps", in.Embed))}
 	var out oneTag
-	if _, err := a.keyed(ctx, in.IdempotencyKey, r, body, &out); err != nil {
-		return appsvc.Tag{}, err
-	}
-	return out.one()
+	_, err = a.keyed(ctx, in.IdempotencyKey, r, body, object("tags", &out))
+	return out.Tag, err
 }
 
 // DeleteTag removes a tag.
@@ -120,31 +107,20 @@ func (a *Apps) DeleteTag(ctx context.Context, in appsvc.DeleteTagRequest) error 
 	return err
 }
 
-// moves is the body of an answer with moves of a tag.
-type moves struct {
-	Moves []appsvc.TagMove `json:"moves"`
-}
-
 // ListTagMoves returns a page of the history of a tag, newest first.
 func (a *Apps) ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (vitrine.Page[appsvc.TagMove], error) {
-	var out moves
 	q := values{}.number("limit", in.Limit).text("before", in.After)
-	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/tags/%s/history/", in.AppID, in.Name)
-	return vitrine.Page[appsvc.TagMove]{Items: out.Moves, Next: next(header, "before")}, err
+	return list[appsvc.TagMove](ctx, a.remote, "moves", "before", q, "/apps/%s/tags/%s/history/", in.AppID, in.Name)
 }
 
 // AllTagMoves walks through the pages from in.After on.
 func (a *Apps) AllTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) iter.Seq2[appsvc.TagMove, error] {
-	return paging.All(in.After, func(after string) ([]appsvc.TagMove, string, error) {
-		in.After = after
-		page, err := a.ListTagMoves(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, a.ListTagMoves, func(in *appsvc.ListTagMovesRequest) *string { return &in.After })
 }
 
 // TagsNamed returns the tag of one name of each of the apps, in their order.
 func (a *Apps) TagsNamed(ctx context.Context, name string, appIDs []string) ([]appsvc.Tag, error) {
 	var out tags
-	_, err := a.get(ctx, &out, url.Values{"appId": appIDs}, "/tags/%s", name)
-	return out.Tags, err
+	_, err := a.get(ctx, object("tags", &out), url.Values{"appId": appIDs}, "/tags/%s", name)
+	return out, err
 }

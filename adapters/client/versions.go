@@ -4,11 +4,9 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // ListVersions returns a page of the versions of an app, newest first.
@@ -21,21 +19,12 @@ func (a *Apps) ListVersions(ctx context.Context, in appsvc.ListVersionsRequest) 
 	if before.Number() >= 0 {
 		q.text("before", before.String())
 	}
-	var out apps
-	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/versions/", in.AppID)
-	if err != nil {
-		return vitrine.Page[appsvc.App]{}, err
-	}
-	return vitrine.Page[appsvc.App]{Items: out.Apps, Next: next(header, "before")}, nil
+	return list[appsvc.App](ctx, a.remote, "apps", "before", q, "/apps/%s/versions/", in.AppID)
 }
 
 // AllVersions walks through the pages.
 func (a *Apps) AllVersions(ctx context.Context, in appsvc.ListVersionsRequest) iter.Seq2[appsvc.App, error] {
-	return paging.All(in.After, func(after string) ([]appsvc.App, string, error) {
-		in.After = after
-		page, err := a.ListVersions(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return all(ctx, in, a.ListVersions, func(in *appsvc.ListVersionsRequest) *string { return &in.After })
 }
 
 // Restore stores an older version of an app as a new highest one.
@@ -54,11 +43,9 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 		AppID string `json:"appId"`
 		namedVersion
 	}{in.AppID, named(in.Version)}
-	var out oneApp
-	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, body, &out); err != nil {
-		return appsvc.App{}, err
-	}
-	return out.Apps[0], nil
+	var out sole[appsvc.App]
+	_, err = a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, body, value("apps", &out))
+	return out.item, err
 }
 
 // noVersion is the error of the embedded service for the zero Version.
