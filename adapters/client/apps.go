@@ -33,11 +33,7 @@ func (a *Apps) Edit(ctx context.Context, id string, fn func(appsvc.App, *appsvc.
 // CreateApp stores a new app, and then reads it. When only the reading fails, the app has its ID.
 func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsvc.App, error) {
 	var id string
-	to, err := a.address("/apps/")
-	if err != nil {
-		return appsvc.App{}, err
-	}
-	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, in, value("id", &id)); err != nil {
+	if err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost}, in, value("id", &id), "/apps/"); err != nil {
 		return appsvc.App{}, err
 	}
 	created, err := a.Version(ctx, id, vitrine.NewVersion(0))
@@ -82,11 +78,7 @@ func (a *Apps) read(ctx context.Context, format string, ids ...string) (appsvc.A
 // Patch applies a JSON Patch to the latest version of an app. It is sent once: when no answer comes, the
 // app tells whether the patch was applied.
 func (a *Apps) Patch(ctx context.Context, id string, patch []byte) (appsvc.App, error) {
-	to, err := a.address("/apps/%s", id)
-	if err != nil {
-		return appsvc.App{}, err
-	}
 	var out sole[appsvc.App]
-	_, err = a.write(ctx, request{method: http.MethodPatch, url: to}, patch, value("apps", &out))
+	err := a.write(ctx, request{method: http.MethodPatch}, patch, value("apps", &out), "/apps/%s", id)
 	return out.item, err
 }

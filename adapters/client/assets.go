@@ -28,12 +28,7 @@ func (a *Assets) read(ctx context.Context, out any, query url.Values, lib assets
 
 // change changes something of a library.
 func (a *Assets) change(ctx context.Context, body, out any, lib assets.Library, format string, ids ...string) error {
-	to, err := a.address(inLibrary+format, append([]string{lib.Network, lib.ID}, ids...)...)
-	if err != nil {
-		return err
-	}
-	_, err = a.write(ctx, request{method: http.MethodPost, url: to}, body, out)
-	return err
+	return a.write(ctx, request{method: http.MethodPost}, body, out, inLibrary+format, append([]string{lib.Network, lib.ID}, ids...)...)
 }
 
 // Search finds assets that the caller sees.

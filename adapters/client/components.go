@@ -48,11 +48,7 @@ func (a *Apps) AllComponents(ctx context.Context, in appsvc.ListComponentsReques
 // CreateComponent stores a version of a component, given as a JSON object. What it returns has the manifest as
 // it was sent, and no ID unless that has one.
 func (a *Apps) CreateComponent(ctx context.Context, in appsvc.CreateComponentRequest) (appsvc.Component, error) {
-	to, err := a.address("/components/")
-	if err != nil {
-		return appsvc.Component{}, err
-	}
-	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, in.Manifest, nil); err != nil {
+	if err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost}, in.Manifest, nil, "/components/"); err != nil {
 		return appsvc.Component{}, err
 	}
 	var sent component
@@ -60,19 +56,15 @@ func (a *Apps) CreateComponent(ctx context.Context, in appsvc.CreateComponentReq
 		return appsvc.Component{}, err
 	}
 	kept := jsontext.Value(bytes.Clone(in.Manifest))
-	err = kept.Compact()
+	err := kept.Compact()
 	return sent.component(kept), err
 }
 
 // CheckComponent says which elements would not conform to a component if they had it.
 func (a *Apps) CheckComponent(ctx context.Context, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error) {
-	to, err := a.address("/components/%s/check", in.Name)
-	if err != nil {
-		return appsvc.ComponentCheck{}, err
-	}
 	var out appsvc.ComponentCheck
-	r := request{method: http.MethodPost, url: to, query: url.Values(values{}.text("after", in.After)), again: true, readOnly: true}
-	_, err = a.write(ctx, r, in.Manifest, object("broken", &out))
+	r := request{method: http.MethodPost, query: url.Values(values{}.text("after", in.After)), again: true, readOnly: true}
+	err := a.write(ctx, r, in.Manifest, object("broken", &out), "/components/%s/check", in.Name)
 	return out, err
 }
 
@@ -97,12 +89,7 @@ func (a *Apps) Component(ctx context.Context, name string) (appsvc.Component, er
 
 // DeleteComponent removes every version of a component.
 func (a *Apps) DeleteComponent(ctx context.Context, in appsvc.DeleteComponentRequest) error {
-	to, err := a.address("/components/%s", in.Name)
-	if err != nil {
-		return err
-	}
-	_, err = a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodDelete, url: to}, nil, nil)
-	return err
+	return a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodDelete}, nil, nil, "/components/%s", in.Name)
 }
 
 // manifest is a component as it is answered with all of its members.

@@ -97,7 +97,7 @@ func here(status int, t told) error { return t.detail(kinds[status]) }
 // refusal makes the error for a response. A response without a sentence comes from a proxy or another program between client
 // and service, so its status says nothing about the service, and the error wraps no sentinel. From 500 on the error wraps only
 // the sentinel and has no fields: a Service in this process returns no more for an error of its store.
-func refusal(r request, a answer) *Error {
+func refusal(r request, a response) *Error {
 	e := &Error{Method: r.method, Path: r.path(), Status: a.status, RequestID: a.header.Get("X-Request-Id")}
 	var body told
 	if json.Unmarshal(a.body, &body) != nil || body.Error == "" {
@@ -139,7 +139,7 @@ func (e *Error) settles() bool {
 // service, so that it may come from a proxy that has lost the response. A read changes nothing, and a request for which there
 // was no connection was never sent. The service's own 500 is not doubtful: if it does not know whether its store has kept a
 // change, it says so with a 503.
-func doubtful(r request, a answer, err error) bool {
+func doubtful(r request, a response, err error) bool {
 	var gone *lost
 	var long tooLong
 	var op *net.OpError

@@ -107,7 +107,7 @@ func (f *follower[T]) once(ctx context.Context) error {
 	}
 	defer in.Body.Close()
 	if in.StatusCode != http.StatusOK {
-		a := answer{status: in.StatusCode, header: in.Header}
+		a := response{status: in.StatusCode, header: in.Header}
 		if a.body, err = f.s.sender.read(in.Body); err != nil {
 			return err
 		}

@@ -93,13 +93,15 @@ func all[In, T any](ctx context.Context, in In, list func(context.Context, In) (
 }
 
 // write sends a change with body as JSON. A body that is a []byte is JSON already; nil means no body.
-func (s remote) write(ctx context.Context, r request, body, out any) (http.Header, error) {
+func (s remote) write(ctx context.Context, r request, body, out any, format string, ids ...string) (err error) {
+	if r.url, err = s.address(format, ids...); err != nil {
+		return err
+	}
 	if body != nil {
 		text, encoded := body.([]byte)
 		if !encoded {
-			var err error
 			if text, err = json.Marshal(body); err != nil {
-				return nil, here(http.StatusBadRequest, told{Code: "invalid", Error: err.Error()})
+				return here(http.StatusBadRequest, told{Code: "invalid", Error: err.Error()})
 			}
 		}
 		if r.header == nil {
@@ -108,21 +110,22 @@ func (s remote) write(ctx context.Context, r request, body, out any) (http.Heade
 		r.header.Set("Content-Type", "application/json")
 		r.body = append([]byte{}, text...) // not nil, however short
 	}
-	return s.call(ctx, r, out)
+	_, err = s.call(ctx, r, out)
+	return err
 }
 
 // keyed is write for a change that takes an Idempotency-Key and so may be sent again. An empty key stands for a random
 // one.
-func (s remote) keyed(ctx context.Context, key string, r request, body, out any) (http.Header, error) {
+func (s remote) keyed(ctx context.Context, key string, r request, body, out any, format string, ids ...string) error {
 	if key == "" {
 		key = rand.Text()
 	}
 	if !visible(key) {
-		return nil, here(http.StatusBadRequest, told{Code: "invalid", Parameter: "Idempotency-Key", Error: "an idempotency key has 1 to 255 visible ASCII characters"})
+		return here(http.StatusBadRequest, told{Code: "invalid", Parameter: "Idempotency-Key", Error: "an idempotency key has 1 to 255 visible ASCII characters"})
 	}
 	r.again = true
 	r.header = http.Header{"Idempotency-Key": {key}}
-	return s.write(ctx, r, body, out)
+	return s.write(ctx, r, body, out, format, ids...)
 }
 
 // visible reports whether s has visible ASCII characters only, so that a header can hold it.

@@ -66,7 +66,7 @@ func (s *sender) open(ctx context.Context, r request) (*http.Response, error) {
 
 // once sends a request once and reads the response. If the cache has a body for the address, the request asks whether
 // it is still current, and a 304 is answered with that body.
-func (s *sender) once(ctx context.Context, r request) (answer, error) {
+func (s *sender) once(ctx context.Context, r request) (response, error) {
 	var held kept
 	if r.cached {
 		if held = s.cache.get(r.url); held.etag != "" {
@@ -75,15 +75,15 @@ func (s *sender) once(ctx context.Context, r request) (answer, error) {
 	}
 	in, err := s.open(ctx, r)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer in.Body.Close()
-	a := answer{status: in.StatusCode, header: in.Header}
+	a := response{status: in.StatusCode, header: in.Header}
 	if r.into != nil && a.isExport() {
 		return a, r.take(in.Body)
 	}
 	if a.body, err = s.read(in.Body); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if a.status == http.StatusNotModified && held.etag != "" {
 		a.status, a.body = http.StatusOK, held.body

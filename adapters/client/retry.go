@@ -17,13 +17,13 @@ var passing = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.Stat
 // send sends a request, and again as often as Config allows. It returns the answer to the last attempt, which may be no
 // success, or an error if that attempt had no response. doubt reports whether one of the attempts may have changed something
 // without an answer that says so.
-func (s *sender) send(ctx context.Context, r request) (a answer, doubt bool, err error) {
+func (s *sender) send(ctx context.Context, r request) (a response, doubt bool, err error) {
 	for attempt := 1; ; attempt++ {
 		a, err = s.once(ctx, r)
 		// An attempt without an answer may have been carried out, so doubt stays whatever later attempts answer.
 		doubt = doubt || doubtful(r, a, err)
 		if ctx.Err() != nil && err != nil {
-			return answer{}, doubt, fmt.Errorf("%w: %w", ctx.Err(), err)
+			return response{}, doubt, fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
 		wait, useful := s.pause(attempt, r, a, err)
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
@@ -36,7 +36,7 @@ func (s *sender) send(ctx context.Context, r request) (a answer, doubt bool, err
 }
 
 // pause returns how long to wait before a request is sent again. It returns false if the request must not be sent again.
-func (s *sender) pause(attempt int, r request, a answer, err error) (time.Duration, bool) {
+func (s *sender) pause(attempt int, r request, a response, err error) (time.Duration, bool) {
 	var gone *lost
 	if !r.again || attempt >= s.Attempts || err != nil && !errors.As(err, &gone) || err == nil && !slices.Contains(passing, a.status) {
 		return 0, false

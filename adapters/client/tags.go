@@ -80,10 +80,6 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 	if in.Version.IsZero() {
 		return appsvc.Tag{}, a.noVersion()
 	}
-	to, err := a.address("/apps/%s/tags/%s", in.AppID, in.Name)
-	if err != nil {
-		return appsvc.Tag{}, err
-	}
 	body := struct {
 		namedVersion
 		From appsvc.TagGuard `json:"from,omitzero"`
@@ -91,20 +87,15 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 	if _, err := in.From.MarshalJSON(); err != nil {
 		return appsvc.Tag{}, err
 	}
-	r := request{method: http.MethodPut, url: to, query: url.Values(values{}.flag("embedApps", in.Embed))}
+	r := request{method: http.MethodPut, query: url.Values(values{}.flag("embedApps", in.Embed))}
 	var out oneTag
-	_, err = a.keyed(ctx, in.IdempotencyKey, r, body, object("tags", &out))
+	err := a.keyed(ctx, in.IdempotencyKey, r, body, object("tags", &out), "/apps/%s/tags/%s", in.AppID, in.Name)
 	return out.Tag, err
 }
 
 // DeleteTag removes a tag.
 func (a *Apps) DeleteTag(ctx context.Context, in appsvc.DeleteTagRequest) error {
-	to, err := a.address("/apps/%s/tags/%s", in.AppID, in.Name)
-	if err != nil {
-		return err
-	}
-	_, err = a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodDelete, url: to}, nil, nil)
-	return err
+	return a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodDelete}, nil, nil, "/apps/%s/tags/%s", in.AppID, in.Name)
 }
 
 // ListTagMoves returns a page of the history of a tag, newest first.

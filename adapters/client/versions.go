@@ -35,16 +35,12 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 	if in.AppID == "" {
 		return appsvc.App{}, here(http.StatusNotFound, told{Code: vitrine.CodeNotFound, Pointer: "/appId", Error: "no app has this id"})
 	}
-	to, err := a.address("/apps/versions/restore")
-	if err != nil {
-		return appsvc.App{}, err
-	}
 	body := struct {
 		AppID string `json:"appId"`
 		namedVersion
 	}{in.AppID, named(in.Version)}
 	var out sole[appsvc.App]
-	_, err = a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, body, value("apps", &out))
+	err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost}, body, value("apps", &out), "/apps/versions/restore")
 	return out.item, err
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answer is a response that was read completely, except for the body of an export, which has gone to request.into.
-type answer struct {
+// response is a response that was read completely, except for the body of an export, which has gone to request.into.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
@@ -63,7 +63,7 @@ func (s *sole[T]) UnmarshalJSON(text []byte) error {
 
 // decode reads the body of a success into out. Without out, the status must be one that the service gives: 201 or 204 for a
 // change, and 200 for an export. Its error says what was answered in place of what the service would answer.
-func (a answer) decode(r request, out any) error {
+func (a response) decode(r request, out any) error {
 	err := a.decodeInto(r, out)
 	if err != nil {
 		err = fmt.Errorf("%w; %s", err, a.beginning())
@@ -71,7 +71,7 @@ func (a answer) decode(r request, out any) error {
 	return err
 }
 
-func (a answer) decodeInto(r request, out any) error {
+func (a response) decodeInto(r request, out any) error {
 	switch {
 	case r.into != nil && !a.isExport():
 		return fmt.Errorf("its status is %d and its type %q, not 200 and %q", a.status, a.header.Get("Content-Type"), exportType)
@@ -87,13 +87,13 @@ func (a answer) decodeInto(r request, out any) error {
 const exportType = "application/x-ndjson"
 
 // isExport reports whether the body of the answer is an export. The page of a proxy has another type.
-func (a answer) isExport() bool {
+func (a response) isExport() bool {
 	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	return a.status == http.StatusOK && kind == exportType
 }
 
 // beginning says how the body begins, for an error.
-func (a answer) beginning() string {
+func (a response) beginning() string {
 	if len(a.body) == 0 {
 		return "it is empty"
 	}
