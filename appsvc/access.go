@@ -111,10 +111,32 @@ func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string)
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
-	return s.store.view(ctx, func(r *reader) error {
-		_, err := usableHead(ctx, r, by, id)
-		return err
-	})
+	a, _ := ctx.Value(admissionKey{}).(*admission)
+	if a == nil {
+		return s.store.view(ctx, func(r *reader) error {
+			_, err := usableHead(ctx, r, by, id)
+			return err
+		})
+	}
+	head, app, err := s.readLatest(ctx, by, id)
+	if err == nil && !head.large { // nothing large waits for the body of a request
+		*a = admission{head, app}
+	}
+	return err
+}
+
+// admission is what AdmitChange has read for the Patch of the same request.
+type admission struct {
+	head Head
+	app  App
+}
+
+type admissionKey struct{}
+
+// WithAdmission returns a context for one request to change an app: AdmitChange keeps in it what it has read, and Patch uses that, so that
+// the app is read once. A patch is refused as stale if the app has changed since.
+func WithAdmission(ctx context.Context) context.Context {
+	return context.WithValue(ctx, admissionKey{}, &admission{})
 }
 
 // AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name, whatever their

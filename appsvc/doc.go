@@ -107,7 +107,11 @@
 //   - Every other element must have the id of an element of the version before. Only config, component.name and component.version
 //     may differ from that element.
 //
-// The id of an element is its index in the list, as a string. So it names the element within one version only.
+// The id of an element is its index in the list, as a string. So it names the element within one version only. Its key stays with it
+// while it is edited, moved and restored: it is the version and the index where the element first stood, such as "12.3". A patch may leave
+// the key out of an element that it keeps, and must not change it. Of several elements with one key the first keeps it; the others are
+// copies, and get one of their own, as new elements do. Versions of releases without keys are read with the index as the key; the first
+// version after them gives keys to all its elements.
 //
 // The order of members in a config does not count as a change; the text of a number does.
 //
@@ -143,10 +147,9 @@
 // the configs costs too much, a component was deleted, or a component was deleted and created again and a config breaks its
 // present configSchema. A diff is meant for people, so each thing that has changed is one operation:
 //
-//   - Elements are matched by their content, so an element that was inserted, removed or moved is one operation.
-//   - An element that was edited is found again if the two configs share at least half of their members and words. Otherwise it
-//     is matched by its place, between the same two elements that have not moved: first with an element of the same component,
-//     then with any, in which case the whole element is replaced.
+//   - Elements are matched by their keys, so an element that was inserted, removed or moved is one operation, and each field of it
+//     that has changed besides is one. Where one of the versions is from a release without keys, elements are matched with those of equal
+//     content, and then with those at the same index.
 //   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
 //   - If an element has the same config but another manifest, because its component was deleted and created again, the whole
 //     element is replaced. Applying this copies the manifest that the component has at that time.

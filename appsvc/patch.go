@@ -59,7 +59,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err != nil {
 		return App{}, err
 	}
-	head, app, err := s.readLatest(ctx, by, id)
+	head, app, err := s.admitted(ctx, by, id, ops)
 	if err != nil {
 		return App{}, err
 	}
@@ -136,6 +136,27 @@ func (s *Service) admitGroups(ctx context.Context, by vitrine.Caller, h Head, gr
 	return s.store.view(ctx, func(r *reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", h, groups) })
 }
 
+// admitted returns what readLatest does, or what AdmitChange has read for this request if the patch is for that version.
+func (s *Service) admitted(ctx context.Context, by vitrine.Caller, id string, ops []jsonpatch.Op) (h Head, app App, err error) {
+	a, _ := ctx.Value(admissionKey{}).(*admission)
+	if a != nil && a.head.ID == id && mayUse(by, a.head) && forVersion(ops, a.head.Version) == nil {
+		h, app = a.head, a.app
+		*a = admission{} // for one patch
+		return h, app, nil
+	}
+	return s.readLatest(ctx, by, id)
+}
+
+// forVersion returns ErrConflict if the operations test another version than the app has.
+func forVersion(ops []jsonpatch.Op, current vitrine.Version) error {
+	for _, op := range ops {
+		if v, ok := testedVersion(op); ok && v != current.String() {
+			return staleVersion(v, current)
+		}
+	}
+	return nil
+}
+
 // readLatest reads the version that a patch is applied to, and the Head of the app, in one snapshot. It returns ErrNotFound if
 // the caller may not read the app, and ErrForbidden if it may only read it.
 func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (h Head, app App, err error) {
@@ -186,10 +207,8 @@ func patchError(err error, current vitrine.Version) error {
 // before the test may fail first, or may write the version that is then tested. If a patch has several tests of the version, all
 // of them must hold.
 func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differs bool, err error) {
-	for _, op := range ops {
-		if v, ok := testedVersion(op); ok && v != app.Version.String() {
-			return draft{}, false, staleVersion(v, app.Version)
-		}
+	if err := forVersion(ops, app.Version); err != nil {
+		return draft{}, false, err
 	}
 	body, elements, err := app.Body.membersAndElements()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 const (
@@ -269,4 +270,41 @@ func unpage[T any](p vitrine.Page[T], err error) (items []T, next string, _ erro
 // listed takes a page apart, and reports whether another one follows.
 func listed[T any](p vitrine.Page[T], err error) (items []T, more bool, _ error) {
 	return p.Items, p.Next != "", err
+}
+
+// What AdmitChange has read serves one patch of the version that it read: the app is read once, and no patch is judged by an older version
+// than it tests.
+func TestAPatchUsesWhatItsAdmissionHasRead(t *testing.T) {
+	views := 0
+	w, db := newWorkshop(t), memory.New()
+	w.Service = appsvc.New(duringView{db, func() { views++ }}, nil)
+	id := w.history(newPage())
+	other := moderator(site2)
+	rename := func(ctx context.Context, by vitrine.Caller, version int) error {
+		_, err := w.Patch(ctx, by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%d"}]`, version, version))
+		return err
+	}
+	ctx := appsvc.WithAdmission(context.Background())
+	checkKind(t, w.AdmitChange(ctx, designer, id), nil)
+	views = 0
+	checkKind(t, rename(ctx, designer, 0), nil)
+	if views != 0 {
+		t.Errorf("an admitted patch opens %d views, want none", views)
+	}
+	checkKind(t, rename(ctx, designer, 1), nil)
+	if views != 1 {
+		t.Errorf("the patch after it opens %d views, want 1", views)
+	}
+	for _, by := range []vitrine.Caller{designer, other} {
+		ctx = appsvc.WithAdmission(context.Background())
+		checkKind(t, w.AdmitChange(ctx, designer, id), nil)
+		if by.URN == other.URN {
+			checkKind(t, rename(ctx, other, 3), vitrine.ErrNotFound)
+			break
+		}
+		checkKind(t, rename(context.Background(), by, 2), nil)
+		checkKind(t, rename(ctx, by, 2), vitrine.ErrConflict) // judged by what was read, and by what is there
+		ctx = appsvc.WithAdmission(context.Background())
+		checkKind(t, w.AdmitChange(ctx, designer, id), nil)
+	}
 }

@@ -85,7 +85,7 @@ func (c *call) reserveResponse(size int) error {
 // when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is 503.
 func (c *call) work() error {
 	if c.route.reserves {
-		c.context = memlimit.With(c.r.Context(), c.reserve)
+		c.context = memlimit.With(c.ctx(), c.reserve)
 	}
 	var begun time.Time
 	for {
