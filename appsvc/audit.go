@@ -185,8 +185,8 @@ func (a *audit) checkComponents() error {
 		return err
 	}
 	if err := a.each(idKind, func(e storage.Entry) error {
-		if id := partsOf(e.Key, idKind)[0]; !rec.Cut(id) && !ids[id] {
-			return errors.New("there is no component with this id")
+		if id := partsOf(e.Key, idKind)[0]; !rec.Cut(id) && !ids[id] || len(e.Value) > 0 {
+			return errors.New("there is no component with this id, or it has a value")
 		}
 		return nil
 	}); err != nil {
@@ -325,7 +325,9 @@ func (a *audit) checkRecord(app *auditedApp, kind string, parts []string, e stor
 		app.tag, app.at = parts[1], -1
 	}
 	if kind == movedKind {
-		app.moved = true
+		if app.moved = true; len(e.Value) > 0 {
+			return errors.New("has a value")
+		}
 		return nil
 	}
 	return app.checkMove(parts, e, latest)
@@ -547,8 +549,8 @@ func (a *audit) checkEntries(h Head, used map[string]bool) error {
 		return err
 	}
 	for i, v := range values {
-		if v == nil {
-			a.fault(keys[i], "is missing")
+		if v == nil || len(v) > 0 {
+			a.fault(keys[i], "is missing, or has a value")
 		}
 	}
 	a.index[createdKind] += len(own)

@@ -128,6 +128,7 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 		"an answer that does not expire":   {"expires/", "", "-", "no time when it expires"},
 		"an answer of another":             {"answer/", `"Key":"key`, `"Key":"kex`, "it has another name"},
 		"a key without an app's tag":       {"tag/" + first, "", "1", "the key has 1 parts, want 2"},
+		"a tag that has moved to a value":  {"moved/" + first + " live", "", "1", "has a value"},
 		"a record of no kind":              {"tags/x", "", "", "no kind of records"},
 		"a time without an answer":         {"expires/m1700000009999 a b", "", "", "more times than answers"},
 	} {

@@ -127,6 +127,12 @@ func (a *audit) run() error {
 		a.fault(a.folderKey(f.ID), a.checkFolder(f))
 	}
 	a.fault(a.folderKey(""), a.checkTree())
+	for e, err := range a.r.Scan(a.ctx, storage.Range{From: a.assets, To: a.assetKey(1)}) {
+		if err != nil {
+			return err
+		}
+		a.fault(e.Key, errors.New("is the key of no asset"))
+	}
 	for part, err := range a.inParts(0) {
 		if err == nil {
 			err = a.checkAssets(part)
@@ -284,6 +290,8 @@ func (a *audit) checkAssets(part []Record) error {
 // checkAsset returns an error unless a Service could have written the asset after the one before.
 func (a *audit) checkAsset(r Record) error {
 	switch {
+	case r.Ordinal <= a.last.Ordinal:
+		return fmt.Errorf("the asset %d comes after the asset %d", r.Ordinal, a.last.Ordinal)
 	case r.Ordinal > a.state.Last:
 		return fmt.Errorf("the asset %d is above the highest ordinal, %d", r.Ordinal, a.state.Last)
 	case !isTime(r.CreatedAt) || !isTime(r.UpdatedAt):

@@ -134,6 +134,7 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 		{"an attribute twice", "asset/a2", swap(`"attributes":[`, `"attributes":[{"key":"k","value":"v1"},`), "/attributes: one occurs twice"},
 		{"a body in another form", "asset/a2", swap(`"safe_tags":[`, `"safe_tags": [`), "not in the form in which it is stored"},
 		{"a content in another form", "asset/a2", swap(`{"id"`, `{ "id"`), "not in the form in which it is stored"},
+		{"an asset without a number", "asset/=72", is("1"), "is the key of no asset"},
 		{"a record of no kind", "assets/a1", is("1"), "no kind of records"},
 		{"a list too many", "t/wunique8", is("\x00\x08wunique8\x02\x00\x02"), `the list of the term "wunique8" has 2, which does not have the term`},
 	} {

@@ -8,11 +8,10 @@ import (
 	"strconv"
 )
 
-// auditor checks that collections and their reviews are what an import could have stored. A program
-// that writes rows past the Service, such as storage/archive, audits them first, so that no later
-// read meets a row that it cannot serve.
+// auditor checks that collections and their reviews are what an import could have stored, so that no later read meets a row that it
+// cannot serve. Audit calls it.
 //
-// Give it every collection of one network, each followed by its reviews, in the order in which a Reader yields them:
+// Give it every collection of one network, each followed by its reviews, in the order in which they were first put:
 //
 //	for each collection of the network {
 //		a.collection(collection)
