@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -17,18 +15,9 @@ import (
 // was checked. If that fails, or if ctx ends before, there is no file at path. Backup returns an error that wraps fs.ErrExist if
 // there is a file at path already, and leaves that file as it is.
 func (db *DB) Backup(ctx context.Context, path string) error {
-	path, err := filepath.Abs(path)
-	if err == nil {
-		err = refuseStrayLog(path)
-	}
-	if _, there := os.Lstat(path); err == nil && there == nil {
-		err = fs.ErrExist
-	}
-	if err == nil {
-		err = db.View(ctx, func(storage.Reader) error {
-			return putWhole(path, func(tmp string) error { return db.store.copyTo(ctx, tmp) })
-		})
-	}
+	err := db.View(ctx, func(storage.Reader) error { // a store that is closed has none
+		return putWhole(path, func(tmp string) error { return db.store.copyTo(ctx, tmp) })
+	})
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("sqlite: backup: %s: %w: give a name that is not taken", path, fs.ErrExist)

@@ -11,35 +11,16 @@ import (
 // applicationID marks the file as a Vitrine store: "Vitr".
 const applicationID = 0x56697472
 
-// create builds an empty store under another name and gives it the name path when it is complete. So a process that
-// is killed leaves either no file at path or a complete store. It returns an error that wraps fs.ErrExist if another process was
-// faster, and another error if a log without a store is there.
-func create(path string) error {
-	if err := refuseStrayLog(path); err != nil {
-		return err
-	}
-	return putWhole(path, makeEmpty)
-}
-
 // Build creates a store at path and calls fill to write its content. The file gets its name when fill has returned nil and
 // everything is on the disk, so a process that is killed, or an error, leaves no file at path. The DB is closed when fill
 // returns. If there is a file at path already, Build does not change it and returns an error that wraps fs.ErrExist.
 func Build(path string, fill func(*DB) error) error {
-	path, err := filepath.Abs(path)
-	if err == nil {
-		err = refuseStrayLog(path)
-	}
-	if _, there := os.Lstat(path); err == nil && there == nil {
-		err = fs.ErrExist
-	}
-	if err == nil {
-		err = putWhole(path, func(tmp string) error {
-			if err := makeEmpty(tmp); err != nil {
-				return err
-			}
-			return within(tmp, fill)
-		})
-	}
+	err := putWhole(path, func(tmp string) error {
+		if err := makeEmpty(tmp); err != nil {
+			return err
+		}
+		return within(tmp, fill)
+	})
 	if err != nil {
 		return fmt.Errorf("sqlite: build %s: %w", path, err)
 	}
@@ -106,11 +87,20 @@ func refuseStrayLog(path string) error {
 }
 
 // putWhole calls build with the name of an empty file in the directory of path, for build to write. When the file is on the
-// disk, it gets the name path. If there is a file at path by then, putWhole does not change it and returns an error that wraps
-// fs.ErrExist. At last it syncs the directory; if that fails, it returns the error, and the complete file stays at path.
-// Whatever happens, the other name and the lock file (see claim) are removed.
+// disk, it gets the name path. If there is a file at path, before or by then, putWhole does not change it and returns an error that
+// wraps fs.ErrExist. At last it syncs the directory; if that fails, it returns the error, and the complete file stays at path.
+// Whatever happens, the other name and the lock file (see claim) are removed. If a process is killed meanwhile, there is no file at path.
 func putWhole(path string, build func(tmp string) error) error {
-	dir, _ := filepath.Split(path)
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := refuseStrayLog(path); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fs.ErrExist
+	}
 	claim, err := newClaim(path)
 	if err != nil {
 		return err
@@ -129,7 +119,7 @@ func putWhole(path string, build func(tmp string) error) error {
 	if err := os.Link(tmp, path); err != nil { // unlike a rename it never replaces a file
 		return err
 	}
-	return syncFile(dir)
+	return syncFile(filepath.Dir(path))
 }
 
 // makeFile creates an empty file that only its owner can read and write.
@@ -148,13 +138,4 @@ func syncFile(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// exists reports whether there is a file at path. A symbolic link to no file is none.
-func exists(path string) (bool, error) {
-	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -74,13 +74,8 @@ func open(path string, busy time.Duration) (*store, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	switch there, err := exists(path); {
-	case err != nil:
-		return nil, err
-	case !there:
-		if err := create(path); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("build %s: %w", path, err)
-		}
+	if err := putWhole(path, makeEmpty); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("build %s: %w", path, err)
 	}
 	if err := inspect(path, busy); err != nil {
 		return nil, err
