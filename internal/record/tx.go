@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"iter"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -71,13 +70,11 @@ func View(ctx context.Context, s storage.Store, fn func(*Reader) error) error {
 	return s.View(ctx, func(r storage.Reader) error { return fn(&Reader{Reader: r}) })
 }
 
-// Tx is a Tx of a store that takes as few trips as it can: it reads no key twice, and writes all at once when its function has
-// returned, or before it reads a range.
+// Tx is a Tx of a store that reads no key twice. Drivers keep what it writes until its function has returned, so that it has
+// no need to.
 type Tx struct {
 	Reader
 	tx        storage.Tx
-	written   []string // keys whose known values are not in the store yet
-	unwritten map[string]bool
 	committed []func()
 }
 
@@ -85,11 +82,8 @@ type Tx struct {
 func Update(ctx context.Context, s storage.Store, space string, o storage.UpdateOptions, fn func(*Tx) error) error {
 	var last *Tx
 	err := s.Update(ctx, space, o, func(inner storage.Tx) error {
-		last = &Tx{Reader: Reader{Reader: inner, known: map[string][]byte{}}, tx: inner, unwritten: map[string]bool{}}
-		if err := fn(last); err != nil {
-			return err
-		}
-		return last.flush(ctx)
+		last = &Tx{Reader: Reader{Reader: inner, known: map[string][]byte{}}, tx: inner}
+		return fn(last)
 	})
 	if err == nil {
 		for _, fn := range last.committed {
@@ -111,87 +105,26 @@ func (t *Tx) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 	return t.Reader.Get(ctx, keys...)
 }
 
-// Scan writes what was not written yet, when the loop begins.
-func (t *Tx) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
-	return func(yield func(storage.Entry, error) bool) {
-		if err := t.flush(ctx); err != nil {
-			yield(storage.Entry{}, err)
-			return
-		}
-		t.tx.Scan(ctx, ranges...)(yield)
-	}
-}
-
-// Estimate counts what was written too.
-func (t *Tx) Estimate(ctx context.Context, r storage.Range) (int, error) {
-	if err := t.flush(ctx); err != nil {
-		return 0, err
-	}
-	return t.tx.Estimate(ctx, r)
-}
-
-// Put writes entries later.
-func (t *Tx) Put(_ context.Context, entries ...storage.Entry) error {
+// Put, Delete and DeleteRange write to the store, and forget what they change.
+func (t *Tx) Put(ctx context.Context, entries ...storage.Entry) error {
 	for _, e := range entries {
-		if e.Value == nil {
-			e.Value = []byte{}
-		}
-		t.write(e.Key, e.Value)
+		delete(t.known, e.Key)
 	}
-	return nil
+	return t.tx.Put(ctx, entries...)
 }
 
-// Delete deletes entries later.
-func (t *Tx) Delete(_ context.Context, keys ...string) error {
+func (t *Tx) Delete(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
-		t.write(key, nil)
+		delete(t.known, key)
 	}
-	return nil
+	return t.tx.Delete(ctx, keys...)
 }
 
-func (t *Tx) write(key string, value []byte) {
-	if t.known[key] = value; !t.unwritten[key] {
-		t.unwritten[key] = true
-		t.written = append(t.written, key)
-	}
-}
-
-// DeleteRange deletes the entries of a range.
 func (t *Tx) DeleteRange(ctx context.Context, r storage.Range) error {
-	if err := t.flush(ctx); err != nil {
-		return err
-	}
 	for key := range t.known {
 		if key >= r.From && (r.To == "" || key < r.To) {
 			delete(t.known, key)
 		}
 	}
 	return t.tx.DeleteRange(ctx, r)
-}
-
-// flush writes what was not written yet.
-func (t *Tx) flush(ctx context.Context) error {
-	if len(t.written) == 0 {
-		return nil
-	}
-	var puts []storage.Entry
-	var deleted []string
-	for _, key := range t.written {
-		if value := t.known[key]; value != nil {
-			puts = append(puts, storage.Entry{Key: key, Value: value})
-		} else {
-			deleted = append(deleted, key)
-		}
-	}
-	t.written = t.written[:0]
-	clear(t.unwritten)
-	if len(deleted) > 0 {
-		if err := t.tx.Delete(ctx, deleted...); err != nil {
-			return err
-		}
-	}
-	if len(puts) == 0 {
-		return nil
-	}
-	return t.tx.Put(ctx, puts...)
 }
