@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,6 +35,9 @@ func oldFixture(t *testing.T) string {
 	}
 	return out.String()
 }
+
+// elementKey is the key of an element, which an older one has when it is read.
+var elementKey = regexp.MustCompile(`("id":"\d+"),"key":"\d+"`)
 
 // Services answer what each line of the archive says.
 func TestAnArchiveOfBeforeBecomesAStoreThatAnswersTheSame(t *testing.T) {
@@ -72,7 +76,7 @@ func TestAnArchiveOfBeforeBecomesAStoreThatAnswersTheSame(t *testing.T) {
 			case "version":
 				var a appsvc.App
 				a, err = apps.Version(ctx, str("app"), vitrine.NewVersion(num("version")))
-				got = fmt.Sprint(a.Owner, a.CreatedAt, a.UpdatedAt, a.UpdatedBy, string(a.Body))
+				got = fmt.Sprint(a.Owner, a.CreatedAt, a.UpdatedAt, a.UpdatedBy, elementKey.ReplaceAllString(string(a.Body), "$1"))
 				want = fmt.Sprint(str("owner"), num("createdAt"), num("updatedAt"), str("updatedBy"), string(l["body"]))
 				if err == nil && l["restoredFrom"] != nil {
 					before := vitrine.NewVersion(num("version") + 1)
