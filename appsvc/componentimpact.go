@@ -100,7 +100,7 @@ const (
 // every tagged version, each once, of each app that the caller may read. An element is judged by itself, as a patch
 // judges it that changes only the version of its component. Nothing is stored.
 //
-// An answer ends after 1,000 broken elements, after Limits.PageBytes of them (by default 16 MiB), or after 5 seconds. So an
+// An answer ends after 1,000 broken elements, after Limits.PageBytes of them (by default 4 MiB), or after 5 seconds. So an
 // answer may have no broken elements although Next is set. Each answer sees the apps as they are at its time.
 //
 // It returns ErrForbidden unless the caller may manage components, ErrInvalid with the pointer /name if the manifest has

@@ -48,7 +48,7 @@ const (
 	historyChanges = 20         // operations of one version
 	historyBytes   = 1 << 10    // of these operations, as JSON
 	historySteps   = 25_000_000 // of one comparison, and of all for each 50 versions that are asked for: about 50 ms
-	historyPages   = 4          // a page ends when it has read bodies of this many times Limits.PageBytes, the newest not counted
+	historyPages   = 16         // a page ends when it has read bodies of this many times Limits.PageBytes, the newest not counted
 )
 
 // wireEntry is the JSON of a HistoryEntry. Its lists are never null.

@@ -18,7 +18,7 @@ import (
 //   - How an iterator gets from page to page: package paging.
 
 // Page is one page of a list. In most lists it ends when it has as many items as the request asks for, or as soon as its items
-// have Limits.PageBytes, by default 16 MiB; the item that reaches this number is in the page. A page of ListComponents, and one
+// have Limits.PageBytes, by default 4 MiB; the item that reaches this number is in the page. A page of ListComponents, and one
 // of ListTags if Limit is 0, may have any number of items, so only their bytes end it. ListHistory and ListTagMoves have bounds
 // of their own, which their comments state.
 

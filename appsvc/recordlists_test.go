@@ -107,7 +107,7 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 	if err := appsvc.ImportOld(ctx, db, lines); err != nil {
 		t.Fatal(err)
 	}
-	s := appsvc.New(db, nil)
+	s := appsvc.New(db, &appsvc.Options{Limits: appsvc.Limits{PageBytes: 64 << 20}})
 	for range 200 {
 		by := vitrine.Caller{URN: []string{"urn:v:n:user=nobody", all[rng.IntN(900)].meta.Owner}[rng.IntN(2)],
 			Moderates: [][]string{nil, {"urn:v:n"}, {"urn:v:m", "urn:v:n:site=1"}, {"urn:v:n:site=1", "urn:v:n"}}[rng.IntN(4)],

@@ -279,7 +279,7 @@ func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 }
 
 func TestAPageEndsWhenItIsLarge(t *testing.T) {
-	d := newDesk(t, assets.Limits{PageBytes: 3600})
+	d := newDesk(t, assets.Limits{PageBytes: 3600, ResponseBytes: 3600})
 	for i := range 6 {
 		d.asset(fmt.Sprint(i), strings.Repeat("x", 1000))
 	}
@@ -292,7 +292,7 @@ func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	if !slices.Equal(sizes, []int{3, 3}) {
 		t.Errorf("pages have %v assets", sizes)
 	}
-	d = newDesk(t, assets.Limits{PageBytes: 1})
+	d = newDesk(t, assets.Limits{PageBytes: 1, ResponseBytes: 1})
 	d.asset("1", "")
 	d.folder("f", "", true)
 	d.folder("g", "", true)

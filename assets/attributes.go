@@ -45,7 +45,7 @@ func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(n
 
 // Attributes returns the attributes that assets have with this key: each value once, in byte order.
 // Assets that the caller does not see do not count. It returns ErrInvalid if the key is empty or
-// malformed, or if its values take more than Limits.PageBytes.
+// malformed, or if its values take more than Limits.ResponseBytes.
 func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library, key string) ([]Attribute, error) {
 	out := []Attribute{}
 	err := s.view(ctx, by, lib, func(req *request) error {
@@ -60,8 +60,8 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 		size := 0
 		err = req.values(attributeField(key), found, func(value string) error {
 			const envelope = 20
-			if size += envelope + len(key) + len(value); size > s.limits.PageBytes {
-				return invalid("key", "its values take more than %d bytes", s.limits.PageBytes)
+			if size += envelope + len(key) + len(value); size > s.limits.ResponseBytes {
+				return invalid("key", "its values take more than %d bytes", s.limits.ResponseBytes)
 			}
 			out = append(out, Attribute{Key: key, Value: value})
 			return memlimit.Reserve(ctx, envelope+len(key)+len(value))
@@ -83,7 +83,7 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 //
 // It returns ErrInvalid, and changes nothing, if an attribute is malformed, the request has more ids
 // than Limits.AssetIDs or a list of more than Limits.Attributes, the response would be longer than
-// Limits.PageBytes, or the assets have more terms than Limits.Terms.
+// Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
 func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err

@@ -59,7 +59,7 @@ func appendAssets(b []byte, list []Asset) []byte {
 //     Error.ID is "". Otherwise content that was sent for one folder would also appear in another;
 //   - ErrTooLarge if a content is longer than Limits.Content;
 //   - ErrInvalid if an item is malformed, the request has more than Limits.Items, the response would
-//     be longer than Limits.PageBytes, or the assets have more terms than Limits.Terms.
+//     be longer than Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
 func (s *Service) ChangeAssets(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
 	// A caller without any right gets that error, whatever the request has.
 	if _, err := s.enter(by, lib); err != nil {

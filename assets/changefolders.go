@@ -63,7 +63,7 @@ type FolderChange struct {
 //   - ErrInvalid if a field is malformed, the request has more than Limits.Items, the library would
 //     have more than Limits.Folders, a folder would be moved below itself, restored while a folder
 //     above it is deleted, nested deeper than Limits.Depth (and deeper than it was) or given more than
-//     Limits.Permissions, or if the response would be longer than Limits.PageBytes;
+//     Limits.Permissions, or if the response would be longer than Limits.ResponseBytes;
 //   - ErrTooLarge if the library would have more than Limits.AllPermissions.
 func (s *Service) ChangeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	out, err := s.PurgeFolders(ctx, by, lib, in)

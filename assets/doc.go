@@ -130,7 +130,7 @@
 //     response has the asset once, where its first item stands, as it is after the last one. If
 //     the first item of a new asset names no folder, only a moderator may add it.
 //   - ChangeAssets, ChangeAttributes and ChangeFolders are refused as a whole if the response has
-//     more than one asset or folder and is longer than Limits.PageBytes.
+//     more than one asset or folder and is longer than Limits.ResponseBytes.
 //   - Taking an asset out of a folder that it is not in is a success, and so is putting it into one
 //     that it is in.
 //   - ChangeAssets sets updatedAt when it changes the content, the tags, via or the rights of an
@@ -179,7 +179,7 @@
 //     ones. A search finds an asset by the first 20,000 words of its text.
 //   - A caller makes one large change at a time, of more than 256 items or 1 MiB of content. Others
 //     of the same caller wait for it.
-//   - Attributes returns values up to Limits.PageBytes; a key with more is [vitrine.ErrInvalid].
+//   - Attributes returns values up to Limits.ResponseBytes; a key with more is [vitrine.ErrInvalid].
 //   - These bounds are the defaults of [Limits], which may be lowered later. What is stored over a
 //     limit can still be read, reduced and replaced by as much, but it cannot grow. Only a library
 //     whose id is longer than Limits.Name cannot be used.

@@ -15,10 +15,10 @@ import (
 // replaced by as much, but it cannot grow.
 type Limits struct {
 	Page int // items of a page; 500
-	// PageBytes is the size in bytes at which a page ends, and the longest response to a change of
-	// assets, attributes or folders. A page always has its first item, and the response to a change
-	// of a single item may be longer. 16 MiB.
+	// PageBytes is the size in bytes at which a page ends, though never before its first item. 4 MiB.
 	PageBytes int
+	// ResponseBytes is the longest response to a change of more than one item, and to a request for the values of a key. 16 MiB.
+	ResponseBytes int
 
 	// Items is the number of items of a request that changes assets, folders or permissions: of assets
 	// to add and ids to remove, of folders to create, update and delete, or of permissions to create
@@ -70,7 +70,7 @@ func (l Limits) withDefaults() Limits {
 	}{
 		{&l.Page, 500}, {&l.Name, 128}, {&l.Subject, 512}, {&l.Text, 1024}, {&l.Tags, 100},
 		{&l.Attributes, 1000}, {&l.AssetFolders, 1000}, {&l.Content, 256 << 10},
-		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000}, {&l.PageBytes, 16 << 20},
+		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000}, {&l.PageBytes, 4 << 20}, {&l.ResponseBytes, 16 << 20},
 		{&l.SearchTags, 16}, {&l.SearchAttributes, 16}, {&l.Facets, 8}, {&l.IDs, 100},
 		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000}, {&l.AllPermissions, 100_000},
 	} {
@@ -101,10 +101,10 @@ func (s *Service) pageLimit(asked, otherwise int) (int, error) {
 }
 
 // checkResponse returns ErrInvalid if the response to a change has this number of items and is longer
-// than Limits.PageBytes. A change of one item is always allowed, since it cannot be sent in parts.
+// than Limits.ResponseBytes. A change of one item is always allowed, since it cannot be sent in parts.
 func (s *Service) checkResponse(items, bytes int) error {
-	if items > 1 && bytes > s.limits.PageBytes {
-		return invalid("", "the response to the request would have more than %d bytes: send it in parts", s.limits.PageBytes)
+	if items > 1 && bytes > s.limits.ResponseBytes {
+		return invalid("", "the response to the request would have more than %d bytes: send it in parts", s.limits.ResponseBytes)
 	}
 	return nil
 }

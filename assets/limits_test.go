@@ -43,7 +43,7 @@ func TestTheResponseHasAnAssetOnceHoweverOftenItIsAdded(t *testing.T) {
 }
 
 func TestTheResponseToAChangeIsBounded(t *testing.T) {
-	d := newDesk(t, assets.Limits{PageBytes: 3600})
+	d := newDesk(t, assets.Limits{PageBytes: 3600, ResponseBytes: 3600})
 	posts := func(n int) (list []assets.NewAsset) {
 		for i := range n {
 			list = append(list, newAsset(fmt.Sprint(i), strings.Repeat("x", 1000)))
@@ -75,7 +75,7 @@ func TestTheResponseToAChangeIsBounded(t *testing.T) {
 }
 
 func TestTheResponseToAChangeOfFoldersIsBounded(t *testing.T) {
-	d := newDesk(t, assets.Limits{PageBytes: 3000})
+	d := newDesk(t, assets.Limits{PageBytes: 3000, ResponseBytes: 3000})
 	folder := func(label string) assets.NewFolder {
 		return assets.NewFolder{Label: label, Permissions: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r", Name: strings.Repeat("x", 512)}}}}
 	}
@@ -307,7 +307,7 @@ func TestTheTermsThatARequestStoresAreBounded(t *testing.T) {
 }
 
 func TestTheValuesOfAKeyAreBounded(t *testing.T) {
-	d := newDesk(t, assets.Limits{PageBytes: 1000})
+	d := newDesk(t, assets.Limits{PageBytes: 1000, ResponseBytes: 1000})
 	id := d.asset("1", "")
 	label := func(n int) error {
 		var list []assets.Attribute

@@ -35,7 +35,7 @@ type ServiceOptions struct {
 type Limits struct {
 	Line      int // bytes of a line of an import at most; 32 MiB
 	Page      int // the most items of a page, whether or not its request names a limit; 500
-	PageBytes int // stored bytes at which a page ends, though never before its first item; 16 MiB
+	PageBytes int // stored bytes at which a page ends, though never before its first item; 4 MiB
 }
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
@@ -47,6 +47,6 @@ func New(db storage.Store, o *ServiceOptions) *Service {
 		s.limits = o.Limits
 	}
 	s.limits.Page = cmp.Or(s.limits.Page, 500)
-	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 16<<20)
+	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 4<<20)
 	return s
 }

@@ -106,7 +106,7 @@ func (c *crowd) stays(others bool, do func(i int, conn net.Conn)) (slowest time.
 	return slowest
 }
 
-// long makes an app whose page of versions has 16 MiB, and returns the page's path.
+// long makes an app with versions of 1 MiB, whose pages have 4, and returns the page's path.
 func (s *server) long() string {
 	s.t.Helper()
 	s.component("long", "{}").want(201)
@@ -118,7 +118,7 @@ func (s *server) long() string {
 	return "/apps/" + id + "/versions/?limit=500"
 }
 
-// TestAnswersThatAreNotRead has many clients ask for 16 MiB each and read nothing. The memory of the server is
+// TestAnswersThatAreNotRead has many clients ask for 4 MiB each and read nothing. The memory of the server is
 // bounded, and small requests are answered. A large one is answered once the slowest were cut off to make room.
 func TestAnswersThatAreNotRead(t *testing.T) {
 	s := start(t)
