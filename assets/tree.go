@@ -50,10 +50,6 @@ type node struct {
 	order    string // the folded label, by which folders are sorted
 	parent   *node  // nil = top level
 	children []*node
-	place    int // in a clone, the index of the node among its siblings
-	// heights counts the children by their height: heights[0] have the height 1, and so on. The last
-	// number is not 0. A move changes a number in each folder above, and looks at no other folder.
-	heights []int
 }
 
 // compareNodes is the order of folders: by label whatever its case, then by id.
@@ -90,9 +86,6 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	if err := t.checkCycles(); err != nil {
 		return nil, err
 	}
-	for _, n := range t.top {
-		n.measure()
-	}
 	return t, nil
 }
 
@@ -123,7 +116,7 @@ func (t *tree) checkCycles() error {
 func (t *tree) clone() *tree {
 	c := &tree{nodes: make(map[string]*node, len(t.nodes)), deleted: t.deleted, permissions: t.permissions}
 	for id, n := range t.nodes {
-		c.nodes[id] = &node{FolderRecord: n.FolderRecord, order: n.order, heights: slices.Clone(n.heights)}
+		c.nodes[id] = &node{FolderRecord: n.FolderRecord, order: n.order}
 	}
 	for _, n := range c.nodes {
 		c.attach(n)
@@ -139,25 +132,14 @@ func (t *tree) siblings(n *node) *[]*node {
 	return &n.parent.children
 }
 
-// attach links n with its parent, which must be in the tree, as the last of its children. It does not
-// count n in the heights of the folders above.
+// attach links n with its parent, which must be in the tree, as the last of its children.
 func (t *tree) attach(n *node) {
 	n.parent = nil
 	if n.Parent != "" {
 		n.parent = t.nodes[n.Parent]
 	}
 	list := t.siblings(n)
-	n.place = len(*list)
 	*list = append(*list, n)
-}
-
-// detach takes n, a node of a clone, out of the children of its parent. The last one takes its place.
-func (t *tree) detach(n *node) {
-	list := t.siblings(n)
-	end := len(*list) - 1
-	last := (*list)[end]
-	(*list)[n.place], last.place = last, n.place
-	*list = slices.Delete(*list, end, end+1)
 }
 
 // put adds the folder f, or replaces the folder with its ID, and returns its node. A folder that
@@ -169,7 +151,6 @@ func (t *tree) put(f FolderRecord) *node {
 		n = &node{FolderRecord: FolderRecord{ID: f.ID, Parent: f.Parent}} // the rest follows below
 		t.nodes[f.ID] = n
 		t.attach(n)
-		n.parent.resize(0, n.height())
 	}
 	if n.Deleted {
 		t.deleted--
@@ -181,13 +162,12 @@ func (t *tree) put(f FolderRecord) *node {
 	// A folder that moves leaves its siblings before its record changes, and joins the new ones after.
 	moved := n.Parent != f.Parent // not for a new node, which attach has put in its place
 	if moved {
-		t.detach(n)
-		n.parent.resize(n.height(), 0)
+		list := t.siblings(n)
+		*list = slices.DeleteFunc(*list, func(o *node) bool { return o == n })
 	}
 	n.FolderRecord, n.order = f, foldLabel(f.Label)
 	if moved {
 		t.attach(n)
-		n.parent.resize(0, n.height())
 	}
 	return n
 }
@@ -257,40 +237,12 @@ func (n *node) checkDepth(at string, height, before int, lim Limits) error {
 
 // height is the number of levels from the folder down to the lowest folder below it: 1 if there is
 // none.
-func (n *node) height() int { return len(n.heights) + 1 }
-
-// measure counts the heights of the folder and of all folders below it, and returns its height.
-func (n *node) measure() int {
+func (n *node) height() int {
+	below := 0
 	for _, c := range n.children {
-		n.count(c.measure(), +1)
+		below = max(below, c.height())
 	}
-	return n.height()
-}
-
-// resize corrects the heights of n, and of the folders above it, after a child of n has got another
-// height. 0 stands for a child that was not there before, or is not there after. A nil n is the top
-// level.
-func (n *node) resize(before, after int) {
-	for ; n != nil && before != after; n = n.parent {
-		height := n.height()
-		n.count(after, +1)
-		n.count(before, -1)
-		before, after = height, n.height()
-	}
-}
-
-// count adds change to the number of children that have this height. It does nothing for the height 0.
-func (n *node) count(height, change int) {
-	if height == 0 {
-		return
-	}
-	for len(n.heights) < height {
-		n.heights = append(n.heights, 0)
-	}
-	n.heights[height-1] += change
-	for end := len(n.heights); end > 0 && n.heights[end-1] == 0; end-- {
-		n.heights = n.heights[:end-1]
-	}
+	return 1 + below
 }
 
 // within reports whether the folder is o or anywhere below it. The top level, a nil node, is not

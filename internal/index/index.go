@@ -151,25 +151,33 @@ func (r *Reader) load(ctx context.Context) error {
 	return nil
 }
 
-// manyTerms is from how many terms of a kind on, which their first byte tells, everything between them is read at once.
+// manyTerms is from how many terms of a kind on, which their first byte tells, everything between them may be read at once.
 const manyTerms = 16
 
-// leavesOf returns the leaves that some terms belong to, in the order of their keys. The terms are sorted.
+// leavesOf returns the leaves that some terms belong to, and maybe others between them, in the order of their keys. The terms are sorted.
 func (r *Reader) leavesOf(ctx context.Context, terms []string) ([]storage.Entry, error) {
 	var single, runs []storage.Range
 	for len(terms) > 0 {
 		n := 1
-		for n < len(terms) && terms[0] != "" && terms[n][0] == terms[0][0] {
+		for n < len(terms) && terms[0] != "" && terms[n] != "" && terms[n][0] == terms[0][0] {
 			n++
 		}
-		if n < manyTerms {
+		first := r.leafWith(terms[0])
+		run := storage.Range{From: first.To, To: r.leafWith(terms[n-1]).To, Limit: 4 * n}
+		between := 4 * n
+		if n >= manyTerms {
+			var err error
+			if between, err = r.r.Estimate(ctx, run); err != nil {
+				return nil, err
+			}
+		}
+		if between < 2*n {
+			run.Limit = 0
+			single, runs = append(single, first), append(runs, run)
+		} else {
 			for _, term := range terms[:n] {
 				single = append(single, r.leafWith(term))
 			}
-		} else {
-			first := r.leafWith(terms[0])
-			single = append(single, first)
-			runs = append(runs, storage.Range{From: first.To, To: r.leafWith(terms[n-1]).To})
 		}
 		terms = terms[n:]
 	}

@@ -208,33 +208,14 @@ func (s segment) find(term string) ([]byte, error) {
 
 // findIn returns what a term has in entries that begin with a whole term, nil if it is not there.
 func findIn(b []byte, term string) ([]byte, error) {
-	equal := 0 // how many bytes of the term the entry before has, which is below it
-	for len(b) > 0 {
-		same, rest := number(b)
-		suffix, rest, ok := part(rest)
-		value, rest, ok2 := part(rest)
-		if !ok || !ok2 {
-			return nil, errDamaged
-		}
-		b = rest
-		if same > equal { // so this one is below it, too
-			continue
-		}
-		if same < equal {
-			return nil, nil
-		}
-		if string(suffix) == term[equal:] {
-			return value, nil
-		}
-		i := 0
-		for i < len(suffix) && equal < len(term) && suffix[i] == term[equal] {
-			i, equal = i+1, equal+1
-		}
-		if equal == len(term) || i < len(suffix) && suffix[i] > term[equal] {
-			return nil, nil
-		}
+	c := cursor{rest: b}
+	for c.next(); c.ok && string(c.term) < term; {
+		c.next()
 	}
-	return nil, nil
+	if !c.ok || string(c.term) != term {
+		return nil, c.err
+	}
+	return c.changes, nil
 }
 
 // cursor stands at an entry of a segment, or behind the last.

@@ -233,7 +233,11 @@ func (w *Writer) apply(ctx context.Context, all []task) error {
 	if len(all) == 0 {
 		return nil
 	}
-	leaves, err := w.leavesToChange(ctx, all)
+	terms := make([]string, len(all))
+	for i, at := range all {
+		terms[i] = at.term
+	}
+	leaves, err := w.leavesOf(ctx, terms)
 	if err != nil {
 		return err
 	}
@@ -271,37 +275,6 @@ func (w *Writer) apply(ctx context.Context, all []task) error {
 		w.writeLeaf(&e, l)
 	}
 	return e.write(ctx, w.tx)
-}
-
-// leavesToChange returns the leaves that the terms of tasks belong to, and others between them.
-func (w *Writer) leavesToChange(ctx context.Context, all []task) ([]storage.Entry, error) {
-	terms := make([]string, len(all))
-	for i, at := range all {
-		terms[i] = at.term
-	}
-	run := storage.Range{From: w.leaf(terms[0]), To: w.leafWith(terms[len(terms)-1]).To, Limit: 4 * len(terms)}
-	n, err := w.r.Estimate(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	if n >= 2*len(terms) { // few of many
-		ranges := make([]storage.Range, len(terms))
-		for i, term := range terms {
-			ranges[i] = w.leafWith(term)
-		}
-		return w.scanLeaves(ctx, ranges)
-	}
-	var found []storage.Entry
-	first := w.leafWith(terms[0])
-	for _, in := range []storage.Range{first, {From: first.To, To: run.To, Expect: n}} {
-		for e, err := range w.r.Scan(ctx, in) {
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, e)
-		}
-	}
-	return found, nil
 }
 
 // leafChange is a leaf, nil if it is not there yet, and what becomes of it.
