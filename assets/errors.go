@@ -51,5 +51,3 @@ func malformed(at string, err error) error {
 	}
 	return invalid(at, "%s", err)
 }
-
-func isNotFound(err error) bool { return errors.Is(err, vitrine.ErrNotFound) }
