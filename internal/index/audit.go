@@ -195,7 +195,7 @@ func (a *audit) lists(ctx context.Context, check bool, fn func(term string, s *S
 					wrong("a segment changes %d in the list of the term %.80q to what it is", c.ordinal, term)
 				}
 			}
-			s.apply(part)
+			s.apply([][]byte{part})
 		}
 		more := !a.left && fn(term, s)
 		s, tail, last, before = &Set{}, 0, -1, term

@@ -382,7 +382,11 @@ const fewPlaces = 64
 // anyOf returns what has one of these terms; of that, if there are candidates, at least what is among them.
 func (r *Reader) anyOf(ctx context.Context, terms []string, tails map[string][]byte, among *Set) (*Set, error) {
 	out := &Set{}
-	apart := map[string]*Set{} // by list: what has left it may still be in another one
+	type list struct {
+		*Set
+		changes [][]byte
+	}
+	apart := map[string]list{} // lists with removals: what has left one may still be in another one
 	var ranges []storage.Range
 	candidates := -1 // that there are none
 	if among != nil {
@@ -393,125 +397,71 @@ func (r *Reader) anyOf(ctx context.Context, terms []string, tails map[string][]b
 		if err != nil {
 			return nil, err
 		}
-		into, list := out, r.block(term)
-		for _, c := range changes {
-			if into == out && removes(c) {
-				into = &Set{}
-				apart[list] = into
-			}
+		into, blocks, tail := out, r.block(term), tails[term]
+		if slices.ContainsFunc(changes, removes) {
+			into = &Set{}
+			apart[blocks] = list{into, changes}
+		} else {
+			into.apply(changes)
 		}
-		tail := tails[term]
 		into.addBlock(tail)
-		for _, c := range changes {
-			if into == out {
-				into.apply(c)
-			}
-		}
 		from, _, _, _ := open(tail)
 		switch {
 		case from == 0:
 		case candidates >= 0 && candidates*len(terms) <= fewPlaces:
 			for o := range among.All(true) {
 				if o < from {
-					ranges = append(ranges, blockWith(list, o))
+					ranges = append(ranges, blockWith(blocks, o))
 				}
 			}
 		default:
-			ranges = append(ranges, all(list))
+			ranges = append(ranges, all(blocks))
 		}
 	}
 	if len(ranges) > 0 {
-		if err := r.read(ctx, ranges, out, apart); err != nil {
-			return nil, err
+		for e, err := range r.r.Scan(ctx, ranges...) {
+			if err != nil {
+				return nil, err
+			}
+			into := out
+			if len(apart) > 0 {
+				if l, ok := apart[e.Key[:strings.LastIndexByte(e.Key, ' ')]]; ok {
+					into = l.Set
+				}
+			}
+			into.addBlock(e.Value)
 		}
 	}
-	return out, r.settle(out, apart)
+	for _, l := range apart {
+		l.apply(l.changes)
+		out.or(l.Set)
+	}
+	return out, nil
 }
 
 // anyPrefix returns what has a term that begins with one of these texts.
 func (r *Reader) anyPrefix(ctx context.Context, prefixes []string) (*Set, error) {
-	out, apart := &Set{}, map[string]*Set{}
-	var ranges []storage.Range
+	out, blocks := &Set{}, [][]byte(nil) // of the present term
 	for _, p := range prefixes {
-		m := merger{cursors: r.cursors(p)}
-		for m.next(); m.ok && strings.HasPrefix(string(m.term), p); m.next() {
+		err := r.walk(ctx, p, func(_ string, v []byte) { blocks = append(blocks, v) }, func(_ string, changes [][]byte) bool {
 			into := out
-			for _, c := range m.changes {
-				if removes(c) {
-					into = nil
-				}
+			if slices.ContainsFunc(changes, removes) { // what has left this list may be in another one
+				into = &Set{}
 			}
-			if into == nil {
-				apart[r.block(string(m.term))] = &Set{}
-				continue
+			for _, v := range blocks {
+				into.addBlock(v)
 			}
-			for _, c := range m.changes {
-				out.apply(c)
+			if into.apply(changes); into != out {
+				out.or(into)
 			}
-		}
-		if err := damage(m.cursors); err != nil {
-			return nil, err
-		}
-		blocks := false
-		t, stop := r.tailsOf(ctx, p)
-		for ; t.ok; t.step() {
-			into := out
-			if len(apart) > 0 {
-				if s := apart[r.block(string(t.term))]; s != nil {
-					into = s
-				}
-			}
-			into.addBlock(t.changes)
-			from, _, _, _ := open(t.changes)
-			blocks = blocks || from > 0
-		}
-		stop()
-		if t.err != nil {
-			return nil, t.err
-		}
-		if blocks {
-			ranges = append(ranges, storage.Prefix(r.block(p)))
-		}
-	}
-	if len(ranges) > 0 {
-		if err := r.read(ctx, ranges, out, apart); err != nil {
+			blocks = blocks[:0]
+			return true
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
-	return out, r.settle(out, apart)
-}
-
-// read adds blocks to the set of their list, or to out if their list has none.
-func (r *Reader) read(ctx context.Context, ranges []storage.Range, out *Set, apart map[string]*Set) error {
-	for e, err := range r.r.Scan(ctx, ranges...) {
-		if err != nil {
-			return err
-		}
-		into := out
-		if len(apart) > 0 {
-			list, _, _ := strings.Cut(e.Key[len(r.blocks()):], " ")
-			if s := apart[r.blocks()+list]; s != nil {
-				into = s
-			}
-		}
-		into.addBlock(e.Value)
-	}
-	return nil
-}
-
-// settle applies the changes of the lists that are apart, and adds them to the others.
-func (r *Reader) settle(out *Set, apart map[string]*Set) error {
-	for list, s := range apart {
-		changes, err := r.changesOf(r.termOf(list))
-		if err != nil {
-			return err
-		}
-		for _, c := range changes {
-			s.apply(c)
-		}
-		out.or(s)
-	}
-	return nil
+	return out, nil
 }
 
 func removes(changes []byte) bool {

@@ -89,13 +89,15 @@ func (s *Set) countChanges(changes []byte) (n int64) {
 	return n
 }
 
-// apply adds and removes what changes say.
-func (s *Set) apply(changes []byte) {
-	for c := range each(changes) {
-		if c.gone {
-			s.remove(c.ordinal)
-		} else {
-			s.add(c.ordinal)
+// apply adds and removes what changes say, the oldest first.
+func (s *Set) apply(changes [][]byte) {
+	for _, part := range changes {
+		for c := range each(part) {
+			if c.gone {
+				s.remove(c.ordinal)
+			} else {
+				s.add(c.ordinal)
+			}
 		}
 	}
 }
