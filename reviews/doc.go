@@ -41,9 +41,9 @@
 // # Problems
 //
 //   - An error in a member of a collection rejects the line with all of its reviews. An error in a review rejects that
-//     review. A line that is not JSON, not UTF-8, or nested deeper than 64 levels, is rejected and has that one problem. If 256
-//     problems or more were found before that one, some of them may be reported too. Such a line is not counted as a
-//     collection, and its reviews are not counted. Reading goes on with the next line.
+//     review. A line that is not JSON, not UTF-8, nested deeper than 64 levels, or longer than 32 MiB, is rejected and has that
+//     one problem. Such a line is not counted as a collection, and its reviews are not counted. Reading goes on with the next
+//     line.
 //   - A problem is reported at the value that is wrong. A missing member is reported at the object that lacks it, members that
 //     exclude each other at their object, and a repeated item at the item: the dimension, the review, the record.
 //   - The offset of a problem is the first byte of that value. It is the first byte of the name for an unknown or repeated
@@ -51,9 +51,8 @@
 //     is not JSON or not UTF-8.
 //   - The pointer of a problem shows at most 256 bytes of a name. A longer name is cut and ends with "…". A pointer goes about
 //     512 bytes into a value that is refused: a problem deeper inside has the pointer of a value around it.
-//   - A problem has the ids of its collection and its review if these could be read, are strings and are not empty. In a line
-//     that is not JSON, or has 256 problems or more, a problem may lack an id that comes after it in the line. The problem that
-//     a line is not JSON has no id of a review.
+//   - A problem has the ids of its collection and its review if these are strings and are not empty. The problem that a line is
+//     not JSON has the id of the collection if that comes before it, and none of a review.
 //   - The value of a problem is the text at its offset: the whole JSON value or name; in body_html, the text from the tag on;
 //     or the one escape that is wrong. At most 80 characters of it are given. It is empty where a member is missing, where a
 //     line is not JSON, and where the problem is about the file. Report.WithoutEmail removes the values that may contain an
@@ -66,8 +65,7 @@
 //   - The rule body-html reports only the first fault of each text. White space inside a tag is allowed where HTML allows it.
 //     An href, an imported_url and a time may have 64 KiB.
 //   - A repeated id is an error also if the review or the collection that had it first was rejected, unless the line of the
-//     first was not JSON, or the first was a review that has its id after more than 16 MiB. Ids are compared as the text that
-//     they decode to, whatever escapes they are written with.
+//     first was not JSON. Ids are compared as the text that they decode to, whatever escapes they are written with.
 //
 // # Warnings about the whole file
 //
@@ -89,9 +87,7 @@
 //
 //   - The content of a record is its members and their values. White space, the order of members and the escapes of a string are
 //     not part of it: they are not kept, and changing them is no update. Whether a member is absent, null or empty is part of it.
-//   - A review larger than 16 MiB is an error, and so is a collection that is larger without its reviews. All white space of a
-//     review counts for its size; for that of a collection, only the white space inside the values of its members. After the
-//     first 16 MiB of a review, or of a member of a collection other than reviews, only the JSON syntax is checked.
+//   - A line is stored in one transaction, and lines share one up to about 1 MiB.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
 //     reviews in the file is made or changed.
 //   - A stored collection keeps the order of its dimensions. A file may have the same dimensions in another order: the ratings of
@@ -100,9 +96,8 @@
 //   - The count of a collection is exact, and so is its mean before it is rounded to two decimals: every import and every
 //     deletion updates the number of reviews with each rating. A list of reviews compares times as moments, in microseconds.
 //     What is finer makes no difference.
-//   - Replies to an erased review become replies to its parent, or stop being replies if it had none. An import stores a reply
-//     without its parent_id if the parent was erased meanwhile, or if another import has meanwhile made the parent a reply to
-//     this review, directly or through other replies. A collection whose last review was erased stays. An erased review comes
+//   - Replies to an erased review become replies to its parent, or stop being replies if it had none. A collection whose last
+//     review was erased stays. An erased review comes
 //     back only if it is imported again, which an import that runs at the same time may do. A backup or an export that was made
 //     before still has it. The files of a SQLite store have no byte of it when Delete returns nil; if somebody reads from the log
 //     of the store for a minute, Delete returns ErrCopies, and the same request removes the rest later. In PostgreSQL, erased rows
@@ -135,7 +130,7 @@
 //
 // # Errors
 //
-// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrSpool, ErrBusy, ErrFull or ErrUnknown, or vitrine.ErrClosed if the store
+// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrBusy, ErrFull or ErrUnknown, or vitrine.ErrClosed if the store
 // was closed. For the first three, errors.As finds an *Error that says what is wrong and where. Errors of reading a file, of
 // writing to one, and of a context are returned as they are. A fault in the text of a file is a Problem and not an error: the
 // check or the import goes on.

@@ -35,17 +35,15 @@ const maxQueued = 1000
 // An import that was killed, or has returned an error, is repeated with the whole file: it finds unchanged what it has stored.
 // Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored at that moment,
 // so counts stay right, and a review that both files have ends as the later transaction writes it. Delete may run at the same
-// time too. A reply is stored without its parent_id if the parent was erased meanwhile, or if another import has meanwhile made
-// the parent a reply to this review, directly or through other replies.
+// time too.
 //
 // With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report are what an import would
 // do at this moment.
 //
 // Import returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
-// without a File, and without a Network if the caller moderates several networks or is an operator. Otherwise its
-// error is that of reading the file, of the store or of ctx. Problems are no
-// error: even if every line of the file is rejected, Import returns nil. With an error the report says what was done before it,
-// and that stays stored.
+// without a File, and without a Network if the caller moderates several networks or is an operator. Otherwise its error is that of
+// reading the file, of the store or of ctx. Problems are no error: even if every line of the file is rejected, Import returns nil.
+// With an error the report says what was done before it, and that stays stored.
 func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportRequest) (Report, error) {
 	network, err := s.admitted(by, in.Network)
 	if err == nil && in.File == nil {

@@ -13,8 +13,8 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	for command, flags := range map[string]string{
 		"serve":          "-addr -db -base-path -base-url -key-file -new-keys -access-log -demo -keep-changes -tls-cert -tls-key -trust-proxy -log -webhooks -webhooks-allow -protect-tags -metrics-addr",
 		"token":          "-db -urn -moderates -reads -tags -roles -groups -components -ttl -key-file",
-		"reviews check":  "-json -all -rejects",
-		"reviews import": "-db -network -dry-run -json -all -rejects",
+		"reviews check":  "-json -all -rejects -max-line",
+		"reviews import": "-db -network -dry-run -json -all -rejects -max-line",
 		"reviews export": "-db -network",
 
 		"reviews collections": "-db -network -source -json",

@@ -48,11 +48,27 @@ func TestReviewsExitStatus(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{}, {"spam"}, {"check"}, {"check", "-", "-"}, {"check", "good", "none"}, {"check", "good", "-spam"}, {"check", "-rejects", "good", "bad", "good"}, {"check", "-spam", "good"}, {"import"}, {"export", "good"},
+	for _, args := range [][]string{{}, {"spam"}, {"check"}, {"check", "-", "-"}, {"check", "good", "none"}, {"check", "good", "-spam"}, {"check", "-rejects", "good", "bad", "good"}, {"check", "-spam", "good"}, {"check", "-max-line", "0", "good"}, {"import", "-db", "v.db", "-max-line", "61", "good"}, {"import"}, {"export", "good"},
 		{"export", "-db", "none.db"}, {"export", "-db", "good"}, {"import", "-db", "postgres://x", "good"},
 		{"import", "-db", "memory:", "good"}, {"import", "-dry-run", "-db", "memory:", "good"}, {"export", "-db", "memory:"}, {"export", "-db", "postgres://x"}} {
 		if out := run(t, dir, nil, append([]string{"reviews"}, args...)...); out.status != 2 || out.stdout != "" || out.stderr == "" {
 			t.Errorf("%v: %+v", args, out)
+		}
+	}
+}
+
+func TestALineMayHaveSoManyMiB(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Replace(goodRecord, "<p>x</p>", strings.Repeat("x", 1<<20), 1)
+	if err := os.WriteFile(filepath.Join(dir, "long"), []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"check"}, {"import", "-db", "v.db"}} {
+		for limit, status := range map[string]int{"1": 1, "2": 0} {
+			out := run(t, dir, nil, append(append([]string{"reviews"}, command...), "-max-line", limit, "long")...)
+			if out.status != status || strings.Contains(out.stdout, "line-too-long") != (status == 1) {
+				t.Errorf("%v with -max-line %s: %+v", command, limit, out)
+			}
 		}
 	}
 }

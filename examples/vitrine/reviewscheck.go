@@ -11,10 +11,11 @@ import (
 // filesToRead is the name of the arguments of check and import in errors.
 const filesToRead = "FILE (or - for standard input)…"
 
-// shownFlags are the flags of check and import that choose how problems are shown.
+// shownFlags are the flags of check and import that choose how files are read and problems are shown.
 type shownFlags struct {
 	asJSON, all *bool
 	rejects     *string
+	maxLine     *int
 }
 
 // newShownFlags adds the flags to f.
@@ -23,6 +24,7 @@ func newShownFlags(f *flag.FlagSet) shownFlags {
 		asJSON:  f.Bool("json", false, "print each problem as a line of JSON, and the counts as the last line"),
 		all:     f.Bool("all", false, "print every problem, in the order of the file"),
 		rejects: f.String("rejects", "", rejectsUsage),
+		maxLine: f.Int("max-line", 32, "how many `MIB` a line may have, 1 to 60: all of it is in memory"),
 	}
 }
 
@@ -33,14 +35,14 @@ func checkReviews(ctx context.Context, p *program, args []string) (err error) {
 	if err := p.parse(f, args, filesToRead); err != nil {
 		return err
 	}
-	in, err := openInputs(ctx, p, f.Name(), f.Args(), *shown.rejects)
+	in, err := openInputs(ctx, p, f.Name(), f.Args(), shown)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.close()) }()
 	out := newFindings(p.stdout, shown)
 	counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
-		options := in.options()
+		options := in.options(shown)
 		checker := reviews.Check(in, &options)
 		for found, err := range checker.Problems() {
 			if err != nil {

@@ -27,7 +27,7 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	if part := partOfStore(*db, *shown.rejects); part != "" {
 		return usageError{fmt.Errorf("%s: -rejects names %s of -db: name another file", f.Name(), part)}
 	}
-	in, err := openInputs(ctx, p, f.Name(), f.Args(), *shown.rejects)
+	in, err := openInputs(ctx, p, f.Name(), f.Args(), shown)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	out, svc := newFindings(p.stdout, shown), reviews.New(s.db, nil)
 	counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
 		return svc.Import(context.WithoutCancel(ctx), operator, reviews.ImportRequest{
-			Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(),
+			Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(shown),
 		})
 	})
 	counts.DryRun = *dryRun

@@ -34,7 +34,11 @@ const rejectsUsage = "write the lines that have an error to `FILE`, as they are,
 // openInputs opens each of names ("-" is standard input), and the file for rejects unless that is "". A file for
 // rejects is emptied only when all inputs are open, and must not be one of them. Reading from an input ends when ctx
 // does, see untilDone.
-func openInputs(ctx context.Context, p *program, command string, names []string, rejects string) (_ *inputs, err error) {
+func openInputs(ctx context.Context, p *program, command string, names []string, shown shownFlags) (_ *inputs, err error) {
+	if n := *shown.maxLine; n < 1 || n > 60 { // a store takes 64 MiB at once
+		return nil, usageError{fmt.Errorf("%s: -max-line is %d: want 1 to 60", command, n)}
+	}
+	rejects := *shown.rejects
 	all := &inputs{program: p}
 	defer func() {
 		if err != nil {
@@ -198,8 +202,10 @@ func (a *inputs) each(out *findings, read func(in *input, problem func(reviews.P
 	return total, nil
 }
 
-// options returns the options of package reviews for the input: its progress bar.
-func (in *input) options() reviews.Options { return reviews.Options{Progress: in.bar.show} }
+// options returns the options of package reviews for the input.
+func (in *input) options(shown shownFlags) reviews.Options {
+	return reviews.Options{Progress: in.bar.show, MaxLine: *shown.maxLine << 20}
+}
 
 // untilDone is a reader whose reads fail once its context has ended. A read that waits for input at that moment is not
 // interrupted; a second signal then ends the process.
