@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // cursor walks over a line that jsontext has found to be valid JSON. So it need not look for faults: it only finds where values end.
@@ -62,8 +60,17 @@ func (c *cursor) unquote(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]
 	}
-	c.decoded, _ = jsontext.AppendUnquote(c.decoded[:0], raw) // half of a surrogate pair becomes U+FFFD, and is reported by flaws
-	return c.decoded
+	c.decoded = c.decoded[:0]
+	for rest := raw[1 : len(raw)-1]; ; {
+		n := bytes.IndexByte(rest, '\\')
+		if n < 0 {
+			c.decoded = append(c.decoded, rest...)
+			return c.decoded
+		}
+		r, size := escape(rest[n:])
+		c.decoded = utf8.AppendRune(append(c.decoded, rest[:n]...), r) // half of a surrogate pair becomes U+FFFD, and is reported by flaws
+		rest = rest[n+size:]
+	}
 }
 
 // unquoteKept returns the text of a string, valid as long as the line.
@@ -76,8 +83,19 @@ func (c *cursor) unquoteKept(raw []byte) []byte {
 
 // escape returns the character that an escape stands for, or half of a surrogate pair, and the length of the escape.
 func escape(raw []byte) (r rune, size int) {
-	if raw[1] != 'u' {
-		return 'x', 2 // some character of one byte; nobody asks which
+	switch raw[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case '"', '\\', '/':
+		return rune(raw[1]), 2
 	}
 	if r = hex(raw[2:6]); 0xD800 <= r && r < 0xDC00 && len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
 		if low := hex(raw[8:12]); 0xDC00 <= low && low < 0xE000 {

@@ -44,7 +44,10 @@ const (
 // there is none.
 func (c *lineChecker) flaws(raw []byte, place int, member string) bool {
 	nul, half := -1, -1
-	for i := bytes.IndexByte(raw, '\\'); i >= 0 && i < len(raw); {
+	if !bytes.Contains(raw, []byte(`\u`)) { // only these escapes may be one of the two
+		return true
+	}
+	for i := 0; i < len(raw); {
 		if raw[i] != '\\' {
 			n := bytes.IndexByte(raw[i:], '\\')
 			if n < 0 {
