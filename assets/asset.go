@@ -141,6 +141,20 @@ func (req *request) find(id string) (*Record, error) {
 	return &found[0], nil
 }
 
+// readAhead reads the next assets of an update from a place in the list of their ids on, some in one trip to the store.
+func (req *request) readAhead(ids []string, i int) error {
+	if i%atOnce != 0 {
+		return req.ctx.Err()
+	}
+	var keys []string
+	for _, id := range ids[i:min(i+atOnce, len(ids))] {
+		if ordinal, ok := req.seal.decrypt(sealedID, id); ok {
+			keys = append(keys, req.assetKey(ordinal))
+		}
+	}
+	return req.tx.Ahead(req.ctx, keys...)
+}
+
 // asset returns the stored asset as the caller sees it: with an id in place of its ordinal, and
 // only with folders that the caller sees.
 func (req *request) asset(r Record) Asset {

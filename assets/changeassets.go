@@ -101,7 +101,7 @@ func (s *Service) ChangeAssets(ctx context.Context, by vitrine.Caller, lib Libra
 func (req *request) removeAssets(ids []string) ([]string, error) {
 	removed := []string{}
 	for i, id := range ids {
-		if err := req.ctx.Err(); err != nil {
+		if err := req.readAhead(ids, i); err != nil {
 			return nil, err
 		}
 		r, err := req.find(id)

@@ -24,7 +24,7 @@ func (req *request) eachAsset(ids []string, fn func(Record) (int, error)) ([]Ite
 	out := make([]ItemStatus, len(ids))
 	done := make(map[string]int, len(ids))
 	for i, id := range ids {
-		if err := req.ctx.Err(); err != nil {
+		if err := req.readAhead(ids, i); err != nil {
 			return nil, err
 		}
 		status, known := done[id]

@@ -368,3 +368,50 @@ func TestWhatFacetsRead(t *testing.T) {
 		t.Errorf("to count long tags, facets read %d times", gets)
 	}
 }
+
+func (c *readCounter) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	return c.Store.Update(ctx, space, o, func(t storage.Tx) error { return fn(countingTransaction{t, c}) })
+}
+
+type countingTransaction struct {
+	storage.Tx
+	c *readCounter
+}
+
+func (t countingTransaction) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	t.c.gets++
+	return t.Tx.Get(ctx, keys...)
+}
+
+// Others wait while an update reads, so it reads many assets at once.
+func TestAssetsOfAListAreReadTogether(t *testing.T) {
+	store := &readCounter{Store: memory.New()}
+	d := &desk{t: t, Service: assets.New(store, nil)}
+	f, _ := d.folder("f", "", true)
+	var in assets.ChangeAssetsRequest
+	for i := range 500 {
+		in.Add = append(in.Add, newAsset(fmt.Sprint(i), "x"))
+	}
+	out, err := d.ChangeAssets(ctx, moderator, lib, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, a := range out.Added {
+		ids = append(ids, a.ID)
+	}
+	for what, fn := range map[string]func() error{
+		"assigning": func() error {
+			_, err := d.AssignAssets(ctx, moderator, lib, assets.AssignAssetsRequest{Folder: f, Assign: ids})
+			return err
+		},
+		"removing": func() error {
+			_, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: ids})
+			return err
+		},
+	} {
+		if store.gets = 0; fn() != nil || store.gets > 20 {
+			t.Errorf("%s 500 assets takes %d trips to the store", what, store.gets)
+		}
+	}
+}
