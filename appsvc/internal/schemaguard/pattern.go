@@ -25,6 +25,7 @@ const (
 	maxProgram   = 20_000                 // instructions of all patterns for package regexp together
 	maxWide      = 16                     // ranges beyond ASCII in the classes of all patterns that ignore case
 	maxText      = 128 << 10              // bytes of a text for package regexp2
+	keptText     = 4 << 10                // bytes of a text for it whose stack is kept
 	patternTime  = 250 * time.Millisecond // of package regexp2, for all configs of a request
 	programSteps = 50                     // instructions at one byte of a text that count as a step
 )
@@ -96,7 +97,11 @@ func (p *pattern) MatchString(s string) bool {
 	start := time.Now()
 	p.other.MatchTimeout = p.meter.patterns
 	found, err := p.other.MatchString(s)
-	if p.meter.patterns -= time.Since(start); err != nil {
+	p.meter.patterns -= time.Since(start)
+	if len(s) > keptText { // regexp2 keeps the stack of a match, which may have megabytes
+		p.other = regexp2.MustCompile(p.other.String(), regexp2.ECMAScript)
+	}
+	if err != nil {
 		panic(ErrCostly)
 	}
 	return found

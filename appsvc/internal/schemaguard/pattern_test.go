@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +222,25 @@ func TestNoPatternStalls(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAMatchKeepsNoMemory matches a long text, for which regexp2 needs a stack of 23 MiB.
+func TestAMatchKeepsNoMemory(t *testing.T) {
+	p, err := compilePattern(`(?:(?=(a))(a|a))*b`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	if p.MatchString(strings.Repeat("a", 1000) + "b"); p.MatchString(strings.Repeat("a", maxText-1) + "b") {
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+	}
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 1<<20 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+	runtime.KeepAlive(p)
 }
 
 func FuzzPattern(f *testing.F) {
