@@ -111,7 +111,7 @@ func (h *handler) authenticate(c *call) error {
 	r.Body = http.NoBody // it is read later, by its endpoint
 	by, err := h.Authenticate(r)
 	if told, ok := errors.AsType[*TokenError](err); ok {
-		c.claimed = told.URN
+		c.tokenURN = told.URN
 		return refuse(http.StatusUnauthorized, "%s", c.withoutSecrets(told.Reason))
 	}
 	switch {

@@ -58,9 +58,9 @@ func etagOf(app appsvc.App, tagged, defaults bool) string {
 	return etag + `-b"`
 }
 
-// holds reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly, as RFC 9110,
+// matches reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly, as RFC 9110,
 // section 13.1.2, asks.
-func holds(lists []string, etag string) bool {
+func matches(lists []string, etag string) bool {
 	for _, list := range lists {
 		for tag := range strings.SplitSeq(list, ",") {
 			tag = strings.Trim(tag, " \t")

@@ -26,17 +26,17 @@ type call struct {
 	r  *http.Request
 	id string // X-Request-Id
 
-	match   match // of the path; its resource is nil if the path names none
-	route   *route
-	secrets []string // tokens as sent; only to keep them out of the log
-	by      Principal
-	again   <-chan struct{} // of Streams; it is closed if by is to be asked for again
-	ambient bool            // by may come from what a browser adds to requests of other sites
-	claimed string          // URN in a token that is signed well and yet not valid
-	reason  string          // why the request is refused, for the log alone; "" = as the response says
-	query   query
-	body    []byte
-	key     string // Idempotency-Key
+	match    match // of the path; its resource is nil if the path names none
+	route    *route
+	secrets  []string // tokens as sent; only to keep them out of the log
+	by       Principal
+	again    <-chan struct{} // of Streams; it is closed if by is to be asked for again
+	ambient  bool            // by may come from what a browser adds to requests of other sites
+	tokenURN string          // URN in a token that is signed well and yet not valid
+	reason   string          // why the request is refused, for the log alone; "" = as the response says
+	query    query
+	body     []byte
+	key      string // Idempotency-Key
 
 	drained   bool // nothing more is read of the body
 	bodyEnded bool // it was read to its end; set with drained
@@ -131,7 +131,7 @@ func (c *call) address() string {
 
 // caller is the URN of who sends the request, for the log and the Observer. For a token that is signed well and yet not
 // valid it is the URN in the token. "" means that neither is known.
-func (c *call) caller() string { return bounded(cmp.Or(c.by.URN, c.claimed)) }
+func (c *call) caller() string { return bounded(cmp.Or(c.by.URN, c.tokenURN)) }
 
 // method is the method of the request, "other" if HTTP does not define it. A client may send any word, and each would be
 // another value of a label of a metric.

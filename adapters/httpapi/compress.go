@@ -96,7 +96,7 @@ func (c *call) choose() []byte {
 			etag = []string{strings.TrimSuffix(etag[0], `"`) + `-gzip"`}
 			header["Etag"] = etag
 		}
-		if holds(c.r.Header["If-None-Match"], etag[0]) {
+		if matches(c.r.Header["If-None-Match"], etag[0]) {
 			c.status = http.StatusNotModified
 			return nil
 		}

@@ -26,7 +26,7 @@ type refusalLog struct {
 // refused logs a request that is answered with this refusal, if it is a 401 or a 403. The reason is c.reason where the client
 // is told less, as for a token that is not signed well. No token is in the line, wherever the client has put it.
 func (l *refusalLog) refused(c *call, r *refusal) {
-	if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden || !l.admit() {
+	if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden || !l.mayWrite() {
 		return
 	}
 	reason := r.text
@@ -38,9 +38,9 @@ func (l *refusalLog) refused(c *call, r *refusal) {
 		slog.String("caller", c.caller()), slog.String("reason", c.briefly(reason)))
 }
 
-// admit reports whether another line may be written now. The first request that gets none starts a timer, which
+// mayWrite reports whether another line may be written now. The first request that gets none starts a timer, which
 // logs their number at the end of the second.
-func (l *refusalLog) admit() bool {
+func (l *refusalLog) mayWrite() bool {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,7 +58,7 @@ func (l *refusalLog) admit() bool {
 	return false
 }
 
-// count logs how many refused requests got no line. The timer of admit calls it at the end of their second.
+// count logs how many refused requests got no line. The timer of mayWrite calls it at the end of their second.
 func (l *refusalLog) count() {
 	l.mu.Lock()
 	more := l.more
