@@ -4,15 +4,15 @@ import (
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
 // verified remembers tokens whose signature was good, by their SHA-256 digest, so that the next request with the same
-// token costs a look-up in place of a verification. It holds no token, and at most twice limit entries: when young is
-// full it becomes old, and what was old and not used since then is forgotten. It is safe for concurrent use.
+// token costs a look-up in place of a verification. It holds no token. It is safe for concurrent use.
 type verified struct {
-	mu         sync.RWMutex
-	limit      int
-	young, old map[digest]grant
+	mu     sync.Mutex
+	grants *lru.Cache[digest, grant]
 }
 
 // digest is the SHA-256 of a token. So the cache holds no token that could be read from memory.
@@ -24,22 +24,14 @@ type grant struct {
 	expires   time.Time
 }
 
-// newVerified returns a cache that has no entry yet.
-func newVerified(limit int) *verified {
-	return &verified{limit: limit, young: map[digest]grant{}}
-}
+// newVerified returns a cache of this many tokens, those that were used last.
+func newVerified(limit int) *verified { return &verified{grants: lru.New[digest, grant](limit)} }
 
-// get returns who the token stands for. It reports false for a token that is not remembered or has expired. An entry that is
-// found among the old ones is young again, so a token is forgotten only if at least limit others were put since its last use.
+// get returns who the token stands for. It reports false for a token that is not remembered or has expired.
 func (v *verified) get(d digest, now time.Time) (Principal, bool) {
-	v.mu.RLock()
-	g, ok := v.young[d]
-	old, kept := v.old[d]
-	v.mu.RUnlock()
-	if !ok && kept {
-		g, ok = old, true
-		v.put(d, g.principal, g.expires)
-	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	g, ok := v.grants.Get(d)
 	return g.principal, ok && now.Before(g.expires)
 }
 
@@ -47,8 +39,5 @@ func (v *verified) get(d digest, now time.Time) (Principal, bool) {
 func (v *verified) put(d digest, p Principal, expires time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.young) >= v.limit {
-		v.old, v.young = v.young, map[digest]grant{}
-	}
-	v.young[d] = grant{p, expires}
+	v.grants.Put(d, grant{p, expires}, 1)
 }

@@ -15,7 +15,7 @@ func TestVerifiedTokensAreForgottenBeyondTheLimit(t *testing.T) {
 		if _, ok := v.get(digest{byte(i)}, now); !ok {
 			t.Fatalf("%d is not remembered", i)
 		}
-		if n := len(v.young) + len(v.old); n > 6 {
+		if n := v.grants.Len(); n > 3 {
 			t.Fatalf("%d remembered", n)
 		}
 		if _, ok := v.get(digest{0}, now); !ok {
