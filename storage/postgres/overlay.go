@@ -72,13 +72,6 @@ func (o *overlay) within(r storage.Range) []string {
 	return o.sorted[from:max(from, to)]
 }
 
-// touches reports whether anything in a range was written.
-func (o *overlay) touches(r storage.Range) bool {
-	return len(o.within(r)) > 0 || slices.ContainsFunc(o.gone, func(g storage.Range) bool {
-		return (r.To == "" || g.From < r.To) && (g.To == "" || r.From < g.To)
-	})
-}
-
 // over returns a portion as it is with what was written. The portion itself is not changed.
 func (o *overlay) over(p portion) portion {
 	switch {

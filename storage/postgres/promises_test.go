@@ -75,7 +75,7 @@ func TestAStandbyIsReadAndTakesOver(t *testing.T) {
 }
 
 // silently runs do against a server that has fallen silent, and returns its error and how long it took.
-func silently(t *testing.T, do func(db opened, silence func()) error) (error, time.Duration) {
+func silently(t *testing.T, do func(db opened, silence func()) error) (took time.Duration, err error) {
 	db, _, cutter := openCut(t, &Options{Busy: 300 * time.Millisecond})
 	db.s.answerWait = time.Second
 	if err := put(db, "a 1", "x"); err != nil {
@@ -86,8 +86,8 @@ func silently(t *testing.T, do func(db opened, silence func()) error) (error, ti
 		cutter.CutAll()
 	})
 	at := time.Now()
-	err := do(db, func() { cutter.Silence(true) })
-	return err, time.Since(at)
+	err = do(db, func() { cutter.Silence(true) })
+	return time.Since(at), err
 }
 
 func TestASilentServer(t *testing.T) {
@@ -123,7 +123,7 @@ func TestASilentServer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			for _, want := range []error{context.DeadlineExceeded, storage.ErrBusy} {
-				err, took := silently(t, func(db opened, silence func()) error {
+				took, err := silently(t, func(db opened, silence func()) error {
 					silence()
 					if want == storage.ErrBusy {
 						return test.do(ctx, db)
@@ -143,7 +143,7 @@ func TestASilentServer(t *testing.T) {
 		t.Run(fmt.Sprintf("the commit, large %t", large), func(t *testing.T) {
 			t.Parallel()
 			for _, limit := range []time.Duration{500 * time.Millisecond, time.Minute} {
-				err, took := silently(t, func(db opened, silence func()) error {
+				took, err := silently(t, func(db opened, silence func()) error {
 					short, cancel := context.WithTimeout(ctx, limit)
 					defer cancel()
 					return update(large, silence)(short, db)

@@ -46,7 +46,7 @@ type member struct {
 
 var (
 	errGone = errors.New("postgres: nobody waits for the update")
-	exited  = errors.New("postgres: the function has ended its goroutine")
+	errExit = errors.New("postgres: the function has ended its goroutine")
 )
 
 // call calls fn. It returns errGone if nobody waits for the result.
@@ -56,7 +56,7 @@ func (m *member) call(t *tx) (err error) {
 	if m.gone {
 		return errGone
 	}
-	m.gone, m.thrown, m.worked = true, exited, false
+	m.gone, m.thrown, m.worked = true, errExit, false
 	defer func() {
 		if p := recover(); p != nil {
 			err, m.thrown = errGone, p
@@ -134,7 +134,7 @@ func (s *store) Update(ctx context.Context, space string, o storage.UpdateOption
 	switch m.thrown {
 	case nil:
 		return wrap(err)
-	case exited:
+	case errExit:
 		runtime.Goexit()
 	}
 	panic(m.thrown)

@@ -85,18 +85,15 @@ func (v *view) same() stmt {
 	return st
 }
 
-// Gets of Views share queries when many come at once. While maxQueries run, the Gets that come wait, and the next query reads for up
-// to maxGets of them. It begins after its Views, so it sees every update that was acknowledged before them. With 32 clients on
-// the machine of the server, that lowers the processor time of a read by about a third.
-const (
-	maxQueries = 4
-	maxGets    = 32
-)
+// Gets of Views share queries when many come at once: while one runs, those that come wait, and the next reads for up to maxGets of
+// them. It begins after their Views, so it sees every update that was acknowledged before them. With 32 clients on the machine of the
+// server, a read takes a fifth of the processor time that one with a query of its own does.
+const maxGets = 64
 
 // gets are those that wait for a query.
 type gets struct {
 	mu      sync.Mutex
-	running int // queries
+	running bool
 	waiting []*get
 }
 
@@ -107,35 +104,15 @@ type get struct {
 	done  chan struct{}
 }
 
-// next returns the Gets for the next query. If nobody waits, it returns none, and there is one query less.
-func (l *gets) next() []*get {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := min(maxGets, len(l.waiting))
-	if n == 0 {
-		l.running--
-	}
-	next := slices.Clone(l.waiting[:n])
-	l.waiting = slices.Delete(l.waiting, 0, n)
-	return next
-}
-
 // sharedGet sets the values of keys in found.
 func (s *store) sharedGet(ctx context.Context, keys []string, found map[string][]byte) error {
+	g := &get{keys: keys, done: make(chan struct{})}
 	l := &s.gets
 	l.mu.Lock()
-	if l.running < maxQueries {
-		l.running++
-		l.mu.Unlock()
-		defer func() {
-			if next := l.next(); len(next) > 0 {
-				go s.answer(next)
-			}
-		}()
-		return s.query(ctx, keys, found)
+	if l.waiting = append(l.waiting, g); !l.running {
+		l.running = true
+		go s.answer()
 	}
-	g := &get{keys: keys, done: make(chan struct{})}
-	l.waiting = append(l.waiting, g)
 	l.mu.Unlock()
 	select {
 	case <-g.done:
@@ -149,24 +126,29 @@ func (s *store) sharedGet(ctx context.Context, keys []string, found map[string][
 }
 
 // answer runs queries until no Get waits.
-func (s *store) answer(list []*get) {
-	for ; len(list) > 0; list = s.gets.next() {
+func (s *store) answer() {
+	l := &s.gets
+	for {
+		l.mu.Lock()
+		n := min(maxGets, len(l.waiting))
+		list := slices.Clone(l.waiting[:n])
+		l.waiting = slices.Delete(l.waiting, 0, n)
+		l.running = n > 0
+		l.mu.Unlock()
+		if n == 0 {
+			return
+		}
 		var keys []string
 		for _, g := range list {
 			keys = append(keys, g.keys...)
 		}
 		slices.Sort(keys)
 		found := make(map[string][]byte, len(keys))
-		err := s.query(context.Background(), slices.Compact(keys), found)
+		s.queries.Add(1)
+		err := s.ask(context.Background(), getStatement(slices.Compact(keys), found))
 		for _, g := range list {
 			g.found, g.err = found, err
 			close(g.done)
 		}
 	}
-}
-
-// query reads values in one statement.
-func (s *store) query(ctx context.Context, keys []string, found map[string][]byte) error {
-	s.queries.Add(1)
-	return s.ask(ctx, getStatement(keys, found))
 }
