@@ -68,7 +68,7 @@ func (r *reader) wholeComponent(ctx context.Context, ref ComponentRef) (c Compon
 
 // componentVersions returns the versions of a component in the order in which they were added.
 func (r *reader) componentVersions(ctx context.Context, name string) (list []storedComponent, err error) {
-	for c, err := range decoded(r.r.Scan(ctx, under(componentKind, name)), decodeComponent) {
+	for c, err := range rec.Map(r.r.Scan(ctx, under(componentKind, name)), decodeComponent) {
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (r *reader) components(ctx context.Context, after string) iter.Seq2[storedC
 	if after != "" {
 		from = []string{after, "\xff"} // no version is after that
 	}
-	return decoded(rec.Sorted(ctx, r.r, rec.Prefix(appSpace, componentKind), from, 0, func(e storage.Entry) []string {
+	return rec.Map(rec.Sorted(ctx, r.r, rec.Prefix(appSpace, componentKind), from, 0, func(e storage.Entry) []string {
 		c, _ := decodeComponent(e)
 		return []string{c.Name, c.Version}
 	}), decodeComponent)

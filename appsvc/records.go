@@ -3,7 +3,6 @@ package appsvc
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -238,19 +237,4 @@ func (t *writer) giveNumber(ctx context.Context) (n int64, err error) {
 // damaged is the error of a record that nothing of this package has written.
 func damaged(key string, err error) error {
 	return fmt.Errorf("the record %q is damaged: %w", key, err)
-}
-
-// decoded yields what decode makes of each entry.
-func decoded[T any](entries iter.Seq2[storage.Entry, error], decode func(storage.Entry) (T, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for e, err := range entries {
-			var v T
-			if err == nil {
-				v, err = decode(e)
-			}
-			if !yield(v, err) || err != nil {
-				return
-			}
-		}
-	}
 }

@@ -33,7 +33,7 @@ func tagsAfter(app, after string, limit int) storage.Range {
 
 // tags yields the tags in ranges of tagsAfter, those of one app by name in byte order.
 func (r *reader) tags(ctx context.Context, in ...storage.Range) iter.Seq2[Tag, error] {
-	return decoded(r.r.Scan(ctx, in...), func(e storage.Entry) (Tag, error) {
+	return rec.Map(r.r.Scan(ctx, in...), func(e storage.Entry) (Tag, error) {
 		n, err := parseDecimal(e.Key, e.Value)
 		name := partsOf(e.Key, tagKind)
 		return Tag{AppID: name[0], Name: name[1], AppVersion: versionOrNone(n)}, err
@@ -71,7 +71,7 @@ func (r *reader) moves(ctx context.Context, app, name string, before int64, limi
 	if before != 0 {
 		in.To = moveKey(app, name, before)
 	}
-	return decoded(r.r.Scan(ctx, in), func(e storage.Entry) (numberedMove, error) {
+	return rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (numberedMove, error) {
 		m, err := decodeMove(e)
 		if err != nil {
 			return numberedMove{}, err
@@ -90,7 +90,7 @@ func decodeMove(e storage.Entry) (m storedMove, err error) {
 
 // movedTags yields the names of the tags of an app that have moves, in byte order. Neither the tags nor the app need exist.
 func (r *reader) movedTags(ctx context.Context, app string) iter.Seq2[string, error] {
-	return decoded(r.r.Scan(ctx, under(movedKind, app)), func(e storage.Entry) (string, error) { return partsOf(e.Key, movedKind)[1], nil })
+	return rec.Map(r.r.Scan(ctx, under(movedKind, app)), func(e storage.Entry) (string, error) { return partsOf(e.Key, movedKind)[1], nil })
 }
 
 func (t *writer) addMove(ctx context.Context, app, name string, m numberedMove) error {

@@ -133,7 +133,7 @@ func (a *audit) run() error {
 		}
 		a.fault(e.Key, errors.New("is the key of no asset"))
 	}
-	for part, err := range a.inParts(0) {
+	for part, err := range a.inParts() {
 		if err == nil {
 			err = a.checkAssets(part)
 		}
@@ -233,7 +233,7 @@ func (a *audit) networkOf(rid, folder string) (string, bool) {
 
 // checkTree checks the folders against each other.
 func (a *audit) checkTree() error {
-	t, err := newTree(a.folders)
+	t, err := newTree(a.folders())
 	if err != nil {
 		return err
 	}
@@ -245,11 +245,11 @@ func (a *audit) checkTree() error {
 	return nil
 }
 
-// inParts yields the assets after an ordinal, some at once.
-func (r *records) inParts(after int64) iter.Seq2[[]Record, error] {
+// inParts yields all assets, some at once.
+func (r *records) inParts() iter.Seq2[[]Record, error] {
 	return func(yield func([]Record, error) bool) {
 		var part []Record
-		for a, err := range r.assetsIn(nil, pageRange{after: after, ascending: true}) {
+		for a, err := range r.assetsIn(nil, pageRange{ascending: true}) {
 			if err != nil {
 				yield(nil, err)
 				return

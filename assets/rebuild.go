@@ -53,24 +53,21 @@ func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {
 	for end := false; !end; {
 		err := update(false, func(r *records) error {
 			last, building := r.writer.Built()
-			if end = true; !building { // another process has ended it
+			if end = !building; end { // another process has ended it
 				return nil
 			}
 			var entries []index.Entry
-			for part, err := range r.inParts(last) {
+			for a, err := range r.assetsIn(nil, pageRange{after: last, ascending: true, limit: atOnce}) {
+				var e index.Entry
+				if err == nil {
+					e, err = indexEntry(a)
+				}
 				if err != nil {
 					return err
 				}
-				for _, a := range part {
-					e, err := indexEntry(a)
-					if err != nil {
-						return err
-					}
-					entries = append(entries, e)
-				}
-				end = false
-				break
+				entries = append(entries, e)
 			}
+			end = len(entries) == 0
 			return r.writer.Build(ctx, entries, end)
 		})
 		if err != nil {

@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -81,7 +82,7 @@ func openRecords(ctx context.Context, lib Library, cache *index.Cache, r storage
 	return out, nil
 }
 
-// view calls fn with the records of a library in a snapshot.
+// viewRecords calls fn with the records of a library in a snapshot.
 func (s *Service) viewRecords(ctx context.Context, lib Library, fn func(*records) error) error {
 	if err := s.identify(ctx); err != nil {
 		return err
@@ -269,74 +270,41 @@ func (r *records) partFrom(origins []Origin) ([]Record, error) {
 
 // assetsIn yields the assets of a range that are in a set; a nil set has all.
 func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		if found == nil {
-			r.every(at, yield)
-			return
-		}
-		left, part := at.limit, make([]int64, 0, atOnce)
-		// give yields the assets of a part, and reports whether more are wanted.
-		give := func() bool {
-			rows, err := r.assetsWith(part)
-			if part = part[:0]; err != nil {
-				yield(Record{}, err)
-				return false
-			}
-			for _, a := range rows {
-				if a.Ordinal != 0 && !yield(a, nil) {
-					return false
-				}
-			}
-			return true
-		}
+	if found == nil {
+		return r.every(at)
+	}
+	keys := func(yield func(string, error) bool) {
+		left := at.limit
 		for o := range found.Between(at.after, at.before).All(at.ascending) {
-			part = append(part, o)
-			if left--; left == 0 {
-				break
-			}
-			if len(part) == cap(part) && !give() {
+			if left--; !yield(r.assetKey(o), nil) || left == 0 {
 				return
 			}
 		}
-		if len(part) > 0 {
-			give()
-		}
 	}
+	return record.Map(record.Load(r.ctx, r.r, keys, atOnce), r.decode)
 }
 
 // every yields all assets of a range.
-func (r *records) every(at pageRange, yield func(Record, error) bool) {
+func (r *records) every(at pageRange) iter.Seq2[Record, error] {
 	in := storage.Prefix(r.assets)
 	in.From = r.assetKey(max(at.after, 0) + 1)
 	if at.before != 0 {
 		in.To = r.assetKey(at.before)
 	}
 	if in.From >= in.To {
-		return
+		return func(func(Record, error) bool) {}
 	}
 	in.Reverse, in.Limit, in.Expect = !at.ascending, at.limit, at.limit
-	for e, err := range r.r.Scan(r.ctx, in) {
-		var a Record
-		if err == nil {
-			a, err = r.decode(e)
-		}
-		if !yield(a, err) || err != nil {
-			return
-		}
-	}
+	return record.Map(r.r.Scan(r.ctx, in), r.decode)
 }
 
 // folders yields every folder, including deleted ones, by id in byte order.
-func (r *records) folders(yield func(FolderRecord, error) bool) {
-	for e, err := range r.r.Scan(r.ctx, storage.Prefix(record.Prefix(r.space, folderKind))) {
+func (r *records) folders() iter.Seq2[FolderRecord, error] {
+	return record.Map(r.r.Scan(r.ctx, storage.Prefix(record.Prefix(r.space, folderKind))), func(e storage.Entry) (FolderRecord, error) {
 		var f FolderRecord
-		if err == nil {
-			err = readJSON(e.Key, e.Value, &f)
-		}
-		if !yield(f, err) || err != nil {
-			return
-		}
-	}
+		err := readJSON(e.Key, e.Value, &f)
+		return f, err
+	})
 }
 
 // Libraries yields every library in a store that was written to, by network and then by id, both in byte order. It yields an error
@@ -346,28 +314,16 @@ func Libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] 
 		var all []Library
 		err := db.View(ctx, func(r storage.Reader) error {
 			all = all[:0]
-			var keys []string
-			for space, err := range r.Spaces(ctx, librarySpaces) {
+			keys := record.Map(r.Spaces(ctx, librarySpaces), func(space string) (string, error) { return record.Key(space, libraryKind), nil })
+			for e, err := range record.Load(ctx, r, keys, 1000) {
+				var l Library
+				if err == nil {
+					err = readJSON(e.Key, e.Value, &l)
+				}
 				if err != nil {
 					return err
 				}
-				keys = append(keys, record.Key(space, libraryKind))
-			}
-			for part := range slices.Chunk(keys, 1000) {
-				values, err := r.Get(ctx, part...)
-				if err != nil {
-					return err
-				}
-				for i, v := range values {
-					if v == nil {
-						continue
-					}
-					var l Library
-					if err := readJSON(part[i], v, &l); err != nil {
-						return err
-					}
-					all = append(all, l)
-				}
+				all = append(all, l)
 			}
 			return nil
 		})
@@ -377,10 +333,7 @@ func Libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] 
 		}
 		// The names of their spaces sort otherwise.
 		slices.SortFunc(all, func(a, b Library) int {
-			if a.Network != b.Network {
-				return strings.Compare(a.Network, b.Network)
-			}
-			return strings.Compare(a.ID, b.ID)
+			return cmp.Or(strings.Compare(a.Network, b.Network), strings.Compare(a.ID, b.ID))
 		})
 		for _, l := range all {
 			if !yield(l, nil) {

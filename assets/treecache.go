@@ -37,7 +37,7 @@ func (s *Service) treeOf(r *records) (*tree, error) {
 			default:
 			}
 		}
-		return newTree(r.folders)
+		return newTree(r.folders())
 	}
 	for {
 		known, first := s.recall(r.lib, r.state.Tree)
@@ -63,7 +63,7 @@ func (s *Service) fill(known *knownTree, r *records) (*tree, error) {
 		}
 		close(known.done)
 	}()
-	t, err := newTree(r.folders)
+	t, err := newTree(r.folders())
 	known.tree = t // nil with an error
 	if err == nil {
 		s.makeRoom(r.lib, known, len(t.nodes)+t.permissions)
