@@ -8,37 +8,24 @@ import (
 	"strconv"
 )
 
-// auditor checks that collections and their reviews are what an import could have stored, so that no later read meets a row that it
-// cannot serve. Audit calls it.
+// auditor applies the rules of an import to stored collections and reviews, so that no later read meets one that it cannot serve.
+// recordAudit calls it: collection, then review for each review of the collection in the order in which they were first put, then
+// end, and so on with the next collection. It has checked that no two records have the same key.
 //
-// Give it every collection of one network, each followed by its reviews, in the order in which they were first put:
-//
-//	for each collection of the network {
-//		a.collection(collection)
-//		for each review of the collection {
-//			a.review(review)
-//		}
-//	}
-//	a.end()
-//
-// Each method returns an error that says which rule is broken and in which row; use the auditor no further then. It checks each
+// Each method returns an error that says which rule is broken and where; the auditor is not used any further then. It checks each
 // row with the rules of an import, by building a record of a file around it. A row must also be in the stored form byte by byte:
 // otherwise the next import of the same record would report it as updated.
 //
-// An auditor keeps in memory some 15 bytes of each collection and, of the collection that was given last, some 30 bytes of each
-// review and the ids of the replies that have come before their parents. It is used by one goroutine, for one network.
+// An auditor keeps in memory some 20 bytes of each review of the present collection, and the ids of the replies that have come
+// before their parents.
 type auditor struct {
 	check *lineChecker  // reads the records, as for an import, with partial set
 	found auditReceiver // of the record that was read last
 	line  []byte        // memory for a record
 
-	pairs map[fingerprint]struct{} // the collections so far
-
-	// Of the collection that was given last. head is nil if no collection waits for its End.
-	last    Collection
+	// Of the present collection.
 	head    []byte // the beginning of a record with as many dimensions
 	counts  tally
-	ids     map[string]struct{}
 	threads *threads
 }
 
@@ -47,15 +34,14 @@ func newAuditor(network string) (*auditor, error) {
 	if err := CheckNetwork(network); err != nil {
 		return nil, err
 	}
-	a := &auditor{pairs: map[fingerprint]struct{}{}}
+	a := &auditor{}
 	a.check = newLineChecker(&fileOptions{seeds: newSeeds(), horizon: horizon{past: "9999-99"}, maxLine: math.MaxInt, forImport: true, partial: true}, &a.found)
 	return a, nil
 }
 
 // auditReceiver keeps what a lineChecker finds in one record. Warnings are no fault of a row.
 type auditReceiver struct {
-	err      error // the first problem of SeverityError
-	pair     fingerprint
+	err      error     // the first problem of SeverityError
 	incoming *incoming // what an import would store
 }
 
@@ -70,7 +56,7 @@ func (f *auditReceiver) problem(p Problem) {
 }
 
 // result keeps what an import would store.
-func (f *auditReceiver) result(r lineResult) { f.pair, f.incoming = r.pair, r.incoming }
+func (f *auditReceiver) result(r lineResult) { f.incoming = r.incoming }
 
 // read checks the record that the parts are together, and returns what an import would store of it. The parts must not contain a
 // line end, since the record is a line of a file.
@@ -90,13 +76,9 @@ func (a *auditor) read(parts ...string) (*incoming, error) {
 	return a.found.incoming, a.found.err
 }
 
-// Collection checks the next collection, and ends the one before: its error may be of either. The collection must be one that an
-// import accepts, with Fields in the stored form and the Key that they say, and must not have been given before. Its Tally is
-// compared when all of its reviews were given.
+// collection checks the next collection. It must be one that an import accepts, with Fields in the stored form and the Key that they
+// say.
 func (a *auditor) collection(c Collection) error {
-	if err := a.end(); err != nil {
-		return err
-	}
 	// With an empty list of reviews, the fields are a record of a file.
 	fields, ok := bytes.CutSuffix(c.Fields, []byte("}"))
 	if !ok {
@@ -113,21 +95,14 @@ func (a *auditor) collection(c Collection) error {
 	case in.collection.Key != c.Key:
 		return fmt.Errorf("collection %q of %q: the fields are those of %q of %q", c.ID, c.Source, in.collection.ID, in.collection.Source)
 	}
-	if _, twice := a.pairs[a.found.pair]; twice {
-		return fmt.Errorf("collection %q of %q: occurs twice", c.ID, c.Source)
-	}
-	a.pairs[a.found.pair] = struct{}{}
-	// Review counts and compares what follows from here on, and End compares the counts with the tally.
-	a.last = Collection{Key: c.Key, Tally: bytes.Clone(c.Tally)}
 	a.counts = tally{}
 	a.counts.size(in.dims)
-	a.ids = map[string]struct{}{}
 	a.threads = newThreads()
 	a.head = recordHead(in.dims)
 	return nil
 }
 
-// recordHead returns the beginning of a valid record with so many dimensions, up to its first review. Review puts a stored review
+// recordHead returns the beginning of a valid record with so many dimensions, up to its first review. The method review puts a stored review
 // after it, so that the rules of an import judge it. What the dimensions are called does not matter there.
 func recordHead(dims int) []byte {
 	head := []byte(`{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`)
@@ -137,13 +112,9 @@ func recordHead(dims int) []byte {
 	return append(head, `],"reviews":[`...)
 }
 
-// Review checks the next review of the collection that was given last. Data must be a record that an import accepts, in the
-// stored form, with the ID and the Time of the row, and the collection must have no other review with this ID. Whether its
-// parent exists shows at the end of the collection, since a parent may be stored after its replies.
+// review checks the next review of the present collection. Data must be a record that an import accepts, in the stored form, with the
+// ID and the Time of the row. Only end knows whether its parent exists, since a parent may be stored after its replies.
 func (a *auditor) review(r Review) error {
-	if a.head == nil {
-		return fmt.Errorf("review %q is in no collection", r.ID)
-	}
 	// The record has this review alone, so every error is one of the review.
 	in, err := a.read(string(a.head), string(r.Data), `]}`)
 	if err != nil {
@@ -153,7 +124,6 @@ func (a *auditor) review(r Review) error {
 		return fmt.Errorf("review %q: the data is not one record", r.ID)
 	}
 	// What an import would store of this record must be the row.
-	_, twice := a.ids[r.ID]
 	switch got := in.reviews[0]; {
 	case got.ID != r.ID:
 		return fmt.Errorf("review %q: the data is that of review %q", r.ID, got.ID)
@@ -161,28 +131,20 @@ func (a *auditor) review(r Review) error {
 		return fmt.Errorf("review %q: the time is not that of the data", r.ID)
 	case !bytes.Equal(got.Data, r.Data):
 		return fmt.Errorf("review %q: the data is not in the form in which it is stored", r.ID)
-	case twice:
-		return fmt.Errorf("review %q: occurs twice", r.ID)
 	}
-	a.ids[r.ID] = struct{}{}
 	a.counts.add(in.reviews[0].ratings)
 	_, err = a.threads.add(r)
 	return err
 }
 
-// End is called after the last review of the last collection. It checks what only all reviews of a collection together show:
+// end is called after the last review of a collection. It checks what only all reviews of a collection together show:
 // that every reply has its parent, that no reply leads back to itself, and that the stored counts are those of the reviews.
-func (a *auditor) end() error {
-	if a.head == nil {
-		return nil
-	}
-	c := a.last
+func (a *auditor) end(c Collection) error {
 	if err := a.threads.end(); err != nil {
 		return fmt.Errorf("collection %q of %q: %w", c.ID, c.Source, err)
 	}
 	if !bytes.Equal(a.counts.encode(), c.Tally) {
 		return fmt.Errorf("collection %q of %q: the counts are not those of its %d reviews", c.ID, c.Source, a.counts.reviews)
 	}
-	a.head = nil
 	return nil
 }

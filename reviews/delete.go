@@ -106,8 +106,6 @@ func (e *eraser) run() error {
 		return e.person()
 	case e.in.Review != "":
 		return e.review()
-	case e.in.Collection != "":
-		return e.collection()
 	}
 	return e.collections()
 }
@@ -162,28 +160,16 @@ func (e *eraser) update(fn func(s *rows, done *Deleted) error) error {
 	return err
 }
 
-// collection erases the collection of the request with its reviews, in one transaction. It returns ErrNotFound if there is none,
-// and ErrInvalid if the request leaves the source out and several have the id.
-func (e *eraser) collection() error {
-	return e.update(func(s *rows, done *Deleted) error {
-		c, err := collectionOf(e.ctx, s, e.in.Source, e.in.Collection)
-		if err != nil {
-			return err
-		}
-		return done.collection(e.ctx, s, c)
-	})
-}
-
-// collections erases the collections of the source, or of the network, at most maxErased in a transaction.
+// collections erases the collection of the request, or those of its source or of the network, at most maxErased in a transaction.
 func (e *eraser) collections() error {
 	after := Key{Source: e.in.Source}
 	for more := true; more; {
 		last := after
 		err := e.update(func(s *rows, done *Deleted) error {
 			n := 0
-			for c, err := range e.next(s, after) {
+			for c, err := range limited(maxErased, e.next(s, after)) {
 				if err == nil {
-					err = done.collection(e.ctx, s, c)
+					err = done.collection(s, c)
 				}
 				if err != nil {
 					return err
@@ -203,15 +189,17 @@ func (e *eraser) collections() error {
 	return nil
 }
 
-// next yields up to maxErased collections of the source, or of the network, after a key, by source and then by id. The key
-// {Source, ""} stands before all collections of a source, since no id is empty.
+// next yields the collection of the request, or the collections of its source or of the network after a key, by source and then by
+// id. The key {Source, ""} stands before all collections of a source, since no id is empty. Its error is that of collectionOf if the
+// request names a collection.
 func (e *eraser) next(s *rows, after Key) iter.Seq2[stored, error] {
 	return func(yield func(stored, error) bool) {
-		for c, err := range s.byKey(e.ctx, after, maxErased) {
-			if err == nil && e.in.Source != "" && c.Source != e.in.Source {
-				return
-			}
-			if !yield(c, err) {
+		if e.in.Collection != "" {
+			yield(collectionOf(s, e.in.Source, e.in.Collection))
+			return
+		}
+		for c, err := range s.byKey(after, maxErased) {
+			if err == nil && e.in.Source != "" && c.Source != e.in.Source || !yield(c, err) {
 				return
 			}
 		}
@@ -219,7 +207,7 @@ func (e *eraser) next(s *rows, after Key) iter.Seq2[stored, error] {
 }
 
 // collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
-func (d *Deleted) collection(ctx context.Context, s *rows, c stored) error {
+func (d *Deleted) collection(s *rows, c stored) error {
 	counts, err := parseTally(c.Collection)
 	if err != nil {
 		return err
@@ -229,13 +217,13 @@ func (d *Deleted) collection(ctx context.Context, s *rows, c stored) error {
 	if s.t == nil {
 		return nil
 	}
-	return s.deleteCollection(ctx, c)
+	return s.deleteCollection(c)
 }
 
 // review erases one review, and returns ErrNotFound if the collection has no such review.
 func (e *eraser) review() error {
 	return e.update(func(s *rows, done *Deleted) error {
-		c, err := collectionOf(e.ctx, s, e.in.Source, e.in.Collection)
+		c, err := collectionOf(s, e.in.Source, e.in.Collection)
 		if err != nil {
 			return err
 		}
@@ -258,13 +246,11 @@ type byPerson struct {
 // import would pay for it, and people are erased rarely.
 func (e *eraser) person() error {
 	after := Key{Source: e.in.Source}
-	if e.in.Collection != "" {
-		return e.personIn()
-	}
 	for more := true; more; {
 		var found []byPerson
+		last := after
 		err := view(e.ctx, e.db, e.in.Network, func(s *rows) (err error) {
-			found, after, more, err = e.find(s, after)
+			found, last, more, err = e.find(s, after)
 			return err
 		})
 		if err == nil {
@@ -273,62 +259,39 @@ func (e *eraser) person() error {
 		if err != nil {
 			return err
 		}
+		after = last
 	}
 	return nil
 }
 
-// personIn erases the reviews of the person in the collection of the request, in one transaction. The collection must exist; that
-// the person has no review in it is no error.
-func (e *eraser) personIn() error {
-	var found []byPerson
-	err := view(e.ctx, e.db, e.in.Network, func(s *rows) error {
-		c, err := collectionOf(e.ctx, s, e.in.Source, e.in.Collection)
-		if err != nil {
-			return err
-		}
-		ids, err := e.findIn(s, c)
-		found = []byPerson{{c.Key, ids}}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return e.eraseFound(found)
-}
-
-// find looks through the collections after a key, one whole collection after the other, until it has found maxErased reviews or
+// find looks through the collections that next yields, one whole collection after the other, until it has found maxErased reviews or
 // more. It returns them, the key of the last collection that it has looked through, and whether there may be more collections
 // after that.
 func (e *eraser) find(s *rows, after Key) (found []byPerson, last Key, more bool, err error) {
 	count := 0
-	for again := true; again; {
-		again = false
-		for c, err := range e.next(s, after) {
-			if err != nil {
-				return nil, after, false, err
-			}
-			ids, err := e.findIn(s, c)
-			if err != nil {
-				return nil, after, false, err
-			}
-			// The collection was looked through, whether it has reviews of the person or not.
-			after, again = c.Key, true
-			if len(ids) == 0 {
-				continue
-			}
-			found = append(found, byPerson{c.Key, ids})
-			count += len(ids)
-			if count >= maxErased {
-				return found, after, true, nil
-			}
+	for c, err := range e.next(s, after) {
+		if err != nil {
+			return nil, last, false, err
+		}
+		ids, err := e.findIn(s, c)
+		if err != nil {
+			return nil, last, false, err
+		}
+		last = c.Key
+		if len(ids) == 0 {
+			continue
+		}
+		found = append(found, byPerson{c.Key, ids})
+		if count += len(ids); count >= maxErased {
+			return found, last, e.in.Collection == "", nil
 		}
 	}
-	return found, after, false, nil
+	return found, last, false, nil
 }
 
 // findIn returns the ids of the person's reviews in a collection. It reads all reviews of the collection.
 func (e *eraser) findIn(s *rows, c stored) (ids []string, err error) {
-	for review, err := range s.reviews(e.ctx, c) {
+	for review, err := range s.reviews(c) {
 		if err != nil {
 			return nil, err
 		}
@@ -365,11 +328,8 @@ func (e *eraser) eraseFound(found []byPerson) error {
 	}
 	return e.update(func(s *rows, done *Deleted) error {
 		for _, f := range found {
-			if len(f.ids) == 0 {
-				continue
-			}
 			// The tally is read anew: it may have changed since the View.
-			c, err := s.existing(e.ctx, f.key)
+			c, err := s.existing(f.key)
 			if errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			}
@@ -397,7 +357,7 @@ func (e *eraser) erase(s *rows, c stored, ids []string, wanted func(data []byte)
 	// What is there and wanted leaves the tally.
 	parents := map[string]string{} // the parent of each erased review; "" for none
 	var erased []row
-	for review, err := range s.byID(e.ctx, c, slices.Values(ids)) {
+	for review, err := range s.byID(c, slices.Values(ids)) {
 		if err != nil {
 			return 0, err
 		}
@@ -426,7 +386,7 @@ func (e *eraser) erase(s *rows, c stored, ids []string, wanted func(data []byte)
 	if s.t == nil {
 		return len(erased), nil
 	}
-	if err := s.deleteReviews(e.ctx, c, erased); err != nil {
+	if err := s.deleteReviews(c, erased); err != nil {
 		return 0, err
 	}
 	c.Tally = counts.encode()
@@ -442,7 +402,7 @@ func (e *eraser) erase(s *rows, c stored, ids []string, wanted func(data []byte)
 // Reading goes on after such a write. It may meet a reply again, which then has a parent that stays and is left alone.
 func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count int64, err error) {
 	size := 0 // bytes that are to be written
-	for review, err := range s.reviews(e.ctx, c) {
+	for review, err := range s.reviews(c) {
 		if err != nil {
 			return 0, err
 		}
@@ -460,13 +420,13 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 			continue
 		}
 		if review.Data, err = withParent(review.Data, staying(erased, review.ID, parent)); err == nil {
-			err = s.putReviews(e.ctx, &c, []row{review})
+			err = s.putReviews(&c, []row{review})
 		}
 		if err != nil {
 			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
 		if size += len(review.Data); size >= maxTransaction {
-			if err := s.flush(e.ctx); err != nil {
+			if err := s.flush(); err != nil {
 				return 0, err
 			}
 			size = 0

@@ -140,7 +140,7 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 		file.WriteString(collection(fmt.Sprintf("%08d", i), single, by("ann", review("1", 5, "")), by("bob", review("2", 7, ""))))
 	}
 	store := memory.New()
-	service := reviews.New(store, nil)
+	service := reviews.New(retrying{store}, nil)
 	importInto(t, store, file.String(), nil)
 	for in, want := range map[reviews.DeleteRequest]reviews.Deleted{
 		{Network: network, Author: "ann", DryRun: true}: {Reviews: 1100},

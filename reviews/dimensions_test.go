@@ -13,8 +13,17 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// retrying is a store that rolls each update back once, and then runs it again.
+// retrying is a store that runs each View twice, and rolls each update back once and then runs it again.
 type retrying struct{ storage.Store }
+
+func (s retrying) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return s.Store.View(ctx, func(r storage.Reader) error {
+		if err := fn(r); err != nil {
+			return err
+		}
+		return fn(r)
+	})
+}
 
 func (s retrying) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	again := errors.New("once more")

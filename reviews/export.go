@@ -22,8 +22,8 @@ type ExportRequest struct {
 // also imported_email, which no other method returns. A network without reviews gives an empty file.
 //
 // Export returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
-// without a To, and without a Network if the caller moderates several networks or is an operator. Otherwise its error is that
-// of the store, of ctx or of To. After an error To may have got a part of the file, which may end inside a line.
+// without a To, and without a Network if the caller moderates several networks or is an operator, and ErrBusy if the store has lost
+// the moment, such as with its connection to the server. Otherwise its error is that of the store, of ctx or of To. After an error To may have got a part of the file, which may end inside a line.
 func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportRequest) error {
 	network, err := s.admitted(by, in.Network)
 	if err != nil {
@@ -33,13 +33,18 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportReques
 		return invalid("", "the request does not say where to write the export to")
 	}
 	// One View for the whole file, so that all of it is of one moment.
-	out := bufio.NewWriterSize(in.To, 64<<10)
+	to := &startedWriter{Writer: in.To}
+	out := bufio.NewWriterSize(to, 64<<10)
 	err = view(ctx, s.db, network, func(r *rows) error {
-		for c, err := range r.all(ctx) {
+		if to.started { // the store has lost the snapshot, and calls this function again on another one
+			return fmt.Errorf("%w: the snapshot was lost while the export was written: repeat the export", vitrine.ErrBusy)
+		}
+		out.Reset(to)
+		for c, err := range r.all() {
 			if err != nil {
 				return err
 			}
-			if err := exportCollection(ctx, r, c, out); err != nil {
+			if err := exportCollection(r, c, out); err != nil {
 				return err
 			}
 		}
@@ -51,6 +56,18 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportReques
 	return out.Flush()
 }
 
+// startedWriter knows whether anything was written to it.
+type startedWriter struct {
+	io.Writer
+	started bool
+}
+
+// Write writes, and notes that it did.
+func (w *startedWriter) Write(p []byte) (int, error) {
+	w.started = true
+	return w.Writer.Write(p)
+}
+
 // exportCollection writes the line of a collection: the stored fields, with reviews as the last member. Fields and the data of
 // reviews are JSON in the stored form, so they are put together as they are and not encoded again:
 //
@@ -59,15 +76,15 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportReques
 //
 // It has one review in memory at a time, a fingerprint of each that was written, and the id of each that waits for its parent.
 // Errors of out need no check here: a bufio.Writer returns its first error from every later call.
-func exportCollection(ctx context.Context, r *rows, c stored, out *bufio.Writer) error {
+func exportCollection(r *rows, c stored, out *bufio.Writer) error {
 	if len(c.Fields) < 2 || c.Fields[len(c.Fields)-1] != '}' {
 		return fmt.Errorf("reviews: the stored fields of collection %q of %q are damaged", c.ID, c.Source)
 	}
 	// The fields without their closing bracket, then the reviews in the order of the store.
 	out.Write(c.Fields[:len(c.Fields)-1])
 	out.WriteString(`,"reviews":[`)
-	e := exporter{ctx: ctx, r: r, c: c, threads: newThreads(), out: out}
-	for review, err := range r.reviews(ctx, c) {
+	e := exporter{r: r, c: c, threads: newThreads(), out: out}
+	for review, err := range r.reviews(c) {
 		if err == nil {
 			err = e.add(review.Review)
 		}
@@ -87,7 +104,6 @@ func exportCollection(ctx context.Context, r *rows, c stored, out *bufio.Writer)
 // review may be stored before its parent, if a later import has made it a reply. Then its id waits until the parent is written.
 // An exporter is made for each collection.
 type exporter struct {
-	ctx     context.Context
 	r       *rows
 	c       stored
 	threads *threads
@@ -117,7 +133,7 @@ func (e *exporter) add(review Review) error {
 
 // writeStored reads a review that has waited, and writes it.
 func (e *exporter) writeStored(id string) error {
-	for review, err := range e.r.byID(e.ctx, e.c, slices.Values([]string{id})) {
+	for review, err := range e.r.byID(e.c, slices.Values([]string{id})) {
 		if err == nil {
 			err = e.write(review.Review)
 		}

@@ -80,16 +80,16 @@ func (r Rule) ExampleFile(example string) string {
 func EditReview(db storage.Store, network string, key Key, id string, edit func(string) string) error {
 	ctx := context.Background()
 	return update(ctx, db, network, storage.UpdateOptions{}, func(s *rows) error {
-		c, err := s.existing(ctx, key)
+		c, err := s.existing(key)
 		if err != nil {
 			return err
 		}
-		for r, err := range s.byID(ctx, c, slices.Values([]string{id})) {
+		for r, err := range s.byID(c, slices.Values([]string{id})) {
 			if err != nil || r.ID != id {
 				return fmt.Errorf("review %q: %w", r.ID, err)
 			}
 			r.Data = []byte(edit(string(r.Data)))
-			if err := s.putReviews(ctx, &c, []row{r}); err != nil {
+			if err := s.putReviews(&c, []row{r}); err != nil {
 				return err
 			}
 		}
@@ -101,7 +101,7 @@ func EditReview(db storage.Store, network string, key Key, id string, edit func(
 func EditTally(db storage.Store, network string, key Key, counts []byte) (before []byte, err error) {
 	ctx := context.Background()
 	err = update(ctx, db, network, storage.UpdateOptions{}, func(s *rows) error {
-		c, err := s.existing(ctx, key)
+		c, err := s.existing(key)
 		if err != nil {
 			return err
 		}

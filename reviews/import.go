@@ -163,7 +163,7 @@ func (i *importer) commitQueue() {
 	var done outcome
 	apply := func(s *rows) error {
 		done = outcome{}
-		return done.apply(i.ctx, s, i.queue)
+		return done.apply(s, i.queue)
 	}
 	if i.dryRun {
 		i.err = view(i.ctx, i.store, i.network, apply)
@@ -196,7 +196,7 @@ func (i *importer) warnOfOverwriting() error {
 		if !i.dryRun {
 			stored = -i.report.Created
 		}
-		for c, err := range s.all(i.ctx) {
+		for c, err := range s.all() {
 			if err != nil {
 				return err
 			}
@@ -240,14 +240,14 @@ type outcome struct {
 }
 
 // apply compares the queue with what is stored, and puts the differences. In a dry run nothing is put.
-func (done *outcome) apply(ctx context.Context, s *rows, queue []queued) error {
+func (done *outcome) apply(s *rows, queue []queued) error {
 	var keys []Key
 	for _, q := range queue {
 		if q.incoming != nil {
 			keys = append(keys, q.incoming.collection.Key)
 		}
 	}
-	found, err := s.collectionsOf(ctx, keys)
+	found, err := s.collectionsOf(keys)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (done *outcome) apply(ctx context.Context, s *rows, queue []queued) error {
 		if q.incoming == nil {
 			continue
 		}
-		if err := done.merge(ctx, s, found[q.incoming.collection.Key], q.incoming); err != nil {
+		if err := done.merge(s, found[q.incoming.collection.Key], q.incoming); err != nil {
 			return err
 		}
 	}
@@ -270,7 +270,7 @@ func (done *outcome) apply(ctx context.Context, s *rows, queue []queued) error {
 // Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
 // have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
 // written, see incoming.makes.
-func (done *outcome) merge(ctx context.Context, s *rows, old stored, in *incoming) (err error) {
+func (done *outcome) merge(s *rows, old stored, in *incoming) (err error) {
 	known := old.number != 0
 	var counts tally // of the stored reviews, and below of those that will be stored
 	if known {
@@ -295,7 +295,7 @@ func (done *outcome) merge(ctx context.Context, s *rows, old stored, in *incomin
 		}
 	}
 	counts.size(in.dims) // for a collection that is new, or has no reviews
-	put, err := done.compare(ctx, s, in, old, &counts)
+	put, err := done.compare(s, in, old, &counts)
 	if err != nil || s.t == nil || !in.makes {
 		return err
 	}
@@ -305,11 +305,11 @@ func (done *outcome) merge(ctx context.Context, s *rows, old stored, in *incomin
 		return nil
 	}
 	if !known {
-		if err := s.create(ctx, &now); err != nil {
+		if err := s.create(&now); err != nil {
 			return err
 		}
 	}
-	if err := s.putReviews(ctx, &now, put); err != nil {
+	if err := s.putReviews(&now, put); err != nil {
 		return err
 	}
 	s.putCollection(now)
@@ -317,7 +317,7 @@ func (done *outcome) merge(ctx context.Context, s *rows, old stored, in *incomin
 }
 
 // compare counts what becomes of the reviews of in, changes the tally accordingly, and returns those that are new or changed.
-func (done *outcome) compare(ctx context.Context, s *rows, in *incoming, old stored, counts *tally) (put []row, err error) {
+func (done *outcome) compare(s *rows, in *incoming, old stored, counts *tally) (put []row, err error) {
 	records := map[string]*incomingReview{}
 	ids := func(yield func(string) bool) {
 		for i := range in.reviews {
@@ -334,7 +334,7 @@ func (done *outcome) compare(ctx context.Context, s *rows, in *incoming, old sto
 		}
 	}
 	same := map[string]bool{}
-	for was, err := range s.byID(ctx, old, ids) {
+	for was, err := range s.byID(old, ids) {
 		if err != nil {
 			return nil, err
 		}

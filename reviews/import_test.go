@@ -257,6 +257,26 @@ func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
 	}
 }
 
+// An export that has begun does not begin once more on another snapshot, behind what it has written.
+func TestAnExportWritesNothingTwice(t *testing.T) {
+	for size, want := range map[int]error{1: nil, 2000: vitrine.ErrBusy} {
+		store := memory.New()
+		list := make([]string, size)
+		for i := range list {
+			list[i] = review(fmt.Sprint(i), 5, "")
+		}
+		importInto(t, store, collection("YQ", single, list...), nil)
+		var out strings.Builder
+		err := reviews.New(retrying{store}, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out})
+		if !errors.Is(err, want) {
+			t.Fatalf("%d reviews: %v, want %v", size, err, want)
+		}
+		if whole := export(t, store); err == nil && out.String() != whole || !strings.HasPrefix(whole, out.String()) {
+			t.Errorf("%d reviews: what was written is not the beginning of the export", size)
+		}
+	}
+}
+
 func TestExportHasParentsBeforeReplies(t *testing.T) {
 	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)

@@ -60,13 +60,13 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 		list = append(list, row{Review: Review{ID: x.Review.ID, Time: instant([]byte(of.Created)), Data: x.Review.Data}})
 	}
 	return update(ctx, db, c.Network, storage.UpdateOptions{Large: true}, func(s *rows) error {
-		now, err := s.collection(ctx, Key{Source: c.Source, ID: c.ID})
+		now, err := s.collection(Key{Source: c.Source, ID: c.ID})
 		if err == nil && now.number == 0 {
-			err = s.create(ctx, &now)
+			err = s.create(&now)
 		}
 		now.Fields, now.Tally = c.Fields, c.Tally
 		if err == nil {
-			err = s.putReviews(ctx, &now, slices.Clone(list))
+			err = s.putReviews(&now, slices.Clone(list))
 		}
 		s.putCollection(now)
 		return err

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"iter"
@@ -65,7 +64,7 @@ func (s *Service) Collection(ctx context.Context, by vitrine.Caller, in Collecti
 		return out, err
 	}
 	err = view(ctx, s.db, network, func(r *rows) error {
-		c, err := collectionOf(ctx, r, in.Source, in.ID)
+		c, err := collectionOf(r, in.Source, in.ID)
 		if err == nil {
 			out, err = newCollectionRecord(c.Collection)
 		}
@@ -101,7 +100,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 		out = vitrine.Page[CollectionRecord]{Items: []CollectionRecord{}}
 		room := paging.NewRoom(limit, s.limits.PageBytes)
 		// One row more than the page has shows whether there is another page.
-		for c, err := range r.byKey(ctx, after, limit+1) {
+		for c, err := range r.byKey(after, limit+1) {
 			if err != nil {
 				return err
 			}
@@ -154,7 +153,7 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 	}
 	err = view(ctx, s.db, network, func(r *rows) error {
 		out = vitrine.Page[ReviewRecord]{Items: []ReviewRecord{}}
-		c, err := collectionOf(ctx, r, in.Source, in.Collection)
+		c, err := collectionOf(r, in.Source, in.Collection)
 		if err != nil {
 			return err
 		}
@@ -166,8 +165,8 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 			}
 		}
 		room := paging.NewRoom(limit, s.limits.PageBytes)
-		last := place{}                                             // of the last review of the page
-		for review, err := range r.byTime(ctx, c, after, limit+1) { // one more shows whether there is another page
+		last := place{}                                        // of the last review of the page
+		for review, err := range r.byTime(c, after, limit+1) { // one more shows whether there is another page
 			if err != nil {
 				return err
 			}
@@ -220,17 +219,13 @@ func (s *Service) page(by vitrine.Caller, network string, asked int) (string, in
 // collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns ErrNotFound
 // if there is none, and ErrInvalid if source is "" and several sources have the id. All methods that take a collection find it
 // so.
-func collectionOf(ctx context.Context, r *rows, source, id string) (found stored, err error) {
+func collectionOf(r *rows, source, id string) (found stored, err error) {
 	if source != "" {
-		found, err = r.existing(ctx, Key{Source: source, ID: id})
-		if errors.Is(err, vitrine.ErrNotFound) {
-			err = notFound("the network has no collection %q of %q", id, source)
-		}
-		return found, err
+		return r.existing(Key{Source: source, ID: id})
 	}
 	// Without a source, there must be one collection with the id and no second one.
 	n := 0
-	for c, err := range r.withID(ctx, id) {
+	for c, err := range r.withID(id) {
 		if err != nil {
 			return found, err
 		}

@@ -25,7 +25,7 @@ func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 			}
 			var a *recordAudit
 			err = view(ctx, db, network, func(s *rows) error {
-				a = &recordAudit{rows: s, ctx: ctx}
+				a = &recordAudit{rows: s}
 				return a.run()
 			})
 			for _, f := range a.faults {
@@ -45,7 +45,6 @@ const maxFaults = 1000
 
 type recordAudit struct {
 	*rows
-	ctx    context.Context
 	faults []storage.Fault
 	rules  *auditor // nil after its first fault
 
@@ -82,18 +81,15 @@ func (a *recordAudit) run() (err error) {
 	if a.listed, err = a.perCollection("nth/", func(e storage.Entry) int { list, _ := parseList(e); return len(list) }); err != nil {
 		return err
 	}
-	collections, last := 0, ""
+	collections := 0
 	for e, err := range a.inOrder(a.keys.orders(), a.keys.collections()) {
 		if err == nil {
-			collections, last = collections+1, e.Key
+			collections++
 			err = a.checkCollection(e)
 		}
 		if err != nil {
 			return err
 		}
-	}
-	if a.rules != nil {
-		a.judge(last, a.rules.end())
 	}
 	for _, prefix := range []string{a.keys.collections(), record.Prefix(a.keys.space, "with/")} {
 		n := 0
@@ -178,7 +174,7 @@ func (a *recordAudit) inOrder(prefix, of string) iter.Seq2[storage.Entry, error]
 
 // checkCollection looks at a collection and its reviews.
 func (a *recordAudit) checkCollection(e storage.Entry) error {
-	c, err := a.decodeCollection(a.ctx, e)
+	c, err := a.decodeCollection(e)
 	if err != nil || e.Key != a.keys.collection(c.Key) {
 		a.fault(e.Key, "is damaged, or the record of %q of %q: %v", c.ID, c.Source, err)
 		return nil
@@ -195,7 +191,7 @@ func (a *recordAudit) checkCollection(e storage.Entry) error {
 	}
 	entries := a.inOrder(a.keys.nths(c.number), a.keys.reviews(c.number))
 	if !c.indexed {
-		entries = a.fewReviews(a.ctx, c, byNumber)
+		entries = a.few(c, byNumber)
 	}
 	var times []storage.Entry
 	n, last := 0, int64(0)
@@ -203,7 +199,7 @@ func (a *recordAudit) checkCollection(e storage.Entry) error {
 		if err != nil {
 			return err
 		}
-		r, err := a.decodeReview(a.ctx, x)
+		r, err := a.decodeReview(x)
 		switch {
 		case err != nil || x.Key != record.Join(a.keys.reviews(c.number), r.ID):
 			a.fault(x.Key, "is damaged, or the record of review %q: %v", r.ID, err)
@@ -228,6 +224,9 @@ func (a *recordAudit) checkCollection(e storage.Entry) error {
 	}
 	if err := a.checkThere(times); err != nil {
 		return err
+	}
+	if a.rules != nil {
+		a.judge(e.Key, a.rules.end(c.Collection))
 	}
 	timed := 0
 	if c.indexed {

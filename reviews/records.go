@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -54,7 +52,7 @@ func (k networkKeys) times(of int64) string {
 }
 func (k networkKeys) nths(of int64) string { return record.Prefix(k.space, "nth/", record.Number(of)) }
 
-// large returns the key of what is too long for the record of a key.
+// large returns the key of the large/ record that belongs to another record.
 func (k networkKeys) large(key string) string {
 	return k.space + " large/" + key[len(k.space)+1:]
 }
@@ -101,7 +99,7 @@ type place struct {
 // stored is a collection with what the store knows of it beside.
 type stored struct {
 	Collection
-	number  int64 // 0: it is not stored
+	number  int64 // 0 if it is not stored
 	next    int64 // the number of its next review
 	indexed bool  // its reviews have time/ and nth/ records
 	large   bool  // most of it is in a large/ record
@@ -110,13 +108,14 @@ type stored struct {
 // row is a review with what the store knows of it beside.
 type row struct {
 	Review
-	n     int64 // 0: it is not stored
+	n     int64 // its number; 0 if it is not stored
 	was   int64 // the time that is stored
 	large bool  // most of what is stored is in a large/ record
 }
 
-// rows reads the records of a network and, in an update, writes them.
+// rows reads the records of a network in a transaction and, in an update, writes them.
 type rows struct {
+	ctx     context.Context
 	keys    networkKeys
 	network string
 	r       storage.Reader
@@ -132,7 +131,7 @@ type rows struct {
 // view calls fn with the rows of a network in one snapshot.
 func view(ctx context.Context, db storage.Store, network string, fn func(*rows) error) error {
 	return db.View(ctx, func(r storage.Reader) error {
-		return fn(&rows{keys: keysOf(network), network: network, r: r})
+		return fn(&rows{ctx: ctx, keys: keysOf(network), network: network, r: r})
 	})
 }
 
@@ -140,11 +139,11 @@ func view(ctx context.Context, db storage.Store, network string, fn func(*rows) 
 func update(ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error) error {
 	keys := keysOf(network)
 	return db.Update(ctx, keys.space, o, func(t storage.Tx) error {
-		s := &rows{keys: keys, network: network, r: t, t: t}
+		s := &rows{ctx: ctx, keys: keys, network: network, r: t, t: t}
 		if err := fn(s); err != nil {
 			return err
 		}
-		return s.flush(ctx)
+		return s.flush()
 	})
 }
 
@@ -180,16 +179,16 @@ func networks(ctx context.Context, db storage.Store) (names []string, err error)
 }
 
 // flush writes what was put and deleted.
-func (s *rows) flush(ctx context.Context) error {
+func (s *rows) flush() error {
 	s.puts = appendLists(s.puts, s.keys.orders(), s.made)
 	if len(s.gone) > 0 {
-		if err := s.t.Delete(ctx, s.gone...); err != nil {
+		if err := s.t.Delete(s.ctx, s.gone...); err != nil {
 			return err
 		}
 	}
 	if len(s.puts) > 0 {
 		slices.SortFunc(s.puts, func(a, b storage.Entry) int { return cmp.Compare(a.Key, b.Key) })
-		if err := s.t.Put(ctx, s.puts...); err != nil {
+		if err := s.t.Put(s.ctx, s.puts...); err != nil {
 			return err
 		}
 	}
@@ -223,9 +222,9 @@ func fields(e storage.Entry) *record.Fields {
 }
 
 // whole returns the head and the body of a record.
-func (s *rows) whole(ctx context.Context, e storage.Entry) (*record.Fields, error) {
+func (s *rows) whole(e storage.Entry) (*record.Fields, error) {
 	if isLarge(e) {
-		values, err := s.r.Get(ctx, s.keys.large(e.Key))
+		values, err := s.r.Get(s.ctx, s.keys.large(e.Key))
 		if err != nil {
 			return nil, err
 		}
@@ -235,8 +234,8 @@ func (s *rows) whole(ctx context.Context, e storage.Entry) (*record.Fields, erro
 }
 
 // decodeCollection returns the collection of a record.
-func (s *rows) decodeCollection(ctx context.Context, e storage.Entry) (c stored, err error) {
-	f, err := s.whole(ctx, e)
+func (s *rows) decodeCollection(e storage.Entry) (c stored, err error) {
+	f, err := s.whole(e)
 	if err != nil {
 		return c, err
 	}
@@ -246,8 +245,8 @@ func (s *rows) decodeCollection(ctx context.Context, e storage.Entry) (c stored,
 }
 
 // decodeReview returns the review of a record.
-func (s *rows) decodeReview(ctx context.Context, e storage.Entry) (out row, err error) {
-	f, err := s.whole(ctx, e)
+func (s *rows) decodeReview(e storage.Entry) (out row, err error) {
+	f, err := s.whole(e)
 	if err != nil {
 		return out, err
 	}
@@ -256,68 +255,61 @@ func (s *rows) decodeReview(ctx context.Context, e storage.Entry) (out row, err 
 	return out, f.Err()
 }
 
-// collection returns a collection. Its number is 0 if there is none.
-func (s *rows) collection(ctx context.Context, key Key) (stored, error) {
+// collection returns a collection. Its number is 0 if it is not stored.
+func (s *rows) collection(key Key) (stored, error) {
 	at := s.keys.collection(key)
-	values, err := s.r.Get(ctx, at)
+	values, err := s.r.Get(s.ctx, at)
 	if err != nil || values[0] == nil {
 		return stored{Collection: Collection{Key: key}}, err
 	}
-	return s.decodeCollection(ctx, storage.Entry{Key: at, Value: values[0]})
+	return s.decodeCollection(storage.Entry{Key: at, Value: values[0]})
 }
 
-// collectionsOf returns the collections that are stored of some keys, in one trip.
-func (s *rows) collectionsOf(ctx context.Context, keys []Key) (map[Key]stored, error) {
+// collectionsOf reads the collections with these keys in one trip, and returns those that are stored.
+func (s *rows) collectionsOf(keys []Key) (map[Key]stored, error) {
 	at, found := make([]string, len(keys)), make(map[Key]stored, len(keys))
 	for i, key := range keys {
 		at[i] = s.keys.collection(key)
 	}
-	values, err := s.r.Get(ctx, at...)
+	values, err := s.r.Get(s.ctx, at...)
 	for i := range values {
 		if err == nil && values[i] != nil {
-			found[keys[i]], err = s.decodeCollection(ctx, storage.Entry{Key: at[i], Value: values[i]})
+			found[keys[i]], err = s.decodeCollection(storage.Entry{Key: at[i], Value: values[i]})
 		}
 	}
 	return found, err
 }
 
-// existing is collection, but returns ErrNotFound if there is none.
-func (s *rows) existing(ctx context.Context, key Key) (stored, error) {
-	c, err := s.collection(ctx, key)
+// existing returns a collection, or ErrNotFound if it is not stored.
+func (s *rows) existing(key Key) (stored, error) {
+	c, err := s.collection(key)
 	if err == nil && c.number == 0 {
-		err = fmt.Errorf("%w: collection %q of %q", vitrine.ErrNotFound, key.ID, key.Source)
+		err = notFound("the network has no collection %q of %q", key.ID, key.Source)
 	}
 	return c, err
 }
 
 // all yields the collections in the order in which they were first put.
-func (s *rows) all(ctx context.Context) iter.Seq2[stored, error] {
-	return mapped(s.load(ctx, s.listedIn(ctx, s.keys.orders(), s.keys.collections())), s.decoderOfCollections(ctx))
+func (s *rows) all() iter.Seq2[stored, error] {
+	return record.Map(record.Load(s.ctx, s.r, s.listedIn(s.keys.orders(), s.keys.collections()), maxLoaded), s.decodeCollection)
 }
 
-func (s *rows) decoderOfCollections(ctx context.Context) func(storage.Entry) (stored, error) {
-	return func(e storage.Entry) (stored, error) { return s.decodeCollection(ctx, e) }
-}
-
-func (s *rows) decoderOfReviews(ctx context.Context) func(storage.Entry) (row, error) {
-	return func(e storage.Entry) (row, error) { return s.decodeReview(ctx, e) }
-}
-
-// byKey yields up to limit collections after a key by source and then by id, both in byte order. The zero key stands before all.
-func (s *rows) byKey(ctx context.Context, after Key, limit int) iter.Seq2[stored, error] {
+// byKey yields the collections after a key by source and then by id, both in byte order. The zero key stands before all. expect is how
+// many the caller will take.
+func (s *rows) byKey(after Key, expect int) iter.Seq2[stored, error] {
 	var from []string
 	if after != (Key{}) {
 		from = []string{after.Source, after.ID}
 	}
 	whole := func(e storage.Entry) []string {
-		c, _ := s.decodeCollection(ctx, e)
+		c, _ := s.decodeCollection(e)
 		return []string{c.Source, c.ID}
 	}
-	return limited(limit, mapped(record.Sorted(ctx, s.r, s.keys.collections(), from, limit, whole), s.decoderOfCollections(ctx)))
+	return record.Map(record.Sorted(s.ctx, s.r, s.keys.collections(), from, expect, whole), s.decodeCollection)
 }
 
 // withID yields the collections that have an id, by source. These are few, so each is read by itself.
-func (s *rows) withID(ctx context.Context, id string) iter.Seq2[stored, error] {
+func (s *rows) withID(id string) iter.Seq2[stored, error] {
 	prefix := s.keys.withID(id)
 	source := func(e storage.Entry) []string {
 		if len(e.Value) > 0 {
@@ -325,31 +317,23 @@ func (s *rows) withID(ctx context.Context, id string) iter.Seq2[stored, error] {
 		}
 		return record.Parts(e.Key, prefix)
 	}
-	return mapped(record.Sorted(ctx, s.r, prefix, nil, 2, source), func(e storage.Entry) (stored, error) {
-		return s.existing(ctx, Key{Source: source(e)[0], ID: id})
+	return record.Map(record.Sorted(s.ctx, s.r, prefix, nil, 2, source), func(e storage.Entry) (stored, error) {
+		return s.existing(Key{Source: source(e)[0], ID: id})
 	})
 }
 
-// few returns the records of the reviews of a collection that is not indexed, in the order of less.
-func (s *rows) few(ctx context.Context, c stored, compare func(a, b storage.Entry) int) (list []storage.Entry, err error) {
-	for e, err := range s.r.Scan(ctx, storage.Prefix(s.keys.reviews(c.number))) {
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, e)
-	}
-	slices.SortFunc(list, compare)
-	return list, nil
-}
-
-// fewReviews yields the reviews that few returns.
-func (s *rows) fewReviews(ctx context.Context, c stored, compare func(a, b storage.Entry) int) iter.Seq2[storage.Entry, error] {
+// few yields the records of the reviews of a collection that is not indexed, in the order of compare.
+func (s *rows) few(c stored, compare func(a, b storage.Entry) int) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
-		list, err := s.few(ctx, c, compare)
-		if err != nil {
-			yield(storage.Entry{}, err)
-			return
+		var list []storage.Entry
+		for e, err := range s.r.Scan(s.ctx, storage.Prefix(s.keys.reviews(c.number))) {
+			if err != nil {
+				yield(e, err)
+				return
+			}
+			list = append(list, e)
 		}
+		slices.SortFunc(list, compare)
 		for _, e := range list {
 			if !yield(e, nil) {
 				return
@@ -371,16 +355,16 @@ func timeOf(e storage.Entry) int64 {
 }
 
 // reviews yields the reviews of a collection in the order in which they were first put.
-func (s *rows) reviews(ctx context.Context, c stored) iter.Seq2[row, error] {
-	entries := s.fewReviews(ctx, c, byNumber)
+func (s *rows) reviews(c stored) iter.Seq2[row, error] {
+	entries := s.few(c, byNumber)
 	if c.indexed {
-		entries = s.load(ctx, s.listedIn(ctx, s.keys.nths(c.number), s.keys.reviews(c.number)))
+		entries = record.Load(s.ctx, s.r, s.listedIn(s.keys.nths(c.number), s.keys.reviews(c.number)), maxLoaded)
 	}
-	return mapped(entries, s.decoderOfReviews(ctx))
+	return record.Map(entries, s.decodeReview)
 }
 
 // byID yields the reviews of a collection that have one of the ids, in their order.
-func (s *rows) byID(ctx context.Context, c stored, ids iter.Seq[string]) iter.Seq2[row, error] {
+func (s *rows) byID(c stored, ids iter.Seq[string]) iter.Seq2[row, error] {
 	prefix := s.keys.reviews(c.number)
 	keys := func(yield func(string, error) bool) {
 		for id := range ids {
@@ -392,28 +376,24 @@ func (s *rows) byID(ctx context.Context, c stored, ids iter.Seq[string]) iter.Se
 	if c.number == 0 {
 		return func(func(row, error) bool) {}
 	}
-	return mapped(s.load(ctx, keys), s.decoderOfReviews(ctx))
+	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
 }
 
 // byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. Of nil it yields
 // all. expect is how many the caller will take.
-func (s *rows) byTime(ctx context.Context, c stored, after *place, expect int) iter.Seq2[row, error] {
+func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] {
 	if !c.indexed {
-		return func(yield func(row, error) bool) {
-			for e, err := range s.fewReviews(ctx, c, latestFirst) {
+		return record.Map(func(yield func(storage.Entry, error) bool) {
+			for e, err := range s.few(c, latestFirst) {
 				if err == nil && after != nil && (timeOf(e) > after.time ||
 					timeOf(e) == after.time && e.Key <= record.Join(s.keys.reviews(c.number), after.id)) {
 					continue
 				}
-				var r row
-				if err == nil {
-					r, err = s.decodeReview(ctx, e)
-				}
-				if !yield(r, err) || err != nil {
+				if !yield(e, err) {
 					return
 				}
 			}
-		}
+		}, s.decodeReview)
 	}
 	var from []string
 	if after != nil {
@@ -427,49 +407,15 @@ func (s *rows) byTime(ctx context.Context, c stored, after *place, expect int) i
 		}
 		return parts
 	}
-	keys := mapped(record.Sorted(ctx, s.r, prefix, from, expect, whole), func(e storage.Entry) (string, error) {
+	keys := record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), func(e storage.Entry) (string, error) {
 		_, id, _ := strings.Cut(e.Key[len(prefix):], " ")
 		return s.keys.reviews(c.number) + id, nil
 	})
-	return mapped(s.load(ctx, limited(expect, keys)), s.decoderOfReviews(ctx))
+	return record.Map(record.Load(s.ctx, s.r, limited(expect, keys), maxLoaded), s.decodeReview)
 }
 
 // timePart returns the part of a key for a time. The highest time comes first.
 func timePart(time int64) string { return record.Number(^time) }
-
-// load yields the records of keys that are there, in their order.
-func (s *rows) load(ctx context.Context, keys iter.Seq2[string, error]) iter.Seq2[storage.Entry, error] {
-	return func(yield func(storage.Entry, error) bool) {
-		var next []string
-		flush := func() bool {
-			if len(next) == 0 {
-				return true
-			}
-			values, err := s.r.Get(ctx, next...)
-			if err != nil {
-				yield(storage.Entry{}, err)
-				return false
-			}
-			for i, value := range values {
-				if value != nil && !yield(storage.Entry{Key: next[i], Value: value}, nil) {
-					return false
-				}
-			}
-			next = nil
-			return true
-		}
-		for key, err := range keys {
-			if err != nil {
-				yield(storage.Entry{}, err)
-				return
-			}
-			if next = append(next, key); len(next) == maxLoaded && !flush() {
-				return
-			}
-		}
-		flush()
-	}
-}
 
 // listed is an entry of a record order/ or nth/: a number, and what follows the prefix in the key that has it.
 type listed struct {
@@ -502,9 +448,9 @@ func parseList(e storage.Entry) (list []listed, err error) {
 }
 
 // listedIn yields the keys that the records with a prefix list. of is what these begin with.
-func (s *rows) listedIn(ctx context.Context, prefix, of string) iter.Seq2[string, error] {
+func (s *rows) listedIn(prefix, of string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for e, err := range s.r.Scan(ctx, storage.Prefix(prefix)) {
+		for e, err := range s.r.Scan(s.ctx, storage.Prefix(prefix)) {
 			var list []listed
 			if err == nil {
 				list, err = parseList(e)
@@ -523,8 +469,8 @@ func (s *rows) listedIn(ctx context.Context, prefix, of string) iter.Seq2[string
 }
 
 // unlist takes keys out of the records of a range that list them.
-func (s *rows) unlist(ctx context.Context, in storage.Range, gone func(listed) bool) error {
-	for e, err := range s.r.Scan(ctx, in) {
+func (s *rows) unlist(in storage.Range, gone func(listed) bool) error {
+	for e, err := range s.r.Scan(s.ctx, in) {
 		if err != nil {
 			return err
 		}
@@ -536,30 +482,15 @@ func (s *rows) unlist(ctx context.Context, in storage.Range, gone func(listed) b
 		switch {
 		case len(left) == len(list):
 		case len(left) == 0:
-			err = s.t.Delete(ctx, e.Key)
+			err = s.t.Delete(s.ctx, e.Key)
 		default:
-			err = s.t.Put(ctx, listRecord(e.Key, left))
+			err = s.t.Put(s.ctx, listRecord(e.Key, left))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// mapped yields what fn makes of the values of list, up to the first error.
-func mapped[A, B any](list iter.Seq2[A, error], fn func(A) (B, error)) iter.Seq2[B, error] {
-	return func(yield func(B, error) bool) {
-		for a, err := range list {
-			var b B
-			if err == nil {
-				b, err = fn(a)
-			}
-			if !yield(b, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // limited yields the first values of list, up to limit; all if limit is 0.
@@ -576,11 +507,11 @@ func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 }
 
 // create gives a collection that is not stored its number.
-func (s *rows) create(ctx context.Context, c *stored) error {
+func (s *rows) create(c *stored) error {
 	if s.next == 0 {
 		last := storage.Prefix(s.keys.orders())
 		last.Reverse, last.Limit = true, 1
-		for e, err := range s.r.Scan(ctx, last) {
+		for e, err := range s.r.Scan(s.ctx, last) {
 			var list []listed
 			if err == nil {
 				list, err = parseList(e)
@@ -624,7 +555,7 @@ func ifCut(part string) []byte {
 
 // putReviews puts reviews of a collection, no id twice. One that is not stored comes after those that are. The collection is to be put
 // afterwards.
-func (s *rows) putReviews(ctx context.Context, c *stored, list []row) error {
+func (s *rows) putReviews(c *stored, list []row) error {
 	prefix, indexed, first := s.keys.reviews(c.number), c.indexed, c.next
 	var nths []listed
 	known := map[string]bool{} // keys of list that are stored, while an index is made
@@ -649,12 +580,11 @@ func (s *rows) putReviews(ctx context.Context, c *stored, list []row) error {
 	}
 	times := s.keys.times(c.number)
 	if !indexed && first > 1 { // those that are stored get their index now
-		entries, err := s.few(ctx, *c, byNumber)
-		if err != nil {
-			return err
-		}
 		var before []listed
-		for _, e := range entries {
+		for e, err := range s.few(*c, byNumber) {
+			if err != nil {
+				return err
+			}
 			id := e.Key[len(prefix):]
 			before = append(before, listed{int64(fields(e).Uint()), id})
 			if !known[e.Key] {
@@ -678,28 +608,28 @@ func (s *rows) putReviews(ctx context.Context, c *stored, list []row) error {
 }
 
 // deleteCollection removes a collection with its reviews.
-func (s *rows) deleteCollection(ctx context.Context, c stored) error {
+func (s *rows) deleteCollection(c stored) error {
 	for _, prefix := range []string{s.keys.reviews(c.number), s.keys.large(s.keys.reviews(c.number)), s.keys.times(c.number), s.keys.nths(c.number)} {
-		if err := s.t.DeleteRange(ctx, storage.Prefix(prefix)); err != nil {
+		if err := s.t.DeleteRange(s.ctx, storage.Prefix(prefix)); err != nil {
 			return err
 		}
 	}
 	key := s.keys.collection(c.Key)
-	if err := s.t.Delete(ctx, key, s.keys.large(key), s.keys.with(c.Key)); err != nil {
+	if err := s.t.Delete(s.ctx, key, s.keys.large(key), s.keys.with(c.Key)); err != nil {
 		return err
 	}
 	in := storage.Range{From: s.keys.orders(), To: s.keys.orders() + record.Number(c.number) + "\x00", Reverse: true, Limit: 1}
-	if err := s.unlist(ctx, in, func(l listed) bool { return l.number == c.number }); err != nil || !record.SpaceCut(s.keys.space) {
+	if err := s.unlist(in, func(l listed) bool { return l.number == c.number }); err != nil || !record.SpaceCut(s.keys.space) {
 		return err
 	}
-	for range s.listedIn(ctx, s.keys.orders(), "") {
+	for range s.listedIn(s.keys.orders(), "") {
 		return nil
 	}
-	return s.t.Delete(ctx, s.keys.name())
+	return s.t.Delete(s.ctx, s.keys.name())
 }
 
 // deleteReviews removes reviews that are stored.
-func (s *rows) deleteReviews(ctx context.Context, c stored, list []row) error {
+func (s *rows) deleteReviews(c stored, list []row) error {
 	gone := map[int64]bool{}
 	for _, r := range list {
 		gone[r.n] = true
@@ -715,5 +645,5 @@ func (s *rows) deleteReviews(ctx context.Context, c stored, list []row) error {
 	if !c.indexed {
 		return nil
 	}
-	return s.unlist(ctx, storage.Prefix(s.keys.nths(c.number)), func(l listed) bool { return gone[l.number] })
+	return s.unlist(storage.Prefix(s.keys.nths(c.number)), func(l listed) bool { return gone[l.number] })
 }

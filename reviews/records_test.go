@@ -65,7 +65,7 @@ func byTime(a, b Review) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Co
 func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Rand) {
 	t.Helper()
 	err := view(t.Context(), db, network, func(s *rows) error {
-		list, err := collect(s.all(t.Context()))
+		list, err := collect(s.all())
 		same := func(list []stored, want model) bool {
 			return slices.EqualFunc(list, want, func(a stored, b modelled) bool {
 				return a.Key == b.Key && bytes.Equal(a.Fields, b.Fields) && bytes.Equal(a.Tally, b.Tally)
@@ -75,26 +75,26 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 			t.Fatalf("%d collections, want %d, %v", len(list), len(m), err)
 		}
 		sorted := slices.SortedFunc(slices.Values(m), byKey)
-		if list, err = collect(s.byKey(t.Context(), Key{}, 0)); err != nil || !same(list, sorted) {
+		if list, err = collect(s.byKey(Key{}, 0)); err != nil || !same(list, sorted) {
 			t.Fatalf("by key: %d collections, want %d, %v", len(list), len(m), err)
 		}
 		for i, c := range sorted {
-			if list, err = collect(s.byKey(t.Context(), c.Key, 2)); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
+			if list, err = collect(limited(2, s.byKey(c.Key, 2))); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
 				t.Fatalf("after %.20q: %d collections, %v", c.ID, len(list), err)
 			}
 			with := slices.DeleteFunc(slices.Clone(sorted), func(other modelled) bool { return other.ID != c.ID })
-			if list, err = collect(s.withID(t.Context(), c.ID)); err != nil || !same(list, with) {
+			if list, err = collect(s.withID(c.ID)); err != nil || !same(list, with) {
 				t.Fatalf("with the id %.20q: %d collections, want %d, %v", c.ID, len(list), len(with), err)
 			}
-			at, err := s.existing(t.Context(), c.Key)
+			at, err := s.existing(c.Key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := reviewsOf(t, s.reviews(t.Context(), at)); !equalReviews(got, c.reviews) {
+			if got := reviewsOf(t, s.reviews(at)); !equalReviews(got, c.reviews) {
 				t.Fatalf("%.20q has %.200v, want %.200v", c.ID, got, c.reviews)
 			}
 			sorted := slices.SortedFunc(slices.Values(c.reviews), byTime)
-			if got := reviewsOf(t, s.byTime(t.Context(), at, nil, 0)); !equalReviews(got, sorted) {
+			if got := reviewsOf(t, s.byTime(at, nil, 0)); !equalReviews(got, sorted) {
 				t.Fatalf("%.20q has by time %.200v, want %.200v", c.ID, got, sorted)
 			}
 			if len(sorted) == 0 {
@@ -102,15 +102,15 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 			}
 			n := r.IntN(len(sorted))
 			after := place{sorted[n].Time, sorted[n].ID}
-			if got := reviewsOf(t, s.byTime(t.Context(), at, &after, 0)); !equalReviews(got, sorted[n+1:]) {
+			if got := reviewsOf(t, s.byTime(at, &after, 0)); !equalReviews(got, sorted[n+1:]) {
 				t.Fatalf("%.20q has after a place %.200v, want %.200v", c.ID, got, sorted[n+1:])
 			}
 			ids := []string{sorted[n].ID, "absent"}
-			if got := reviewsOf(t, s.byID(t.Context(), at, slices.Values(ids))); !equalReviews(got, sorted[n:n+1]) {
+			if got := reviewsOf(t, s.byID(at, slices.Values(ids))); !equalReviews(got, sorted[n:n+1]) {
 				t.Fatalf("%.20q has by id %.200v", c.ID, got)
 			}
 		}
-		if _, err := s.existing(t.Context(), Key{"absent", "absent"}); !errors.Is(err, vitrine.ErrNotFound) {
+		if _, err := s.existing(Key{"absent", "absent"}); !errors.Is(err, vitrine.ErrNotFound) {
 			t.Errorf("an absent collection: %v", err)
 		}
 		return nil
@@ -122,9 +122,9 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 
 // put puts reviews as an import does: it finds those that are stored.
 func (s *rows) putAll(ctx context.Context, c Collection, list []Review) error {
-	now, err := s.collection(ctx, c.Key)
+	now, err := s.collection(c.Key)
 	if err == nil && now.number == 0 {
-		err = s.create(ctx, &now)
+		err = s.create(&now)
 	}
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *rows) putAll(ctx context.Context, c Collection, list []Review) error {
 	for _, r := range list {
 		ids = append(ids, r.ID)
 	}
-	before, err := collect(s.byID(ctx, now, slices.Values(ids)))
+	before, err := collect(s.byID(now, slices.Values(ids)))
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (s *rows) putAll(ctx context.Context, c Collection, list []Review) error {
 		}
 		puts[i].Review = r
 	}
-	err = s.putReviews(ctx, &now, puts)
+	err = s.putReviews(&now, puts)
 	s.putCollection(now)
 	return err
 }
@@ -198,20 +198,20 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 					}
 				case at < 0:
 				case action == 4:
-					c, err := s.existing(t.Context(), key)
+					c, err := s.existing(key)
 					if err == nil {
-						err = s.deleteCollection(t.Context(), c)
+						err = s.deleteCollection(c)
 					}
 					if err != nil {
 						return err
 					}
 					m = slices.Delete(m, at, at+1)
 				default:
-					c, err := s.existing(t.Context(), key)
+					c, err := s.existing(key)
 					if err != nil {
 						return err
 					}
-					all, err := collect(s.reviews(t.Context(), c))
+					all, err := collect(s.reviews(c))
 					if err != nil {
 						return err
 					}
@@ -219,12 +219,12 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 					m[at].reviews = slices.DeleteFunc(slices.Clone(m[at].reviews), func(x Review) bool {
 						return slices.ContainsFunc(gone, func(g row) bool { return g.ID == x.ID })
 					})
-					if err := s.deleteReviews(t.Context(), c, gone); err != nil {
+					if err := s.deleteReviews(c, gone); err != nil {
 						return err
 					}
 				}
 				if rolledBack {
-					return errors.Join(s.flush(t.Context()), context.Canceled)
+					return errors.Join(s.flush(), context.Canceled)
 				}
 				return nil
 			})
@@ -244,14 +244,14 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 		for _, name := range names {
 			err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
 				for _, c := range models[name] {
-					c, err := s.existing(t.Context(), c.Key)
+					c, err := s.existing(c.Key)
 					if err != nil {
 						return err
 					}
-					if all, err := collect(s.reviews(t.Context(), c)); err != nil || s.deleteReviews(t.Context(), c, all) != nil {
+					if all, err := collect(s.reviews(c)); err != nil || s.deleteReviews(c, all) != nil {
 						return errors.Join(err, errors.New("the reviews are not deleted"))
 					}
-					if err := s.flush(t.Context()); err != nil {
+					if err := s.flush(); err != nil {
 						return err
 					}
 					for _, prefix := range []string{" review/", " large/review/", " time/", " nth/"} {
@@ -259,7 +259,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 							t.Errorf("%d records%s are left, %v", n, prefix, err)
 						}
 					}
-					if err := s.deleteCollection(t.Context(), c); err != nil {
+					if err := s.deleteCollection(c); err != nil {
 						return err
 					}
 				}
@@ -332,12 +332,12 @@ func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = view(t.Context(), db, "n", func(s *rows) error {
-		c, err := s.existing(t.Context(), Key{"s", "0"})
+		c, err := s.existing(Key{"s", "0"})
 		if err != nil {
 			return err
 		}
-		all, err := collect(s.all(t.Context()))
-		if err != nil || len(all) != n+1 || len(reviewsOf(t, s.reviews(t.Context(), c))) != n || len(reviewsOf(t, s.byTime(t.Context(), c, nil, 0))) != n {
+		all, err := collect(s.all())
+		if err != nil || len(all) != n+1 || len(reviewsOf(t, s.reviews(c))) != n || len(reviewsOf(t, s.byTime(c, nil, 0))) != n {
 			t.Errorf("%d collections, %v", len(all), err)
 		}
 		return nil
