@@ -48,7 +48,7 @@ var mutants = []mutant{
 	{"the feed is for those who read the app", "appsvc", "viewer.sees", "mayRead", true},
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
 
-	{"a patch tests the version", "appsvc", "Service.applyPatch", "testedVersion", false},
+	{"a patch tests the version", "appsvc", "forVersion", "testedVersion", false},
 	{"a patch is of the latest version", "appsvc", "Service.storePatch", "latest head", false},
 	{"a patch changes groups as its caller may", "appsvc", "Service.storePatch", "mayRegroup", false},
 	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatch", "checkUnchanged", false},
