@@ -25,7 +25,7 @@ import (
 //
 //   - manifests and bodies have exactly the bytes that a Service writes, and keep its rules; whether a configSchema is still accepted is
 //     not looked at, since a Service judges that whenever it uses one;
-//   - each version is made of the history, is no older than the one before, and was restored from an older one, if at all;
+//   - each version can be read from the history, is not older than the one before it, and was restored, if it was, from an older one;
 //   - tags point to versions, where their last moves lead, and moves follow each other;
 //   - the index entries are those that follow from the other records, and each list of apps has a number of its own.
 //
@@ -91,7 +91,7 @@ func (a *audit) each(kind string, fn func(storage.Entry) error) error {
 	return nil
 }
 
-// get returns values, none of them after an error, which each returns.
+// get returns the values of keys. After an error they are all nil, and each returns the error.
 func (a *audit) get(keys ...string) [][]byte {
 	values, err := a.r.Get(a.ctx, keys...)
 	if err != nil {
@@ -175,11 +175,16 @@ func (a *audit) checkComponents() error {
 		if err := a.checkNumber(e.Key, c.Number); err != nil {
 			return err
 		}
-		err = a.limits.checkStored(values[0], Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main})
-		if err == nil && c.Digest != digestOf(values[0]) {
-			err = errors.New("the digest is not that of the manifest")
+		m, err := a.limits.storedManifest(values[0])
+		switch {
+		case err != nil:
+			return err
+		case *m.id != c.ID || m.name != c.Name || m.version != c.Version || m.main != c.Main:
+			return errors.New("id, name, version or main is not the same in the manifest")
+		case c.Digest != digestOf(values[0]):
+			return errors.New("the digest is not that of the manifest")
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
@@ -196,26 +201,23 @@ func (a *audit) checkComponents() error {
 	return nil
 }
 
-// checkStored returns an error unless manifest is the stored manifest of c: all rules of CreateComponent hold but those of
-// the configSchema, and the bytes are in the form that manifest.text writes.
-func (l Limits) checkStored(manifest []byte, c Component) error {
-	m, extra, err := l.readManifest(manifest)
+// storedManifest decodes a stored manifest. It returns an error unless the rules of CreateComponent hold, except those of the
+// configSchema, and the bytes are in the form that manifest.text writes.
+func (l Limits) storedManifest(text []byte) (manifest, error) {
+	m, extra, err := l.readManifest(text)
 	switch {
 	case err != nil:
-		return err
 	case m.id == nil:
-		return errors.New("the manifest has no id")
-	case *m.id != c.ID || m.name != c.Name || m.version != c.Version || m.main != c.Main:
-		return errors.New("id, name, version or main is not the same in the manifest")
-	case !bytes.Equal(m.text(extra), manifest):
-		return errors.New("the manifest is not in the form in which it is stored")
+		err = errors.New("the manifest has no id")
+	case !bytes.Equal(m.text(extra), text):
+		err = errors.New("the manifest is not in the form in which it is stored")
 	}
-	return nil
+	return m, err
 }
 
 // auditedApp is the app whose records are being looked at.
 type auditedApp struct {
-	head   *Head  // nil: there is none
+	head   *Head  // nil if it has no record head/
 	whole  bool   // it has a record body/
 	body   Body   // of the latest version
 	tag    string // name of the tag or the moves that were looked at last
@@ -500,14 +502,7 @@ func (a *audit) checkElement(e draftElement) error {
 		return err
 	}
 	if digest := sha256.Sum256(manifest); !a.manifests[digest] { // most manifests were checked with another version
-		m, _, err := a.limits.readManifest(manifest)
-		if err == nil && m.id == nil {
-			err = errors.New("the manifest has no id")
-		}
-		if err == nil {
-			err = a.limits.checkStored(manifest, Component{ID: *m.id, Name: m.name, Version: m.version, Main: m.main})
-		}
-		if err != nil {
+		if _, err := a.limits.storedManifest(manifest); err != nil {
 			return fmt.Errorf("component: %w", err)
 		}
 		a.manifests[digest] = true
