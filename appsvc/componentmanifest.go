@@ -174,7 +174,7 @@ func (m manifest) text(extra []strictjson.Member) []byte {
 }
 
 // checkMain is the rule for main, the URL of the script of a component: it is not empty, it parses as a URL, absolute or
-// relative, and its scheme is none that would make the URL itself the script. A browser drops tabs and line ends inside a URL,
+// relative, and its scheme does not make the URL itself the script. A browser drops tabs and line ends inside a URL,
 // and spaces around it, before it looks at the scheme. And a page that writes the URL into HTML may have its entities decoded,
 // as in javascript&colon;. So the URL is checked in both forms.
 func checkMain(main string) error {

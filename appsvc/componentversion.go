@@ -46,7 +46,7 @@ func (l *latestComponent) best() storedComponent {
 }
 
 // isSemver reports whether v is a whole semantic version, such as 1.2.0, 1.2.0-beta or 1.2.0+a. The library also takes "1" and
-// "1.2", which are none.
+// "1.2", which are not whole.
 func isSemver(v string) bool {
 	core, _, _ := strings.Cut(v, "+")
 	core, _, _ = strings.Cut(core, "-")

@@ -49,8 +49,7 @@ func findComponent(ctx context.Context, r *reader, ref ComponentRef) (Component,
 }
 
 // validateDraft reads the components of the written elements and validates the configs against them. It returns the draft with
-// the manifests of the components. at is the JSON pointer of the
-// draft in the request. It returns ErrUnprocessable if a component does not exist (CodeUnknownComponent), if a config
+// the manifests of the components. at is the JSON pointer of the draft in the request. It returns ErrUnprocessable if a component does not exist (CodeUnknownComponent), if a config
 // breaks its schema (CodeSchema), or if validating all configs together would take too long (CodeCost).
 func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft, error) {
 	manifests, err := s.readComponents(ctx, at, d)

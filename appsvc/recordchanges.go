@@ -30,7 +30,7 @@ func decodeAnswer(e storage.Entry) (a answer, err error) {
 	return a, nil
 }
 
-// answer returns the answer that is kept for a caller's key, also when it has expired. found is false if none is.
+// answer returns the answer that is kept for a caller's key, also when it has expired. found is false if there is none.
 func (r *reader) answer(ctx context.Context, by, key string) (a answer, found bool, err error) {
 	at := keyOf(answerKind, by, key)
 	value, err := r.value(ctx, at)

@@ -60,8 +60,8 @@ func (q appQuery) compare(a, b appPosition) int {
 }
 
 // apps passes the apps that q asks for to out, in their order, as long as that returns true. It merges the lists that the caller may
-// read. With a component it looks at so many apps of these lists as there are
-// apps with the component at most; then it reads all of the latter and sorts them, so that it takes no more than twice the better way.
+// read. With a component, it does so for at most as many apps as have the component. Then it reads all apps with the component instead,
+// and sorts them. So it takes at most twice as long as the better of the two ways.
 func (r *reader) apps(ctx context.Context, q appQuery, out func(App) (bool, error)) error {
 	lists, err := r.listsOf(ctx, q.by)
 	if err != nil || len(lists) == 0 {

@@ -41,7 +41,7 @@ const (
 //
 //   - The default of a property is that of its schema, else that of the schema that its $ref names, else the first
 //     one in its allOf. If several schemas of a place have a property of the same name, the same order decides.
-//   - A default that breaks the schema that it stands in is none. SchemaWarnings names it.
+//   - A default that breaks its own schema is ignored. SchemaWarnings names it.
 //   - An absent property without a default whose type is "object" alone is made up from the defaults of its properties, if there are any
 //     and the object conforms to the schema. To make absence mean something, give no defaults inside, or allow null.
 //   - A value of the creator is never changed, and null is a value.
@@ -417,8 +417,8 @@ func (d *defaulter) completeObject(value *node, schemas []*node) {
 	}
 }
 
-// added returns what is added for an absent property that has these schemas, nil if nothing is. A default that contains, by
-// references, a property with the same default would never end, nor would an object in one of the same schema.
+// added returns the value of an absent property that has these schemas, nil if it stays absent. References can lead from inside a
+// default back to the same default, and from inside an object back to its schema: neither is added again there, since it would never end.
 func (d *defaulter) added(schemas []*node) *node {
 	isDefault, isObject, isInside := false, false, false
 	var given *node

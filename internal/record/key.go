@@ -166,8 +166,8 @@ func ParseNumber(s string) (int64, error) {
 	return strconv.ParseInt(string(b), 10, 64)
 }
 
-// Unknown returns a fault for each kind of records in a space that is none of these, which end with a slash, none of a feed, and not
-// that of an embedder's own records.
+// Unknown returns a fault for each kind of records in a space that is not among kinds. The kinds of a feed, and x/ for an embedder's
+// own records, are always known. Each kind ends with a slash.
 func Unknown(ctx context.Context, r storage.Reader, space string, kinds ...string) (faults []storage.Fault, err error) {
 	in := storage.Prefix(space + " ")
 	in.Limit = 1

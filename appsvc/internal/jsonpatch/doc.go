@@ -4,7 +4,7 @@
 //
 //   - test is done here: numbers are compared as numbers, a missing place is never equal, and the
 //     whole document can be tested;
-//   - an array index must be canonical ("-1", "01" and "+1" are none), which needs the document as
+//   - an array index must be canonical ("-1", "01" and "+1" are not), which needs the document as
 //     it is when the operation's turn comes;
 //   - a member named "" can be addressed;
 //   - nothing is moved into itself.

@@ -104,7 +104,7 @@ func size(v any) int {
 	return n
 }
 
-// walk is the subschemas that a schema can reach, also those of meta-schemas.
+// walk has the subschemas that a schema can reach, also those of meta-schemas.
 type walk struct {
 	all       []*jsonschema.Schema
 	met       map[*jsonschema.Schema]bool
@@ -243,7 +243,7 @@ func cycle(way []*jsonschema.Schema) error {
 		"a recursive schema passes through properties or items", strings.Join(names, " → "))
 }
 
-// mismatch is the error of a value that is not the constant, or none of those in an enum.
+// mismatch is the error of a value that differs from the constant, or from all values of the enum.
 type mismatch struct{ kind jsonschema.ErrorKind }
 
 func (mismatch) Error() string { return "another value" }

@@ -49,7 +49,7 @@ func read(schema []byte) (doc any, err error) {
 	return doc, nil
 }
 
-// outline is what the text of a schema says before anything is compiled: where its subschemas, references and patterns are.
+// outline says where the subschemas, references, patterns and defaults of a schema are. It is made before the schema is compiled.
 type outline struct {
 	doc      any
 	draft    draft
@@ -327,7 +327,7 @@ func (d draft) String() string {
 	return fmt.Sprintf("draft-%02d", int(d))
 }
 
-// draftOf returns the draft that a $schema names, false when it is none of the five.
+// draftOf returns the draft that a $schema names, and false if it names no draft that is known here.
 func draftOf(schema any) (draft, bool) {
 	uri, _ := schema.(string)
 	uri = strings.TrimPrefix(strings.Replace(strings.TrimSuffix(uri, "#"), "https:", "http:", 1), "http://json-schema.org/")
@@ -363,7 +363,7 @@ var shapes = map[string]struct {
 	"prefixItems": {list, draft2020},
 }
 
-// shapeOf returns how keyword holds subschemas in draft d, 0 when it holds none.
+// shapeOf returns how keyword holds subschemas in draft d, 0 if it does not hold any.
 func (d draft) shapeOf(keyword string) shape {
 	if s := shapes[keyword]; s.since <= d {
 		return s.shape
