@@ -41,6 +41,9 @@ type lineChecker struct {
 	ids   map[string]bool // of the reviews of the collection, and whether each was accepted
 	names nameSet         // of dimensions or subparts
 	html  markup
+
+	input   bytes.Buffer // of decoder, which fault uses
+	decoder jsontext.Decoder
 }
 
 // fileOptions is what all lineCheckers of a file have in common.
@@ -152,7 +155,7 @@ func (c *lineChecker) tooLong(number, offset int64) {
 func (c *lineChecker) refuse() {
 	c.result = lineResult{line: c.line, offset: c.result.offset, column: c.result.column}
 	c.found = c.found[:0]
-	at, rule, message, id := fault(c.text)
+	at, rule, message, id := c.fault()
 	c.result.element = rule == ruleJSON && message == commaAfter
 	p := rule.problem(c.line, c.offset+int64(at), "", message)
 	p.Column, p.Collection = c.column(at), id
@@ -164,10 +167,12 @@ const (
 	commaAfter = "this is not JSON: there is a comma after the record; want nothing but the record on its line"
 )
 
-// fault returns the first fault of a line, in front of which it is JSON: where it is, the rule, the message, and the id of the collection
+// fault returns the first fault of the line, in front of which it is JSON: where it is, the rule, the message, and the id of the collection
 // if it was read before.
-func fault(text []byte) (at int, rule ruleID, message, id string) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+func (c *lineChecker) fault() (at int, rule ruleID, message, id string) {
+	text, d := c.text, &c.decoder
+	c.input = *bytes.NewBuffer(text)
+	d.Reset(&c.input, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	name, known := "", false // of a member of the record; its id was read
 	for rule == 0 && message == "" {
 		token, err := d.ReadToken()
@@ -296,7 +301,7 @@ func (c *lineChecker) report(rule ruleID, at int, member, message string) {
 	}
 	if !c.sure { // a line that is nested too deep has no other problem
 		c.sure = true
-		_, rule, _, _ := fault(c.text)
+		_, rule, _, _ := c.fault()
 		c.deep = c.deep || rule == ruleDepth
 	}
 	if !c.deep {
