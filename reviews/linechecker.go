@@ -125,18 +125,17 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 		c.ids = map[string]bool{}
 	}
 	clear(c.ids)
-	switch {
-	case !utf8.Valid(text) || !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
-		c.deep = true
-	case c.peek() == '{':
+	if c.peek() == '{' && utf8.Valid(text) && jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 		c.result.record = true
 		c.readCollection()
-	default:
+		if c.deep {
+			c.refuse(c.fault())
+		}
+	} else if at, rule, message, id := c.fault(); message != "" {
+		c.refuse(at, rule, message, id)
+	} else {
 		c.report(ruleObject, c.pos, "", "the record is "+c.kind()+", want an object with source, title, created, id, dimensions and reviews")
 		c.discard("", 1)
-	}
-	if c.deep {
-		c.refuse()
 	}
 	c.handOver()
 	c.out.result(c.result)
@@ -152,10 +151,9 @@ func (c *lineChecker) tooLong(number, offset int64) {
 
 // refuse puts the problem that a line is not JSON, not UTF-8 or nested too deep in the place of all that was found in it. The line is not
 // counted as a collection, and its reviews are not counted.
-func (c *lineChecker) refuse() {
+func (c *lineChecker) refuse(at int, rule ruleID, message, id string) {
 	c.result = lineResult{line: c.line, offset: c.result.offset, column: c.result.column}
 	c.found = c.found[:0]
-	at, rule, message, id := c.fault()
 	c.result.element = rule == ruleJSON && message == commaAfter
 	p := rule.problem(c.line, c.offset+int64(at), "", message)
 	p.Column, p.Collection = c.column(at), id
@@ -168,13 +166,14 @@ const (
 )
 
 // fault returns the first fault of the line, in front of which it is JSON: where it is, the rule, the message, and the id of the collection
-// if it was read before.
+// if it was read before. The message is "" if there is no fault.
 func (c *lineChecker) fault() (at int, rule ruleID, message, id string) {
 	text, d := c.text, &c.decoder
 	c.input = *bytes.NewBuffer(text)
 	d.Reset(&c.input, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	name, known := "", false // of a member of the record; its id was read
-	for rule == 0 && message == "" {
+	ended := false
+	for !ended && rule == 0 && message == "" {
 		token, err := d.ReadToken()
 		at = int(d.InputOffset())
 		switch {
@@ -186,7 +185,7 @@ func (c *lineChecker) fault() (at int, rule ruleID, message, id string) {
 			at += len(text[at:]) - len(bytes.TrimLeft(text[at:], " \t\r"))
 			switch {
 			case at == len(text):
-				message = "this is not JSON" // but it is
+				ended = true
 			case text[at] == ',':
 				message = commaAfter
 			default:
@@ -231,6 +230,9 @@ func faultOf(text []byte, err error) (at int, message string) {
 		case '}':
 			return at, misplaced('}', "a member name in quotes")
 		}
+	}
+	if len(before) == 0 {
+		return at, misplaced(text[at], "a value")
 	}
 	why := syntactic.Err.Error()
 	for _, place := range [...]struct{ where, want string }{
