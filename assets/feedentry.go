@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // changeSet is what a request has changed so far. At the end of the request it becomes an entry of
@@ -66,7 +68,7 @@ func (c *changeSet) entry(by string, at int64) feed.Entry {
 		}
 	}
 	for _, id := range unique(c.folders) {
-		e.Data = append(binary.AppendUvarint(e.Data, uint64(len(id))), id...)
+		e.Data = record.AppendText(e.Data, id)
 	}
 	return e
 }
@@ -81,37 +83,22 @@ func readChanges(e feed.Entry, ids seal) (Event, error) {
 	if len(e.Names) != 1 {
 		return Event{}, errStoredEntry
 	}
-	out := Event{At: e.At, By: e.Names[0]}
-	rest, ok := e.Data, true
-	// number reads the next number. When there is none, it clears ok and the rest, so that all
-	// loops end.
-	number := func() int64 {
-		n, size := binary.Uvarint(rest)
-		if size <= 0 || n > MaxOrdinal {
-			ok, rest = false, nil
-			return 0
-		}
-		rest = rest[size:]
-		return int64(n)
-	}
+	out := Event{At: e.At, By: e.Names[0], Folders: []string{}}
+	f, ok := record.FieldsOf(storage.Entry{Value: e.Data}), true
 	for _, list := range []*[]string{&out.Added, &out.Changed, &out.Removed} {
 		*list = []string{}
 		ordinal := int64(0)
-		for n := number(); n > 0 && ok; n-- {
-			ordinal += number()
+		for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
+			gap := f.Uint()
+			ok = ok && gap <= MaxOrdinal
+			ordinal += int64(gap)
 			*list = append(*list, ids.encrypt(sealedID, ordinal))
 		}
 	}
-	out.Folders = []string{}
-	for len(rest) > 0 {
-		n := number()
-		if n > int64(len(rest)) {
-			ok, n = false, 0
-		}
-		out.Folders = append(out.Folders, string(rest[:n]))
-		rest = rest[n:]
+	for len(f.Rest()) > 0 {
+		out.Folders = append(out.Folders, string(f.Text()))
 	}
-	if !ok {
+	if f.Err() != nil || !ok {
 		return Event{}, errStoredEntry
 	}
 	return out, nil

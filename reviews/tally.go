@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // tally is the statistics of a collection: how many reviews it has, and for each dimension how many of them have each rating. A
@@ -88,34 +91,24 @@ func (t *tally) encode() []byte {
 // collection is stored with one. Each dimension takes at least one byte, so damaged numbers cannot make parseTally take memory
 // out of proportion to the row.
 func parseTally(c Collection) (t tally, err error) {
-	rest, bad := c.Tally, false
-	next := func() uint64 {
-		v, n := binary.Uvarint(rest)
-		if n <= 0 {
-			bad = true
-			return 0
-		}
-		rest = rest[n:]
-		return v
-	}
-	// The order is that of encode. next returns 0 at the end, so the loops end there too.
-	t.reviews = int64(next())
-	dims := next()
-	if dims > uint64(len(rest)) {
+	f, bad := record.FieldsOf(storage.Entry{Value: c.Tally}), false
+	// The order is that of encode. Uint returns 0 behind the end, so the loops end there too.
+	t.reviews = int64(f.Uint())
+	dims := f.Uint()
+	if dims > uint64(len(f.Rest())) {
 		bad = true
 	}
 	for ; dims > 0 && !bad; dims-- {
 		var values [maxRating]int64
-		for differ := next(); differ > 0 && !bad; differ-- {
-			if value := next(); value < maxRating {
-				values[value] = int64(next())
-			} else {
-				bad = true
+		for differ := f.Uint(); differ > 0 && !bad; differ-- {
+			value, n := f.Uint(), f.Uint()
+			if bad = value >= maxRating || f.Err() != nil; !bad {
+				values[value] = int64(n)
 			}
 		}
 		t.values = append(t.values, values)
 	}
-	if bad || len(rest) > 0 {
+	if bad || f.Err() != nil || len(f.Rest()) > 0 {
 		return tally{}, fmt.Errorf("reviews: the stored counts of collection %q of %q are damaged", c.ID, c.Source)
 	}
 	return t, nil

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/vitrine-go/vitrine/internal/lru"
+	"github.com/vitrine-go/vitrine/internal/record"
 )
 
 // change is the addition of an ordinal to a list that lacks it, or the removal from one that has it. So counts add up.
@@ -97,7 +98,7 @@ func (b *builder) add(term []byte, changes []change) {
 
 // appendEntry appends an entry whose term has so many bytes of the one before.
 func appendEntry(b []byte, same int, term, value []byte) []byte {
-	return appendBytes(appendBytes(binary.AppendUvarint(b, uint64(same)), term[same:]), value)
+	return record.AppendText(record.AppendText(binary.AppendUvarint(b, uint64(same)), term[same:]), value)
 }
 
 // common returns how many bytes two terms begin with together.
@@ -115,8 +116,6 @@ func (b *builder) segment() segment {
 	}
 	return out
 }
-
-func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 
 // unwritten is a change of a term that is in no segment yet. Those of a term happened in the order of their numbers.
 type unwritten struct {
