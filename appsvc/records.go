@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/vitrine-go/vitrine/internal/history"
@@ -40,9 +39,9 @@ type records struct {
 	db       storage.Store
 	codec    *history.Codec
 	feed     rec.Feed
-	versions sharedCache[versionName, keptVersion]
-	lists    sharedCache[string, int64] // numbers of lists, by their keys
-	ready    atomic.Bool                // the store has an identity
+	versions *lru.Cache[versionName, keptVersion]
+	lists    *lru.Cache[string, int64] // numbers of lists, by their keys
+	ready    atomic.Bool               // the store has an identity
 }
 
 // versionName names a version of an app.
@@ -59,27 +58,9 @@ func newRecords(db storage.Store) *records {
 	}
 	return &records{
 		db: db, codec: codec, feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
-		versions: sharedCache[versionName, keptVersion]{lru: lru.New[versionName, keptVersion](versionCacheSize)},
-		lists:    sharedCache[string, int64]{lru: lru.New[string, int64](listCacheSize)},
+		versions: lru.New[versionName, keptVersion](versionCacheSize),
+		lists:    lru.New[string, int64](listCacheSize),
 	}
-}
-
-// sharedCache is a cache for several goroutines.
-type sharedCache[K comparable, V any] struct {
-	mu  sync.Mutex
-	lru *lru.Cache[K, V]
-}
-
-func (c *sharedCache[K, V]) get(key K) (V, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lru.Get(key)
-}
-
-func (c *sharedCache[K, V]) put(key K, value V, size int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lru.Put(key, value, size)
 }
 
 // view calls fn with a reader of one snapshot.
@@ -179,7 +160,7 @@ func (r *reader) numbersOf(ctx context.Context, lists []string) ([]int64, error)
 	var missing []string
 	for i, list := range lists {
 		var known bool
-		if out[i], known = r.s.lists.get(list); !known {
+		if out[i], known = r.s.lists.Get(list); !known {
 			missing = append(missing, list)
 		}
 	}
@@ -203,7 +184,7 @@ func (r *reader) numbersOf(ctx context.Context, lists []string) ([]int64, error)
 			return nil, err
 		}
 		out[i] = n
-		r.remember(func() { r.s.lists.put(list, n, 2*len(list)+100) })
+		r.remember(func() { r.s.lists.Put(list, n, 2*len(list)+100) })
 	}
 	return out, nil
 }

@@ -140,9 +140,9 @@ type keptVersion struct {
 
 // keep puts a version into the cache, where it never changes. Of the latest version it also notes that it is there.
 func (s *records) keep(v keptVersion) {
-	s.versions.put(versionName{v.ID, v.Version.Number()}, v, 500+len(v.Body)+len(v.stored)+len(v.tail))
+	s.versions.Put(versionName{v.ID, v.Version.Number()}, v, 500+len(v.Body)+len(v.stored)+len(v.tail))
 	if v.stored != nil {
-		s.versions.put(versionName{v.ID, latestIsKept}, keptVersion{}, 500)
+		s.versions.Put(versionName{v.ID, latestIsKept}, keptVersion{}, 500)
 	}
 }
 
@@ -160,13 +160,13 @@ func (s *records) kept(app string, stored []byte) (v keptVersion, found bool) {
 	if err != nil {
 		return v, false
 	}
-	v, found = s.versions.get(versionName{app, n})
+	v, found = s.versions.Get(versionName{app, n})
 	return v, found && bytes.Equal(v.stored, stored)
 }
 
 // latestKeys returns the keys of the head of an app and, unless the cache may have it, of the body of its latest version.
 func (s *records) latestKeys(app string) []string {
-	if _, kept := s.versions.get(versionName{app, latestIsKept}); kept {
+	if _, kept := s.versions.Get(versionName{app, latestIsKept}); kept {
 		return []string{keyOf(headKind, app)}
 	}
 	return []string{keyOf(headKind, app), keyOf(bodyKind, app)}
@@ -239,7 +239,7 @@ func (r *reader) version(ctx context.Context, app string, v vitrine.Version) (Ap
 	if v.IsZero() || v.Compare(h.Version) > 0 {
 		return App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, app)
 	}
-	if kept, found := r.s.versions.get(versionName{app, v.Number()}); found {
+	if kept, found := r.s.versions.Get(versionName{app, v.Number()}); found {
 		return kept.withKeys(), nil
 	}
 	last, err := r.latest(ctx, app)

@@ -1,17 +1,12 @@
 package client
 
-import (
-	"sync"
-
-	"github.com/vitrine-go/vitrine/internal/lru"
-)
+import "github.com/vitrine-go/vitrine/internal/lru"
 
 // cache keeps the bodies of the responses that were used last, by address, up to a number of bytes. The client asks for
 // each of them again with If-None-Match, so that the service decides each time who may read it. A nil cache keeps
 // nothing. It is safe for concurrent use.
 type cache struct {
 	most int // bytes
-	mu   sync.Mutex
 	by   *lru.Cache[string, kept]
 }
 
@@ -40,8 +35,6 @@ func (c *cache) get(url string) kept {
 	if c == nil {
 		return kept{}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	k, _ := c.by.Get(url)
 	return k
 }
@@ -52,8 +45,6 @@ func (c *cache) put(k kept) {
 	if c == nil || k.etag == "" {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if k.size() > c.most { // it would push out all the others
 		c.by.Remove(k.url)
 		return

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/vitrine-go/vitrine/internal/lru"
 	"github.com/vitrine-go/vitrine/internal/record"
@@ -303,7 +302,6 @@ func together(parts [][]byte) (list []change) {
 
 // Cache keeps segments, which never change and whose numbers are never given again. It has a bounded size. A nil one keeps none.
 type Cache struct {
-	mu       sync.Mutex
 	segments *lru.Cache[string, segment] // by their keys
 }
 
@@ -314,8 +312,6 @@ func (c *Cache) get(key string) segment {
 	if c == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	s, _ := c.segments.Get(key)
 	return s
 }
@@ -324,7 +320,5 @@ func (c *Cache) put(key string, s segment) {
 	if c == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.segments.Put(key, s, len(s)+len(key)+200)
 }

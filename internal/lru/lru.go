@@ -2,10 +2,14 @@
 // longest time are evicted first.
 package lru
 
-import "container/list"
+import (
+	"container/list"
+	"sync"
+)
 
-// Cache keeps values up to a total size. It is not safe for concurrent use.
+// Cache keeps values up to a total size. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
+	mu     sync.Mutex
 	limit  int
 	size   int
 	values map[K]*list.Element
@@ -26,6 +30,8 @@ func New[K comparable, V any](limit int) *Cache[K, V] {
 
 // Get returns the value of a key, if it is cached, and marks it as used.
 func (c *Cache[K, V]) Get(key K) (value V, found bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	at, found := c.values[key]
 	if !found {
 		return value, false
@@ -37,7 +43,11 @@ func (c *Cache[K, V]) Get(key K) (value V, found bool) {
 // Put caches a value of this size, in place of the one with the same key. It evicts the values that were not used for
 // the longest time until the others are within the limit, but never the new one.
 func (c *Cache[K, V]) Put(key K, value V, size int) {
-	c.Remove(key)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at, found := c.values[key]; found {
+		c.remove(at)
+	}
 	c.values[key] = c.recent.PushFront(&entry[K, V]{key, value, size})
 	c.size += size
 	for c.size > c.limit && c.recent.Len() > 1 {
@@ -47,26 +57,30 @@ func (c *Cache[K, V]) Put(key K, value V, size int) {
 
 // Remove removes the value of a key, if it is cached.
 func (c *Cache[K, V]) Remove(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if at, found := c.values[key]; found {
 		c.remove(at)
 	}
 }
 
+// remove is called with the lock held.
 func (c *Cache[K, V]) remove(at *list.Element) {
 	e := c.recent.Remove(at).(*entry[K, V])
 	delete(c.values, e.key)
 	c.size -= e.size
 }
 
-// Clear removes all values.
-func (c *Cache[K, V]) Clear() {
-	clear(c.values)
-	c.recent.Init()
-	c.size = 0
+// Len returns the number of values.
+func (c *Cache[K, V]) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.values)
 }
 
-// Len returns the number of values.
-func (c *Cache[K, V]) Len() int { return len(c.values) }
-
 // Size returns the size of all values together.
-func (c *Cache[K, V]) Size() int { return c.size }
+func (c *Cache[K, V]) Size() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.size
+}

@@ -3,6 +3,7 @@ package lru_test
 import (
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/internal/lru"
@@ -53,12 +54,7 @@ func TestTheLastUsedStay(t *testing.T) {
 			case 0:
 				c.Remove(key)
 				m.remove(key)
-			case 1:
-				if rng.IntN(10) == 0 {
-					c.Clear()
-					m.list = nil
-				}
-			case 2, 3, 4, 5, 6, 7:
+			case 1, 2, 3, 4, 5, 6, 7:
 				e := [3]int{key, rng.Int(), rng.IntN(30)}
 				c.Put(e[0], e[1], e[2])
 				m.put(e)
@@ -76,5 +72,27 @@ func TestTheLastUsedStay(t *testing.T) {
 				t.Fatalf("limit %d: %d values of %d, want %d of %d", limit, c.Len(), c.Size(), len(m.list), m.size())
 			}
 		}
+	}
+}
+
+func TestManyUseOneCache(t *testing.T) {
+	const limit, keys = 10, 100
+	c := lru.New[int, int](limit)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for i := range 20_000 {
+				key := i % keys
+				c.Put(key, key, 1)
+				if got, found := c.Get(key); found && got != key {
+					t.Errorf("key %d has %d", key, got)
+				}
+				c.Remove((key + keys/2) % keys)
+			}
+		})
+	}
+	all.Wait()
+	if c.Len() != c.Size() || c.Size() > limit {
+		t.Errorf("%d values of %d, want as many, and at most %d", c.Len(), c.Size(), limit)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/lru"
@@ -29,7 +28,6 @@ type Feed struct {
 
 // Names is a cache of names and their numbers.
 type Names struct {
-	mu      sync.Mutex
 	numbers *lru.Cache[string, int64]
 	names   *lru.Cache[int64, string]
 }
@@ -43,8 +41,6 @@ func (n *Names) add(name string, number int64) {
 	if n == nil {
 		return
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.numbers.Put(name, number, len(name)+100)
 	n.names.Put(number, name, len(name)+100)
 }
@@ -53,8 +49,6 @@ func (n *Names) number(name string) (number int64, found bool) {
 	if n == nil {
 		return 0, false
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	return n.numbers.Get(name)
 }
 
@@ -62,8 +56,6 @@ func (n *Names) name(number int64) (name string, found bool) {
 	if n == nil {
 		return "", false
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	return n.names.Get(number)
 }
 
