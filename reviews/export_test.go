@@ -23,21 +23,7 @@ var (
 )
 
 // MarkupFault gives the first fault of HTML and where it is.
-func MarkupFault(text string) (at int, fault string) {
-	return MarkupFaultInPieces(text, max(1, len(text)))
-}
-
-// MarkupFaultInPieces gives the same of a text that is read n bytes at a time.
-func MarkupFaultInPieces(text string, n int) (at int, fault string) {
-	var m markup
-	m.begin()
-	for piece := range slices.Chunk([]byte(text), n) {
-		if !m.read(piece) {
-			break
-		}
-	}
-	return m.fault()
-}
+func MarkupFault(text string) (at int, fault string) { return markupFault([]byte(text)) }
 
 // PanicInWorker has a worker panic.
 func PanicInWorker() {

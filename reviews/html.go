@@ -5,65 +5,7 @@ import (
 	"html"
 )
 
-// markup applies the rule body-html. It accepts text, entities, <p>, </p>, <a href="…"> and </a>, and nothing else: letters in
-// either case, and white space where HTML allows it inside a tag. Paragraphs do not nest, links do not nest, no paragraph is in
-// a link, and every tag is closed. An href is an http, https or mailto address in single or double quotes. A bare & or > is
-// text; a bare < is a fault, since it would begin a tag.
-//
-//	<p>Bright &amp; light.</p>              accepted
-//	<A HREF='https://example.test/'>x</a>   accepted
-//	5 < 6                                   faultTag, at byte 2
-//	<p>one<p>two</p>                        faultNested, at byte 6
-//	<a href="javascript:x">x</a>            a fault of its href, at byte 0
-//	<p>one                                  faultUnclosed, at byte 0
-//
-// The rule refuses a text instead of repairing it. Programs show body_html as it is, so what is accepted must be harmless HTML;
-// and the owner of a file learns what is not.
-//
-// It is a state machine that reads one byte after the other, so that a long text can come in pieces:
-//
-//	var m markup
-//	m.begin()
-//	for piece := range pieces {
-//		m.read(piece)
-//	}
-//	at, message := m.fault()
-type markup struct {
-	state   htmlState
-	before  int    // bytes of the pieces that were read before
-	tag     int    // where the tag that is read begins, in bytes from the beginning of the text
-	p, a    int    // likewise, where the open paragraph and the open link begin
-	inP     bool   // a paragraph is open
-	inA     bool   // a link is open
-	matched int    // how many letters of href were read
-	quote   byte   // around the value of href
-	href    []byte // the value of href so far, as it stands in the HTML, up to maxHref bytes
-	message string // what is wrong with the text; "" if nothing is so far
-}
-
-// htmlState says what was read last. The comments show the characters of the tag so far. The tag <a href="x"> goes through these
-// states, one for each piece: afterLess <, afterA a, beforeHref space, inHref hre, afterHref f, beforeQuote =, inValue "x,
-// afterValue ", and inText after >. White space moves on only after <a; elsewhere inside a tag, where it is allowed, the state
-// stays.
-type htmlState uint8
-
-const (
-	inText      htmlState = iota
-	afterLess             // <
-	afterSlash            // </
-	inOpenP               // <p
-	inCloseP              // </p
-	inCloseA              // </a
-	afterA                // <a
-	beforeHref            // <a and a space
-	inHref                // some letters of href
-	afterHref             // href
-	beforeQuote           // href=
-	inValue               // href="
-	afterValue            // href="…"
-)
-
-// maxHref is how many bytes an href may have, as it stands in the HTML. It bounds what is kept of a text that comes in pieces.
+// maxHref is how many bytes an href may have, as it stands in the HTML.
 const maxHref = 64 << 10
 
 // The faults of a tag. Those of an href are in hrefFault. Each is a whole message of the rule body-html, and says what would be
@@ -80,210 +22,150 @@ const (
 	faultLong     = "href is longer than 65536 bytes"
 )
 
-// begin prepares for a text.
-func (m *markup) begin() { *m = markup{href: m.href[:0]} }
-
-// read reads the next piece of the text, and returns false once a fault was found; the caller may stop then. A piece after a
-// fault is not looked at. Pieces may be cut anywhere, also inside a tag or a character: all that matters in HTML here is ASCII.
-func (m *markup) read(piece []byte) bool {
-	for i := 0; i < len(piece) && m.message == ""; {
-		var n int
-		n, m.message = m.step(piece, i)
-		i += n
+// markupFault applies the rule body-html. It accepts text, entities, <p>, </p>, <a href="…"> and </a>, and nothing else: letters in
+// either case, and white space where HTML allows it inside a tag. Paragraphs do not nest, links do not nest, no paragraph is in
+// a link, and every tag is closed. An href is an http, https or mailto address in single or double quotes. A bare & or > is
+// text; a bare < is a fault, since it would begin a tag.
+//
+//	<p>Bright &amp; light.</p>              accepted
+//	<A HREF='https://example.test/'>x</a>   accepted
+//	5 < 6                                   faultTag, at byte 2
+//	<p>one<p>two</p>                        faultNested, at byte 6
+//	<a href="javascript:x">x</a>            a fault of its href, at byte 0
+//	<p>one                                  faultUnclosed, at byte 0
+//
+// It returns the first fault, and where the tag begins that has it; message is "" if the text is accepted.
+//
+// The rule refuses a text instead of repairing it. Programs show body_html as it is, so what is accepted must be harmless HTML;
+// and the owner of a file learns what is not.
+func markupFault(text []byte) (at int, message string) {
+	// At most one paragraph is open and, inside it or alone, one link. So three rules are enough: p needs both to be closed before
+	// it, a needs the link to be closed, and </p> needs the link inside to be closed.
+	p, a := -1, -1 // where they begin
+	for t := (tagReader{text: text}); ; {
+		n := bytes.IndexByte(text[t.at:], '<')
+		if n < 0 {
+			break
+		}
+		at := t.at + n
+		t.at = at + 1
+		name, closes, href, message := t.tag()
+		switch {
+		case message != "":
+		case !closes && (a >= 0 || name == 'p' && p >= 0):
+			message = faultNested
+		case closes && (name == 'p' && p < 0 || name == 'a' && a < 0):
+			message = faultStray
+		case closes && name == 'p' && a >= 0: // the link is in this paragraph, since no paragraph is in a link
+			message = faultCrossed
+		case name == 'p' && closes:
+			p = -1
+		case name == 'p':
+			p = at
+		case closes:
+			a = -1
+		default:
+			a, message = at, hrefFault(href)
+		}
+		if message != "" {
+			return at, message
+		}
 	}
-	m.before += len(piece)
-	return m.message == ""
-}
-
-// fault returns the first thing that is wrong with the text that was read, and where the tag begins that is wrong, in bytes from
-// the beginning of the text. message is "" if nothing is wrong. It is called after the last piece, since a tag that is not
-// closed shows only there.
-func (m *markup) fault() (at int, message string) {
 	switch {
-	case m.message != "":
-		return m.tag, m.message
-	case m.state != inText:
-		return m.tag, faultUnclosed
-	case m.inA:
-		return m.a, faultUnclosed
-	case m.inP:
-		return m.p, faultUnclosed
+	case a >= 0:
+		return a, faultUnclosed
+	case p >= 0:
+		return p, faultUnclosed
 	}
 	return 0, ""
 }
 
-// step reads at least one byte of text from i on, and returns how many. If they have a fault, message says what it is. It reads
-// text up to the next '<', and the value of an href up to its closing quote, at once.
-func (m *markup) step(text []byte, i int) (n int, message string) {
-	switch m.state {
-	case inText:
-		// All that is not a '<' is text, so entities are not looked at here.
-		n = bytes.IndexByte(text[i:], '<')
-		if n < 0 {
-			return len(text) - i, ""
-		}
-		m.tag = m.before + i + n
-		length, message := m.commonTag(text[i+n:])
-		return n + length, message
-	case inValue:
-		n = bytes.IndexByte(text[i:], m.quote)
-		if n < 0 {
-			return len(text) - i, m.addHref(text[i:])
-		}
-		// The quote ends the value. hrefFault judges it when the tag ends.
-		m.state = afterValue
-		return n + 1, m.addHref(text[i : i+n])
-	}
-	return 1, m.byte(text[i])
+// tagReader reads tags.
+type tagReader struct {
+	text []byte
+	at   int // the next byte
 }
 
-// commonTag reads a tag at once if it is written as nearly all tags are, which is faster than byte after byte. Of any other
-// tag, and of a tag that the end of a piece cuts, it reads the '<' alone, and byte reads the rest. rest begins with the '<'.
-func (m *markup) commonTag(rest []byte) (n int, message string) {
+// next reads a byte; it is -1 at the end of the text.
+func (t *tagReader) next() int {
+	if t.at == len(t.text) {
+		return -1
+	}
+	t.at++
+	return int(t.text[t.at-1])
+}
+
+// skip reads white space and the byte after it.
+func (t *tagReader) skip() int {
+	c := t.next()
+	for isSpace(c) {
+		c = t.next()
+	}
+	return c
+}
+
+// isSpace returns whether c is ASCII white space of the HTML standard.
+func isSpace(c int) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
+
+// tag reads a tag after its '<'. name is p or a, and href the value of the href of an opening a, as it stands in the HTML. message says
+// what is wrong with the tag in itself.
+func (t *tagReader) tag() (name int, closes bool, href []byte, message string) {
+	refuse := func(c int, message string) (int, bool, []byte, string) {
+		if c < 0 {
+			message = faultUnclosed
+		}
+		return 0, false, nil, message
+	}
+	c := t.next()
+	if closes = c == '/'; closes {
+		c = t.next()
+	}
+	if name = c | 0x20; name != 'p' && name != 'a' {
+		return refuse(c, faultTag)
+	}
+	if closes || name == 'p' {
+		if c = t.skip(); c != '>' {
+			return refuse(c, faultTag)
+		}
+		return name, closes, nil, ""
+	}
+	c = t.next()
 	switch {
-	case bytes.HasPrefix(rest, []byte("<p>")):
-		m.state, n = inOpenP, len("<p>")
-	case bytes.HasPrefix(rest, []byte("</p>")):
-		m.state, n = inCloseP, len("</p>")
-	case bytes.HasPrefix(rest, []byte("</a>")):
-		m.state, n = inCloseA, len("</a>")
-	case bytes.HasPrefix(rest, []byte(`<a href="`)):
-		m.state, m.quote, m.href = inValue, '"', m.href[:0]
-		return len(`<a href="`), ""
-	default:
-		m.state = afterLess
-		return 1, ""
+	case c == '>':
+		return refuse(c, faultNoHref)
+	case !isSpace(c):
+		return refuse(c, faultTag)
 	}
-	return n, m.endTag()
-}
-
-// addHref adds a part to the value of href. It returns faultLong if the value is too long.
-func (m *markup) addHref(part []byte) string {
-	if len(m.href)+len(part) > maxHref {
-		return faultLong
-	}
-	m.href = append(m.href, part...)
-	return ""
-}
-
-// byte reads one byte inside a tag, moves to the next state, and returns the fault of a tag that is none of the allowed ones.
-func (m *markup) byte(c byte) (message string) {
-	space := c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' // ASCII white space of the HTML standard
-	lower := c | 0x20                                                     // the lower case of a letter
-	switch m.state {
-	// The name of the tag, which is one letter.
-	case afterLess:
-		switch {
-		case c == '/':
-			m.state = afterSlash
-		case lower == 'p':
-			m.state = inOpenP
-		case lower == 'a':
-			m.state = afterA
-		default:
-			return faultTag
+	c = t.skip()
+	for i, letter := range "href" { // any other attribute is a fault, and so is a second one of this name
+		if i > 0 {
+			c = t.next()
 		}
-	case afterSlash:
-		switch lower {
-		case 'p':
-			m.state = inCloseP
-		case 'a':
-			m.state = inCloseA
-		default:
-			return faultTag
-		}
-	// After the name: white space, and the end of the tag. Only <a> goes on with something else.
-	case inOpenP, inCloseP, inCloseA:
 		switch {
 		case c == '>':
-			return m.endTag()
-		case !space:
-			return faultTag
-		}
-	case afterA:
-		switch {
-		case space:
-			m.state, m.matched, m.href = beforeHref, 0, m.href[:0]
-		case c == '>':
-			return faultNoHref
-		default:
-			return faultTag
-		}
-	// The letters of href, one after the other. Any other attribute, and a second one of this name, is a fault.
-	case beforeHref, inHref:
-		switch {
-		case space && m.state == beforeHref:
-		case c == '>':
-			return faultNoHref
-		case lower != "href"[m.matched]:
-			return faultAttr
-		default:
-			m.state = inHref
-			m.matched++
-			if m.matched == len("href") {
-				m.state = afterHref
-			}
-		}
-	// The equals sign and the opening quote, each with white space in front of it if wanted. step reads the value.
-	case afterHref:
-		switch {
-		case c == '=':
-			m.state = beforeQuote
-		case !space:
-			return faultAttr
-		}
-	case beforeQuote:
-		switch {
-		case c == '"' || c == '\'':
-			m.state, m.quote = inValue, c
-		case !space:
-			return faultUnquoted
-		}
-	case afterValue:
-		switch {
-		case c == '>':
-			return m.endTag()
-		case !space:
-			return faultAttr
+			return refuse(c, faultNoHref)
+		case c|0x20 != int(letter):
+			return refuse(c, faultAttr)
 		}
 	}
-	return ""
-}
-
-// endTag is called at the '>' of a tag. It checks that the tag may stand where it does, and opens or closes the paragraph or the
-// link. The state says which tag it is.
-func (m *markup) endTag() (message string) {
-	// What is open is at most one paragraph and, inside it or alone, one link. So three rules are enough: p needs both to be
-	// closed before it, a needs the link to be closed, and </p> needs the link inside to be closed.
-	tag := m.state
-	m.state = inText
-	switch tag {
-	case inOpenP:
-		if m.inP || m.inA {
-			return faultNested
-		}
-		m.inP, m.p = true, m.tag
-	case inCloseP:
-		if !m.inP {
-			return faultStray
-		}
-		if m.inA { // a link in this paragraph, since no paragraph is in a link
-			return faultCrossed
-		}
-		m.inP = false
-	case inCloseA:
-		if !m.inA {
-			return faultStray
-		}
-		m.inA = false
-	case afterValue:
-		if m.inA {
-			return faultNested
-		}
-		m.inA, m.a = true, m.tag
-		return hrefFault(m.href)
+	if c = t.skip(); c != '=' {
+		return refuse(c, faultAttr)
 	}
-	return ""
+	if c = t.skip(); c != '"' && c != '\'' {
+		return refuse(c, faultUnquoted)
+	}
+	href, _, whole := bytes.Cut(t.text[t.at:], []byte{byte(c)})
+	switch {
+	case len(href) > maxHref:
+		return refuse(c, faultLong)
+	case !whole:
+		return refuse(-1, "")
+	}
+	t.at += len(href) + 1
+	if c = t.skip(); c != '>' {
+		return refuse(c, faultAttr)
+	}
+	return name, false, href, ""
 }
 
 // hrefFault returns what is wrong with the value of an href, as it stands in the HTML; "" for nothing. It judges the value as a

@@ -40,7 +40,6 @@ type lineChecker struct {
 
 	ids   map[string]bool // of the reviews of the collection, and whether each was accepted
 	names nameSet         // of dimensions or subparts
-	html  markup
 
 	input   bytes.Buffer // of decoder, which fault uses
 	decoder jsontext.Decoder

@@ -7,7 +7,7 @@ import "strconv"
 //
 //	id                     text that is not empty, once in the collection
 //	title                  any text
-//	body_html              HTML of <p> and <a> alone, see markup
+//	body_html              HTML of <p> and <a> alone, see markupFault
 //	created                a time, see timestampFault
 //	ratings                an array of integers from 1 to 100, one for each dimension
 //	author_id              text of 1 to 255 characters; excludes all imported_ members

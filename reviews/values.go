@@ -143,17 +143,15 @@ func addressFault(text []byte) string {
 	return ""
 }
 
-// bodyHTML reads body_html and applies the rules of markup. Of each text the first fault is reported, at its tag.
+// bodyHTML reads body_html and applies the rule of markupFault. Of each text the first fault is reported, at its tag.
 func (c *lineChecker) bodyHTML(member string) {
 	if !c.expect('"', member, "a string") {
 		return
 	}
 	at := c.pos
 	raw := c.value()
-	c.html.begin()
-	c.html.read(c.unquote(raw))
 	// The fault is at a byte of the text, and the problem at the byte of the line where that is written.
-	if i, message := c.html.fault(); message != "" {
+	if i, message := markupFault(c.unquote(raw)); message != "" {
 		c.report(ruleHTML, at+within(raw, i), member, message)
 	}
 	c.flaws(raw, at, member)
