@@ -146,20 +146,15 @@ func (r *reader) users(ctx context.Context, component, from string, by vitrine.C
 	}
 	in := under(usedKind, rec.Number(numbers[0]))
 	in.From, in.Expect = usedKey(numbers[0], from), atOnce
-	var ids []string
-	for e, err := range r.r.Scan(ctx, in) {
+	for ids, err := range rec.Chunks(r.appsUsing(ctx, in), atOnce) {
 		if err != nil {
 			return err
 		}
-		if ids = append(ids, partsOf(e.Key, usedKind)[1]); len(ids) == atOnce {
-			if more, err := r.someUsers(ctx, ids, by, out); err != nil || !more {
-				return err
-			}
-			ids = ids[:0]
+		if more, err := r.someUsers(ctx, ids, by, out); err != nil || !more {
+			return err
 		}
 	}
-	_, err = r.someUsers(ctx, ids, by, out)
-	return err
+	return nil
 }
 
 // someUsers passes those of the apps that the caller may read to out, with their tags, and returns false if that did.

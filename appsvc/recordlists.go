@@ -71,20 +71,24 @@ func (r *reader) apps(ctx context.Context, q appQuery, out func(App) (bool, erro
 	if q.component != "" {
 		return r.appsWith(ctx, q, lists, size, out)
 	}
-	ids := make([]string, 0, size)
-	for p, err := range r.positions(ctx, q, lists) {
+	for at, err := range rec.Chunks(r.positions(ctx, q, lists), size) {
 		if err != nil {
 			return err
 		}
-		if ids = append(ids, p.ID); len(ids) == size {
-			if more, err := r.whole(ctx, ids, out); err != nil || !more {
-				return err
-			}
-			ids = ids[:0]
+		if more, err := r.whole(ctx, idsAt(at), out); err != nil || !more {
+			return err
 		}
 	}
-	_, err = r.whole(ctx, ids, out)
-	return err
+	return nil
+}
+
+// idsAt returns the ids of the apps at some positions.
+func idsAt(at []appPosition) []string {
+	ids := make([]string, len(at))
+	for i, p := range at {
+		ids[i] = p.ID
+	}
+	return ids
 }
 
 // appsWith passes the apps of lists that have the component of q to out.
@@ -99,78 +103,59 @@ func (r *reader) appsWith(ctx context.Context, q appQuery, lists []int64, size i
 		return err
 	}
 	if few > size {
-		var at []appPosition
 		looked, all := 0, true
-		for p, err := range r.positions(ctx, q, lists) {
+		for at, err := range rec.Chunks(r.positions(ctx, q, lists), atOnce) {
 			if err != nil {
 				return err
-			}
-			if at = append(at, p); len(at) < atOnce {
-				continue
 			}
 			if more, err := r.matching(ctx, q, at, size, out); err != nil || !more {
 				return err
 			}
-			looked, at = looked+len(at), at[:0]
-			if looked >= few {
-				q.after, all = &p, false
+			if looked += len(at); looked >= few && len(at) == atOnce {
+				q.after, all = &at[len(at)-1], false
 				break
 			}
 		}
 		if all {
-			_, err := r.matching(ctx, q, at, size, out)
-			return err
+			return nil
 		}
 	}
-	var found []Head
-	var ids []string
-	add := func() error {
-		heads, err := r.heads(ctx, ids)
-		for _, h := range heads {
-			if q.match(h) {
-				found = append(found, h)
-			}
-		}
-		ids = ids[:0]
-		return err
-	}
-	for e, err := range r.r.Scan(ctx, used) {
+	var found []appPosition
+	for ids, err := range rec.Chunks(r.appsUsing(ctx, used), 8*atOnce) {
 		if err != nil {
 			return err
 		}
-		if ids = append(ids, partsOf(e.Key, usedKind)[1]); len(ids) == 8*atOnce {
-			if err := add(); err != nil {
-				return err
+		heads, err := r.heads(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, h := range heads {
+			if q.match(h) {
+				found = append(found, q.position(h.Meta))
 			}
 		}
 	}
-	if err := add(); err != nil {
-		return err
-	}
-	slices.SortFunc(found, func(a, b Head) int { return q.compare(q.position(a.Meta), q.position(b.Meta)) })
+	slices.SortFunc(found, q.compare)
 	for part := range slices.Chunk(found, size) {
-		ids = ids[:0]
-		for _, h := range part {
-			ids = append(ids, h.ID)
-		}
-		if more, err := r.whole(ctx, ids, out); err != nil || !more {
+		if more, err := r.whole(ctx, idsAt(part), out); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
+// appsUsing yields the ids of the apps in a range of used/.
+func (r *reader) appsUsing(ctx context.Context, in storage.Range) iter.Seq2[string, error] {
+	return rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (string, error) { return partsOf(e.Key, usedKind)[1], nil })
+}
+
 // matching passes those of the apps at some positions that match q to out, and returns false if that did.
 func (r *reader) matching(ctx context.Context, q appQuery, at []appPosition, size int, out func(App) (bool, error)) (bool, error) {
-	ids := make([]string, len(at))
-	for i, p := range at {
-		ids[i] = p.ID
-	}
-	heads, err := r.heads(ctx, ids)
+	heads, err := r.heads(ctx, idsAt(at))
 	if err != nil {
 		return false, err
 	}
-	ids = ids[:0]
+	var ids []string
 	for _, h := range heads {
 		if q.match(h) {
 			ids = append(ids, h.ID)
@@ -205,9 +190,6 @@ func (r *reader) heads(ctx context.Context, ids []string) ([]Head, error) {
 
 // whole passes the latest versions of apps to out, and returns false if that did. It reads them in one trip, but for large bodies.
 func (r *reader) whole(ctx context.Context, ids []string, out func(App) (bool, error)) (bool, error) {
-	if len(ids) == 0 {
-		return true, nil
-	}
 	keys := make([]string, 0, 2*len(ids))
 	for _, id := range ids {
 		keys = append(keys, keyOf(headKind, id), keyOf(bodyKind, id))

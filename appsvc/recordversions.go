@@ -261,18 +261,10 @@ func (r *reader) version(ctx context.Context, app string, v vitrine.Version) (Ap
 func (r *reader) historyRows(ctx context.Context, id string, v int64) history.Rows {
 	in := under(historyKind, id)
 	in.To, in.Reverse, in.Expect = keyAfter(historyKey(id, v)), true, 4
-	return func(yield func(history.Row, error) bool) {
-		for e, err := range r.r.Scan(ctx, in) {
-			var row history.Row
-			if err == nil {
-				row.Version, err = rec.ParseNumber(partsOf(e.Key, historyKind)[1])
-				row.Data = e.Value
-			}
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-	}
+	return rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (history.Row, error) {
+		n, err := rec.ParseNumber(partsOf(e.Key, historyKind)[1])
+		return history.Row{Version: n, Data: e.Value}, err
+	})
 }
 
 // older returns an older version of the app with this head.

@@ -22,35 +22,46 @@ func Map[A, B any](list iter.Seq2[A, error], fn func(A) (B, error)) iter.Seq2[B,
 	}
 }
 
+// Chunks yields the values of list in slices of n values; the last one may have fewer. It ends after the first error, and then leaves
+// out the values before it that did not fill a slice.
+func Chunks[T any](list iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var part []T
+		for v, err := range list {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if part = append(part, v); len(part) == n {
+				if !yield(part, nil) {
+					return
+				}
+				part = nil
+			}
+		}
+		if len(part) > 0 {
+			yield(part, nil)
+		}
+	}
+}
+
 // Load yields the entries of keys, in their order, without those that do not exist. It reads atOnce entries in one trip.
 func Load(ctx context.Context, r storage.Reader, keys iter.Seq2[string, error], atOnce int) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
-		var next []string
-		flush := func() bool {
-			values, err := r.Get(ctx, next...)
+		for part, err := range Chunks(keys, atOnce) {
+			var values [][]byte
+			if err == nil {
+				values, err = r.Get(ctx, part...)
+			}
 			if err != nil {
 				yield(storage.Entry{}, err)
-				return false
+				return
 			}
 			for i, value := range values {
-				if value != nil && !yield(storage.Entry{Key: next[i], Value: value}, nil) {
-					return false
+				if value != nil && !yield(storage.Entry{Key: part[i], Value: value}, nil) {
+					return
 				}
 			}
-			next = nil
-			return true
-		}
-		for key, err := range keys {
-			if err != nil {
-				yield(storage.Entry{}, err)
-				return
-			}
-			if next = append(next, key); len(next) == atOnce && !flush() {
-				return
-			}
-		}
-		if len(next) > 0 {
-			flush()
 		}
 	}
 }
