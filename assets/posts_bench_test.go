@@ -155,7 +155,7 @@ func BenchmarkPosts(b *testing.B) {
 	})
 }
 
-// postFolders returns the folders of the posts and how many posts there are. It makes 200 folders if there are none.
+// postFolders makes folders until the library has 200. It returns their ids, and how many posts there are.
 func postFolders(b *testing.B, s *assets.Service) (ids []string, size int) {
 	page, err := s.Search(ctx, moderator, lib, assets.SearchRequest{Limit: 1})
 	if err != nil {

@@ -1,7 +1,6 @@
 package reviews
 
-// maxAddress is how many bytes the text of an imported_url may have. The limit is far above any address in use. It lets the rule
-// look at a text in memory, see judged.
+// maxAddress is how many bytes the text of an imported_url may have. The limit is far above any address in use.
 const maxAddress = 64 << 10
 
 // isWebAddress returns whether text begins with http:// or https://, with letters in either case, and goes on with a character

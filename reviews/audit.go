@@ -39,7 +39,7 @@ func newAuditor(network string) (*auditor, error) {
 	return a, nil
 }
 
-// auditReceiver keeps what a lineChecker finds in one record. Warnings are no fault of a row.
+// auditReceiver keeps what a lineChecker finds in one record. It ignores warnings.
 type auditReceiver struct {
 	err      error     // the first problem of SeverityError
 	incoming *incoming // what an import would store

@@ -52,7 +52,7 @@
 //   - The pointer of a problem shows at most 256 bytes of a name. A longer name is cut and ends with "…". A pointer goes about
 //     512 bytes into a value that is refused: a problem deeper inside has the pointer of a value around it.
 //   - A problem has the ids of its collection and its review if these are strings and are not empty. The problem that a line is
-//     not JSON has the id of the collection if that comes before it, and none of a review.
+//     not JSON has the id of the collection if that comes before it, but no id of a review.
 //   - The value of a problem is the text at its offset: the whole JSON value or name; in body_html, the text from the tag on;
 //     or the one escape that is wrong. At most 80 characters of it are given. It is empty where a member is missing, where a
 //     line is not JSON, and where the problem is about the file. Report.WithoutEmail removes the values that may contain an

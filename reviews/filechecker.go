@@ -156,7 +156,7 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 	if f.kind.binary {
 		return false
 	}
-	// The last element of an array looks like a record, but does not count as one, with none of its reviews.
+	// The last element of an array looks like a record, but neither it nor its reviews count.
 	if f.kind.message == kindArray {
 		f.array = f.array.next(r)
 		if f.array == arrayInLast {

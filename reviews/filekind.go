@@ -150,7 +150,7 @@ func (a array) next(line lineResult) array {
 const lastElement = "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"
 
 // isUTF16 returns whether text without a byte order mark looks like ASCII in UTF-16, in either byte order: of its first 64 bytes,
-// four at least, every other one is zero, from the first or from the second on, and none of those between is.
+// which must be four or more, either those at even or those at odd indices are zero, and the others are not.
 func isUTF16(text []byte) bool {
 	// Count the zeros at even and at odd indices. The length is made even, so that there are as many of both.
 	text = text[:min(len(text), 64)&^1]

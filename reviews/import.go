@@ -41,8 +41,8 @@ const maxQueued = 1000
 // do at this moment.
 //
 // Import returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
-// without a File, and without a Network if the caller moderates several networks or is an operator. Otherwise its error is that of
-// reading the file, of the store or of ctx. Problems are no error: even if every line of the file is rejected, Import returns nil.
+// without a File, and without a Network if the caller moderates several networks or is an operator. It also returns the error
+// of reading the file, of the store or of ctx. Problems go into the report: if every line of the file is rejected, Import returns nil.
 // With an error the report says what was done before it, and that stays stored.
 func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportRequest) (Report, error) {
 	network, err := s.admitted(by, in.Network)

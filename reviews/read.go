@@ -288,8 +288,8 @@ func collectionCursor(c CollectionRecord) string {
 	return seal(listOfCollections, []byte(c.Source+"\x00"+c.ID))
 }
 
-// parseCollectionCursor returns the key of the last collection of a page, from its cursor. It returns noCursor if that is none of
-// this list.
+// parseCollectionCursor returns the key of the last collection of a page, from its cursor. It returns noCursor if the cursor is not
+// of this list.
 func parseCollectionCursor(cursor string) (Key, error) {
 	position, err := unseal(listOfCollections, cursor)
 	source, id, found := bytes.Cut(position, []byte{0})
@@ -299,7 +299,7 @@ func parseCollectionCursor(cursor string) (Key, error) {
 	return Key{Source: string(source), ID: string(id)}, nil
 }
 
-// listOfReviews names the list of a collection's reviews. So the cursor of one collection is none of another.
+// listOfReviews names the list of a collection's reviews. So the list of one collection refuses the cursors of another.
 func listOfReviews(k Key) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
 // reviewCursor returns the cursor with which a list goes on after the review at a position in the collection with this key.
@@ -307,8 +307,8 @@ func reviewCursor(at place, k Key) string {
 	return seal(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.time)), at.id...))
 }
 
-// parseReviewCursor returns the position of the last review of a page, from its cursor. It returns noCursor if that is none of
-// the reviews of this collection.
+// parseReviewCursor returns the position of the last review of a page, from its cursor. It returns noCursor if the cursor
+// is not of the reviews of this collection.
 func parseReviewCursor(cursor string, k Key) (*place, error) {
 	at, err := unseal(listOfReviews(k), cursor)
 	if err != nil || len(at) < 8 {

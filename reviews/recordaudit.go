@@ -15,7 +15,7 @@ import (
 //
 //   - collections and reviews are what an import stores (see auditor); of a network whose records are not, the first is named;
 //   - each collection and each review is listed once, in the order of their numbers, and reviews by time where there are many;
-//   - there are no records of collections that are not there.
+//   - every record belongs to a collection that exists.
 func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		names, err := networks(ctx, db)

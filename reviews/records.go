@@ -379,8 +379,8 @@ func (s *rows) byID(c stored, ids iter.Seq[string]) iter.Seq2[row, error] {
 	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
 }
 
-// byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. Of nil it yields
-// all. expect is how many the caller will take.
+// byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. If after is
+// nil, it yields all. expect is how many the caller will take.
 func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] {
 	if !c.indexed {
 		return record.Map(func(yield func(storage.Entry, error) bool) {

@@ -8,14 +8,14 @@ import (
 )
 
 // threads checks that every reply of a stored collection leads, through its parent, the parent of that and so on, to a review
-// that is no reply. No import and no deletion leaves another reply behind, so only a damaged store has one. No export could be
-// imported with it.
+// without a parent. Imports and deletions leave only such replies behind. Only a damaged store has others, and an export with one
+// could not be imported.
 //
 // Give add every review of one collection, in any order, and then call end. A threads keeps in memory some 20 bytes of each
 // review, and the ids of the replies that have come before their parents. It is used by one goroutine.
 type threads struct {
 	seeds   [2]maphash.Seed
-	rooted  map[fingerprint]struct{} // the reviews that lead to one that is no reply, or are none
+	rooted  map[fingerprint]struct{} // reviews without a parent, and replies whose parents lead to one
 	waiting map[fingerprint][]string // ids of replies, by a parent that is not in rooted yet
 }
 

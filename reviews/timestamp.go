@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// maxTimestamp is how many bytes a time may have. Only its fraction can be long. The limit is far above any real time; it lets
-// the rule look at a text in memory, see judged.
+// maxTimestamp is how many bytes a time may have. Only its fraction can be long. The limit is far above any real time.
 const maxTimestamp = 64 << 10
 
 // rightTime ends the messages about the form of a time.

@@ -40,8 +40,8 @@ const (
 )
 
 // flaws reports the characters that no string may contain in a string at a place of the line: U+0000, which other programs take
-// for the end of a text, and half of a surrogate pair, which no UTF-8 can express. It reports the first of each, and returns whether
-// there is none.
+// for the end of a text, and half of a surrogate pair, which no UTF-8 can express. It reports the first of each, and returns true if
+// the string has neither.
 func (c *lineChecker) flaws(raw []byte, place int, member string) bool {
 	nul, half := -1, -1
 	if !bytes.Contains(raw, []byte(`\u`)) { // only these escapes may be one of the two
@@ -81,8 +81,8 @@ func (c *lineChecker) anyText(member string) {
 	}
 }
 
-// judged reads a string and calls judge with its text, which returns what is wrong with it; "" for nothing. What is wrong is
-// reported with the rule. It returns whether nothing is.
+// judged reads a string and calls judge with its text, which returns the message of a problem, or "". It reports that with the
+// rule, and returns true if there is no problem.
 func (c *lineChecker) judged(member string, rule ruleID, judge func(text []byte) string) (ok bool) {
 	if !c.expect('"', member, "a string") {
 		return false

@@ -388,7 +388,7 @@ func (r *Reader) anyOf(ctx context.Context, terms []string, tails map[string][]b
 	}
 	apart := map[string]list{} // lists with removals: what has left one may still be in another one
 	var ranges []storage.Range
-	candidates := -1 // that there are none
+	candidates := -1 // how many; -1 without a set of them
 	if among != nil {
 		candidates = among.Count()
 	}

@@ -436,7 +436,7 @@ func (w *Writer) applyBlocks(ctx context.Context, all []task) error {
 			i--
 		}
 		if i < 0 || !strings.HasPrefix(keys[i], list+" ") {
-			return blockKey(list, 0) // there is none so far back
+			return blockKey(list, 0) // no block begins that early
 		}
 		return keys[i]
 	}
