@@ -214,10 +214,7 @@ func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in List
 				return err
 			}
 		}
-		out = vitrine.Page[Component]{Items: page.items}
-		if page.more {
-			out.Next = page.items[len(page.items)-1].Name
-		}
+		out = page.page(func(last Component) string { return last.Name })
 		return nil
 	})
 	return out, err

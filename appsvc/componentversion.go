@@ -108,10 +108,7 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 				break
 			}
 		}
-		out = (vitrine.Page[Component]{Items: page.items})
-		if page.more {
-			out.Next = page.items[len(page.items)-1].Version
-		}
+		out = page.page(func(last Component) string { return last.Version })
 		return nil
 	})
 	return out, err

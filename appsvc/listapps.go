@@ -65,10 +65,7 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 		if err := r.apps(ctx, q, func(app App) (bool, error) { return page.add(app, len(app.Body)) }); err != nil {
 			return err
 		}
-		out = vitrine.Page[App]{Items: page.items}
-		if page.more {
-			out.Next = q.position(page.items[len(page.items)-1].Meta).cursor(q.sort)
-		}
+		out = page.page(func(last App) string { return q.position(last.Meta).cursor(q.sort) })
 		return nil
 	})
 	return out, err

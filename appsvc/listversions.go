@@ -66,10 +66,7 @@ func (s *Service) ListVersions(ctx context.Context, by vitrine.Caller, in ListVe
 				break
 			}
 		}
-		out = vitrine.Page[App]{Items: page.items}
-		if page.more {
-			out.Next = page.items[len(page.items)-1].Version.String()
-		}
+		out = page.page(func(last App) string { return last.Version.String() })
 		return nil
 	})
 	return out, err

@@ -3,6 +3,7 @@ package appsvc
 import (
 	"context"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -51,6 +52,15 @@ func (p *pageBuilder[T]) add(item T, size int) (bool, error) {
 	p.items = append(p.items, item)
 	p.room.Add(size)
 	return true, nil
+}
+
+// page returns the page. If there is a next one, next returns the cursor after the last item.
+func (p *pageBuilder[T]) page(next func(last T) string) vitrine.Page[T] {
+	out := vitrine.Page[T]{Items: p.items}
+	if p.more {
+		out.Next = next(p.items[len(p.items)-1])
+	}
+	return out
 }
 
 // pageLimit returns how many items a page may have. asked is the Limit of the request. If it is 0, the result is otherwise, the

@@ -110,11 +110,7 @@ func (s *Service) tagPage(ctx context.Context, r *reader, in storage.Range, limi
 			break
 		}
 	}
-	out := vitrine.Page[Tag]{Items: page.items}
-	if page.more {
-		out.Next = page.items[len(page.items)-1].Name
-	}
-	return out, nil
+	return page.page(func(last Tag) string { return last.Name }), nil
 }
 
 // complete sets Protected of a tag and, if embed is true, the version that it points to.
