@@ -174,17 +174,23 @@ func (s *records) latestKeys(app string) []string {
 
 // head returns the head of an app, ErrNotFound if there is no such app.
 func (r *reader) head(ctx context.Context, app string) (Head, error) {
-	stored, err := r.value(ctx, keyOf(headKind, app))
-	if err == nil && stored == nil {
-		err = noApp(app)
-	}
+	stored, err := r.storedHead(ctx, app)
 	if err != nil {
 		return Head{}, err
 	}
 	return r.s.headOf(app, stored)
 }
 
-// headOf returns a head as it is stored.
+// storedHead is head, as it is stored.
+func (r *reader) storedHead(ctx context.Context, app string) ([]byte, error) {
+	stored, err := r.value(ctx, keyOf(headKind, app))
+	if err == nil && stored == nil {
+		err = noApp(app)
+	}
+	return stored, err
+}
+
+// headOf returns the head that is stored so.
 func (s *records) headOf(app string, stored []byte) (Head, error) {
 	if v, found := s.kept(app, stored); found {
 		return v.head, nil
@@ -197,14 +203,14 @@ func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err err
 	if err := r.r.Ahead(ctx, r.s.latestKeys(app)...); err != nil {
 		return v, err
 	}
-	if v.head, err = r.head(ctx, app); err != nil {
-		return v, err
-	}
-	if v.stored, err = r.value(ctx, keyOf(headKind, app)); err != nil {
+	if v.stored, err = r.storedHead(ctx, app); err != nil {
 		return v, err
 	}
 	if kept, found := r.s.kept(app, v.stored); found {
 		return kept, nil
+	}
+	if v.head, err = decodeHead(app, v.stored); err != nil {
+		return v, err
 	}
 	value, err := r.value(ctx, keyOf(bodyKind, app))
 	if err == nil {
