@@ -74,7 +74,7 @@
 //		return nil
 //	}
 //
-// [New] returns a [Service] on a [Store]. A method that acts for a caller takes the [vitrine.Caller] right after ctx; only Watch has no
+// [New] returns a [Service] on a [storage.Store]. A method that acts for a caller takes the [vitrine.Caller] right after ctx; only Watch has no
 // ctx. [Service.As] returns a [Session] for one caller, which has these methods without the parameter, except those that only a
 // server needs: the Admit methods and Watch. The client of a remote service, adapters/client, has the methods of a Session, so
 // a program can be written for both.
@@ -82,8 +82,8 @@
 // # Reading
 //
 // Versions are numbered 0, 1, 2 and so on, without gaps. [Service.App] returns the latest version, and [Service.Version] any. A
-// [vitrine.Version] is made by [NewVersion] or [ParseVersion]. The zero Version names no version; in a request it means "not given".
-// Version 0 is NewVersion(0). [Latest] stands for the highest version that an app has.
+// [vitrine.Version] is made by [vitrine.NewVersion] or [vitrine.ParseVersion]. The zero Version names no version; in a request it means "not given".
+// Version 0 is NewVersion(0). [vitrine.Latest] stands for the highest version that an app has.
 //
 // A method named ListX returns a [vitrine.Page]: the items, and in Next the value of After for the next page. Next is "" on the
 // last page. In most lists a page ends when it has as many items as the request asks for, or when its items have

@@ -1,11 +1,11 @@
 // Package assets is the asset manager: content items in libraries, searched, grouped into folders
 // with permissions, and labelled with attributes.
 //
-// A [Service] on a [Store] holds every rule. A method takes the [vitrine.Caller] and the [Library], and
+// A [Service] on a [storage.Store] holds every rule. A method takes the [vitrine.Caller] and the [Library], and
 // returns only what the caller may see. A hidden asset or folder gives the same error as one that
 // does not exist.
 //
-//	svc := assets.New(memory.New().Assets(), nil)
+//	svc := assets.New(memory.New(), nil)
 //	page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "launch", Limit: 20})
 //
 // [Service.As] gives a [Session], which has the methods that act for a caller, without the Caller.

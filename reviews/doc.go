@@ -130,8 +130,8 @@
 //
 // # Errors
 //
-// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrBusy, ErrFull or ErrUnknown, or vitrine.ErrClosed if the store
-// was closed. For the first three, errors.As finds an *Error that says what is wrong and where. Errors of reading a file, of
+// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrBusy, ErrFull or ErrUnknown of package vitrine, or its ErrClosed if the
+// store was closed. For the first three, errors.As finds a [*vitrine.Error] that says what is wrong and where. Errors of reading a file, of
 // writing to one, and of a context are returned as they are. A fault in the text of a file is a Problem and not an error: the
 // check or the import goes on.
 package reviews

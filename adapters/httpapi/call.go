@@ -94,7 +94,7 @@ func newRequestID() string {
 	return "0000000000000000"[len(s):] + s
 }
 
-// ctx is the context for calls into a domain. Where the route reserves memory, the domain finds the budget in it.
+// ctx is the context for calls into a domain. Where the route reserves memory, the domain reserves it through this context.
 func (c *call) ctx() context.Context {
 	if c.context != nil {
 		return c.context

@@ -36,7 +36,7 @@ func (s *slots) slotsFor(bytes int) int {
 	return max(1, min((bytes+slotBytes-1)/slotBytes, s.total/4))
 }
 
-// largeSlot returns the slot for the memory of the request, which has none until it is large.
+// largeSlot returns the slot for the memory of the request. Its count is 0 until the request is large.
 func (c *call) largeSlot() *slot {
 	if c.large == nil {
 		c.large = c.h.large.newSlot(c, "")
@@ -129,7 +129,7 @@ func readTimeout(s *http.Server) time.Duration  { return s.ReadTimeout }
 func writeTimeout(s *http.Server) time.Duration { return s.WriteTimeout }
 
 // exchange calls fn, which sends to the client or reads from it, for as long as the client may still take. With a slot that is the
-// time left, in which what the client moves is a gain; it returns errCut if others wait and the client is too slow for them.
+// time left, to which each byte that the client moves adds; it returns errCut if others wait and the client is too slow for them.
 func (c *call) exchange(writing bool, fn func() (int, error)) (n int, err error) {
 	held := [...]*slot{c.large, c.slot}
 	begun := time.Now()

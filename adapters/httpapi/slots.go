@@ -14,15 +14,15 @@ import (
 // fewest bytes a second, if the server has waited for that client for more than slowAfter.
 type slots struct {
 	what             string // "uploads", for sentences
-	status           int    // of the error if there is none
+	status           int    // of the error when no slot becomes free
 	total, perCaller int
-	perNetwork       int // 0 if networks do not count
+	perNetwork       int // 0 if the kind has no limit for networks
 
 	mu    sync.Mutex
-	held  map[*slot]struct{}
-	taken int            // how many slots are taken
-	of    map[string]int // and how many by a caller or for a network
-	freed chan struct{}  // closed and replaced when slots become free
+	held  map[*slot]struct{} // the requests that have slots
+	taken int                // how many slots are taken
+	of    map[string]int     // how many slots a caller or a network has
+	freed chan struct{}      // closed and replaced when slots become free
 }
 
 const (
@@ -38,24 +38,24 @@ func newSlots(what string, status, total, perCaller, perNetwork int) *slots {
 		held: map[*slot]struct{}{}, of: map[string]int{}, freed: make(chan struct{})}
 }
 
-// slot is what one request has of the slots of a kind: none at first, usually one, more if it needs a lot of memory. It belongs to the
+// slot counts the slots of a kind that one request has: 0 at first, usually 1, more if it needs a lot of memory. It belongs to the
 // goroutine of the request.
 type slot struct {
 	all             *slots
-	caller, network string // network is "" if networks do not count
+	caller, network string // network is "" if the kind has no limit for networks
 	control         *http.ResponseController
 
 	// Under the lock of all:
 	count   int
-	waits   bool          // the server waits for the client,
-	writing bool          // to read a response, or else to send a body,
-	since   time.Time     // since then,
-	waited  time.Duration // after it has waited for so long before,
-	bytes   int64         // in which the client has moved so many bytes
+	waits   bool          // the server waits for the client
+	writing bool          // it waits for the client to read the response, not to send the body
+	since   time.Time     // when this wait began
+	waited  time.Duration // how long the earlier waits took together
+	bytes   int64         // how many bytes the client has moved in them
 	cut     bool          // the client was cut off
 }
 
-// newSlot returns a slot of this kind for a request, which has none yet.
+// newSlot returns the slot of a request, with a count of 0. network may be "".
 func (s *slots) newSlot(c *call, network string) *slot {
 	if network != "" {
 		network = "network " + network // no caller is named so
@@ -64,7 +64,7 @@ func (s *slots) newSlot(c *call, network string) *slot {
 }
 
 // counted returns the name that slots are counted for: the URN of the caller, or else where the request comes from. A token that
-// reads by tags alone stands in public pages, so it does not name a caller. An IPv6 address counts as its network of 64 bits.
+// reads by tags alone stands in public pages, so its requests are counted by address. An IPv6 address counts as its network of 64 bits.
 func (c *call) counted() string {
 	if c.by.URN != "" && !c.by.TagsOnly {
 		return c.by.URN
@@ -105,7 +105,7 @@ func (x *slot) tryEnter(count int, makeRoom bool) (freed <-chan struct{}, err er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stands := func(*slot) bool { return true } // in the way
+	stands := func(*slot) bool { return true } // whether a request stands in the way
 	switch ofCaller, ofNetwork := s.of[x.caller], s.of[x.network]; {
 	case ofCaller > x.count && ofCaller+more > s.perCaller: // the only request of a caller may have more than the caller's part
 		err = refuse(s.status, "%d %s of this caller are under way, as many as may be: wait until one of them has ended", ofCaller, s.what)
@@ -175,7 +175,7 @@ func (x *slot) setDeadline(at time.Time) {
 	}
 }
 
-// leave gives all slots of the request back. A nil slot has none.
+// leave gives all slots of the request back. It may be called on nil.
 func (x *slot) leave() {
 	if x == nil || x.count == 0 {
 		return

@@ -263,7 +263,7 @@ func TestABodyThatStopsIsCutOff(t *testing.T) {
 	})
 }
 
-// longEvents is a feed without an end, whose pages have one event of 10 KiB, too few to need memory of the budget.
+// longEvents is a feed without an end, whose pages have one event of 10 KiB, too small to need a slot.
 type longEvents struct{ alwaysMore }
 
 func (longEvents) Changes(context.Context, vitrine.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {

@@ -107,16 +107,15 @@ type feedPage func(after string) (events []feedEvent, next string, more bool, er
 
 // The sizes and times of a stream.
 const (
-	// streamPage is how many events are read at a time. A page ends at notLarge bytes, too: a
-	// stream holds so much in memory while its client does not read, or one event that is larger.
+	// streamPage is how many events are read at a time. A page ends at notLarge bytes, too, unless its first event is larger. A
+	// stream has one page in memory while its client does not read.
 	streamPage = 50
 	// A comment goes out when nothing else does for so long, so that both sides notice a connection that is gone.
 	commentEvery = 15 * time.Second
 	// authenticateEvery is how often Authenticate is asked about a stream. A caller whose rights are taken away keeps an open
 	// stream for so long at most.
 	authenticateEvery = time.Minute
-	// streamPatience is how long a client may take for a write. A page has streamBytes at most, so this is a rate of some KiB a
-	// second.
+	// streamPatience is how long a client may take for a page, and a second more for each clientRate bytes.
 	streamPatience = 30 * time.Second
 )
 
