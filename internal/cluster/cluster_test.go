@@ -1,16 +1,15 @@
 package cluster_test
 
 import (
-	"bufio"
 	"context"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 var ctx = context.Background()
@@ -49,12 +48,9 @@ func TestDataOutlivesStopAndKill(t *testing.T) {
 	}
 }
 
-// child is set in the process that TestNothingIsLeftOfAKilledTest kills.
-const child = "VITRINE_CLUSTER_CHILD"
-
 func TestNothingIsLeftOfAKilledTest(t *testing.T) {
 	cluster.Need(t)
-	switch os.Getenv(child) {
+	switch proof.ChildState() {
 	case "running":
 		println(cluster.Shared(t).Dir)
 		select {}
@@ -72,25 +68,11 @@ func TestNothingIsLeftOfAKilledTest(t *testing.T) {
 }
 
 func testNothingIsLeft(t *testing.T, state string) {
-	process := exec.Command(os.Args[0], "-test.run=^TestNothingIsLeftOfAKilledTest$")
-	process.Env = append(os.Environ(), child+"="+state)
-	out, err := process.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	lines.Scan()
-	dir := lines.Text()
+	dir, kill := proof.StartChild(t, state)
 	if _, err := os.Stat(dir); err != nil {
 		t.Fatalf("the child says %q: %v", dir, err)
 	}
-	if err := process.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	process.Wait() // fails, as it was killed
+	kill()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(dir); os.IsNotExist(err) {
 			return

@@ -3,23 +3,19 @@
 package program_test
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
-// child is set in the process that TestAServerEndsWithAKilledTest kills.
-const child = "VITRINE_PROGRAM_CHILD"
-
 func TestAServerEndsWithAKilledTest(t *testing.T) {
-	if os.Getenv(child) != "" {
+	if proof.ChildState() != "" {
 		s, err := program.StartServer(nil, "/bin/sh", "-c", "echo serving here; exec sleep 1000")
 		if err != nil {
 			t.Fatal(err)
@@ -27,28 +23,15 @@ func TestAServerEndsWithAKilledTest(t *testing.T) {
 		fmt.Fprintln(os.Stderr, s.Pid())
 		select {}
 	}
-	process := exec.Command(os.Args[0], "-test.run=^TestAServerEndsWithAKilledTest$")
-	process.Env = append(os.Environ(), child+"=1")
-	out, err := process.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	lines.Scan()
-	pid, err := strconv.Atoi(lines.Text())
+	line, kill := proof.StartChild(t, "running")
+	pid, err := strconv.Atoi(line)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Errorf("the server does not run: %v", err)
 	}
-	if err := process.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = process.Wait() // fails, as it was killed
+	kill()
 	for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
 		if stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); zombie(string(stat)) {
 			return // whose new parent has not looked at it
