@@ -144,7 +144,7 @@ func (m *metrics) ofStore(driver any) {
 			figure{"vitrine_postgres_transactions_total", "Transactions that took a connection.", true, func() float64 { return float64(db.Stats().Taken) }},
 			figure{"vitrine_postgres_connection_waits_total", "How often a transaction found no free connection.", true, func() float64 { return float64(db.Stats().Waits) }},
 			figure{"vitrine_postgres_connection_wait_seconds_total", "Time that transactions have waited for connections.", true, func() float64 { return db.Stats().Waited.Seconds() }},
-			figure{"vitrine_postgres_updates_total", "Updates that were committed.", true, func() float64 { return float64(db.Stats().Updates) }},
+			figure{"vitrine_postgres_updates_total", "Updates that were begun, also those that failed.", true, func() float64 { return float64(db.Stats().Updates) }},
 			figure{"vitrine_postgres_commits_total", "Commits, which updates share.", true, func() float64 { return float64(db.Stats().Commits) }},
 			figure{"vitrine_postgres_gets_total", "Reads that began by keys.", true, func() float64 { return float64(db.Stats().Gets) }},
 			figure{"vitrine_postgres_get_queries_total", "Queries for these reads, which they share.", true, func() float64 { return float64(db.Stats().Queries) }},

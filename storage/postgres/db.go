@@ -176,7 +176,7 @@ type Stats struct {
 	Taken       uint64        // how often a connection was taken
 	Waits       uint64        // how often none was free
 	Waited      time.Duration // sum of the times until there was one
-	Updates     uint64        // updates
+	Updates     uint64        // updates that were begun, also those that failed
 	Commits     uint64        // commits, which updates share
 	Gets        uint64        // Views that began with a Get
 	Queries     uint64        // queries for these, which they share
