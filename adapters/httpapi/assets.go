@@ -111,19 +111,6 @@ func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context,
 	}
 }
 
-// changed decodes the body of a request as a Body, and calls a method of package assets with what it stands for.
-func changed[Body interface{ change() (In, error) }, In, Out any](a assetRoutes, c *call, method func(context.Context, vitrine.Caller, assets.Library, In) (Out, error)) (out Out, err error) {
-	var body Body
-	if err := c.decode(&body); err != nil {
-		return out, err
-	}
-	in, err := body.change()
-	if err != nil {
-		return out, err
-	}
-	return ask(c, inLibrary(a, c, method), in)
-}
-
 // search serves GET …/assets: the assets that fulfil all conditions of the query and that the caller may see. 200 with
 // {"assets":[Asset], "paging"}, and "facets" if they were asked for. 400 for an unknown parameter or a bad value; 404
 // for a folder that is absent or not visible; 503 for a search that takes longer than two seconds.
@@ -172,7 +159,11 @@ const noFolder = "\x00"
 // {"added":[Asset], "removed":[id]}. 400; 403 for a folder or an asset that the caller may not change; 404 for an
 // unknown folder; 409 if an asset that is added again is in other folders than the request assumes; 413.
 func (a assetRoutes) changeAssets(c *call) error {
-	out, err := changed[assetsBody](a, c, a.svc.ChangeAssets)
+	var in assets.ChangeAssetsRequest
+	if err := c.decodeMembers(assetsBody, &in); err != nil {
+		return err
+	}
+	out, err := a.svc.ChangeAssets(c.ctx(), c.by.Caller, a.library(c), in)
 	return c.appended(out, err)
 }
 
@@ -200,12 +191,8 @@ func (a assetRoutes) folders(c *call) error {
 // "purged":{"folders","assets"}, how many were removed. 400; 403 without the rights to a folder or its
 // parent; 404 for a folder that is absent, deleted or not visible.
 func (a assetRoutes) changeFolders(c *call) error {
-	var body foldersBody
-	if err := c.decode(&body); err != nil {
-		return err
-	}
-	in, err := body.change()
-	if err != nil {
+	var in assets.ChangeFoldersRequest
+	if err := c.decodeMembers(foldersBody, &in); err != nil {
 		return err
 	}
 	if len(in.Purge) == 0 {
@@ -241,12 +228,8 @@ func (a assetRoutes) permissions(c *call) error {
 // changePermissions serves POST …/folder/{folder}/permissions with {"create", "remove"}. 200 with
 // {"permissions":[Permission]}, those after the change. 400; 403 for a caller who may not manage the folder; 404.
 func (a assetRoutes) changePermissions(c *call) error {
-	var body permissionsBody
-	if err := c.decode(&body); err != nil {
-		return err
-	}
-	in, err := body.change()
-	if err != nil {
+	var in assets.ChangePermissionsRequest
+	if err := c.decodeMembers(permissionsBody, &in); err != nil {
 		return err
 	}
 	in.Folder = c.param(2)
@@ -282,7 +265,11 @@ func (a assetRoutes) attributes(c *call) error {
 // assets, in this order. 200 with {"result":[status], "assets":[Asset]}: a status for each id of the request, and the
 // assets that were changed. 400.
 func (a assetRoutes) changeAttributes(c *call) error {
-	out, err := changed[attributesBody](a, c, a.svc.ChangeAttributes)
+	var in assets.ChangeAttributesRequest
+	if err := c.decodeMembers(attributesBody, &in); err != nil {
+		return err
+	}
+	out, err := a.svc.ChangeAttributes(c.ctx(), c.by.Caller, a.library(c), in)
 	return c.appended(out, err)
 }
 

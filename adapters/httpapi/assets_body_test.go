@@ -71,7 +71,7 @@ func TestMembersThatAreMissingOrNullAreNamed(t *testing.T) {
 		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","role":{}}]}`, `/create/0/role/id: member \"id\" is missing`},
 		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","user":{"id":""}}]}`, "/create/0/user/id: must not be empty"},
 		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","rId":null,"role":{"id":"r"}}]}`, "/create/0/rId: null is not allowed"},
-		{"/folder/FOLDER/permissions", `{"remove":[{"role":{"id":"r"}}]}`, `/remove/0/operation: member \"operation\" is missing`},
+		{"/folder/FOLDER/permissions", `{"remove":[{"role":{"id":"r"}}]}`, `/remove/0/operation: want view, edit or manage`},
 		{"/folder/FOLDER/assets", `{"assign":null}`, "/assign: null is not allowed"},
 		{"/folders", `{"update":[{"id":"FOLDER","Label":"x"}]}`, `unknown member \"Label\"`},
 	} {

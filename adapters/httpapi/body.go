@@ -170,4 +170,10 @@ func Draining(ctx context.Context, waits func(bool)) context.Context { return dr
 
 // decode reads the body as strict JSON into v: one value, in valid UTF-8, with members that v knows and none twice, not deeper
 // than 64 levels, without U+0000. Anything else is a 400 with the pointer of the place.
-func (c *call) decode(v any) error { return strictjson.Decode(c.body, v) }
+func (c *call) decode(v any) error {
+	err := strictjson.Decode(c.body, v)
+	if e, ok := errors.AsType[*strictjson.Error](err); ok {
+		return &refusal{status: http.StatusBadRequest, Text: e.Error(), Pointer: e.Pointer}
+	}
+	return err
+}

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // errorTable has the status and the code of each kind of error. The first row of the kind counts, and for an error of the handler itself,
@@ -75,82 +73,76 @@ const internalError = "internal error"
 // refusal is an error as it is answered: its fields are the members of the body that README.md describes. A refusal is
 // an error of its own, and the errors of the services become one in refusalOf.
 type refusal struct {
-	status int
-	code   string // "" = that of the status
-	text   string // the sentence
-
-	// Where they apply:
-	pointer    string              // JSON pointer into the body of the request; of the result of a patch, into the patched document
-	parameter  string              // name of a query parameter or header
-	version    vitrine.Version     // that the app has now, in every 409 about an app
-	pointsTo   *vitrine.Version    // with the code moved: where the tag points, zero if it does not exist; else nil
-	violations []vitrine.Violation // of a config against its schema
-	id         string              // of the asset that is there already
+	status     int
+	Text       string              `json:"error"`               // the sentence
+	Code       string              `json:"code"`                // "" = that of the status
+	Pointer    string              `json:"pointer,omitempty"`   // into the body of the request; of the result of a patch, into the patched document
+	Parameter  string              `json:"parameter,omitempty"` // name of a query parameter or header
+	Version    vitrine.Version     `json:"version,omitzero"`    // that the app has now, in every 409 about an app
+	PointsTo   any                 `json:"pointsTo,omitzero"`   // with the code moved: a *vitrine.Version where the tag points, nil if it does not exist
+	ID         string              `json:"id,omitempty"`        // of the asset that is there already
+	Violations []vitrine.Violation `json:"violations,omitempty"`
 }
 
 // Error returns the sentence, which a client gets as the member error.
-func (r *refusal) Error() string { return r.text }
+func (r *refusal) Error() string { return r.Text }
 
 // refuse returns an error that concerns the whole request. The format is that of package fmt, here and below.
 func refuse(status int, format string, args ...any) error {
-	return &refusal{status: status, text: fmt.Sprintf(format, args...)}
+	return &refusal{status: status, Text: fmt.Sprintf(format, args...)}
 }
 
 // refusePointer returns an error of the part of the body that pointer names.
 func refusePointer(status int, pointer, format string, args ...any) error {
-	return &refusal{status: status, pointer: pointer, text: pointer + ": " + fmt.Sprintf(format, args...)}
+	return &refusal{status: status, Pointer: pointer, Text: pointer + ": " + fmt.Sprintf(format, args...)}
 }
 
 // refuseParameter returns a 400 for a query parameter. The sentence never has the value of an unknown parameter, which may be
 // a token under a wrong name.
 func refuseParameter(name, format string, args ...any) error {
-	return &refusal{status: http.StatusBadRequest, parameter: name, text: name + ": " + fmt.Sprintf(format, args...)}
+	return &refusal{status: http.StatusBadRequest, Parameter: name, Text: name + ": " + fmt.Sprintf(format, args...)}
 }
 
 // refuseHeader returns an error of a header of the request.
 func refuseHeader(status int, name, format string, args ...any) error {
-	return &refusal{status: status, parameter: name, text: "header " + name + ": " + fmt.Sprintf(format, args...)}
+	return &refusal{status: status, Parameter: name, Text: "header " + name + ": " + fmt.Sprintf(format, args...)}
 }
 
 // The errors that the handler itself returns in more than one place, or that have nothing to add to their sentence.
 var (
-	errTagsOnly    = &refusal{status: http.StatusForbidden, text: "this token may read apps by some of their tags, and do nothing else"}
-	errNoResource  = &refusal{status: http.StatusNotFound, text: "nothing is at this path"}
-	errNoMethod    = &refusal{status: http.StatusMethodNotAllowed, text: "this path does not know the method: see the header Allow"}
-	errNoIdentity  = &refusal{status: http.StatusServiceUnavailable, text: "it cannot be found out at the moment who asks: try again"}
-	errCrossOrigin = &refusal{status: http.StatusForbidden, text: "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization"}
-	errBodyMissing = &refusal{status: http.StatusBadRequest, text: "the body did not arrive whole, and this request needs none"}
-	errNoToken     = &refusal{status: http.StatusUnauthorized, text: "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken"}
+	errTagsOnly    = refuse(http.StatusForbidden, "this token may read apps by some of their tags, and do nothing else")
+	errNoResource  = refuse(http.StatusNotFound, "nothing is at this path")
+	errNoMethod    = refuse(http.StatusMethodNotAllowed, "this path does not know the method: see the header Allow")
+	errNoIdentity  = refuse(http.StatusServiceUnavailable, "it cannot be found out at the moment who asks: try again")
+	errCrossOrigin = refuse(http.StatusForbidden, "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization")
+	errBodyMissing = refuse(http.StatusBadRequest, "the body did not arrive whole, and this request needs none")
+	errNoToken     = refuse(http.StatusUnauthorized, "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken")
 )
 
-// refusalOf returns an error as a refusal, and reports whether its cause is hidden. It knows the refusals of this package, the errors of the
-// domains, and those of package strictjson, which are 400 only here, in an error of decode: where a domain reads JSON, it wraps the error in
-// its own. Anything else is 500. A *vitrine.Error tells its cause always: it was written for clients.
+// refusalOf returns an error as a refusal, and reports whether its cause is hidden. It knows the refusals of this package and the errors of
+// the domains. Anything else is 500. A *vitrine.Error tells its cause always: it was written for clients.
 func refusalOf(err error) (r *refusal, hidden bool) {
 	if own, ok := errors.AsType[*refusal](err); ok {
-		return own, false
+		answered := *own
+		return &answered, false
 	}
 	row := errorTable[len(errorTable)-1]
-	malformed, isMalformed := errors.AsType[*strictjson.Error](err)
 	if at := slices.IndexFunc(errorTable, func(r errorRow) bool { return r.kind != nil && errors.Is(err, r.kind) }); at >= 0 {
 		row = errorTable[at]
-	} else if isMalformed {
-		row = errorTable[0]
 	}
-	r = &refusal{status: row.status, code: row.code, text: err.Error()}
-	if e, ok := errors.AsType[*vitrine.Error](err); ok {
-		r.text, r.code, r.pointer, r.parameter, r.id = e.Error(), cmp.Or(e.Code, row.code), e.Pointer, e.Parameter, e.ID
-		r.version, r.violations = e.Version, e.Violations
-		if e.Code == vitrine.CodeMoved && !e.Version.IsZero() { // a tag, not an asset
-			r.pointsTo = &e.PointsTo
+	e, ok := errors.AsType[*vitrine.Error](err)
+	if !ok {
+		return &refusal{status: row.status, Text: cmp.Or(row.text, err.Error()), Code: row.code}, row.text != ""
+	}
+	r = &refusal{status: row.status, Text: e.Error(), Code: cmp.Or(e.Code, row.code), Pointer: e.Pointer, Parameter: e.Parameter,
+		Version: e.Version, ID: e.ID, Violations: e.Violations}
+	if e.Code == vitrine.CodeMoved && !e.Version.IsZero() { // a tag, not an asset
+		r.PointsTo = (*vitrine.Version)(nil)
+		if !e.PointsTo.IsZero() {
+			r.PointsTo = &e.PointsTo
 		}
-		return r, false
 	}
-	if isMalformed && row.status == http.StatusBadRequest {
-		r.pointer = malformed.Pointer
-	}
-	r.text = cmp.Or(row.text, r.text)
-	return r, row.text != ""
+	return r, false
 }
 
 // fail makes an error the response. A cause that is hidden from the client is logged. If the
@@ -159,12 +151,12 @@ func refusalOf(err error) (r *refusal, hidden bool) {
 func (c *call) fail(err error) {
 	r, hidden := refusalOf(err)
 	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.ctx().Err() != nil { // the client has gone
-		r.text, hidden = closedEarly, false
+		r.Text, hidden = closedEarly, false
 	}
 	if hidden {
-		c.log(r.text, err)
+		c.log(r.Text, err)
 		if part := (*inPart)(nil); errors.As(err, &part) {
-			r.text += "; " + part.kept
+			r.Text += "; " + part.kept
 		}
 	}
 	c.refuse(r)
@@ -186,41 +178,20 @@ func (c *call) refuse(r *refusal) {
 		header["Retry-After"] = []string{"1"}
 	}
 	c.h.refusals.refused(c, r)
-	c.status, c.code = r.status, cmp.Or(r.code, codeOf(r.status))
-	c.out = r.appendJSON(c.out[:0])
+	r.Code = cmp.Or(r.Code, codeOf(r.status))
+	c.status, c.code = r.status, r.Code
+	c.out = append(c.out[:0], r.json()...)
 }
 
-// appendJSON appends the body of the response. Members that do not apply are left out, except pointsTo, which is null for a
-// tag that does not exist. Text that is not UTF-8, quoted from the request, gets replacement characters. Texts are cut at
-// maxSentence, except a pointer: one that is longer is left out, since a part of it would point to another place.
-func (r *refusal) appendJSON(b []byte) []byte {
-	member := func(name, value string) {
-		if value != "" {
-			b = append(append(append(b, ',', '"'), name...), '"', ':')
-			b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(bounded(value), "\uFFFD"))
-		}
+// json returns the body of the response. Text that is not UTF-8, quoted from the request, gets replacement characters. Texts are
+// cut at maxSentence, except a pointer: one that is longer is left out, since a part of it would point to another place.
+func (r refusal) json() []byte {
+	r.Text, r.Parameter = bounded(r.Text), bounded(r.Parameter)
+	if len(r.Pointer) > maxSentence {
+		r.Pointer = ""
 	}
-	b = append(b, `{"error":`...)
-	b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(bounded(r.text), "\uFFFD"))
-	member("code", cmp.Or(r.code, codeOf(r.status)))
-	if len(r.pointer) <= maxSentence {
-		member("pointer", r.pointer)
-	}
-	member("parameter", r.parameter)
-	member("version", r.version.String())
-	if r.pointsTo != nil && r.pointsTo.IsZero() {
-		b = append(b, `,"pointsTo":null`...)
-	} else if r.pointsTo != nil {
-		member("pointsTo", r.pointsTo.String())
-	}
-	member("id", r.id)
-	if len(r.violations) > 0 {
-		list, err := json.Marshal(r.violations)
-		if err == nil { // always, since violations hold strings alone
-			b = append(append(b, `,"violations":`...), list...)
-		}
-	}
-	return append(b, '}')
+	out, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // which nothing in a refusal can fail
+	return out
 }
 
 // maxSentence is how many bytes of a text go into an error or a line of the log, since sentences quote the request.

@@ -128,6 +128,6 @@ func (h *handler) end(c *call) {
 	if c.sent {
 		panic(http.ErrAbortHandler)
 	}
-	c.refuse(&refusal{status: http.StatusInternalServerError, text: internalError})
+	c.refuse(&refusal{status: http.StatusInternalServerError, Text: internalError})
 	c.send()
 }

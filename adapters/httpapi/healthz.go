@@ -27,8 +27,7 @@ func (h *handler) healthTable() []route {
 func (h *handler) health(c *call) error {
 	if err := h.readiness.check(h.Ready); err != nil {
 		c.log("not ready", err)
-		c.refuse(&refusal{status: http.StatusServiceUnavailable, text: "the store does not answer"})
-		return nil
+		return refuse(http.StatusServiceUnavailable, "the store does not answer")
 	}
 	c.out = append(c.out, `{"status":"ok"}`...)
 	return nil
@@ -98,7 +97,7 @@ func Overloaded(ctx context.Context) context.Context {
 }
 
 // errOverloaded is the response to a request that Overloaded marks.
-var errOverloaded = &refusal{status: http.StatusServiceUnavailable, text: "the server has as many requests under way as it takes: try again"}
+var errOverloaded = refuse(http.StatusServiceUnavailable, "the server has as many requests under way as it takes: try again")
 
 // overloaded reports whether a request is one too many.
 func (c *call) overloaded() bool {

@@ -85,11 +85,11 @@ var refusedHeaders = func() string {
 
 // refusals say what is wrong with requests that no handler sees, by status.
 var refusals = map[string]refusal{
-	"400": {text: "the request cannot be read: want a path that is escaped, and well-formed headers"},
-	"417": {text: "header Expect: want 100-continue, or none", parameter: "Expect"},
-	"431": {text: "the headers are too large: want fewer or shorter ones", code: vitrine.CodeTooLarge},
-	"501": {text: "header Transfer-Encoding: want chunked, or none", parameter: "Transfer-Encoding"},
-	"505": {text: "the request cannot be read: want HTTP/1.1"},
+	"400": {Text: "the request cannot be read: want a path that is escaped, and well-formed headers"},
+	"417": {Text: "header Expect: want 100-continue, or none", Parameter: "Expect"},
+	"431": {Text: "the headers are too large: want fewer or shorter ones", Code: vitrine.CodeTooLarge},
+	"501": {Text: "header Transfer-Encoding: want chunked, or none", Parameter: "Transfer-Encoding"},
+	"505": {Text: "the request cannot be read: want HTTP/1.1"},
 }
 
 // refused returns what to send in place of a response that net/http gives by itself, nil for any other
@@ -109,12 +109,12 @@ func refused(written []byte) []byte {
 	says, known := refusals[code]
 	switch {
 	case !known:
-		says.text = "the request cannot be answered: " + status
+		says.Text = "the request cannot be answered: " + status
 	case given && code == "400":
-		says.text = "the request cannot be read: " + reason
+		says.Text = "the request cannot be read: " + reason
 	}
-	says.code = cmp.Or(says.code, vitrine.CodeInvalid)
-	body := says.appendJSON(nil)
+	says.Code = cmp.Or(says.Code, vitrine.CodeInvalid)
+	body := says.json()
 	return fmt.Appendf(nil, "%s %s\r\n%sDate: %s\r\nContent-Length: %d\r\n\r\n%s",
 		version, status, refusedHeaders, time.Now().UTC().Format(http.TimeFormat), len(body), body)
 }

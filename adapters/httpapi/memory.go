@@ -29,7 +29,7 @@ func newLargeSlots(memory int64) *slots {
 }
 
 // errNoRoom is the response to a request for which no slot became free in time.
-var errNoRoom = &refusal{status: http.StatusServiceUnavailable, text: "too many large requests are under way: there is no memory for this one at the moment, try again"}
+var errNoRoom = refuse(http.StatusServiceUnavailable, "too many large requests are under way: there is no memory for this one at the moment, try again")
 
 // slotsFor returns how many slots a request of so many bytes takes.
 func (s *slots) slotsFor(bytes int) int {

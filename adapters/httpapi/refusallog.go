@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -29,13 +30,9 @@ func (l *refusalLog) refused(c *call, r *refusal) {
 	if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden || !l.mayWrite() {
 		return
 	}
-	reason := r.text
-	if c.reason != "" {
-		reason = c.reason
-	}
 	l.log.LogAttrs(c.ctx(), slog.LevelInfo, "refused", slog.String("request", c.id), slog.String("method", c.method()),
 		slog.String("path", c.path()), slog.Int("status", r.status), slog.String("address", c.address()),
-		slog.String("caller", c.caller()), slog.String("reason", c.briefly(reason)))
+		slog.String("caller", c.caller()), slog.String("reason", c.briefly(cmp.Or(c.reason, r.Text))))
 }
 
 // mayWrite reports whether another line may be written now. The first request that gets none starts a timer, which
