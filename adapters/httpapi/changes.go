@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,27 +34,19 @@ func (a appRoutes) changes(c *call) error {
 	if c.query.has("types") {
 		in.Types = typesIn(types)
 	}
-	// The stream asks the function below for one page after another, each after the cursor that it has come to. Unless
-	// the request has a limit, its pages are smaller than those of a list, since a page waits in memory until the client has read it.
-	if c.streams() {
-		if in.Limit == 0 {
-			in.Limit = streamPage
-		}
-		watch := a.svc.Watch(c.by.Caller, in)
-		defer watch.Close()
-		return c.stream(c.lastEvent(in.After), watch.Next, func(after string) ([]feedEvent, string, bool, error) {
-			in.After = after
-			page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
-			if err != nil {
-				return nil, "", false, err
-			}
-			events, err := feedEvents(page.Changes, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
-			return events, page.Next, page.More, err
-		})
+	if !c.streams() {
+		page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
+		c.header()["Vary"] = varyFeed
+		return c.result(page, err)
 	}
-	page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
-	c.header()["Vary"] = varyFeed
-	return c.result(page, err)
+	in.Limit = cmp.Or(in.Limit, streamPage) // smaller than a list, since a page waits in memory until the client has read it
+	watch := a.svc.Watch(c.by.Caller, in)
+	defer watch.Close()
+	return c.stream(in.After, watch.Next, func(after string) (feedPage, error) {
+		in.After = after
+		page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
+		return pageOf(page.Changes, page.Next, page.More, err, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
+	})
 }
 
 // typesIn returns the types of changes that a list names, each once, since a stream keeps them and asks for many pages.
@@ -72,39 +65,30 @@ func (a assetRoutes) changes(c *call) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
-	if c.streams() {
-		if in.Limit == 0 {
-			in.Limit = streamPage
-		}
-		changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
-		return c.stream(c.lastEvent(in.After), changed, func(after string) ([]feedEvent, string, bool, error) {
-			in.After = after
-			page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
-			if err != nil {
-				return nil, "", false, err
-			}
-			events, err := feedEvents(page.Changes, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
-			return events, page.Next, page.More, err
-		})
+	if !c.streams() {
+		page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
+		c.header()["Vary"] = varyFeed
+		return c.result(page, err)
 	}
-	page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
-	c.header()["Vary"] = varyFeed
-	return c.result(page, err)
+	in.Limit = cmp.Or(in.Limit, streamPage)
+	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
+	return c.stream(in.After, changed, func(after string) (feedPage, error) {
+		in.After = after
+		page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
+		return pageOf(page.Changes, page.Next, page.More, err, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
+	})
 }
 
-// feedEvents returns the entries of a page as an event stream sends them. of returns the cursor and the type of an
-// entry. The JSON of an entry is one line, as server-sent events need it.
-func feedEvents[T any](list []T, of func(T) (cursor, kind string)) ([]feedEvent, error) {
-	events := make([]feedEvent, len(list))
+// pageOf returns a page of a feed as an event stream sends it, unless err is set. of returns the cursor and the type of an entry. The
+// JSON of an entry is one line, as server-sent events need it.
+func pageOf[T any](list []T, next string, more bool, err error, of func(T) (cursor, kind string)) (feedPage, error) {
+	page := feedPage{make([]feedEvent, len(list)), next, more}
 	for i, e := range list {
-		data, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
-		}
 		cursor, kind := of(e)
-		events[i] = feedEvent{cursor, kind, data}
+		data, marshalErr := json.Marshal(e)
+		page.events[i], err = feedEvent{cursor, kind, data}, cmp.Or(err, marshalErr)
 	}
-	return events, nil
+	return page, err
 }
 
 // varyFeed is the header Vary of a page of a feed. It names Accept too, since the same address answers with an event
@@ -130,13 +114,4 @@ func (c *call) streams() bool {
 		}
 	}
 	return false
-}
-
-// lastEvent returns the cursor that a stream begins after: the header Last-Event-ID, which a browser sends when it connects
-// again, wins over the parameter after.
-func (c *call) lastEvent(after string) string {
-	if id := c.r.Header.Get("Last-Event-Id"); id != "" {
-		return id
-	}
-	return after
 }

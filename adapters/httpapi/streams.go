@@ -1,9 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"net/http"
+	"fmt"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -82,28 +83,28 @@ func (s *Streams) rechecked() <-chan struct{} {
 	return s.again
 }
 
-// add and remove keep the list of the streams that are open.
-func (s *Streams) add(one *stream) {
+// put adds a stream to those that are open, or removes it.
+func (s *Streams) put(one *stream, open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open[one] = struct{}{}
+	if open {
+		s.open[one] = struct{}{}
+	} else {
+		delete(s.open, one)
+	}
 }
 
-func (s *Streams) remove(one *stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, one)
+// feedPage is a page of a feed as an event stream sends it.
+type feedPage struct {
+	events []feedEvent
+	next   string // the cursor to read on from
+	more   bool   // there is more to read at once
 }
 
-// feedEvent is an entry of a feed as an event stream sends it.
 type feedEvent struct {
 	cursor, kind string
 	data         []byte // JSON in one line
 }
-
-// feedPage reads a page of a feed: the events after a cursor, the cursor to read on from, and whether there is more to
-// read at once.
-type feedPage func(after string) (events []feedEvent, next string, more bool, err error)
 
 // The sizes and times of a stream.
 const (
@@ -119,14 +120,31 @@ const (
 	streamPatience = 30 * time.Second
 )
 
-// stream sends a feed as server-sent events, from a cursor on. Nothing is buffered between the feed and the client:
-// each page is read just before it is sent. An error in the first page is answered like any other. A later error
-// ends the stream, and the client goes on from its last id. A stream ends between two events,
-// unless its connection breaks or the server closes the connection of a client that reads too slowly.
+// stream is one event stream. Its out has the events that are to be sent.
+type stream struct {
+	*call
+	// changed is called before each read of the feed. It returns the cursor to read from, which is after or a later one, and a channel
+	// that is closed when there may be more. The channel is taken before the feed is read, so a change between the two is not missed.
+	changed func(after string) (from string, wake <-chan struct{})
+	page    func(after string) (feedPage, error)
+	wake    <-chan struct{}
+
+	next   string // the cursor up to which the feed was read
+	sentID string // the last cursor that was sent; next is later if the feed went on with entries that the client may not see
+	more   bool   // the feed has more than was read
+
+	behind atomic.Int64 // since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more
+	sentAt time.Time    // when something was sent last
+	asked  time.Time    // when Authenticate was asked last
+}
+
+// stream sends a feed as server-sent events, from a cursor on, until the connection, the server or the caller's identity ends.
+// The header Last-Event-ID, which a browser sends when it connects again, wins over the cursor.
 //
-// changed is called before each read. It returns the cursor to read from, which is after or a later one, and a channel
-// that is closed when there may be more.
-func (c *call) stream(after string, changed func(after string) (from string, wake <-chan struct{}), page feedPage) error {
+// Nothing is buffered between the feed and the client: each page is read just before it is sent. An error in the first page is
+// answered like any other. A later error ends the stream, and the client goes on from its last id. A stream ends between two
+// events, unless its connection breaks or the server closes the connection of a client that reads too slowly.
+func (c *call) stream(after string, changed func(string) (string, <-chan struct{}), page func(string) (feedPage, error)) error {
 	if !c.drain() {
 		return errBodyMissing
 	}
@@ -135,14 +153,14 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 	if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
 		return err
 	}
-	s := &stream{call: c, control: c.slot.control, next: after, sentID: after}
-	s.fallBehind()
-	all.add(s)
-	defer all.remove(s)
+	after = cmp.Or(c.r.Header.Get("Last-Event-Id"), after)
+	s := &stream{call: c, changed: changed, page: page, next: after, sentID: after, asked: time.Now()}
+	s.behind.Store(time.Now().UnixNano())
+	all.put(s, true)
+	defer all.put(s, false)
 	c.context = memlimit.With(c.r.Context(), s.take)
-	wake := s.begins(changed)
-	more, err := s.read(page)
-	if err != nil {
+	s.watch()
+	if err := s.read(); err != nil {
 		return err
 	}
 	if all.Began != nil {
@@ -151,16 +169,27 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 		}
 	}
 	s.begin()
-	defer s.timers()()
-	// Each round sends what was read, waits if there is no more, and reads. Memory that is short is waited for once; then
-	// the stream ends, and its client connects again.
-	for s.send() && !s.over() {
-		if !more && !s.wait(changed, wake) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for s.send() {
+		read := s.more || s.wait(timer)
+		if s.over() {
 			break
 		}
-		wake = s.begins(changed)
-		if more, err = s.read(page); errors.Is(err, memlimit.ErrExceeded) && s.enlarge(s.used, slotPatience) == nil {
-			more, err = s.read(page)
+		if !read && time.Since(s.sentAt) >= commentEvery {
+			read = s.watch()
+			s.remark()
+		}
+		if !read {
+			continue
+		}
+		if !s.more {
+			s.behind.Store(time.Now().UnixNano())
+		}
+		s.watch()
+		err := s.read()
+		if errors.Is(err, memlimit.ErrExceeded) && s.enlarge(s.used, slotPatience) == nil { // once; then the client connects again
+			err = s.read()
 		}
 		if err != nil {
 			if c.r.Context().Err() == nil {
@@ -172,89 +201,55 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 	return nil
 }
 
-// stream is one event stream. Its out has the events that are to be sent.
-type stream struct {
-	*call
-	control *http.ResponseController
-	next    string // the cursor up to which the feed was read
-	sentID  string // the last cursor that was sent; next is later if the feed went on with entries that the client may not see
-
-	// behind is since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more.
-	behind atomic.Int64
-
-	comment *time.Timer  // a comment is due: nothing was sent for commentEvery
-	expiry  *time.Timer  // the caller's identity has expired
-	recheck *time.Ticker // Authenticate is to be asked again, every authenticateEvery
-}
-
-// fallBehind notes that the feed may have more than was sent.
-func (s *stream) fallBehind() {
-	s.behind.Store(time.Now().UnixNano())
-}
-
 // take counts bytes of the page that is being read, and reports whether it may have them. A page of several events needs no slot for its
 // memory.
 func (s *stream) take(n int) bool {
 	return (s.used == 0 || s.used+n <= notLarge) && s.reserve(n)
 }
 
-// begins moves the stream to where it reads on, and returns the channel to wait for. The channel is taken before the feed is
-// read, so a change that comes between the two is not missed.
-func (s *stream) begins(changed func(after string) (from string, wake <-chan struct{})) (wake <-chan struct{}) {
-	s.next, wake = changed(s.next)
-	return wake
+// watch calls changed, and reports whether the feed has changed since it was called before.
+func (s *stream) watch() bool {
+	before := s.wake
+	s.next, s.wake = s.changed(s.next)
+	return s.wake != before
 }
 
-// read reads a page of the feed into out, and reports whether there is more to read at once. Each event has its cursor as its
-// id, which a client that connects again sends as Last-Event-ID.
-func (s *stream) read(page feedPage) (more bool, err error) {
+// read reads a page of the feed into out. Each event has its cursor as its id.
+func (s *stream) read() error {
 	s.used = 0
-	events, next, more, err := page(s.next)
+	page, err := s.page(s.next)
 	if err != nil {
-		return false, err
+		return err
 	}
-	s.next = next
-	for _, e := range events {
+	s.next, s.more = page.next, page.more
+	for _, e := range page.events {
 		s.sentID = e.cursor
-		s.out = append(append(append(s.out, "id: "...), e.cursor...), "\nevent: "...)
-		s.out = append(append(append(s.out, e.kind...), "\ndata: "...), e.data...)
-		s.out = append(s.out, "\n\n"...)
+		s.out = fmt.Appendf(s.out, "id: %s\nevent: %s\ndata: %s\n\n", e.cursor, e.kind, e.data)
 	}
-	return more, nil
+	return nil
+}
+
+// remark puts a comment into out. If the feed was read further than the last event sent, since the client may not see what
+// followed, an id with that cursor comes along, so that a client that connects again need not begin before those entries.
+func (s *stream) remark() {
+	s.out = append(s.out, ":\n\n"...)
+	if s.next != s.sentID {
+		s.sentID = s.next
+		s.out = fmt.Appendf(s.out, "id: %s\n\n", s.next)
+	}
 }
 
 // begin sends the headers. From here on no error can be answered.
 func (s *stream) begin() {
 	s.sent, s.streamed = true, true
-	header := s.header()
-	header["Content-Type"] = []string{eventStream}
+	s.header()["Content-Type"] = []string{eventStream}
 	s.cacheAs(noStore)
-	header["X-Accel-Buffering"] = []string{"no"} // a proxy shall pass events on at once
-	_ = s.control.SetReadDeadline(time.Time{})   // the client has sent everything; a writer without deadlines has none
-	_ = s.control.SetWriteDeadline(time.Now().Add(streamPatience))
+	s.header()["X-Accel-Buffering"] = []string{"no"} // a proxy shall pass events on at once
+	_ = s.slot.control.SetReadDeadline(time.Time{})  // the client has sent everything; a writer without deadlines has none
+	_ = s.slot.control.SetWriteDeadline(time.Now().Add(streamPatience))
 	s.w.WriteHeader(s.status)
-	_ = s.control.Flush()
-}
-
-// timers starts the timers of the stream, and returns the function that stops them.
-func (s *stream) timers() (stop func()) {
-	s.comment, s.recheck = time.NewTimer(commentEvery), time.NewTicker(authenticateEvery)
-	s.expiry = time.NewTimer(0)
-	s.expire()
-	return func() {
-		s.comment.Stop()
-		s.expiry.Stop()
-		s.recheck.Stop()
-	}
-}
-
-// expire sets the timer for the end of the caller's identity.
-func (s *stream) expire() {
-	left := 1000 * time.Hour // any long time: Authenticate is asked again before that
-	if !s.by.Expires.IsZero() {
-		left = time.Until(s.by.Expires)
-	}
-	s.expiry.Reset(left)
+	_ = s.slot.control.Flush()
+	s.sentAt = time.Now()
 }
 
 // send sends out. It reports whether the stream goes on. Between two pages a stream has no large slot, so thousands
@@ -270,82 +265,50 @@ func (s *stream) send() bool {
 	}
 	s.out = s.out[:0]
 	s.large.leave()
-	s.comment.Reset(commentEvery)
-	return err == nil && s.control.Flush() == nil
+	s.sentAt = time.Now()
+	return err == nil && s.slot.control.Flush() == nil
 }
 
-// wait waits until the feed may have grown, and sends a comment now and then. It reads nothing from the store, so a quiet
-// stream outlives an outage of the store. It reports false when the stream is to end.
-func (s *stream) wait(changed func(after string) (from string, wake <-chan struct{}), wake <-chan struct{}) bool {
+// wait waits until the feed may have grown, and then returns true, or until something else is to be done. It reads nothing from the
+// store, so a quiet stream outlives an outage of the store.
+func (s *stream) wait(timer *time.Timer) (grown bool) {
 	s.behind.Store(0)
-	for {
-		select {
-		case <-wake:
-			s.fallBehind()
-			return !s.over()
-		case <-s.comment.C:
-			before := wake
-			wake = s.begins(changed)
-			if wake != before { // the feed has changed meanwhile: there may be something to read
-				s.fallBehind()
-				return !s.over()
-			}
-			s.remark()
-			if !s.send() {
-				return false
-			}
-		case <-s.recheck.C:
-			if !s.same() {
-				return false
-			}
-		case <-s.again:
-			if !s.same() {
-				return false
-			}
-		case <-s.expiry.C:
-			return false
-		case <-s.h.Streams.closed:
-			return false
-		case <-s.r.Context().Done():
-			return false
+	next := s.sentAt.Add(commentEvery)
+	for _, at := range []time.Time{s.asked.Add(authenticateEvery), s.by.Expires} {
+		if !at.IsZero() && at.Before(next) {
+			next = at
 		}
 	}
-}
-
-// remark puts a comment into out. If the feed was read further than the last event sent, since the client may not see what
-// followed, an id with that cursor comes along, so that a client that connects again need not begin before those entries.
-func (s *stream) remark() {
-	s.out = append(s.out, ":\n\n"...)
-	if s.next != s.sentID {
-		s.sentID = s.next
-		s.out = append(append(append(s.out, "id: "...), s.next...), "\n\n"...)
+	timer.Reset(time.Until(next))
+	select {
+	case <-s.wake:
+		return true
+	case <-timer.C:
+	case <-s.again:
+	case <-s.h.Streams.closed:
+	case <-s.r.Context().Done():
 	}
+	return false
 }
 
 // over reports whether the stream must end because the server stops, the client has gone, or the caller's identity has
-// ended or changed. It is asked after every page, so that a client that is behind, and never waits, is checked too.
+// ended or changed. It is asked before every page.
 func (s *stream) over() bool {
+	ask := time.Since(s.asked) >= authenticateEvery
+	select {
+	case <-s.again:
+		ask = true
+	default:
+	}
+	if ask && !s.same() {
+		return true
+	}
 	select {
 	case <-s.h.Streams.closed:
 		return true
 	case <-s.r.Context().Done():
 		return true
 	default:
-	}
-	// The channels of the timers may be full although wait was never called, so they are looked at here too.
-	ask := false
-	select {
-	case <-s.again:
-		ask = true
-	default:
-	}
-	select {
-	case <-s.recheck.C:
-		ask = true
-	default:
-	}
-	if ask && !s.same() {
-		return true
 	}
 	return !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
 }
@@ -354,11 +317,10 @@ func (s *stream) over() bool {
 // differ, as it does when a session was renewed.
 func (s *stream) same() bool {
 	before := s.by
+	s.asked = time.Now()
 	if err := s.h.authenticate(s.call); err != nil {
 		return false
 	}
-	now := s.by
-	before.Expires, now.Expires = time.Time{}, time.Time{}
-	s.expire()
-	return reflect.DeepEqual(before, now)
+	before.Expires = s.by.Expires
+	return reflect.DeepEqual(before, s.by)
 }
