@@ -1,58 +1,76 @@
 package history
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
-	"sync"
+	"hash/crc32"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
+
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// These limits end a chain of steps; a new snapshot then begins the next chain. The reason is the time of a read: it
-// decodes the snapshot and all steps up to the wanted version. Measured: longer chains save almost no space and are
-// slower to read.
+// MaxBody is how many bytes the largest body has that a history takes.
+const MaxBody = 64 << 20
+
+// These limits end a chain of steps; a new snapshot then begins the next chain. A read applies all steps up to the wanted version, so
+// longer chains would take longer to read, and they would save almost no space.
 const (
-	maxSteps   = 1024
+	maxSteps   = 128
 	spareBytes = 2 << 10 // the steps of a chain may take this and the size of its snapshot,
 	maxChain   = 1 << 20 // but no more than this
-	rawRatio   = 8       // a step counts as at least its uncompressed size divided by this
 
-	packBytes = 2020     // of a row of steps, unless one step has more; two such rows fit on a page of SQLite
+	packBytes = 2000     // of steps in a row, unless one step has more; two such rows fit on a page of SQLite
 	maxEditor = 64 << 10 // bytes of the URN of an editor
 )
 
-// Codec encodes and decodes histories: Append writes one more version, Read and List return older ones. It holds no
-// history itself, so one Codec serves all apps of a store. It may be used by several goroutines at once.
+// ErrCorrupt is wrapped by every error that stored bytes cause: they were damaged, or they do not belong where they
+// were found. It is never the fault of the caller's arguments.
+var ErrCorrupt = errors.New("history: corrupt")
+
+// Version is one version of one app. The id of the app is not in it: each history is stored under its app.
+type Version struct {
+	Number    int64  // 0, 1, 2, …
+	UpdatedAt int64  // milliseconds since the epoch, of this version
+	UpdatedBy string // URN of the editor of this version
+	Body      []byte // any bytes, at most MaxBody of them
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sum is the checksum that each stored version carries, over all its fields, so that a row that was damaged, or stored under another
+// app or version, is an error and never a wrong answer.
+func (v Version) sum() uint32 {
+	fixed := binary.LittleEndian.AppendUint64(nil, uint64(v.Number))
+	fixed = binary.LittleEndian.AppendUint64(fixed, uint64(v.UpdatedAt))
+	sum := crc32.Update(0, castagnoli, append(fixed, v.UpdatedBy...))
+	return crc32.Update(sum, castagnoli, v.Body)
+}
+
+// Codec encodes and decodes histories. It holds no history itself, so one Codec serves all apps of a store. It may be used by several
+// goroutines at once.
 type Codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
-	buffers sync.Pool // of *buffers
 }
 
-// New returns a codec, which takes about 2 MB. It fails only if the compressor
-// refuses its options.
+// New returns a codec, which takes about 2 MB. It fails only if the compressor refuses its options.
 func New() (*Codec, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(2*MaxBody))
-	if err != nil {
-		return nil, err
-	}
-	return &Codec{encoder: encoder, decoder: decoder, buffers: sync.Pool{New: func() any { return new(buffers) }}}, nil
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(2*MaxBody))
+	return &Codec{encoder, decoder}, err
 }
 
-// Row is a row of a history, stored under its version's number. Rows are never
-// changed once they are written.
+// Row is a row of a history, stored under the number of a version. Rows are never changed once they are written.
 type Row struct {
 	Version int64
 	Data    []byte
-}
-
-// Snapshot reports whether the versions from this one on can be read without
-// earlier rows.
-func (r Row) Snapshot() bool {
-	return len(r.Data) > 0 && r.Data[0] == formatSnapshot
 }
 
 // Change says what to store with a new version, besides the version itself.
@@ -61,14 +79,31 @@ type Change struct {
 	Tail []byte // replaces the tail; nil if a chain has ended
 }
 
-// Append returns the Change that stores next after prev, the latest version of
-// a history with this tail. The first version of a history needs no Append: it
-// has no rows and an empty tail.
+// The first byte of a row or a tail is its kind and the version of its format. Each ends with the checksum of a version in four bytes.
 //
-// It returns an error if next's number is not the one after prev's, or if a
-// body has more than 64 MiB or an editor's URN more than 64 KiB. It returns
-// ErrCorrupt if the tail cannot be read, or if prev is not the version at which
-// the tail ends. It neither keeps nor changes its arguments.
+// A snapshot is a version by itself: the time as a varint, the length of the editor's URN and the URN, and the body, zstd compressed.
+//
+// A pack is a run of steps of one chain, one after the other, as a row or as the tail: the number of the version that its first step leads
+// to; the bytes and the steps that its chain may still grow by; then the steps, each with its length in front, one at least. A step has
+// a byte of flags, the time less that of the version before, with flagEditor the length of the editor's URN and the URN, the edit (see
+// makeEdit) and the checksum of the version that it leads to.
+const (
+	formatSnapshot = 0x12
+	formatPack     = 0x22
+
+	flagEditor = 1 // the editor is not the one of the version before
+	flagPacked = 2 // the edit is zstd compressed
+
+	sumSize    = 4
+	packedFrom = 96 // bytes of an edit from which compression is tried
+)
+
+// Append returns the Change that stores next after prev, the latest version of a history with this tail. The first version of a history
+// needs no Append: it has no rows and an empty tail.
+//
+// It returns an error if next's number is not the one after prev's, or if a body has more than 64 MiB or an editor's URN more than
+// 64 KiB. It returns ErrCorrupt if the tail cannot be read, or if prev is not the version at which the tail ends. It neither keeps nor
+// changes its arguments.
 func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	if prev.Number < 0 || next.Number != prev.Number+1 {
 		return Change{}, fmt.Errorf("history: version %d cannot follow version %d", next.Number, prev.Number)
@@ -79,36 +114,90 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 				v.Number, len(v.Body), len(v.UpdatedBy), MaxBody, maxEditor)
 		}
 	}
-	p, rows, err := c.openPack(tail, prev)
-	if err != nil {
-		return Change{}, err
+	var change Change
+	p := pack{first: next.Number}
+	if len(tail) == 0 { // prev begins a chain
+		snapshot := c.snapshot(prev)
+		change.Rows = []Row{{prev.Number, snapshot}}
+		p.bytesLeft, p.stepsLeft = min(len(snapshot)+spareBytes, maxChain), maxSteps
+	} else {
+		var err error
+		if p, err = parsePack(tail); err != nil {
+			return Change{}, err
+		}
+		if endSum(tail) != prev.sum() {
+			return Change{}, fmt.Errorf("%w: version %d is not the one that its history ends with", ErrCorrupt, prev.Number)
+		}
 	}
-	sum := next.sum()
-	step, cost := c.makeStep(prev, next, sum)
-	full := cost > p.bytesLeft || p.stepsLeft == 0
-	if len(p.steps) > 0 && (full || p.size()+len(step) > packBytes) {
-		rows = append(rows, Row{p.first, p.encode()})
-		p = p.after(prev.Number)
+	step := c.step(prev, next)
+	full := len(step) > p.bytesLeft || p.stepsLeft == 0
+	if len(p.steps) > 0 && (full || len(p.steps)+len(step) > packBytes) {
+		change.Rows = append(change.Rows, Row{p.first, p.encode()})
+		p.first, p.steps = next.Number, nil
 	}
-	if full {
-		// The chain is complete: next begins one when it stops being the latest.
-		return Change{Rows: rows}, nil
+	if !full { // else the chain is complete: next begins one when it stops being the latest
+		p.steps = rec.AppendText(slices.Clip(p.steps), step)
+		p.bytesLeft -= len(step)
+		p.stepsLeft--
+		change.Tail = p.encode()
 	}
-	return Change{Rows: rows, Tail: p.with(step, cost).encode()}, nil
+	return change, nil
 }
 
-// openPack returns the pack that gets the step after prev: that of the tail. If
-// the tail is empty, prev begins a new chain: openPack returns an empty pack, and
-// the row with the snapshot of prev.
-func (c *Codec) openPack(tail []byte, prev Version) (pack, []Row, error) {
-	sum := prev.sum()
-	if len(tail) == 0 {
-		data := c.makeSnapshot(prev, sum)
-		return pack{prev.Number + 1, min(len(data)+spareBytes, maxChain), maxSteps, nil}, []Row{{prev.Number, data}}, nil
-	}
-	p, err := parsePack(tail)
-	if err == nil && p.lastSum() != sum {
-		err = fmt.Errorf("%w: version %d is not the one that its history ends with", ErrCorrupt, prev.Number)
-	}
-	return p, nil, err
+// snapshot returns the row of a version by itself.
+func (c *Codec) snapshot(v Version) []byte {
+	data := binary.AppendVarint([]byte{formatSnapshot}, v.UpdatedAt)
+	data = c.encoder.EncodeAll(v.Body, rec.AppendText(data, v.UpdatedBy))
+	return binary.LittleEndian.AppendUint32(data, v.sum())
 }
+
+// step returns the step from prev to next.
+func (c *Codec) step(prev, next Version) []byte {
+	edit, flags := makeEdit(prev.Body, next.Body), byte(0)
+	if len(edit) >= packedFrom {
+		if packed := c.encoder.EncodeAll(edit, nil); len(packed) < len(edit) {
+			edit, flags = packed, flagPacked
+		}
+	}
+	if next.UpdatedBy != prev.UpdatedBy {
+		flags |= flagEditor
+	}
+	step := append(make([]byte, 0, len(edit)+32), flags)
+	step = binary.AppendUvarint(step, uint64(next.UpdatedAt-prev.UpdatedAt))
+	if flags&flagEditor != 0 {
+		step = rec.AppendText(step, next.UpdatedBy)
+	}
+	return binary.LittleEndian.AppendUint32(append(step, edit...), next.sum())
+}
+
+// pack is a run of steps, decoded as far as Append needs it.
+type pack struct {
+	first                int64
+	bytesLeft, stepsLeft int
+	steps                []byte
+}
+
+// parsePack decodes what encode wrote.
+func parsePack(data []byte) (pack, error) {
+	if len(data) <= sumSize || data[0] != formatPack {
+		return pack{}, fmt.Errorf("%w: %.8x begins no pack of steps", ErrCorrupt, data)
+	}
+	in := rec.FieldsOf(storage.Entry{Value: data[1:]})
+	p := pack{int64(in.Uint()), int(in.Uint()), int(in.Uint()), in.Rest()}
+	if in.Err() != nil || len(p.steps) <= sumSize || p.bytesLeft < 0 || p.stepsLeft < 0 {
+		return pack{}, fmt.Errorf("%w: a pack of steps is cut short", ErrCorrupt)
+	}
+	return p, nil
+}
+
+// encode returns the bytes of the pack, for a row or a tail.
+func (p pack) encode() []byte {
+	data := append(make([]byte, 0, 16+len(p.steps)), formatPack)
+	for _, n := range []int64{p.first, int64(p.bytesLeft), int64(p.stepsLeft)} {
+		data = binary.AppendUvarint(data, uint64(n))
+	}
+	return append(data, p.steps...)
+}
+
+// endSum is the checksum of the version that a row, a tail or a step ends with.
+func endSum(data []byte) uint32 { return binary.LittleEndian.Uint32(data[len(data)-sumSize:]) }

@@ -3,11 +3,14 @@ package history
 import (
 	"fmt"
 	"iter"
+	"slices"
+
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Rows are the rows of one history up to some version, newest first. Read and List stop the iteration at the snapshot with
-// which the oldest version that they return can be made. There is about one snapshot in some hundred versions. So a driver
-// should read the rows from the database in portions.
+// which the oldest version that they return can be made. So the rows should be read from the store in portions.
 type Rows = iter.Seq2[Row, error]
 
 // Read returns version number, which must be older than the latest one. rows must yield the rows of versions ≤ number.
@@ -21,22 +24,24 @@ func (c *Codec) Read(tail []byte, rows Rows, number int64) (Version, error) {
 	return versions[0], nil
 }
 
-// List returns versions, newest first from number on, which must be older than
-// the latest one. It ends before limit versions when it has reached version 0,
-// or when their bodies without the ids of elements have size bytes together; it
-// returns one at least. limit is at least 1. rows must yield the rows of
-// versions ≤ number. Errors are as for Read.
+// List returns versions, newest first from number on, which must be older than the latest one. It ends before limit versions when it
+// has reached version 0, or when their bodies have size bytes together, or somewhat before if bodies became much smaller; it returns
+// one at least. limit is at least 1. rows must yield the rows of versions ≤ number. Errors are as for Read.
 func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]Version, error) {
 	if number < 0 || limit < 1 {
 		return nil, fmt.Errorf("history: no %d versions before version %d", limit, number+1)
 	}
 	var list []Version
-	var packs []Row // of the chain that holds version number, newest first
+	var packs []Row // of the chain that has version number, newest first
 	// The tail is the newest pack. It counts if it begins at or below the wanted version.
-	if p, err := parsePack(tail); len(tail) > 0 && err != nil {
-		return nil, err
-	} else if len(tail) > 0 && p.first <= number {
-		packs = append(packs, Row{p.first, tail})
+	if len(tail) > 0 {
+		p, err := parsePack(tail)
+		if err != nil {
+			return nil, err
+		}
+		if p.first <= number {
+			packs = append(packs, Row{p.first, tail})
+		}
 	}
 	for row, err := range rows {
 		if err != nil {
@@ -46,84 +51,111 @@ func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]V
 			packs = append(packs, row)
 			continue
 		}
-		chain, err := c.replay(row, packs, number)
+		versions, err := c.replay(row, packs, number, limit-len(list), size)
 		if err != nil {
 			return nil, err
 		}
-		list, size, err = chain.list(list, limit, size)
-		if err != nil {
-			return nil, err
+		slices.Reverse(versions)
+		list = append(list, versions...)
+		for _, v := range versions {
+			size -= len(v.Body)
 		}
 		number, packs = row.Version-1, nil
-		if number < 0 || len(list) == limit || size <= 0 {
+		if number < 0 || len(list) == limit || size <= 0 || list[len(list)-1].Number > row.Version {
 			return list, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: no snapshot for version %d", ErrCorrupt, number)
 }
 
-// list appends the versions of the chain, newest first, until there are limit of them or their forms have size bytes.
-// It returns how many bytes are left. The versions are made oldest first, since edits lead forward.
-func (ch *chain) list(list []Version, limit, size int) ([]Version, int, error) {
-	from := len(ch.links)
-	for n := len(list); from > 0 && n < limit && (n == 0 || size > 0); n++ {
-		from--
-		size -= int(ch.links[from].size)
-	}
-	first := len(list)
-	list = append(list, make([]Version, len(ch.links)-from)...)
-	for i := from; i < len(ch.links); i++ {
-		v, err := ch.version(i)
-		if err != nil {
-			return nil, 0, err
-		}
-		list[first+len(ch.links)-1-i] = v
-	}
-	return list, size, nil
-}
-
-// replay decodes a snapshot and the packs after it, up to version number.
-func (c *Codec) replay(snapshot Row, packs []Row, number int64) (*chain, error) {
-	l, form, err := c.parseSnapshot(snapshot)
+// replay makes the versions of a chain up to number, and returns the last ones of them, oldest first: at most limit, and no more than are
+// needed for size bytes, but one at least.
+func (c *Codec) replay(snapshot Row, packs []Row, number int64, limit, size int) (list []Version, err error) {
+	v, sum, err := c.parseSnapshot(snapshot)
 	if err != nil {
 		return nil, err
 	}
-	ch := &chain{codec: c, base: form, first: snapshot.Version, links: []link{l}, rawLeft: rawRatio * maxChain}
-	bytes := 0
-	for _, row := range packs {
-		bytes += len(row.Data)
+	kept := 0 // bytes of list
+	keep := func() error {
+		if number-v.Number >= int64(limit) {
+			return nil
+		}
+		if v.sum() != sum {
+			return fmt.Errorf("%w: version %d does not have its checksum", ErrCorrupt, v.Number)
+		}
+		own := v
+		own.Body = slices.Clone(v.Body)
+		list, kept = append(list, own), kept+len(own.Body)
+		for len(list) > 1 && kept-len(list[0].Body) >= size {
+			list, kept = list[1:], kept-len(list[0].Body)
+		}
+		return nil
 	}
-	ch.grow(number-ch.first, bytes)
-	for i := len(packs) - 1; i >= 0; i-- {
-		if err := ch.addPack(packs[i], number); err != nil {
+	// Large bodies are not copied for a list that has no room for them.
+	limit = min(limit, 1+2*size/(len(v.Body)+1))
+	if err := keep(); err != nil {
+		return nil, err
+	}
+	for _, row := range slices.Backward(packs) {
+		p, err := parsePack(row.Data)
+		if err == nil && row.Version != v.Number+1 { // a missing row is an error and not a wrong text
+			err = fmt.Errorf("%w: steps from version %d on do not follow version %d", ErrCorrupt, row.Version, v.Number)
+		}
+		if err != nil {
 			return nil, err
 		}
-	}
-	if last := ch.lastNumber(); last != number {
-		return nil, fmt.Errorf("%w: version %d is missing, its chain ends with %d", ErrCorrupt, number, last)
-	}
-	return ch, nil
-}
-
-// addPack adds the steps of a pack up to version number. The pack must begin with the step after the last version of the
-// chain. So a missing row is an error and not a wrong text.
-func (ch *chain) addPack(row Row, number int64) error {
-	p, err := parsePack(row.Data)
-	if err != nil {
-		return err
-	}
-	if last := ch.lastNumber(); row.Version != last+1 {
-		return fmt.Errorf("%w: steps from version %d on do not follow version %d", ErrCorrupt, row.Version, last)
-	}
-	in := input{rest: p.steps}
-	for len(in.rest) > 0 && ch.lastNumber() < number {
-		step := in.bytes("step", in.length("length of a step", len(in.rest)))
-		if in.err == nil {
-			in.err = ch.addStep(step)
+		steps := rec.FieldsOf(storage.Entry{Value: p.steps})
+		for len(steps.Rest()) > 0 && v.Number < number {
+			if v, sum, err = c.follow(v, steps.Text()); err == nil {
+				err = keep()
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
-	if in.err != nil {
-		return fmt.Errorf("version %d: %w", ch.lastNumber()+1, in.err)
+	if v.Number != number {
+		return nil, fmt.Errorf("%w: version %d is missing, its chain ends with %d", ErrCorrupt, number, v.Number)
 	}
-	return nil
+	return list, nil
+}
+
+// parseSnapshot returns the version of a snapshot, with a body of its own, and its checksum.
+func (c *Codec) parseSnapshot(row Row) (v Version, sum uint32, err error) {
+	if len(row.Data) <= sumSize || row.Data[0] != formatSnapshot {
+		return v, 0, fmt.Errorf("%w: %.8x begins no snapshot", ErrCorrupt, row.Data)
+	}
+	in := rec.FieldsOf(storage.Entry{Value: row.Data[1 : len(row.Data)-sumSize]})
+	v = Version{Number: row.Version, UpdatedAt: in.Int(), UpdatedBy: string(in.Text())}
+	if err = in.Err(); err == nil {
+		v.Body, err = c.decoder.DecodeAll(in.Rest(), nil)
+	}
+	if err != nil || len(v.Body) > MaxBody {
+		return v, 0, fmt.Errorf("%w: the snapshot of version %d: %v", ErrCorrupt, row.Version, err)
+	}
+	return v, endSum(row.Data), nil
+}
+
+// follow returns the version that a step leads to from v, whose body it changes, and its checksum. The bytes of the step may be damaged.
+func (c *Codec) follow(v Version, step []byte) (next Version, sum uint32, err error) {
+	v.Number++
+	if len(step) <= sumSize {
+		return v, 0, fmt.Errorf("%w: the step to version %d has %d bytes", ErrCorrupt, v.Number, len(step))
+	}
+	flags, in := step[0], rec.FieldsOf(storage.Entry{Value: step[1 : len(step)-sumSize]})
+	v.UpdatedAt += int64(in.Uint())
+	if flags&flagEditor != 0 {
+		v.UpdatedBy = string(in.Text())
+	}
+	edit, err := in.Rest(), in.Err()
+	if err == nil && flags&flagPacked != 0 {
+		edit, err = c.decoder.DecodeAll(edit, nil)
+	}
+	if err == nil {
+		v.Body, err = applyEdit(v.Body, edit)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: the step to version %d: %v", ErrCorrupt, v.Number, err)
+	}
+	return v, endSum(step), err
 }

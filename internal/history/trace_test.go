@@ -85,9 +85,9 @@ func (p *page) value(field int) string {
 
 func (p *page) insert(at int) string {
 	kind := p.rand.IntN(12)
-	manifest := fmt.Sprintf(`"component":{"name":"@example/widget-%d","version":"1.%d.0","id":"%08x-0000-4000-8000-%012x","description":"Shows items of kind %d","main":"https://components.example.test/widget-%d/main.js",`+
+	manifest := fmt.Sprintf(`"key":"%d.0","component":{"name":"@example/widget-%d","version":"1.%d.0","id":"%08x-0000-4000-8000-%012x","description":"Shows items of kind %d","main":"https://components.example.test/widget-%d/main.js",`+
 		`"configSchema":{"type":"object","properties":{"heading":{"type":"string","maxLength":%d},"url":{"type":"string"},"limit":{"type":"string"},"colour":{"type":"string"}}}}`,
-		kind, kind, kind*0x1234567, kind*0x12345678901, kind, kind, 10*kind)
+		p.rand.IntN(1000), kind, kind, kind*0x1234567, kind*0x12345678901, kind, kind, 10*kind)
 	p.elements = slices.Insert(p.elements, at, manifest)
 	values := make([]string, fieldsPerElement)
 	for i := range values {

@@ -66,7 +66,7 @@ var mutants = []mutant{
 	{"a page of another site writes nothing", "adapters/httpapi", "handler.checkOrigin", "ambient", true},
 	{"JSON has a depth", "internal/strictjson", "Check", "depth maxDepth", false},
 
-	{"a version that was damaged is not returned", "internal/history", "chain.version", "sum", false},
+	{"a version that was damaged is not returned", "internal/history", "Codec.replay", "sum", false},
 	{"a full disk is told", "storage/sqlite", "isFull", "SQLITE_FULL", false},
 }
 
