@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	_ "embed" // demo.ndjson
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -21,6 +27,9 @@ const demoNetwork = "urn:vitrine:demo.test"
 // demoUser is whom the token that -demo prints stands for: a moderator of the network of the sample data. It may not
 // manage components, since that is a right over the whole store.
 var demoUser = httpapi.Principal{Caller: vitrine.Caller{URN: demoNetwork + ":user=demo", Moderates: []string{demoNetwork}}}
+
+// demoLibrary is the library of the sample posts: the one that every network has.
+var demoLibrary = assets.Library{Network: "demo.test", ID: "demo.test"}
 
 // demoMark is the id of an app that -demo makes before all others, by which it recognises its own store. Nobody can
 // make this app through the service, which gives every app a random id.
@@ -52,65 +61,133 @@ func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpa
 	if err != nil {
 		return nil, err
 	}
-	d := &demo{token: token, tagged: "/components/"}
-	if !fill {
-		fmt.Fprintln(p.stderr, "vitrine: -demo: the store is not empty: no sample data was added")
-		return d, nil
+	if fill {
+		return &demo{token, "/apps/" + demoID(6) + "/tagged/production"}, fillDemo(ctx, s, time.Now().UTC())
 	}
-	clock := newDemoClock(time.Now())
-	if err := mark(ctx, s, clock); err != nil {
-		return nil, err
-	}
-	made := 0
-	apps := appsvc.New(s.db, &appsvc.Options{Now: clock.Now, NewID: func() string { // the same ids in every store
-		made++
-		return fmt.Sprintf("%s%012d", demoMark[:len(demoMark)-12], made)
-	}})
-	id, err := fillApps(ctx, apps, clock)
+	fmt.Fprintln(p.stderr, "vitrine: -demo: the store is not empty: no sample data was added")
+	return &demo{token, "/components/"}, nil
+}
+
+// demoRequests are the requests that make the sample data, one a line and in the order of their times, see demoRequest.
+//
+//go:embed demo.ndjson
+var demoRequests []byte
+
+// demoRequest is a request of which the sample data come.
+type demoRequest struct {
+	At      string          // when it was sent: "-9d 08:40" is a time in UTC nine days before the store is filled, "-40m" is forty minutes before
+	By      string          // the last part of the caller's URN, see demoCaller
+	Request string          // method and path
+	Body    json.RawMessage // <+18d> stands for the date eighteen days later, <post-1> and <Press> for the ids of an asset and a folder that were added before
+}
+
+// placeholder is what stands in bodies for a date or an id.
+var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[A-Z][a-z]+( [a-z]+)?)>`)
+
+// fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a past of nine days.
+func fillDemo(ctx context.Context, s *store, filled time.Time) error {
+	var now time.Time
+	clock := func() time.Time { return now }
+	made := -1
+	newID := func() string { made++; return demoID(made) } // the same ids in every store
+	handler, err := httpapi.New(httpapi.Config{
+		Apps:         appsvc.New(s.db, &appsvc.Options{Now: clock, NewID: newID}),
+		Assets:       assets.New(s.db, &assets.Options{Now: clock}),
+		Reviews:      reviews.New(s.db, nil),
+		Authenticate: demoCaller,
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d.tagged = "/apps/" + id + "/tagged/production"
-	if err := fillReviews(ctx, reviews.New(s.db, nil), clock); err != nil {
-		return nil, err
+	ids := map[string]string{} // of folders and assets, by labels and foreign ids
+	for line := range bytes.Lines(demoRequests) {
+		var in demoRequest
+		if err := json.Unmarshal(line, &in); err != nil {
+			return err
+		}
+		now = demoTime(filled, in.At)
+		body := placeholder.ReplaceAllStringFunc(string(in.Body), func(p string) string {
+			var days int
+			if n, _ := fmt.Sscanf(p, "<%dd>", &days); n == 1 {
+				return filled.AddDate(0, 0, days).Format(time.DateOnly)
+			}
+			return ids[strings.Trim(p, "<>")]
+		})
+		method, path, _ := strings.Cut(in.Request, " ")
+		request, err := http.NewRequestWithContext(ctx, method, "http://"+demoLibrary.Network+path, strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		request.Header.Set("Authorization", "svctoken "+in.By)
+		request.Header.Set("Content-Type", "application/json")
+		answer := answer{header: http.Header{}}
+		handler.ServeHTTP(&answer, request)
+		if answer.status >= 300 {
+			return fmt.Errorf("the sample data: %s at %s: %d %s", in.Request, in.At, answer.status, answer.body.Bytes())
+		}
+		answer.addIDs(ids, []byte(body))
 	}
-	return d, fillLibrary(ctx, assets.New(s.db, &assets.Options{Now: clock.Now}), clock)
+	return nil
 }
 
-// demoTime is a time before the store was filled: so many days before, at this hour and minute in UTC. With 0 days it
-// is so many hours and minutes before.
-type demoTime struct{ days, hour, minute int }
+// demoID is the id of the component or app that is the nth to be made, from 0 on.
+func demoID(n int) string { return fmt.Sprintf("%s%012d", demoMark[:len(demoMark)-12], n) }
 
-// demoClock is the clock of the services that fill the store, so that the sample data has a past of nine days.
-type demoClock struct{ filled, now time.Time }
-
-// newDemoClock returns the clock of a store that is filled at this time.
-func newDemoClock(filled time.Time) *demoClock { return &demoClock{filled: filled.UTC()} }
-
-// Now is the time of the change that is being made.
-func (c *demoClock) Now() time.Time { return c.now }
-
-// time returns the time that t stands for.
-func (c *demoClock) time(t demoTime) time.Time {
-	since := time.Duration(t.hour)*time.Hour + time.Duration(t.minute)*time.Minute
-	if t.days == 0 {
-		return c.filled.Add(-since)
+// demoTime is the time that demoRequest.At stands for.
+func demoTime(filled time.Time, at string) time.Time {
+	var days, hour, minute int
+	if n, _ := fmt.Sscanf(at, "%dd %d:%d", &days, &hour, &minute); n == 3 {
+		return filled.Truncate(24*time.Hour).AddDate(0, 0, days).Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute)
 	}
-	return c.filled.Truncate(24*time.Hour).AddDate(0, 0, -t.days).Add(since)
+	before, _ := time.ParseDuration(at)
+	return filled.Add(before)
 }
 
-// date returns the day that is so many days after the store was filled.
-func (c *demoClock) date(days int) string {
-	return c.filled.AddDate(0, 0, days).Format(time.DateOnly)
+// demoCaller returns the user who has sent a request, one of those who have made the sample data. They are named for what they do. Everybody may change the apps of
+// each site. In the library the newsdesk moderates, and the editor has the rights that folders give to the role, and does
+// not see the embargoed folder.
+func demoCaller(r *http.Request) (httpapi.Principal, error) {
+	name, err := httpapi.RequestToken(r)
+	by := vitrine.Caller{URN: demoNetwork + ":user=" + name, Roles: []string{name}, Components: name == "designer"}
+	for _, site := range []string{"news", "blog", "shop", "events"} {
+		by.Moderates = append(by.Moderates, demoNetwork+":site="+site)
+	}
+	if name == "newsdesk" || name == "demo" {
+		by.Moderates = []string{demoNetwork}
+	}
+	return httpapi.Principal{Caller: by}, err
 }
 
-// mark adds the app by which -demo recognises a store that it has filled.
-func mark(ctx context.Context, s *store, clock *demoClock) error {
-	clock.now = clock.time(demoTime{9, 7, 55})
-	svc := appsvc.New(s.db, &appsvc.Options{Now: clock.Now, NewID: func() string { return demoMark }})
-	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
-	_, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "Sample data of vitrine -demo", Groups: []string{demoNetwork}})
-	return err
+// answer is a response of a handler in memory.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header is for http.ResponseWriter.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader is for http.ResponseWriter.
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+// Write is for http.ResponseWriter.
+func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
+
+// addIDs adds the ids of the folders and assets that the request has added.
+func (a *answer) addIDs(ids map[string]string, request []byte) {
+	var in struct{ Add []struct{ ID string } }
+	var out struct {
+		Folders []struct{ ID, Label string }
+		Added   []struct{ ID string }
+	}
+	_, _ = json.Unmarshal(request, &in), json.Unmarshal(a.body.Bytes(), &out) // others have neither
+	for _, f := range out.Folders {
+		ids[f.Label] = f.ID
+	}
+	for i, added := range out.Added {
+		ids[in.Add[i].ID] = added.ID
+	}
 }
 
 // marked returns errForeign unless -demo has filled the store.

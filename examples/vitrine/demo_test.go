@@ -50,7 +50,12 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("a component whose second version breaks elements of the first", func(t *testing.T) {
-		manifest := strings.Replace(demoPoll2, `"version": "2.0.0"`, `"version": "2.0.1"`, 1)
+		poll, err := apps.ComponentVersion(ctx, by, "@demo/poll", "2.0.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest := strings.Replace(string(poll.Manifest), `"version":"2.0.0"`, `"version":"2.0.1"`, 1)
+		manifest = strings.Replace(manifest, `"id":"`+poll.ID+`",`, "", 1)
 		developer := by
 		developer.Components = true
 		check, err := apps.CheckComponent(ctx, developer, appsvc.CheckComponentRequest{Name: "@demo/poll", Manifest: []byte(manifest)})
@@ -59,7 +64,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("a restricted folder, whose assets the editor does not see", func(t *testing.T) {
-		me, editors := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, demoMember(byEditor)
+		me, editors := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, vitrine.Caller{URN: demoNetwork + ":user=editor", Roles: []string{"editor"}}
 		list, err := library.ListFolders(ctx, me, demoLibrary, assets.ListFoldersRequest{})
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +74,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		if err != nil || len(inside.Items) != 1 {
 			t.Fatalf("%+v, %v", inside, err)
 		}
-		why, err := library.Explain(ctx, me, demoLibrary, assets.ExplainRequest{Folder: inside.Items[0].ID, About: &assets.Whom{User: byEditor, Roles: []string{byEditor}}})
+		why, err := library.Explain(ctx, me, demoLibrary, assets.ExplainRequest{Folder: inside.Items[0].ID, About: &assets.Whom{User: "editor", Roles: []string{"editor"}}})
 		if err != nil || why.View.Allowed {
 			t.Errorf("%+v, %v", why, err)
 		}
@@ -78,18 +83,17 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		some, err := library.Search(ctx, editors, demoLibrary, assets.SearchRequest{Limit: 1})
-		if err != nil || everything.Paging.Total != demoPosts || some.Paging.Total >= everything.Paging.Total || some.Paging.Total < demoPosts/2 {
+		if err != nil || everything.Paging.Total != 126 || some.Paging.Total >= everything.Paging.Total || some.Paging.Total < 63 {
 			t.Errorf("the editor sees %d of %d, %v", some.Paging.Total, everything.Paging.Total, err)
 		}
 	})
 	t.Run("collections of reviews with ratings in several dimensions", func(t *testing.T) {
 		list, err := stored.ListCollections(ctx, vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, reviews.ListCollectionsRequest{})
-		if err != nil || len(list.Items) != len(demoCollections) {
+		if err != nil || len(list.Items) != 3 {
 			t.Fatalf("%+v, %v", list, err)
 		}
 		for _, c := range list.Items {
-			at := slices.IndexFunc(demoCollections, func(d demoCollection) bool { return d.title == c.Title })
-			if at < 0 || c.Count != int64(demoCollections[at].count) || len(c.Dimensions) != len(demoCollections[at].dimensions) {
+			if c.Count < 20 || c.Dimensions[0].Mean < 60 {
 				t.Errorf("%+v", c)
 			}
 		}
