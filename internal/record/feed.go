@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/lru"
@@ -15,12 +16,13 @@ import (
 
 // Feed is the feed of changes in a space. Its records are:
 //
-//	feed/             the state: feedState
-//	log/<number>      an entry: its time, the numbers of its names, and its data
+//	feed/             the state, with the last entries: feedState
+//	log/<number>      a block of entries, and the number of the last one; see appendEntry
 //	name/<name>       the number of a name
 //	named/<number>    the name of a number
 //
-// Names are kept by their numbers, since many entries have the same. A number is never given to another name.
+// Names are kept by their numbers, since many entries have the same. A number is never given to another name. Entries gather in the
+// state, which each update writes anyway, until they are worth a record of their own: a row of a database takes more room than an entry.
 type Feed struct {
 	Space string
 	Names *Names // a cache of all feeds in this space; nil for none
@@ -59,12 +61,16 @@ func (n *Names) name(number int64) (name string, found bool) {
 	return n.names.Get(number)
 }
 
-// feedState is the state of a feed as it is stored.
+// feedState is the state of a feed. It is stored as JSON on one line, and the open entries after that.
 type feedState struct {
-	Last    int64 `json:"last"`    // number of the last entry that there ever was
-	Removed int64 `json:"removed"` // number of the last one that was removed
-	Names   int64 `json:"names"`   // how many names have a number
+	Last    int64  `json:"last"`    // number of the last entry that there ever was
+	Removed int64  `json:"removed"` // number of the last one that was removed
+	Names   int64  `json:"names"`   // how many names have a number
+	open    []byte //  the entries after those of the last block
 }
+
+// blockBytes is the size at which entries become a block.
+const blockBytes = 512
 
 // FeedKinds returns what the keys of feeds begin with in a space, as package archive leaves it out.
 func FeedKinds(space string) []string {
@@ -83,11 +89,18 @@ func (f Feed) read(ctx context.Context, r storage.Reader, more ...string) (s fee
 		return s, nil, err
 	}
 	if state := values[len(more)]; state != nil {
-		if err := json.Unmarshal(state, &s); err != nil {
-			return s, nil, fmt.Errorf("the record %q is damaged: %w", f.stateKey(), err)
-		}
+		s, err = f.parseState(state)
 	}
-	return s, values[:len(more)], nil
+	return s, values[:len(more)], err
+}
+
+func (f Feed) parseState(value []byte) (s feedState, err error) {
+	line, open, _ := bytes.Cut(value, []byte("\n"))
+	s.open = slices.Clip(open)
+	if err := json.Unmarshal(line, &s); err != nil {
+		return s, fmt.Errorf("the record %q is damaged: %w", f.stateKey(), err)
+	}
+	return s, nil
 }
 
 func (f Feed) put(ctx context.Context, t storage.Tx, s feedState, more ...storage.Entry) error {
@@ -95,6 +108,7 @@ func (f Feed) put(ctx context.Context, t storage.Tx, s feedState, more ...storag
 	if err != nil {
 		return err
 	}
+	value = append(append(value, '\n'), s.open...)
 	return t.Put(ctx, append(more, storage.Entry{Key: f.stateKey(), Value: value})...)
 }
 
@@ -142,25 +156,19 @@ func (f Feed) portion(ctx context.Context, r storage.Reader, after int64, size i
 	var entries []feed.Entry
 	var numbers [][]uint64 // of the names of each entry
 	names, missing := map[uint64]string{}, []uint64(nil)
-	prefix := Prefix(f.Space, "log/")
-	in := storage.Prefix(prefix)
-	in.From, in.Limit, in.Expect = f.entryKey(after+1), size, size
-	for e, err := range r.Scan(ctx, in) {
+	for e, err := range f.numbered(ctx, r, after, size) {
 		if err != nil {
 			return nil, err
 		}
-		out, named, err := parseEntry(e, prefix)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range named {
+		for _, n := range e.names {
 			if _, known := names[n]; !known {
 				if names[n], known = f.Names.name(int64(n)); !known {
 					missing = append(missing, n)
 				}
 			}
 		}
-		entries, numbers = append(entries, out), append(numbers, named)
+		e.Data = bytes.Clone(e.Data)
+		entries, numbers = append(entries, e.Entry), append(numbers, e.names)
 	}
 	keys := make([]string, len(missing))
 	for i, n := range missing {
@@ -196,18 +204,83 @@ func (f Feed) learn(r storage.Reader, name string, number int64) {
 	}
 }
 
-// parseEntry returns an entry without its names, and the numbers of these.
-func parseEntry(entry storage.Entry, prefix string) (e feed.Entry, names []uint64, err error) {
-	if e.Position.Number, err = ParseNumber(entry.Key[len(prefix):]); err != nil {
-		return e, nil, err
+// numbered is an entry with the numbers of its names instead of these.
+type numbered struct {
+	feed.Entry
+	names []uint64
+}
+
+// numbered yields up to limit entries after a number that were not removed.
+func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit int) iter.Seq2[numbered, error] {
+	return func(yield func(numbered, error) bool) {
+		state := storage.Range{From: f.stateKey(), To: f.stateKey() + "\x00", Expect: 1}
+		prefix := Prefix(f.Space, "log/")
+		blocks := storage.Prefix(prefix)
+		blocks.From, blocks.Expect = f.entryKey(after+1), 1+limit/16
+		var s feedState
+		// pass passes on the entries of a block whose last one has a number.
+		pass := func(block storage.Entry, last int64) bool {
+			list, err := parseBlock(block)
+			if err != nil {
+				yield(numbered{}, err)
+				return false
+			}
+			for i, e := range list {
+				e.Position.Number = last - int64(len(list)-1-i)
+				if e.Position.Number <= max(after, s.Removed) {
+					continue
+				}
+				if limit--; !yield(e, nil) || limit == 0 {
+					return false
+				}
+			}
+			return true
+		}
+		for e, err := range r.Scan(ctx, state, blocks) { // the state comes first
+			var last int64
+			switch {
+			case err != nil:
+			case e.Key == f.stateKey():
+				if s, err = f.parseState(e.Value); err == nil {
+					continue
+				}
+			default:
+				last, err = ParseNumber(e.Key[len(prefix):])
+			}
+			if err != nil {
+				yield(numbered{}, err)
+				return
+			}
+			if !pass(e, last) {
+				return
+			}
+		}
+		pass(storage.Entry{Key: f.stateKey(), Value: s.open}, s.Last)
 	}
-	fields := FieldsOf(entry)
-	e.At = int64(fields.Uint())
-	for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
-		names = append(names, fields.Uint())
+}
+
+// parseBlock returns the entries of a block.
+func parseBlock(block storage.Entry) (list []numbered, err error) {
+	fields := FieldsOf(block)
+	for len(fields.Rest()) > 0 {
+		e := numbered{Entry: feed.Entry{At: int64(fields.Uint())}}
+		for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
+			e.names = append(e.names, fields.Uint())
+		}
+		e.Data = fields.Text()
+		list = append(list, e)
 	}
-	e.Data = bytes.Clone(fields.Rest())
-	return e, names, fields.Err()
+	return list, fields.Err()
+}
+
+// appendEntry appends an entry to a block.
+func appendEntry(block []byte, e feed.Entry, numbers map[string]int64) []byte {
+	block = binary.AppendUvarint(block, uint64(e.At))
+	block = binary.AppendUvarint(block, uint64(len(e.Names)))
+	for _, name := range e.Names {
+		block = binary.AppendUvarint(block, uint64(numbers[name]))
+	}
+	return AppendText(block, e.Data)
 }
 
 // Keys returns the keys of what Add reads to add an entry with these names, so that it can be read ahead.
@@ -255,12 +328,10 @@ func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...feed.Entry) erro
 	}
 	for _, e := range entries {
 		s.Last++
-		value := binary.AppendUvarint(make([]byte, 0, 16+len(e.Data)), uint64(e.At))
-		value = binary.AppendUvarint(value, uint64(len(e.Names)))
-		for _, name := range e.Names {
-			value = binary.AppendUvarint(value, uint64(numbers[name]))
+		if s.open = appendEntry(s.open, e, numbers); len(s.open) >= blockBytes {
+			puts = append(puts, storage.Entry{Key: f.entryKey(s.Last), Value: s.open})
+			s.open = nil
 		}
-		puts = append(puts, storage.Entry{Key: f.entryKey(s.Last), Value: append(value, e.Data...)})
 	}
 	return f.put(ctx, t, s, puts...)
 }
@@ -271,28 +342,25 @@ func (f Feed) Remove(ctx context.Context, t storage.Tx, before int64, limit int)
 	if err != nil {
 		return err
 	}
-	removed, prefix := s.Removed, Prefix(f.Space, "log/")
-	in := storage.Prefix(prefix)
-	in.From, in.Limit, in.Expect = f.entryKey(s.Removed+1), limit, limit
-	for e, err := range t.Scan(ctx, in) {
-		var entry feed.Entry
-		if err == nil {
-			entry, _, err = parseEntry(e, prefix)
-		}
+	removed := s.Removed
+	for e, err := range f.numbered(ctx, t, s.Removed, limit) {
 		if err != nil {
 			return err
 		}
-		if entry.At > before {
+		if e.At > before {
 			break
 		}
-		removed = entry.Position.Number
+		removed = e.Position.Number
 	}
 	if removed == s.Removed {
 		return nil
 	}
-	from, to := f.entryKey(s.Removed+1), f.entryKey(removed+1)
-	s.Removed = removed
-	if err := t.DeleteRange(ctx, storage.Range{From: from, To: to}); err != nil {
+	if s.Removed = removed; s.Removed == s.Last {
+		s.open = nil
+	}
+	// What is left of the last block is removed with its last entry.
+	whole := storage.Range{From: f.entryKey(0), To: f.entryKey(removed + 1)}
+	if err := t.DeleteRange(ctx, whole); err != nil {
 		return err
 	}
 	return f.put(ctx, t, s)

@@ -233,3 +233,56 @@ func TestFeed(t *testing.T) {
 		t.Errorf("a renewed identity: %x %x, before %x %x", state.Key, state.Identity, before.Key, before.Identity)
 	}
 }
+
+// A feed of many entries reads the same from every position, and after every removal, whether they are in blocks yet or not.
+func TestAFeedIsOneListWhateverItsBlocks(t *testing.T) {
+	ctx, db, f := context.Background(), memory.New(), record.Feed{Space: "s"}
+	defer db.Close()
+	const n = 150
+	for i := 0; i < n; {
+		var some []feed.Entry
+		for range 1 + i%7 {
+			i++
+			some = append(some, feed.Entry{At: int64(i), Names: []string{fmt.Sprint("name", i%5)}, Data: make([]byte, i*i%90)})
+		}
+		if err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error { return f.Add(ctx, tx, some...) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(removed int64) {
+		t.Helper()
+		err := db.View(ctx, func(r storage.Reader) error {
+			state, err := f.State(ctx, r)
+			if err != nil || state.Removed.Number != removed || state.Last.Number < n {
+				t.Errorf("after %d were removed: %+v, %v", removed, state, err)
+			}
+			for after := int64(0); after <= state.Last.Number; after++ {
+				next, want := max(after, removed)+1, min(10, state.Last.Number-max(after, removed))
+				for e, err := range f.Entries(ctx, r, feed.Position{Number: after}, 10) {
+					if err != nil {
+						return err
+					}
+					if e.Position.Number != next || e.At != next || e.Names[0] != fmt.Sprint("name", next%5) || len(e.Data) != int(next*next%90) {
+						t.Errorf("after %d: %+v, want the entry %d", after, e, next)
+					}
+					next, want = next+1, want-1
+				}
+				if want != 0 {
+					t.Errorf("after %d: %d entries too few", after, want)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(0)
+	for _, removed := range []int64{1, 2, 40, 41, 100, n - 1} {
+		err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error { return f.Remove(ctx, tx, removed, n) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(removed)
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 // formatNumber is the number of the format of the tables. A release that changes it changes it in an exclusive transaction, and every
 // update reads it.
-const formatNumber = 1
+const formatNumber = 2
 
 // The tables. Values above 2 KB lie beside the rows, in TOAST, so that the rows stay small, and most updates of them stay within
 // their page. Each new value of a key leaves a dead one, which autovacuum is to remove early. The entries of logs, which come at one end

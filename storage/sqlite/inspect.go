@@ -109,9 +109,8 @@ func (c *conn) checkSize(path string) error {
 	return err
 }
 
-// format is the user_version of a store whose tables are as this package makes them. A later format has a greater number. Before
-// firstFormat, each domain had tables of its own.
-const format, firstFormat = 100, 100
+// format is the user_version of a store: the number of what is in it. A later format has a greater number.
+const format = 101
 
 // checkMarks checks the header, for the application_id of a store and the format that this package knows, and that the
 // schema can be read.
@@ -130,7 +129,7 @@ func (c *conn) checkMarks(path string) error {
 	switch {
 	case version < 1:
 		return fmt.Errorf("%s is damaged: its format is %d, want %d", path, version, format)
-	case version < firstFormat:
+	case version < format:
 		return fmt.Errorf("%s is the store of an earlier release: bring it over with that release's \"vitrine export -db %s >vitrine.archive\" "+
 			"and this one's \"vitrine import -db NEW.db vitrine.archive\"", path, path)
 	case version > format:
