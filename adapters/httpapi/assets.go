@@ -19,7 +19,7 @@ type assetRoutes struct{ svc Assets }
 // table lists the endpoints of libraries: of assets, of folders, of attributes, explanations of rights, and the feed. Every
 // success is 200, also where something is created.
 func (a assetRoutes) table() []route {
-	const lib = "/{network}/assetLibrary/{library}"
+	const lib = assetPrefix + "/{network}/assetLibrary/{library}"
 	routes := []route{
 		{method: "GET", path: lib + "/assets", eitherSlash: true, status: 200, call: a.search, reserves: true,
 			query: []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "attribute", "from", "to", "facets",

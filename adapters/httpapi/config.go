@@ -86,10 +86,10 @@ func New(c Config) (http.Handler, error) {
 	h.uploads = newSlots("uploads", http.StatusTooManyRequests, l.Uploads, l.UploadsOfCaller, l.UploadsOfNetwork)
 	h.exports = newSlots("exports", http.StatusServiceUnavailable, l.Exports, l.ExportsOfCaller, 0)
 	h.streams = newSlots("event streams", http.StatusTooManyRequests, l.Streams, l.StreamsOfCaller, 0)
-	tables := h.tables()
-	h.router = newRouter(c.BasePath, tables)
+	routes := h.routes()
+	h.router = newRouter(c.BasePath, routes)
 	base, root := c.addresses()
-	return h, h.description.describe(base, root, tables)
+	return h, h.description.describe(base, root, routes)
 }
 
 // normalise sets the defaults, and brings BasePath and BaseURL into the form that the handler uses: without a slash at the

@@ -14,7 +14,7 @@ import (
 // A request goes through these functions, each in the file that has its rules:
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
-//	find           sets the resource of the path                           router.go, mounts.go, route.go
+//	find           sets the resource of the path                           router.go, route.go
 //	authenticate   sets the caller                                         authenticate.go, principal.go, jwt.go
 //	endpoint       finds the endpoint of the method, else 404 or 405       router.go
 //	checkOrigin    refuses a write that another site may have made up      authenticate.go

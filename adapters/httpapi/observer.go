@@ -51,8 +51,11 @@ func (h *handler) observe(c *call) {
 		return
 	}
 	e := Exchange{ID: c.id, Method: c.method(), Path: c.path(), Address: c.address(), Caller: c.caller(), Bytes: c.written, Duration: time.Since(c.begun)}
-	if c.match.resource != nil { // all routes of a resource have its pattern
-		e.Route = c.match.resource.routes[0].pattern
+	if c.match.resource != nil { // all routes of a resource have its path
+		rt := (*c.match.resource)[0]
+		if e.Route = rt.path; !rt.atRoot() {
+			e.Route = c.h.BasePath + rt.path
+		}
 	}
 	if c.sent {
 		e.Status, e.Code, e.Stream = c.status, c.code, c.streamed

@@ -35,12 +35,10 @@ func (d *description) get(c *call) error {
 // describe makes the description of a server with these endpoints. base is the address of the base path, and root that of
 // the root, where the asset manager is. It is made once, by New. It replaces the member servers and removes the paths that
 // are not served. The rest of openapi.json, such as the schemas, is served as it is, also where no path refers to it any more.
-func (d *description) describe(base, root string, tables []table) error {
+func (d *description) describe(base, root string, routes []route) error {
 	served := map[string]bool{}
-	for _, t := range tables {
-		for _, rt := range t.routes {
-			served[rt.described(t.mount)] = true
-		}
+	for _, rt := range routes {
+		served[rt.described()] = true
 	}
 	document, err := strictjson.Members(openAPI)
 	if err != nil {

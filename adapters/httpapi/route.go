@@ -10,10 +10,9 @@ import (
 // idempotency key and the memory for a request all follow from these fields. README.md has a section about each
 // endpoint.
 type route struct {
-	method  string
-	path    string // "/apps/{id}", below where its table is mounted; parameters are read with (*call).param
-	pattern string // the same from the root of the server; set by newRouter
-	call    func(*call) error
+	method string
+	path   string // "/apps/{id}", below Config.BasePath; parameters are read with (*call).param
+	call   func(*call) error
 
 	// The zero values of public, query, lenient, byTag and idempotencyKey are the strict ones: a token is needed, no parameter is known,
 	// delivery tokens and idempotency keys are refused.
@@ -39,12 +38,14 @@ type route struct {
 // write here: it refuses an Idempotency-Key too.
 func (r *route) writes() bool { return r.method != http.MethodGet }
 
+// atRoot reports whether the endpoint is at the root of the server and not below Config.BasePath.
+func (r *route) atRoot() bool { return r.path == healthPath || strings.HasPrefix(r.path, assetPrefix) }
+
 // described returns the path of the route as openapi.json has it. Collections stand there without the
-// slash at their end.
-func (r *route) described(m mount) string {
-	path := m.prefix("") + r.path // the base path is a part of the server's address
+// slash at their end. The base path is a part of the server's address there.
+func (r *route) described() string {
 	if r.eitherSlash {
-		path = strings.TrimSuffix(path, "/")
+		return strings.TrimSuffix(r.path, "/")
 	}
-	return path
+	return r.path
 }

@@ -10,6 +10,28 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
+// All endpoints are below Config.BasePath, except those of the asset manager and healthPath, which stay at the root of the server
+// whatever the base path is.
+
+// assetPrefix is where the asset manager is, with one more slash behind it. Callers may leave out the second slash.
+const assetPrefix = "/services/frontline/api/v4/assetManager/"
+
+// routes returns everything that the handler serves. The domains that the Config leaves out have no routes, so their
+// paths are 404.
+func (h *handler) routes() []route {
+	all := slices.Concat(h.healthTable(), newCORSPage().table(), h.description.table(), meTable())
+	if h.Apps != nil {
+		all = append(all, appRoutes{h.Apps}.table()...)
+	}
+	if h.Assets != nil {
+		all = append(all, assetRoutes{h.Assets}.table()...)
+	}
+	if h.Reviews != nil {
+		all = append(all, reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines)}.table()...)
+	}
+	return all
+}
+
 // router finds the resource that a path names. Paths without parameters are looked up first, in a map: httprouter accepts
 // no /apps/versions/ beside /apps/:id.
 type router struct {
@@ -19,74 +41,67 @@ type router struct {
 	params   *httprouter.Router   // leads to the names of patterns
 }
 
-// newRouter returns a router for these tables, and sets the pattern of each of their routes.
-func newRouter(base string, tables []table) *router {
+// resource is what one path names: an endpoint for each method.
+type resource []*route
+
+// newRouter returns a router for these routes.
+func newRouter(base string, routes []route) *router {
 	r := &router{base: base, fixed: map[string]*resource{}, patterns: map[string]*resource{}, params: httprouter.New()}
-	for _, t := range tables {
-		for i := range t.routes {
-			rt := &t.routes[i]
-			rt.pattern = t.mount.prefix(base) + rt.path
-			r.add(t.mount.prefix("")+rt.path, rt)
-			if rt.eitherSlash {
-				r.add(t.mount.prefix("")+otherSlash(rt.path), rt)
-			}
+	for i := range routes {
+		rt := &routes[i]
+		r.add(rt.path, rt)
+		if rt.eitherSlash && strings.HasSuffix(rt.path, "/") {
+			r.add(strings.TrimSuffix(rt.path, "/"), rt)
+		} else if rt.eitherSlash {
+			r.add(rt.path+"/", rt)
 		}
 	}
 	return r
 }
 
-// add adds a route at a path, which is below the base path if it is not at the root. The endpoints of one path share a resource,
-// whatever order their tables have.
+// add adds a route at a path. The routes of one path share a resource, whatever their order.
 func (r *router) add(path string, rt *route) {
 	index := r.fixed
 	if strings.Contains(path, "{") {
 		path, index = wildcards(path), r.patterns
 	}
 	if index[path] == nil {
-		index[path] = &resource{}
+		index[path] = new(resource)
 		if strings.Contains(path, "/:") {
 			r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) { found[0].Key = path })
 		}
 	}
-	index[path].add(rt)
-}
-
-// resource is what one path names: an endpoint for each method.
-type resource struct {
-	routes      []*route
-	allowHeader string // value of the Allow header
-}
-
-// add adds the endpoint of another method and renews the Allow header, which names HEAD beside GET and always OPTIONS. The
-// handler answers OPTIONS before it looks for the resource.
-func (r *resource) add(rt *route) {
-	r.routes = append(r.routes, rt)
-	methods := []string{http.MethodOptions}
-	for _, rt := range r.routes {
-		methods = append(methods, rt.method)
-		if rt.method == http.MethodGet {
-			methods = append(methods, http.MethodHead)
-		}
-	}
-	slices.Sort(methods)
-	r.allowHeader = strings.Join(methods, ", ")
+	*index[path] = append(*index[path], rt)
 }
 
 // public reports whether the path needs no token. That is the same for all methods of a path, since a token is asked for
 // before the method is looked at.
-func (r *resource) public() bool { return r.routes[0].public }
+func (r *resource) public() bool { return (*r)[0].public }
 
 // route returns the endpoint for a method, or nil; HEAD is a GET whose body the server drops.
 func (r *resource) route(method string) *route {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	for _, rt := range r.routes {
+	for _, rt := range *r {
 		if rt.method == method {
 			return rt
 		}
 	}
 	return nil
+}
+
+// allow returns the value of the header Allow. It names HEAD beside GET and always OPTIONS, which the handler answers before it looks
+// for the resource.
+func (r *resource) allow() string {
+	names := []string{http.MethodOptions}
+	for _, rt := range *r {
+		names = append(names, rt.method)
+		if rt.method == http.MethodGet {
+			names = append(names, http.MethodHead)
+		}
+	}
+	return strings.Join(slices.Sorted(slices.Values(names)), ", ")
 }
 
 // match is the resource that a path names, and the parameters in the path.
@@ -96,16 +111,15 @@ type match struct {
 	found    [1]httprouter.Param
 }
 
-// find looks up the path of u and sets m to its resource; m.resource is nil if there is none. Everything below
-// the prefix of the asset manager belongs to it, with one slash after the prefix or with two. No path is redirected: a redirect would
+// find looks up the path of u and sets m to its resource; m.resource is nil if there is none. No path is redirected: a redirect would
 // repeat a token in the query, and a browser takes a redirected preflight request for a refusal.
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
-	if rest, ok := cutAssetPrefix(path); ok {
-		path = assetPrefix + rest
+	if rest, ok := strings.CutPrefix(path, assetPrefix); ok {
+		path = assetPrefix + "/" + strings.TrimPrefix(rest, "/")
 	} else if path != healthPath {
 		rest, below := strings.CutPrefix(path, r.base)
-		if _, ofAssets := cutAssetPrefix(rest); !below || ofAssets || rest == healthPath {
+		if !below || rest == healthPath || strings.HasPrefix(rest, assetPrefix) {
 			return
 		}
 		path = rest
@@ -137,7 +151,7 @@ func (c *call) endpoint() (*route, error) {
 	}
 	rt := c.match.resource.route(c.r.Method)
 	if rt == nil {
-		c.header()["Allow"] = []string{c.match.resource.allowHeader}
+		c.header()["Allow"] = []string{c.match.resource.allow()}
 		return nil, errNoMethod
 	}
 	return rt, nil
@@ -157,14 +171,6 @@ func escapedPath(u *url.URL) string {
 // anyMethod is the method under which every resource is registered with httprouter. So a lookup finds the resource of a
 // path whatever the method of the request, and the resource then says whether it needs a token and knows the method.
 const anyMethod = "ANY"
-
-// otherSlash returns the other form of a collection's path.
-func otherSlash(path string) string {
-	if strings.HasSuffix(path, "/") {
-		return strings.TrimSuffix(path, "/")
-	}
-	return path + "/"
-}
 
 // wildcards returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
 // only one name at one position.
