@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
 // Tokens signs and verifies tokens: JSON Web Tokens, HS256 and nothing else. The claims are sub (URN of the user) and exp,
@@ -22,7 +24,8 @@ type Tokens struct {
 	keys   []tokenKey // the first one signs
 	now    func() time.Time
 	parser *jwt.Parser // verifies the signature and nothing else, see NewTokens
-	known  *verified   // tokens that were verified before
+	// known are tokens that were verified before, by their SHA-256, so it holds no token that could be read from memory.
+	known *lru.Cache[[sha256.Size]byte, Principal]
 }
 
 // TokenOptions are what NewTokens may be told; the zero value of each field means its default.
@@ -45,7 +48,7 @@ func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 	if err := orDefault("TokenOptions.Cache", &o.Cache, 4096); err != nil {
 		return nil, err
 	}
-	t := &Tokens{now: o.Now, known: newVerified(o.Cache)}
+	t := &Tokens{now: o.Now, known: lru.New[[sha256.Size]byte, Principal](o.Cache)}
 	for _, secret := range append([][]byte{key}, o.Verify...) {
 		if len(secret) < MinKey {
 			return nil, fmt.Errorf("httpapi: a signing key of %d bytes is too short: want at least %d", len(secret), MinKey)
@@ -112,24 +115,20 @@ func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
 // A token that was verified before is only looked up, and refused once it has expired. There is no list of revoked tokens:
 // a token is good until it expires, or until its key is removed.
 func (t *Tokens) Verify(token string) (Principal, error) {
-	digest := sha256.Sum256([]byte(token))
-	now := t.now()
-	if p, ok := t.known.get(digest, now); ok {
+	digest, now := sha256.Sum256([]byte(token)), t.now()
+	if p, ok := t.known.Get(digest); ok && now.Before(p.Expires) {
 		return p, nil
 	}
 	var payload rawClaims
 	if _, err := t.parser.ParseWithClaims(token, &payload, t.keyOf); err != nil {
 		return Principal{}, fmt.Errorf("%w: token: %w", ErrUnauthenticated, err)
 	}
-	c, err := readClaims(payload.text)
-	if err == nil {
-		err = c.goodAt(now)
-	}
+	p, err := readClaims(payload.text, now)
 	if err != nil {
-		return Principal{}, &TokenError{Reason: "the token is signed well and yet not valid: " + err.Error(), URN: c.URN}
+		return Principal{}, &TokenError{Reason: "the token is signed well and yet not valid: " + err.Error(), URN: p.URN}
 	}
-	t.known.put(digest, c.Principal, *c.expires)
-	return c.Principal, nil
+	t.known.Put(digest, p, 1)
+	return p, nil
 }
 
 // tokenKey is a secret and the name that tokens call it by, in their header kid.

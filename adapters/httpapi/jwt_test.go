@@ -168,8 +168,8 @@ func TestATokenThatIsSignedWellSaysWhyItIsRefused(t *testing.T) {
 		"reads everything":     {claims(`,"reads":["urn"]`), "claim reads/0"},
 		"reads null":           {claims(`,"reads":null`), "claim reads"},
 		"tags of numbers":      {claims(`,"tags":[1]`), "claim tags/0"},
-		"a claim twice":        {claims(`,"sub":"urn:vitrine:x:user=y"`), "its claims"},
-		"U+0000 in a role":     {claims(`,"roles":["\u0000"]`), "its claims"},
+		"a claim twice":        {claims(`,"sub":"urn:vitrine:x:user=y"`), "claim sub"},
+		"U+0000 in a role":     {claims(`,"roles":["\u0000"]`), "claim roles/0"},
 		"claims an array":      {`[]`, "its claims"},
 		"claims null":          {`null`, "its claims"},
 	} {

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -24,96 +29,71 @@ func (c *rawClaims) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// claims is a payload: a Principal and the times between which it is valid. notBefore is nil if the token does not have
-// it.
+// claims is the payload of a token. It has the claims of Principal and those that RFC 7519 registers, of which sub, exp and nbf have
+// an effect. Any other claim is refused: a misspelt "tag" would otherwise make a token that is not restricted.
 type claims struct {
-	Principal
-	expires, notBefore *time.Time
-}
+	URN        string   `json:"sub"`
+	Moderates  []string `json:"moderates"`
+	Reads      []string `json:"reads"`
+	Tags       []string `json:"tags"` // nil if the token does not have it
+	Roles      []string `json:"roles"`
+	Groups     []string `json:"groups"`
+	Components bool     `json:"components"`
 
-// readClaims reads a payload strictly: each claim is known and has its type, none is null, and its URNs
-// are well-formed. The error names the claim. Claims that RFC 7519 registers are known, and have no effect but sub, exp and nbf.
-// Any other claim is refused: a misspelt "tag" would otherwise make a token that is not restricted.
-func readClaims(text []byte) (claims, error) {
-	var c claims
-	// Check refuses repeated members, among other things: of two claims of one name, programs disagree about which counts.
-	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
-		return c, fmt.Errorf("its claims: %w", err)
-	}
-	members, err := strictjson.Members(text)
-	if err != nil {
-		return c, fmt.Errorf("its claims: %w", err)
-	}
-	// Each claim that a token may have, with the place for its value. What is only allowed has a place that nobody reads; its
-	// type is checked all the same.
-	var unused string
-	fields := map[string]any{
-		"sub": &c.URN, "moderates": &c.Moderates, "reads": &c.Reads, "tags": &c.Tags, "roles": &c.Roles, "groups": &c.Groups, "components": &c.Components,
-		"exp": &c.expires, "nbf": &c.notBefore, "iat": new(*time.Time), "iss": &unused, "jti": &unused, "aud": new(audience),
-	}
-	for _, m := range members {
-		field, known := fields[m.Name]
-		if !known {
-			return c, fmt.Errorf("claim %s: there is no such claim", m.Name)
-		}
-		if err := decodeClaim(m.Value, field); err != nil {
-			return c, strictjson.Within("claim "+m.Name, err)
-		}
-		if m.Name == "tags" { // also without a tag: who filters a list to nothing must not widen the token
-			c.TagsOnly = true
-		}
-	}
-	if c.expires == nil {
-		return c, errors.New("claim exp: missing; want the time at which the token expires, in seconds since 1970")
-	}
-	if err := c.Check(); err != nil {
-		return c, fmt.Errorf("claim %w", err)
-	}
-	c.Expires = *c.expires
-	return c, nil
-}
-
-// goodAt returns an error unless now is before exp and, if there is an nbf, not before nbf. The clocks of who signs and who
-// verifies are expected to agree.
-func (c claims) goodAt(now time.Time) error {
-	if !now.Before(*c.expires) {
-		return fmt.Errorf("it expired at %s", c.expires.UTC().Format(time.RFC3339))
-	}
-	if c.notBefore != nil && now.Before(*c.notBefore) {
-		return fmt.Errorf("it is good from %s on", c.notBefore.UTC().Format(time.RFC3339))
-	}
-	return nil
+	Expires   float64  `json:"exp"` // seconds since 1970; NaN if the token does not have it
+	NotBefore float64  `json:"nbf"`
+	IssuedAt  float64  `json:"iat"`
+	Issuer    string   `json:"iss"`
+	ID        string   `json:"jti"`
+	Audience  audience `json:"aud"`
 }
 
 // audience is what claim aud may be: a string, or a list of strings.
 type audience struct{}
 
-// decodeClaim decodes the value of a claim into its field, strictly: null is no value of any claim, and a list has strings
-// alone.
-func decodeClaim(value []byte, field any) error {
-	switch to := field.(type) {
-	case **time.Time:
-		return decodeTime(value, to)
-	case *audience:
-		if bytes.HasPrefix(value, []byte{'['}) {
-			return strictjson.Decode(value, new([]string))
-		}
-		return strictjson.Decode(value, new(string))
+// UnmarshalJSONFrom checks the claim.
+func (audience) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '[' {
+		return json.UnmarshalDecode(dec, new([]string))
 	}
-	return strictjson.Decode(value, field)
+	return json.UnmarshalDecode(dec, new(string))
+}
+
+// readClaims reads a payload strictly: each claim is known and has its type, none is null, and its URNs are well-formed. It returns an
+// error that names the claim, also unless now is before exp and not before nbf. The clocks of who signs and who
+// verifies are expected to agree. The Principal has a URN also with an error, if the payload has one.
+func readClaims(text []byte, now time.Time) (Principal, error) {
+	c := claims{Expires: math.NaN(), NotBefore: -maxSeconds}
+	err := strictjson.Decode(text, &c)
+	p := Principal{Expires: timeOf(c.Expires), Caller: vitrine.Caller{URN: c.URN, Moderates: c.Moderates, Reads: c.Reads, Tags: c.Tags,
+		TagsOnly: c.Tags != nil, // also without a tag: who filters a list to nothing must not widen the token
+		Roles:    c.Roles, Groups: c.Groups, Components: c.Components}}
+	if e, ok := errors.AsType[*strictjson.Error](err); ok && e.Pointer != "" {
+		return p, fmt.Errorf("claim %s: %s", strings.TrimPrefix(e.Pointer, "/"), e.Sentence())
+	}
+	if err != nil {
+		return p, fmt.Errorf("its claims: %w", err)
+	}
+	if math.IsNaN(c.Expires) {
+		return p, errors.New("claim exp: missing; want the time at which the token expires, in seconds since 1970")
+	}
+	if err := p.Check(); err != nil {
+		return p, fmt.Errorf("claim %w", err)
+	}
+	if !now.Before(p.Expires) {
+		return p, fmt.Errorf("it expired at %s", p.Expires.UTC().Format(time.RFC3339))
+	}
+	if from := timeOf(c.NotBefore); now.Before(from) {
+		return p, fmt.Errorf("it is good from %s on", from.UTC().Format(time.RFC3339))
+	}
+	return p, nil
 }
 
 // maxSeconds keeps times within what time.Time can hold and compare, about 35,000 years before and after 1970. A number of
 // seconds beyond it is read as the nearest of the two bounds, -maxSeconds and maxSeconds.
 const maxSeconds = 1 << 40
 
-// decodeTime reads a JSON number of seconds since the epoch, which may have a fraction (RFC 7519, section 2).
-func decodeTime(value []byte, to **time.Time) error {
-	var n float64
-	if err := strictjson.Decode(value, &n); err != nil {
-		return err
-	}
-	at := time.UnixMilli(int64(min(max(n, -maxSeconds), maxSeconds) * 1000))
-	*to = &at
-	return nil
+// timeOf returns the time that is so many seconds after 1970, which may have a fraction (RFC 7519, section 2).
+func timeOf(seconds float64) time.Time {
+	return time.UnixMilli(int64(min(max(seconds, -maxSeconds), maxSeconds) * 1000))
 }
