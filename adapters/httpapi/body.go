@@ -108,7 +108,7 @@ func (c *call) readBody() error {
 	in := http.MaxBytesReader(c.w, c.r.Body, limit)
 	control, mayBeLarge := http.NewResponseController(c.w), c.r.ContentLength < 0 || c.r.ContentLength > notLarge
 	if mayBeLarge {
-		c.left = c.patience(readTimeout)
+		c.left = c.patience(false)
 		_ = control.SetReadDeadline(time.Now().Add(c.left))
 	}
 	var body []byte

@@ -51,11 +51,12 @@ type call struct {
 	begun    time.Time // only with an Observer
 
 	// What the request takes of what all share; see memory.go:
-	used  int           // bytes of memory, as far as they were counted
-	large *slot         // for them, if they are many
-	slot  *slot         // of an upload, an export or a stream
-	left  time.Duration // that the client may still take for its body or the response
-	slow  bool          // its body came too slowly
+	used   int           // bytes of memory, as far as they were counted
+	large  *slot         // for them, if they are many
+	slot   *slot         // of an upload, an export or a stream
+	client *client       // nil without a slot
+	left   time.Duration // that the client may still take for its body or the response
+	slow   bool          // its body came too slowly
 
 	context context.Context // for calls into a domain that reserves memory, see ctx; nil if the route has none such
 }

@@ -32,7 +32,7 @@ func (d *download) begin() {
 	d.sent = true
 	d.header()["Content-Type"] = d.kind
 	d.cacheAs(noStore)
-	d.left = d.patience(writeTimeout)
+	d.left = d.patience(true)
 	_ = d.control.SetWriteDeadline(time.Now().Add(d.left))
 	d.w.WriteHeader(d.status)
 	_ = d.control.Flush() // else net/http would add a Content-Length to a short response, also if an error ends it early

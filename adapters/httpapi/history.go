@@ -31,9 +31,6 @@ func (a appRoutes) diff(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.expect(len(d.Patch) + 64); err != nil {
-		return err
-	}
 	c.out = d.AppendJSON(c.out[:0])
 	return nil
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/memlimit"
@@ -39,7 +38,7 @@ func (s *slots) slotsFor(bytes int) int {
 // largeSlot returns the slot for the memory of the request. Its count is 0 until the request is large.
 func (c *call) largeSlot() *slot {
 	if c.large == nil {
-		c.large = c.h.large.newSlot(c, "")
+		c.large = c.newSlot(c.h.large, "")
 	}
 	return c.large
 }
@@ -63,26 +62,9 @@ func (c *call) reserve(n int) bool {
 	return err == nil
 }
 
-// expect reserves memory for a response of about size bytes and makes room for it in out.
-func (c *call) expect(size int) error {
-	if err := c.reserveResponse(size); err != nil {
-		return err
-	}
-	c.out = slices.Grow(c.out[:0], size)
-	return nil
-}
-
-// reserveResponse reserves memory for a response of this size, as far as the endpoint has not reserved as much for its work. It returns
-// memlimit.ErrExceeded if there is not enough. The response to a write is sent even so, since the write is done.
-func (c *call) reserveResponse(size int) error {
-	if more := workFactor*len(c.body) + size - c.used; size > notLarge && more > 0 && !c.reserve(more) && !c.route.writes() {
-		return memlimit.ErrExceeded
-	}
-	return nil
-}
-
 // work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called again
-// when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is 503.
+// when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is 503. So is a response
+// for which there is no memory. The response to a write is sent even so, since the write is done.
 func (c *call) work() error {
 	if c.route.reserves {
 		c.context = memlimit.With(c.ctx(), c.reserve)
@@ -91,8 +73,8 @@ func (c *call) work() error {
 	for {
 		c.used, c.status = workFactor*len(c.body), c.route.status
 		err := c.route.call(c)
-		if err == nil {
-			err = c.reserveResponse(len(c.out))
+		if more := workFactor*len(c.body) + len(c.out) - c.used; err == nil && len(c.out) > notLarge && more > 0 && !c.reserve(more) && !c.route.writes() {
+			err = memlimit.ErrExceeded
 		}
 		if !errors.Is(err, memlimit.ErrExceeded) {
 			return err
@@ -118,35 +100,33 @@ const (
 )
 
 // patience returns how long the client may take for a large body or response, apart from what it gains by its bytes.
-func (c *call) patience(timeout func(*http.Server) time.Duration) time.Duration {
-	if server, ok := c.r.Context().Value(http.ServerContextKey).(*http.Server); ok && timeout(server) > 0 {
-		return min(clientPatience, timeout(server))
+func (c *call) patience(writing bool) time.Duration {
+	timeout := time.Duration(0)
+	if server, ok := c.r.Context().Value(http.ServerContextKey).(*http.Server); ok && writing {
+		timeout = server.WriteTimeout
+	} else if ok {
+		timeout = server.ReadTimeout
+	}
+	if timeout > 0 {
+		return min(clientPatience, timeout)
 	}
 	return clientPatience
 }
 
-func readTimeout(s *http.Server) time.Duration  { return s.ReadTimeout }
-func writeTimeout(s *http.Server) time.Duration { return s.WriteTimeout }
-
 // exchange calls fn, which sends to the client or reads from it, for as long as the client may still take. With a slot that is the
 // time left, to which each byte that the client moves adds; it returns errCut if others wait and the client is too slow for them.
 func (c *call) exchange(writing bool, fn func() (int, error)) (n int, err error) {
-	held := [...]*slot{c.large, c.slot}
 	begun := time.Now()
-	for _, x := range held {
-		if x != nil && x.count > 0 {
-			if err := x.begin(writing, begun.Add(c.left)); err != nil {
-				return 0, err
-			}
+	if c.client != nil {
+		if err := c.client.begin(writing, begun.Add(c.left)); err != nil {
+			return 0, err
 		}
 	}
 	n, err = fn()
 	c.left += time.Duration(n)*time.Second/clientRate - time.Since(begun)
-	for _, x := range held {
-		if x != nil && x.count > 0 {
-			if cut := x.end(n); cut != nil && err == nil {
-				err = cut
-			}
+	if c.client != nil {
+		if cut := c.client.end(n); cut != nil && err == nil {
+			err = cut
 		}
 	}
 	return n, err

@@ -65,7 +65,7 @@ func (c *crowd) do(user, method, path, body string, want int) string {
 // take takes slots for a caller, until the function that it returns is called.
 func (c *crowd) take(user string, count int) (leave func()) {
 	c.t.Helper()
-	x := &slot{all: c.large, caller: "urn:vitrine:example.test:user=" + user, control: http.NewResponseController(httptest.NewRecorder())}
+	x := c.large.newSlot("urn:vitrine:example.test:user="+user, "", &client{control: http.NewResponseController(httptest.NewRecorder())})
 	if _, err := x.tryEnter(count, false); err != nil {
 		c.t.Fatal(err)
 	}

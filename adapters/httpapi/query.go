@@ -29,29 +29,18 @@ func (q *query) invalid(name, format string, args ...any) {
 	}
 }
 
-// parseQuery decodes a query and never fails: what cannot be decoded is noted in broken, because the endpoint decides
-// whether it matters.
-func parseQuery(raw string) query {
+// parseQuery decodes a query and never fails, because the endpoint decides whether it matters that a parameter cannot be decoded. Such a
+// parameter counts as given, with the value "", so that a broken token in a query makes the request one with a token.
+func parseQuery(raw string) (q query) {
 	if raw == "" {
-		return query{}
+		return q
 	}
-	values, err := url.ParseQuery(raw)
-	if err == nil {
-		return query{values: values}
+	var err error
+	if q.values, err = url.ParseQuery(raw); err == nil {
+		return q
 	}
-	return parseBrokenQuery(raw)
-}
-
-// parseBrokenQuery decodes the parameters that can be decoded and notes the names of the others. Those count as given, with
-// the value "", so that a broken token in a query makes the request one with a token.
-func parseBrokenQuery(raw string) query {
-	q := query{values: url.Values{}}
 	for pair := range strings.SplitSeq(raw, "&") {
-		good, err := url.ParseQuery(pair)
-		for name, values := range good {
-			q.values[name] = append(q.values[name], values...)
-		}
-		if err == nil {
+		if _, err := url.ParseQuery(pair); err == nil {
 			continue
 		}
 		name, _, _ := strings.Cut(pair, "=")

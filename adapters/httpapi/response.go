@@ -29,8 +29,8 @@ func (c *call) send() {
 	}
 	c.w.WriteHeader(c.status)
 	if len(body) > 0 && c.r.Method != http.MethodHead {
-		if c.large != nil || c.slot != nil {
-			c.left = c.patience(writeTimeout)
+		if c.client != nil {
+			c.left = c.patience(true)
 		}
 		_ = c.write(body)
 	}
@@ -41,7 +41,7 @@ const piece = 32 << 10
 
 // write writes the body of a response, or a part of it. A small body is written at once, since the buffers of the operating system take it.
 func (c *call) write(body []byte) error {
-	if c.large == nil && c.slot == nil {
+	if c.client == nil {
 		n, err := c.w.Write(body)
 		c.written += int64(n)
 		return err
@@ -102,13 +102,6 @@ func (c *call) json(v any) error {
 // that numbers in configs keep their text and a read costs little more than a copy.
 func (c *call) apps(apps []appsvc.App, err error) error {
 	if err != nil {
-		return err
-	}
-	size := len(`{"apps":[]}`)
-	for _, app := range apps {
-		size += len(app.Body) + 256 // as AppendJSON expects it
-	}
-	if err := c.expect(size); err != nil {
 		return err
 	}
 	c.out = append(appendApps(append(c.out[:0], '{'), apps), '}')

@@ -174,7 +174,7 @@ func (v reviewRoutes) export(c *call) error {
 	}
 	d := newDownload(c, recordsType)
 	if c.r.Method != http.MethodHead {
-		c.slot = c.h.exports.newSlot(c, "")
+		c.slot = c.newSlot(c.h.exports, "")
 		if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,8 +21,7 @@ type slots struct {
 
 	mu    sync.Mutex
 	held  map[*slot]struct{} // the requests that have slots
-	taken int                // how many slots are taken
-	of    map[string]int     // how many slots a caller or a network has
+	of    map[string]int     // how many slots those of each name of a bound have
 	freed chan struct{}      // closed and replaced when slots become free
 }
 
@@ -41,26 +41,33 @@ func newSlots(what string, status, total, perCaller, perNetwork int) *slots {
 // slot counts the slots of a kind that one request has: 0 at first, usually 1, more if it needs a lot of memory. It belongs to the
 // goroutine of the request.
 type slot struct {
-	all             *slots
-	caller, network string // network is "" if the kind has no limit for networks
-	control         *http.ResponseController
+	all    *slots
+	bounds []bound
+	client *client
+	count  int // under the lock of all
+}
 
-	// Under the lock of all:
-	count   int
-	waits   bool          // the server waits for the client
-	writing bool          // it waits for the client to read the response, not to send the body
-	since   time.Time     // when this wait began
-	waited  time.Duration // how long the earlier waits took together
-	bytes   int64         // how many bytes the client has moved in them
-	cut     bool          // the client was cut off
+// bound is how many slots those of one name may have.
+type bound struct {
+	name  string // of a caller or a network; "" = all
+	limit int
+	whose string // for sentences
 }
 
 // newSlot returns the slot of a request, with a count of 0. network may be "".
-func (s *slots) newSlot(c *call, network string) *slot {
-	if network != "" {
-		network = "network " + network // no caller is named so
+func (c *call) newSlot(s *slots, network string) *slot {
+	if c.client == nil {
+		c.client = &client{control: http.NewResponseController(c.w)}
 	}
-	return &slot{all: s, caller: c.counted(), network: network, control: http.NewResponseController(c.w)}
+	return s.newSlot(c.counted(), network, c.client)
+}
+
+func (s *slots) newSlot(caller, network string, of *client) *slot {
+	x := &slot{all: s, client: of, bounds: []bound{{caller, s.perCaller, " of this caller"}, {"", s.total, ""}}}
+	if network != "" { // no caller is named like a network
+		x.bounds = slices.Insert(x.bounds, 1, bound{"network " + network, s.perNetwork, " for this network"})
+	}
+	return x
 }
 
 // counted returns the name that slots are counted for: the URN of the caller, or else where the request comes from. A token that
@@ -97,7 +104,8 @@ func (x *slot) enter(ctx context.Context, count int, patience time.Duration) err
 }
 
 // tryEnter is enter without waiting. If there are too few slots, it returns a channel that is closed when some become free; with
-// makeRoom, it also cuts off the slowest request that stands in the way.
+// makeRoom, it also cuts off the slowest request that stands in the way. The only request of a caller may have more than the caller's
+// part.
 func (x *slot) tryEnter(count int, makeRoom bool) (freed <-chan struct{}, err error) {
 	s, more := x.all, count-x.count
 	if more <= 0 {
@@ -105,33 +113,24 @@ func (x *slot) tryEnter(count int, makeRoom bool) (freed <-chan struct{}, err er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stands := func(*slot) bool { return true } // whether a request stands in the way
-	switch ofCaller, ofNetwork := s.of[x.caller], s.of[x.network]; {
-	case ofCaller > x.count && ofCaller+more > s.perCaller: // the only request of a caller may have more than the caller's part
-		err = refuse(s.status, "%d %s of this caller are under way, as many as may be: wait until one of them has ended", ofCaller, s.what)
-		stands = func(o *slot) bool { return o.caller == x.caller }
-	case x.network != "" && ofNetwork+more > s.perNetwork:
-		err = refuse(s.status, "%d %s for this network are under way, as many as may be: wait until one of them has ended", ofNetwork, s.what)
-		stands = func(o *slot) bool { return o.network == x.network }
-	case s.taken+more > s.total:
-		err = refuse(s.status, "%d %s are under way, as many as may be: try again when one of them has ended", s.taken, s.what)
-	default:
-		s.add(x, more)
-		return nil, nil
+	for _, b := range x.bounds {
+		if n := s.of[b.name]; n > x.count && n+more > b.limit {
+			if makeRoom {
+				s.cutSlowest(x, b.name)
+			}
+			return s.freed, refuse(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n, s.what, b.whose)
+		}
 	}
-	if makeRoom {
-		s.cutSlowest(time.Now(), x, stands)
-	}
-	return s.freed, err
+	s.add(x, more)
+	return nil, nil
 }
 
 // add gives slots to a request, or takes them back. It is called with the lock held.
 func (s *slots) add(x *slot, more int) {
 	x.count += more
-	s.taken += more
-	for _, name := range []string{x.caller, x.network} {
-		if s.of[name] += more; s.of[name] == 0 {
-			delete(s.of, name)
+	for _, b := range x.bounds {
+		if s.of[b.name] += more; s.of[b.name] == 0 {
+			delete(s.of, b.name)
 		}
 	}
 	if x.count > 0 {
@@ -141,37 +140,20 @@ func (s *slots) add(x *slot, more int) {
 	}
 }
 
-// cutSlowest cuts off the slowest of the requests that stand in the way of x, if one is slow. It is called with the lock held.
-func (s *slots) cutSlowest(now time.Time, x *slot, stands func(*slot) bool) {
-	var slowest *slot
+// cutSlowest cuts off the slowest of the other requests that have slots of this name, if one is slow. It is called with the lock held.
+func (s *slots) cutSlowest(x *slot, name string) {
+	var slowest *client
 	least := float64(slowRate)
 	for o := range s.held {
-		waited := o.waited
-		if o.waits {
-			waited += now.Sub(o.since)
-		}
-		if o == x || o.cut || waited <= slowAfter || !stands(o) {
+		if o == x || !slices.ContainsFunc(o.bounds, func(b bound) bool { return b.name == name }) {
 			continue
 		}
-		if rate := float64(o.bytes) / waited.Seconds(); rate < least {
-			slowest, least = o, rate
+		if rate := o.client.rate(); rate < least {
+			slowest, least = o.client, rate
 		}
 	}
-	if slowest == nil {
-		return
-	}
-	slowest.cut = true
-	if slowest.waits { // else it finds out when it waits next
-		slowest.setDeadline(now)
-	}
-}
-
-// setDeadline bounds how long the server waits for the client. A connection without deadlines is bounded by its server alone.
-func (x *slot) setDeadline(at time.Time) {
-	if x.writing {
-		_ = x.control.SetWriteDeadline(at)
-	} else {
-		_ = x.control.SetReadDeadline(at)
+	if slowest != nil {
+		slowest.cutOff()
 	}
 }
 
@@ -192,32 +174,79 @@ func (x *slot) leave() {
 func (s *slots) inUse() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.taken
+	return s.of[""]
+}
+
+// client is how fast the client of a request with slots sends its body or reads the response. Only the time in which the server waits for
+// it counts.
+type client struct {
+	control *http.ResponseController
+
+	mu      sync.Mutex
+	waits   bool          // the server waits for the client
+	writing bool          // it waits for the client to read the response, not to send the body
+	since   time.Time     // when this wait began
+	waited  time.Duration // how long the earlier waits took together
+	bytes   int64         // how many bytes the client has moved in them
+	cut     bool          // the client was cut off
 }
 
 // errCut says that the client of a request was cut off, because it was slow and others waited.
 var errCut = errors.New("the client was too slow while others waited")
 
 // begin notes that the server waits for the client until a deadline. It returns errCut if the client was cut off.
-func (x *slot) begin(writing bool, deadline time.Time) error {
-	x.all.mu.Lock()
-	defer x.all.mu.Unlock()
-	if x.cut {
+func (c *client) begin(writing bool, deadline time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cut {
 		return errCut
 	}
-	x.waits, x.writing, x.since = true, writing, time.Now()
-	x.setDeadline(deadline)
+	c.waits, c.writing, c.since = true, writing, time.Now()
+	c.setDeadline(deadline)
 	return nil
 }
 
 // end notes that the client has moved n bytes and that the server no longer waits for it. It returns errCut as begin does.
-func (x *slot) end(n int) error {
-	x.all.mu.Lock()
-	defer x.all.mu.Unlock()
-	x.waits, x.bytes = false, x.bytes+int64(n)
-	x.waited += time.Since(x.since)
-	if x.cut {
+func (c *client) end(n int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits, c.bytes = false, c.bytes+int64(n)
+	c.waited += time.Since(c.since)
+	if c.cut {
 		return errCut
 	}
 	return nil
+}
+
+// rate returns how many bytes a second the client moves, slowRate if it is not to be cut off.
+func (c *client) rate() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waited := c.waited
+	if c.waits {
+		waited += time.Since(c.since)
+	}
+	if c.cut || waited <= slowAfter {
+		return slowRate
+	}
+	return float64(c.bytes) / waited.Seconds()
+}
+
+// cutOff ends the wait for the client. If the server does not wait, it finds out when it waits next.
+func (c *client) cutOff() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = true
+	if c.waits {
+		c.setDeadline(time.Now())
+	}
+}
+
+// setDeadline bounds how long the server waits for the client. A connection without deadlines is bounded by its server alone.
+func (c *client) setDeadline(at time.Time) {
+	if c.writing {
+		_ = c.control.SetWriteDeadline(at)
+	} else {
+		_ = c.control.SetReadDeadline(at)
+	}
 }

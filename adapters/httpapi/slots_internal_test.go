@@ -22,7 +22,7 @@ func (d *deadlines) SetWriteDeadline(t time.Time) error { d.write = t; return ni
 // of returns a slot of a caller that has none yet, and the deadlines of its client.
 func (s *slots) slotFor(caller, network string) (*slot, *deadlines) {
 	d := &deadlines{ResponseWriter: httptest.NewRecorder()}
-	return &slot{all: s, caller: caller, network: network, control: http.NewResponseController(d)}, d
+	return s.newSlot(caller, network, &client{control: http.NewResponseController(d)}), d
 }
 
 // taken takes slots, or ends the test.
@@ -94,24 +94,24 @@ func TestALargeRequestIsCarriedOut(t *testing.T) {
 func TestTheSlowestIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots("uploads", 429, 4, 4, 0)
-		type client struct {
+		type one struct {
 			*slot
 			*deadlines
 		}
-		var all []client
+		var all []one
 		for i, kib := range []int{100, 20, 10, 70} { // a second
 			x, d := s.slotFor(string(rune('a'+i)), "")
 			if _, err := x.tryEnter(1, true); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, client{x, d})
+			all = append(all, one{x, d})
 			go func() {
 				for range 300 {
-					if x.begin(false, time.Now().Add(time.Minute)) != nil {
+					if x.client.begin(false, time.Now().Add(time.Minute)) != nil {
 						break
 					}
 					time.Sleep(time.Second / 5)
-					if x.end(kib<<10/5) != nil {
+					if x.client.end(kib<<10/5) != nil {
 						break
 					}
 				}
@@ -131,11 +131,11 @@ func TestTheSlowestIsCutOff(t *testing.T) {
 			if err := enter(); err != nil {
 				t.Fatal(err)
 			}
-			if !all[slowest].cut || all[slowest].read.After(time.Now()) {
+			if !all[slowest].client.cut || all[slowest].read.After(time.Now()) {
 				t.Errorf("client %d is not cut off: until %s", slowest, all[slowest].read)
 			}
 		}
-		if enter() == nil || all[0].cut || all[3].cut {
+		if enter() == nil || all[0].client.cut || all[3].client.cut {
 			t.Error("a client that is not slow was cut off")
 		}
 		time.Sleep(time.Minute)
@@ -151,22 +151,22 @@ func TestTheServersOwnTimeDoesNotCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 10 {
-			if err := x.begin(true, time.Now().Add(time.Minute)); err != nil {
+			if err := x.client.begin(true, time.Now().Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
-			if err := x.end(1); err != nil {
+			if err := x.client.end(1); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour)
 		}
 		y, _ := s.slotFor("b", "")
-		if y.enter(t.Context(), 1, slotPatience) == nil || x.cut {
+		if y.enter(t.Context(), 1, slotPatience) == nil || x.client.cut {
 			t.Error("it was cut off for the time in which the server works")
 		}
-		_ = x.begin(true, time.Now().Add(time.Minute))
+		_ = x.client.begin(true, time.Now().Add(time.Minute))
 		time.Sleep(time.Millisecond)
-		if y.enter(t.Context(), 1, slotPatience) == nil || !x.cut || d.write.After(time.Now()) || !errors.Is(x.end(0), errCut) {
+		if y.enter(t.Context(), 1, slotPatience) == nil || !x.client.cut || d.write.After(time.Now()) || !errors.Is(x.client.end(0), errCut) {
 			t.Error("it was not cut off")
 		}
 	})

@@ -149,7 +149,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 		return errBodyMissing
 	}
 	all := c.h.Streams
-	c.slot = c.h.streams.newSlot(c, "")
+	c.slot = c.newSlot(c.h.streams, "")
 	if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
 		return err
 	}
@@ -244,11 +244,11 @@ func (s *stream) begin() {
 	s.sent, s.streamed = true, true
 	s.header()["Content-Type"] = []string{eventStream}
 	s.cacheAs(noStore)
-	s.header()["X-Accel-Buffering"] = []string{"no"} // a proxy shall pass events on at once
-	_ = s.slot.control.SetReadDeadline(time.Time{})  // the client has sent everything; a writer without deadlines has none
-	_ = s.slot.control.SetWriteDeadline(time.Now().Add(streamPatience))
+	s.header()["X-Accel-Buffering"] = []string{"no"}  // a proxy shall pass events on at once
+	_ = s.client.control.SetReadDeadline(time.Time{}) // the client has sent everything; a writer without deadlines has none
+	_ = s.client.control.SetWriteDeadline(time.Now().Add(streamPatience))
 	s.w.WriteHeader(s.status)
-	_ = s.slot.control.Flush()
+	_ = s.client.control.Flush()
 	s.sentAt = time.Now()
 }
 
@@ -266,7 +266,7 @@ func (s *stream) send() bool {
 	s.out = s.out[:0]
 	s.large.leave()
 	s.sentAt = time.Now()
-	return err == nil && s.slot.control.Flush() == nil
+	return err == nil && s.client.control.Flush() == nil
 }
 
 // wait waits until the feed may have grown, and then returns true, or until something else is to be done. It reads nothing from the

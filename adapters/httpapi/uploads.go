@@ -31,13 +31,13 @@ func newUpload(c *call, network string) (*upload, error) {
 	if coding != "" && coding != "identity" && coding != "gzip" {
 		return nil, refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
 	}
-	c.slot = c.h.uploads.newSlot(c, network)
+	c.slot = c.newSlot(c.h.uploads, network)
 	if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
 		return nil, err
 	}
 	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
 	// that knows no deadlines sets none.
-	_ = c.slot.control.SetWriteDeadline(time.Time{})
+	_ = c.client.control.SetWriteDeadline(time.Time{})
 	u := &upload{call: c}
 	u.Reader = readerFunc(u.readBody)
 	if coding == "gzip" {
@@ -114,6 +114,6 @@ func (u *upload) fault(err error) string {
 func (u *upload) leave() {
 	u.slot.leave()
 	if server, ok := u.r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
-		_ = u.slot.control.SetWriteDeadline(time.Now().Add(server.WriteTimeout))
+		_ = u.client.control.SetWriteDeadline(time.Now().Add(server.WriteTimeout))
 	}
 }
