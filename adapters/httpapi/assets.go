@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
@@ -79,31 +78,6 @@ func (a assetRoutes) library(c *call) assets.Library {
 	return assets.Library{Network: c.param(0), ID: c.param(1)}
 }
 
-// appended makes a value the body of the response, its stored bytes as they are, unless err is set. An asset has content of
-// any shape, which is sent as it was stored and never decoded.
-func (c *call) appended(v interface{ AppendJSON([]byte) []byte }, err error) error {
-	if err == nil {
-		c.out = v.AppendJSON(c.out[:0])
-	}
-	return err
-}
-
-// listed makes {"name":[…]} the body of the response, the stored bytes of each item as they are, unless err is set.
-func listed[T interface{ AppendJSON([]byte) []byte }](c *call, name string, list []T, err error) error {
-	if err != nil {
-		return err
-	}
-	c.out = append(append(append(c.out[:0], `{"`...), name...), `":[`...)
-	for i, v := range list {
-		if i > 0 {
-			c.out = append(c.out, ',')
-		}
-		c.out = v.AppendJSON(c.out)
-	}
-	c.out = append(c.out, "]}"...)
-	return nil
-}
-
 // inLibrary returns a method of package assets for ask, with the library that the path names.
 func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context, vitrine.Caller, assets.Library, In) (Out, error)) func(context.Context, vitrine.Caller, In) (Out, error) {
 	return func(ctx context.Context, by vitrine.Caller, in In) (Out, error) {
@@ -113,16 +87,10 @@ func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context,
 
 // search serves GET …/assets: the assets that fulfil all conditions of the query and that the caller may see. 200 with
 // {"assets":[Asset], "paging"}, and "facets" if they were asked for. 400 for an unknown parameter or a bad value; 404
-// for a folder that is absent or not visible; 503 for a search that takes longer than two seconds.
+// for a folder that is absent or not visible; 503 for a search that takes longer than two seconds. The service checks the values that it
+// gets; here are refused those that a SearchRequest cannot express, such as an empty generator, which would stand for any generator.
 func (a assetRoutes) search(c *call) error {
-	in := searchOf(&c.query)
-	page, err := ask(c, inLibrary(a, c, a.svc.Search), in)
-	return c.appended(page, err)
-}
-
-// searchOf reads the parameters of search. The service checks the values that it gets; here are refused those that a
-// SearchRequest cannot express, such as an empty generator, which would stand for any generator.
-func searchOf(q *query) assets.SearchRequest {
+	q := &c.query
 	in := assets.SearchRequest{Query: q.text("query"), Folder: q.folder("folder"), FolderTree: q.folder("folderTree"),
 		Generator: q.filled("generator", "is empty: want the id of a service"), Order: assets.Order(q.filled("order", "want asc or desc"))}
 	in.Since, in.Until = q.cursors()
@@ -140,7 +108,7 @@ func searchOf(q *query) assets.SearchRequest {
 		in.Facets = strings.Split(facets, ",")
 	}
 	in.Tags, in.Limit = q.list("tags"), q.limit()
-	return in
+	return c.result(ask(c, inLibrary(a, c, a.svc.Search), in))
 }
 
 // folder returns a parameter that is the id of a folder. An empty id is that of no folder.
@@ -163,14 +131,12 @@ func (a assetRoutes) changeAssets(c *call) error {
 	if err := c.decodeMembers(assetsBody, &in); err != nil {
 		return err
 	}
-	out, err := a.svc.ChangeAssets(c.ctx(), c.by.Caller, a.library(c), in)
-	return c.appended(out, err)
+	return c.result(ask(c, inLibrary(a, c, a.svc.ChangeAssets), in))
 }
 
 // asset serves GET …/asset/{asset}: one asset. 200 with the Asset, or 404 if it is absent or not visible.
 func (a assetRoutes) asset(c *call) error {
-	out, err := a.svc.Asset(c.ctx(), c.by.Caller, a.library(c), c.param(2))
-	return c.appended(out, err)
+	return c.result(ask(c, inLibrary(a, c, a.svc.Asset), c.param(2)))
 }
 
 // folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]} and a
@@ -183,7 +149,7 @@ func (a assetRoutes) folders(c *call) error {
 	if err == nil && page.Next != "" {
 		c.nextHere("since", page.Next, "until")
 	}
-	return listed(c, "folders", page.Items, err)
+	return c.member("folders", page.Items, err)
 }
 
 // changeFolders serves POST …/folders with {"create", "update", "delete", "purge"}: it changes the tree, in this order, all or
@@ -196,33 +162,28 @@ func (a assetRoutes) changeFolders(c *call) error {
 		return err
 	}
 	if len(in.Purge) == 0 {
-		list, err := a.svc.ChangeFolders(c.ctx(), c.by.Caller, a.library(c), in)
-		return listed(c, "folders", list, err)
+		list, err := ask(c, inLibrary(a, c, a.svc.ChangeFolders), in)
+		return c.member("folders", list, err)
 	}
-	out, err := a.svc.PurgeFolders(c.ctx(), c.by.Caller, a.library(c), in)
-	if err := listed(c, "folders", out.Folders, err); err != nil {
-		return err
-	}
-	c.out = fmt.Appendf(c.out[:len(c.out)-1], `,"purged":{"folders":%d,"assets":%d}}`, out.Purged.Folders, out.Purged.Assets)
-	return nil
+	out, err := ask(c, inLibrary(a, c, a.svc.PurgeFolders), in)
+	return c.result(struct {
+		Folders []assets.Folder `json:"folders"`
+		Purged  assets.Purged   `json:"purged"`
+	}{out.Folders, out.Purged}, err)
 }
 
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
 // deleted folder is visible to those who may manage it.
 func (a assetRoutes) folder(c *call) error {
-	f, err := a.svc.Folder(c.ctx(), c.by.Caller, a.library(c), c.param(2))
-	if err != nil {
-		return err
-	}
-	c.out = append(f.AppendJSON(append(c.out[:0], `{"folder":`...)), '}')
-	return nil
+	f, err := ask(c, inLibrary(a, c, a.svc.Folder), c.param(2))
+	return c.member("folder", f, err)
 }
 
 // permissions serves GET …/folder/{folder}/permissions: the permissions of the folder itself, without those that it
 // inherits. 200 with {"permissions":[Permission]}. 403 for a caller who may view the folder and not manage it; 404.
 func (a assetRoutes) permissions(c *call) error {
-	list, err := a.svc.Permissions(c.ctx(), c.by.Caller, a.library(c), c.param(2))
-	return listed(c, "permissions", list, err)
+	list, err := ask(c, inLibrary(a, c, a.svc.Permissions), c.param(2))
+	return c.member("permissions", list, err)
 }
 
 // changePermissions serves POST …/folder/{folder}/permissions with {"create", "remove"}. 200 with
@@ -233,8 +194,8 @@ func (a assetRoutes) changePermissions(c *call) error {
 		return err
 	}
 	in.Folder = c.param(2)
-	list, err := a.svc.ChangePermissions(c.ctx(), c.by.Caller, a.library(c), in)
-	return listed(c, "permissions", list, err)
+	list, err := ask(c, inLibrary(a, c, a.svc.ChangePermissions), in)
+	return c.member("permissions", list, err)
 }
 
 // assign serves POST …/folder/{folder}/assets with {"assign":[id], "remove":[id]}: it puts assets into the folder and
@@ -269,25 +230,19 @@ func (a assetRoutes) changeAttributes(c *call) error {
 	if err := c.decodeMembers(attributesBody, &in); err != nil {
 		return err
 	}
-	out, err := a.svc.ChangeAttributes(c.ctx(), c.by.Caller, a.library(c), in)
-	return c.appended(out, err)
+	return c.result(ask(c, inLibrary(a, c, a.svc.ChangeAttributes), in))
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
 // it. 200 with {"view", "edit"}, and "manage" for a folder or "folders" for an asset. 400 unless exactly one of asset and
-// folder is given; 403 for a caller who asks about somebody else and is no moderator; 404.
+// folder is given; 403 for a caller who asks about somebody else and is no moderator; 404. Whoever names a user, a role or a group asks about
+// somebody else; an empty user stands for anybody with these roles and groups.
 func (a assetRoutes) explain(c *call) error {
-	in := explainOf(&c.query)
-	return c.result(ask(c, inLibrary(a, c, a.svc.Explain), in))
-}
-
-// explainOf reads what to explain, and about whom. Whoever names a user, a role or a group asks about somebody else; an
-// empty user stands for anybody with these roles and groups.
-func explainOf(q *query) assets.ExplainRequest {
+	q := &c.query
 	const says = "must not be empty: want an id"
 	in := assets.ExplainRequest{Asset: q.filled("asset", says), Folder: q.filled("folder", says)}
 	if q.has("user") || q.has("role") || q.has("group") {
 		in.About = &assets.Whom{User: q.text("user"), Roles: q.all("role"), Groups: q.all("group")}
 	}
-	return in
+	return c.result(ask(c, inLibrary(a, c, a.svc.Explain), in))
 }

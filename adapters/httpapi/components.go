@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
@@ -99,27 +101,17 @@ func (a appRoutes) deleteComponent(c *call) error {
 func (a appRoutes) componentVersions(c *call) error {
 	in := appsvc.ListComponentVersionsRequest{Name: c.param(0), After: c.query.cursor("after"), Limit: c.query.limit()}
 	list, err := askPage(c, a.svc.ListComponentVersions, in, "after")
-	if err != nil {
-		return err
-	}
-	c.out = append(c.out[:0], `{"components":[`...)
+	manifests := make([]jsontext.Value, len(list))
 	for i, component := range list {
-		if i > 0 {
-			c.out = append(c.out, ',')
-		}
-		c.out = append(c.out, component.Manifest...)
+		manifests[i] = component.Manifest
 	}
-	c.out = append(c.out, "]}"...)
-	return nil
+	return c.member("components", manifests, err)
 }
 
 // componentVersion serves GET /components/{name}/versions/{version}: the manifest as it was given, with its unknown
 // members, and its id if it was given without one. Any valid token will do. 200, or 404.
 func (a appRoutes) componentVersion(c *call) error {
 	component, err := a.svc.ComponentVersion(c.ctx(), c.by.Caller, c.param(0), c.param(1))
-	if err != nil {
-		return err
-	}
-	c.out = append(c.out, component.Manifest...)
-	return nil
+	c.out = append(c.out[:0], component.Manifest...)
+	return err
 }

@@ -90,9 +90,13 @@ func (c *call) result(v any, err error) error {
 	return c.json(v)
 }
 
-// json makes the JSON of v the body of the response. It is for values that the handler makes and for lists of small items.
-// Stored bytes, which can be large, are copied instead: see apps, appended and listed.
+// json makes the JSON of v the body of the response. Stored bytes, which can be large, are copied as they are and never decoded: see
+// apps, too.
 func (c *call) json(v any) error {
+	if v, ok := v.(interface{ AppendJSON([]byte) []byte }); ok {
+		c.out = v.AppendJSON(c.out[:0])
+		return nil
+	}
 	out, err := json.Marshal(v)
 	c.out = append(c.out[:0], out...)
 	return err

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
-
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -77,17 +75,11 @@ func (a appRoutes) putTag(c *call) error {
 		From       appsvc.TagGuard `json:"from"`
 	}
 	err := c.decode(&body)
-	in.From = body.From
-	switch {
-	case err != nil:
-	case body.Latest != nil:
-		in.Version, err = latestVersion(*body.Latest, body.AppVersion)
-	case body.AppVersion == nil:
-		err = refusePointer(http.StatusBadRequest, "/appVersion", "missing; want the version that the tag is to point to, as a string")
-	default:
-		in.Version, err = bodyVersion("appVersion", *body.AppVersion)
-	}
 	if err != nil {
+		return err
+	}
+	in.From = body.From
+	if in.Version, err = versionOf(body.Latest, "appVersion", body.AppVersion); err != nil {
 		return err
 	}
 	tag, err := ask(c, a.svc.PutTag, in)

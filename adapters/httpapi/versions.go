@@ -1,16 +1,16 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
-	"slices"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
-// versionTable lists the endpoints of this file and of history.go. No app has the id "versions".
+// versionTable lists the endpoints of this file. No app has the id "versions".
 func (a appRoutes) versionTable() []route {
 	return []route{
 		{method: "GET", path: "/apps/versions/", lenient: true, eitherSlash: true, status: 200, call: a.versionsOfQuery, reserves: true,
@@ -94,18 +94,14 @@ func (a appRoutes) restore(c *call) error {
 	if err != nil {
 		return err
 	}
-	versionName := "appVersion" // the name that the client used, for the pointer of an error
-	in := appsvc.RestoreRequest{AppID: id, IdempotencyKey: c.key}
-	if body.Latest != nil {
-		in.Version, err = latestVersion(*body.Latest, body.AppVersion, body.Version)
-	} else {
-		var version string
+	versionName, version := "appVersion", cmp.Or(body.AppVersion, body.Version)
+	if body.Latest == nil {
 		if versionName, version, err = either("appVersion", body.AppVersion, "version", body.Version); err != nil {
 			return err
 		}
-		in.Version, err = bodyVersion(versionName, version)
 	}
-	if err != nil {
+	in := appsvc.RestoreRequest{AppID: *id, IdempotencyKey: c.key}
+	if in.Version, err = versionOf(body.Latest, versionName, version); err != nil {
 		return err
 	}
 	app, err := ask(c, a.svc.Restore, in)
@@ -118,17 +114,17 @@ func (a appRoutes) restore(c *call) error {
 
 // either returns the value of a member that has two names, and the name that the client used. It returns a 400 if both
 // names or none are given, or if the value is empty.
-func either(name string, value *string, alias string, other *string) (used, text string, err error) {
+func either(name string, value *string, alias string, other *string) (string, *string, error) {
 	if value != nil && other != nil {
-		return "", "", refusePointer(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
+		return "", nil, refusePointer(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
 	}
 	if value == nil && other != nil {
 		name, value = alias, other
 	}
 	if value == nil || *value == "" {
-		return "", "", refusePointer(http.StatusBadRequest, "/"+name, "missing; want a string that is not empty")
+		return "", nil, refusePointer(http.StatusBadRequest, "/"+name, "missing; want a string that is not empty")
 	}
-	return name, *value, nil
+	return name, value, nil
 }
 
 // under returns err with the pointer changed to "/" + name if it points to pointer. The service names members by their
@@ -143,23 +139,47 @@ func under(name, pointer string, err error) error {
 	return &moved
 }
 
-// latestVersion reads the member latest of a body, which names the version that is the latest when the request is carried
-// out. A client then needs no read before the write, and a repeat with an idempotency key has the same body even if the app
-// has got another version meanwhile. Only true is accepted. names are the members that would name a version by its number;
-// it is a 400 if one of them is given too.
-func latestVersion(latest bool, names ...*string) (vitrine.Version, error) {
-	if !latest || slices.ContainsFunc(names, func(name *string) bool { return name != nil }) {
+// versionOf reads the version that a body names by its number, in the member of this name, or by latest. The latter is the version that
+// is the latest when the request is carried out: a client then needs no read before the write, and a repeat with an idempotency key has
+// the same body even if the app has got another version meanwhile. Of latest, only true is accepted, and not beside a number. A string
+// that is the name of no version is an unknown version like any other.
+func versionOf(latest *bool, name string, number *string) (vitrine.Version, error) {
+	switch {
+	case latest != nil && (!*latest || number != nil):
 		return vitrine.Version{}, refusePointer(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
+	case latest != nil:
+		return vitrine.Latest, nil
+	case number == nil:
+		return vitrine.Version{}, refusePointer(http.StatusBadRequest, "/"+name, "missing; want a version, as a string")
 	}
-	return vitrine.Latest, nil
-}
-
-// bodyVersion reads a member of a body that names a version. A string that is the name of no version is an
-// unknown version like any other.
-func bodyVersion(name, s string) (vitrine.Version, error) {
-	v, err := vitrine.ParseVersion(s)
+	v, err := vitrine.ParseVersion(*number)
 	if err != nil {
-		return vitrine.Version{}, refusePointer(http.StatusNotFound, "/"+name, "no version is named %q", s)
+		return v, refusePointer(http.StatusNotFound, "/"+name, "no version is named %q", *number)
 	}
 	return v, nil
+}
+
+// history serves GET /apps/{id}/history/: what each version changed, newest first, without contents. 200 with
+// {"history":[HistoryEntry]} and a Link to the next page if there is one. 400 for before or limit; 404 for an app that
+// is absent or not visible.
+func (a appRoutes) history(c *call) error {
+	in := appsvc.ListHistoryRequest{AppID: c.param(0), Before: c.query.before(), Limit: c.query.limit()}
+	list, err := askPage(c, a.svc.ListHistory, in, "before")
+	return c.member("history", list, err)
+}
+
+// diff serves GET /apps/{id}/versions/{from}/diff/{to}: what differs between two versions, in either order of age. 200
+// with {"from", "to", "patch"}, where patch is a JSON Patch (RFC 6902) that turns what GET returns for from into to. 404
+// for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
+// 404, too.
+func (a appRoutes) diff(c *call) error {
+	from, err := vitrine.ParseVersion(c.param(1))
+	if err != nil { // no version has such a name
+		return errNoResource
+	}
+	to, err := vitrine.ParseVersion(c.param(2))
+	if err != nil {
+		return errNoResource
+	}
+	return c.result(ask(c, a.svc.Diff, appsvc.DiffRequest{AppID: c.param(0), From: from, To: to}))
 }
