@@ -94,55 +94,77 @@ func checkEncoding(header http.Header) error {
 	return nil
 }
 
-// readBody reads the body up to the limit. The buffer grows with what arrives and not to what Content-Length promises, so a
-// client that sends nothing holds at most notLarge bytes. Memory is taken before it is allocated. The
-// buffer has bytes.MinRead more than is expected, so that the read that finds the end of the body needs no larger one.
-// readBody returns a 413 for a body over the limit, a 400 for one that ends early or comes too slowly, and a 503 if there
-// is no memory for it.
+// readKey reads the header Idempotency-Key. The domain decides which characters a key may have. An empty key is refused
+// here, since the domain would take it for no key.
+func (c *call) readKey() error {
+	keys := c.r.Header["Idempotency-Key"]
+	if len(keys) == 0 {
+		return nil
+	}
+	if !c.route.idempotencyKey { // a client that sends a key relies on it, and may repeat the request
+		return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
+	}
+	if len(keys) > 1 || keys[0] == "" {
+		return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "want it once, with 1 to 255 visible ASCII characters")
+	}
+	c.key = keys[0]
+	return nil
+}
+
+// readBody reads the body up to the limit. A body of more than notLarge bytes takes its memory when so many bytes have come, so a
+// client that sends nothing holds no more than that. readBody returns a 413 for a body over the limit, a 400 for one that ends early or
+// comes too slowly, and a 503 if there is no memory for it.
 func (c *call) readBody() error {
-	limit := c.h.Limits.Body
+	limit, size := c.h.Limits.Body, c.r.ContentLength
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
-	if c.r.ContentLength > limit {
+	if size > limit {
 		return tooLarge
 	}
-	in := http.MaxBytesReader(c.w, c.r.Body, limit)
-	control, mayBeLarge := http.NewResponseController(c.w), c.r.ContentLength < 0 || c.r.ContentLength > notLarge
+	control, mayBeLarge := http.NewResponseController(c.w), size < 0 || size > notLarge
 	if mayBeLarge {
 		c.left = c.patience(false)
 		_ = control.SetReadDeadline(time.Now().Add(c.left))
 	}
-	var body []byte
-	for size := min(max(c.r.ContentLength, 0), notLarge) + bytes.MinRead; ; size = min(2*size, limit+bytes.MinRead) {
-		if size > notLarge+bytes.MinRead {
-			if err := c.enlarge(workFactor*int(size), slotPatience); err != nil {
-				return err
-			}
+	in := sentBody{c, http.MaxBytesReader(c.w, c.r.Body, limit)}
+	var body bytes.Buffer
+	body.Grow(int(min(max(size, 0), notLarge)) + bytes.MinRead) // else the read that finds the end of the body would need a larger buffer
+	_, err := io.CopyN(&body, in, notLarge+1)
+	if err == nil {
+		if size < 0 {
+			size = limit
 		}
-		body = append(make([]byte, 0, size), body...)
-		var err error
-		for err == nil && len(body) < cap(body) {
-			var n int
-			n, err = c.exchange(false, func() (int, error) { return in.Read(body[len(body):cap(body)]) })
-			body = body[:len(body)+n]
+		if err := c.enlarge(workFactor*int(size), slotPatience); err != nil {
+			return err
 		}
-		switch {
-		case err == nil:
-			continue
-		case err == io.EOF:
-			if mayBeLarge {
-				_ = control.SetReadDeadline(time.Time{})
-			}
-			c.body, c.drained, c.bodyEnded = body, true, true
-			return nil
-		case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
-			c.slow = true
-			return refuse(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
-		}
-		if _, over := errors.AsType[*http.MaxBytesError](err); over {
-			return tooLarge
-		}
-		return refuse(http.StatusBadRequest, "the body did not arrive whole")
+		body.Grow(int(size) - body.Len() + bytes.MinRead)
+		_, err = body.ReadFrom(in)
 	}
+	_, over := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case err == nil || err == io.EOF:
+		if mayBeLarge {
+			_ = control.SetReadDeadline(time.Time{})
+		}
+		c.body, c.drained, c.bodyEnded = body.Bytes(), true, true
+		return nil
+	case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
+		c.slow = true
+		return refuse(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
+	case over:
+		return tooLarge
+	}
+	return refuse(http.StatusBadRequest, "the body did not arrive whole")
+}
+
+// sentBody is a body that is read in the time that its client may take.
+type sentBody struct {
+	call *call
+	body io.Reader
+}
+
+// Read reads from the client.
+func (b sentBody) Read(p []byte) (int, error) {
+	return b.call.exchange(false, func() (int, error) { return b.body.Read(p) })
 }
 
 // drainedBodies times Limits.Body is how many bytes are read of a body that is not used.

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -14,12 +16,12 @@ import (
 // A request goes through these functions, each in the file that has its rules:
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
-//	find           sets the resource of the path                           router.go, route.go
+//	find           sets the resource of the path                           router.go
 //	authenticate   sets the caller                                         authenticate.go, principal.go, jwt.go
 //	endpoint       finds the endpoint of the method, else 404 or 405       router.go
 //	checkOrigin    refuses a write that another site may have made up      authenticate.go
 //	admit          judges the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
-//	read           checks the query and the headers, and reads the body    body.go, idempotencykey.go, query.go
+//	read           checks the query and the headers, and reads the body    body.go, query.go
 //	work           reserves memory and calls the endpoint                  memory.go, slots.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
@@ -30,7 +32,7 @@ type handler struct {
 	router      *router
 	description description // openapi.json
 	compression compression
-	readiness   readiness                  // for /healthz
+	asked       singleflight.Group         // calls of Ready
 	refusals    *refusalLog                // the lines about 401 and 403
 	crossOrigin http.CrossOriginProtection // its zero value trusts no other origin
 

@@ -1,6 +1,12 @@
 package httpapi
 
-import "net/http"
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
 
 // This file has the headers that responses have in common, and the response to OPTIONS, which is made of headers alone. A
 // header that only some responses have is set where the response is made. Cache-Control, which every response has with a value of
@@ -54,4 +60,69 @@ func (c *call) preflight() {
 	header["Access-Control-Max-Age"] = preflightKept
 	c.status = http.StatusNoContent
 	c.send()
+}
+
+// What a client may keep of a response, and for how long:
+//
+//	one version of an app, by its number   a year, without asking again: a version never changes
+//	cors.html                              a day, also in shared caches
+//	event streams, exports of reviews      not at all
+//	all others, errors too                 only to ask whether the copy is still good
+//
+// A request with a token in its query overrules all of these: its response is not kept at all, since a cache would store
+// it under the address, and the address has the token. All but cors.html is private: a shared cache must not hand the response
+// for one caller to another one.
+//
+// Reads of one version of an app have an ETag, so a client can ask with If-None-Match whether its copy is still good; the
+// answer is then 304 without a body. The rights of the caller are checked first, as for any read. (*call).choose makes the
+// comparison, since a compressed body has another ETag.
+
+// The values of Cache-Control.
+var (
+	revalidate   = []string{"private, no-cache"}
+	immutable    = []string{"private, max-age=31536000, immutable"}
+	publicForDay = []string{"public, max-age=86400"}
+	noStore      = []string{"no-store"}
+)
+
+// varyCaller is the header Vary of a response that differs between callers and is kept by their browser. It makes the
+// browser ask again when another user has signed in.
+var varyCaller = []string{"Authorization, Cookie"}
+
+// cacheAs sets Cache-Control to one of the values above, or to no-store if the token came in the query.
+func (c *call) cacheAs(value []string) {
+	if c.query.has(tokenParameter) {
+		value = noStore
+	}
+	c.header()["Cache-Control"] = value
+}
+
+// etagOf returns the ETag of a version of an app before compression. It is strong: equal ETags mean equal bytes. So it
+// says whether the owner, the editor and the groups are left out, as they are for a delivery token, and whether defaults
+// are filled in, since each makes another body. It also has the time of the update: if a backup is restored, versions made
+// after the backup are lost, and their numbers are used again for other contents. The letter at its end names the form of the JSON:
+// since b, elements have keys.
+func etagOf(app appsvc.App, tagged, defaults bool) string {
+	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36)
+	if tagged {
+		etag += "-tagged"
+	}
+	if defaults {
+		etag += "-defaults"
+	}
+	return etag + `-b"`
+}
+
+// matches reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly, as RFC 9110,
+// section 13.1.2, asks.
+func matches(lists []string, etag string) bool {
+	for _, list := range lists {
+		for tag := range strings.SplitSeq(list, ",") {
+			tag = strings.Trim(tag, " \t")
+			if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+				return true
+			}
+		}
+	}
+	return false
 }

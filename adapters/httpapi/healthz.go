@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -23,9 +22,19 @@ func (h *handler) healthTable() []route {
 
 // health serves GET /healthz without a token. 200 with {"status":"ok"} if Config.Ready returns nil within 800
 // milliseconds, else 503. It asks for no memory and waits for no lock of the domains, so it answers whatever else the
-// process does.
-func (h *handler) health(c *call) error {
-	if err := h.readiness.check(h.Ready); err != nil {
+// process does. However many clients ask, one call of Ready is under way at a time, and all of them get its result.
+func (h *handler) health(c *call) (err error) {
+	if h.Ready != nil {
+		timer := time.NewTimer(healthPatience)
+		defer timer.Stop()
+		select {
+		case result := <-h.asked.DoChan("", h.ready):
+			err = result.Err
+		case <-timer.C:
+			err = fmt.Errorf("no answer within %s", healthPatience)
+		}
+	}
+	if err != nil {
 		c.log("not ready", err)
 		return refuse(http.StatusServiceUnavailable, "the store does not answer")
 	}
@@ -33,57 +42,16 @@ func (h *handler) health(c *call) error {
 	return nil
 }
 
-// readiness asks Config.Ready. However many clients ask, one call of Ready is under way at a time, and all of them get
-// its result. A Ready that hangs cannot hold them up: they are told after healthPatience that there is no answer.
-type readiness struct {
-	mu    sync.Mutex
-	asked *asking // that is under way; nil without one
-}
-
-// asking is a question to Config.Ready.
-type asking struct {
-	done chan struct{}
-	err  error // once it is done
-}
-
-// check returns the result of the call of ready that is under way, or of a new one. It returns an error of its own if the
-// call takes longer than healthPatience, and nil if ready is nil.
-func (r *readiness) check(ready func(context.Context) error) error {
-	if ready == nil {
-		return nil
-	}
-	r.mu.Lock()
-	a := r.asked
-	if a == nil {
-		a = &asking{done: make(chan struct{})}
-		r.asked = a
-		go r.ask(a, ready)
-	}
-	r.mu.Unlock()
-	timer := time.NewTimer(healthPatience)
-	defer timer.Stop()
-	select {
-	case <-a.done:
-		return a.err
-	case <-timer.C:
-		return fmt.Errorf("no answer within %s", healthPatience)
-	}
-}
-
-// ask calls ready and completes a. A panic of ready counts as an error.
-func (r *readiness) ask(a *asking, ready func(context.Context) error) {
+// ready calls Config.Ready. A panic counts as an error.
+func (h *handler) ready() (_ any, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			a.err = fmt.Errorf("panic: %v", v)
+			err = fmt.Errorf("panic: %v", v)
 		}
-		r.mu.Lock()
-		r.asked = nil
-		r.mu.Unlock()
-		close(a.done)
 	}()
-	a.err = ready(ctx)
+	return nil, h.Ready(ctx)
 }
 
 // overloadedKey is the key of the mark in a context.

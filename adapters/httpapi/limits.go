@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -38,42 +40,55 @@ type Limits struct {
 
 // normalise replaces zeros by the defaults. It returns an error if a field is negative.
 func (l *Limits) normalise() error {
-	for _, n := range []struct {
-		field string
-		limit *int64
-		value int64
-	}{{"Body", &l.Body, 4 << 20}, {"Memory", &l.Memory, defaultMemory}} {
-		if err := orDefault("Limits."+n.field, n.limit, n.value); err != nil {
-			return err
-		}
-	}
-	for _, n := range []struct {
-		field string
-		limit *int
-		value int
-	}{{"Token", &l.Token, defaultTokenBytes}, {"Uploads", &l.Uploads, 32}, {"UploadsOfNetwork", &l.UploadsOfNetwork, 8},
-		{"UploadsOfCaller", &l.UploadsOfCaller, 4}, {"Line", &l.Line, 16 << 20}, {"LongLines", &l.LongLines, 4}, {"Exports", &l.Exports, 8},
-		{"ExportsOfCaller", &l.ExportsOfCaller, 4}, {"Streams", &l.Streams, 2000}, {"StreamsOfCaller", &l.StreamsOfCaller, 16}} {
-		if err := orDefault("Limits."+n.field, n.limit, n.value); err != nil {
-			return err
-		}
-	}
-	if l.Pause < 0 {
-		return fmt.Errorf("httpapi: Limits.Pause is %s: want a positive duration, or 0 for the default", l.Pause)
-	}
-	if l.Pause == 0 {
-		l.Pause = 30 * time.Second
-	}
-	return nil
+	return cmp.Or(
+		orDefault("Limits.Body", &l.Body, 4<<20),
+		orDefault("Limits.Token", &l.Token, defaultTokenBytes),
+		orDefault("Limits.Memory", &l.Memory, defaultMemory),
+		orDefault("Limits.Uploads", &l.Uploads, 32),
+		orDefault("Limits.UploadsOfNetwork", &l.UploadsOfNetwork, 8),
+		orDefault("Limits.UploadsOfCaller", &l.UploadsOfCaller, 4),
+		orDefault("Limits.Pause", &l.Pause, 30*time.Second),
+		orDefault("Limits.Streams", &l.Streams, 2000),
+		orDefault("Limits.StreamsOfCaller", &l.StreamsOfCaller, 16),
+		orDefault("Limits.Line", &l.Line, 16<<20),
+		orDefault("Limits.LongLines", &l.LongLines, 4),
+		orDefault("Limits.Exports", &l.Exports, 8),
+		orDefault("Limits.ExportsOfCaller", &l.ExportsOfCaller, 4),
+	)
 }
 
 // orDefault sets a number that is 0 to value, its default. It returns an error that names the field if the number is negative.
-func orDefault[N int | int64](field string, number *N, value N) error {
+func orDefault[N int | int64 | time.Duration](field string, number *N, value N) error {
 	if *number < 0 {
-		return fmt.Errorf("httpapi: %s is %d: want a positive number, or 0 for the default, which is %d", field, *number, value)
+		return fmt.Errorf("httpapi: %s is %v: want a positive number, or 0 for the default, which is %v", field, *number, value)
 	}
-	if *number == 0 {
-		*number = value
-	}
+	*number = cmp.Or(*number, value)
 	return nil
+}
+
+// Load is how much of the limits of a handler is in use at a moment. The figures are read one after the other, so they
+// may belong to slightly different moments. Streams.Count has the number of event streams.
+type Load struct {
+	Memory  int64 // bytes that large requests have taken, of Limits.Memory
+	Uploads int   // imports of reviews under way, of Limits.Uploads
+	Exports int   // exports of reviews under way, of Limits.Exports
+}
+
+// LoadOf returns the load of a handler of New, for metrics. ok is false for any other handler.
+func LoadOf(h http.Handler) (load Load, ok bool) {
+	own, ok := h.(*handler)
+	if !ok {
+		return Load{}, false
+	}
+	return Load{Memory: int64(own.large.inUse()) * slotBytes, Uploads: own.uploads.inUse(), Exports: own.exports.inUse()}, true
+}
+
+// LimitsOf returns the limits of a handler of New as they are in force, with the defaults in place of zeros. ok is false for
+// any other handler.
+func LimitsOf(h http.Handler) (limits Limits, ok bool) {
+	own, ok := h.(*handler)
+	if !ok {
+		return Limits{}, false
+	}
+	return own.Limits, true
 }

@@ -26,7 +26,7 @@ func TestNegativeLimitsAreRefused(t *testing.T) {
 		{"Uploads", httpapi.Limits{Uploads: -1}, "httpapi: Limits.Uploads is -1" + number + "32"},
 		{"UploadsOfNetwork", httpapi.Limits{UploadsOfNetwork: -1}, "httpapi: Limits.UploadsOfNetwork is -1" + number + "8"},
 		{"UploadsOfCaller", httpapi.Limits{UploadsOfCaller: -1}, "httpapi: Limits.UploadsOfCaller is -1" + number + "4"},
-		{"Pause", httpapi.Limits{Pause: -time.Second}, "httpapi: Limits.Pause is -1s: want a positive duration, or 0 for the default"},
+		{"Pause", httpapi.Limits{Pause: -time.Second}, "httpapi: Limits.Pause is -1s: want a positive number, or 0 for the default, which is 30s"},
 		{"Streams", httpapi.Limits{Streams: -1}, "httpapi: Limits.Streams is -1" + number + "2000"},
 		{"StreamsOfCaller", httpapi.Limits{StreamsOfCaller: -1}, "httpapi: Limits.StreamsOfCaller is -1" + number + "16"},
 		{"Line", httpapi.Limits{Line: -1}, "httpapi: Limits.Line is -1" + number + "16777216"},

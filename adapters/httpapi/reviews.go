@@ -84,10 +84,12 @@ func (v reviewRoutes) load(c *call) error {
 		return err
 	}
 	defer file.leave()
-	// net/http ends the context of a request whose body ends early, and what came before is to be stored.
-	report, err := v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, reviews.ImportRequest{
-		Network: network, File: file, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines},
-	})
+	var report reviews.Report
+	in := reviews.ImportRequest{Network: network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
+	if in.File, err = file.plain(); err == nil {
+		// net/http ends the context of a request whose body ends early, and what came before is to be stored.
+		report, err = v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, in)
+	}
 	c.drained, c.bodyEnded = file.whole, file.whole
 	if errors.Is(err, errEnded) { // the report says how much of the file was imported
 		c.header()["Connection"] = closeConnection

@@ -15,17 +15,16 @@ import (
 // The import stores what came before, and load answers 200 with the report of it.
 var errEnded = errors.New("the upload was too slow and was ended")
 
-// upload is the body of an import: a reader of the plain text of a file of any size, which has a slot of its own.
+// upload is the body of an import: a reader of a file of any size, which has a slot of its own.
 type upload struct {
-	io.Reader
 	*call
+	packed bool  // Content-Encoding says that it is gzip
 	failed error // of the body; it stays
 	whole  bool  // the body was read to its end
 }
 
-// newUpload takes a slot and returns the body of the request, decompressed if Content-Encoding says gzip. It returns a
-// 415 for another coding, and a 429 if no slot becomes free. A file that is gzip without saying
-// so is recognised by the import itself.
+// newUpload takes a slot and returns the body of the request. It returns a 415 for an unknown Content-Encoding, and a 429 if no slot
+// becomes free.
 func newUpload(c *call, network string) (*upload, error) {
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
 	if coding != "" && coding != "identity" && coding != "gzip" {
@@ -38,48 +37,20 @@ func newUpload(c *call, network string) (*upload, error) {
 	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
 	// that knows no deadlines sets none.
 	_ = c.client.control.SetWriteDeadline(time.Time{})
-	u := &upload{call: c}
-	u.Reader = readerFunc(u.readBody)
-	if coding == "gzip" {
-		u.Reader = &unpacked{packed: u.Reader}
+	return &upload{call: c, packed: coding == "gzip"}, nil
+}
+
+// plain returns a reader of the plain text. A file that is gzip without saying so is recognised by the import itself.
+func (u *upload) plain() (io.Reader, error) {
+	if u.packed {
+		return gunzip.NewReader(u)
 	}
 	return u, nil
 }
 
-// unpacked is the plain text of a body that is gzip. The header of the gzip file is read by the first Read and not before,
-// so that a bad header is an error of the import, like all other damage.
-type unpacked struct {
-	packed io.Reader
-	plain  io.Reader
-}
-
-// codingError is a fault of a body whose Content-Encoding says that it is gzip.
-type codingError struct{ error }
-
-// Unwrap returns the error of the decoder.
-func (e codingError) Unwrap() error { return e.error }
-
-// Read reads the plain text.
-func (u *unpacked) Read(p []byte) (int, error) {
-	if u.plain == nil {
-		plain, err := gunzip.NewReader(u.packed)
-		if err != nil {
-			return 0, codingError{err}
-		}
-		u.plain = plain
-	}
-	return u.plain.Read(p)
-}
-
-// readerFunc is a function as an io.Reader.
-type readerFunc func([]byte) (int, error)
-
-// Read calls f.
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// readBody reads from the client, which may pause for Limits.Pause at most. The first error of the body stays: a reader that
+// Read reads from the client, which may pause for Limits.Pause at most. The first error of the body stays: a reader that
 // asks again gets the same one, and no further time.
-func (u *upload) readBody(p []byte) (n int, err error) {
+func (u *upload) Read(p []byte) (n int, err error) {
 	if u.failed != nil {
 		return 0, u.failed
 	}
@@ -96,14 +67,13 @@ func (u *upload) readBody(p []byte) (n int, err error) {
 // the connection comes first: a gzip file that did not arrive whole looks damaged too, and the file is not to blame.
 func (u *upload) fault(err error) string {
 	var damaged *gunzip.Error
-	var coding codingError
 	switch {
 	case err == nil:
 		return ""
 	case u.failed != nil && !u.whole:
 		return "the body did not arrive whole"
-	case errors.As(err, &coding):
-		return "header Content-Encoding: " + coding.Error()
+	case errors.As(err, &damaged) && u.packed:
+		return "header Content-Encoding: " + damaged.Error()
 	case errors.As(err, &damaged):
 		return damaged.Error()
 	}

@@ -61,7 +61,7 @@ var table = []row{
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},
 	{"adapters/console", "internal/drain github.com/tdewolff/minify/v2", "", ""},
-	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip", "storage", ""},
+	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight", "storage", ""},
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
