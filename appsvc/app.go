@@ -72,12 +72,6 @@ type Element struct {
 	Config    json.RawMessage `json:"config"`    // the creator's values, an object
 }
 
-// withKeys returns the app as it is read: with a key for each element.
-func (a App) withKeys() App {
-	a.Body = a.Body.withKeys()
-	return a
-}
-
 // Content decodes the body. It returns an error if the body is not one that a service has stored.
 func (b Body) Content() (Content, error) {
 	var c Content

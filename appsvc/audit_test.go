@@ -97,7 +97,7 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 		"a title that is blank":  {"body/" + second, "", whole(strings.Replace(body, "App", "", 1)), "title"},
 		"a group that is none":   {"body/" + second, "", whole(strings.Replace(body, site1, "x", 1)), "groups"},
 		"an element that is none": {"body/" + second, "", whole(strings.Replace(body, `"elements":[]`,
-			`"elements":[{"id":"0","component":{"name":"poll"},"config":{}}]`, 1)), "element 0: component"},
+			`"elements":[{"id":"0","key":"0.0","component":{"name":"poll"},"config":{}}]`, 1)), "element 0: component"},
 
 		"a history above the latest":       {"history/" + first + " a9", "", "x", "the latest version is 3"},
 		"a history of no app":              {"history/none a0", "", "x", "no such app"},

@@ -8,12 +8,11 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // A store keeps each version of a component as one row, in the order in which they were created. It has no row for the
 // component as a whole: that is all versions of one name. Which of them is the latest is a rule of this package; see
-// latestComponent.
+// latestOf.
 
 // Component is one version of a component: a script that powers elements of apps, with the JSON Schema of its configs.
 // Elements name a component by name and version and carry a config for it. A version of a component never changes, but
@@ -154,17 +153,15 @@ func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string)
 	err := s.store.view(ctx, func(r *reader) error {
 		// Which version is the latest shows without manifests, so only the manifest of that one is read.
 		list, err := r.componentVersions(ctx, name)
+		if err == nil && len(list) == 0 {
+			err = noComponent(name)
+		}
 		if err != nil {
 			return err
 		}
-		var versions latestComponent
-		for _, c := range list {
-			versions.add(c)
-		}
-		if !versions.any {
-			return noComponent(name)
-		}
-		best, err = findComponent(ctx, r, ComponentRef{name, versions.best().Version})
+		latest := latestOf(list)
+		manifest, err := r.value(ctx, keyOf(manifestKind, name, latest.Version))
+		best = latest.with(manifest)
 		return err
 	})
 	return best, err
@@ -187,51 +184,44 @@ type ListComponentsRequest struct {
 // Component returns it. A request cannot limit the number of components: a page ends when the JSON of its components has about
 // Limits.PageBytes. Every caller without TagsOnly may read components.
 func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) (vitrine.Page[Component], error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return vitrine.Page[Component]{}, err
-	}
-	var out vitrine.Page[Component]
-	err := s.store.view(ctx, func(r *reader) error {
-		page := newPageBuilder[Component](ctx, 0, s.limits.PageBytes)
-		// The versions of one name come together. When the next name begins, the latest of them is known.
-		var versions latestComponent
-		for c, err := range r.components(ctx, in.After) {
-			if err != nil {
-				return err
-			}
-			if versions.any && c.Name != versions.newest.Name {
-				if ok, err := page.add(versions.best().with(nil), versions.best().size()); err != nil {
-					return err
-				} else if !ok {
-					break
-				}
-				versions = latestComponent{}
-			}
-			versions.add(c)
-		}
-		if versions.any && !page.more {
-			if _, err := page.add(versions.best().with(nil), versions.best().size()); err != nil {
-				return err
-			}
-		}
-		out = page.page(func(last Component) string { return last.Name })
-		return nil
+	return list(ctx, s, by, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
+		return fill(ctx, s, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string { return last.Name })
 	})
-	return out, err
 }
 
 // AllComponents yields the latest version of each component, from in.After on, page by page. It ends with the first error, which
 // comes in the last pair.
 func (s *Service) AllComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) iter.Seq2[Component, error] {
-	return paging.All(in.After, func(after string) ([]Component, string, error) {
-		page, err := s.ListComponents(ctx, by, ListComponentsRequest{After: after})
-		return page.Items, page.Next, err
-	})
+	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponents(ctx, by, in) })
 }
 
-// size estimates the bytes of a component in the response of ListComponents, which has no manifests.
-func (c storedComponent) size() int {
-	return len(c.ID) + len(c.Name) + len(c.Version) + len(c.Main) + 64
+// latestComponents yields the latest version of each component whose name is after one, by name.
+func (r *reader) latestComponents(ctx context.Context, after string) iter.Seq2[Component, error] {
+	return func(yield func(Component, error) bool) {
+		// The versions of one name come together. When the next name begins, the latest of them is known.
+		var versions []storedComponent
+		for c, err := range r.components(ctx, after) {
+			if err != nil {
+				yield(Component{}, err)
+				return
+			}
+			if len(versions) > 0 && c.Name != versions[0].Name {
+				if !yield(latestOf(versions).with(nil), nil) {
+					return
+				}
+				versions = nil
+			}
+			versions = append(versions, c)
+		}
+		if len(versions) > 0 {
+			yield(latestOf(versions).with(nil), nil)
+		}
+	}
+}
+
+// size estimates the bytes of a component in a list.
+func (c Component) size() int {
+	return len(c.ID) + len(c.Name) + len(c.Version) + len(c.Main) + len(c.Manifest) + 64
 }
 
 // DeleteComponentRequest names a component to remove.

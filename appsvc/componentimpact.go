@@ -2,19 +2,19 @@ package appsvc
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"hash/crc32"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -36,12 +36,27 @@ type CheckComponentRequest struct {
 // component of the name, the versions that have such elements, and their apps. An app or a version that two answers
 // share is counted in both.
 type ComponentCheck struct {
-	Apps     int
-	Versions int
-	Elements int
-	Warnings []SchemaWarning // those of SchemaWarnings
-	Broken   []BrokenElement // by app, version and element, at most 1,000
-	Next     string          // goes into After of the request for the rest; "" if there is no more
+	Apps     int             `json:"apps"`
+	Versions int             `json:"versions"`
+	Elements int             `json:"elements"`
+	Warnings []SchemaWarning `json:"warnings"` // those of SchemaWarnings
+	Broken   []BrokenElement `json:"broken"`   // by app, version and element, at most 1,000
+	Next     string          `json:"next"`     // goes into After of the request for the rest; "" if there is no more, null in JSON
+}
+
+// MarshalJSON writes {"apps":…,"versions":…,"elements":…,"warnings":[…],"broken":[…],"next":…}; the lists are never null, and next is
+// null at the end.
+func (c ComponentCheck) MarshalJSON() ([]byte, error) {
+	type members ComponentCheck
+	w := struct {
+		members
+		Next *string `json:"next"`
+	}{members: members(c)}
+	w.Warnings, w.Broken = append([]SchemaWarning{}, c.Warnings...), append([]BrokenElement{}, c.Broken...)
+	if c.Next != "" {
+		w.Next = &c.Next
+	}
+	return json.Marshal(w)
 }
 
 // BrokenElement is an element whose config does not conform to a component.
@@ -55,38 +70,6 @@ type BrokenElement struct {
 	// Violations are what the schema refuses, at most 100. A config that is too costly to validate has one violation, with the
 	// keyword "cost".
 	Violations []vitrine.Violation `json:"violations"`
-}
-
-// wireCheck is the JSON of a ComponentCheck. Its lists are never null, and next is null at the end.
-type wireCheck struct {
-	Apps     int             `json:"apps"`
-	Versions int             `json:"versions"`
-	Elements int             `json:"elements"`
-	Warnings []SchemaWarning `json:"warnings"`
-	Broken   []BrokenElement `json:"broken"`
-	Next     *string         `json:"next"`
-}
-
-// MarshalJSON writes {"apps":…,"versions":…,"elements":…,"warnings":[…],"broken":[…],"next":…}; next is null at the end.
-func (c ComponentCheck) MarshalJSON() ([]byte, error) {
-	w := wireCheck{c.Apps, c.Versions, c.Elements, append([]SchemaWarning{}, c.Warnings...), append([]BrokenElement{}, c.Broken...), nil}
-	if c.Next != "" {
-		w.Next = &c.Next
-	}
-	return json.Marshal(w)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (c *ComponentCheck) UnmarshalJSON(text []byte) error {
-	var w wireCheck
-	if err := json.Unmarshal(text, &w); err != nil {
-		return err
-	}
-	*c = ComponentCheck{w.Apps, w.Versions, w.Elements, w.Warnings, w.Broken, ""}
-	if w.Next != nil {
-		c.Next = *w.Next
-	}
-	return nil
 }
 
 // Bounds of one answer of CheckComponent; Limits.PageBytes is the third. A check of a store with many apps may take long, so it
@@ -135,20 +118,25 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 	}
 	var out ComponentCheck
 	err = s.store.view(ctx, func(r *reader) error {
+		out = ComponentCheck{Warnings: warnings}
 		if err := absentComponent(ctx, r, c); err != nil {
 			return err
 		}
-		k := &checker{r: r, name: c.Name, schema: compiled, from: from, until: s.now().Add(checkTime), now: s.now,
-			page: newPageBuilder[BrokenElement](ctx, maxBroken, s.limits.PageBytes)}
-		err := r.users(ctx, c.Name, from.app, by, func(u componentUser) (bool, error) { return true, k.app(ctx, u) })
-		if err == errPageEnds {
-			k.out.Next, err = k.at.cursor(k.name), nil
+		k := &checker{ctx: ctx, r: r, name: c.Name, schema: compiled, from: from, until: s.now().Add(checkTime), now: s.now,
+			room: paging.NewRoom(maxBroken, s.limits.PageBytes), out: &out}
+		for user, err := range r.users(ctx, c.Name, from.app, by) {
+			if err != nil {
+				return err
+			}
+			if full, err := k.app(user); err != nil {
+				return err
+			} else if full {
+				out.Next = k.at.cursor(k.name)
+				return nil
+			}
 		}
-		k.out.Broken = k.page.items
-		out = k.out
-		return err
+		return nil
 	})
-	out.Warnings = warnings
 	return out, err
 }
 
@@ -171,10 +159,10 @@ func absentComponent(ctx context.Context, r *reader, c Component) error {
 	return err
 }
 
-// checker validates elements and collects those that are broken, for one answer of a check. CheckComponent makes it in its
-// View, and one goroutine uses it. It walks in the order of cursors: app goes through the versions of
-// one app, and version through the elements of one. When the answer must end, they return errPageEnds, and at says where.
+// checker validates elements and collects those that are broken, for one answer of a check. It walks in the order of cursors: apps by
+// id, versions from the lowest on, elements by index.
 type checker struct {
+	ctx    context.Context
 	r      *reader
 	name   string // of the component
 	schema *compiledSchema
@@ -183,34 +171,25 @@ type checker struct {
 	now    func() time.Time // the clock
 
 	at   checkPosition // the place after the element that was looked at last
-	page *pageBuilder[BrokenElement]
-	out  ComponentCheck
+	room paging.Room
+	out  *ComponentCheck
 }
 
-// errPageEnds ends the walk through apps, versions and elements: the answer is full, or its time is up.
-var errPageEnds = errors.New("the answer is full")
-
 // app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several
-// tags, is checked once. In the app where the answer before ended, it goes on at k.from.
+// tags, is checked once. In the app where the answer before ended, it goes on there. full says that the answer is full, or that its time
+// is up.
 //
-// The store has found the app because some version of it has used the component. Whether the latest version does is in its Head;
-// the bodies of tagged versions are read to find out. app returns errPageEnds if the answer is full or its time is up.
-func (k *checker) app(ctx context.Context, user componentUser) error {
+// Some version of the app has used the component. Whether the latest version does is in its Head; the bodies of tagged versions are read to
+// find out.
+func (k *checker) app(user componentUser) (full bool, err error) {
 	tags := map[vitrine.Version][]string{user.Version: {}}
 	for _, tag := range user.tags {
 		tags[tag.AppVersion] = append(tags[tag.AppVersion], tag.Name)
 	}
-	// The latest version is among the keys, with or without tags.
-	versions := make([]vitrine.Version, 0, len(tags))
-	for v := range tags {
-		versions = append(versions, v)
-	}
-	slices.SortFunc(versions, vitrine.Version.Compare)
-	seen := false
-	for _, v := range versions {
-		// What comes before k.from was checked in an earlier answer.
+	versions := k.out.Versions
+	for _, v := range slices.SortedFunc(maps.Keys(tags), vitrine.Version.Compare) {
 		first := 0
-		if user.ID == k.from.app {
+		if user.ID == k.from.app { // what comes before k.from was checked in an earlier answer
 			if v.Number() < k.from.version {
 				continue
 			}
@@ -218,36 +197,33 @@ func (k *checker) app(ctx context.Context, user componentUser) error {
 				first = k.from.element
 			}
 		}
-		if v == user.Version && !slices.Contains(user.Components, k.name) { // the head says so without the body
+		body := user.body
+		if v != user.Version {
+			old, err := k.r.version(k.ctx, user.ID, v)
+			if err != nil {
+				return false, err
+			}
+			body = old.Body
+		} else if !slices.Contains(user.Components, k.name) {
 			continue
 		}
 		if k.overtime() {
-			return errPageEnds
-		}
-		body := user.body
-		if v != user.Version {
-			old, err := k.r.version(ctx, user.ID, v)
-			if err != nil {
-				return err
-			}
-			body = old.Body
+			return true, nil
 		}
 		before := k.out.Elements // only a version with elements of the component is counted
-		err := k.version(BrokenElement{App: user.ID, Version: v, Tags: tags[v]}, body, first)
+		full, err := k.version(BrokenElement{App: user.ID, Version: v, Tags: tags[v]}, body, first)
 		if k.out.Elements > before {
-			k.out.Versions++
-			if !seen {
+			if k.out.Versions++; k.out.Versions == versions+1 {
 				k.out.Apps++
 			}
-			seen = true
 		}
-		if err != nil {
-			return err
+		if full || err != nil {
+			return full, err
 		}
 		// After all elements of the version: a check that goes on from here begins with the next version.
 		k.at = checkPosition{user.ID, v.Number(), math.MaxInt32}
 	}
-	return nil
+	return false, nil
 }
 
 // overtime reports whether the time of the answer is up. An answer looks at one element or version at least, so that
@@ -255,51 +231,39 @@ func (k *checker) app(ctx context.Context, user componentUser) error {
 func (k *checker) overtime() bool { return k.at.app != "" && !k.now().Before(k.until) }
 
 // version checks the elements of a version from the index first on. in has the app, the version and its tags; a broken
-// element is added as in with its id and its violations. An element counts only when it is in the answer: if the page has no room
+// element is added as in with its id and its violations. An element counts only when it is in the answer: if there is no room
 // for it, k.at stays before it, and the next answer begins with it.
-func (k *checker) version(in BrokenElement, body Body, first int) error {
-	_, elements, err := body.membersAndElements()
+func (k *checker) version(in BrokenElement, body Body, first int) (full bool, err error) {
+	d, err := body.draft()
 	if err != nil {
-		return err
+		return false, err
 	}
-	for i := first; i < len(elements); i++ {
-		config, err := k.config(elements[i], i)
-		if err != nil {
-			return err
-		}
-		if config == nil {
+	for i := first; i < len(d.elements); i++ {
+		if member(d.elements[i].kept, "name") != k.name {
 			continue
 		}
-		if k.overtime() {
-			return errPageEnds
+		_, config, err := d.elements[i].split()
+		if err != nil {
+			return false, err
 		}
-		found := k.schema.violations(config)
-		if len(found) > 0 {
-			in.Element, in.Violations = strconv.Itoa(i), found
-			if ok, err := k.page.add(in, in.size()); err != nil {
-				return err
-			} else if !ok {
-				return errPageEnds
+		if k.overtime() {
+			return true, nil
+		}
+		if in.Violations = k.schema.violations(config); len(in.Violations) > 0 {
+			if k.room.Full() {
+				return true, nil
 			}
+			in.Element = strconv.Itoa(i)
+			if err := memlimit.Reserve(k.ctx, in.size()); err != nil {
+				return false, err
+			}
+			k.out.Broken = append(k.out.Broken, in)
+			k.room.Add(in.size())
 		}
 		k.out.Elements++
 		k.at = checkPosition{in.App, in.Version.Number(), i + 1}
 	}
-	return nil
-}
-
-// config returns the config of a stored element, nil if it has a component of another name. index is that of the element, which
-// its stored text begins with.
-func (k *checker) config(element []byte, index int) ([]byte, error) {
-	_, kept, ok := cutHead(element, index)
-	if !ok {
-		return nil, errors.New("stored element: does not begin with its id")
-	}
-	if member(kept, "name") != k.name {
-		return nil, nil
-	}
-	_, config, err := draftElement{kept: kept}.split()
-	return config, err
+	return false, nil
 }
 
 // size estimates the bytes of a broken element in the JSON of an answer. By them the answer ends at Limits.PageBytes.
@@ -340,13 +304,9 @@ type checkPosition struct {
 	element int
 }
 
-// cursor writes the position as an opaque text: base64url of a checksum, the version, the element and the app. The
-// checksum covers the name of the component too, so that the cursor of another check is refused.
+// cursor returns the position as an opaque text, for a check of the component of this name.
 func (p checkPosition) cursor(name string) string {
-	b := binary.BigEndian.AppendUint64(make([]byte, 4, 4+8+4+len(p.app)), uint64(p.version))
-	b = append(binary.BigEndian.AppendUint32(b, uint32(p.element)), p.app...)
-	binary.BigEndian.PutUint32(b, crc32.Update(crc32.ChecksumIEEE([]byte(strconv.Quote(name))), crc32.IEEETable, b[4:]))
-	return base64.RawURLEncoding.EncodeToString(b)
+	return cursor("check "+name, p.version, strconv.Itoa(p.element)+" "+p.app)
 }
 
 // parseCheckPosition reads what cursor wrote for a component of the same name; "" is the start. It returns ErrInvalid for
@@ -355,13 +315,10 @@ func parseCheckPosition(s, name string) (p checkPosition, err error) {
 	if s == "" {
 		return p, nil
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err == nil && len(b) > 16 {
-		p = checkPosition{string(b[16:]), int64(binary.BigEndian.Uint64(b[4:])), int(binary.BigEndian.Uint32(b[12:]))}
-	}
-	// Encoding the position again finds a damaged cursor, one of another component, and one with line ends, which the decoder
-	// skips. A store need not take every string as an ID.
-	if p.app == "" || p.version < 0 || p.cursor(name) != s || !isText(p.app) {
+	version, text, ok := parseCursor("check "+name, s)
+	element, app, _ := strings.Cut(text, " ")
+	p = checkPosition{app: app, version: version}
+	if p.element, err = strconv.Atoi(element); !ok || err != nil {
 		return checkPosition{}, invalidParameter("after", "not a cursor of a check of this component")
 	}
 	return p, nil

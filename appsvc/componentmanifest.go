@@ -65,7 +65,7 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 		id := s.newID()
 		m.id = &id
 	}
-	if err := s.schemas.check(m.configSchema); err != nil {
+	if _, err := s.schemas.compile(m.configSchema); err != nil {
 		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
 			return Component{}, invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
 		}

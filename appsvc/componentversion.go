@@ -11,38 +11,19 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/paging"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// latestComponent finds the latest version of a component: the highest one if all are semantic versions, otherwise the
-// one created last. Versions may be added in any order. The zero value is one without versions.
-type latestComponent struct {
-	any             bool // a version was added
-	odd             bool // some version is no semantic version
-	highest, newest storedComponent
-}
-
-// add takes a version. Of versions that are equal in the order of semantic versions, such as
-// 1.0.0+a and 1.0.0+b, the one created last is the highest.
-func (l *latestComponent) add(c storedComponent) {
-	if !isSemver(c.Version) {
-		l.odd = true
+// latestOf returns the latest of some versions of a component: the highest one if all are semantic versions, otherwise the one created
+// last. Of versions that are equal in the order of semantic versions, such as 1.0.0+a and 1.0.0+b, the one created last is the highest.
+func latestOf(versions []storedComponent) storedComponent {
+	byNumber := func(a, b storedComponent) int { return cmp.Compare(a.Number, b.Number) }
+	if slices.ContainsFunc(versions, func(c storedComponent) bool { return !isSemver(c.Version) }) {
+		return slices.MaxFunc(versions, byNumber)
 	}
-	if !l.any || cmp.Or(semver.Compare("v"+c.Version, "v"+l.highest.Version), cmp.Compare(c.Number, l.highest.Number)) > 0 {
-		l.highest = c
-	}
-	if !l.any || c.Number > l.newest.Number {
-		l.newest = c
-	}
-	l.any = true
-}
-
-// best returns the latest of the versions that were added.
-func (l *latestComponent) best() storedComponent {
-	if l.odd {
-		return l.newest
-	}
-	return l.highest
+	return slices.MaxFunc(versions, func(a, b storedComponent) int {
+		return cmp.Or(semver.Compare("v"+a.Version, "v"+b.Version), byNumber(a, b))
+	})
 }
 
 // isSemver reports whether v is a whole semantic version, such as 1.2.0, 1.2.0-beta or 1.2.0+a. The library also takes "1" and
@@ -69,73 +50,51 @@ type ListComponentVersionsRequest struct {
 // version of the component: for instance, because the component was deleted, and created again with other versions, between
 // two pages.
 func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest) (vitrine.Page[Component], error) {
-	var out vitrine.Page[Component]
-	if err := by.CheckUnrestricted(); err != nil {
-		return out, err
-	}
-	limit, err := s.limits.pageLimit(in.Limit, 50)
-	if err != nil {
-		return out, err
-	}
-	err = s.store.view(ctx, func(r *reader) error {
+	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Component], err error) {
 		versions, err := r.componentVersions(ctx, in.Name)
-		if err != nil {
-			return err
+		if err == nil && len(versions) == 0 {
+			err = noComponent(in.Name)
 		}
-		if len(versions) == 0 {
-			return noComponent(in.Name)
+		if err != nil {
+			return page, err
 		}
 		slices.Reverse(versions)
 		if in.After != "" {
 			at := slices.IndexFunc(versions, func(c storedComponent) bool { return c.Version == in.After })
 			if at < 0 {
-				return invalidParameter("after", "component %q has no version %q to go on after", in.Name, in.After)
+				return page, invalidParameter("after", "component %q has no version %q to go on after", in.Name, in.After)
 			}
 			versions = versions[at+1:]
 		}
-		page := newPageBuilder[Component](ctx, limit, s.limits.PageBytes)
-		for _, version := range versions {
-			c, err := findComponent(ctx, r, ComponentRef{in.Name, version.Version})
-			if err != nil {
-				return err
-			}
-			if c, err = c.listed(); err != nil {
-				return err
-			}
-			if ok, err := page.add(c, len(c.Manifest)); err != nil {
-				return err
-			} else if !ok {
-				break
+		items := func(yield func(Component, error) bool) {
+			for _, c := range versions {
+				if !yield(c.listed()) {
+					return
+				}
 			}
 		}
-		out = page.page(func(last Component) string { return last.Version })
-		return nil
+		return fill(ctx, s, limit, items, func(c Component) int { return len(c.Manifest) }, func(last Component) string { return last.Version })
 	})
-	return out, err
 }
 
-// listed returns the component as ListComponentVersions shows it: the manifest without configSchema and without the
-// members that the service does not know. Those are what makes manifests large, and a list is for choosing a version.
-func (c Component) listed() (Component, error) {
-	var err error
-	c.Manifest, err = json.Marshal(struct {
+// listed returns the component as ListComponentVersions shows it: the manifest without configSchema and without the members that the
+// service does not know. Those are what makes manifests large, and a list is for choosing a version.
+func (c storedComponent) listed() (out Component, err error) {
+	out = c.with(nil)
+	out.Manifest, err = json.Marshal(struct {
 		ID          string  `json:"id"`
 		Name        string  `json:"name"`
 		Version     string  `json:"version"`
 		Main        string  `json:"main"`
 		Description *string `json:"description"`
-	}{c.ID, c.Name, c.Version, c.Main, c.Description()})
-	return c, err
+	}{c.ID, c.Name, c.Version, c.Main, c.Description})
+	return out, err
 }
 
 // AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page. in.Limit is
 // how many are read at a time. It ends with the first error, which comes in the last pair.
 func (s *Service) AllComponentVersions(ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest) iter.Seq2[Component, error] {
-	return paging.All(in.After, func(after string) ([]Component, string, error) {
-		in.After = after
-		page, err := s.ListComponentVersions(ctx, by, in)
-		return page.Items, page.Next, err
-	})
+	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponentVersions(ctx, by, in) })
 }
 
 // ComponentVersion returns one version of a component. Its Manifest has all members that CreateComponent
@@ -147,11 +106,16 @@ func (s *Service) ComponentVersion(ctx context.Context, by vitrine.Caller, name,
 	}
 	var found Component
 	err := s.store.view(ctx, func(r *reader) error {
-		c, ok, err := r.wholeComponent(ctx, ComponentRef{name, version})
-		if err == nil && !ok {
-			err = noComponentVersion(name, version)
+		key := keyOf(componentKind, name, version)
+		values, err := r.r.Get(ctx, key, keyOf(manifestKind, name, version))
+		if err != nil {
+			return err
 		}
-		found = c
+		if values[0] == nil {
+			return noComponentVersion(name, version)
+		}
+		c, err := decodeComponent(storage.Entry{Key: key, Value: values[0]})
+		found = c.with(values[1])
 		return err
 	})
 	return found, err

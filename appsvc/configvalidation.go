@@ -14,38 +14,36 @@ import (
 // the components in a View (readComponents), validate (validateDraftWith), and check in the transaction that the components
 // are still the same (writer.checkUnchanged).
 
-// readComponents reads the components of the written elements, each once, in one snapshot. It returns ErrUnprocessable with
+// readComponents reads the manifests of the components of the written elements, in one trip. It returns ErrUnprocessable with
 // CodeUnknownComponent, and with the pointer of the element, if one does not exist. It opens no View if no element is written.
-func (s *Service) readComponents(ctx context.Context, at string, d draft) (manifests map[ComponentRef][]byte, err error) {
-	if !slices.ContainsFunc(d.elements, draftElement.written) {
+func (s *Service) readComponents(ctx context.Context, at string, d draft) (map[ComponentRef][]byte, error) {
+	var keys []string
+	var written []int // indices of elements, the first of each component
+	manifests := map[ComponentRef][]byte{}
+	for i, e := range d.elements {
+		if _, known := manifests[e.ref]; e.written() && !known {
+			manifests[e.ref] = nil
+			keys, written = append(keys, keyOf(manifestKind, e.ref.Name, e.ref.Version)), append(written, i)
+		}
+	}
+	if len(keys) == 0 {
 		return nil, nil
 	}
-	manifests = map[ComponentRef][]byte{}
-	err = s.store.view(ctx, func(r *reader) error {
-		clear(manifests)
-		for i, e := range d.elements {
-			if _, known := manifests[e.ref]; known || !e.written() {
-				continue
+	err := s.store.view(ctx, func(r *reader) error {
+		values, err := r.r.Get(ctx, keys...)
+		if err != nil {
+			return err
+		}
+		for i, element := range written {
+			ref := d.elements[element].ref
+			if values[i] == nil {
+				return below(fmt.Sprintf("%s/elements/%d/component", at, element), unknownComponent(ref))
 			}
-			c, err := findComponent(ctx, r, e.ref)
-			if err != nil {
-				return below(fmt.Sprintf("%s/elements/%d/component", at, i), err)
-			}
-			manifests[e.ref] = c.Manifest
+			manifests[ref] = slices.Clip(values[i])
 		}
 		return nil
 	})
 	return manifests, err
-}
-
-// findComponent returns one version of a component, with its manifest. It returns ErrUnprocessable if there is no such version:
-// in the requests of its callers a component is part of an element, and not the thing that is asked for.
-func findComponent(ctx context.Context, r *reader, ref ComponentRef) (Component, error) {
-	c, found, err := r.wholeComponent(ctx, ref)
-	if err == nil && !found {
-		err = unknownComponent(ref)
-	}
-	return c, err
 }
 
 // validateDraft reads the components of the written elements and validates the configs against them. It returns the draft with

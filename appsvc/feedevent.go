@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -33,22 +32,22 @@ type Event struct {
 	Component ComponentRef
 }
 
-// eventText is the JSON of an Event. A member that does not apply to the type is left out. From and To are raw JSON, since they
-// may also be null, for a tag that is new or deleted.
+// eventText is the JSON of an Event. A member that does not apply to the type is left out. From and To may also be null, for a tag that
+// is new or deleted: then they point to nil.
 type eventText struct {
-	Cursor    string           `json:"cursor,omitzero"`
-	Type      ChangeType       `json:"type"`
-	At        int64            `json:"at"`
-	By        *user            `json:"by,omitzero"`
-	App       string           `json:"app,omitzero"`
-	Version   *vitrine.Version `json:"version,omitzero"`
-	Tag       string           `json:"tag,omitzero"`
-	From      json.RawMessage  `json:"from,omitzero"` // a version or null
-	To        json.RawMessage  `json:"to,omitzero"`
-	Component *componentText   `json:"component,omitzero"`
+	Cursor    string            `json:"cursor,omitzero"`
+	Type      ChangeType        `json:"type"`
+	At        int64             `json:"at"`
+	By        *user             `json:"by,omitzero"`
+	App       string            `json:"app,omitzero"`
+	Version   *vitrine.Version  `json:"version,omitzero"`
+	Tag       string            `json:"tag,omitzero"`
+	From      **vitrine.Version `json:"from,omitzero"`
+	To        **vitrine.Version `json:"to,omitzero"`
+	Component *componentText    `json:"component,omitzero"`
 }
 
-// user is a user in the JSON of an Event.
+// user is a user in JSON.
 type user struct {
 	URN string `json:"urn"`
 }
@@ -59,19 +58,31 @@ type componentText struct {
 	Version string `json:"version,omitzero"`
 }
 
+// orNull returns what JSON has for a version where the zero Version is null, and orZero the version for that.
+func orNull(v vitrine.Version) *vitrine.Version {
+	if v.IsZero() {
+		return nil
+	}
+	return &v
+}
+
+func orZero(v *vitrine.Version) vitrine.Version {
+	if v == nil {
+		return vitrine.Version{}
+	}
+	return *v
+}
+
 // MarshalJSON writes the members that apply to the type. Which these are shows in the fields: one with its zero value does not
 // apply, except From and To, which apply if there is a Tag. An empty Cursor is left out too, as in the events that
 // adapters/webhook sends.
 func (e Event) MarshalJSON() ([]byte, error) {
-	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Tag: e.Tag}
+	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Version: orNull(e.Version), Tag: e.Tag}
 	if e.By != "" {
 		t.By = &user{e.By}
 	}
-	if !e.Version.IsZero() {
-		t.Version = &e.Version
-	}
-	if e.Tag != "" {
-		t.From, t.To = versionOrNull(e.From), versionOrNull(e.To)
+	if from, to := orNull(e.From), orNull(e.To); e.Tag != "" {
+		t.From, t.To = &from, &to
 	}
 	if e.Component.Name != "" {
 		t.Component = &componentText{e.Component.Name, e.Component.Version}
@@ -80,39 +91,11 @@ func (e Event) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (e *Event) UnmarshalJSON(text []byte) (err error) {
-	var t eventText
-	if err := json.Unmarshal(text, &t); err != nil {
-		return err
-	}
-	*e = Event{Cursor: t.Cursor, Type: t.Type, At: t.At, AppID: t.App, Tag: t.Tag}
-	if t.By != nil {
-		e.By = t.By.URN
-	}
-	if t.Version != nil {
-		e.Version = *t.Version
-	}
-	if t.Component != nil {
-		e.Component = ComponentRef{t.Component.Name, t.Component.Version}
-	}
-	if e.From, err = parseVersionOrNull(t.From); err == nil {
-		e.To, err = parseVersionOrNull(t.To)
-	}
+func (e *Event) UnmarshalJSON(text []byte) error {
+	var from, to *vitrine.Version
+	t := eventText{By: &user{}, From: &from, To: &to, Component: &componentText{}}
+	by, component := t.By, t.Component
+	err := json.Unmarshal(text, &t)
+	*e = Event{t.Cursor, t.Type, t.At, by.URN, t.App, orZero(t.Version), t.Tag, orZero(from), orZero(to), ComponentRef(*component)}
 	return err
-}
-
-// versionOrNull returns the JSON of a version where the zero Version is null and not left out.
-func versionOrNull(v vitrine.Version) json.RawMessage {
-	if v.IsZero() {
-		return json.RawMessage("null")
-	}
-	return fmt.Appendf(nil, "%q", v)
-}
-
-// parseVersionOrNull reads what versionOrNull writes. A member that is missing is the zero Version too.
-func parseVersionOrNull(text json.RawMessage) (v vitrine.Version, err error) {
-	if len(text) == 0 || string(text) == "null" {
-		return vitrine.Version{}, nil
-	}
-	return v, json.Unmarshal(text, &v)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsondiff"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // A page of the history compares each of its versions with the one before it, so the work for a page is that of many diffs. It
@@ -51,13 +50,11 @@ const (
 	historyPages   = 16         // a page ends when it has read bodies of this many times Limits.PageBytes, the newest not counted
 )
 
-// wireEntry is the JSON of a HistoryEntry. Its lists are never null.
+// wireEntry is the JSON of a HistoryEntry. Its lists are never null, and a zero RestoredFrom is null.
 type wireEntry struct {
-	Version   vitrine.Version `json:"version"`
-	UpdatedAt int64           `json:"updatedAt"`
-	UpdatedBy struct {
-		URN string `json:"urn"`
-	} `json:"updatedBy"`
+	Version          vitrine.Version  `json:"version"`
+	UpdatedAt        int64            `json:"updatedAt"`
+	UpdatedBy        user             `json:"updatedBy"`
 	RestoredFrom     *vitrine.Version `json:"restoredFrom"`
 	Tags             []string         `json:"tags"`
 	Changes          []HistoryChange  `json:"changes"`
@@ -67,27 +64,16 @@ type wireEntry struct {
 // MarshalJSON writes {"version":…,"updatedAt":…,"updatedBy":{"urn":…},"restoredFrom":…,"tags":[…],"changes":[…],
 // "changesTruncated":…}; a zero RestoredFrom is null.
 func (e HistoryEntry) MarshalJSON() ([]byte, error) {
-	w := wireEntry{Version: e.Version, UpdatedAt: e.UpdatedAt, ChangesTruncated: e.ChangesTruncated}
-	w.UpdatedBy.URN = e.UpdatedBy
-	if !e.RestoredFrom.IsZero() {
-		w.RestoredFrom = &e.RestoredFrom
-	}
-	w.Tags, w.Changes = append([]string{}, e.Tags...), append([]HistoryChange{}, e.Changes...)
-	return json.Marshal(w)
+	return json.Marshal(wireEntry{e.Version, e.UpdatedAt, user{e.UpdatedBy}, orNull(e.RestoredFrom), append([]string{}, e.Tags...),
+		append([]HistoryChange{}, e.Changes...), e.ChangesTruncated})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (e *HistoryEntry) UnmarshalJSON(text []byte) error {
 	var w wireEntry
-	if err := json.Unmarshal(text, &w); err != nil {
-		return err
-	}
-	*e = HistoryEntry{Version: w.Version, UpdatedAt: w.UpdatedAt, UpdatedBy: w.UpdatedBy.URN, Tags: w.Tags,
-		Changes: w.Changes, ChangesTruncated: w.ChangesTruncated}
-	if w.RestoredFrom != nil {
-		e.RestoredFrom = *w.RestoredFrom
-	}
-	return nil
+	err := json.Unmarshal(text, &w)
+	*e = HistoryEntry{w.Version, w.UpdatedAt, w.UpdatedBy.URN, orZero(w.RestoredFrom), w.Tags, w.Changes, w.ChangesTruncated}
+	return err
 }
 
 // ListHistoryRequest asks for the history of an app, newest version first.
@@ -111,36 +97,22 @@ func (in ListHistoryRequest) Below() (vitrine.Version, error) {
 // It returns ErrNotFound if there is no such app, and ErrInvalid if Limit is out of range or After is not a cursor of
 // this list.
 func (s *Service) ListHistory(ctx context.Context, by vitrine.Caller, in ListHistoryRequest) (vitrine.Page[HistoryEntry], error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return vitrine.Page[HistoryEntry]{}, err
-	}
-	limit, err := s.limits.pageLimit(in.Limit, 50)
-	if err != nil {
-		return vitrine.Page[HistoryEntry]{}, err
-	}
-	before, err := in.Below()
-	if err != nil {
-		return vitrine.Page[HistoryEntry]{}, err
-	}
-	var out vitrine.Page[HistoryEntry]
-	err = s.store.view(ctx, func(r *reader) (err error) {
-		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
-			return err
+	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[HistoryEntry], err error) {
+		before, err := in.Below()
+		if err == nil {
+			_, err = readableHead(ctx, r, by, in.AppID)
 		}
-		out, err = s.historyPage(ctx, r, in.AppID, before, limit)
-		return err
+		if err != nil {
+			return page, err
+		}
+		return s.historyPage(ctx, r, in.AppID, before, limit)
 	})
-	return out, err
 }
 
 // AllHistory yields the history of an app, newest version first, page by page. in.Limit is how many entries are read at a
 // time. It ends with the first error, which comes in the last pair.
 func (s *Service) AllHistory(ctx context.Context, by vitrine.Caller, in ListHistoryRequest) iter.Seq2[HistoryEntry, error] {
-	return paging.All(in.After, func(after string) ([]HistoryEntry, string, error) {
-		in.After = after
-		page, err := s.ListHistory(ctx, by, in)
-		return page.Items, page.Next, err
-	})
+	return all(&in.After, func() (vitrine.Page[HistoryEntry], error) { return s.ListHistory(ctx, by, in) })
 }
 
 // historyPage returns up to limit entries of versions below before: a version is compared with the one before it, so one version more

@@ -1,8 +1,10 @@
 package appsvc
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -92,8 +94,12 @@ func (l oldLine) put(ctx context.Context, t *writer) error {
 		return t.addComponent(ctx, Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest})
 	}
 	if v := l.Version; v != nil {
-		app := App{Meta{v.App, v.Version.Version, v.Owner, v.CreatedAt, v.UpdatedAt, v.UpdatedBy}, Body(v.Body)}
-		head, err := app.Head()
+		app := App{Meta{v.App, v.Version.Version, v.Owner, v.CreatedAt, v.UpdatedAt, v.UpdatedBy}, nil}
+		var head Head
+		var err error
+		if app.Body, err = withKeys(v.Body); err == nil {
+			head, err = app.Head()
+		}
 		if err == nil {
 			err = t.addVersion(ctx, head, app.Body)
 		}
@@ -109,4 +115,27 @@ func (l oldLine) put(ctx context.Context, t *writer) error {
 		return t.addMove(ctx, m.App, m.Tag, numberedMove{m.Number, TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}})
 	}
 	return nil
+}
+
+// withKeys returns a body of these releases, whose elements have no keys, with the index of each as its key.
+func withKeys(body []byte) (Body, error) {
+	var content struct {
+		Elements []jsontext.Value `json:"elements"`
+	}
+	if err := json.Unmarshal(body, &content); err != nil {
+		return nil, err
+	}
+	out, _, _ := bytes.Cut(body, []byte(`,"elements":[`)) // a text before the elements has no quotes that are not escaped
+	out = append(slices.Clip(out), `,"elements":[`...)
+	for i, e := range content.Elements {
+		rest, ok := bytes.CutPrefix(e, fmt.Appendf(nil, `{"id":"%d",`, i))
+		if !ok {
+			return nil, fmt.Errorf("stored element %d: does not begin with its id", i)
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = fmt.Appendf(out, `{"id":"%d","key":"%d",%s`, i, i, rest)
+	}
+	return append(out, "]}"...), nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // Sort is an order of apps. Apps of the same time are ordered by ascending ID, whatever the order.
@@ -19,6 +18,8 @@ const (
 	UpdatedAscending  Sort = "updatedAt"
 	UpdatedDescending Sort = "-updatedAt"
 )
+
+var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, UpdatedDescending}
 
 // ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
 // caller may read, the one created last first.
@@ -38,45 +39,33 @@ type ListAppsRequest struct {
 //
 // It returns ErrInvalid if Sort is unknown, if Limit is out of range, or if After is not a cursor of this list in this order.
 func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) (vitrine.Page[App], error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return vitrine.Page[App]{}, err
-	}
-	limit, err := s.limits.pageLimit(in.Limit, 100)
-	if err != nil {
-		return vitrine.Page[App]{}, err
-	}
-	q := appQuery{by: by, component: in.UsingComponent, sort: in.Sort, limit: limit + 1} // the last one shows that there are more
-	if q.sort == "" {
-		q.sort = CreatedDescending
-	}
-	if !slices.Contains(sorts, q.sort) {
-		return vitrine.Page[App]{}, invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
-	}
-	if in.After != "" {
-		after, err := parseCursor(in.After, q.sort)
-		if err != nil {
-			return vitrine.Page[App]{}, err
+	return list(ctx, s, by, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[App], err error) {
+		q := appQuery{by: by, component: in.UsingComponent, sort: in.Sort, limit: limit + 1} // the last one shows that there are more
+		if q.sort == "" {
+			q.sort = CreatedDescending
 		}
-		q.after = &after
-	}
-	var out vitrine.Page[App]
-	err = s.store.view(ctx, func(r *reader) error {
-		page := newPageBuilder[App](ctx, limit, s.limits.PageBytes)
-		if err := r.apps(ctx, q, func(app App) (bool, error) { return page.add(app, len(app.Body)) }); err != nil {
-			return err
+		if !slices.Contains(sorts, q.sort) {
+			return page, invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
 		}
-		out = page.page(func(last App) string { return q.position(last.Meta).cursor(q.sort) })
-		return nil
+		if in.After != "" {
+			time, id, ok := parseCursor(string(q.sort), in.After)
+			if !ok {
+				return page, invalidParameter("after", "not a cursor of this list in this order")
+			}
+			q.after = &appPosition{time, id}
+		}
+		return fill(ctx, s, limit, r.apps(ctx, q), App.size, func(last App) string {
+			at := q.position(last.Meta)
+			return cursor(string(q.sort), at.Time, at.ID)
+		})
 	})
-	return out, err
 }
+
+// size is how many bytes of a page an app takes.
+func (a App) size() int { return len(a.Body) }
 
 // AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is how many are read at a
 // time. It ends with the first error, which comes in the last pair.
 func (s *Service) AllApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) iter.Seq2[App, error] {
-	return paging.All(in.After, func(after string) ([]App, string, error) {
-		in.After = after
-		page, err := s.ListApps(ctx, by, in)
-		return page.Items, page.Next, err
-	})
+	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListApps(ctx, by, in) })
 }

@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // ListVersionsRequest asks for versions of an app, newest first. ListVersionsRequest{AppID: id} is the newest page.
@@ -39,45 +38,20 @@ func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 //
 // It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range or After is not a cursor of this list.
 func (s *Service) ListVersions(ctx context.Context, by vitrine.Caller, in ListVersionsRequest) (vitrine.Page[App], error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return vitrine.Page[App]{}, err
-	}
-	limit, err := s.limits.pageLimit(in.Limit, 50)
-	if err != nil {
-		return vitrine.Page[App]{}, err
-	}
-	before, err := in.Below()
-	if err != nil {
-		return vitrine.Page[App]{}, err
-	}
-	var out vitrine.Page[App]
-	err = s.store.view(ctx, func(r *reader) error {
-		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
-			return err
+	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[App], err error) {
+		before, err := in.Below()
+		if err == nil {
+			_, err = readableHead(ctx, r, by, in.AppID)
 		}
-		page := newPageBuilder[App](ctx, limit, s.limits.PageBytes)
-		for app, err := range r.versionsBelow(ctx, in.AppID, before, limit+1) {
-			if err != nil {
-				return err
-			}
-			if ok, err := page.add(app, len(app.Body)); err != nil {
-				return err
-			} else if !ok {
-				break
-			}
+		if err != nil {
+			return page, err
 		}
-		out = page.page(func(last App) string { return last.Version.String() })
-		return nil
+		return fill(ctx, s, limit, r.versionsBelow(ctx, in.AppID, before, limit+1), App.size, func(last App) string { return last.Version.String() })
 	})
-	return out, err
 }
 
 // AllVersions yields the versions of an app, newest first, page by page. in.Limit is how many are read at a time. It ends
 // with the first error, which comes in the last pair.
 func (s *Service) AllVersions(ctx context.Context, by vitrine.Caller, in ListVersionsRequest) iter.Seq2[App, error] {
-	return paging.All(in.After, func(after string) ([]App, string, error) {
-		in.After = after
-		page, err := s.ListVersions(ctx, by, in)
-		return page.Items, page.Next, err
-	})
+	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListVersions(ctx, by, in) })
 }

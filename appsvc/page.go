@@ -2,70 +2,64 @@ package appsvc
 
 import (
 	"context"
+	"iter"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// The rules of pages, and where each of them is:
-//
-//   - How many items a request may ask for: pageLimit, by the rule of package paging that all domains share.
-//   - When a page ends because of its bytes: pageBuilder, by the rule of package paging, for apps, versions, tags, components,
-//     and the broken elements of CheckComponent.
-//   - Three lists have other bounds in place of these bytes. ListHistory bounds the bytes that it reads, since it returns few
-//     (historyPage). ListTagMoves has only small items, and bounds their number alone (movePage). The feed of changes bounds
-//     the entries that it looks at (walkFeed).
-//   - How an iterator gets from page to page: package paging.
-
-// Page is one page of a list. In most lists it ends when it has as many items as the request asks for, or as soon as its items
-// have Limits.PageBytes, by default 4 MiB; the item that reaches this number is in the page. A page of ListComponents, and one
-// of ListTags if Limit is 0, may have any number of items, so only their bytes end it. ListHistory and ListTagMoves have bounds
-// of their own, which their comments state.
-
-// pageBuilder collects the items of one page until the page is full. Callers ask the store for one item more than the limit: add
-// refuses this item, and so it shows that there is a next page.
-//
-// It is made inside the function of a View, since a store may call this function again: then the page begins anew.
-type pageBuilder[T any] struct {
-	ctx   context.Context
-	items []T
-	more  bool // add has refused an item, so there is a next page
-	room  paging.Room
-}
-
-// newPageBuilder returns the builder of a page that is full when it has limit items, 0 for any number, or this many bytes.
-func newPageBuilder[T any](ctx context.Context, limit, bytes int) *pageBuilder[T] {
-	return &pageBuilder[T]{ctx: ctx, room: paging.NewRoom(limit, bytes)}
-}
-
-// add appends an item of about size bytes, or returns false if the page is full; the caller then stops reading. It returns
-// memlimit.ErrExceeded if the request may use no more memory.
-func (p *pageBuilder[T]) add(item T, size int) (bool, error) {
-	if p.room.Full() {
-		p.more = true
-		return false, nil
+// list returns the page that read makes in one View, for a caller who may read lists. asked is the Limit of the request; if it is 0, read
+// gets otherwise, or Limits.Page if that is lower. 0 stands for any number of items.
+func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, otherwise int, read func(r *reader, limit int) (vitrine.Page[T], error)) (page vitrine.Page[T], err error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return page, err
 	}
-	if err := memlimit.Reserve(p.ctx, size); err != nil {
-		return false, err
+	limit, err := s.limits.pageLimit(asked, otherwise)
+	if err != nil {
+		return page, err
 	}
-	p.items = append(p.items, item)
-	p.room.Add(size)
-	return true, nil
+	err = s.store.view(ctx, func(r *reader) (err error) {
+		page, err = read(r, limit)
+		return err
+	})
+	return page, err
 }
 
-// page returns the page. If there is a next one, next returns the cursor after the last item.
-func (p *pageBuilder[T]) page(next func(last T) string) vitrine.Page[T] {
-	out := vitrine.Page[T]{Items: p.items}
-	if p.more {
-		out.Next = next(p.items[len(p.items)-1])
+// fill returns a page of the first items of a list: limit of them, 0 for any number, or as many as it takes to have Limits.PageBytes by
+// their sizes. If the list goes on, next returns the cursor after the last item. It returns memlimit.ErrExceeded if the request may use
+// no more memory.
+func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, error], size func(T) int, next func(last T) string) (page vitrine.Page[T], err error) {
+	room := paging.NewRoom(limit, s.limits.PageBytes)
+	for item, err := range items {
+		if err == nil && room.Full() {
+			page.Next = next(page.Items[len(page.Items)-1])
+			break
+		}
+		if err == nil {
+			err = memlimit.Reserve(ctx, size(item))
+		}
+		if err != nil {
+			return vitrine.Page[T]{}, err
+		}
+		page.Items = append(page.Items, item)
+		room.Add(size(item))
 	}
-	return out
+	return page, nil
 }
 
-// pageLimit returns how many items a page may have. asked is the Limit of the request. If it is 0, the result is otherwise, the
-// default of the list, or Limits.Page if that is lower. A list whose default is 0 has pages of any number of items then.
-// pageLimit returns ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
+// all yields the items of all pages from *after on, which is After of the request. page returns the page of the request. It ends with the
+// first error, which comes in the last pair.
+func all[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq2[T, error] {
+	return paging.All(*after, func(at string) ([]T, string, error) {
+		*after = at
+		p, err := page()
+		return p.Items, p.Next, err
+	})
+}
+
+// pageLimit returns how many items a page may have: asked, or if that is 0 the lower one of otherwise and Limits.Page. It returns
+// ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
 func (l Limits) pageLimit(asked, otherwise int) (int, error) {
 	limit, err := paging.Limit(asked, otherwise, l.Page)
 	if err != nil {

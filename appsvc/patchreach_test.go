@@ -15,7 +15,7 @@ import (
 // show: random patches have the same outcome on the whole document.
 func TestReachDoesNotShow(t *testing.T) {
 	element := func(i int) string {
-		return fmt.Sprintf(`{"id":"%d","component":{"name":"c%d","version":"1","id":"x","description":null,"main":"m","configSchema":{}},"config":{"a":%d,"b":[1,{"c":null}]}}`, i, i, i)
+		return fmt.Sprintf(`{"id":"%d","key":"0.0","component":{"name":"c%d","version":"1","id":"x","description":null,"main":"m","configSchema":{}},"config":{"a":%d,"b":[1,{"c":null}]}}`, i, i, i)
 	}
 	app := App{Meta: Meta{ID: "id", Version: vitrine.NewVersion(0), Owner: "o", UpdatedBy: "o"},
 		Body: Body(`{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[` + element(0) + "," + element(1) + "," + element(2) + `]}`)}

@@ -17,12 +17,13 @@ import (
 
 // storedComponent is a version of a component without its manifest, as it is stored.
 type storedComponent struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Main    string `json:"main"`
-	Number  int64  `json:"number"` // rises in the order in which they are added
-	Digest  string `json:"digest"` // of the manifest; see digestOf
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	Version     string  `json:"version"`
+	Main        string  `json:"main"`
+	Description *string `json:"description,omitzero"`
+	Number      int64   `json:"number"` // rises in the order in which they are added
+	Digest      string  `json:"digest"` // of the manifest; see digestOf
 }
 
 func decodeComponent(e storage.Entry) (c storedComponent, err error) {
@@ -50,20 +51,6 @@ func (r *reader) component(ctx context.Context, ref ComponentRef) (c storedCompo
 	}
 	c, err = decodeComponent(e)
 	return c, err == nil, err
-}
-
-// wholeComponent is component with the manifest.
-func (r *reader) wholeComponent(ctx context.Context, ref ComponentRef) (c Component, found bool, err error) {
-	manifest := keyOf(manifestKind, ref.Name, ref.Version)
-	if err := r.r.Ahead(ctx, keyOf(componentKind, ref.Name, ref.Version), manifest); err != nil {
-		return c, false, err
-	}
-	stored, found, err := r.component(ctx, ref)
-	if err != nil || !found {
-		return c, false, err
-	}
-	text, err := r.value(ctx, manifest)
-	return stored.with(text), err == nil, err
 }
 
 // componentVersions returns the versions of a component in the order in which they were added.
@@ -106,7 +93,7 @@ func (t *writer) addComponent(ctx context.Context, c Component) error {
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(storedComponent{c.ID, c.Name, c.Version, c.Main, n, digestOf(c.Manifest)})
+	value, err := json.Marshal(storedComponent{c.ID, c.Name, c.Version, c.Main, c.Description(), n, digestOf(c.Manifest)})
 	if err != nil {
 		return err
 	}
@@ -137,50 +124,66 @@ type componentUser struct {
 	tags []Tag // all tags, by name
 }
 
-// users passes the apps of which some version, the latest or an older one, has an element of a component to out, by id from one on, as
-// long as that returns true. It leaves out those that the caller may not read.
-func (r *reader) users(ctx context.Context, component, from string, by vitrine.Caller, out func(componentUser) (bool, error)) error {
-	numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, component)})
-	if err != nil || numbers[0] == 0 {
-		return err
-	}
-	in := under(usedKind, rec.Number(numbers[0]))
-	in.From, in.Expect = usedKey(numbers[0], from), atOnce
-	for ids, err := range rec.Chunks(r.appsUsing(ctx, in), atOnce) {
+// users yields the apps of which some version, the latest or an older one, has an element of a component, by id from one on. It leaves
+// out those that the caller may not read.
+func (r *reader) users(ctx context.Context, component, from string, by vitrine.Caller) iter.Seq2[componentUser, error] {
+	return func(yield func(componentUser, error) bool) {
+		numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, component)})
 		if err != nil {
-			return err
+			yield(componentUser{}, err)
 		}
-		if more, err := r.someUsers(ctx, ids, by, out); err != nil || !more {
-			return err
+		if err != nil || numbers[0] == 0 {
+			return
+		}
+		in := under(usedKind, rec.Number(numbers[0]))
+		in.From, in.Expect = usedKey(numbers[0], from), atOnce
+		for ids, err := range rec.Chunks(r.appsUsing(ctx, in), atOnce) {
+			var users []componentUser
+			if err == nil {
+				users, err = r.readable(ctx, ids, by)
+			}
+			if err != nil {
+				yield(componentUser{}, err)
+				return
+			}
+			ids = ids[:0]
+			for _, u := range users {
+				ids = append(ids, u.ID)
+			}
+			for app, err := range r.whole(ctx, ids) {
+				users[0].body = app.Body
+				if !yield(users[0], err) || err != nil {
+					return
+				}
+				users = users[1:]
+			}
 		}
 	}
-	return nil
 }
 
-// someUsers passes those of the apps that the caller may read to out, with their tags, and returns false if that did.
-func (r *reader) someUsers(ctx context.Context, ids []string, by vitrine.Caller, out func(componentUser) (bool, error)) (bool, error) {
+// readable returns those of some apps that the caller may read, with their tags.
+func (r *reader) readable(ctx context.Context, ids []string, by vitrine.Caller) (users []componentUser, err error) {
 	heads, err := r.heads(ctx, ids)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	heads = slices.DeleteFunc(heads, func(h Head) bool { return !mayRead(by, h) })
-	if len(heads) == 0 {
-		return true, nil
+	var ranges []storage.Range
+	at := map[string]int{}
+	for _, h := range heads {
+		if mayRead(by, h) {
+			at[h.ID] = len(users)
+			users, ranges = append(users, componentUser{Head: h}), append(ranges, tagsAfter(h.ID, "", 0))
+		}
 	}
-	readable, ranges := make([]string, len(heads)), make([]storage.Range, len(heads))
-	for i, h := range heads {
-		readable[i], ranges[i] = h.ID, tagsAfter(h.ID, "", 0)
+	if len(users) == 0 {
+		return nil, nil
 	}
-	tags := map[string][]Tag{}
 	for t, err := range r.tags(ctx, ranges...) {
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		tags[t.AppID] = append(tags[t.AppID], t)
+		u := &users[at[t.AppID]]
+		u.tags = append(u.tags, t)
 	}
-	i := -1
-	return r.whole(ctx, readable, func(a App) (bool, error) {
-		i++
-		return out(componentUser{Head: heads[i], body: a.Body, tags: tags[a.ID]})
-	})
+	return users, nil
 }

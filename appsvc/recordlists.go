@@ -59,27 +59,32 @@ func (q appQuery) compare(a, b appPosition) int {
 	return cmp.Or(byTime, strings.Compare(a.ID, b.ID))
 }
 
-// apps passes the apps that q asks for to out, in their order, as long as that returns true. It merges the lists that the caller may
-// read. With a component, it does so for at most as many apps as have the component. Then it reads all apps with the component instead,
-// and sorts them. So it takes at most twice as long as the better of the two ways.
-func (r *reader) apps(ctx context.Context, q appQuery, out func(App) (bool, error)) error {
-	lists, err := r.listsOf(ctx, q.by)
-	if err != nil || len(lists) == 0 {
-		return err
-	}
-	size := min(atOnce, q.limit)
-	if q.component != "" {
-		return r.appsWith(ctx, q, lists, size, out)
-	}
-	for at, err := range rec.Chunks(r.positions(ctx, q, lists), size) {
+// apps yields the apps that q asks for, in their order. It merges the lists that the caller may read.
+func (r *reader) apps(ctx context.Context, q appQuery) iter.Seq2[App, error] {
+	return func(yield func(App, error) bool) {
+		lists, err := r.listsOf(ctx, q.by)
 		if err != nil {
-			return err
+			yield(App{}, err)
 		}
-		if more, err := r.whole(ctx, idsAt(at), out); err != nil || !more {
-			return err
+		if len(lists) == 0 {
+			return
+		}
+		at, size := r.positions(ctx, q, lists), min(atOnce, q.limit)
+		if q.component != "" {
+			at = r.positionsWith(ctx, q, lists, size)
+		}
+		for part, err := range rec.Chunks(at, size) {
+			if err != nil {
+				yield(App{}, err)
+				return
+			}
+			for app, err := range r.whole(ctx, idsAt(part)) {
+				if !yield(app, err) || err != nil {
+					return
+				}
+			}
 		}
 	}
-	return nil
 }
 
 // idsAt returns the ids of the apps at some positions.
@@ -91,82 +96,85 @@ func idsAt(at []appPosition) []string {
 	return ids
 }
 
-// appsWith passes the apps of lists that have the component of q to out.
-func (r *reader) appsWith(ctx context.Context, q appQuery, lists []int64, size int, out func(App) (bool, error)) error {
-	numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, q.component)})
-	if err != nil || numbers[0] == 0 {
-		return err
-	}
-	used := under(usedKind, rec.Number(numbers[0]))
-	few, err := r.r.Estimate(ctx, used)
-	if err != nil {
-		return err
-	}
-	if few > size {
-		looked, all := 0, true
-		for at, err := range rec.Chunks(r.positions(ctx, q, lists), atOnce) {
+// positionsWith yields the positions of the apps of lists that have the component of q, in the order of q. If they are more than size,
+// it looks at the apps of the lists first, but at no more than as many as have the component. Then it reads those that have the component
+// instead, and sorts them. So it takes at most twice as long as the better of the two ways.
+func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, size int) iter.Seq2[appPosition, error] {
+	return func(yield func(appPosition, error) bool) {
+		numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, q.component)})
+		if err == nil && numbers[0] == 0 {
+			return
+		}
+		var used storage.Range
+		few := 0
+		if err == nil {
+			used = under(usedKind, rec.Number(numbers[0]))
+			few, err = r.r.Estimate(ctx, used)
+		}
+		if err != nil {
+			yield(appPosition{}, err)
+			return
+		}
+		if few > size {
+			looked := 0
+			for part, err := range rec.Chunks(r.positions(ctx, q, lists), atOnce) {
+				var found []appPosition
+				if err == nil {
+					found, err = r.matching(ctx, q, idsAt(part))
+				}
+				if err != nil {
+					yield(appPosition{}, err)
+					return
+				}
+				for _, p := range found {
+					if !yield(p, nil) {
+						return
+					}
+				}
+				if looked += len(part); looked >= few {
+					q.after = &part[len(part)-1]
+					break
+				}
+			}
+			if looked < few {
+				return
+			}
+		}
+		var all []appPosition
+		for ids, err := range rec.Chunks(r.appsUsing(ctx, used), 8*atOnce) {
+			var found []appPosition
+			if err == nil {
+				found, err = r.matching(ctx, q, ids)
+			}
 			if err != nil {
-				return err
+				yield(appPosition{}, err)
+				return
 			}
-			if more, err := r.matching(ctx, q, at, size, out); err != nil || !more {
-				return err
-			}
-			if looked += len(at); looked >= few && len(at) == atOnce {
-				q.after, all = &at[len(at)-1], false
-				break
-			}
+			all = append(all, found...)
 		}
-		if all {
-			return nil
-		}
-	}
-	var found []appPosition
-	for ids, err := range rec.Chunks(r.appsUsing(ctx, used), 8*atOnce) {
-		if err != nil {
-			return err
-		}
-		heads, err := r.heads(ctx, ids)
-		if err != nil {
-			return err
-		}
-		for _, h := range heads {
-			if q.match(h) {
-				found = append(found, q.position(h.Meta))
+		slices.SortFunc(all, q.compare)
+		for _, p := range all {
+			if !yield(p, nil) {
+				return
 			}
 		}
 	}
-	slices.SortFunc(found, q.compare)
-	for part := range slices.Chunk(found, size) {
-		if more, err := r.whole(ctx, idsAt(part), out); err != nil || !more {
-			return err
+}
+
+// matching returns the positions of those apps for which q asks.
+func (r *reader) matching(ctx context.Context, q appQuery, ids []string) (at []appPosition, err error) {
+	heads, err := r.heads(ctx, ids)
+	for _, h := range heads {
+		if q.match(h) {
+			at = append(at, q.position(h.Meta))
 		}
 	}
-	return nil
+	return at, err
 }
 
 // appsUsing yields the ids of the apps in a range of used/.
 func (r *reader) appsUsing(ctx context.Context, in storage.Range) iter.Seq2[string, error] {
 	return rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (string, error) { return partsOf(e.Key, usedKind)[1], nil })
-}
-
-// matching passes those of the apps at some positions that match q to out, and returns false if that did.
-func (r *reader) matching(ctx context.Context, q appQuery, at []appPosition, size int, out func(App) (bool, error)) (bool, error) {
-	heads, err := r.heads(ctx, idsAt(at))
-	if err != nil {
-		return false, err
-	}
-	var ids []string
-	for _, h := range heads {
-		if q.match(h) {
-			ids = append(ids, h.ID)
-		}
-	}
-	for part := range slices.Chunk(ids, size) {
-		if more, err := r.whole(ctx, part, out); err != nil || !more {
-			return false, err
-		}
-	}
-	return true, nil
 }
 
 // heads reads the heads of apps.
@@ -188,30 +196,29 @@ func (r *reader) heads(ctx context.Context, ids []string) ([]Head, error) {
 	return out, nil
 }
 
-// whole passes the latest versions of apps to out, and returns false if that did. It reads them in one trip, but for large bodies.
-func (r *reader) whole(ctx context.Context, ids []string, out func(App) (bool, error)) (bool, error) {
-	keys := make([]string, 0, 2*len(ids))
-	for _, id := range ids {
-		keys = append(keys, keyOf(headKind, id), keyOf(bodyKind, id))
-	}
-	values, err := r.r.Get(ctx, keys...)
-	if err != nil {
-		return false, err
-	}
-	for i, id := range ids {
-		h, err := r.s.headOf(id, values[2*i])
+// whole yields the latest versions of apps. It reads them in one trip, but for large bodies.
+func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] {
+	return func(yield func(App, error) bool) {
+		keys := make([]string, 0, 2*len(ids))
+		for _, id := range ids {
+			keys = append(keys, keyOf(headKind, id), keyOf(bodyKind, id))
+		}
+		values, err := r.r.Get(ctx, keys...)
 		if err != nil {
-			return false, err
+			yield(App{}, err)
+			return
 		}
-		body, _, err := r.body(ctx, h, values[2*i+1])
-		if err != nil {
-			return false, err
-		}
-		if more, err := out(App{Meta: h.Meta, Body: body.withKeys()}); err != nil || !more {
-			return false, err
+		for i, id := range ids {
+			h, err := r.s.headOf(id, values[2*i])
+			app := App{Meta: h.Meta}
+			if err == nil {
+				app.Body, _, err = r.body(ctx, h, values[2*i+1])
+			}
+			if !yield(app, err) || err != nil {
+				return
+			}
 		}
 	}
-	return true, nil
 }
 
 // listsOf returns the numbers of the lists that have the apps that a caller may read, without those that are in another one.
@@ -233,13 +240,17 @@ func (r *reader) listsOf(ctx context.Context, by vitrine.Caller) ([]int64, error
 
 // positions yields the positions of the apps of lists after q.after, in the order of q, each once.
 func (r *reader) positions(ctx context.Context, q appQuery, lists []int64) iter.Seq2[appPosition, error] {
-	kind := createdKind
+	w := listWalk{ctx, r, createdKind, lists, q.limit}
 	if q.byUpdate() {
-		kind = updatedKind
+		w.kind = updatedKind
 	}
-	w := listWalk{ctx, r, kind, lists, q.limit}
 	if !q.descending() {
-		return w.forward(q.after, nil)
+		return w.scan(func(list string) (in storage.Range) {
+			if in = under(w.kind, list); q.after != nil {
+				in.From = w.keyAfter(list, *q.after)
+			}
+			return in
+		})
 	}
 	return func(yield func(appPosition, error) bool) { w.backward(q.after, yield) }
 }
@@ -253,12 +264,18 @@ type listWalk struct {
 	expect int
 }
 
+// keyAfter returns the smallest key in a list after a position.
+func (w listWalk) keyAfter(list string, p appPosition) string {
+	return keyAfter(keyOf(w.kind, list, rec.Number(p.Time), p.ID))
+}
+
 // scan yields the positions in ranges of the lists, merged, each once.
-func (w listWalk) scan(rangeOf func(list int64) storage.Range) iter.Seq2[appPosition, error] {
+func (w listWalk) scan(rangeOf func(list string) storage.Range) iter.Seq2[appPosition, error] {
 	ranges := make([]storage.Range, len(w.lists))
 	for i, n := range w.lists {
-		ranges[i] = rangeOf(n)
-		ranges[i].Expect, ranges[i].Skip = w.expect, len(rec.Prefix(appSpace, w.kind, rec.Number(n)))
+		list := rec.Number(n)
+		ranges[i] = rangeOf(list)
+		ranges[i].Expect, ranges[i].Skip = w.expect, len(rec.Prefix(appSpace, w.kind, list))
 	}
 	return func(yield func(appPosition, error) bool) {
 		last, any := appPosition{}, false
@@ -280,43 +297,45 @@ func (w listWalk) scan(rangeOf func(list int64) storage.Range) iter.Seq2[appPosi
 	}
 }
 
-// forward yields the positions after one, nil for all, with rising times. If at is not nil, it yields those of this time alone.
-func (w listWalk) forward(after *appPosition, at *int64) iter.Seq2[appPosition, error] {
-	return w.scan(func(n int64) storage.Range {
-		in := under(w.kind, rec.Number(n))
-		if at != nil {
-			in = under(w.kind, rec.Number(n), rec.Number(*at))
-		}
-		if after != nil && (at == nil || *at == after.Time) {
-			in.From = keyAfter(timeKey(w.kind, n, *after))
+// at yields the positions of a time, those after one if that is of this time. It returns whether yield wants more.
+func (w listWalk) at(time int64, after *appPosition, yield func(appPosition, error) bool) bool {
+	for p, err := range w.scan(func(list string) (in storage.Range) {
+		if in = under(w.kind, list, rec.Number(time)); after != nil {
+			in.From = w.keyAfter(list, *after)
 		}
 		return in
-	})
+	}) {
+		if !yield(p, err) || err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // backward yields the positions after one, nil for all, with falling times. Those of one time have rising ids nevertheless: it reads
 // them backwards and turns them round, or reads them again if there are many.
 func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bool) {
 	const many = 64
-	var same []appPosition // of one time
-	flush := func() bool {
-		for _, p := range slices.Backward(same) {
-			if !yield(p, nil) {
-				return false
-			}
+	var before *int64 // what has this time or a later one was yielded
+	if after != nil {
+		if before = &after.Time; !w.at(after.Time, after, yield) {
+			return
 		}
-		same = same[:0]
-		return true
 	}
-	skipped := 0
-	for to := (*int64)(nil); ; {
-		var rest *int64 // the times before this one, if they are to be read anew
-		for p, err := range w.scan(func(n int64) storage.Range {
-			in := under(w.kind, rec.Number(n))
-			if to != nil {
-				in.To = under(w.kind, rec.Number(n), rec.Number(*to)).From
-			} else if after != nil {
-				in.To = under(w.kind, rec.Number(n), rec.Number(after.Time)).To
+	for {
+		var same []appPosition // of one time
+		flush := func() bool {
+			for _, p := range slices.Backward(same) {
+				if !yield(p, nil) {
+					return false
+				}
+			}
+			same = same[:0]
+			return true
+		}
+		for p, err := range w.scan(func(list string) (in storage.Range) {
+			if in = under(w.kind, list); before != nil {
+				in.To = under(w.kind, list, rec.Number(*before)).From
 			}
 			in.Reverse = true
 			return in
@@ -328,31 +347,16 @@ func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bo
 			if len(same) > 0 && same[0].Time != p.Time && !flush() {
 				return
 			}
-			if after != nil && p.Time == after.Time && p.ID <= after.ID {
-				if skipped++; skipped > many {
-					rest = &p.Time
-					break
-				}
-				continue
-			}
 			if same = append(same, p); len(same) > many {
-				rest = &p.Time
 				break
 			}
 		}
-		if len(same) > many {
-			same = same[:0]
-			for p, err := range w.forward(after, rest) {
-				if !yield(p, err) || err != nil {
-					return
-				}
-			}
-		} else if !flush() {
+		if len(same) <= many {
+			flush()
 			return
 		}
-		if rest == nil {
+		if before = &same[0].Time; !w.at(*before, nil, yield) {
 			return
 		}
-		to = rest
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/history"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -45,61 +45,17 @@ func (h Head) encode() ([]byte, error) {
 	return json.Marshal(headJSON{h.Version.Number(), h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.Components, h.lists, h.large})
 }
 
-// decodeHead reads what encode wrote. Heads are read often, so it scans the JSON once, without reflection.
-func decodeHead(app string, value []byte) (h Head, err error) {
-	members, err := rawjson.Members(value)
-	number := func(raw []byte) (n int64) {
-		n, e := strconv.ParseInt(string(raw), 10, 64)
-		err = errors.Join(err, e)
-		return n
-	}
-	text := func(raw []byte) string {
-		s, ok := rawjson.Text(raw)
-		if !ok {
-			err = errors.Join(err, fmt.Errorf("%.20q is no string", raw))
-		}
-		return s
-	}
-	list := func(raw []byte, add func([]byte)) {
-		if string(raw) == "null" {
-			return
-		}
-		items, e := rawjson.Items(raw)
-		err = errors.Join(err, e)
-		for _, item := range items {
-			add(item)
-		}
-	}
-	h.ID = app
-	for _, m := range members {
-		switch m.Name {
-		case "version":
-			h.Version = versionOrNone(number(m.Value))
-		case "createdAt":
-			h.CreatedAt = number(m.Value)
-		case "updatedAt":
-			h.UpdatedAt = number(m.Value)
-		case "updatedBy":
-			h.UpdatedBy = text(m.Value)
-		case "owner":
-			h.Owner = text(m.Value)
-		case "groups":
-			list(m.Value, func(item []byte) { h.Groups = append(h.Groups, text(item)) })
-		case "components":
-			list(m.Value, func(item []byte) { h.Components = append(h.Components, text(item)) })
-		case "lists":
-			list(m.Value, func(item []byte) { h.lists = append(h.lists, number(item)) })
-		case "large":
-			h.large = string(m.Value) == "true"
-		}
-	}
-	if err == nil && h.Version.IsZero() {
+// decodeHead reads what encode wrote.
+func decodeHead(app string, value []byte) (Head, error) {
+	h := headJSON{Version: -1}
+	err := json.Unmarshal(value, &h)
+	if err == nil && h.Version < 0 {
 		err = errors.New("it has no version")
 	}
 	if err != nil {
 		return Head{}, damaged(keyOf(headKind, app), err)
 	}
-	return h, nil
+	return Head{Meta{app, vitrine.NewVersion(h.Version), h.Owner, h.CreatedAt, h.UpdatedAt, h.UpdatedBy}, h.Groups, h.Components, h.Lists, h.Large}, nil
 }
 
 // versionOrNone returns the version with a number, the zero Version for -1.
@@ -240,13 +196,13 @@ func (r *reader) version(ctx context.Context, app string, v vitrine.Version) (Ap
 	}
 	if v == vitrine.Latest || v == h.Version {
 		last, err := r.latest(ctx, app)
-		return last.withKeys(), err
+		return last.App, err
 	}
 	if v.IsZero() || v.Compare(h.Version) > 0 {
 		return App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, app)
 	}
 	if kept, found := r.s.versions.Get(versionName{app, v.Number()}); found {
-		return kept.withKeys(), nil
+		return kept.App, nil
 	}
 	last, err := r.latest(ctx, app)
 	if err != nil {
@@ -260,7 +216,7 @@ func (r *reader) version(ctx context.Context, app string, v vitrine.Version) (Ap
 	if r.tx == nil {
 		r.s.keep(keptVersion{App: out})
 	}
-	return out.withKeys(), nil
+	return out, nil
 }
 
 // historyRows yields the rows of an app's history from version v down.
@@ -301,7 +257,7 @@ func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.V
 			next = min(next, n-1)
 		}
 		if next == last.Version.Number() {
-			if !yield(last.withKeys(), nil) {
+			if !yield(last.App, nil) {
 				return
 			}
 			next, limit = next-1, limit-1
@@ -314,7 +270,7 @@ func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.V
 				return
 			}
 			for _, v := range list {
-				if !yield(last.head.older(v).withKeys(), nil) {
+				if !yield(last.head.older(v), nil) {
 					return
 				}
 			}

@@ -2,15 +2,18 @@ package appsvc
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
 // SchemaEngine compiles a component's configSchema, so that configs can be validated against it.
@@ -60,16 +63,23 @@ func (v violations) Error() string {
 //
 // Each Service has one, which New makes. It is safe for concurrent use.
 type schemas struct {
-	engine SchemaEngine
-	cache  schemaCache
+	engine    SchemaEngine
+	compiling sync.Mutex                                     // one schema at a time, so that none is compiled twice
+	compiled  *lru.Cache[[sha256.Size]byte, *compiledSchema] // by the digests of the schemas
 }
+
+// Bounds of the compiled schemas that are kept: their number, and their bytes of memory as the guard estimates them.
+const (
+	maxCachedSchemas = 512
+	maxCachedBytes   = 64 << 20
+)
 
 // newSchemas returns a schemas with engine, or with DefaultSchemaEngine if engine is nil.
 func newSchemas(engine SchemaEngine) *schemas {
 	if engine == nil {
 		engine = DefaultSchemaEngine()
 	}
-	return &schemas{engine: engine}
+	return &schemas{engine: engine, compiled: lru.New[[sha256.Size]byte, *compiledSchema](maxCachedBytes)}
 }
 
 // compiledSchema is a schema as the guard has compiled it, and as another engine has.
@@ -79,15 +89,24 @@ type compiledSchema struct {
 	acceptsAll bool   // accepts every config, so none is validated
 }
 
-// check returns an error if a configSchema is not accepted. The error says what is wrong, and where. The result is not
-// cached: a component may be created and never be used.
-func (s *schemas) check(schema []byte) error {
-	_, err := s.compile(schema)
-	return err
+// get returns the compiled form of a schema from the cache, or compiles and caches it. Compiling takes much longer than validating one
+// config, and a patch usually validates one.
+func (s *schemas) get(schema []byte) (*compiledSchema, error) {
+	key := sha256.Sum256(schema)
+	if c, found := s.compiled.Get(key); found {
+		return c, nil
+	}
+	s.compiling.Lock()
+	defer s.compiling.Unlock()
+	if c, found := s.compiled.Get(key); found {
+		return c, nil
+	}
+	c, err := s.compile(schema)
+	if err == nil {
+		s.compiled.Put(key, c, max(c.guard.Weight(), maxCachedBytes/maxCachedSchemas))
+	}
+	return c, err
 }
-
-// get returns the compiled form of a schema from the cache, or compiles and caches it.
-func (s *schemas) get(schema []byte) (*compiledSchema, error) { return s.cache.get(schema, s.compile) }
 
 // validateWithin returns violations if config breaks the schema, and schemaguard.ErrCostly if validating it takes more than is left
 // of the budget. Any other error means that an engine could not decide. The config is not accepted then either.

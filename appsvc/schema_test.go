@@ -336,7 +336,7 @@ func TestSchemaCache(t *testing.T) {
 			_ = s.validate([]byte(`{}`), []byte(`{}`))
 			_ = s.validate(fmt.Appendf(nil, `{"title":"%d"}`, i), []byte(`{}`))
 		}
-		if n := s.cache.entries.Len(); n != maxCachedSchemas {
+		if n := s.compiled.Len(); n != maxCachedSchemas {
 			t.Errorf("%d schemas", n)
 		}
 		if n := engine.compiled.Load(); n != 2*maxCachedSchemas+1 {
@@ -348,7 +348,7 @@ func TestSchemaCache(t *testing.T) {
 		for i := range 40 {
 			_ = s.validate(fmt.Appendf(nil, `{"title":"%d%s"}`, i, strings.Repeat("x", 200_000)), []byte(`{}`))
 		}
-		if n := s.cache.entries.Size(); n > maxCachedBytes || n < maxCachedBytes/2 {
+		if n := s.compiled.Size(); n > maxCachedBytes || n < maxCachedBytes/2 {
 			t.Errorf("%d bytes", n)
 		}
 	})
@@ -357,7 +357,7 @@ func TestSchemaCache(t *testing.T) {
 		for i := range 60 {
 			_ = s.validate(fmt.Appendf(nil, `{"pattern":"%d%s"}`, i, strings.Repeat("a{1000}", 9)), []byte(`{}`))
 		}
-		if n := s.cache.entries.Len(); n < 10 || n == 60 {
+		if n := s.compiled.Len(); n < 10 || n == 60 {
 			t.Errorf("%d schemas", n)
 		}
 	})
@@ -368,8 +368,8 @@ func TestSchemaCache(t *testing.T) {
 				t.Error("valid")
 			}
 		}
-		if s.cache.entries.Len() != 0 || s.cache.entries.Size() != 0 {
-			t.Errorf("%d schemas, %d bytes", s.cache.entries.Len(), s.cache.entries.Size())
+		if s.compiled.Len() != 0 || s.compiled.Size() != 0 {
+			t.Errorf("%d schemas, %d bytes", s.compiled.Len(), s.compiled.Size())
 		}
 	})
 }
@@ -459,4 +459,10 @@ func (s *schemas) validate(schema, config []byte) error {
 		return err
 	}
 	return compiled.validateWithin(new(schemaguard.Budget), config)
+}
+
+// check returns an error if a configSchema is not accepted.
+func (s *schemas) check(schema []byte) error {
+	_, err := s.compile(schema)
+	return err
 }

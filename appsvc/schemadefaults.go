@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -83,11 +84,15 @@ func (a App) WithDefaults(most int) (App, error) { return new(Defaults).Complete
 
 // Defaults completes apps as App.WithDefaults does, and keeps the compiled schemas for the next app. The zero value is ready. It is
 // safe for concurrent use.
-type Defaults struct{ cache schemaCache }
+type Defaults struct {
+	once    sync.Once
+	schemas *schemas
+}
 
 // compile returns a compiled schema from the cache.
 func (d *Defaults) compile(schema []byte) (*schemaguard.Schema, error) {
-	compiled, err := d.cache.get(schema, newSchemas(nil).compile)
+	d.once.Do(func() { d.schemas = newSchemas(nil) })
+	compiled, err := d.schemas.get(schema)
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func TestWithDefaultsRefuses(t *testing.T) {
 
 func TestAnAppWithDefaultsHasEachConfigCompleted(t *testing.T) {
 	element := func(i int, schema, config string) string {
-		return fmt.Sprintf(`{"id":"%d","component":{"name":"c","version":"1","id":"i","description":null,"main":"/x.js","configSchema":%s},"config":%s}`, i, schema, config)
+		return fmt.Sprintf(`{"id":"%d","key":"0.0","component":{"name":"c","version":"1","id":"i","description":null,"main":"/x.js","configSchema":%s},"config":%s}`, i, schema, config)
 	}
 	app := func(elements ...string) appsvc.App {
 		return appsvc.App{Meta: appsvc.Meta{ID: "a", Version: vitrine.NewVersion(3)},
@@ -136,7 +136,7 @@ func TestAnAppWithTooMuchToCompleteIsRefused(t *testing.T) {
 	config := `{"a":[` + strings.Repeat(`{},`, 200_000) + `{}]}`
 	var b strings.Builder
 	for i := range 20 {
-		fmt.Fprintf(&b, `,{"id":"%d","component":{"name":"c","version":"1","configSchema":{"properties":{"a":{"items":{"properties":{"b":{}}}}}}},"config":%s}`, i, config)
+		fmt.Fprintf(&b, `,{"id":"%d","key":"0.0","component":{"name":"c","version":"1","configSchema":{"properties":{"a":{"items":{"properties":{"b":{}}}}}}},"config":%s}`, i, config)
 	}
 	app := appsvc.App{Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + b.String()[1:] + `]}`)}
 	if _, err := app.WithDefaults(0); !errors.Is(err, vitrine.ErrUnprocessable) {

@@ -2,6 +2,7 @@ package appsvc_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -10,7 +11,7 @@ import (
 // What is kept of a stored element is printed again without a look at it, so that it must be in the
 // form in which elements are stored.
 func TestStoredBodiesHaveTheirForm(t *testing.T) {
-	const begin, element = `{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[`, `"component":{"name":"\u0061","version":"1"},"config":{}}`
+	const begin, element = `{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[`, `"key":"0.0","component":{"name":"\u0061","version":"1"},"config":{}}`
 	app := appsvc.App{Body: appsvc.Body(begin + `{"id":"0",` + element + `,{"id":"1",` + element + `]}`)}
 	if h, err := app.Head(); err != nil || !slices.Equal(h.Components, []string{"a"}) || !slices.Equal(h.Groups, []string{"g"}) {
 		t.Errorf("got %v, %v", h, err)
@@ -24,6 +25,7 @@ func TestStoredBodiesHaveTheirForm(t *testing.T) {
 		"ids out of order":    begin + `{"id":"1",` + element + `]}`,
 		"an id of a number":   begin + `{"id":0,` + element + `]}`,
 		"no id":               begin + `{` + element + `]}`,
+		"no key":              begin + `{"id":"0",` + strings.TrimPrefix(element, `"key":"0.0",`) + `]}`,
 		"spaces":              begin + `{"id": "0",` + element + `]}`,
 	} {
 		if h, err := (appsvc.App{Body: appsvc.Body(body)}).Head(); err == nil {

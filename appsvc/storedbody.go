@@ -21,7 +21,7 @@ import (
 // without being parsed. draft.body writes this form. Since it is fixed, a body is read with package rawjson, which looks for the
 // places of values and decodes little.
 //
-// Versions of earlier releases have elements without keys. They are read with the index as the key; see Body.withKeys.
+// Versions of releases without keys were imported with the index as the key.
 
 // configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
@@ -74,27 +74,18 @@ func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
 
 // appendHead appends the head of the element with this index, which is its id: {"id":"0","key":"0.0","component":
 func appendHead(dst []byte, index int, key string) []byte {
-	dst = append(dst, `{"id":"`...)
-	dst = strconv.AppendInt(dst, int64(index), 10)
-	if key != "" {
-		dst = append(append(dst, `","key":"`...), key...)
-	}
-	return append(dst, `","component":`...)
+	dst = strconv.AppendInt(append(dst, `{"id":"`...), int64(index), 10)
+	return append(append(append(dst, `","key":"`...), key...), `","component":`...)
 }
 
-// cutHead returns the key of a stored element, "" if it has none, and its text after the head: the manifest, the config and the closing
-// brace. ok is false if the element does not begin with the head for this index.
+// cutHead returns the key of a stored element, and its text after the head: the manifest, the config and the closing brace. ok is false
+// if the element does not begin with the head for this index.
 func cutHead(element []byte, index int) (key string, kept []byte, ok bool) {
 	var buf [32]byte
-	begin := append(strconv.AppendInt(append(buf[:0], `{"id":"`...), int64(index), 10), `","`...)
-	rest, ok := bytes.CutPrefix(element, begin)
-	if text, has := bytes.CutPrefix(rest, []byte(`key":"`)); has {
-		if at := bytes.IndexByte(text, '"'); at >= 0 && isKey(string(text[:at])) {
-			key, rest = string(text[:at]), bytes.TrimPrefix(text[at:], []byte(`","`))
-		}
-	}
-	kept, begins := bytes.CutPrefix(rest, []byte(`component":`))
-	return key, kept, ok && begins
+	begin := append(strconv.AppendInt(append(buf[:0], `{"id":"`...), int64(index), 10), `","key":"`...)
+	rest, begins := bytes.CutPrefix(element, begin)
+	text, kept, ends := bytes.Cut(rest, []byte(`","component":`))
+	return string(text), kept, begins && ends && isKey(string(text))
 }
 
 // isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, in which it first stood, or
@@ -114,24 +105,6 @@ func isKey(s string) bool {
 
 // lasts reports whether a key stays with its element in later versions, which that of a version without keys does not.
 func lasts(key string) bool { return strings.Contains(key, ".") }
-
-// withKeys returns the body with the index of each element as its key, if it is one without keys, and otherwise the body itself.
-func (b Body) withKeys() Body {
-	if !bytes.Contains(b, []byte(`,"elements":[{"id":"0","component":`)) { // the quotes of a text before the elements are escaped
-		return b
-	}
-	d, err := b.draft()
-	at, _, err2 := rawjson.Lookup(b, "elements", 0)
-	if err != nil || err2 != nil { // its readers find out
-		return b
-	}
-	out := append(make([]byte, 0, len(b)+12*len(d.elements)), b[:at]...)
-	for i, e := range d.elements {
-		out = append(out, "[,"[min(i, 1)])
-		out = append(appendHead(out, i, strconv.Itoa(i)), e.kept...)
-	}
-	return append(out, "]}"...)
-}
 
 // split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest by scanning
 // it; nothing is decoded. It returns an error if no config follows the manifest, which no Service has stored.

@@ -8,8 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
-	"github.com/vitrine-go/vitrine/internal/paging"
-	"github.com/vitrine-go/vitrine/storage"
+	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
 // A tag is one row of the store: an app, a name and a version. PutTag and DeleteTag do these steps in one transaction:
@@ -59,58 +58,34 @@ type ListTagsRequest struct {
 // its tags have reached Limits.PageBytes, which matters with Embed: the bodies count, and two tags that point to the same version
 // both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
 func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) (vitrine.Page[Tag], error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return vitrine.Page[Tag]{}, err
-	}
-	limit, err := s.limits.pageLimit(in.Limit, 0)
-	if err != nil {
-		return vitrine.Page[Tag]{}, err
-	}
-	most := 0
-	if limit > 0 {
-		most = limit + 1 // the last one shows that there are more
-	}
-	var out vitrine.Page[Tag]
-	err = s.store.view(ctx, func(r *reader) (err error) {
+	return list(ctx, s, by, in.Limit, 0, func(r *reader, limit int) (page vitrine.Page[Tag], err error) {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
-			return err
+			return page, err
 		}
-		out, err = s.tagPage(ctx, r, tagsAfter(in.AppID, in.After, most), limit, in.Embed)
-		return err
+		most := 0
+		if limit > 0 {
+			most = limit + 1 // the last one shows that there are more
+		}
+		tags := rec.Map(r.tags(ctx, tagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
+			err := s.complete(ctx, r, &t, in.Embed)
+			return t, err
+		})
+		return fill(ctx, s, limit, tags, Tag.size, func(last Tag) string { return last.Name })
 	})
-	return out, err
+}
+
+// size is how many bytes of a page a tag takes.
+func (t Tag) size() int {
+	n := len(t.Name) + 100
+	if t.App != nil {
+		n += len(t.App.Body)
+	}
+	return n
 }
 
 // AllTags yields the tags of an app, from in.After on, page by page. It ends with the first error, which comes in the last pair.
 func (s *Service) AllTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) iter.Seq2[Tag, error] {
-	return paging.All(in.After, func(after string) ([]Tag, string, error) {
-		in.After = after
-		page, err := s.ListTags(ctx, by, in)
-		return page.Items, page.Next, err
-	})
-}
-
-// tagPage reads the tags in a range, up to limit of them. The caller has checked the rights.
-func (s *Service) tagPage(ctx context.Context, r *reader, in storage.Range, limit int, embed bool) (vitrine.Page[Tag], error) {
-	page := newPageBuilder[Tag](ctx, limit, s.limits.PageBytes)
-	for tag, err := range r.tags(ctx, in) {
-		if err == nil {
-			err = s.complete(ctx, r, &tag, embed)
-		}
-		if err != nil {
-			return vitrine.Page[Tag]{}, err
-		}
-		size := len(tag.Name) + 100
-		if embed {
-			size += len(tag.App.Body)
-		}
-		if ok, err := page.add(tag, size); err != nil {
-			return vitrine.Page[Tag]{}, err
-		} else if !ok {
-			break
-		}
-	}
-	return page.page(func(last Tag) string { return last.Name }), nil
+	return all(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, by, in) })
 }
 
 // complete sets Protected of a tag and, if embed is true, the version that it points to.

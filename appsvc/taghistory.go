@@ -2,15 +2,11 @@ package appsvc
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
-	"hash/crc32"
 	"iter"
 	"strconv"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // The history of a tag is a list of moves, numbered from 1 on without gaps: the To of each is the From of the next. A tag that is
@@ -26,43 +22,25 @@ type TagMove struct {
 	To   vitrine.Version // where the tag points from then on; zero if it was deleted
 }
 
-// wireMove is the JSON of a TagMove.
+// wireMove is the JSON of a TagMove. A zero Version is null.
 type wireMove struct {
-	At int64 `json:"at"`
-	By struct {
-		URN string `json:"urn"`
-	} `json:"by"`
+	At   int64            `json:"at"`
+	By   user             `json:"by"`
 	From *vitrine.Version `json:"from"`
 	To   *vitrine.Version `json:"to"`
 }
 
 // MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}; a zero Version is null.
 func (m TagMove) MarshalJSON() ([]byte, error) {
-	w := wireMove{At: m.At}
-	w.By.URN = m.By
-	if !m.From.IsZero() {
-		w.From = &m.From
-	}
-	if !m.To.IsZero() {
-		w.To = &m.To
-	}
-	return json.Marshal(w)
+	return json.Marshal(wireMove{m.At, user{m.By}, orNull(m.From), orNull(m.To)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (m *TagMove) UnmarshalJSON(text []byte) error {
 	var w wireMove
-	if err := json.Unmarshal(text, &w); err != nil {
-		return err
-	}
-	*m = TagMove{At: w.At, By: w.By.URN}
-	if w.From != nil {
-		m.From = *w.From
-	}
-	if w.To != nil {
-		m.To = *w.To
-	}
-	return nil
+	err := json.Unmarshal(text, &w)
+	*m = TagMove{w.At, w.By.URN, orZero(w.From), orZero(w.To)}
+	return err
 }
 
 // ListTagMovesRequest asks for the history of a tag, newest first.
@@ -80,86 +58,46 @@ type ListTagMovesRequest struct {
 // It returns ErrNotFound as App does, or if the app never had a tag of this name, and ErrInvalid if Limit is out of range or After
 // is not a cursor of this history. A page is bounded by Limit alone, and not by bytes.
 func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTagMovesRequest) (vitrine.Page[TagMove], error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return vitrine.Page[TagMove]{}, err
-	}
-	limit, err := s.limits.pageLimit(in.Limit, 50)
-	if err != nil {
-		return vitrine.Page[TagMove]{}, err
-	}
-	var before int64
-	var out vitrine.Page[TagMove]
-	err = s.store.view(ctx, func(r *reader) error {
+	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[TagMove], err error) {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
-			return err
+			return page, err
 		}
 		if !tagName.MatchString(in.Name) {
-			return noTag(in.AppID, in.Name)
+			return page, noTag(in.AppID, in.Name)
 		}
+		history := strconv.Quote(in.AppID) + strconv.Quote(in.Name)
+		var before int64
 		if in.After != "" {
-			if before, err = parseMoveCursor(in.After, in.AppID, in.Name); err != nil {
-				return err
+			number, text, ok := parseCursor(history, in.After)
+			if before = number; !ok || text != "" || before <= 0 {
+				return page, invalidParameter("before", "not a cursor of the history of this tag")
 			}
 		}
-		out, err = movePage(ctx, r, in.AppID, in.Name, before, limit)
-		if err != nil || len(out.Items) > 0 || in.After != "" {
-			return err
+		for m, err := range r.moves(ctx, in.AppID, in.Name, before, limit+1) {
+			if err != nil {
+				return vitrine.Page[TagMove]{}, err
+			}
+			if len(page.Items) == limit {
+				page.Next = cursor(history, m.number+1, "")
+				break
+			}
+			page.Items = append(page.Items, m.TagMove)
+		}
+		if len(page.Items) > 0 || in.After != "" {
+			return page, nil
 		}
 		// There are no moves. Either the tag is from a release that recorded none, or there never was such a tag.
 		if at, err := r.pointsTo(ctx, in.AppID, in.Name); err != nil || !at.IsZero() {
-			return err
+			return page, err
 		}
-		return noTag(in.AppID, in.Name)
+		return page, noTag(in.AppID, in.Name)
 	})
-	return out, err
 }
 
 // AllTagMoves yields the history of a tag, newest first, page by page. It ends with the first error, which comes in the last
 // pair.
 func (s *Service) AllTagMoves(ctx context.Context, by vitrine.Caller, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
-	return paging.All(in.After, func(after string) ([]TagMove, string, error) {
-		in.After = after
-		page, err := s.ListTagMoves(ctx, by, in)
-		return page.Items, page.Next, err
-	})
-}
-
-// movePage reads a page of the history of a tag. Moves are small, so a page has no bound in bytes.
-func movePage(ctx context.Context, r *reader, app, name string, before int64, limit int) (vitrine.Page[TagMove], error) {
-	var page vitrine.Page[TagMove]
-	var last int64
-	for m, err := range r.moves(ctx, app, name, before, limit+1) {
-		if err != nil {
-			return vitrine.Page[TagMove]{}, err
-		}
-		if len(page.Items) == limit {
-			page.Next = moveCursor(app, name, last)
-			break
-		}
-		page.Items, last = append(page.Items, m.TagMove), m.number
-	}
-	return page, nil
-}
-
-// moveCursor writes the number of the last move of a page as an opaque text: base64url of a checksum and the
-// number. The checksum covers the app and the tag, so that the cursor of another history is refused.
-func moveCursor(appID, name string, number int64) string {
-	sum := crc32.ChecksumIEEE([]byte(strconv.Quote(appID) + strconv.Quote(name) + strconv.FormatInt(number, 10)))
-	b := binary.BigEndian.AppendUint32(nil, sum)
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(b, uint64(number)))
-}
-
-// parseMoveCursor returns the number in a cursor that moveCursor wrote for the same tag: the page has the moves with lower
-// numbers. It returns ErrInvalid for anything else.
-func parseMoveCursor(s, appID, name string) (int64, error) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err == nil && len(b) == 12 {
-		number := int64(binary.BigEndian.Uint64(b[4:]))
-		if number > 0 && moveCursor(appID, name, number) == s {
-			return number, nil
-		}
-	}
-	return 0, invalidParameter("before", "not a cursor of the history of this tag")
+	return all(&in.After, func() (vitrine.Page[TagMove], error) { return s.ListTagMoves(ctx, by, in) })
 }
 
 // lastMove returns the newest move of a tag, also of one that was deleted. Its number is 0 if there is none.
