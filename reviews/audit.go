@@ -2,149 +2,255 @@ package reviews
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
+
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
-// auditor applies the rules of an import to stored collections and reviews, so that no later read meets one that it cannot serve.
-// recordAudit calls it: collection, then review for each review of the collection in the order in which they were first put, then
-// end, and so on with the next collection. It has checked that no two records have the same key.
+// Audit looks at all records of reviews, and yields what no import can have stored, or an error as the last pair. Each network is looked
+// at in one View:
 //
-// Each method returns an error that says which rule is broken and where; the auditor is not used any further then. It checks each
-// row with the rules of an import, by building a record of a file around it. A row must also be in the stored form byte by byte:
-// otherwise the next import of the same record would report it as updated.
-//
-// An auditor keeps in memory some 20 bytes of each review of the present collection, and the ids of the replies that have come
-// before their parents.
-type auditor struct {
-	check *lineChecker  // reads the records, as for an import, with partial set
-	found auditReceiver // of the record that was read last
-	line  []byte        // memory for a record
-
-	// Of the present collection.
-	head    []byte // the beginning of a record with as many dimensions
-	counts  tally
-	threads *threads
-}
-
-// newAuditor returns an auditor of the reviews of a network. It returns ErrInvalid if network cannot be the name of one.
-func newAuditor(network string) (*auditor, error) {
-	if err := CheckNetwork(network); err != nil {
-		return nil, err
-	}
-	a := &auditor{}
-	a.check = newLineChecker(&fileOptions{seeds: newSeeds(), horizon: horizon{past: "9999-99"}, maxLine: math.MaxInt, forImport: true, partial: true}, &a.found)
-	return a, nil
-}
-
-// auditReceiver keeps what a lineChecker finds in one record. It ignores warnings.
-type auditReceiver struct {
-	err      error     // the first problem of SeverityError
-	incoming *incoming // what an import would store
-}
-
-// problem keeps the first error.
-func (f *auditReceiver) problem(p Problem) {
-	if p.Severity == SeverityError && f.err == nil {
-		f.err = fmt.Errorf("%s: %s", p.Pointer, p.Message)
-		if p.Pointer == "" {
-			f.err = errors.New(p.Message)
+//   - collections and reviews are what an import stores, in the stored form byte by byte: otherwise the next import of the same record
+//     would report it as updated;
+//   - every reply has its parent, no reply leads back to itself, and counts are those of the reviews;
+//   - each collection and each review is listed as it should be, and no record belongs to nothing.
+func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
+	return func(yield func(storage.Fault, error) bool) {
+		names, err := networks(ctx, db)
+		for _, network := range names {
+			if err != nil {
+				break
+			}
+			var a *audit
+			err = view(ctx, db, network, func(s *rows) error {
+				a = &audit{rows: s, want: map[string]int{}}
+				a.check = newLineChecker(&fileOptions{seeds: newSeeds(), horizon: horizon{past: "9999-99"}, maxLine: math.MaxInt, forImport: true, partial: true}, &a.found)
+				return a.run()
+			})
+			for _, f := range a.faults {
+				if !yield(f, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(storage.Fault{}, err)
 		}
 	}
 }
 
-// result keeps what an import would store.
-func (f *auditReceiver) result(r lineResult) { f.incoming = r.incoming }
+// maxFaults is how many faults of a network are looked for.
+const maxFaults = 1000
+
+// audit looks at the records of a network.
+type audit struct {
+	*rows
+	faults []storage.Fault
+	want   map[string]int  // how many records of each kind belong to the collections
+	there  []storage.Entry // records that are to be there, see expect
+
+	check *lineChecker  // reads records of a file, with partial set
+	found auditReceiver // of the record that was read last
+}
+
+func (a *audit) fault(key, format string, args ...any) {
+	if len(a.faults) < maxFaults {
+		a.faults = append(a.faults, storage.Fault{Key: key, Wrong: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (a *audit) run() error {
+	if err := CheckNetwork(a.network); err != nil {
+		a.fault(a.key("name/"), "is missing, or the name of no network: %v", err)
+		return nil
+	}
+	kinds := []string{"collection/", "order/", "with/", "review/", "time/", "large/"}
+	for e, err := range a.r.Scan(a.ctx, storage.Prefix(a.prefix("collection/"))) {
+		if err == nil {
+			err = a.collection(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := a.expect(); err != nil {
+		return err
+	}
+	for _, kind := range kinds {
+		n := 0
+		for _, err := range a.r.Scan(a.ctx, storage.Prefix(a.prefix(kind))) {
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		if n != a.want[kind] {
+			a.fault(a.prefix(kind), "there are %d records, and the collections have %d", n, a.want[kind])
+		}
+	}
+	unknown, err := record.Unknown(a.ctx, a.r, a.space, kinds...)
+	a.faults = append(a.faults, unknown...)
+	return err
+}
+
+// expect looks for entries, together with others that it was called with. Without one, it looks for those that are left.
+func (a *audit) expect(entries ...storage.Entry) error {
+	a.there = append(a.there, entries...)
+	if len(entries) > 0 && len(a.there) < maxLoaded {
+		return nil
+	}
+	keys := make([]string, len(a.there))
+	for i, e := range a.there {
+		keys[i] = e.Key
+	}
+	values, err := a.r.Get(a.ctx, keys...)
+	for i, v := range values {
+		if v == nil || !bytes.Equal(v, a.there[i].Value) {
+			a.fault(keys[i], "is missing, or has another value")
+		}
+	}
+	a.there = a.there[:0]
+	return err
+}
+
+// collection looks at a collection and its reviews.
+func (a *audit) collection(e storage.Entry) error {
+	c, err := a.decodeCollection(e)
+	if err != nil || e.Key != a.key("collection/", c.Source, c.ID) {
+		a.fault(e.Key, "is damaged, or the record of %q of %q: %v", c.ID, c.Source, err)
+		return nil
+	}
+	if err := a.expect(a.orderEntry(c), a.withEntry(c)); err != nil {
+		return err
+	}
+	a.count(e, "collection/", "order/", "with/")
+	if !c.indexed && c.next > maxFew+1 {
+		a.fault(e.Key, "has no index, and may have more than %d reviews", maxFew)
+	}
+	// With an empty list of reviews, the fields are a record of a file.
+	in, err := a.read(string(bytes.TrimSuffix(c.Fields, []byte("}"))), `,"reviews":[]}`)
+	switch {
+	case err != nil:
+		a.fault(e.Key, "%v", err)
+		return nil
+	case !bytes.Equal(in.collection.Fields, c.Fields):
+		a.fault(e.Key, "the fields are not in the form in which they are stored")
+	case in.collection.Key != c.Key:
+		a.fault(e.Key, "the fields are those of %q of %q", in.collection.ID, in.collection.Source)
+	}
+	var counts tally
+	counts.size(in.dims)
+	// A valid record with as many dimensions, up to its first review. What they are called does not matter.
+	head := `{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`
+	for i := 1; i < in.dims; i++ {
+		head += `,"` + strconv.Itoa(i) + `"`
+	}
+	head += `],"reviews":[`
+	for x, err := range a.r.Scan(a.ctx, storage.Prefix(a.of("review/", c))) {
+		if err == nil {
+			err = a.review(c, x, head, &counts)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := a.inOrder(c); err != nil {
+		a.fault(e.Key, "%v", err)
+	}
+	if !bytes.Equal(counts.encode(), c.Tally) {
+		a.fault(e.Key, "the counts are not those of its %d reviews", counts.reviews)
+	}
+	return nil
+}
+
+// count counts a record, and its large/ record, among those that are wanted.
+func (a *audit) count(e storage.Entry, kinds ...string) {
+	if isLarge(e) {
+		kinds = append(kinds, "large/")
+	}
+	for _, kind := range kinds {
+		a.want[kind]++
+	}
+}
+
+// review looks at a review. head is what a record of a file has before its first review.
+func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) error {
+	r, err := a.decodeReview(e)
+	if err != nil || e.Key != a.of("review/", c)+record.Part(r.ID) {
+		a.fault(e.Key, "is damaged, or the record of review %q: %v", r.ID, err)
+		return nil
+	}
+	a.count(e, "review/")
+	if r.n < 1 || r.n >= c.next {
+		a.fault(e.Key, "has the number %d, want one before %d", r.n, c.next)
+	}
+	if record.Cut(r.ID) && !c.indexed {
+		a.fault(e.Key, "has a long id in a collection without an index")
+	}
+	if c.indexed {
+		a.want["time/"]++
+		if err := a.expect(a.timeEntry(c, listed{r.n, r.Time, record.Part(r.ID), r.parent}, r.ID)); err != nil {
+			return err
+		}
+	}
+	// The record has this review alone, so every error is one of the review.
+	in, err := a.read(head, string(r.Data), `]}`)
+	if err == nil && len(in.reviews) != 1 {
+		err = errors.New("the data is not one record")
+	}
+	if err != nil {
+		a.fault(e.Key, "%v", err)
+		return nil
+	}
+	parent, _ := parentOf(r.Data)
+	switch got := in.reviews[0]; {
+	case got.ID != r.ID:
+		a.fault(e.Key, "the data is that of review %q", got.ID)
+	case got.Time != r.Time:
+		a.fault(e.Key, "the time is not that of the data")
+	case record.Part(parent) != r.parent:
+		a.fault(e.Key, "the parent is not that of the data")
+	case !bytes.Equal(got.Data, r.Data):
+		a.fault(e.Key, "the data is not in the form in which it is stored")
+	}
+	counts.add(in.reviews[0].ratings)
+	return nil
+}
 
 // read checks the record that the parts are together, and returns what an import would store of it. The parts must not contain a
 // line end, since the record is a line of a file.
-func (a *auditor) read(parts ...string) (*incoming, error) {
-	a.line = a.line[:0]
+func (a *audit) read(parts ...string) (*incoming, error) {
+	var line []byte
 	for _, p := range parts {
-		a.line = append(a.line, p...)
+		line = append(line, p...)
 	}
-	if bytes.IndexByte(a.line, '\n') >= 0 {
+	if bytes.IndexByte(line, '\n') >= 0 {
 		return nil, errors.New("has a line end")
 	}
 	a.found = auditReceiver{}
-	a.check.check(a.line, 1, 0)
+	a.check.check(line, 1, 0)
 	if a.found.err == nil && a.found.incoming == nil {
 		return nil, errors.New("is no record")
 	}
 	return a.found.incoming, a.found.err
 }
 
-// collection checks the next collection. It must be one that an import accepts, with Fields in the stored form and the Key that they
-// say.
-func (a *auditor) collection(c Collection) error {
-	// With an empty list of reviews, the fields are a record of a file.
-	fields, ok := bytes.CutSuffix(c.Fields, []byte("}"))
-	if !ok {
-		return fmt.Errorf("collection %q of %q: the fields are not an object", c.ID, c.Source)
-	}
-	in, err := a.read(string(fields), `,"reviews":[]}`)
-	if err != nil {
-		return fmt.Errorf("collection %q of %q: %w", c.ID, c.Source, err)
-	}
-	// What an import would store of this record must be the row.
-	switch {
-	case !bytes.Equal(in.collection.Fields, c.Fields):
-		return fmt.Errorf("collection %q of %q: the fields are not in the form in which they are stored", c.ID, c.Source)
-	case in.collection.Key != c.Key:
-		return fmt.Errorf("collection %q of %q: the fields are those of %q of %q", c.ID, c.Source, in.collection.ID, in.collection.Source)
-	}
-	a.counts = tally{}
-	a.counts.size(in.dims)
-	a.threads = newThreads()
-	a.head = recordHead(in.dims)
-	return nil
+// auditReceiver keeps the first error that a lineChecker finds in a record, and what an import would store of it.
+type auditReceiver struct {
+	err      error
+	incoming *incoming
 }
 
-// recordHead returns the beginning of a valid record with so many dimensions, up to its first review. The method review puts a stored review
-// after it, so that the rules of an import judge it. What the dimensions are called does not matter there.
-func recordHead(dims int) []byte {
-	head := []byte(`{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`)
-	for i := 1; i < dims; i++ {
-		head = append(strconv.AppendInt(append(head, `,"`...), int64(i), 10), '"')
+func (f *auditReceiver) problem(p Problem) {
+	if p.Severity == SeverityError && f.err == nil {
+		f.err = fmt.Errorf("%s: %s", p.Pointer, p.Message)
 	}
-	return append(head, `],"reviews":[`...)
 }
 
-// review checks the next review of the present collection. Data must be a record that an import accepts, in the stored form, with the
-// ID and the Time of the row. Only end knows whether its parent exists, since a parent may be stored after its replies.
-func (a *auditor) review(r Review) error {
-	// The record has this review alone, so every error is one of the review.
-	in, err := a.read(string(a.head), string(r.Data), `]}`)
-	if err != nil {
-		return fmt.Errorf("review %q: %w", r.ID, err)
-	}
-	if len(in.reviews) != 1 {
-		return fmt.Errorf("review %q: the data is not one record", r.ID)
-	}
-	// What an import would store of this record must be the row.
-	switch got := in.reviews[0]; {
-	case got.ID != r.ID:
-		return fmt.Errorf("review %q: the data is that of review %q", r.ID, got.ID)
-	case got.Time != r.Time:
-		return fmt.Errorf("review %q: the time is not that of the data", r.ID)
-	case !bytes.Equal(got.Data, r.Data):
-		return fmt.Errorf("review %q: the data is not in the form in which it is stored", r.ID)
-	}
-	a.counts.add(in.reviews[0].ratings)
-	_, err = a.threads.add(r)
-	return err
-}
-
-// end is called after the last review of a collection. It checks what only all reviews of a collection together show:
-// that every reply has its parent, that no reply leads back to itself, and that the stored counts are those of the reviews.
-func (a *auditor) end(c Collection) error {
-	if err := a.threads.end(); err != nil {
-		return fmt.Errorf("collection %q of %q: %w", c.ID, c.Source, err)
-	}
-	if !bytes.Equal(a.counts.encode(), c.Tally) {
-		return fmt.Errorf("collection %q of %q: the counts are not those of its %d reviews", c.ID, c.Source, a.counts.reviews)
-	}
-	return nil
-}
+func (f *auditReceiver) result(r lineResult) { f.incoming = r.incoming }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -98,18 +99,6 @@ func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteReques
 	return e.done, err
 }
 
-// run erases what the request names.
-func (e *eraser) run() error {
-	// The order matters: an Author or an Email may come with a Collection, and a Review always does.
-	switch {
-	case e.in.Author != "" || e.in.Email != "":
-		return e.person()
-	case e.in.Review != "":
-		return e.review()
-	}
-	return e.collections()
-}
-
 // check returns ErrInvalid unless the request says one thing to erase. A request with a Network alone is refused, so that a
 // program that forgets to set the other members does not erase the network.
 func (in DeleteRequest) check() error {
@@ -138,55 +127,65 @@ type eraser struct {
 	done Deleted // what the transactions that were committed have erased
 }
 
-// update runs fn in a transaction, and adds what it has erased to the result once that is committed. The store may call fn
-// again after a rollback, so each call counts from zero. In a dry run fn gets the rows of a View, and writes nothing.
-func (e *eraser) update(fn func(s *rows, done *Deleted) error) error {
-	var done Deleted
-	counted := func(s *rows) error {
-		done = Deleted{}
-		return fn(s, &done)
-	}
-	var err error
-	if e.in.DryRun {
-		err = view(e.ctx, e.db, e.in.Network, counted)
-	} else {
-		err = update(e.ctx, e.db, e.in.Network, storage.UpdateOptions{Large: true}, counted)
-	}
-	if err == nil {
-		e.done.Collections += done.Collections
-		e.done.Reviews += done.Reviews
-		e.done.Replies += done.Replies
-	}
-	return err
+// target is what is erased of a collection.
+type target struct {
+	key Key
+	ids []string // of reviews; nil for the collection as a whole
 }
 
-// collections erases the collection of the request, or those of its source or of the network, at most maxErased in a transaction.
-func (e *eraser) collections() error {
+// run looks for some of what the request names in a View, which blocks no writer, erases that in an Update, and looks for more after
+// the last collection that it has looked through. No index of people is kept: every import would pay for it, and people are
+// erased rarely.
+func (e *eraser) run() error {
 	after := Key{Source: e.in.Source}
 	for more := true; more; {
-		last := after
-		err := e.update(func(s *rows, done *Deleted) error {
-			n := 0
-			for c, err := range limited(maxErased, e.next(s, after)) {
-				if err == nil {
-					err = done.collection(s, c)
-				}
-				if err != nil {
-					return err
-				}
-				last = c.Key
-				n++
-			}
-			// Fewer than were asked for are the last ones.
-			more = n == maxErased
-			return nil
+		var found []target
+		err := view(e.ctx, e.db, e.in.Network, func(s *rows) (err error) {
+			found, more, err = e.find(s, after)
+			return err
 		})
-		if err != nil {
+		if err != nil || len(found) == 0 {
 			return err
 		}
-		after = last
+		if err := e.erase(found); err != nil {
+			return err
+		}
+		after = found[len(found)-1].key
 	}
 	return nil
+}
+
+// find looks through the collections that next yields, until it has found maxErased collections or reviews to erase, or more. It returns
+// them, and whether there may be more after the last of them.
+func (e *eraser) find(s *rows, after Key) (found []target, more bool, err error) {
+	count := 0
+	for c, err := range e.next(s, after) {
+		if err != nil {
+			return nil, false, err
+		}
+		t := target{key: c.Key}
+		switch {
+		case e.in.Review != "":
+			t.ids = []string{e.in.Review}
+		case e.in.Author != "" || e.in.Email != "":
+			for review, err := range s.byTime(c, nil, 0) {
+				if err != nil {
+					return nil, false, err
+				}
+				if e.wants(review.Data) {
+					t.ids = append(t.ids, review.ID)
+				}
+			}
+			if t.ids == nil {
+				continue
+			}
+		}
+		found = append(found, t)
+		if count += max(1, len(t.ids)); count >= maxErased {
+			return found, e.in.Collection == "", nil
+		}
+	}
+	return found, false, nil
 }
 
 // next yields the collection of the request, or the collections of its source or of the network after a key, by source and then by
@@ -206,106 +205,13 @@ func (e *eraser) next(s *rows, after Key) iter.Seq2[stored, error] {
 	}
 }
 
-// collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
-func (d *Deleted) collection(s *rows, c stored) error {
-	counts, err := parseTally(c.Collection)
-	if err != nil {
-		return err
+// wants returns whether a review is to be erased: it is the one of the request, or one of the person's. Its author_id is that of the
+// request then, byte by byte, or its imported_email, in whatever case. data is the record of the review. An imported_display_name is never
+// compared, since it does not identify anybody.
+func (e *eraser) wants(data []byte) bool {
+	if e.in.Review != "" {
+		return true
 	}
-	d.Collections++
-	d.Reviews += counts.reviews
-	if s.t == nil {
-		return nil
-	}
-	return s.deleteCollection(c)
-}
-
-// review erases one review, and returns ErrNotFound if the collection has no such review.
-func (e *eraser) review() error {
-	return e.update(func(s *rows, done *Deleted) error {
-		c, err := collectionOf(s, e.in.Source, e.in.Collection)
-		if err != nil {
-			return err
-		}
-		n, err := e.erase(s, c, []string{e.in.Review}, func([]byte) bool { return true }, done)
-		if err == nil && n == 0 {
-			err = notFound("the collection %q of %q has no review %q", c.ID, c.Source, e.in.Review)
-		}
-		return err
-	})
-}
-
-// byPerson is the reviews of the person in one collection: their ids, as find has found them in a View.
-type byPerson struct {
-	key Key
-	ids []string
-}
-
-// person erases the reviews of an author, or with an address. It looks for some of them in a View, which blocks no writer, erases
-// these in an Update, and looks for more after the last collection that it has looked through. No index of people is kept: every
-// import would pay for it, and people are erased rarely.
-func (e *eraser) person() error {
-	after := Key{Source: e.in.Source}
-	for more := true; more; {
-		var found []byPerson
-		last := after
-		err := view(e.ctx, e.db, e.in.Network, func(s *rows) (err error) {
-			found, last, more, err = e.find(s, after)
-			return err
-		})
-		if err == nil {
-			err = e.eraseFound(found)
-		}
-		if err != nil {
-			return err
-		}
-		after = last
-	}
-	return nil
-}
-
-// find looks through the collections that next yields, one whole collection after the other, until it has found maxErased reviews or
-// more. It returns them, the key of the last collection that it has looked through, and whether there may be more collections
-// after that.
-func (e *eraser) find(s *rows, after Key) (found []byPerson, last Key, more bool, err error) {
-	count := 0
-	for c, err := range e.next(s, after) {
-		if err != nil {
-			return nil, last, false, err
-		}
-		ids, err := e.findIn(s, c)
-		if err != nil {
-			return nil, last, false, err
-		}
-		last = c.Key
-		if len(ids) == 0 {
-			continue
-		}
-		found = append(found, byPerson{c.Key, ids})
-		if count += len(ids); count >= maxErased {
-			return found, last, e.in.Collection == "", nil
-		}
-	}
-	return found, last, false, nil
-}
-
-// findIn returns the ids of the person's reviews in a collection. It reads all reviews of the collection.
-func (e *eraser) findIn(s *rows, c stored) (ids []string, err error) {
-	for review, err := range s.reviews(c) {
-		if err != nil {
-			return nil, err
-		}
-		if e.isTheirs(review.Data) {
-			ids = append(ids, review.ID)
-		}
-	}
-	return ids, nil
-}
-
-// isTheirs returns whether a review is one of the person's: its author_id is that of the request, byte by byte, or its
-// imported_email, in whatever case. data is the record of the review. An imported_display_name is never compared, since it does not
-// identify anybody.
-func (e *eraser) isTheirs(data []byte) bool {
 	author, email := e.in.Author != "" && bytes.Contains(data, []byte(`"author_id":`)), e.in.Email != "" && bytes.Contains(data, []byte(`"imported_email":`))
 	if !author && !email {
 		return false // most reviews, without decoding
@@ -320,119 +226,141 @@ func (e *eraser) isTheirs(data []byte) bool {
 	return author && review.Author == e.in.Author || email && strings.EqualFold(review.Email, e.in.Email)
 }
 
-// eraseFound erases the reviews that were found in a View, if they are still there and still the person's. What another
-// transaction has erased since then is skipped.
-func (e *eraser) eraseFound(found []byPerson) error {
-	if len(found) == 0 {
-		return nil
-	}
-	return e.update(func(s *rows, done *Deleted) error {
-		for _, f := range found {
-			// The tally is read anew: it may have changed since the View.
-			c, err := s.existing(f.key)
+// erase erases in one transaction what was found in a View, as far as it is still there. In a dry run it counts only.
+func (e *eraser) erase(found []target) (err error) {
+	var done Deleted
+	fn := func(s *rows) error {
+		done = Deleted{} // the store may call the function again
+		for _, t := range found {
+			c, err := s.existing(t.key)
 			if errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			}
-			if err == nil {
-				_, err = e.erase(s, c, f.ids, e.isTheirs, done)
+			if err == nil && t.ids == nil {
+				err = done.collection(s, c)
+			} else if err == nil {
+				err = e.reviews(s, c, t.ids, &done)
 			}
 			if err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}
+	if e.in.DryRun {
+		err = view(e.ctx, e.db, e.in.Network, fn)
+	} else {
+		err = update(e.ctx, e.db, e.in.Network, storage.UpdateOptions{Large: true}, fn)
+	}
+	if err == nil {
+		e.done.Collections += done.Collections
+		e.done.Reviews += done.Reviews
+		e.done.Replies += done.Replies
+	}
+	return err
 }
 
-// erase erases those of the reviews with these ids that are there and wanted, and returns how many. wanted gets the record of a
-// review, and is asked inside the transaction, since an import may have replaced a review after it was found. Replies to the
-// erased reviews get another parent, and the tally of the collection is written without the erased ones. All reviews of the
-// collection are read for the replies, but only if something is erased. What was erased is added to done. If nothing is erased,
-// nothing is written.
-func (e *eraser) erase(s *rows, c stored, ids []string, wanted func(data []byte) bool, done *Deleted) (int, error) {
+// collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
+func (d *Deleted) collection(s *rows, c stored) error {
 	counts, err := parseTally(c.Collection)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	// What is there and wanted leaves the tally.
+	d.Collections++
+	d.Reviews += counts.reviews
+	if s.t == nil {
+		return nil
+	}
+	return s.deleteCollection(c)
+}
+
+// reviews erases those of the reviews with these ids that are there and still wanted, since an import may have replaced a review
+// after it was found. Replies to the erased reviews get another parent, and the tally of the collection is written without the erased
+// ones.
+func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
+	counts, err := parseTally(c.Collection)
+	if err != nil {
+		return err
+	}
 	parents := map[string]string{} // the parent of each erased review; "" for none
 	var erased []row
 	for review, err := range s.byID(c, slices.Values(ids)) {
 		if err != nil {
-			return 0, err
+			return err
 		}
-		if !wanted(review.Data) {
+		if !e.wants(review.Data) {
 			continue
 		}
 		if err := counts.remove(review.Data); err != nil {
-			return 0, err
+			return err
 		}
 		if parents[review.ID], err = parentOf(review.Data); err != nil {
-			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
+			return fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
 		review.Data = nil
 		erased = append(erased, review)
 	}
-	if len(parents) == 0 {
-		return 0, nil
+	if len(erased) == 0 {
+		if e.in.Review != "" {
+			return notFound("the collection %q of %q has no review %q", c.ID, c.Source, e.in.Review)
+		}
+		return nil
 	}
-	// Then the rows are written: the replies to the erased reviews, the collection without these, and its tally.
 	replies, err := e.reparent(s, c, parents)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	done.Reviews += int64(len(erased))
 	done.Replies += replies
-	if s.t == nil {
-		return len(erased), nil
+	if s.t != nil {
+		s.deleteReviews(c, erased)
+		c.Tally = counts.encode()
+		s.putCollection(c)
 	}
-	if err := s.deleteReviews(c, erased); err != nil {
-		return 0, err
-	}
-	c.Tally = counts.encode()
-	s.putCollection(c)
-	return len(erased), nil
+	return nil
 }
 
 // reparent gives another parent to each review that stays and replies to an erased one: the nearest of its ancestors that stays,
 // or none. It returns how many such replies there are. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1,
 // and 2 is erased, then 3 replies to 1; if 1 and 2 are erased, 3 is no reply any more.
 //
-// A reply may have 16 MiB, so the replies are written as soon as they have maxTransaction bytes together, and not all at the end.
-// Reading goes on after such a write. It may meet a reply again, which then has a parent that stays and is left alone.
+// A reply may be large, so the replies are written as soon as they have maxTransaction bytes together, and not all at the end.
 func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count int64, err error) {
+	list, err := s.list(c)
+	if err != nil {
+		return 0, err
+	}
+	gone := map[string]bool{} // as list has the ids
+	for id := range erased {
+		gone[record.Part(id)] = true
+	}
+	replies := slices.DeleteFunc(list, func(l listed) bool { return gone[l.id] || !gone[l.parent] })
+	if s.t == nil {
+		return int64(len(replies)), nil
+	}
 	size := 0 // bytes that are to be written
-	for review, err := range s.reviews(c) {
+	for review, err := range s.load(c, func() ([]listed, error) { return replies, nil }) {
 		if err != nil {
 			return 0, err
 		}
 		parent, err := parentOf(review.Data)
-		if err != nil {
-			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
+		if err == nil {
+			review.Data, err = withParent(review.Data, staying(erased, review.ID, parent))
 		}
-		_, goes := erased[review.ID]
-		_, replies := erased[parent] // to an erased review
-		if goes || parent == "" || !replies {
-			continue
-		}
-		count++
-		if s.t == nil {
-			continue
-		}
-		if review.Data, err = withParent(review.Data, staying(erased, review.ID, parent)); err == nil {
+		if err == nil {
 			err = s.putReviews(&c, []row{review})
 		}
 		if err != nil {
 			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
 		if size += len(review.Data); size >= maxTransaction {
+			size = 0
 			if err := s.flush(); err != nil {
 				return 0, err
 			}
-			size = 0
 		}
 	}
-	return count, nil
+	return int64(len(replies)), nil
 }
 
 // staying returns the new parent of a reply once the reviews in erased are gone: parent, which is its parent so far, if that

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -74,82 +73,25 @@ func (w *startedWriter) Write(p []byte) (int, error) {
 //	Fields         {"created":"…","id":"bGFtcA==", … }
 //	line written   {"created":"…","id":"bGFtcA==", … ,"reviews":[<data of a review>,<data of the next>]}
 //
-// It has one review in memory at a time, a fingerprint of each that was written, and the id of each that waits for its parent.
-// Errors of out need no check here: a bufio.Writer returns its first error from every later call.
+// It has the ids of all reviews in memory, and some reviews at a time. Errors of out need no check here: a bufio.Writer returns its
+// first error from every later call.
 func exportCollection(r *rows, c stored, out *bufio.Writer) error {
 	if len(c.Fields) < 2 || c.Fields[len(c.Fields)-1] != '}' {
 		return fmt.Errorf("reviews: the stored fields of collection %q of %q are damaged", c.ID, c.Source)
 	}
-	// The fields without their closing bracket, then the reviews in the order of the store.
 	out.Write(c.Fields[:len(c.Fields)-1])
-	out.WriteString(`,"reviews":[`)
-	e := exporter{r: r, c: c, threads: newThreads(), out: out}
+	between := `,"reviews":[`
 	for review, err := range r.reviews(c) {
-		if err == nil {
-			err = e.add(review.Review)
-		}
 		if err != nil {
-			return err
+			return fmt.Errorf("reviews: collection %q of %q: %w", c.ID, c.Source, err)
 		}
+		out.WriteString(between)
+		out.Write(review.Data)
+		between = ","
 	}
-	// A reply that still waits is in no file.
-	if err := e.threads.end(); err != nil {
-		return fmt.Errorf("reviews: collection %q of %q: %w", c.ID, c.Source, err)
+	if between != "," {
+		out.WriteString(between)
 	}
 	_, err := out.WriteString("]}\n")
-	return err
-}
-
-// exporter writes the reviews of a collection, each once, and none before its parent, since an import would refuse it there. A
-// review may be stored before its parent, if a later import has made it a reply. Then its id waits until the parent is written.
-// An exporter is made for each collection.
-type exporter struct {
-	r       *rows
-	c       stored
-	threads *threads
-	wrote   bool
-	out     *bufio.Writer
-}
-
-// add writes a review and the replies that have waited for it, or lets it wait for its parent. Only the ids of replies wait,
-// since a review may have 16 MiB, so they are read again.
-func (e *exporter) add(review Review) error {
-	ready, err := e.threads.add(review)
-	if err != nil {
-		return fmt.Errorf("reviews: %w", err)
-	}
-	for n, id := range ready {
-		if n == 0 {
-			err = e.write(review)
-		} else {
-			err = e.writeStored(id)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeStored reads a review that has waited, and writes it.
-func (e *exporter) writeStored(id string) error {
-	for review, err := range e.r.byID(e.c, slices.Values([]string{id})) {
-		if err == nil {
-			err = e.write(review.Review)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// write writes a review, after a comma if it is not the first.
-func (e *exporter) write(review Review) error {
-	if e.wrote {
-		e.out.WriteByte(',')
-	}
-	e.wrote = true
-	_, err := e.out.Write(review.Data)
 	return err
 }

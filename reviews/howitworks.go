@@ -17,7 +17,7 @@ package reviews
 //	export.go, delete.go                Export, Delete
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
 //	records.go                          what is stored, as keys and values
-//	recordaudit.go, audit.go            what is wrong with what is stored
+//	audit.go                            what is wrong with what is stored
 //	importold.go                        archives of before
 //
 // How a file is read, from its bytes to what is stored:
@@ -33,7 +33,7 @@ package reviews
 //	filechecker.go, filewarnings.go     the rules that span lines
 //	incoming.go, tally.go               what is stored of a line, and the counts of ratings
 //	dimensions.go                       dimensions of a file in the order of the stored ones
-//	parent.go, threads.go               the review that a reply names, in the store
+//	parent.go                           the review that a reply names, in the store
 //
 // # Words
 //
@@ -82,9 +82,9 @@ package reviews
 //
 //  1. eraser.find looks through the collections in a View, 1,000 at a time, and reads their reviews. A View keeps no writer
 //     waiting, however long this takes. It ends at the collection with which 1,000 reviews of the author were found.
-//  2. eraser.eraseFound erases these in one Update. It asks each review again whether it is the author's, since an import may
-//     have replaced it meanwhile.
-//  3. eraser.erase subtracts the ratings from the tally. reparent looks for replies to what is erased, and gives them another
+//  2. eraser.erase erases these in one Update. It asks each review again whether it is the author's, since an import may have
+//     replaced it meanwhile.
+//  3. eraser.reviews subtracts the ratings from the tally. reparent looks for replies to what is erased, and gives them another
 //     parent.
 //  4. All of this is repeated after that collection, until there are no more. The error of an Update ends Delete; what the
 //     Updates before it have erased stays erased, and is counted.
@@ -96,8 +96,6 @@ package reviews
 //
 //  1. Export opens one View, which is one moment of the network, and writes a line for each collection.
 //  2. exportCollection writes the stored bytes of the collection and of its reviews, with brackets and commas around them.
-//     Nothing is decoded, except the reviews that are replies.
-//  3. exporter.add lets a reply wait if its parent comes later in the store. Only its id is kept, and the review is read again.
+//     Nothing is decoded. rows.inOrder says in which order, with parents before their replies.
 //
-// Memory: 256 reviews of up to 16 KiB or one longer one, a buffer of 64 KiB, some 20 bytes for each review of the collection, and the
-// ids of replies that wait.
+// Memory: 256 reviews of up to 16 KiB or one longer one, a buffer of 64 KiB, and the ids of all reviews of the collection.

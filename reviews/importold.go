@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -66,7 +65,7 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 		}
 		now.Fields, now.Tally = c.Fields, c.Tally
 		if err == nil {
-			err = s.putReviews(&now, slices.Clone(list))
+			err = s.putReviews(&now, list)
 		}
 		s.putCollection(now)
 		return err

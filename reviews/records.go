@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,50 +15,22 @@ import (
 )
 
 // Each network has a space, reviews/<network>. Its collections are numbered in the order in which they were first put, and so are
-// the reviews of a collection. The records of the space, with what changes them:
+// the reviews of a collection. The records of the space, with what writes them:
 //
-//	collection/<source> <id>       a collection: its number, and all of it                          putCollection
-//	order/<number>                 some collections from this number on: the numbers and the keys   putCollection
-//	with/<id> <source>             nothing, or a long source                                        putCollection
-//	review/<collection> <id>       a review: its number, its time, and all of it                    putReviews
-//	time/<collection> <time> <id>  nothing, or a long id; the latest come first                     putReviews
-//	nth/<collection> <number>      some reviews from this number on: the numbers and the keys       putReviews
+//	collection/<source> <id>       a collection: its number, and all of it                      putCollection
+//	order/<number>                 what its key has behind the kind                             create
+//	with/<id> <source>             nothing, or a long source                                    create
+//	review/<collection> <id>       a review: its number, its time, its parent, and all of it    putReviews
+//	time/<collection> <time> <id>  its number, its parent, and a long id; the latest come first putReviews
 //	large/…                        what a collection/ or review/ record has that is longer than maxInline
-//	name/                          a name of a network that is too long for the name of a space     putCollection
+//	name/                          a name of a network that is too long for the name of a space create
 //
-// A collection of few reviews has no time/ and nth/ records: all of its reviews are read to list them.
+// A collection of few reviews has no time/ records: all of its reviews are read to list them.
 //
 // Deleting a collection or a review deletes all of its records, and their numbers may be given again. A long source or id is cut in
 // keys. The records have it as a whole.
 //
 // The space "reviews" has nothing but a record that scrub writes.
-type networkKeys struct{ space string }
-
-func keysOf(network string) networkKeys { return networkKeys{record.Space("reviews", network)} }
-
-func (k networkKeys) collection(c Key) string {
-	return record.Key(k.space, "collection/", c.Source, c.ID)
-}
-func (k networkKeys) with(c Key) string { return record.Key(k.space, "with/", c.ID, c.Source) }
-func (k networkKeys) name() string      { return record.Key(k.space, "name/") }
-
-// What the keys of all collections begin with, in each of their orders, and of all reviews of a collection.
-func (k networkKeys) collections() string     { return record.Prefix(k.space, "collection/") }
-func (k networkKeys) orders() string          { return record.Prefix(k.space, "order/") }
-func (k networkKeys) withID(id string) string { return record.Prefix(k.space, "with/", id) }
-func (k networkKeys) reviews(of int64) string {
-	return record.Prefix(k.space, "review/", record.Number(of))
-}
-func (k networkKeys) times(of int64) string {
-	return record.Prefix(k.space, "time/", record.Number(of))
-}
-func (k networkKeys) nths(of int64) string { return record.Prefix(k.space, "nth/", record.Number(of)) }
-
-// large returns the key of the large/ record that belongs to another record.
-func (k networkKeys) large(key string) string {
-	return k.space + " large/" + key[len(k.space)+1:]
-}
-
 const scrubSpace, scrubKey = "reviews", "reviews scrub/"
 
 // NotArchived returns what the keys begin with that no archive has (see archive.Without): the record that scrub writes.
@@ -64,8 +38,7 @@ func NotArchived() []string { return []string{scrubKey} }
 
 const (
 	maxInline = 16 << 10 // bytes of a collection or a review in its record; what is longer has a record of its own
-	maxFew    = 64       // reviews of a collection without time/ and nth/ records
-	maxListed = 64       // keys in a record order/ or nth/
+	maxFew    = 256      // reviews of a collection without time/ records
 	maxLoaded = 256      // records that are read in one trip
 )
 
@@ -101,51 +74,69 @@ type stored struct {
 	Collection
 	number  int64 // 0 if it is not stored
 	next    int64 // the number of its next review
-	indexed bool  // its reviews have time/ and nth/ records
+	indexed bool  // its reviews have time/ records
 	large   bool  // most of it is in a large/ record
 }
 
 // row is a review with what the store knows of it beside.
 type row struct {
 	Review
-	n     int64 // its number; 0 if it is not stored
-	was   int64 // the time that is stored
-	large bool  // most of what is stored is in a large/ record
+	n      int64  // its number; 0 if it is not stored
+	was    int64  // the time that is stored
+	parent string // the id of the stored parent as it is in keys; "" if there is none
+	large  bool   // most of what is stored is in a large/ record
+}
+
+// listed is what lists need of a review. The ids are as they are in keys.
+type listed struct {
+	n, time    int64
+	id, parent string
 }
 
 // rows reads the records of a network in a transaction and, in an update, writes them.
 type rows struct {
 	ctx     context.Context
-	keys    networkKeys
 	network string
+	space   string
 	r       storage.Reader
 	t       storage.Tx // nil in a View
 
 	// What is to be written by flush. Reads do not see it.
 	puts []storage.Entry
 	gone []string
-	made []listed // new collections
-	next int64    // the number of the next collection; 0: not known
+	next int64 // the number of the next collection; 0: not known
 }
 
 // view calls fn with the rows of a network in one snapshot.
 func view(ctx context.Context, db storage.Store, network string, fn func(*rows) error) error {
 	return db.View(ctx, func(r storage.Reader) error {
-		return fn(&rows{ctx: ctx, keys: keysOf(network), network: network, r: r})
+		return fn(&rows{ctx: ctx, space: record.Space("reviews", network), network: network, r: r})
 	})
 }
 
 // update calls fn with the rows of a network in a transaction, and writes what fn has put.
 func update(ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error) error {
-	keys := keysOf(network)
-	return db.Update(ctx, keys.space, o, func(t storage.Tx) error {
-		s := &rows{ctx: ctx, keys: keys, network: network, r: t, t: t}
+	space := record.Space("reviews", network)
+	return db.Update(ctx, space, o, func(t storage.Tx) error {
+		s := &rows{ctx: ctx, space: space, network: network, r: t, t: t}
 		if err := fn(s); err != nil {
 			return err
 		}
 		return s.flush()
 	})
 }
+
+// key and prefix return a key of the space, and what keys begin with.
+func (s *rows) key(kind string, parts ...string) string { return record.Key(s.space, kind, parts...) }
+func (s *rows) prefix(kind string, parts ...string) string {
+	return record.Prefix(s.space, kind, parts...)
+}
+
+// of returns what the keys of a collection's reviews or times begin with.
+func (s *rows) of(kind string, c stored) string { return s.prefix(kind, record.Number(c.number)) }
+
+// largeKey returns the key of the large/ record that belongs to another record.
+func (s *rows) largeKey(key string) string { return s.space + " large/" + key[len(s.space)+1:] }
 
 // scrub makes an update that erases what was deleted from the files of the store.
 func scrub(ctx context.Context, db storage.Store) error {
@@ -164,7 +155,7 @@ func networks(ctx context.Context, db storage.Store) (names []string, err error)
 			}
 			name := record.SpaceParts(space)[1]
 			if record.SpaceCut(space) {
-				values, err := r.Get(ctx, networkKeys{space}.name())
+				values, err := r.Get(ctx, record.Key(space, "name/"))
 				if err != nil {
 					return err
 				}
@@ -180,19 +171,17 @@ func networks(ctx context.Context, db storage.Store) (names []string, err error)
 
 // flush writes what was put and deleted.
 func (s *rows) flush() error {
-	s.puts = appendLists(s.puts, s.keys.orders(), s.made)
 	if len(s.gone) > 0 {
 		if err := s.t.Delete(s.ctx, s.gone...); err != nil {
 			return err
 		}
 	}
 	if len(s.puts) > 0 {
-		slices.SortFunc(s.puts, func(a, b storage.Entry) int { return cmp.Compare(a.Key, b.Key) })
 		if err := s.t.Put(s.ctx, s.puts...); err != nil {
 			return err
 		}
 	}
-	s.puts, s.gone, s.made = nil, nil, nil
+	s.puts, s.gone = nil, nil
 	return nil
 }
 
@@ -200,13 +189,13 @@ func (s *rows) flush() error {
 // the record that it replaces has a large/ record.
 func (s *rows) put(key string, head, body []byte, wasLarge bool) {
 	if len(body) > maxInline {
-		s.puts = append(s.puts, storage.Entry{Key: key, Value: append([]byte{1}, head...)}, storage.Entry{Key: s.keys.large(key), Value: body})
+		s.puts = append(s.puts, storage.Entry{Key: key, Value: append([]byte{1}, head...)}, storage.Entry{Key: s.largeKey(key), Value: body})
 		return
 	}
 	value := make([]byte, 0, 1+len(head)+len(body))
 	s.puts = append(s.puts, storage.Entry{Key: key, Value: append(append(append(value, 0), head...), body...)})
 	if wasLarge {
-		s.gone = append(s.gone, s.keys.large(key))
+		s.gone = append(s.gone, s.largeKey(key))
 	}
 }
 
@@ -224,7 +213,7 @@ func fields(e storage.Entry) *record.Fields {
 // whole returns the head and the body of a record.
 func (s *rows) whole(e storage.Entry) (*record.Fields, error) {
 	if isLarge(e) {
-		values, err := s.r.Get(s.ctx, s.keys.large(e.Key))
+		values, err := s.r.Get(s.ctx, s.largeKey(e.Key))
 		if err != nil {
 			return nil, err
 		}
@@ -250,14 +239,14 @@ func (s *rows) decodeReview(e storage.Entry) (out row, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.n, out.Time, out.large = int64(f.Uint()), f.Int(), isLarge(e)
+	out.n, out.Time, out.parent, out.large = int64(f.Uint()), f.Int(), string(f.Text()), isLarge(e)
 	out.was, out.ID, out.Data = out.Time, string(f.Text()), f.Rest()
 	return out, f.Err()
 }
 
 // collection returns a collection. Its number is 0 if it is not stored.
 func (s *rows) collection(key Key) (stored, error) {
-	at := s.keys.collection(key)
+	at := s.key("collection/", key.Source, key.ID)
 	values, err := s.r.Get(s.ctx, at)
 	if err != nil || values[0] == nil {
 		return stored{Collection: Collection{Key: key}}, err
@@ -269,7 +258,7 @@ func (s *rows) collection(key Key) (stored, error) {
 func (s *rows) collectionsOf(keys []Key) (map[Key]stored, error) {
 	at, found := make([]string, len(keys)), make(map[Key]stored, len(keys))
 	for i, key := range keys {
-		at[i] = s.keys.collection(key)
+		at[i] = s.key("collection/", key.Source, key.ID)
 	}
 	values, err := s.r.Get(s.ctx, at...)
 	for i := range values {
@@ -291,7 +280,11 @@ func (s *rows) existing(key Key) (stored, error) {
 
 // all yields the collections in the order in which they were first put.
 func (s *rows) all() iter.Seq2[stored, error] {
-	return record.Map(record.Load(s.ctx, s.r, s.listedIn(s.keys.orders(), s.keys.collections()), maxLoaded), s.decodeCollection)
+	collections := s.prefix("collection/")
+	keys := record.Map(s.r.Scan(s.ctx, storage.Prefix(s.prefix("order/"))), func(e storage.Entry) (string, error) {
+		return collections + string(e.Value), nil
+	})
+	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeCollection)
 }
 
 // byKey yields the collections after a key by source and then by id, both in byte order. The zero key stands before all. expect is how
@@ -305,12 +298,12 @@ func (s *rows) byKey(after Key, expect int) iter.Seq2[stored, error] {
 		c, _ := s.decodeCollection(e)
 		return []string{c.Source, c.ID}
 	}
-	return record.Map(record.Sorted(s.ctx, s.r, s.keys.collections(), from, expect, whole), s.decodeCollection)
+	return record.Map(record.Sorted(s.ctx, s.r, s.prefix("collection/"), from, expect, whole), s.decodeCollection)
 }
 
 // withID yields the collections that have an id, by source. These are few, so each is read by itself.
 func (s *rows) withID(id string) iter.Seq2[stored, error] {
-	prefix := s.keys.withID(id)
+	prefix := s.prefix("with/", id)
 	source := func(e storage.Entry) []string {
 		if len(e.Value) > 0 {
 			return []string{string(e.Value)}
@@ -322,176 +315,164 @@ func (s *rows) withID(id string) iter.Seq2[stored, error] {
 	})
 }
 
-// few yields the records of the reviews of a collection that is not indexed, in the order of compare.
-func (s *rows) few(c stored, compare func(a, b storage.Entry) int) iter.Seq2[storage.Entry, error] {
-	return func(yield func(storage.Entry, error) bool) {
-		var list []storage.Entry
-		for e, err := range s.r.Scan(s.ctx, storage.Prefix(s.keys.reviews(c.number))) {
-			if err != nil {
-				yield(e, err)
-				return
-			}
-			list = append(list, e)
-		}
-		slices.SortFunc(list, compare)
-		for _, e := range list {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}
-}
-
-// byNumber and latestFirst are orders of records review/.
-func byNumber(a, b storage.Entry) int { return cmp.Compare(fields(a).Uint(), fields(b).Uint()) }
-func latestFirst(a, b storage.Entry) int {
-	return cmp.Or(cmp.Compare(timeOf(b), timeOf(a)), cmp.Compare(a.Key, b.Key))
-}
-
-func timeOf(e storage.Entry) int64 {
-	f := fields(e)
-	f.Uint()
-	return f.Int()
-}
-
-// reviews yields the reviews of a collection in the order in which they were first put.
-func (s *rows) reviews(c stored) iter.Seq2[row, error] {
-	entries := s.few(c, byNumber)
+// list returns the reviews of a collection, in the order of the records that tell of them. It reads no text of a collection that has
+// an index.
+func (s *rows) list(c stored) (list []listed, err error) {
+	kind := "review/"
 	if c.indexed {
-		entries = record.Load(s.ctx, s.r, s.listedIn(s.keys.nths(c.number), s.keys.reviews(c.number)), maxLoaded)
+		kind = "time/"
 	}
-	return record.Map(entries, s.decodeReview)
+	prefix := s.of(kind, c)
+	for e, err := range s.r.Scan(s.ctx, storage.Prefix(prefix)) {
+		if err != nil {
+			return nil, err
+		}
+		l, f := listed{id: e.Key[len(prefix):]}, fields(e)
+		l.n, l.time, l.parent = int64(f.Uint()), f.Int(), string(f.Text())
+		if c.indexed {
+			_, l.id, _ = strings.Cut(l.id, " ")
+		}
+		if f.Err() != nil {
+			return nil, f.Err()
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// inOrder returns the reviews of a collection in the order in which they were first put, except that a parent comes before its replies.
+// Its error names a reply whose parent is missing, or that is its own ancestor, which only a damaged store has.
+func (s *rows) inOrder(c stored) (out []listed, err error) {
+	list, err := s.list(c)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b listed) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.id, b.id)) })
+	there, waiting := map[string]bool{}, map[string][]listed{} // parents that are in out, and replies by a parent that is not yet
+	for _, l := range list {
+		if l.parent != "" {
+			there[l.parent] = false
+		}
+	}
+	for _, l := range list {
+		if l.parent != "" && !there[l.parent] {
+			waiting[l.parent] = append(waiting[l.parent], l)
+			continue
+		}
+		for ready := []listed{l}; len(ready) > 0; ready = ready[1:] {
+			l := ready[0]
+			out = append(out, l)
+			if _, is := there[l.id]; is {
+				there[l.id] = true
+				ready = append(ready, waiting[l.id]...)
+				delete(waiting, l.id)
+			}
+		}
+	}
+	if len(waiting) == 0 {
+		return out, nil
+	}
+	// From a reply that still waits, the way up ends where a parent is missing, or comes to a circle and stays there.
+	above := map[string]string{}
+	for parent, replies := range waiting {
+		for _, l := range replies {
+			above[l.id] = parent
+		}
+	}
+	at := slices.Min(slices.Collect(maps.Keys(above)))
+	for range above {
+		if _, waits := above[above[at]]; !waits {
+			return nil, fmt.Errorf("stored review %q: its parent is missing", record.Unescape(at))
+		}
+		at = above[at]
+	}
+	return nil, fmt.Errorf("stored review %q: its parents go round in a circle", record.Unescape(at))
+}
+
+// reviews yields the reviews of a collection in the order of inOrder.
+func (s *rows) reviews(c stored) iter.Seq2[row, error] {
+	return s.load(c, func() ([]listed, error) { return s.inOrder(c) })
+}
+
+// load yields the reviews of a collection that list returns.
+func (s *rows) load(c stored, list func() ([]listed, error)) iter.Seq2[row, error] {
+	return s.loadIDs(c, func(yield func(string, error) bool) {
+		all, err := list()
+		if err != nil {
+			yield("", err)
+			return
+		}
+		for _, l := range all {
+			if !yield(l.id, nil) {
+				return
+			}
+		}
+	})
+}
+
+// loadIDs yields the reviews of a collection with these ids, as they are in keys.
+func (s *rows) loadIDs(c stored, ids iter.Seq2[string, error]) iter.Seq2[row, error] {
+	prefix := s.of("review/", c)
+	keys := record.Map(ids, func(id string) (string, error) { return prefix + id, nil })
+	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
 }
 
 // byID yields the reviews of a collection that have one of the ids, in their order.
 func (s *rows) byID(c stored, ids iter.Seq[string]) iter.Seq2[row, error] {
-	prefix := s.keys.reviews(c.number)
-	keys := func(yield func(string, error) bool) {
+	return s.loadIDs(c, func(yield func(string, error) bool) {
+		if c.number == 0 {
+			return
+		}
 		for id := range ids {
-			if !yield(record.Join(prefix, id), nil) {
+			if !yield(record.Part(id), nil) {
 				return
 			}
 		}
-	}
-	if c.number == 0 {
-		return func(func(row, error) bool) {}
-	}
-	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
+	})
 }
 
 // byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. If after is
 // nil, it yields all. expect is how many the caller will take.
 func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] {
 	if !c.indexed {
-		return record.Map(func(yield func(storage.Entry, error) bool) {
-			for e, err := range s.few(c, latestFirst) {
-				if err == nil && after != nil && (timeOf(e) > after.time ||
-					timeOf(e) == after.time && e.Key <= record.Join(s.keys.reviews(c.number), after.id)) {
-					continue
-				}
-				if !yield(e, err) {
-					return
-				}
+		return s.load(c, func() ([]listed, error) {
+			list, err := s.list(c)
+			if after != nil {
+				list = slices.DeleteFunc(list, func(l listed) bool { return latestFirst(l, listed{time: after.time, id: record.Part(after.id)}) <= 0 })
 			}
-		}, s.decodeReview)
+			slices.SortFunc(list, latestFirst)
+			return list[:min(len(list), cmp.Or(expect, len(list)))], err
+		})
 	}
 	var from []string
 	if after != nil {
 		from = []string{timePart(after.time), after.id}
 	}
-	prefix := s.keys.times(c.number)
+	prefix := s.of("time/", c)
 	whole := func(e storage.Entry) []string {
-		parts := record.Parts(e.Key, prefix)
-		if len(e.Value) > 0 {
-			parts[1] = string(e.Value)
+		f, parts := fields(e), record.Parts(e.Key, prefix)
+		f.Uint()
+		f.Int()
+		f.Text()
+		if id := f.Rest(); len(id) > 0 {
+			parts[1] = string(id)
 		}
 		return parts
 	}
-	keys := record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), func(e storage.Entry) (string, error) {
+	ids := record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), func(e storage.Entry) (string, error) {
 		_, id, _ := strings.Cut(e.Key[len(prefix):], " ")
-		return s.keys.reviews(c.number) + id, nil
+		return id, nil
 	})
-	return record.Map(record.Load(s.ctx, s.r, limited(expect, keys), maxLoaded), s.decodeReview)
+	return s.loadIDs(c, limited(expect, ids))
+}
+
+// latestFirst is the order of byTime.
+func latestFirst(a, b listed) int {
+	return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.id, b.id))
 }
 
 // timePart returns the part of a key for a time. The highest time comes first.
 func timePart(time int64) string { return record.Number(^time) }
-
-// listed is an entry of a record order/ or nth/: a number, and what follows the prefix in the key that has it.
-type listed struct {
-	number int64
-	key    string
-}
-
-// appendLists appends records to entries that list what is listed, which is in the order of the numbers.
-func appendLists(entries []storage.Entry, prefix string, list []listed) []storage.Entry {
-	for some := range slices.Chunk(list, maxListed) {
-		entries = append(entries, listRecord(prefix+record.Number(some[0].number), some))
-	}
-	return entries
-}
-
-func listRecord(key string, list []listed) storage.Entry {
-	var value []byte
-	for _, l := range list {
-		value = record.AppendText(binary.AppendUvarint(value, uint64(l.number)), l.key)
-	}
-	return storage.Entry{Key: key, Value: value}
-}
-
-func parseList(e storage.Entry) (list []listed, err error) {
-	f := record.FieldsOf(e)
-	for len(f.Rest()) > 0 && f.Err() == nil {
-		list = append(list, listed{int64(f.Uint()), string(f.Text())})
-	}
-	return list, f.Err()
-}
-
-// listedIn yields the keys that the records with a prefix list. of is what these begin with.
-func (s *rows) listedIn(prefix, of string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for e, err := range s.r.Scan(s.ctx, storage.Prefix(prefix)) {
-			var list []listed
-			if err == nil {
-				list, err = parseList(e)
-			}
-			if err != nil {
-				yield("", err)
-				return
-			}
-			for _, l := range list {
-				if !yield(of+l.key, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// unlist takes keys out of the records of a range that list them.
-func (s *rows) unlist(in storage.Range, gone func(listed) bool) error {
-	for e, err := range s.r.Scan(s.ctx, in) {
-		if err != nil {
-			return err
-		}
-		list, err := parseList(e)
-		if err != nil {
-			return err
-		}
-		left := slices.DeleteFunc(slices.Clone(list), gone)
-		switch {
-		case len(left) == len(list):
-		case len(left) == 0:
-			err = s.t.Delete(s.ctx, e.Key)
-		default:
-			err = s.t.Put(s.ctx, listRecord(e.Key, left))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // limited yields the first values of list, up to limit; all if limit is 0.
 func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
@@ -508,29 +489,35 @@ func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 
 // create gives a collection that is not stored its number.
 func (s *rows) create(c *stored) error {
+	orders := s.prefix("order/")
 	if s.next == 0 {
-		last := storage.Prefix(s.keys.orders())
+		last := storage.Prefix(orders)
 		last.Reverse, last.Limit = true, 1
 		for e, err := range s.r.Scan(s.ctx, last) {
-			var list []listed
 			if err == nil {
-				list, err = parseList(e)
+				s.next, err = record.ParseNumber(e.Key[len(orders):])
 			}
 			if err != nil {
 				return err
 			}
-			s.next = list[len(list)-1].number
 		}
 		s.next++
 	}
 	c.number, c.next = s.next, 1
 	s.next++
-	s.made = append(s.made, listed{c.number, s.keys.collection(c.Key)[len(s.keys.collections()):]})
-	s.puts = append(s.puts, storage.Entry{Key: s.keys.with(c.Key), Value: ifCut(c.Source)})
-	if record.SpaceCut(s.keys.space) {
-		s.puts = append(s.puts, storage.Entry{Key: s.keys.name(), Value: []byte(s.network)})
+	s.puts = append(s.puts, s.orderEntry(*c), s.withEntry(*c))
+	if record.SpaceCut(s.space) {
+		s.puts = append(s.puts, storage.Entry{Key: s.key("name/"), Value: []byte(s.network)})
 	}
 	return nil
+}
+
+// orderEntry and withEntry return the records of a collection by which it is found.
+func (s *rows) orderEntry(c stored) storage.Entry {
+	return storage.Entry{Key: s.key("order/", record.Number(c.number)), Value: []byte(record.Part(c.Source) + " " + record.Part(c.ID))}
+}
+func (s *rows) withEntry(c stored) storage.Entry {
+	return storage.Entry{Key: s.key("with/", c.ID, c.Source), Value: ifCut(c.Source)}
 }
 
 // putCollection puts a collection that has a number. It comes after putReviews, which changes what is to be put.
@@ -542,7 +529,7 @@ func (s *rows) putCollection(c stored) {
 	head := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(c.number)), uint64(c.next)), indexed)
 	body := make([]byte, 0, len(c.Source)+len(c.ID)+len(c.Tally)+len(c.Fields)+16)
 	body = record.AppendText(record.AppendText(record.AppendText(body, c.Source), c.ID), c.Tally)
-	s.put(s.keys.collection(c.Key), head, append(body, c.Fields...), c.large)
+	s.put(s.key("collection/", c.Source, c.ID), head, append(body, c.Fields...), c.large)
 }
 
 // ifCut returns a part that is cut in keys, and nothing for any other.
@@ -556,94 +543,100 @@ func ifCut(part string) []byte {
 // putReviews puts reviews of a collection, no id twice. One that is not stored comes after those that are. The collection is to be put
 // afterwards.
 func (s *rows) putReviews(c *stored, list []row) error {
-	prefix, indexed, first := s.keys.reviews(c.number), c.indexed, c.next
-	var nths []listed
-	known := map[string]bool{} // keys of list that are stored, while an index is made
-	for i := range list {
-		r := &list[i]
-		key := record.Join(prefix, r.ID)
-		c.indexed = c.indexed || record.Cut(r.ID)
+	reviews, last := s.of("review/", *c), c.next-1
+	long := false // a list of few sorts ids as they are in keys
+	for _, r := range list {
+		long = long || record.Cut(r.ID)
+		if r.n == 0 {
+			last++
+		}
+	}
+	if !c.indexed && (long || last > maxFew) {
+		if err := s.makeIndex(c); err != nil {
+			return err
+		}
+	}
+	for _, r := range list {
+		parent, err := parentOf(r.Data)
+		if err != nil {
+			return fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
+		}
 		if r.n == 0 {
 			r.n = c.next
 			c.next++
-			nths = append(nths, listed{r.n, key[len(prefix):]})
-		} else if !indexed {
-			known[key] = true
+		} else if c.indexed && r.was != r.Time {
+			s.gone = append(s.gone, s.timeKey(*c, r.was, r.ID))
 		}
-		head := binary.AppendVarint(binary.AppendUvarint(make([]byte, 0, 24), uint64(r.n)), r.Time)
+		l := listed{r.n, r.Time, record.Part(r.ID), record.Part(parent)}
+		head := l.append(make([]byte, 0, 24+len(l.parent)))
 		body := record.AppendText(make([]byte, 0, len(r.ID)+len(r.Data)+8), r.ID)
-		s.put(key, head, append(body, r.Data...), r.large)
-	}
-	c.indexed = c.indexed || c.next > maxFew+1
-	if !c.indexed {
-		return nil
-	}
-	times := s.keys.times(c.number)
-	if !indexed && first > 1 { // those that are stored get their index now
-		var before []listed
-		for e, err := range s.few(*c, byNumber) {
-			if err != nil {
-				return err
-			}
-			id := e.Key[len(prefix):]
-			before = append(before, listed{int64(fields(e).Uint()), id})
-			if !known[e.Key] {
-				s.puts = append(s.puts, storage.Entry{Key: times + timePart(timeOf(e)) + " " + id})
-			}
+		s.put(reviews+l.id, head, append(body, r.Data...), r.large)
+		if c.indexed {
+			s.puts = append(s.puts, s.timeEntry(*c, l, r.ID))
 		}
-		nths = append(before, nths...)
-	}
-	s.puts = appendLists(s.puts, s.keys.nths(c.number), nths)
-	for _, r := range list {
-		stored := indexed && r.n < first
-		if stored && r.was == r.Time {
-			continue
-		}
-		if stored {
-			s.gone = append(s.gone, record.Join(times, timePart(r.was), r.ID))
-		}
-		s.puts = append(s.puts, storage.Entry{Key: record.Join(times, timePart(r.Time), r.ID), Value: ifCut(r.ID)})
 	}
 	return nil
 }
 
+// append appends what the records of a review have of it in front.
+func (l listed) append(to []byte) []byte {
+	return record.AppendText(binary.AppendVarint(binary.AppendUvarint(to, uint64(l.n)), l.time), l.parent)
+}
+
+// timeEntry returns the time/ record of a review; id is its id, "" for one that is not cut.
+func (s *rows) timeEntry(c stored, l listed, id string) storage.Entry {
+	return storage.Entry{Key: s.of("time/", c) + timePart(l.time) + " " + l.id, Value: append(l.append([]byte{0}), ifCut(id)...)}
+}
+
+func (s *rows) timeKey(c stored, time int64, id string) string {
+	return s.timeEntry(c, listed{time: time, id: record.Part(id)}, "").Key
+}
+
+// makeIndex puts the time/ records of the reviews that are stored, for a collection that has none.
+func (s *rows) makeIndex(c *stored) error {
+	var list []listed
+	if c.next > 1 {
+		var err error
+		if list, err = s.list(*c); err != nil {
+			return err
+		}
+	}
+	c.indexed = true
+	for _, l := range list {
+		s.puts = append(s.puts, s.timeEntry(*c, l, ""))
+	}
+	return s.flush() // putReviews may replace some of them
+}
+
 // deleteCollection removes a collection with its reviews.
 func (s *rows) deleteCollection(c stored) error {
-	for _, prefix := range []string{s.keys.reviews(c.number), s.keys.large(s.keys.reviews(c.number)), s.keys.times(c.number), s.keys.nths(c.number)} {
+	reviews := s.of("review/", c)
+	for _, prefix := range []string{reviews, s.largeKey(reviews), s.of("time/", c)} {
 		if err := s.t.DeleteRange(s.ctx, storage.Prefix(prefix)); err != nil {
 			return err
 		}
 	}
-	key := s.keys.collection(c.Key)
-	if err := s.t.Delete(s.ctx, key, s.keys.large(key), s.keys.with(c.Key)); err != nil {
+	key := s.key("collection/", c.Source, c.ID)
+	if err := s.t.Delete(s.ctx, key, s.largeKey(key), s.withEntry(c).Key, s.orderEntry(c).Key); err != nil || !record.SpaceCut(s.space) {
 		return err
 	}
-	in := storage.Range{From: s.keys.orders(), To: s.keys.orders() + record.Number(c.number) + "\x00", Reverse: true, Limit: 1}
-	if err := s.unlist(in, func(l listed) bool { return l.number == c.number }); err != nil || !record.SpaceCut(s.keys.space) {
-		return err
-	}
-	for range s.listedIn(s.keys.orders(), "") {
+	for range s.r.Scan(s.ctx, storage.Prefix(s.prefix("order/"))) {
 		return nil
 	}
-	return s.t.Delete(s.ctx, s.keys.name())
+	return s.t.Delete(s.ctx, s.key("name/"))
 }
 
 // deleteReviews removes reviews that are stored.
-func (s *rows) deleteReviews(c stored, list []row) error {
-	gone := map[int64]bool{}
+func (s *rows) deleteReviews(c stored, list []row) {
+	reviews := s.of("review/", c)
 	for _, r := range list {
-		gone[r.n] = true
-		key := record.Join(s.keys.reviews(c.number), r.ID)
+		key := reviews + record.Part(r.ID)
 		s.gone = append(s.gone, key)
 		if r.large {
-			s.gone = append(s.gone, s.keys.large(key))
+			s.gone = append(s.gone, s.largeKey(key))
 		}
 		if c.indexed {
-			s.gone = append(s.gone, record.Join(s.keys.times(c.number), timePart(r.was), r.ID))
+			s.gone = append(s.gone, s.timeKey(c, r.was, r.ID))
 		}
 	}
-	if !c.indexed {
-		return nil
-	}
-	return s.unlist(storage.Prefix(s.keys.nths(c.number)), func(l listed) bool { return gone[l.number] })
 }

@@ -61,7 +61,7 @@ func Prefix(space, kind string, parts ...string) string {
 	b.WriteByte(' ')
 	b.WriteString(kind)
 	for _, p := range parts {
-		b.WriteString(Escape(short(p)))
+		b.WriteString(Part(p))
 		b.WriteByte(' ')
 	}
 	return b.String()
@@ -87,6 +87,9 @@ func Parts(key, prefix string) []string {
 	}
 	return parts
 }
+
+// Part returns a part as it is in keys.
+func Part(s string) string { return Escape(short(s)) }
 
 // short returns s, or if it is long its beginning and its digest.
 func short(s string) string {
