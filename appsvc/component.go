@@ -37,8 +37,8 @@ func (c Component) MarshalJSON() ([]byte, error) {
 	return json.Marshal(brief{c.ID, c.Name, c.Version, c.Main})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. The text becomes the Manifest if it has a configSchema; otherwise it is that of a
-// component in a list, and Manifest stays nil.
+// UnmarshalJSON reads what MarshalJSON writes. The text becomes the Manifest unless it has neither a description nor a
+// configSchema: then it is that of a component in a list, and Manifest stays nil.
 func (c *Component) UnmarshalJSON(text []byte) error {
 	var b brief
 	if err := json.Unmarshal(text, &b); err != nil {
@@ -46,8 +46,10 @@ func (c *Component) UnmarshalJSON(text []byte) error {
 	}
 	*c = Component{ID: b.ID, Name: b.Name, Version: b.Version, Main: b.Main}
 	kept := compact(text)
-	if at, _, err := rawjson.Lookup(kept, "configSchema", 0); err == nil && at >= 0 {
-		c.Manifest = kept
+	for _, member := range []string{"description", "configSchema"} {
+		if at, _, err := rawjson.Lookup(kept, member, 0); err == nil && at >= 0 {
+			c.Manifest = kept
+		}
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type ChangeFoldersRequest struct {
 	Delete []string       `json:"delete"` // ids
 	Remove []string       `json:"remove"` // another name of Delete; both count
 	// Purge has the ids of deleted folders to remove for good, with all folders below them and the assets that are in no other folder.
-	Purge []string `json:"purge"`
+	Purge []string `json:"purge,omitzero"`
 }
 
 // NewFolder is a folder to create. The label is required. Several folders, also with the same
@@ -28,20 +28,20 @@ type NewFolder struct {
 	Label string `json:"label"`
 	// Path says where to create it: the full path of its parent, such as "/12/15". The top level is
 	// "/", and so is "".
-	Path        string       `json:"path"`
-	Inherit     *bool        `json:"inherit"`     // the permissions of the parent apply to it too; nil = true
-	Permissions []Permission `json:"permissions"` // its own permissions from the beginning
+	Path        string       `json:"path,omitzero"`
+	Inherit     *bool        `json:"inherit,omitzero"` // the permissions of the parent apply to it too; nil = true
+	Permissions []Permission `json:"permissions"`      // its own permissions from the beginning
 }
 
 // FolderChange changes a folder. A nil field leaves that part as it is.
 type FolderChange struct {
 	ID    string  `json:"id"`
-	Label *string `json:"label"`
+	Label *string `json:"label,omitzero"`
 	// Path moves the folder, with all that is below, into the folder with this full path. The top
 	// level is "/"; "" is ErrInvalid.
-	Path    *string `json:"path"`
-	Inherit *bool   `json:"inherit"`
-	Deleted *bool   `json:"deleted"` // true deletes the folder, false restores it
+	Path    *string `json:"path,omitzero"`
+	Inherit *bool   `json:"inherit,omitzero"`
+	Deleted *bool   `json:"deleted,omitzero"` // true deletes the folder, false restores it
 }
 
 // ChangeFolders creates, updates and deletes folders, all or nothing. It returns the folders of the

@@ -15,14 +15,14 @@ type NewAsset struct {
 	Generator Generator `json:"generator"` // the service it comes from
 	// Content is a JSON object, such as {"content": "Hello", "lang": "en"}.
 	// Its members id, generator and published are replaced by the service.
-	Content json.RawMessage `json:"content"`
+	Content json.RawMessage `json:"content,omitzero"`
 	Folders []string        `json:"folders"` // ids of folders to put it into; it stays in those that it is in
 
 	// If one of these is nil, an asset that is there already keeps what it has, and a new one has
 	// none. The service gives no meaning to the numbers.
-	SafeTags []string `json:"safe_tags"` // its tags
-	Via      *int64   `json:"via"`       // how it was added
-	Rights   *int64   `json:"rights"`    // status of the rights request
+	SafeTags []string `json:"safe_tags,omitzero"` // its tags
+	Via      *int64   `json:"via,omitzero"`       // how it was added
+	Rights   *int64   `json:"rights,omitzero"`    // status of the rights request
 }
 
 // Generator is the service that a content originates from, such as a social network.

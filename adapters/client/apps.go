@@ -1,7 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"iter"
 	"net/http"
 
@@ -16,7 +18,7 @@ type Apps struct{ remote }
 // ListApps returns a page of the apps that the caller may use.
 func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error) {
 	q := values{}.text("sort", string(in.Sort)).text("usingComponent", in.UsingComponent).number("limit", in.Limit).text("after", in.After)
-	return list[appsvc.App](ctx, a.remote, "apps", "after", q, "/apps/")
+	return list[appsvc.App](ctx, a.remote, "/apps/", q, "apps", "after")
 }
 
 // AllApps walks through the pages from in.After on.
@@ -32,8 +34,8 @@ func (a *Apps) Edit(ctx context.Context, id string, fn func(appsvc.App, *appsvc.
 
 // CreateApp stores a new app, and then reads it. When only the reading fails, the app has its ID.
 func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsvc.App, error) {
-	var id string
-	if err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost}, in, value("id", &id), "/apps/"); err != nil {
+	id, err := send[string](ctx, a.remote, request{method: http.MethodPost, path: "/apps/", body: in, key: keyOr(in.IdempotencyKey)}, value("id"))
+	if err != nil {
 		return appsvc.App{}, err
 	}
 	created, err := a.Version(ctx, id, vitrine.NewVersion(0))
@@ -45,7 +47,7 @@ func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsv
 
 // App returns the latest version of an app.
 func (a *Apps) App(ctx context.Context, id string) (appsvc.App, error) {
-	return a.read(ctx, "/apps/%s", id)
+	return a.read(ctx, path("/apps/%s", id))
 }
 
 // Version returns a version of an app.
@@ -54,31 +56,32 @@ func (a *Apps) Version(ctx context.Context, id string, v vitrine.Version) (appsv
 		return a.App(ctx, id)
 	}
 	if v.IsZero() {
-		return appsvc.App{}, a.noVersion()
+		return appsvc.App{}, errNoVersion
 	}
-	return a.read(ctx, "/apps/%s/versions/%s", id, v.String())
+	return a.read(ctx, path("/apps/%s/versions/%s", id, v.String()))
 }
 
 // TaggedApp returns the version of an app that a tag points to.
 func (a *Apps) TaggedApp(ctx context.Context, appID, name string) (appsvc.App, error) {
-	return a.read(ctx, "/apps/%s/tagged/%s", appID, name)
+	return a.read(ctx, path("/apps/%s/tagged/%s", appID, name))
 }
 
 // read reads a version of an app, which has an ETag.
-func (a *Apps) read(ctx context.Context, format string, ids ...string) (appsvc.App, error) {
-	to, err := a.address(format, ids...)
-	if err != nil {
-		return appsvc.App{}, err
-	}
-	var out sole[appsvc.App]
-	_, err = a.call(ctx, request{method: http.MethodGet, url: to, again: true, cached: true}, value("apps", &out))
-	return out.item, err
+func (a *Apps) read(ctx context.Context, path string) (appsvc.App, error) {
+	return send[appsvc.App](ctx, a.remote, request{method: http.MethodGet, path: path, reads: true, cached: true}, item("apps"))
 }
 
 // Patch applies a JSON Patch to the latest version of an app. It is sent once: when no answer comes, the
 // app tells whether the patch was applied.
 func (a *Apps) Patch(ctx context.Context, id string, patch []byte) (appsvc.App, error) {
-	var out sole[appsvc.App]
-	err := a.write(ctx, request{method: http.MethodPatch}, patch, value("apps", &out), "/apps/%s", id)
-	return out.item, err
+	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPatch, path: path("/apps/%s", id), body: patch}, item("apps"))
 }
+
+// delete removes something that has an address. An empty key stands for a random one.
+func (a *Apps) delete(ctx context.Context, path, key string) error {
+	_, err := a.call(ctx, request{method: http.MethodDelete, path: path, key: keyOr(key)}, target{}, nil)
+	return err
+}
+
+// keyOr returns an idempotency key, a random one for "", so that the change may be sent again.
+func keyOr(key string) string { return cmp.Or(key, rand.Text()) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -17,18 +16,14 @@ import (
 // comments say only what is different. Changes are sent once.
 type Assets struct{ remote }
 
-// inLibrary begins the addresses of a library.
-const inLibrary = "//%s/assetLibrary/%s"
-
-// read reads something of a library.
-func (a *Assets) read(ctx context.Context, out any, query url.Values, lib assets.Library, format string, ids ...string) error {
-	_, err := a.get(ctx, out, query, inLibrary+format, append([]string{lib.Network, lib.ID}, ids...)...)
-	return err
+// libraryPath is path for the addresses of a library.
+func libraryPath(lib assets.Library, format string, ids ...string) string {
+	return path("//%s/assetLibrary/%s"+format, append([]string{lib.Network, lib.ID}, ids...)...)
 }
 
-// change changes something of a library.
-func (a *Assets) change(ctx context.Context, body, out any, lib assets.Library, format string, ids ...string) error {
-	return a.write(ctx, request{method: http.MethodPost}, body, out, inLibrary+format, append([]string{lib.Network, lib.ID}, ids...)...)
+// change sends a change.
+func change[T any](ctx context.Context, a *Assets, path string, body any, t target) (T, error) {
+	return send[T](ctx, a.remote, request{method: http.MethodPost, path: path, body: body}, t)
 }
 
 // Search finds assets that the caller sees.
@@ -59,9 +54,7 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 	if in.Rights != nil {
 		q.text("rights", strconv.FormatInt(*in.Rights, 10))
 	}
-	var out assets.SearchPage
-	err := a.read(ctx, object("assets", &out), url.Values(q), lib, "/assets")
-	return out, err
+	return get[assets.SearchPage](ctx, a.remote, libraryPath(lib, "/assets"), q, object("assets"))
 }
 
 // AllAssets yields what a search finds, from the page that the request asks for on. It meets every asset once,
@@ -77,16 +70,12 @@ func (a *Assets) AllAssets(ctx context.Context, lib assets.Library, in assets.Se
 // ChangeAssets removes and then adds assets, all or nothing. It can be called again when no
 // answer came, as adding is idempotent.
 func (a *Assets) ChangeAssets(ctx context.Context, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
-	var out assets.ChangedAssets
-	err := a.change(ctx, newAssets(in), object("added", &out), lib, "/assets")
-	return out, err
+	return change[assets.ChangedAssets](ctx, a, libraryPath(lib, "/assets"), in, object("added"))
 }
 
 // Asset returns one asset.
 func (a *Assets) Asset(ctx context.Context, lib assets.Library, id string) (assets.Asset, error) {
-	var out assets.Asset
-	err := a.read(ctx, &out, nil, lib, "/asset/%s", id)
-	return out, err
+	return get[assets.Asset](ctx, a.remote, libraryPath(lib, "/asset/%s", id), nil, object("id"))
 }
 
 // Explain tells what the caller may do with an asset or a folder, and by which rule.
@@ -95,28 +84,20 @@ func (a *Assets) Explain(ctx context.Context, lib assets.Library, in assets.Expl
 	if in.About != nil {
 		q["user"], q["role"], q["group"] = []string{in.About.User}, in.About.Roles, in.About.Groups
 	}
-	var out assets.Explanation
-	err := a.read(ctx, object("view", &out), url.Values(q), lib, "/explain")
-	return out, err
+	return get[assets.Explanation](ctx, a.remote, libraryPath(lib, "/explain"), q, object("view"))
 }
 
 // AssignAssets takes assets out of a folder and puts assets into it.
 func (a *Assets) AssignAssets(ctx context.Context, lib assets.Library, in assets.AssignAssetsRequest) (assets.AssignedAssets, error) {
-	var out assets.AssignedAssets
-	err := a.change(ctx, in, object("assign", &out), lib, "/folder/%s/assets", in.Folder)
-	return out, err
+	return change[assets.AssignedAssets](ctx, a, libraryPath(lib, "/folder/%s/assets", in.Folder), in, object("assign"))
 }
 
 // Attributes returns the distinct values that assets have for a key.
 func (a *Assets) Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error) {
-	var out []assets.Attribute
-	err := a.read(ctx, value("attributes", &out), url.Values{"key": {key}}, lib, "/attributes")
-	return out, err
+	return get[[]assets.Attribute](ctx, a.remote, libraryPath(lib, "/attributes"), values{"key": {key}}, value("attributes"))
 }
 
 // ChangeAttributes changes the attributes of assets, each judged by itself.
 func (a *Assets) ChangeAttributes(ctx context.Context, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error) {
-	var out assets.ChangedAttributes
-	err := a.change(ctx, in, object("result", &out), lib, "/attributes")
-	return out, err
+	return change[assets.ChangedAttributes](ctx, a, libraryPath(lib, "/attributes"), in, object("result"))
 }

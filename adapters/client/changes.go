@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"iter"
-	"net/url"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -12,29 +11,23 @@ import (
 
 // Changes returns a page of the feed of changes.
 func (a *Apps) Changes(ctx context.Context, in appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
-	out := appsvc.ChangesPage{}
-	_, err := a.get(ctx, object("next", &out), url.Values(changesQuery(in).text("after", in.After).number("limit", in.Limit)), "/x/changes")
-	return out, err
+	return get[appsvc.ChangesPage](ctx, a.remote, "/x/changes", changesQuery(in).text("after", in.After), object("next"))
 }
 
 // Follow yields the entries of the feed of changes, and waits for more. It reads an event stream. When the stream ends,
 // or the connection is lost, it connects again and goes on after the last entry, until ctx is done. Its last value is
 // an error: that of ctx, or one that would come again if it connected again.
 func (a *Apps) Follow(ctx context.Context, in appsvc.ChangesRequest) iter.Seq2[appsvc.Event, error] {
-	now := func() (string, error) {
-		page, err := a.Changes(ctx, appsvc.ChangesRequest{After: appsvc.Now, Types: in.Types, AppID: in.AppID, Limit: in.Limit})
-		return page.Next, err
-	}
-	return follow[appsvc.Event](ctx, a.remote, url.Values(changesQuery(in).number("limit", in.Limit)), in.After, now, "/x/changes")
+	return follow[appsvc.Event](ctx, a.remote, "/x/changes", changesQuery(in), in.After)
 }
 
 // changesQuery returns the parameters that pages and streams have in common.
 func changesQuery(in appsvc.ChangesRequest) values {
-	q := values{}.text("app", in.AppID)
+	q := values{}.text("app", in.AppID).number("limit", in.Limit)
 	if in.Types != nil {
-		names := make([]string, len(in.Types))
-		for i, t := range in.Types {
-			names[i] = string(t)
+		var names []string
+		for _, t := range in.Types {
+			names = append(names, string(t))
 		}
 		q["types"] = []string{strings.Join(names, ",")}
 	}
@@ -43,16 +36,10 @@ func changesQuery(in appsvc.ChangesRequest) values {
 
 // Changes returns a page of the feed of changes of a library.
 func (a *Assets) Changes(ctx context.Context, lib assets.Library, in assets.ChangesRequest) (assets.ChangesPage, error) {
-	out := assets.ChangesPage{}
-	err := a.read(ctx, object("next", &out), url.Values(values{}.text("after", in.After).number("limit", in.Limit)), lib, "/changes")
-	return out, err
+	return get[assets.ChangesPage](ctx, a.remote, libraryPath(lib, "/changes"), values{}.text("after", in.After).number("limit", in.Limit), object("next"))
 }
 
 // Follow yields the entries of the feed of changes of a library, and waits for more; see Apps.Follow.
 func (a *Assets) Follow(ctx context.Context, lib assets.Library, in assets.ChangesRequest) iter.Seq2[assets.Event, error] {
-	now := func() (string, error) {
-		page, err := a.Changes(ctx, lib, assets.ChangesRequest{After: assets.Now, Limit: in.Limit})
-		return page.Next, err
-	}
-	return follow[assets.Event](ctx, a.remote, url.Values(values{}.number("limit", in.Limit)), in.After, now, inLibrary+"/changes", lib.Network, lib.ID)
+	return follow[assets.Event](ctx, a.remote, libraryPath(lib, "/changes"), values{}.number("limit", in.Limit), in.After)
 }

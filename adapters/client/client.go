@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
 // Client has the services of one server. Each request has the rights of the user whom its token names. It is safe for
@@ -56,13 +59,9 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	manager := base.Scheme + "://" + base.Host + "/services/frontline/api/v4/assetManager"
-	if c.AssetsURL != "" {
-		u, err := address("AssetsURL", c.AssetsURL)
-		if err != nil {
-			return nil, err
-		}
-		manager = strings.TrimRight(u.String(), "/")
+	manager, err := address("AssetsURL", cmp.Or(c.AssetsURL, base.Scheme+"://"+base.Host+"/services/frontline/api/v4/assetManager"))
+	if err != nil {
+		return nil, err
 	}
 	if c.Token == nil {
 		return nil, errors.New("client: Token is missing: every request needs one")
@@ -70,22 +69,14 @@ func New(c Config) (*Client, error) {
 	if c.Transport == nil {
 		c.Transport = http.DefaultTransport
 	}
-	if c.Attempts == 0 {
-		c.Attempts = 4
+	c.Attempts = cmp.Or(c.Attempts, 4)
+	c.MaxWait = cmp.Or(c.MaxWait, 10*time.Second)
+	c.AnswerBytes = cmp.Or(c.AnswerBytes, 64<<20)
+	cache := lru.New[string, kept](c.CacheBytes)
+	at := func(u *url.URL) remote {
+		return remote{c, strings.TrimRight(u.String(), "/"), strings.TrimRight(u.EscapedPath(), "/"), cache}
 	}
-	if c.MaxWait == 0 {
-		c.MaxWait = 10 * time.Second
-	}
-	if c.AnswerBytes == 0 {
-		c.AnswerBytes = 64 << 20
-	}
-	s := &sender{Config: c, cache: newCache(c.CacheBytes)}
-	root := strings.TrimRight(base.String(), "/")
-	return &Client{
-		Apps:    &Apps{remote{s, root}},
-		Assets:  &Assets{remote{s, manager}},
-		Reviews: &Reviews{remote{s, root}},
-	}, nil
+	return &Client{Apps: &Apps{at(base)}, Assets: &Assets{at(manager)}, Reviews: &Reviews{at(base)}}, nil
 }
 
 // address parses a URL of the configuration.

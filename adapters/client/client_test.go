@@ -152,6 +152,14 @@ func TestWhatIsKeptIsAskedForAndNotSentAgain(t *testing.T) {
 	if want := []string{"200", "200", "304", "304", "200", "304"}; !slices.Equal(answered, want) {
 		t.Errorf("answered %q, want %q", answered, want)
 	}
+	c = s.client(editor, func(c *client.Config) { c.CacheBytes, c.Transport = 100, spy(c.Transport) })
+	answered = nil
+	for range 2 {
+		same(t, next, ok(c.Apps.App(t.Context(), app.ID))(t))
+	}
+	if want := []string{"200", "200"}; !slices.Equal(answered, want) {
+		t.Errorf("answered %q though the cache has no room, want %q", answered, want)
+	}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

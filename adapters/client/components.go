@@ -1,43 +1,21 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// component is a component as it is answered or sent, as far as its members are known.
-type component struct {
-	ID          string  `json:"id,omitzero"`
-	Name        string  `json:"name"`
-	Version     string  `json:"version"`
-	Description *string `json:"description"`
-	Main        string  `json:"main"`
-}
-
-// component returns c in the type of package appsvc.
-func (c component) component(manifest []byte) appsvc.Component {
-	return appsvc.Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: manifest}
-}
-
 // ListComponents returns a page of components, each as its latest version, by name. Manifests are left
 // out.
 func (a *Apps) ListComponents(ctx context.Context, in appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error) {
-	short, err := list[component](ctx, a.remote, "components", "after", values{}.text("after", in.After), "/components/")
-	page := vitrine.Page[appsvc.Component]{Next: short.Next}
-	for _, c := range short.Items {
-		page.Items = append(page.Items, c.component(nil))
-	}
-	return page, err
+	return list[appsvc.Component](ctx, a.remote, "/components/", values{}.text("after", in.After), "components", "after")
 }
 
 // AllComponents walks through the pages from in.After on.
@@ -48,24 +26,19 @@ func (a *Apps) AllComponents(ctx context.Context, in appsvc.ListComponentsReques
 // CreateComponent stores a version of a component, given as a JSON object. What it returns has the manifest as
 // it was sent, and no ID unless that has one.
 func (a *Apps) CreateComponent(ctx context.Context, in appsvc.CreateComponentRequest) (appsvc.Component, error) {
-	if err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost}, in.Manifest, nil, "/components/"); err != nil {
+	r := request{method: http.MethodPost, path: "/components/", body: in.Manifest, key: keyOr(in.IdempotencyKey)}
+	if _, err := send[string](ctx, a.remote, r, value("url")); err != nil {
 		return appsvc.Component{}, err
 	}
-	var sent component
-	if err := json.Unmarshal(in.Manifest, &sent); err != nil { // not expected: the service has accepted the manifest
-		return appsvc.Component{}, err
-	}
-	kept := jsontext.Value(bytes.Clone(in.Manifest))
-	err := kept.Compact()
-	return sent.component(kept), err
+	var sent appsvc.Component
+	err := json.Unmarshal(in.Manifest, &sent) // never fails: the service has accepted the manifest
+	return sent, err
 }
 
 // CheckComponent says which elements would not conform to a component if they had it.
 func (a *Apps) CheckComponent(ctx context.Context, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error) {
-	var out appsvc.ComponentCheck
-	r := request{method: http.MethodPost, query: url.Values(values{}.text("after", in.After)), again: true, readOnly: true}
-	err := a.write(ctx, r, in.Manifest, object("broken", &out), "/components/%s/check", in.Name)
-	return out, err
+	r := request{method: http.MethodPost, path: path("/components/%s/check", in.Name), query: values{}.text("after", in.After), body: in.Manifest, reads: true}
+	return send[appsvc.ComponentCheck](ctx, a.remote, r, object("broken"))
 }
 
 // AllBrokenElements walks through the answers of CheckComponent from in.After on.
@@ -79,39 +52,18 @@ func (a *Apps) AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRe
 
 // Component returns the latest version of a component, without its ID and its configSchema.
 func (a *Apps) Component(ctx context.Context, name string) (appsvc.Component, error) {
-	var out component
-	if _, err := a.get(ctx, object("name", &out), nil, "/components/%s", name); err != nil {
-		return appsvc.Component{}, err
-	}
-	manifest, err := json.Marshal(out)
-	return out.component(manifest), err
+	return get[appsvc.Component](ctx, a.remote, path("/components/%s", name), nil, object("name"))
 }
 
 // DeleteComponent removes every version of a component.
 func (a *Apps) DeleteComponent(ctx context.Context, in appsvc.DeleteComponentRequest) error {
-	return a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodDelete}, nil, nil, "/components/%s", in.Name)
-}
-
-// manifest is a component as it is answered with all of its members.
-type manifest struct{ appsvc.Component }
-
-// UnmarshalJSON reads the members that are known, and keeps the text.
-func (m *manifest) UnmarshalJSON(text []byte) error {
-	var known component
-	err := json.Unmarshal(text, &known)
-	m.Component = known.component(bytes.Clone(text))
-	return err
+	return a.delete(ctx, path("/components/%s", in.Name), in.IdempotencyKey)
 }
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first.
 func (a *Apps) ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error) {
 	q := values{}.number("limit", in.Limit).text("after", in.After)
-	found, err := list[manifest](ctx, a.remote, "components", "after", q, "/components/%s/versions/", in.Name)
-	page := vitrine.Page[appsvc.Component]{Next: found.Next}
-	for _, m := range found.Items {
-		page.Items = append(page.Items, m.Component)
-	}
-	return page, err
+	return list[appsvc.Component](ctx, a.remote, path("/components/%s/versions/", in.Name), q, "components", "after")
 }
 
 // AllComponentVersions yields the versions of a component from in.After on, page by page.
@@ -121,7 +73,5 @@ func (a *Apps) AllComponentVersions(ctx context.Context, in appsvc.ListComponent
 
 // ComponentVersion returns one version of a component, with its manifest as it was given.
 func (a *Apps) ComponentVersion(ctx context.Context, name, version string) (appsvc.Component, error) {
-	var out manifest
-	_, err := a.get(ctx, object("name", &out), nil, "/components/%s/versions/%s", name, version)
-	return out.Component, err
+	return get[appsvc.Component](ctx, a.remote, path("/components/%s/versions/%s", name, version), nil, object("name"))
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -26,7 +26,9 @@ type Error struct {
 	Message   string // the sentence of the service; "" if the response is not from the service
 	RequestID string // names the request in the log of the service
 
-	kind error
+	kind       error
+	code       string        // of the service; "" if the response is not from the service
+	retryAfter time.Duration // what the service asks for
 }
 
 // Error returns a sentence with the request, the status and the message.
@@ -47,8 +49,8 @@ type told struct {
 	Code       string              `json:"code"`
 	Pointer    string              `json:"pointer"`
 	Parameter  string              `json:"parameter"`
-	Version    *vitrine.Version    `json:"version"`
-	PointsTo   *vitrine.Version    `json:"pointsTo"`
+	Version    vitrine.Version     `json:"version"`
+	PointsTo   vitrine.Version     `json:"pointsTo"`
 	Violations []vitrine.Violation `json:"violations"`
 	ID         string              `json:"id"`
 }
@@ -64,20 +66,8 @@ func (t told) reason() string {
 	return t.Error
 }
 
-// detail returns what the service has told as the error that a Service in this process would return.
-func (t told) detail(kind error) error {
-	e := &vitrine.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), Violations: t.Violations, ID: t.ID}
-	if t.Version != nil {
-		e.Version = *t.Version
-	}
-	if t.PointsTo != nil {
-		e.PointsTo = *t.PointsTo
-	}
-	return e
-}
-
-// kinds are the kinds of errors by status, the reverse of the table statuses of package httpapi. A status that is not listed
-// gives an Error without a kind.
+// kinds are the kinds of errors by status, the reverse of errorTable of package httpapi. A status that is not listed gives an Error
+// without a kind.
 var kinds = map[int]error{
 	http.StatusBadRequest:            vitrine.ErrInvalid,
 	http.StatusUnauthorized:          ErrToken,
@@ -91,70 +81,50 @@ var kinds = map[int]error{
 	http.StatusInsufficientStorage:   vitrine.ErrFull,
 }
 
-// here is the error of a request that is refused without being sent, in the form that the service would give it.
-func here(status int, t told) error { return t.detail(kinds[status]) }
-
 // refusal makes the error for a response. A response without a sentence comes from a proxy or another program between client
 // and service, so its status says nothing about the service, and the error wraps no sentinel. From 500 on the error wraps only
 // the sentinel and has no fields: a Service in this process returns no more for an error of its store.
-func refusal(r request, a response) *Error {
-	e := &Error{Method: r.method, Path: r.path(), Status: a.status, RequestID: a.header.Get("X-Request-Id")}
-	var body told
-	if json.Unmarshal(a.body, &body) != nil || body.Error == "" {
+func refusal(method, path string, in *http.Response, body []byte) *Error {
+	e := &Error{Method: method, Path: path, Status: in.StatusCode, RequestID: in.Header.Get("X-Request-Id"), retryAfter: retryAfter(in.Header)}
+	var t told
+	if json.Unmarshal(body, &t) != nil || t.Error == "" {
 		return e
 	}
-	e.Message, e.kind = body.Error, kinds[a.status]
+	e.Message, e.code, e.kind = t.Error, t.Code, kinds[in.StatusCode]
 	switch {
-	case body.Code == "unknown_outcome": // it has the same status as what is busy
+	case e.code == unknownOutcome: // it has the same status as what is busy
 		e.kind = vitrine.ErrUnknown
-	case e.kind != nil && e.kind != ErrToken && a.status < 500:
-		e.kind = body.detail(e.kind)
+	case e.kind != nil && e.kind != ErrToken && e.Status < 500:
+		e.kind = &vitrine.Error{Kind: e.kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), Violations: t.Violations,
+			Version: t.Version, PointsTo: t.PointsTo, ID: t.ID}
 	}
 	return e
 }
 
-// settles reports whether a response tells that earlier attempts at the same request, which had no response, changed nothing.
-// A refusal by the service with a status of 400 to 499, or 507, does, with the exceptions below: the service looks for an
-// earlier attempt by its key first, and repeats its response if it was carried out. This does not cover an attempt that is
-// still under way when the refusal is made, and is carried out afterwards.
-//
-// The exceptions are refusals that the service may make before it looks: 401, 429, and those for the rights of the caller,
-// 403 and 404. The earlier attempt itself, or a change by somebody else, may have taken these rights away. A 500, and a
-// response that is not from the service, tell nothing either.
-func (e *Error) settles() bool {
-	if e.Message == "" {
-		return false
-	}
-	switch e.Status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
-		return false
-	case http.StatusInsufficientStorage:
-		return true
-	}
-	return e.Status >= 400 && e.Status < 500
-}
+// unknownOutcome is the code of an answer that does not say whether the change was made.
+const unknownOutcome = "unknown_outcome"
 
-// doubtful reports whether a request may have changed something although the service has not said so: the connection was
-// lost, the response was too long to be read, the service does not know it itself, or a status from 500 on is not from the
-// service, so that it may come from a proxy that has lost the response. A read changes nothing, and a request for which there
-// was no connection was never sent. The service's own 500 is not doubtful: if it does not know whether its store has kept a
-// change, it says so with a 503.
-func doubtful(r request, a response, err error) bool {
-	var gone *lost
-	var long tooLong
-	var op *net.OpError
-	switch {
-	case !r.changes():
+// doubtful reports whether a change may have been made although no answer says so, after an attempt with this error and earlier
+// ones that were doubtful or not.
+//
+// A refusal of the service tells by its code that its attempt changed nothing, and, with most codes, that earlier attempts
+// did not either: the service looks for them by the idempotency key first, and repeats their response. This does not cover an
+// attempt that is still under way when the refusal is made, and is carried out afterwards. A refusal that the service may make before it
+// looks tells nothing about earlier attempts: these themselves, or a change by somebody else, may have taken the caller's rights away.
+func doubtful(err error, before bool) bool {
+	switch err := err.(type) {
+	case *failure:
+		return before || err.sent
+	case *Error:
+		switch err.code {
+		case unknownOutcome:
+			return true
+		case "": // a proxy, which may have lost the response of the service
+			return before || err.Status >= 500
+		case "unauthorized", "too_many", "internal", vitrine.CodeForbidden, vitrine.CodeNotFound, vitrine.CodeUnavailable:
+			return before
+		}
 		return false
-	case errors.As(err, &long):
-		return true
-	case err != nil:
-		return errors.As(err, &gone) && !(errors.As(err, &op) && op.Op == "dial")
 	}
-	switch a.status {
-	case http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage:
-		refused := refusal(r, a)
-		return refused.Message == "" || errors.Is(refused, vitrine.ErrUnknown)
-	}
-	return a.status > 500 // the service has no other status from 500 on
+	return before // it was not sent
 }

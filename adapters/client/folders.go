@@ -12,7 +12,7 @@ import (
 // ListFolders returns a page of the folders that the caller sees, by label.
 func (a *Assets) ListFolders(ctx context.Context, lib assets.Library, in assets.ListFoldersRequest) (vitrine.Page[assets.Folder], error) {
 	q := values{"id": in.IDs, "path": in.Paths}.text("label", in.Label).flag("deleted", in.Deleted).number("limit", in.Limit).text("since", in.After).text("until", in.Before)
-	return list[assets.Folder](ctx, a.remote, "folders", "since", q, inLibrary+"/folders", lib.Network, lib.ID)
+	return list[assets.Folder](ctx, a.remote, libraryPath(lib, "/folders"), q, "folders", "since")
 }
 
 // AllFolders yields the folders from the page that the request asks for on.
@@ -25,38 +25,30 @@ func (a *Assets) AllFolders(ctx context.Context, lib assets.Library, in assets.L
 
 // Folder returns one folder.
 func (a *Assets) Folder(ctx context.Context, lib assets.Library, id string) (assets.Folder, error) {
-	var out assets.Folder
-	err := a.read(ctx, value("folder", &out), nil, lib, "/folder/%s", id)
-	return out, err
+	return get[assets.Folder](ctx, a.remote, libraryPath(lib, "/folder/%s", id), nil, value("folder"))
 }
 
 // ChangeFolders creates, updates and deletes folders, all or nothing.
 func (a *Assets) ChangeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) ([]assets.Folder, error) {
-	var out []assets.Folder
-	err := a.change(ctx, folderChanges(in), value("folders", &out), lib, "/folders")
-	return out, err
+	return change[[]assets.Folder](ctx, a, libraryPath(lib, "/folders"), in, value("folders"))
 }
 
 // PurgeFolders is ChangeFolders, and also says how much was purged.
 func (a *Assets) PurgeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error) {
-	var out struct {
+	type answer struct {
 		Folders []assets.Folder `json:"folders"`
 		Purged  assets.Purged   `json:"purged"`
 	}
-	err := a.change(ctx, folderChanges(in), object("folders", &out), lib, "/folders")
-	return assets.ChangedFolders{Folders: out.Folders, Purged: out.Purged}, err
+	out, err := change[answer](ctx, a, libraryPath(lib, "/folders"), in, object("folders"))
+	return assets.ChangedFolders(out), err
 }
 
 // Permissions returns the permissions that a folder itself has.
 func (a *Assets) Permissions(ctx context.Context, lib assets.Library, folder string) ([]assets.Permission, error) {
-	var out []assets.Permission
-	err := a.read(ctx, value("permissions", &out), nil, lib, "/folder/%s/permissions", folder)
-	return out, err
+	return get[[]assets.Permission](ctx, a.remote, libraryPath(lib, "/folder/%s/permissions", folder), nil, value("permissions"))
 }
 
 // ChangePermissions changes the permissions of a folder and returns those it has then.
 func (a *Assets) ChangePermissions(ctx context.Context, lib assets.Library, in assets.ChangePermissionsRequest) ([]assets.Permission, error) {
-	var out []assets.Permission
-	err := a.change(ctx, in, value("permissions", &out), lib, "/folder/%s/permissions", in.Folder)
-	return out, err
+	return change[[]assets.Permission](ctx, a, libraryPath(lib, "/folder/%s/permissions", in.Folder), in, value("permissions"))
 }

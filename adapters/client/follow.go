@@ -6,13 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
+	"maps"
 	"math/rand/v2"
-	"mime"
 	"net/http"
-	"net/url"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -31,134 +28,98 @@ const (
 // the stream, and this was the first one or it brought something. Otherwise it waits, longer after each attempt that brought
 // nothing. It yields an error once, as the last value: that of ctx, or one that would come again if it connected again.
 //
-// now returns a cursor for "now". Without it, a stream that is lost before its first entry would go on from a later
-// "now", and miss what came between.
-func follow[T any](ctx context.Context, s remote, query url.Values, after string, now func() (string, error), format string, ids ...string) iter.Seq2[T, error] {
+// It asks for the cursor of "now" first. Otherwise a stream that is lost before its first entry would go on from a later "now", and
+// miss what came between.
+func follow[T any](ctx context.Context, s remote, path string, query values, after string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		f := follower[T]{s: s, query: query, yield: yield, after: after}
+		var none T
 		var err error
-		if f.to, err = s.address(format, ids...); err == nil && after == "now" {
-			f.after, err = now()
+		after := after
+		if after == "now" {
+			after, err = get[string](ctx, s, path, maps.Clone(query).text("after", after), value("next"))
 		}
-		for failures := 0; err == nil && !f.left; {
-			// A stream that has moved the cursor was a good connection, so the next wait is short again.
-			before := f.after
-			err = f.once(ctx)
-			if f.after != before {
+		for failures := 0; err == nil; failures++ {
+			before := after
+			for e, broken := range s.stream(ctx, path, maps.Clone(query).text("after", after)) {
+				entry := none
+				if err = broken; err == nil && len(e.data) > 0 {
+					if err = json.Unmarshal(e.data, &entry); err != nil {
+						err = fmt.Errorf("GET %s: an entry is not what this service would send: %w", s.prefix+path, err)
+					}
+				}
+				if err != nil {
+					break
+				}
+				if len(e.data) > 0 && !yield(entry, nil) {
+					return
+				}
+				if len(e.id) > 0 { // only once its entry was yielded, so that no entry is lost
+					after = string(e.id)
+				}
+			}
+			if after != before { // it was a good connection, so the next wait is short again
 				failures = 0
 			}
-			switch {
-			case f.left || ctx.Err() != nil || err == nil && failures == 0:
-			case err == nil || isPassing(err):
-				err = nil
-				wait := min(s.sender.MaxWait, 100*time.Millisecond<<min(failures, 20))
+			if isPassing(err) || err == nil && failures > 0 {
+				wait := min(s.config.MaxWait, 100*time.Millisecond<<min(failures, 20))
 				sleep(ctx, wait/2+rand.N(wait/2+1))
+				err = nil
 			}
-			failures++
-			if err == nil && ctx.Err() != nil {
+			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
 		}
-		if ctx.Err() != nil {
-			err = ctx.Err()
+		yield(none, err)
+	}
+}
+
+// event is an entry of a stream. Its data are empty if it is a cursor alone. Its bytes hold until the next event.
+type event struct{ id, data []byte }
+
+// stream reads one stream until it ends, in the format of server-sent events (WHATWG HTML, section 9.2): an event ends with an empty
+// line. It ends without an error if the service has ended it, as it does when a token expires. A stream that brings nothing for the
+// time of silence, not even a comment, is closed as a lost connection.
+func (s remote) stream(ctx context.Context, path string, query values) iter.Seq2[event, error] {
+	return func(yield func(event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		quiet := time.AfterFunc(silence, cancel)
+		defer quiet.Stop()
+		r := request{method: http.MethodGet, path: path, query: query, accept: "text/event-stream"}
+		in, err := s.open(ctx, r)
+		if err != nil {
+			yield(event{}, err)
+			return
 		}
-		if !f.left {
-			var none T
-			yield(none, err)
+		defer in.Body.Close()
+		if kind := mediaType(in); kind != r.accept {
+			yield(event{}, fmt.Errorf("GET %s: the answer is no event stream, but %q", s.prefix+path, kind))
+			return
 		}
-	}
-}
-
-// isPassing reports whether connecting again may succeed after this error. It does not help after a 401, 403 or 410, for
-// instance, so the iterator ends with those.
-func isPassing(err error) bool {
-	var gone *lost
-	answered, ok := errors.AsType[*Error](err)
-	return errors.As(err, &gone) || ok && slices.Contains(passing, answered.Status)
-}
-
-// follower reads one stream after the other.
-type follower[T any] struct {
-	s     remote
-	to    string
-	query url.Values
-	yield func(T, error) bool
-	after string // the cursor to go on from
-	left  bool   // the caller has ended its loop over the entries
-}
-
-// once reads one stream until it ends. It returns nil if the service has ended it, as it does when a token expires, or if
-// the caller has ended its loop. A stream that brings nothing for the time of silence is closed, as a lost connection.
-func (f *follower[T]) once(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	r := request{method: http.MethodGet, url: f.to, query: url.Values{}, header: http.Header{"Accept": {"text/event-stream"}}}
-	for name, v := range f.query {
-		r.query[name] = v
-	}
-	if f.after != "" {
-		r.query.Set("after", f.after)
-	}
-	quiet := time.AfterFunc(silence, cancel)
-	defer quiet.Stop()
-	in, err := f.s.sender.open(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer in.Body.Close()
-	if in.StatusCode != http.StatusOK {
-		a := response{status: in.StatusCode, header: in.Header}
-		if a.body, err = f.s.sender.read(in.Body); err != nil {
-			return err
-		}
-		return refusal(r, a)
-	}
-	if kind, _, _ := mime.ParseMediaType(in.Header.Get("Content-Type")); kind != "text/event-stream" {
-		return fmt.Errorf("%s %s: the answer is no event stream, but %q", r.method, r.path(), kind)
-	}
-	return f.read(in.Body, func() { quiet.Reset(silence) })
-}
-
-// read yields the entries of a stream in the format of server-sent events (WHATWG HTML, section 9.2). An event ends
-// with an empty line. Its id becomes the cursor to go on from once its entry was yielded, so that no entry is lost.
-// alive is called for each line, comments too.
-func (f *follower[T]) read(body io.Reader, alive func()) error {
-	lines := bufio.NewScanner(body)
-	lines.Buffer(make([]byte, 0, 4<<10), mostLine)
-	var id, data []byte
-	for lines.Scan() {
-		alive()
-		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
-		if len(line) > 0 {
+		lines := bufio.NewScanner(in.Body)
+		lines.Buffer(make([]byte, 0, 4<<10), mostLine)
+		var e event
+		for lines.Scan() {
+			quiet.Reset(silence)
+			line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
 			name, value, _ := bytes.Cut(line, []byte(":"))
 			value = bytes.TrimPrefix(value, []byte(" "))
-			switch string(name) {
-			case "id":
-				id = append(id[:0], value...)
-			case "data":
-				data = append(data, value...)
-			}
-			continue
-		}
-		if len(data) > 0 {
-			var entry T
-			if err := json.Unmarshal(data, &entry); err != nil {
-				return fmt.Errorf("GET %s: an entry is not what this service would send: %w", f.to, err)
-			}
-			if !f.yield(entry, nil) {
-				f.left = true
-				return nil
+			switch {
+			case len(line) == 0:
+				if !yield(e, nil) {
+					return
+				}
+				e.id, e.data = e.id[:0], e.data[:0]
+			case string(name) == "id":
+				e.id = append(e.id[:0], value...)
+			case string(name) == "data":
+				e.data = append(e.data, value...)
 			}
 		}
-		if len(id) > 0 {
-			f.after = string(id)
+		if errors.Is(lines.Err(), bufio.ErrTooLong) {
+			yield(event{}, fmt.Errorf("GET %s: a line of the stream has more than %d bytes", s.prefix+path, mostLine))
+		} else if lines.Err() != nil {
+			yield(event{}, &failure{lines.Err(), true, true})
 		}
-		id, data = id[:0], data[:0]
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("GET %s: a line of the stream has more than %d bytes", f.to, mostLine)
-	} else if err != nil {
-		return &lost{err}
-	}
-	return nil
 }

@@ -15,11 +15,7 @@ func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (v
 	if err != nil {
 		return vitrine.Page[appsvc.HistoryEntry]{}, err
 	}
-	q := values{}.number("limit", in.Limit)
-	if before.Number() >= 0 {
-		q.text("before", before.String())
-	}
-	return list[appsvc.HistoryEntry](ctx, a.remote, "history", "before", q, "/apps/%s/history/", in.AppID)
+	return list[appsvc.HistoryEntry](ctx, a.remote, path("/apps/%s/history/", in.AppID), below(before, in.Limit), "history", "before")
 }
 
 // AllHistory walks through the pages from in.After on.
@@ -31,7 +27,7 @@ func (a *Apps) AllHistory(ctx context.Context, in appsvc.ListHistoryRequest) ite
 // the number of the latest version first.
 func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, error) {
 	if in.From.IsZero() || in.To.IsZero() {
-		return appsvc.Diff{}, a.noVersion()
+		return appsvc.Diff{}, errNoVersion
 	}
 	if in.From == vitrine.Latest || in.To == vitrine.Latest {
 		newest, err := a.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: in.AppID, Limit: 1})
@@ -47,7 +43,5 @@ func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, er
 			}
 		}
 	}
-	var out appsvc.Diff
-	_, err := a.get(ctx, object("patch", &out), nil, "/apps/%s/versions/%s/diff/%s", in.AppID, in.From.String(), in.To.String())
-	return out, err
+	return get[appsvc.Diff](ctx, a.remote, path("/apps/%s/versions/%s/diff/%s", in.AppID, in.From.String(), in.To.String()), nil, object("patch"))
 }

@@ -25,12 +25,9 @@ type identity struct {
 
 // Me asks the service who the token stands for. vitrine.ErrForbidden for a token with tags.
 func (c *Client) Me(ctx context.Context) (Me, error) {
-	var answer identity
-	if _, err := c.Apps.get(ctx, object("urn", &answer), nil, "/x/me"); err != nil {
-		return Me{}, err
-	}
-	if answer.Expires != nil {
+	answer, err := get[identity](ctx, c.Apps.remote, "/x/me", nil, object("urn"))
+	if err == nil && answer.Expires != nil {
 		answer.Me.Expires = time.UnixMilli(*answer.Expires)
 	}
-	return answer.Me, nil
+	return answer.Me, err
 }

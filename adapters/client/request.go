@@ -2,155 +2,127 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // request is one call of an endpoint, as often as it is sent.
 type request struct {
-	method, url string // without the query
-	query       url.Values
-	header      http.Header
-	body        []byte
-	stream      io.Reader // sent in place of body; cannot be sent again
-	into        io.Writer // gets the body of an export while it arrives; nil = the answer has it
-	again       bool      // it may be sent again
-	readOnly    bool      // it changes nothing, although it is no GET
-	cached      bool      // its answer has an ETag, and may be kept in the cache
+	method string
+	path   string // below the address of the service; "" = an id is missing
+	query  values
+	key    string    // the Idempotency-Key; "" = none
+	body   any       // sent as JSON; a []byte is JSON already, and nil is no body
+	stream io.Reader // sent in place of body; cannot be sent again
+	into   io.Writer // gets the body of an export while it arrives; nil = the answer has it
+	accept string    // "" = application/json
+	reads  bool      // it changes nothing
+	cached bool      // its answer has an ETag, and may be kept in the cache
+	etag   string    // of the answer that is kept; "" = none
 }
 
-// path returns the path of the address, by which errors name the request.
-func (r request) path() string {
-	u, err := url.Parse(r.url)
-	if err != nil {
-		return r.url
-	}
-	return u.EscapedPath()
-}
+// again reports whether the request may be sent again without harm.
+func (r request) again() bool { return r.reads || r.key != "" }
 
-// changes reports whether the request may change something.
-func (r request) changes() bool { return r.method != http.MethodGet && !r.readOnly }
-
-// sender sends requests with a token, and reads their answers. It is safe for concurrent use.
-type sender struct {
-	Config
-	cache *cache
-}
-
-// open sends a request once, and returns the response without reading its body. The error is a *lost if the round trip
-// failed: then the request may have arrived, unless no connection was made. After any other error it was not sent.
-func (s *sender) open(ctx context.Context, r request) (*http.Response, error) {
-	token, err := s.Token(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("the token: %w", err)
-	}
-	if token == "" || !visible(token) {
-		return nil, errors.New("the token: want visible ASCII characters")
-	}
-	out, err := r.http(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out.Header.Set("Authorization", "svctoken "+token)
-	// Not an http.Client: it would follow redirects, and the token with it.
-	in, err := s.Transport.RoundTrip(out)
-	if err != nil {
-		return nil, &lost{err}
-	}
-	return in, nil
-}
-
-// once sends a request once and reads the response. If the cache has a body for the address, the request asks whether
-// it is still current, and a 304 is answered with that body.
-func (s *sender) once(ctx context.Context, r request) (response, error) {
-	var held kept
-	if r.cached {
-		if held = s.cache.get(r.url); held.etag != "" {
-			r.header = http.Header{"If-None-Match": {held.etag}}
+// path returns a path with an id, which is escaped, for each %s. It returns "" if an id is empty, since the path would be that of
+// another endpoint.
+func path(format string, ids ...string) string {
+	escaped := make([]any, len(ids))
+	for i, id := range ids {
+		if id == "" {
+			return ""
 		}
+		escaped[i] = urlescape.Escape(id)
 	}
-	in, err := s.open(ctx, r)
-	if err != nil {
-		return response{}, err
-	}
-	defer in.Body.Close()
-	a := response{status: in.StatusCode, header: in.Header}
-	if r.into != nil && a.isExport() {
-		return a, r.take(in.Body)
-	}
-	if a.body, err = s.read(in.Body); err != nil {
-		return response{}, err
-	}
-	if a.status == http.StatusNotModified && held.etag != "" {
-		a.status, a.body = http.StatusOK, held.body
-	} else if r.cached && a.status == http.StatusOK {
-		s.cache.put(kept{r.url, in.Header.Get("ETag"), a.body})
-	}
-	return a, nil
+	return fmt.Sprintf(format, escaped...)
 }
 
-// lost is a failure of the connection. It is not known whether the request arrived.
-type lost struct{ error }
-
-// Unwrap returns the error of the connection.
-func (l *lost) Unwrap() error { return l.error }
-
-// tooLong is the error of a response with more bytes than it says, which is Config.AnswerBytes. The request was answered.
-type tooLong int64
-
-// Error returns a sentence with the limit.
-func (l tooLong) Error() string {
-	return fmt.Sprintf("the answer is longer than %d bytes: see Config.AnswerBytes", int64(l))
-}
-
-// read reads the body of a response up to Config.AnswerBytes. A longer one is not cut: it is an error, a tooLong. If the body
-// breaks off, the error is a *lost.
-func (s *sender) read(body io.Reader) ([]byte, error) {
-	var b bytes.Buffer
-	n, err := b.ReadFrom(io.LimitReader(body, s.AnswerBytes+1))
-	switch {
-	case err != nil:
-		return nil, &lost{err}
-	case n > s.AnswerBytes:
-		return nil, tooLong(s.AnswerBytes)
+// http returns the request as net/http sends it, to the service at the address base.
+func (r request) http(ctx context.Context, base string) (*http.Request, error) {
+	if r.path == "" {
+		return nil, &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound, Reason: "an id or a name is empty: nothing has such a one"}
 	}
-	return b.Bytes(), nil
-}
-
-// take writes the body of a response to into. Its error is a *lost only if nothing was written: once something was, the
-// request must not be sent again.
-func (r request) take(body io.Reader) error {
-	n, err := io.Copy(r.into, body)
-	if err != nil && n == 0 {
-		return &lost{err}
+	if !visible(r.key) {
+		return nil, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "Idempotency-Key",
+			Reason: "an idempotency key has 1 to 255 visible ASCII characters"}
 	}
-	return err
-}
-
-// http returns the request as net/http sends it. Accept is application/json unless the request has its own.
-func (r request) http(ctx context.Context) (*http.Request, error) {
-	address := r.url
+	address := base + r.path
 	if len(r.query) > 0 {
-		address += "?" + r.query.Encode()
+		address += "?" + url.Values(r.query).Encode()
 	}
 	var body io.Reader
-	if r.body != nil {
-		body = bytes.NewReader(r.body)
-	}
-	if r.stream != nil {
+	switch text, encoded := r.body.([]byte); {
+	case r.stream != nil:
 		body = io.NopCloser(r.stream) // closing the stream is left to whoever gave it
+	case encoded:
+		body = bytes.NewReader(bytes.Clone(text)) // a connection may still read it when the caller has its answer
+	case r.body != nil:
+		text, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: err.Error()}
+		}
+		body = bytes.NewReader(text)
 	}
 	out, err := http.NewRequestWithContext(ctx, r.method, address, body)
 	if err != nil {
 		return nil, err
 	}
-	out.Header.Set("Accept", "application/json")
-	for name, values := range r.header {
-		out.Header[name] = values
+	out.Header.Set("Accept", cmp.Or(r.accept, "application/json"))
+	switch {
+	case r.stream != nil:
+		out.Header.Set("Content-Type", exportType)
+		out.Header.Set("Expect", "100-continue")
+	case r.body != nil:
+		out.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range map[string]string{"Idempotency-Key": r.key, "If-None-Match": r.etag} {
+		if value != "" {
+			out.Header.Set(name, value)
+		}
 	}
 	return out, nil
+}
+
+// visible reports whether s has visible ASCII characters only, so that a header can hold it.
+func visible(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// values are parameters of a query. Each method adds one, and leaves out a value that is empty, zero or false, which stands for
+// "not given" in the requests of the domains.
+type values url.Values
+
+// text adds a text. A parameter that is added twice is repeated.
+func (v values) text(name, value string) values {
+	if value != "" {
+		v[name] = append(v[name], value)
+	}
+	return v
+}
+
+// number adds a number.
+func (v values) number(name string, value int) values {
+	if value != 0 {
+		v[name] = []string{strconv.Itoa(value)}
+	}
+	return v
+}
+
+// flag adds true.
+func (v values) flag(name string, value bool) values {
+	if value {
+		v[name] = []string{"true"}
+	}
+	return v
 }

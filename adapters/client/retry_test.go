@@ -71,7 +71,7 @@ const anApp = `{"id":"a","version":"3","createdAt":1,"updatedAt":2,"updatedBy":{
 var (
 	broken  = line{err: errors.New("connection reset")}
 	noDial  = line{err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
-	busy    = line{503, `{"error":"the store is not available at the moment: try again"}`, "Retry-After: 1", nil}
+	busy    = line{503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`, "Retry-After: 1", nil}
 	unknown = line{503, `{"error":"it is not known whether the write was kept: look","code":"unknown_outcome"}`, "Retry-After: 1", nil}
 	gateway = line{502, `<html>`, "", nil}
 	done    = line{200, `{"apps":[` + anApp + `]}`, "", nil}
@@ -128,15 +128,15 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 		{"a creation that never arrives", "create", []line{broken}, 4, vitrine.ErrUnknown},
 		{"a creation that may have arrived once", "create", []line{broken, noDial}, 4, vitrine.ErrUnknown},
 		{"a creation that may have arrived, of a service that is busy then", "create", []line{broken, busy}, 4, vitrine.ErrUnknown},
-		{"a creation that may have arrived, and is refused", "create", []line{broken, {422, `{"error":"no"}`, "", nil}}, 2, vitrine.ErrUnprocessable},
-		{"a creation that may have arrived, with a token that has expired since", "create", []line{broken, {401, `{"error":"no"}`, "", nil}}, 2, vitrine.ErrUnknown},
-		{"a creation that may have arrived, in groups that the caller may no longer use", "create", []line{broken, {403, `{"error":"no"}`, "", nil}}, 2, vitrine.ErrUnknown},
-		{"a removal that may have arrived, from an app that the caller no longer sees", "delete", []line{broken, {404, `{"error":"no"}`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a creation that may have arrived, and is refused", "create", []line{broken, {422, `{"error":"no","code":"limit"}`, "", nil}}, 2, vitrine.ErrUnprocessable},
+		{"a creation that may have arrived, with a token that has expired since", "create", []line{broken, {401, `{"error":"no","code":"unauthorized"}`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a creation that may have arrived, in groups that the caller may no longer use", "create", []line{broken, {403, `{"error":"no","code":"forbidden"}`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a removal that may have arrived, from an app that the caller no longer sees", "delete", []line{broken, {404, `{"error":"no","code":"not_found"}`, "", nil}}, 2, vitrine.ErrUnknown},
 		{"a patch that a proxy fails with", "patch", []line{{500, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
 		{"a patch that a proxy fails with, with a status of its own", "patch", []line{{520, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
 		{"a patch that a proxy has lost, as its JSON says", "patch", []line{{524, `{"error":"timeout"}`, "", nil}}, 1, vitrine.ErrUnknown},
 		{"a patch behind a proxy that is busy", "patch", []line{{503, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
-		{"a patch of a service that fails", "patch", []line{{500, `{"error":"internal error"}`, "", nil}}, 1, nil},
+		{"a patch of a service that fails", "patch", []line{{500, `{"error":"internal error","code":"internal"}`, "", nil}}, 1, nil},
 		{"a creation that may have arrived, behind a login page", "create", []line{broken, {200, `<html>`, "", nil}}, 2, vitrine.ErrUnknown},
 		{"a creation that something else has answered", "create", []line{{200, `{}`, "", nil}}, 1, vitrine.ErrUnknown},
 		{"a removal behind a login page", "delete", []line{{200, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
@@ -144,9 +144,9 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 		{"a patch behind a login page", "patch", []line{{200, `<html>`, "", nil}}, 1, vitrine.ErrUnknown},
 		{"a patch that something else has answered", "patch", []line{{200, `{}`, "", nil}}, 1, vitrine.ErrUnknown},
 		{"a patch with a long answer", "patch", []line{{200, strings.Repeat(" ", 5000), "", nil}}, 1, vitrine.ErrUnknown},
-		{"a creation that may have arrived, of a service that fails then", "create", []line{broken, {500, `{"error":"internal error"}`, "", nil}}, 2, vitrine.ErrUnknown},
+		{"a creation that may have arrived, of a service that fails then", "create", []line{broken, {500, `{"error":"internal error","code":"internal"}`, "", nil}}, 2, vitrine.ErrUnknown},
 		{"a creation that may have arrived, behind a proxy that refuses it then", "create", []line{broken, {404, `<html>`, "", nil}}, 2, vitrine.ErrUnknown},
-		{"a creation that may have arrived, of a service that is full", "create", []line{broken, {507, `{"error":"full"}`, "", nil}}, 2, vitrine.ErrFull},
+		{"a creation that may have arrived, of a service that is full", "create", []line{broken, {507, `{"error":"full","code":"full"}`, "", nil}}, 2, vitrine.ErrFull},
 		{"a check that never arrives", "check", []line{broken}, 4, broken.err},
 		{"a creation that somebody on the way has lost", "create", []line{gateway}, 4, vitrine.ErrUnknown},
 		{"a creation that cannot arrive", "create", []line{noDial}, 4, noDial.err},
@@ -157,9 +157,9 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 		{"a patch that could not be sent", "patch", []line{noDial, done}, 1, noDial.err},
 		{"a change in a library", "assets", []line{broken, done}, 1, vitrine.ErrUnknown},
 		{"an import", "import", []line{broken, done}, 1, vitrine.ErrUnknown},
-		{"a read that is refused", "read", []line{{404, `{"error":"not found"}`, "", nil}, done}, 1, vitrine.ErrNotFound},
-		{"a read of a service that fails", "read", []line{{500, `{"error":"internal error"}`, "", nil}, done}, 1, nil},
-		{"a write of a service that is full", "put", []line{{507, `{"error":"full"}`, "", nil}, tagged}, 1, vitrine.ErrFull},
+		{"a read that is refused", "read", []line{{404, `{"error":"not found","code":"not_found"}`, "", nil}, done}, 1, vitrine.ErrNotFound},
+		{"a read of a service that fails", "read", []line{{500, `{"error":"internal error","code":"internal"}`, "", nil}, done}, 1, nil},
+		{"a write of a service that is full", "put", []line{{507, `{"error":"full","code":"full"}`, "", nil}, tagged}, 1, vitrine.ErrFull},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

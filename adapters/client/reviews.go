@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"net/url"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -27,18 +26,14 @@ type Reviews struct{ remote }
 func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews.Report, error) {
 	none := reviews.Report{Problems: []reviews.Problem{}}
 	if in.File == nil {
-		return none, here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid, Error: "the request has no file to import"})
+		return none, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: "the request has no file to import"}
 	}
 	file := in.File
 	if in.Progress != nil {
 		file = &counted{in: file, tell: in.Progress}
 	}
-	var report reviews.Report
-	_, err := v.call(ctx, request{
-		method: http.MethodPost, url: v.base + "/x/reviews/import", stream: file,
-		query:  url.Values(values{}.flag("dryRun", in.DryRun).text("network", in.Network)),
-		header: http.Header{"Content-Type": {"application/x-ndjson"}, "Expect": {"100-continue"}},
-	}, object("problems", &report))
+	q := values{}.flag("dryRun", in.DryRun).text("network", in.Network)
+	report, err := send[reviews.Report](ctx, v.remote, request{method: http.MethodPost, path: "/x/reviews/import", query: q, stream: file}, object("problems"))
 	if err != nil {
 		return none, err
 	}
@@ -70,31 +65,27 @@ func (c *counted) Read(p []byte) (int, error) {
 // stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
 func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
 	if in.To == nil {
-		return here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid, Error: "the request does not say where to write the export to"})
+		return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: "the request does not say where to write the export to"}
 	}
-	_, err := v.call(ctx, request{
-		method: http.MethodGet, url: v.base + "/x/reviews/export", query: url.Values(values{}.text("network", in.Network)), into: in.To, again: true,
-		header: http.Header{"Accept": {"application/x-ndjson, application/json"}},
-	}, nil)
+	_, err := v.call(ctx, request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", in.Network), reads: true,
+		into: in.To, accept: exportType + ", application/json"}, target{}, nil)
 	return err
 }
 
 // Delete erases reviews for good.
 func (v *Reviews) Delete(ctx context.Context, in reviews.DeleteRequest) (reviews.Deleted, error) {
 	if in.Network == "" {
-		return reviews.Deleted{}, here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid, Parameter: "network", Error: "name the network whose reviews are erased"})
+		return reviews.Deleted{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "network", Reason: "name the network whose reviews are erased"}
 	}
 	q := values{}.text("network", in.Network).text("source", in.Source).text("collection", in.Collection).text("review", in.Review).
 		text("author", in.Author).text("email", in.Email).flag("everything", in.Everything).flag("dryRun", in.DryRun)
-	var out reviews.Deleted
-	_, err := v.call(ctx, request{method: http.MethodDelete, url: v.base + "/x/reviews", query: url.Values(q)}, object("reviews", &out))
-	return out, err
+	return send[reviews.Deleted](ctx, v.remote, request{method: http.MethodDelete, path: "/x/reviews", query: q}, object("reviews"))
 }
 
 // ListCollections returns a page of the collections of the network, by source and then by id.
 func (v *Reviews) ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error) {
 	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
-	return list[reviews.CollectionRecord](ctx, v.remote, "collections", "after", q, "/x/reviews/collections")
+	return list[reviews.CollectionRecord](ctx, v.remote, "/x/reviews/collections", q, "collections", "after")
 }
 
 // AllCollections walks through the pages from in.After on.
@@ -105,7 +96,7 @@ func (v *Reviews) AllCollections(ctx context.Context, in reviews.ListCollections
 // ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id.
 func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error) {
 	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
-	return list[reviews.ReviewRecord](ctx, v.remote, "reviews", "after", q, "/x/reviews/collections/%s/reviews", in.Collection)
+	return list[reviews.ReviewRecord](ctx, v.remote, path("/x/reviews/collections/%s/reviews", in.Collection), q, "reviews", "after")
 }
 
 // AllReviews walks through the pages from in.After on.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"net/url"
 
 	"github.com/go-json-experiment/json"
 
@@ -35,27 +34,11 @@ func (t *tags) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// oneTag is a list of tags that has one.
-type oneTag struct{ appsvc.Tag }
-
-// UnmarshalJSON reads the whole answer.
-func (t *oneTag) UnmarshalJSON(text []byte) error {
-	var list tags
-	err := list.UnmarshalJSON(text)
-	if err == nil && len(list) != 1 {
-		err = fmt.Errorf("it has %d tags, not one", len(list))
-	}
-	if err == nil {
-		t.Tag = list[0]
-	}
-	return err
-}
-
 // ListTags returns a page of the tags of an app, by name.
 func (a *Apps) ListTags(ctx context.Context, in appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error) {
 	q := values{}.text("after", in.After).number("limit", in.Limit).flag("embedApps", in.Embed)
 	var out tags
-	header, err := a.get(ctx, object("tags", &out), url.Values(q), "/apps/%s/tags/", in.AppID)
+	header, err := a.call(ctx, request{method: http.MethodGet, path: path("/apps/%s/tags/", in.AppID), query: q, reads: true}, object("tags"), &out)
 	return vitrine.Page[appsvc.Tag]{Items: out, Next: next(header, "after")}, err
 }
 
@@ -66,19 +49,27 @@ func (a *Apps) AllTags(ctx context.Context, in appsvc.ListTagsRequest) iter.Seq2
 
 // Tag returns one tag of an app.
 func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error) {
-	var out oneTag
-	_, err := a.get(ctx, object("tags", &out), url.Values(values{}.flag("embedApps", in.Embed)), "/apps/%s/tags/%s", in.AppID, in.Name)
-	return out.Tag, err
+	return a.tag(ctx, request{method: http.MethodGet, query: values{}.flag("embedApps", in.Embed), reads: true}, in.AppID, in.Name)
+}
+
+// tag sends a request to the address of a tag, and returns the tag that it is answered with.
+func (a *Apps) tag(ctx context.Context, r request, appID, name string) (appsvc.Tag, error) {
+	r.path = path("/apps/%s/tags/%s", appID, name)
+	list, err := send[tags](ctx, a.remote, r, target{member: "tags", whole: true, one: true})
+	if err != nil {
+		return appsvc.Tag{}, err
+	}
+	return list[0], nil
 }
 
 // PutTag creates a tag or moves it.
 func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag, error) {
 	if in.Name == "" {
-		return appsvc.Tag{}, here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid,
-			Error: `"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens`})
+		return appsvc.Tag{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid,
+			Reason: `"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens`}
 	}
 	if in.Version.IsZero() {
-		return appsvc.Tag{}, a.noVersion()
+		return appsvc.Tag{}, errNoVersion
 	}
 	body := struct {
 		namedVersion
@@ -87,21 +78,19 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 	if _, err := in.From.MarshalJSON(); err != nil {
 		return appsvc.Tag{}, err
 	}
-	r := request{method: http.MethodPut, query: url.Values(values{}.flag("embedApps", in.Embed))}
-	var out oneTag
-	err := a.keyed(ctx, in.IdempotencyKey, r, body, object("tags", &out), "/apps/%s/tags/%s", in.AppID, in.Name)
-	return out.Tag, err
+	r := request{method: http.MethodPut, query: values{}.flag("embedApps", in.Embed), body: body, key: keyOr(in.IdempotencyKey)}
+	return a.tag(ctx, r, in.AppID, in.Name)
 }
 
 // DeleteTag removes a tag.
 func (a *Apps) DeleteTag(ctx context.Context, in appsvc.DeleteTagRequest) error {
-	return a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodDelete}, nil, nil, "/apps/%s/tags/%s", in.AppID, in.Name)
+	return a.delete(ctx, path("/apps/%s/tags/%s", in.AppID, in.Name), in.IdempotencyKey)
 }
 
 // ListTagMoves returns a page of the history of a tag, newest first.
 func (a *Apps) ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (vitrine.Page[appsvc.TagMove], error) {
 	q := values{}.number("limit", in.Limit).text("before", in.After)
-	return list[appsvc.TagMove](ctx, a.remote, "moves", "before", q, "/apps/%s/tags/%s/history/", in.AppID, in.Name)
+	return list[appsvc.TagMove](ctx, a.remote, path("/apps/%s/tags/%s/history/", in.AppID, in.Name), q, "moves", "before")
 }
 
 // AllTagMoves walks through the pages from in.After on.
@@ -111,7 +100,5 @@ func (a *Apps) AllTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) i
 
 // TagsNamed returns the tag of one name of each of the apps, in their order.
 func (a *Apps) TagsNamed(ctx context.Context, name string, appIDs []string) ([]appsvc.Tag, error) {
-	var out tags
-	_, err := a.get(ctx, object("tags", &out), url.Values{"appId": appIDs}, "/tags/%s", name)
-	return out, err
+	return get[tags](ctx, a.remote, path("/tags/%s", name), values{"appId": appIDs}, object("tags"))
 }

@@ -15,11 +15,16 @@ func (a *Apps) ListVersions(ctx context.Context, in appsvc.ListVersionsRequest) 
 	if err != nil {
 		return vitrine.Page[appsvc.App]{}, err
 	}
-	q := values{}.number("limit", in.Limit)
-	if before.Number() >= 0 {
-		q.text("before", before.String())
+	return list[appsvc.App](ctx, a.remote, path("/apps/%s/versions/", in.AppID), below(before, in.Limit), "apps", "before")
+}
+
+// below returns the parameters of a page of versions below this one. Without a number, it is the first page.
+func below(v vitrine.Version, limit int) values {
+	q := values{}.number("limit", limit)
+	if v.Number() >= 0 {
+		q.text("before", v.String())
 	}
-	return list[appsvc.App](ctx, a.remote, "apps", "before", q, "/apps/%s/versions/", in.AppID)
+	return q
 }
 
 // AllVersions walks through the pages.
@@ -30,24 +35,20 @@ func (a *Apps) AllVersions(ctx context.Context, in appsvc.ListVersionsRequest) i
 // Restore stores an older version of an app as a new highest one.
 func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.App, error) {
 	if in.Version.IsZero() {
-		return appsvc.App{}, a.noVersion()
+		return appsvc.App{}, errNoVersion
 	}
 	if in.AppID == "" {
-		return appsvc.App{}, here(http.StatusNotFound, told{Code: vitrine.CodeNotFound, Pointer: "/appId", Error: "no app has this id"})
+		return appsvc.App{}, &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound, Pointer: "/appId", Reason: "no app has this id"}
 	}
 	body := struct {
 		AppID string `json:"appId"`
 		namedVersion
 	}{in.AppID, named(in.Version)}
-	var out sole[appsvc.App]
-	err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost}, body, value("apps", &out), "/apps/versions/restore")
-	return out.item, err
+	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPost, path: "/apps/versions/restore", body: body, key: keyOr(in.IdempotencyKey)}, item("apps"))
 }
 
-// noVersion is the error of the embedded service for the zero Version.
-func (a *Apps) noVersion() error {
-	return here(http.StatusBadRequest, told{Code: vitrine.CodeInvalid, Pointer: "/appVersion", Error: "a version is missing: name one, or ask for the latest"})
-}
+// errNoVersion is the error of the embedded service for the zero Version.
+var errNoVersion = &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: "/appVersion", Reason: "a version is missing: name one, or ask for the latest"}
 
 // namedVersion names a version in a body. The latest has no number there: the server finds it, so that a
 // repeat with an idempotency key is the same request though the app has moved on.
