@@ -26,27 +26,29 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	// The folders of the drafts were checked before this, since collapse loses which item of the
 	// request has which folder.
 	drafts = collapse(drafts)
-	origins := make([]Origin, len(drafts))
-	for i, d := range drafts {
-		origins[i] = d.origin
-	}
 	added, size := []Asset{}, 0
-	// There is one record for each origin, in order, so len(added) is the index of the draft.
-	for old, err := range req.assetsFrom(origins) {
-		if err == nil {
-			err = req.ctx.Err()
+	for part := range slices.Chunk(drafts, atOnce) {
+		var origins []Origin
+		for _, d := range part {
+			origins = append(origins, d.origin)
 		}
+		old, err := req.assetsFrom(origins)
 		if err != nil {
 			return nil, err
 		}
-		r, err := req.add(drafts[len(added)], old, now)
-		if err != nil {
-			return nil, err
-		}
-		a := req.asset(r)
-		added, size = append(added, a), size+a.size()
-		if err := req.checkResponse(len(added), size); err != nil {
-			return nil, err
+		for _, d := range part {
+			if err := req.ctx.Err(); err != nil {
+				return nil, err
+			}
+			r, err := req.add(d, old[d.origin], now)
+			if err != nil {
+				return nil, err
+			}
+			a := req.asset(r)
+			added, size = append(added, a), size+a.size()
+			if err := req.checkResponse(len(added), size); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return added, nil
@@ -108,7 +110,7 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 	var p parts
 	d.applyTo(&p, now)
 	r.Body = p.body()
-	return r, req.put(r, nil, allTerms(p, r.Folders, d.text))
+	return r, req.put(r, nil, allTerms(r, p, d.text))
 }
 
 // replace stores the draft in place of old. If that changes nothing, it returns old, and neither
@@ -141,7 +143,7 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 		return Record{}, err
 	}
 	r.words = req.limits.SearchedWords
-	return r, req.put(r, before, allTerms(p, r.Folders, d.text))
+	return r, req.put(r, before, allTerms(r, p, d.text))
 }
 
 // conflict returns the pointer to the first mention of the asset in the request that names a folder

@@ -173,15 +173,14 @@ func (req *request) asset(r Record) Asset {
 // put stores an asset. before and after are the terms in which it differs from what it was, sorted; a new one has none before. It
 // returns ErrInvalid if the assets that the request has stored would have more than Limits.Terms together.
 func (req *request) put(r Record, before, after []string) error {
-	added := r.terms == 0
 	r.terms += len(after) - len(before)
-	if req.terms += r.terms - 1; req.terms > req.limits.Terms { // everyAsset does not count
+	if req.terms += r.terms - 2; req.terms > req.limits.Terms { // everyAsset and the origin do not count
 		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
 			req.limits.Terms)
 	}
 	req.wrote = true
 	req.changes.put(r.Ordinal)
-	return req.putAsset(r, added, before, after)
+	return req.putAsset(r, before, after)
 }
 
 // remove deletes the asset from the library for good.

@@ -18,7 +18,7 @@ type Record struct {
 	Body      Body
 
 	words int // the limit of words by which it is indexed
-	terms int // how many terms it has in the index, without the one that all assets have
+	terms int // how many terms it has in the index
 }
 
 // MaxOrdinal is the highest ordinal that a library may have.

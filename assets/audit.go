@@ -2,10 +2,12 @@ package assets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +25,7 @@ import (
 //   - the State counts the assets, and none has a higher ordinal or a later time than it says;
 //   - each folder is well-formed, its parent exists, and no folder is below itself or too deep;
 //   - each asset is well-formed, in folders that exist, and not added before the one with a lower ordinal;
-//   - the origin of each asset leads to it, and there are no other origins;
+//   - no two assets have the same generator and foreign id;
 //   - the index has the terms that follow from the assets, and no others.
 func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
@@ -42,7 +44,7 @@ func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[stora
 			if err == nil {
 				err = db.View(ctx, func(r storage.Reader) (err error) {
 					a = audit{limits: limits.withDefaults()}
-					if a.records, err = openRecords(ctx, lib, nil, r, nil); err != nil {
+					if a.records, err = openRecords(ctx, lib, index.NewCache(segmentBytes), r, nil); err != nil {
 						return err
 					}
 					return a.run()
@@ -105,7 +107,7 @@ func (a *audit) fault(key string, err error) {
 }
 
 func (a *audit) run() error {
-	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, originKind, folderKind, "index/", "new/", "t/", "b/")
+	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, "index/", "new/", "t/")
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (a *audit) run() error {
 			a.fault(e.Key, fmt.Errorf("is the folder %q", f.ID))
 		}
 		a.ids[f.ID] = true
-		a.fault(a.folderKey(f.ID), a.checkFolder(f))
+		a.fault(e.Key, a.checkFolder(f))
 	}
 	a.fault(a.folderKey(""), a.checkTree())
 	for e, err := range a.r.Scan(a.ctx, storage.Range{From: a.assets, To: a.assetKey(1)}) {
@@ -133,19 +135,16 @@ func (a *audit) run() error {
 		}
 		a.fault(e.Key, errors.New("is the key of no asset"))
 	}
-	for part, err := range a.inParts() {
-		if err == nil {
-			err = a.checkAssets(part)
-		}
+	for r, err := range a.assetsIn(nil, pageRange{ascending: true}) {
 		if err != nil {
 			return err
 		}
+		a.fault(a.assetKey(r.Ordinal), a.checkAsset(r))
+		a.last = r
+		a.count++
 	}
 	if a.count != a.state.Count {
 		a.fault(a.key(stateKind), fmt.Errorf("the State counts %d assets, and there are %d", a.state.Count, a.count))
-	}
-	if err := a.countOrigins(); err != nil {
-		return err
 	}
 	for fault, err := range a.index.Audit(a.ctx, a.indexed) {
 		if err != nil {
@@ -153,7 +152,7 @@ func (a *audit) run() error {
 		}
 		a.fault(a.index.Key(), errors.New(fault))
 	}
-	return nil
+	return a.checkOrigins()
 }
 
 // checkState returns an error for a name or a State that no library can have.
@@ -192,43 +191,28 @@ func (a *audit) checkFolder(f FolderRecord) error {
 	if n := len(f.Permissions); n > a.limits.Permissions {
 		return fmt.Errorf("has %d permissions, at most %d are allowed", n, a.limits.Permissions)
 	}
-	// Each permission is of this folder and valid, and no two have the same id or grant the same.
-	ids, keys := map[string]bool{}, map[grantKey]bool{}
 	for i, p := range f.Permissions {
 		at := fmt.Sprintf("/permissions/%d", i)
-		network, ok := a.networkOf(p.RID, f.ID)
-		if !ok {
-			return fmt.Errorf("%s/rId: %q is not the resource of this folder", at, p.RID)
-		}
-		if err := checkSubject(p, at, a.limits); err != nil {
-			return err
-		}
-		if err := checkName(at+"/id", p.ID, a.limits.Name); err != nil {
-			return err
-		}
-		key := grantKeyOf(p, network)
 		switch {
+		case !a.isResource(p.RID, f.ID):
+			return fmt.Errorf("%s/rId: %q is not the resource of this folder", at, p.RID)
 		case levelOf(p.Operation) == levelNone:
 			return fmt.Errorf("%s/operation: want view, edit or manage, have %q", at, string(p.Operation))
 		case p.RType != resourceType:
 			return fmt.Errorf("%s/rType: want %q", at, resourceType)
-		case ids[p.ID]:
-			return fmt.Errorf("%s: another permission has the id %q", at, p.ID)
-		case keys[key]:
-			return fmt.Errorf("%s: another permission grants the same", at)
 		}
-		ids[p.ID], keys[key] = true, true
+		if err := cmp.Or(checkSubject(p, at, a.limits), checkName(at+"/id", p.ID, a.limits.Name)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// networkOf returns the URN of the network that the resource ID of a permission of the folder
-// begins with, or false if rid is not the resource ID of this folder of the library. The vendor in
-// the URN may be any, since the records do not say which vendor the Service has.
-func (a *audit) networkOf(rid, folder string) (string, bool) {
-	rest := resourceID("", a.lib, folder)
-	network, ok := strings.CutSuffix(rid, rest)
-	return network, ok && strings.HasSuffix(network, ":"+a.lib.Network) && urn.CheckGroup(network) == nil
+// isResource reports whether rid is the resource ID of a folder of the library. The vendor in it may be any, since the records do not
+// say which vendor the Service has.
+func (a *audit) isResource(rid, folder string) bool {
+	network, ok := strings.CutSuffix(rid, resourceID("", a.lib, folder))
+	return ok && strings.HasSuffix(network, ":"+a.lib.Network) && urn.CheckGroup(network) == nil
 }
 
 // checkTree checks the folders against each other.
@@ -241,48 +225,6 @@ func (a *audit) checkTree() error {
 		if height := n.height(); height > a.limits.Depth {
 			return fmt.Errorf("folder %q: has %d levels, at most %d are allowed", n.ID, height, a.limits.Depth)
 		}
-	}
-	return nil
-}
-
-// inParts yields all assets, some at once.
-func (r *records) inParts() iter.Seq2[[]Record, error] {
-	return func(yield func([]Record, error) bool) {
-		var part []Record
-		for a, err := range r.assetsIn(nil, pageRange{ascending: true}) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if part = append(part, a); len(part) == atOnce {
-				if !yield(part, nil) {
-					return
-				}
-				part = nil
-			}
-		}
-		if len(part) > 0 {
-			yield(part, nil)
-		}
-	}
-}
-
-func (a *audit) checkAssets(part []Record) error {
-	keys := make([]string, len(part))
-	for i, r := range part {
-		keys[i] = a.originKey(r.Origin)
-	}
-	values, err := a.r.Get(a.ctx, keys...)
-	if err != nil {
-		return err
-	}
-	for i, r := range part {
-		if want := record.Number(r.Ordinal); string(values[i]) != want {
-			a.fault(keys[i], fmt.Errorf("the asset %d has an origin that leads to %q and not to %q", r.Ordinal, values[i], want))
-		}
-		a.fault(a.assetKey(r.Ordinal), a.checkAsset(r))
-		a.last = r
-		a.count++
 	}
 	return nil
 }
@@ -315,67 +257,64 @@ func (a *audit) checkAsset(r Record) error {
 	return checkBody(r, a.limits)
 }
 
-// checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It takes
-// the body apart, applies the rules for new assets to its parts, and puts it together again.
+// checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It takes the body apart, applies the rules for
+// new assets to its parts, and puts it together again.
 func checkBody(r Record, lim Limits) error {
 	p, err := partsOf(r.Body)
 	if err != nil {
 		return err
 	}
-	if err := checkTags("/safe_tags", p.tags, lim); err != nil {
-		return err
-	}
 	if err := checkAttributes("/attributes", p.attributes, lim); err != nil {
 		return err
 	}
-	// The content says which asset it is. The record must have the origin of that asset.
-	var origin struct {
+	var from struct { // the content says which asset it is
 		ID        string    `json:"id"`
 		Generator Generator `json:"generator"`
 	}
-	if err := json.Unmarshal(p.content, &origin); err != nil {
+	if err := json.Unmarshal(p.content, &from); err != nil {
 		return err
 	}
-	if err := checkName("/content/id", origin.ID, lim.Text); err != nil {
+	lim.Content = len(p.content) // a limit of what is sent
+	d, err := NewAsset{ID: from.ID, Generator: from.Generator, Content: p.content, SafeTags: p.tags}.draft("", lim)
+	if err != nil {
 		return err
 	}
-	if err := checkName("/content/generator/id", origin.Generator.ID, lim.Name); err != nil {
-		return err
-	}
-	if r.Origin != originOf(origin.Generator.ID, origin.ID) {
-		return errors.New("the origin is not that of its generator and foreign id")
-	}
-	// What a Service would store for this content must be the content itself.
-	content, err := contentHead(p.content, origin.ID, origin.Generator.ID, "/content")
+	p.attributes = unique(p.attributes)
+	d.applyTo(&p, r.CreatedAt)
 	switch {
-	case err != nil:
-		return err
-	case !bytes.Equal(finishContent(content, r.CreatedAt), p.content):
-		return errors.New("/content: is not in the form in which it is stored, or published is not createdAt")
-	case len(unique(p.tags)) != len(p.tags):
-		return errors.New("/safe_tags: one occurs twice")
-	case len(unique(p.attributes)) != len(p.attributes):
-		return errors.New("/attributes: one occurs twice")
+	case r.Origin != d.origin:
+		return errors.New("the origin is not that of its generator and foreign id")
 	case !bytes.Equal(p.body(), r.Body):
-		return errors.New("the body is not in the form in which it is stored")
+		return errors.New("the body is not in the form in which it is stored, or published is not createdAt")
 	}
-	_, err = searchable(p.content, lim.SearchedWords)
-	return err
+	return nil
 }
 
-// countOrigins counts them. That of each asset was checked with it, so there are as many unless one is of no asset.
-func (a *audit) countOrigins() error {
-	n := int64(0)
-	for _, err := range a.r.Scan(a.ctx, storage.Prefix(a.origins)) {
+// checkOrigins looks for assets that have the same origin.
+func (a *audit) checkOrigins() error {
+	var twice []string
+	err := a.index.CountTerms(a.ctx, nil, string(kindOrigin), nil, func(term string, n int64) bool {
+		if n > 1 {
+			twice = append(twice, term)
+		}
+		return len(twice) < mostFaults
+	})
+	if err != nil {
+		return err
+	}
+	lists, err := a.index.Lists(a.ctx, twice)
+	for _, list := range lists {
+		rows, err := a.assetsWith(list)
 		if err != nil {
 			return err
 		}
-		n++
+		for i, r := range rows {
+			if slices.ContainsFunc(rows[:i], func(o Record) bool { return o.Origin == r.Origin }) {
+				a.fault(a.assetKey(r.Ordinal), errors.New("another asset has the same generator and foreign id"))
+			}
+		}
 	}
-	if n != a.count {
-		a.fault(a.origins, fmt.Errorf("there are %d origins of %d assets", n, a.count))
-	}
-	return nil
+	return err
 }
 
 // indexed yields what the index shall have. Assets whose terms cannot be told have a fault already.

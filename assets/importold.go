@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -58,7 +59,7 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	}
 	lib := Library{Network: l.Network, ID: l.ID}
 	return record.Update(ctx, db, spaceOf(lib), storage.UpdateOptions{Large: true}, func(t *record.Tx) error {
-		r, err := openRecords(ctx, lib, nil, t, t)
+		r, err := openRecords(ctx, lib, index.NewCache(segmentBytes), t, t)
 		if err != nil {
 			return err
 		}
@@ -89,5 +90,5 @@ func (r *records) importAsset(a Record) error {
 		return err
 	}
 	a.terms = len(terms)
-	return r.putAsset(a, true, nil, terms)
+	return r.putAsset(a, nil, terms)
 }

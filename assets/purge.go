@@ -158,7 +158,7 @@ func (req *request) removeFolders(ids []string) (int64, error) {
 func (s *Service) eraseRemoved(ctx context.Context, lib Library) error {
 	folding := true
 	fold := func(begin, erase bool) error {
-		return s.updateRecords(ctx, lib, storage.UpdateOptions{Large: true, Erase: erase}, func(r *records) (err error) {
+		return s.updateRecords(ctx, lib, "", storage.UpdateOptions{Large: true, Erase: erase}, func(r *records) (err error) {
 			folding, err = r.writer.FoldSome(ctx, begin)
 			return err
 		})

@@ -3,9 +3,9 @@ package assets
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,18 +18,16 @@ import (
 
 // Each library has a space of its own, assets/<network>/<id>, with these records:
 //
-//	library              the names of network and library, as JSON; put with the first State
-//	state                the State, as JSON; put by each update
-//	asset/<ordinal>      an asset: Record
-//	origin/<digest>      the ordinal of the asset with this Origin
-//	folder/<id>          a folder, as JSON
-//	index, new/, t/, b/  the index of the terms of the assets: package index
-//	feed, log/, …        the feed of changes: record.Feed
+//	library          the names of network and library, as JSON; put with the first State
+//	asset/<ordinal>  an asset: Record
+//	current          the State, as JSON; put by each update, and beside the last asset, so that an update changes few pages of a file
+//	folder/<id>      a folder, as JSON
+//	index, new/, t/  the index of the terms of the assets: package index
+//	feed, log/, …    the feed of changes: record.Feed
 const (
 	libraryKind = "library/"
-	stateKind   = "state/"
 	assetKind   = "asset/"
-	originKind  = "origin/"
+	stateKind   = "current/"
 	folderKind  = "folder/"
 
 	librarySpaces = "assets/"
@@ -45,22 +43,21 @@ const segmentBytes = 32 << 20
 
 // records are those of a library in a snapshot, or in an update.
 type records struct {
-	ctx     context.Context
-	lib     Library
-	r       storage.Reader
-	tx      *record.Tx // nil in a snapshot
-	space   string
-	assets  string // what the keys of assets begin with
-	origins string // and those of origins
-	state   State
-	index   *index.Reader
-	writer  *index.Writer // nil in a snapshot
+	ctx    context.Context
+	lib    Library
+	r      storage.Reader
+	tx     *record.Tx // nil in a snapshot
+	space  string
+	assets string // what the keys of assets begin with
+	state  State
+	index  *index.Reader
+	writer *index.Writer // nil in a snapshot
 }
 
 // openRecords returns the records of a library. tx is r, or nil if r is a snapshot.
 func openRecords(ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *record.Tx) (*records, error) {
 	out := &records{ctx: ctx, lib: lib, r: r, tx: tx, space: spaceOf(lib)}
-	out.assets, out.origins = record.Prefix(out.space, assetKind), record.Prefix(out.space, originKind)
+	out.assets = record.Prefix(out.space, assetKind)
 	terms := index.Index{Space: out.space, Cache: cache}
 	values, err := r.Get(ctx, out.key(stateKind), terms.Key())
 	if err != nil {
@@ -96,12 +93,17 @@ func (s *Service) viewRecords(ctx context.Context, lib Library, fn func(*records
 	})
 }
 
-// updateRecords calls fn with the records of a library in an update, and finishes its index.
-func (s *Service) updateRecords(ctx context.Context, lib Library, o storage.UpdateOptions, fn func(*records) error) error {
+// updateRecords calls fn with the records of a library in an update of a caller with this URN, and finishes its index.
+func (s *Service) updateRecords(ctx context.Context, lib Library, by string, o storage.UpdateOptions, fn func(*records) error) error {
 	if err := s.identify(ctx); err != nil {
 		return err
 	}
-	return record.Update(ctx, s.db, spaceOf(lib), o, func(t *record.Tx) error {
+	space := spaceOf(lib)
+	ahead := append(record.Feed{Space: space}.Keys(by), record.Key(space, stateKind), index.Index{Space: space}.Key())
+	return record.Update(ctx, s.db, space, o, func(t *record.Tx) error {
+		if err := t.Ahead(ctx, ahead...); err != nil {
+			return err
+		}
 		in, err := openRecords(ctx, lib, s.segments, t, t)
 		if err == nil {
 			err = fn(in)
@@ -123,11 +125,8 @@ func (s *Service) identify(ctx context.Context) error {
 	return err
 }
 
-func (r *records) key(kind string) string  { return record.Key(r.space, kind) }
-func (r *records) assetKey(o int64) string { return r.assets + record.Number(o) }
-func (r *records) originKey(o Origin) string {
-	return r.origins + base64.RawURLEncoding.EncodeToString(o[:])
-}
+func (r *records) key(kind string) string      { return record.Key(r.space, kind) }
+func (r *records) assetKey(o int64) string     { return r.assets + record.Number(o) }
 func (r *records) folderKey(id string) string  { return record.Key(r.space, folderKind, id) }
 func (r *records) feed() record.Feed           { return record.Feed{Space: r.space} }
 func (r *records) put(e storage.Entry) error   { return r.tx.Put(r.ctx, e) }
@@ -158,15 +157,9 @@ func (r *records) putState(s State, first bool) error {
 	return r.putJSON(r.key(stateKind), s)
 }
 
-// putAsset puts an asset. before and after are the terms in which it differs from what it was, sorted; an asset that is not there
-// yet is added.
-func (r *records) putAsset(a Record, added bool, before, after []string) error {
+// putAsset puts an asset. before and after are the terms in which it differs from what it was, sorted.
+func (r *records) putAsset(a Record, before, after []string) error {
 	r.writer.Change(a.Ordinal, before, after)
-	if added {
-		if err := r.put(storage.Entry{Key: r.originKey(a.Origin), Value: []byte(record.Number(a.Ordinal))}); err != nil {
-			return err
-		}
-	}
 	return r.put(storage.Entry{Key: r.assetKey(a.Ordinal), Value: encodeAsset(a)})
 }
 
@@ -177,7 +170,7 @@ func (r *records) deleteAsset(a Record) error {
 		return err
 	}
 	r.writer.Change(a.Ordinal, terms, nil)
-	return r.delete(r.originKey(a.Origin), r.assetKey(a.Ordinal))
+	return r.delete(r.assetKey(a.Ordinal))
 }
 
 // assetsWith returns the assets with these ordinals, and the zero Record for each that is not there.
@@ -214,56 +207,24 @@ func (r *records) decode(e storage.Entry) (a Record, err error) {
 // atOnce is how many assets one trip to the store reads at most.
 const atOnce = 200
 
-// assetsFrom yields, for each of the origins in their order, the asset with this origin, or the zero Record if there is none.
-func (r *records) assetsFrom(origins []Origin) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		for part := range slices.Chunk(origins, atOnce) {
-			found, err := r.partFrom(part)
-			if err != nil {
-				yield(Record{}, err)
-				return
-			}
-			for _, a := range found {
-				if !yield(a, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (r *records) partFrom(origins []Origin) ([]Record, error) {
-	keys := make([]string, len(origins))
+// assetsFrom returns the assets with these origins, as far as there are any.
+func (r *records) assetsFrom(origins []Origin) (map[Origin]Record, error) {
+	terms := make([]string, len(origins))
 	for i, o := range origins {
-		keys[i] = r.originKey(o)
+		terms[i] = originTerm(o)
 	}
-	values, err := r.r.Get(r.ctx, keys...)
+	slices.Sort(terms)
+	lists, err := r.index.Lists(r.ctx, slices.Compact(terms))
 	if err != nil {
 		return nil, err
 	}
-	var ordinals []int64
-	for i, v := range values {
-		if v == nil {
-			continue
-		}
-		o, err := record.ParseNumber(string(v))
-		if err != nil {
-			return nil, fmt.Errorf("the record %q is damaged: %w", keys[i], err)
-		}
-		ordinals = append(ordinals, o)
-	}
-	out := make([]Record, len(origins))
-	if len(ordinals) == 0 {
-		return out, nil
-	}
-	rows, err := r.assetsWith(ordinals)
+	rows, err := r.assetsWith(slices.Concat(slices.Collect(maps.Values(lists))...))
 	if err != nil {
 		return nil, err
 	}
-	for i, v := range values {
-		if v != nil {
-			out[i], rows = rows[0], rows[1:]
-		}
+	out := map[Origin]Record{}
+	for _, a := range rows {
+		out[a.Origin] = a
 	}
 	return out, nil
 }

@@ -84,6 +84,7 @@ func (d recordDesk) change(kind string, fn func(value []byte) []byte) {
 }
 
 func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
+	const differ = "the lists of some terms are not those that follow from the records"
 	gone := func([]byte) []byte { return nil }
 	swap := func(old, new string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
@@ -105,38 +106,33 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 		fn         func([]byte) []byte
 		want       string
 	}{
-		{"nothing", "state", func(b []byte) []byte { return b }, ""},
+		{"nothing", "current", func(b []byte) []byte { return b }, ""},
 		{"an asset is lost", "asset/a3", gone, "the State counts 5 assets, and there are 4"},
-		{"an asset is lost, and its origin is there", "asset/a3", gone, "there are 5 origins of 4 assets"},
-		{"an asset is lost, and the index has it", "asset/a3", gone, "has 3, which does not have the term"},
-		{"an origin is lost", "origin/*", gone, "has an origin that leads to"},
-		{"an origin leads elsewhere", "origin/*", is("a9"), "has an origin that leads to"},
-		{"an origin too many", "origin/AAAAAAAAAAAAAAAAAAAAAA", is("a3"), "there are 6 origins of 5 assets"},
-		{"the count", "state", state("count", 7), "the State counts 7 assets, and there are 5"},
-		{"the highest ordinal", "state", state("last", 4), "the asset 5 is above the highest ordinal, 4"},
+		{"an asset is lost, and the index has it", "asset/a3", gone, differ},
+		{"the count", "current", state("count", 7), "the State counts 7 assets, and there are 5"},
+		{"the highest ordinal", "current", state("last", 4), "the asset 5 is above the highest ordinal, 4"},
 		{"the time", "asset/a2", func(b []byte) []byte { b[23]--; return b }, "was added before the asset 1"},
 		{"a folder of an asset", "folder/*", gone, "which does not exist"},
 		{"a folder that is below nothing", "folder/x", is(`{"id":"x","label":"x","parent":"nowhere"}`), "nowhere"},
 		{"a folder that is below itself", "folder/x", is(`{"id":"x","label":"x","parent":"x"}`), "x"},
-		{"a word of an asset", "asset/a2", func(b []byte) []byte { return bytes.Replace(b, []byte("unique1"), []byte("unique9"), 1) }, `the list of the term "wunique9" lacks 2`},
+		{"a word of an asset", "asset/a2", func(b []byte) []byte { return bytes.Replace(b, []byte("unique1"), []byte("unique9"), 1) }, differ},
 		{"a library without a name", "library", gone, "is missing, or names another library"},
 		{"the name of another library", "library", is(`{"Network":"x","ID":"y"}`), "is missing, or names another library"},
-		{"no key", "state", state("key", nil), "has no key"},
-		{"an ordinal that is too high", "state", state("last", 1<<41), "want 0 to"},
-		{"no time", "state", state("at", 1<<60), "no year from 1 to 9999"},
-		{"a time before the assets", "state", state("at", 0), "later than the last asset"},
+		{"no key", "current", state("key", nil), "has no key"},
+		{"an ordinal that is too high", "current", state("last", 1<<41), "want 0 to"},
+		{"no time", "current", state("at", 1<<60), "no year from 1 to 9999"},
+		{"a time before the assets", "current", state("at", 0), "later than the last asset"},
 		{"a folder without a label", "folder/x", is(`{"id":"x","label":""}`), "label"},
 		{"a folder under another key", "folder/y", is(`{"id":"x","label":"x"}`), "is the folder"},
 		{"a permission on another folder", "folder/x", is(`{"id":"x","label":"x","permissions":[{"rId":"y"}]}`), "is not the resource of this folder"},
 		{"an asset of another generator", "asset/a2", swap(`"generator":{"id":"`, `"generator":{"id":"x`), "the origin is not that"},
-		{"a tag twice", "asset/a2", swap(`"safe_tags":[`, `"safe_tags":["a","a"`), "/safe_tags: one occurs twice"},
+		{"a tag twice", "asset/a2", swap(`"safe_tags":[`, `"safe_tags":["a","a"`), "not in the form in which it is stored"},
 		{"a tag that is empty", "asset/a2", swap(`"safe_tags":[`, `"safe_tags":[""`), "/safe_tags/0"},
-		{"an attribute twice", "asset/a2", swap(`"attributes":[`, `"attributes":[{"key":"k","value":"v1"},`), "/attributes: one occurs twice"},
+		{"an attribute twice", "asset/a2", swap(`"attributes":[`, `"attributes":[{"key":"k","value":"v1"},`), "not in the form in which it is stored"},
 		{"a body in another form", "asset/a2", swap(`"safe_tags":[`, `"safe_tags": [`), "not in the form in which it is stored"},
 		{"a content in another form", "asset/a2", swap(`{"id"`, `{ "id"`), "not in the form in which it is stored"},
 		{"an asset without a number", "asset/=72", is("1"), "is the key of no asset"},
 		{"a record of no kind", "assets/a1", is("1"), "no kind of records"},
-		{"a list too many", "t/wunique8", is("\x00\x08wunique8\x02\x00\x02"), `the list of the term "wunique8" has 2, which does not have the term`},
 	} {
 		d := newRecordDesk(t)
 		d.change(c.kind, c.fn)

@@ -97,7 +97,7 @@ func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, 
 	if err != nil {
 		return err
 	}
-	return s.updateRecords(ctx, lib, o, func(r *records) error {
+	return s.updateRecords(ctx, lib, by.URN, o, func(r *records) error {
 		req := &request{Service: s, member: m, records: r, change: true}
 		if err := req.load(); err != nil {
 			return err

@@ -3,6 +3,7 @@ package assets
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ import (
 //	tapproved            it has the tag "approved"
 //	p5:color=red         it has the attribute color=red
 //	kcolor               it has an attribute with the key color
+//	oxkT0DuYLr4Cp        its Origin begins so; the record has the whole of it
 //
 // Stores have these terms on disk. Who changes their form builds the indices anew; see Rebuild.
 const (
@@ -37,6 +39,7 @@ const (
 	kindTag       = 't'
 	kindAttribute = 'p' // a pair of a key and a value; see attributeKey
 	kindKey       = 'k'
+	kindOrigin    = 'o'
 )
 
 // everyAsset is the term that all assets have.
@@ -220,10 +223,15 @@ func attributeTerms(attributes []Attribute) (terms []string) {
 	return slices.Compact(terms)
 }
 
-// allTerms returns the terms of an asset with these parts, in these folders, sorted and each once. text has the terms of its text, which
-// a draft has computed before the transaction. The first term is everyAsset.
-func allTerms(p parts, folders []string, text []string) []string {
-	terms := slices.Concat([]string{everyAsset, term(kindGenerator, p.generator)}, text, folderTerms(folders), attributeTerms(p.attributes))
+// originTerm returns the term of an origin.
+func originTerm(o Origin) string {
+	return string(kindOrigin) + base64.RawURLEncoding.EncodeToString(o[:9])
+}
+
+// allTerms returns the terms of an asset with these parts, sorted and each once. text has the terms of its text, which a draft has
+// computed before the transaction.
+func allTerms(r Record, p parts, text []string) []string {
+	terms := slices.Concat([]string{everyAsset, originTerm(r.Origin), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.attributes))
 	for _, tag := range p.tags {
 		terms = append(terms, term(kindTag, tag))
 	}
@@ -247,7 +255,7 @@ func termsOf(r Record) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return allTerms(p, r.Folders, text), nil
+	return allTerms(r, p, text), nil
 }
 
 // searchable returns the terms of the texts of a content that SearchRequest.Query searches: the

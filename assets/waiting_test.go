@@ -93,10 +93,15 @@ func pause(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// onSlowStore returns a service that has cached nothing, on a library with a folder in a slow store.
+// onSlowStore returns a service that has cached nothing, on a library with a folder, and an asset in the pages of its index, in a slow store.
 func onSlowStore(t *testing.T) (*assets.Service, *slowStore) {
 	store := memory.New()
-	(&desk{t: t, Service: assets.New(store, nil)}).folder("f", "", true)
+	d := &desk{t: t, Service: assets.New(store, nil)}
+	f, _ := d.folder("f", "", true)
+	d.asset("a", "zebra", f)
+	if err := assets.EraseRemoved(d.Service, ctx, lib); err != nil {
+		t.Fatal(err)
+	}
 	slow := &slowStore{Store: store}
 	svc := assets.New(slow, nil)
 	if _, err := svc.Outbox(ctx, lib, assets.ChangesRequest{}); err != nil { // it has found out the identity of the store

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// Small makes segments and folds small for a test, so that a few records meet all that many do.
+// Small makes pages, segments and folds small for a test, so that a few records meet all that many do.
 func Small(t *testing.T) {
-	a, b, c, d := foldAt, fanout, sliceAt, slice
-	t.Cleanup(func() { foldAt, fanout, sliceAt, slice = a, b, c, d })
-	foldAt, fanout, sliceAt, slice = 200, 3, 10, 7
+	a, b, c, d, e, f := foldAt, fanout, sliceAt, slicePages, recentBytes, pageLimit
+	t.Cleanup(func() { foldAt, fanout, sliceAt, slicePages, recentBytes, pageLimit = a, b, c, d, e, f })
+	foldAt, fanout, sliceAt, slicePages, recentBytes, pageLimit = 200, 3, 10, 2, 150, 400
 }
 
 // FoldAt sets for a test how many changes there are when a fold begins.
@@ -19,8 +19,8 @@ func FoldAt(t *testing.T, n int) {
 	foldAt = n
 }
 
-// SetTail returns a leaf with another tail for a term, nil for none.
-func SetTail(leaf []byte, term string, value []byte) (out []byte) {
+// SetList returns a page with another list for a term, nil for none.
+func SetList(page []byte, term string, value []byte) (out []byte) {
 	var last []byte
 	add := func(t string, v []byte) {
 		if v != nil {
@@ -28,7 +28,7 @@ func SetTail(leaf []byte, term string, value []byte) (out []byte) {
 			last = []byte(t)
 		}
 	}
-	c, done := cursor{rest: leaf}, false
+	c, done := cursor{rest: page}, false
 	for c.next(); c.ok; c.next() {
 		if !done && string(c.term) >= term {
 			add(term, value)

@@ -1,26 +1,25 @@
 // Package index finds what has a term, such as a word or a tag. What is found are ordinals: numbers above 0 that a domain has given to its
 // records. The index of a space has for each term the list of the ordinals that have it:
 //
-//	index               the state: which segments there are
-//	new/<number>        a segment: the changes of one update, or of several
-//	t/<term>            a leaf: the last ordinals of the lists of this term and of some after it
-//	b/<term> <ordinal>  a block: ordinals of a list before those
+//	index               the state: which segments there are, and the latest changes
+//	new/<number>        a segment: the changes of some updates
+//	t/<term>            a page: the lists of this term and of some after it
+//	t/<term> <ordinal>  a page that begins within the list of this term: with the ordinals from this one on
 //
-// What an update changes is put as one segment, since its terms are all over the index. Segments are merged as they become more, and when
-// they have some 250,000 changes together, these are folded into leaves and blocks: by later updates, in slices of a few milliseconds. So a block
-// is written once for thousands of records. The state has the first term that is not folded yet. What is below it has the changes of the
-// segments that are being folded in its blocks, and everything else has not.
+// The terms of an update are all over the index, so its changes are not made in the pages. A small update adds its changes to the state.
+// When these are too many, they become a segment. Segments are merged as they become more, and when they have some 500,000 changes
+// together, these are folded into the pages: by later updates, in slices of a few milliseconds. So a page is written once for many
+// records. The state has the first term that is not folded yet. The pages have what the segments that are being folded change below it,
+// and nothing else of any segment.
 //
 // A term is UTF-8 of at most 256 bytes. It stands in the key as it is, so terms sort as their bytes do.
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -28,74 +27,136 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Index is an index of a space. A space with several gives each a Name, which the kinds of its records begin with.
+// MaxTerm is how many bytes a term has at most.
+const MaxTerm = 256
+
+// Index is the index of a space.
 type Index struct {
 	Space string
-	Name  string
-	Cache *Cache // keeps segments; may be nil
+	Cache *Cache // keeps segments
 }
 
 // Key returns the key of the record with the state, so that a caller can read it together with records of its own.
-func (x Index) Key() string { return record.Key(x.Space, x.Name+"index/") }
+func (x Index) Key() string { return record.Key(x.Space, "index/") }
 
 func (x Index) segmentKey(number int64) string {
-	return record.Key(x.Space, x.Name+"new/", record.Number(number))
+	return record.Key(x.Space, "new/", record.Number(number))
 }
 
-// leaves and blocks are what their keys begin with.
-func (x Index) leaves() string           { return record.Prefix(x.Space, x.Name+"t/") }
-func (x Index) leaf(term string) string  { return x.leaves() + record.Escape(term) }
-func (x Index) blocks() string           { return record.Prefix(x.Space, x.Name+"b/") }
-func (x Index) block(term string) string { return x.blocks() + record.Escape(term) }
+// pages is what the keys of pages begin with.
+func (x Index) pages() string { return record.Prefix(x.Space, "t/") }
 
-func blockKey(list string, from int64) string { return list + " " + record.Number(from) }
-
-// all is the range of the blocks of a list.
-func all(list string) storage.Range {
-	return storage.Range{From: list + " ", To: list + "!"}
+// place is that of an ordinal in the list of a term. Places are in the order of the terms, and then of the ordinals.
+type place struct {
+	term    string
+	ordinal int64
 }
 
-// blockWith is a range that yields, of these blocks, the one that an ordinal belongs to.
-func blockWith(list string, ordinal int64) storage.Range {
-	return storage.Range{From: list + " ", To: blockKey(list, ordinal) + " ", Reverse: true, Limit: 1}
+func (p place) before(o place) bool {
+	return cmp.Or(strings.Compare(p.term, o.term), cmp.Compare(p.ordinal, o.ordinal)) < 0
 }
 
-// leafWith is a range that yields the leaf that a term belongs to.
-func (x Index) leafWith(term string) storage.Range {
-	return storage.Range{From: x.leaves(), To: x.leaf(term) + "\x00", Reverse: true, Limit: 1}
+// pageKey returns the key of a page that begins at a place, which has the ordinal 0 if the page has the list of the term from its
+// beginning.
+func (x Index) pageKey(p place) string {
+	key := x.pages() + record.Escape(p.term)
+	if p.ordinal > 0 {
+		key += " " + record.Number(p.ordinal)
+	}
+	return key
 }
 
-// termOf returns the term of the key of a block.
-func (x Index) termOf(key string) string {
-	term, _, _ := strings.Cut(key[len(x.blocks()):], " ")
-	return record.Unescape(term)
+// placeOf returns the place at which a page begins.
+func (x Index) placeOf(key string) (p place, err error) {
+	term, number, within := strings.Cut(key[len(x.pages()):], " ")
+	if within {
+		p.ordinal, err = record.ParseNumber(number)
+	}
+	if p.term = record.Unescape(term); err != nil {
+		err = fmt.Errorf("%w (%q: %w)", errDamaged, key, err)
+	}
+	return p, err
 }
 
-// state is the state as it is stored.
+// pageWith is a range that yields the page that a place belongs to.
+func (x Index) pageWith(p place) storage.Range {
+	return storage.Range{From: x.pages(), To: x.pageKey(p) + "\x00", Reverse: true, Limit: 1}
+}
+
+// state is what the record of the state says.
 type state struct {
-	Segments []reference `json:"segments"` // the oldest first
-	Folding  int         `json:"folding"`  // how many of the first segments are being folded
-	At       string      `json:"at"`       // the first term that is not folded
-	Owed     int         `json:"owed"`     // changes since the last slice of a fold
-	// Building says that the index is built anew and has what has an ordinal up to Built.
-	Building bool  `json:"building,omitempty"`
-	Built    int64 `json:"built,omitempty"`
+	segments []reference // the oldest first
+	folding  int         // how many of the first segments are being folded
+	at       string      // the first term that is not folded
+	folded   bool        // a fold has begun, so there may be pages
+	owed     int         // changes since the last slice of a fold
+	recent   []segment   // changes since the last segment, the oldest first
+	// building says that the index is built anew and has what has an ordinal up to built.
+	building bool
+	built    int64
 }
 
 // reference is what the state has of a segment.
 type reference struct {
-	Number  int64 `json:"number"`
-	Changes int   `json:"changes"`
+	number  int64
+	changes int
+}
+
+// stateForm is the first byte of a state as it is stored.
+const stateForm = 1
+
+func (s state) encode() []byte {
+	b := []byte{stateForm}
+	for _, n := range []int{s.folding, s.owed, len(s.segments)} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	for _, r := range s.segments {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(r.number)), uint64(r.changes))
+	}
+	b = record.AppendText(b, s.at)
+	b = binary.AppendUvarint(b, uint64(s.built)<<2|flag(s.building)<<1|flag(s.folded))
+	for _, r := range s.recent {
+		b = record.AppendText(b, []byte(r))
+	}
+	return b
+}
+
+func flag(is bool) uint64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func (x Index) decode(value []byte) (s state, err error) {
+	f := record.FieldsOf(storage.Entry{Key: x.Key(), Value: value})
+	if form := f.Uint(); form != stateForm && f.Err() == nil {
+		return s, fmt.Errorf("the record %q is damaged: it has the form %d, want %d", x.Key(), form, stateForm)
+	}
+	s.folding, s.owed = int(f.Uint()), int(f.Uint())
+	for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
+		s.segments = append(s.segments, reference{int64(f.Uint()), int(f.Uint())})
+	}
+	s.at = string(f.Text())
+	built := f.Uint()
+	s.folded, s.building, s.built = built&1 == 1, built>>1&1 == 1, int64(built>>2)
+	for len(f.Rest()) > 0 {
+		s.recent = append(s.recent, f.Text())
+	}
+	if s.folding > len(s.segments) {
+		return s, fmt.Errorf("the record %q is damaged: it folds %d segments of %d", x.Key(), s.folding, len(s.segments))
+	}
+	return s, f.Err()
 }
 
 // Reader reads an index in a snapshot.
 type Reader struct {
 	Index
-	r        storage.Reader
-	state    state
-	segments []segment // those of the state, once they are read
-	own      []segment // what a transaction has changed
-	writer   *Writer   // nil in a View
+	r      storage.Reader
+	state  state
+	stored []segment // those of the state, once they are read
+	all    []segment // these, and what has changed since
+	writer *Writer   // nil in a View
 }
 
 // Reader returns a Reader. value is the value of x.Key().
@@ -104,38 +165,30 @@ func (x Index) Reader(r storage.Reader, value []byte) (*Reader, error) {
 	if value == nil {
 		return out, nil
 	}
-	if err := json.Unmarshal(value, &out.state); err != nil {
-		return nil, fmt.Errorf("the record %q is damaged: %w", x.Key(), err)
-	}
-	return out, nil
+	var err error
+	out.state, err = x.decode(value)
+	return out, err
 }
 
-// ready returns ErrBusy while the index is built anew.
-func (r *Reader) ready() error {
-	if r.state.Building {
+// load reads the segments. It returns ErrBusy while the index is built anew.
+func (r *Reader) load(ctx context.Context) error {
+	if r.state.building {
 		return fmt.Errorf("%w: the search index is being built anew", storage.ErrBusy)
 	}
-	return nil
+	return r.loadSegments(ctx)
 }
 
-// load reads the segments.
-func (r *Reader) load(ctx context.Context) error {
-	if r.writer != nil {
-		r.own = r.writer.unwritten()
-	}
-	if r.segments != nil {
-		return nil
-	}
-	segments := make([]segment, len(r.state.Segments))
-	var missing []int
-	var keys []string
-	for i, s := range r.state.Segments {
-		key := r.segmentKey(s.Number)
-		if segments[i] = r.Cache.get(key); segments[i] == nil {
-			missing, keys = append(missing, i), append(keys, key)
+func (r *Reader) loadSegments(ctx context.Context) error {
+	if r.stored == nil {
+		segments := make([]segment, len(r.state.segments))
+		var missing []int
+		var keys []string
+		for i, s := range r.state.segments {
+			key, known := r.segmentKey(s.number), false
+			if segments[i], known = r.Cache.Get(key); !known {
+				missing, keys = append(missing, i), append(keys, key)
+			}
 		}
-	}
-	if len(keys) > 0 {
 		values, err := r.r.Get(ctx, keys...)
 		if err != nil {
 			return err
@@ -144,169 +197,100 @@ func (r *Reader) load(ctx context.Context) error {
 			if segments[at] = values[i]; values[i] == nil {
 				return fmt.Errorf("%w (there is no %q)", errDamaged, keys[i])
 			}
-			r.Cache.put(keys[i], segments[at])
+			r.Cache.Put(keys[i], segments[at], len(values[i])+len(keys[i])+200)
 		}
+		r.stored = segments
 	}
-	r.segments = segments
+	r.all = slices.Concat(r.stored, r.state.recent)
+	if r.writer != nil {
+		r.all = append(r.all, r.writer.unwritten()...)
+	}
 	return nil
 }
 
-// manyTerms is from how many terms of a kind on, which their first byte tells, everything between them may be read at once.
-const manyTerms = 16
-
-// leavesOf returns the leaves that some terms belong to, and maybe others between them, in the order of their keys. The terms are sorted.
-func (r *Reader) leavesOf(ctx context.Context, terms []string) ([]storage.Entry, error) {
-	var single, runs []storage.Range
-	for len(terms) > 0 {
-		n := 1
-		for n < len(terms) && terms[0] != "" && terms[n] != "" && terms[n][0] == terms[0][0] {
-			n++
-		}
-		first := r.leafWith(terms[0])
-		run := storage.Range{From: first.To, To: r.leafWith(terms[n-1]).To, Limit: 4 * n}
-		between := 4 * n
-		if n >= manyTerms {
-			var err error
-			if between, err = r.r.Estimate(ctx, run); err != nil {
-				return nil, err
-			}
-		}
-		if between < 2*n {
-			run.Limit = 0
-			single, runs = append(single, first), append(runs, run)
-		} else {
-			for _, term := range terms[:n] {
-				single = append(single, r.leafWith(term))
-			}
-		}
-		terms = terms[n:]
+// parts returns the parts of the lists of terms, without what segments change. The terms are sorted, and each is there once.
+func (r *Reader) parts(ctx context.Context, terms []string) (map[string][][]byte, error) {
+	if !r.state.folded {
+		return nil, nil
 	}
-	return r.scanLeaves(ctx, single, runs)
-}
-
-// scanLeaves returns the leaves in ranges, in the order of their keys.
-func (r *Reader) scanLeaves(ctx context.Context, lists ...[]storage.Range) (found []storage.Entry, err error) {
-	for _, ranges := range lists {
-		if len(ranges) == 0 {
-			continue
-		}
-		for e, err := range r.r.Scan(ctx, ranges...) {
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, e)
-		}
+	// The page that each list begins in. The ranges do not overlap: a page before those of the term before is that term's page.
+	var ranges []storage.Range
+	from := r.pages()
+	for _, term := range terms {
+		in := r.pageWith(place{term: term})
+		in.From, from = from, in.To
+		ranges = append(ranges, in)
 	}
-	slices.SortFunc(found, func(a, b storage.Entry) int { return strings.Compare(a.Key, b.Key) })
-	return slices.CompactFunc(found, func(a, b storage.Entry) bool { return a.Key == b.Key }), nil
-}
-
-// leafIn returns the place of the leaf that a term belongs to, -1 if there is none.
-func (x Index) leafIn(leaves []storage.Entry, term string) int {
-	i, found := slices.BinarySearchFunc(leaves, x.leaf(term), func(e storage.Entry, key string) int { return strings.Compare(e.Key, key) })
-	if found {
-		return i
-	}
-	return i - 1
-}
-
-// tails returns the tails of terms.
-func (r *Reader) tails(ctx context.Context, sets [][]string) (map[string][]byte, error) {
-	terms := slices.Sorted(slices.Values(slices.Concat(sets...)))
-	terms = slices.Compact(terms)
-	leaves, err := r.leavesOf(ctx, terms)
+	pages, err := r.scan(ctx, ranges)
 	if err != nil {
 		return nil, err
 	}
-	tails := make(map[string][]byte, len(terms))
+	slices.Reverse(pages)
+	out := make(map[string][][]byte, len(terms))
+	var more []storage.Range // the pages in which lists may go on
+	var page []byte
 	for _, term := range terms {
-		if i := r.leafIn(leaves, term); i >= 0 {
-			if tails[term], err = findIn(leaves[i].Value, term); err != nil {
-				return nil, err
-			}
+		key := r.pageKey(place{term: term})
+		for len(pages) > 0 && pages[0].Key <= key {
+			page, pages = pages[0].Value, pages[1:]
+		}
+		v, last, err := findIn(page, term)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			out[term] = [][]byte{v}
+		}
+		if last {
+			more = append(more, storage.Range{From: key + " ", To: key + "!"})
 		}
 	}
-	return tails, nil
-}
-
-// tails goes through the terms that begin with a prefix and have a tail.
-type tails struct {
-	cursor
-	prefix string
-	next   func() (storage.Entry, error, bool) // the next leaf
-}
-
-// tailsOf returns the tails of the terms that begin with a prefix, and stands at the first. stop must be called.
-func (r *Reader) tailsOf(ctx context.Context, prefix string) (t *tails, stop func()) {
-	first, rest := r.leafWith(prefix), storage.Prefix(r.leaf(prefix))
-	rest.From = first.To
-	t = &tails{prefix: prefix}
-	t.next, stop = iter.Pull2(func(yield func(storage.Entry, error) bool) {
-		for _, in := range []storage.Range{first, rest} {
-			for e, err := range r.r.Scan(ctx, in) {
-				if !yield(e, err) || err != nil {
-					return
-				}
-			}
+	pages, err = r.scan(ctx, more)
+	for _, e := range pages {
+		at, err := r.placeOf(e.Key)
+		var v []byte
+		if err == nil {
+			v, _, err = findIn(e.Value, at.term)
 		}
-	})
-	t.step()
-	return t, stop
-}
-
-// step goes to the next term.
-func (t *tails) step() {
-	for {
-		for t.cursor.next(); t.ok; t.cursor.next() {
-			if bytes.HasPrefix(t.term, []byte(t.prefix)) {
-				return
-			}
+		if err != nil {
+			return nil, err
 		}
-		if t.err != nil {
-			return
-		}
-		e, err, more := t.next()
-		if t.err = err; !more || err != nil {
-			return
-		}
-		t.cursor = cursor{rest: e.Value}
-	}
-}
-
-// cursors returns cursors at the first term from a given one on whose changes are not in the blocks. They are in the order of time.
-func (r *Reader) cursors(term string) []cursor {
-	out := make([]cursor, 0, len(r.segments)+len(r.own))
-	for i, s := range r.segments {
-		if i < r.state.Folding {
-			out = append(out, s.seek(max(term, r.state.At)))
-		} else {
-			out = append(out, s.seek(term))
+		if v != nil {
+			out[at.term] = append(out[at.term], v)
 		}
 	}
-	for _, s := range r.own {
-		out = append(out, s.seek(term))
-	}
-	return out
+	return out, err
 }
 
-// changesOf returns the changes of a term that are not in its blocks.
+// scan returns the entries of ranges, none for no ranges.
+func (r *Reader) scan(ctx context.Context, ranges []storage.Range) (found []storage.Entry, err error) {
+	if len(ranges) == 0 {
+		return nil, nil
+	}
+	for e, err := range r.r.Scan(ctx, ranges...) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, e)
+	}
+	return found, nil
+}
+
+// changesOf returns the changes of a term that are not in the pages.
 func (r *Reader) changesOf(term string) (list [][]byte, err error) {
-	add := func(s segment) {
-		if c, e := s.find(term); e != nil {
-			err = e
-		} else if c != nil {
+	for i, s := range r.all {
+		if i < r.state.folding && term < r.state.at {
+			continue
+		}
+		c, err := s.find(term)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
 			list = append(list, c)
 		}
 	}
-	for i, s := range r.segments {
-		if i >= r.state.Folding || term >= r.state.At {
-			add(s)
-		}
-	}
-	for _, s := range r.own {
-		add(s)
-	}
-	return list, err
+	return list, nil
 }
 
 // Query asks for what has at least one of the terms of each set in All, and at least one term that begins with one of the texts of each
@@ -314,41 +298,35 @@ func (r *Reader) changesOf(term string) (list [][]byte, err error) {
 type Query struct{ All, Prefixes [][]string }
 
 // Find returns what matches a query that has at least one set. The caller may change the result.
-func (r *Reader) Find(ctx context.Context, q Query) (*Set, error) {
-	if err := r.ready(); err != nil {
-		return nil, err
-	}
+func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
 	if err := r.load(ctx); err != nil {
 		return nil, err
 	}
-	known, err := r.tails(ctx, q.All)
+	terms := slices.Compact(slices.Sorted(slices.Values(slices.Concat(q.All...))))
+	parts, err := r.parts(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
-	// What has the fewest ordinals first, as far as the tails tell.
-	type union struct {
-		terms []string
-		size  int64
-	}
-	var all []union
-	for _, set := range q.All {
-		u := union{set, 0}
-		for _, term := range set {
-			u.size += roughSize(known[term])
-		}
-		all = append(all, u)
-	}
-	slices.SortStableFunc(all, func(a, b union) int { return int(min(max(a.size-b.size, -1), 1)) })
-	var found *Set
-	for i := range len(all) + len(q.Prefixes) {
-		var s *Set
-		if i < len(all) {
-			s, err = r.anyOf(ctx, all[i].terms, known, found)
+	for i := range len(q.All) + len(q.Prefixes) {
+		s := &Set{}
+		if i < len(q.All) {
+			for _, term := range q.All[i] {
+				changes, err := r.changesOf(term)
+				if err != nil {
+					return nil, err
+				}
+				s.addList(parts[term], changes)
+			}
 		} else {
-			s, err = r.anyPrefix(ctx, q.Prefixes[i-len(all)])
-		}
-		if err != nil {
-			return nil, err
+			for _, prefix := range q.Prefixes[i-len(q.All)] {
+				err := r.walk(ctx, prefix, func(_ string, parts, changes [][]byte) bool {
+					s.addList(parts, changes)
+					return true
+				})
+				if err != nil {
+					return nil, err
+				}
+			}
 		}
 		if found == nil {
 			found = s
@@ -362,232 +340,132 @@ func (r *Reader) Find(ctx context.Context, q Query) (*Set, error) {
 	return found, nil
 }
 
-// roughSize returns about how many ordinals a list has, if those before its tail are as close to each other as those in it.
-func roughSize(tail []byte) int64 {
-	if tail == nil {
-		return 0
+// Lists returns the lists of terms that few ordinals have. The terms are sorted, and each is there once.
+func (r *Reader) Lists(ctx context.Context, terms []string) (map[string][]int64, error) {
+	if err := r.load(ctx); err != nil {
+		return nil, err
 	}
-	list := ordinals(tail)
-	from, _, _, _ := open(tail)
-	if len(list) == 0 {
-		return from
+	parts, err := r.parts(ctx, terms)
+	if err != nil {
+		return nil, err
 	}
-	last := list[len(list)-1]
-	return int64(float64(len(list)) * float64(last+1) / float64(last-from+1))
-}
-
-// fewPlaces is up to how many blocks are looked up for the candidates, in place of whole lists.
-const fewPlaces = 64
-
-// anyOf returns what has one of these terms; of that, if there are candidates, at least what is among them.
-func (r *Reader) anyOf(ctx context.Context, terms []string, tails map[string][]byte, among *Set) (*Set, error) {
-	out := &Set{}
-	type list struct {
-		*Set
-		changes [][]byte
-	}
-	apart := map[string]list{} // lists with removals: what has left one may still be in another one
-	var ranges []storage.Range
-	candidates := -1 // how many; -1 without a set of them
-	if among != nil {
-		candidates = among.Count()
-	}
+	out := map[string][]int64{}
 	for _, term := range terms {
+		var list []int64
+		for _, v := range parts[term] {
+			list = append(list, ordinals(v)...)
+		}
 		changes, err := r.changesOf(term)
 		if err != nil {
 			return nil, err
 		}
-		into, blocks, tail := out, r.block(term), tails[term]
-		if slices.ContainsFunc(changes, removes) {
-			into = &Set{}
-			apart[blocks] = list{into, changes}
-		} else {
-			into.apply(changes)
+		if all := together(changes); len(all) > 0 {
+			list = changed(list, all)
 		}
-		into.addBlock(tail)
-		from, _, _, _ := open(tail)
-		switch {
-		case from == 0:
-		case candidates >= 0 && candidates*len(terms) <= fewPlaces:
-			for o := range among.All(true) {
-				if o < from {
-					ranges = append(ranges, blockWith(blocks, o))
-				}
-			}
-		default:
-			ranges = append(ranges, all(blocks))
-		}
-	}
-	if len(ranges) > 0 {
-		for e, err := range r.r.Scan(ctx, ranges...) {
-			if err != nil {
-				return nil, err
-			}
-			into := out
-			if len(apart) > 0 {
-				if l, ok := apart[e.Key[:strings.LastIndexByte(e.Key, ' ')]]; ok {
-					into = l.Set
-				}
-			}
-			into.addBlock(e.Value)
-		}
-	}
-	for _, l := range apart {
-		l.apply(l.changes)
-		out.or(l.Set)
-	}
-	return out, nil
-}
-
-// anyPrefix returns what has a term that begins with one of these texts.
-func (r *Reader) anyPrefix(ctx context.Context, prefixes []string) (*Set, error) {
-	out, blocks := &Set{}, [][]byte(nil) // of the present term
-	for _, p := range prefixes {
-		err := r.walk(ctx, p, func(_ string, v []byte) { blocks = append(blocks, v) }, func(_ string, changes [][]byte) bool {
-			into := out
-			if slices.ContainsFunc(changes, removes) { // what has left this list may be in another one
-				into = &Set{}
-			}
-			for _, v := range blocks {
-				into.addBlock(v)
-			}
-			if into.apply(changes); into != out {
-				out.or(into)
-			}
-			blocks = blocks[:0]
-			return true
-		})
-		if err != nil {
-			return nil, err
+		if len(list) > 0 {
+			out[term] = list
 		}
 	}
 	return out, nil
-}
-
-func removes(changes []byte) bool {
-	for c := range each(changes) {
-		if c.gone {
-			return true
-		}
-	}
-	return false
 }
 
 // CountTerms calls fn with each term that begins with a prefix and how many ordinals of a set have it, above 0, in the order of the terms,
 // until fn returns false. A nil set has all. It may leave out terms that fewer ordinals have than least returns at that time; a nil least
 // asks for all terms.
 func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, least func() int64, fn func(term string, n int64) bool) error {
-	if err := r.ready(); err != nil {
+	if err := r.load(ctx); err != nil {
 		return err
 	}
 	if s != nil && len(s.at) == 0 {
 		return nil
 	}
-	if err := r.load(ctx); err != nil {
-		return err
-	}
-	n, most := int64(0), int64(0) // of the present term: how many are counted, and how many the whole list has so far
-	var waiting [][]byte          // its blocks, until most is enough
-	count := func(_ string, v []byte) {
-		if least != nil && s != nil {
-			if most += (*Set)(nil).countBlock(v); most < least() {
-				waiting = append(waiting, v)
-				return
-			}
-			for _, v := range waiting {
-				n += s.countBlock(v)
-			}
-			waiting = waiting[:0]
+	return r.walk(ctx, prefix, func(term string, parts, changes [][]byte) bool {
+		n, most := int64(0), int64(0)
+		for _, v := range changes {
+			most += int64(len(v)) // each takes a byte or more
 		}
-		n += s.countBlock(v)
-	}
-	return r.walk(ctx, prefix, count, func(term string, changes [][]byte) bool {
-		for _, part := range changes {
-			n += s.countChanges(part)
-			most += int64(len(part)) // each takes a byte or more
+		for _, v := range parts {
+			most += mostOf(v)
 		}
-		if len(waiting) > 0 && most >= least() {
-			for _, v := range waiting {
-				n += s.countBlock(v)
-			}
-			waiting = waiting[:0]
+		if least != nil && most < least() {
+			return true
 		}
-		rare, found := len(waiting) > 0, n
-		n, most, waiting = 0, 0, waiting[:0]
-		return rare || found == 0 || fn(term, found)
+		for _, v := range parts {
+			n += s.countPart(v)
+		}
+		for _, v := range changes {
+			n += s.countChanges(v)
+		}
+		return n == 0 || fn(term, n)
 	})
 }
 
-// walk calls, for each term that begins with a prefix, block with its tail, for which key is "", and then with each of its blocks, and
-// then end with its changes that are in neither, until end returns false. The segments are loaded. The changes are only good until end
-// returns.
-func (r *Reader) walk(ctx context.Context, prefix string, block func(key string, v []byte), end func(term string, changes [][]byte) bool) error {
-	m := merger{cursors: r.cursors(prefix)}
+// walk calls fn, for each term that begins with a prefix, with the parts of its list and its changes that are not in them, until fn
+// returns false. The segments are loaded. The changes are only good until fn returns.
+func (r *Reader) walk(ctx context.Context, prefix string, fn func(term string, parts, changes [][]byte) bool) error {
+	m := merger{}
+	for i, s := range r.all {
+		from := prefix
+		if i < r.state.folding {
+			from = max(prefix, r.state.at)
+		}
+		m.cursors = append(m.cursors, s.seek(from))
+	}
 	m.next()
-	changed := func() bool { return m.ok && strings.HasPrefix(string(m.term), prefix) }
-	t, stop := r.tailsOf(ctx, prefix)
-	defer stop()
-	// begin begins the term of a tail, after those that are in segments alone. finish ends it.
-	begin := func() bool {
-		for changed() && bytes.Compare(m.term, t.term) < 0 {
-			if !end(string(m.term), m.changes) {
+	// upTo calls fn with the terms below one that are in segments alone.
+	upTo := func(term string, all bool) bool {
+		for ; m.ok && strings.HasPrefix(string(m.term), prefix) && (all || string(m.term) < term); m.next() {
+			if !fn(string(m.term), nil, m.changes) {
 				return false
 			}
-			m.next()
 		}
-		block("", t.changes)
 		return true
 	}
-	finish := func() bool {
-		if changed() && bytes.Equal(m.term, t.term) {
-			if !end(string(t.term), m.changes) {
-				return false
-			}
-			m.next()
-		} else if !end(string(t.term), nil) {
+	term, parts := "", [][]byte(nil) // of the list that has begun
+	end := func() bool {
+		switch {
+		case parts == nil:
+			return true
+		case !upTo(term, false):
 			return false
+		case !m.ok || string(m.term) != term:
+			return fn(term, parts, nil)
 		}
-		t.step()
-		return true
+		more := fn(term, parts, m.changes)
+		m.next()
+		return more
 	}
-	list := "" // what the keys of the blocks of the term that has begun begin with
-	for e, err := range r.r.Scan(ctx, storage.Prefix(r.block(prefix))) {
-		if err != nil {
-			return err
-		}
-		if list == "" || !strings.HasPrefix(e.Key, list) {
-			if list != "" && !finish() {
-				return damage(m.cursors)
-			}
-			term := r.termOf(e.Key)
-			for t.ok && string(t.term) < term {
-				if !begin() || !finish() {
-					return damage(m.cursors)
-				}
-			}
-			if !t.ok || string(t.term) != term {
-				return cmp.Or(t.err, fmt.Errorf("%w (%q has no tail)", errDamaged, e.Key))
-			}
-			if !begin() {
-				return damage(m.cursors)
-			}
-			list = e.Key[:strings.LastIndexByte(e.Key, ' ')+1]
-		}
-		block(e.Key, e.Value)
-	}
-	if list != "" && !finish() {
+	first := r.pageWith(place{term: prefix})
+	rest := storage.Prefix(r.pageKey(place{term: prefix}))
+	rest.From = first.To
+	if !r.state.folded {
+		upTo("", true)
 		return damage(m.cursors)
 	}
-	for t.ok {
-		if !begin() || !finish() {
-			return damage(m.cursors)
+	for _, in := range []storage.Range{first, rest} {
+		for e, err := range r.r.Scan(ctx, in) {
+			if err != nil {
+				return err
+			}
+			c := cursor{rest: e.Value}
+			for c.next(); c.ok; c.next() {
+				switch {
+				case !strings.HasPrefix(string(c.term), prefix):
+				case parts != nil && string(c.term) == term:
+					parts = append(parts, c.changes)
+				case !end():
+					return damage(m.cursors)
+				default:
+					term, parts = string(c.term), [][]byte{c.changes}
+				}
+			}
+			if c.err != nil {
+				return c.err
+			}
 		}
 	}
-	if t.err != nil {
-		return t.err
-	}
-	for changed() && end(string(m.term), m.changes) {
-		m.next()
+	if end() {
+		upTo("", true)
 	}
 	return damage(m.cursors)
 }

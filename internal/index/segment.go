@@ -141,6 +141,18 @@ func segmentOf(all []unwritten) (segment, int) {
 	return b.segment(), b.changes
 }
 
+// merged returns the segment of what some segments change, the oldest first, and how many changes it has.
+func merged(all []segment) (segment, int, error) {
+	m, b := merger{}, builder{}
+	for _, s := range all {
+		m.cursors = append(m.cursors, s.seek(""))
+	}
+	for m.next(); m.ok; m.next() {
+		b.add(m.term, together(m.changes))
+	}
+	return b.segment(), b.changes, damage(m.cursors)
+}
+
 // entries returns the part of a segment from the last whole term on that is not above a given one, or from the first on.
 func (s segment) entries(term string) ([]byte, error) {
 	if len(s) < 4 {
@@ -201,19 +213,22 @@ func (s segment) find(term string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return findIn(b, term)
+	value, _, err := findIn(b, term)
+	return value, err
 }
 
-// findIn returns what a term has in entries that begin with a whole term, nil if it is not there.
-func findIn(b []byte, term string) ([]byte, error) {
+// findIn returns what a term has in entries that begin with a whole term, nil if it is not there, and whether there are none of later
+// terms.
+func findIn(b []byte, term string) (value []byte, last bool, err error) {
 	c := cursor{rest: b}
 	for c.next(); c.ok && string(c.term) < term; {
 		c.next()
 	}
-	if !c.ok || string(c.term) != term {
-		return nil, c.err
+	if c.ok && string(c.term) == term {
+		value = c.changes
+		c.next()
 	}
-	return c.changes, nil
+	return value, !c.ok, c.err
 }
 
 // cursor stands at an entry of a segment, or behind the last.
@@ -300,25 +315,8 @@ func together(parts [][]byte) (list []change) {
 	return settled(list)
 }
 
-// Cache keeps segments, which never change and whose numbers are never given again. It has a bounded size. A nil one keeps none.
-type Cache struct {
-	segments *lru.Cache[string, segment] // by their keys
-}
+// Cache keeps segments, which never change and whose numbers are never given again, by their keys.
+type Cache = lru.Cache[string, segment]
 
 // NewCache returns a cache of this many bytes.
-func NewCache(bytes int) *Cache { return &Cache{segments: lru.New[string, segment](bytes)} }
-
-func (c *Cache) get(key string) segment {
-	if c == nil {
-		return nil
-	}
-	s, _ := c.segments.Get(key)
-	return s
-}
-
-func (c *Cache) put(key string, s segment) {
-	if c == nil {
-		return
-	}
-	c.segments.Put(key, s, len(s)+len(key)+200)
-}
+func NewCache(bytes int) *Cache { return lru.New[string, segment](bytes) }

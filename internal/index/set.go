@@ -102,6 +102,29 @@ func (s *Set) apply(changes [][]byte) {
 	}
 }
 
+func removes(changes []byte) bool {
+	for c := range each(changes) {
+		if c.gone {
+			return true
+		}
+	}
+	return false
+}
+
+// addList adds the ordinals of a list that has these parts and changes.
+func (s *Set) addList(parts, changes [][]byte) {
+	into := s
+	if slices.ContainsFunc(changes, removes) { // what has left this list may be in the set by another one
+		into = &Set{}
+	}
+	for _, v := range parts {
+		into.addPart(v)
+	}
+	if into.apply(changes); into != s {
+		s.or(into)
+	}
+}
+
 // or adds what is in o.
 func (s *Set) or(o *Set) {
 	for i, at := range o.at {
