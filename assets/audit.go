@@ -146,11 +146,16 @@ func (a *audit) run() error {
 	if a.count != a.state.Count {
 		a.fault(a.key(stateKind), fmt.Errorf("the State counts %d assets, and there are %d", a.state.Count, a.count))
 	}
+	damaged := false
 	for fault, err := range a.index.Audit(a.ctx, a.indexed) {
 		if err != nil {
 			return err
 		}
 		a.fault(a.index.Key(), errors.New(fault))
+		damaged = true
+	}
+	if damaged {
+		return nil
 	}
 	return a.checkOrigins()
 }

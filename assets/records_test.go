@@ -149,6 +149,21 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 	}
 }
 
+func TestTheAuditFindsTwoAssetsOfOneOrigin(t *testing.T) {
+	db := memory.New()
+	row := `{"asset":{"ordinal":%d,"origin":"AQAAAAAAAAAAAAAAAAAAAA==","createdAt":0,"updatedAt":0,"folders":[],"body":{"content":{"id":"1","generator":{"id":"g"},"published":"1970-01-01T00:00:00.000Z"},"safe_tags":[]}}}`
+	if err := importRows(db, lib, fmt.Sprintf(row, 1), fmt.Sprintf(row, 2)); err != nil {
+		t.Fatal(err)
+	}
+	var faults []string
+	for f := range assets.Audit(ctx, db, assets.Limits{}) {
+		faults = append(faults, f.String())
+	}
+	if want := `asset/a2": another asset has the same generator and foreign id`; !slices.ContainsFunc(faults, func(f string) bool { return strings.HasSuffix(f, want) }) {
+		t.Errorf("the faults are %q, want %q", faults, want)
+	}
+}
+
 func TestTheAuditNamesAnAssetThatIsCut(t *testing.T) {
 	d := newRecordDesk(t)
 	d.change("asset/a2", func(b []byte) []byte { return b[:len(b)-1] })

@@ -13,7 +13,7 @@ import (
 func checkStore(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("check")
 	db := dbFlag(f)
-	rebuild := f.Bool("rebuild", false, "first build the search indices anew; a store may be served meanwhile, and searches of a library are 503 until it is done")
+	rebuild := f.Bool("rebuild", false, "first build the search indices anew; a store may be served meanwhile, and searching a library, and adding to it, is 503 until it is done")
 	if err := p.parse(f, args); err != nil {
 		return err
 	}
