@@ -175,6 +175,18 @@ func appendString(dst []byte, s string) []byte {
 	return dst
 }
 
+// appendStrings appends a JSON array of strings.
+func appendStrings(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, s)
+	}
+	return append(dst, ']')
+}
+
 // checkSize returns ErrTooLarge if the app has more than most bytes as it is answered over HTTP: {"apps":[app]}. addVersion calls
 // it with Limits.DocumentBytes for a patch and with Limits.AppBytes otherwise, before anything is stored.
 func (a App) checkSize(most int) error {

@@ -169,14 +169,8 @@ func (d draft) body(owner string) (Body, []string) {
 	}
 	b := append(make([]byte, 0, size), `{"title":`...)
 	b = append(appendString(b, d.title), `,"owner":{"urn":`...)
-	b = append(appendString(b, owner), `},"groups":[`...)
-	for i, g := range d.groups {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendString(b, g)
-	}
-	b = append(b, `],"elements":[`...)
+	b = append(appendString(b, owner), `},"groups":`...)
+	b = append(appendStrings(b, d.groups), `,"elements":[`...)
 	for i, e := range d.elements {
 		if i > 0 {
 			b = append(b, ',')

@@ -47,7 +47,7 @@ func (c *Component) UnmarshalJSON(text []byte) error {
 	*c = Component{ID: b.ID, Name: b.Name, Version: b.Version, Main: b.Main}
 	kept := compact(text)
 	for _, member := range []string{"description", "configSchema"} {
-		if at, _, err := rawjson.Lookup(kept, member, 0); err == nil && at >= 0 {
+		if rawjson.Lookup(kept, member) >= 0 {
 			c.Manifest = kept
 		}
 	}
@@ -77,8 +77,8 @@ func (c Component) Description() *string {
 // ConfigSchema returns the JSON Schema that configs of the component conform to. It returns an error if the
 // manifest has none, as in a list of components.
 func (c Component) ConfigSchema() ([]byte, error) {
-	at, _, err := rawjson.Lookup(c.Manifest, "configSchema", 0)
-	if err != nil || at < 0 {
+	at := rawjson.Lookup(c.Manifest, "configSchema")
+	if at < 0 {
 		return nil, errors.New("stored manifest: no configSchema")
 	}
 	schema, _ := rawjson.Cut(c.Manifest[at:])

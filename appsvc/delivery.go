@@ -31,12 +31,12 @@ func (s *Service) TaggedApp(ctx context.Context, by vitrine.Caller, appID, name 
 // and updatedBy are null, and groups is empty. The result is for reading alone; it is not a version of the store.
 func (a App) withoutPeople() (App, error) {
 	// The elements come last in a body, so what begins with them can be appended as a whole.
-	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
-	if err != nil || at < 0 {
+	at := rawjson.Lookup(a.Body, "elements")
+	if at < 0 {
 		return App{}, errors.New("stored body: no elements")
 	}
-	title, _, err := rawjson.Lookup(a.Body, "title", 0)
-	if err != nil || title < 0 {
+	title := rawjson.Lookup(a.Body, "title")
+	if title < 0 {
 		return App{}, errors.New("stored body: no title")
 	}
 	text, _ := rawjson.Cut(a.Body[title:])

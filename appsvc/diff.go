@@ -1,26 +1,19 @@
 package appsvc
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/jsondiff"
-	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// How two versions are compared:
-//
-//   - Body.compared finds the title, the groups and the elements in each body, as text. Nothing is decoded yet.
-//   - diffWithin compares them: the title as a whole, the groups as a list, and the elements by elementDiff (elementdiff.go),
-//     which compares configs member by member with package jsondiff.
-//   - If Patch would refuse the operations as too much work, Limits.diff compares once more with fewer operations allowed.
+// How two versions are compared: as drafts, whose elements are texts that were not decoded. diffWithin compares the titles as a whole,
+// the groups as a list, and the elements by their keys (elementdiff.go), whose configs are compared member by member with package
+// jsontree. If Patch would refuse the operations as too much work, Limits.diff compares once more with fewer operations allowed.
 //
 // ListHistory compares neighbouring versions in the same way (history.go), and leaves out the values.
 
@@ -48,7 +41,7 @@ func (d Diff) AppendJSON(dst []byte) []byte {
 	return append(append(append(dst, `","patch":`...), d.Patch...), '}')
 }
 
-// diffSteps is the budget of one call of Diff, in steps of package jsondiff: it takes at most about 250 ms. When it is spent, the
+// diffSteps is the budget of one call of Diff, in steps of package jsontree: it takes at most about 250 ms. When it is spent, the
 // patch is coarser. The time is not measured, so that equal versions have equal diffs.
 const diffSteps = 100_000_000
 
@@ -94,38 +87,35 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (
 	if err := memlimit.Reserve(ctx, 2*len(from.Body)+3*len(to.Body)); err != nil {
 		return Diff{}, err
 	}
-	a, err := from.Body.compared(comparedVersion{})
+	a, err := from.Body.draft()
 	if err != nil {
 		return Diff{}, err
 	}
-	b, err := to.Body.compared(a)
+	b, err := to.Body.draft()
 	if err != nil {
 		return Diff{}, err
 	}
-	ops, err := s.limits.diff(a, b, jsondiff.NewBudget(diffSteps))
+	ops, err := s.limits.diff(a, b, &jsontree.Differ{Steps: diffSteps})
 	if err != nil {
 		return Diff{}, err
 	}
-	test := jsondiff.Op{Kind: "test", Path: versionPath, Value: appendString(nil, from.Version.String())}
-	patch := test.Append(append(make([]byte, 0, jsondiff.Size(ops...)+128), '['))
-	for _, op := range ops {
-		patch = op.Append(append(patch, ','))
-	}
-	return Diff{from.Version, to.Version, append(patch, ']')}, nil
+	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, from.Version.String())}
+	return Diff{from.Version, to.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))}, nil
 }
 
-// diff returns the operations that turn the version a into b, without the test of the version. There are at most as many
+// diff returns the operations that turn the content a into b, without the test of the version. There are at most as many
 // as Patch accepts besides the test: Limits.PatchOps less one, and fewer if the work of applying them would exceed
 // Limits.patchWork. The fewest that diffWithin needs are always allowed.
-func (l Limits) diff(a, b comparedVersion, budget *jsondiff.Budget) ([]jsondiff.Op, error) {
-	ops, err := diffWithin(a, b, l.PatchOps-1, budget)
+func (l Limits) diff(a, b draft, d *jsontree.Differ) ([]jsontree.Op, error) {
+	ops, err := diffWithin(a, b, l.PatchOps-1, d)
 	if err != nil {
 		return nil, err
 	}
-	// How many operations may be applied depends on the longest list or object in the two bodies.
-	most := jsonpatch.MostEdits(a.body, len(ops), l.patchWork(), b.body)
-	if most < len(ops) {
-		return diffWithin(a, b, most, budget)
+	// Each operation may lead through the longest list or object, which may grow by one with each.
+	tooMany := func(n int) bool { return n*(d.Widest+n) > l.patchWork() }
+	if tooMany(len(ops)) {
+		most := sort.Search(len(ops), func(n int) bool { return tooMany(n + 1) })
+		return diffWithin(a, b, most, d)
 	}
 	return ops, nil
 }
@@ -133,132 +123,18 @@ func (l Limits) diff(a, b comparedVersion, budget *jsondiff.Budget) ([]jsondiff.
 // diffWithin is diff with at most so many operations, or with the fewest that there can be: one for each of title, groups and
 // elements, and one for each element whose config is too deep for a list. At most half of the operations go to the groups, and
 // the rest to the elements, so that many changed groups do not make the elements coarse.
-func diffWithin(a, b comparedVersion, most int, budget *jsondiff.Budget) (ops []jsondiff.Op, err error) {
-	if !bytes.Equal(a.title, b.title) {
-		ops = append(ops, jsondiff.Op{Kind: "replace", Path: appPath + "/title", Value: b.title})
+func diffWithin(a, b draft, most int, d *jsontree.Differ) (ops []jsontree.Op, err error) {
+	if a.title != b.title {
+		ops = append(ops, jsontree.Op{Op: "replace", Path: appPath + "/title", Value: appendString(nil, b.title)})
 	}
-	whole := jsondiff.Op{Kind: "replace", Path: appPath + "/groups", Value: b.groups}
-	groups := jsondiff.Values(whole.Path, a.groups, b.groups, max(most/2, 1), budget)
-	if len(groups) > 0 && !shortEnough(jsondiff.Size(groups...), jsondiff.Size(whole)) {
-		groups = []jsondiff.Op{whole}
+	if !slices.Equal(a.groups, b.groups) {
+		whole := jsontree.Op{Op: "replace", Path: appPath + "/groups", Value: appendStrings(nil, b.groups)}
+		groups := d.Values(whole.Path, jsontree.New(appendStrings(nil, a.groups)), jsontree.New(whole.Value), max(most/2, 1))
+		if !shortEnough(jsontree.Size(groups...), jsontree.Size(whole)) {
+			groups = []jsontree.Op{whole}
+		}
+		ops = append(ops, groups...)
 	}
-	ops = append(ops, groups...)
-	elements, err := newElementDiff(a.elements, b.elements, max(most-len(ops), 1), budget).ops()
+	elements, err := diffElements(a.elements, b.elements, max(most-len(ops), 1), d)
 	return append(ops, elements...), err
-}
-
-// comparedVersion is the content of a version that is compared: the title, the groups and the elements as JSON. They
-// share the bytes of the body. Body.compared makes one for each of the two versions. A history makes one for each version, and
-// each helps to take the next one apart.
-type comparedVersion struct {
-	body          Body
-	title, groups []byte
-	starts        []int // where in the body each element begins, and last where one more would begin, after its comma
-	elements      []keyedElement
-	scanned       int // about how many bytes were read to find the elements
-}
-
-// compared takes a stored body apart. An error means that no Service has stored it. before is a version that was taken apart
-// already, or the zero value. What the two have in common at the beginning and at the end is not scanned again: neighbours in a
-// history differ in few places.
-func (b Body) compared(before comparedVersion) (comparedVersion, error) {
-	at, _, err := rawjson.Lookup(b, "elements", 0)
-	if err != nil || at < 0 {
-		return comparedVersion{}, errors.New("stored body: no elements")
-	}
-	head, err := rawjson.Members(slices.Concat(b[:at], []byte("0}")))
-	if err != nil {
-		return comparedVersion{}, fmt.Errorf("stored body: %w", err)
-	}
-	v := comparedVersion{body: b, title: head.Get("title"), groups: head.Get("groups")}
-	if v.title == nil || v.groups == nil {
-		return comparedVersion{}, errors.New("stored body: no title or no groups")
-	}
-	if err := v.findElements(at, before); err != nil {
-		return comparedVersion{}, err
-	}
-	v.elements = make([]keyedElement, len(v.starts)-1)
-	for i := range v.elements {
-		text := b[v.starts[i] : v.starts[i+1]-1]
-		key, kept, ok := cutHead(text, i)
-		if !ok {
-			return comparedVersion{}, fmt.Errorf("stored element %d: does not begin with its id", i)
-		}
-		v.elements[i] = keyedElement{key, kept}
-	}
-	return v, nil
-}
-
-// findElements fills v.starts. The list of elements begins at the index at of the body; after the list comes only the brace that
-// ends the body. It returns an error if the elements are not such a list of compact JSON.
-//
-// The starts in the common prefix of the two bodies are those of before. So are the starts in the common suffix, shifted
-// by the difference in length, once an element begins at the same place in both. Only what lies between is scanned.
-func (v *comparedVersion) findElements(at int, before comparedVersion) error {
-	b, old := v.body, before.starts
-	end := len(b) - 1 // behind the list
-	if !bytes.HasSuffix(b, []byte("]}")) || b[at] != '[' || at > len(b)-3 {
-		return errors.New("stored body: the elements are no list, or do not come last")
-	}
-	v.starts = make([]int, 0, max(len(old), 8)+2)
-	pos := at + 1
-	if b[pos] == ']' {
-		v.starts = append(v.starts, end)
-		return nil
-	}
-	// The elements that lie in the common prefix as a whole, each with the comma after it.
-	same := commonPrefix(before.body, b)
-	for n := 0; n+1 < len(old) && old[n+1] <= same; n++ {
-		v.starts, pos = append(v.starts, old[n]), old[n+1]
-	}
-	v.scanned = len(b) / 16 // comparing is faster than scanning
-	// From tail on the two bodies are equal: what is at pos in b is at pos+shift in the other body.
-	tail, shift := len(b)-commonSuffix(before.body, b), len(before.body)-len(b)
-	for pos < end {
-		if pos >= tail {
-			if n, found := slices.BinarySearch(old, pos+shift); found {
-				for _, start := range old[n:] {
-					v.starts = append(v.starts, start-shift)
-				}
-				return nil
-			}
-		}
-		v.starts = append(v.starts, pos)
-		element, _ := rawjson.Cut(b[pos:])
-		v.scanned += len(element)
-		if pos += len(element); len(element) == 0 || pos >= len(b) || b[pos] != ',' && pos+1 != end {
-			return fmt.Errorf("stored element %d: is not compact JSON", len(v.starts)-1)
-		}
-		pos++
-	}
-	v.starts = append(v.starts, end)
-	return nil
-}
-
-// commonPrefix returns how many bytes a and b have in common at the beginning. It compares blocks first, which is much faster
-// than bytes: two versions of one app are mostly equal.
-func commonPrefix(a, b []byte) int {
-	const block = 256
-	n, most := 0, min(len(a), len(b))
-	for n+block <= most && bytes.Equal(a[n:n+block], b[n:n+block]) {
-		n += block
-	}
-	for n < most && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-// commonSuffix returns how many bytes a and b have in common at the end. It may overlap the common prefix, if one text repeats
-// what is in the other.
-func commonSuffix(a, b []byte) int {
-	const block = 256
-	n, most := 0, min(len(a), len(b))
-	for n+block <= most && bytes.Equal(a[len(a)-n-block:len(a)-n], b[len(b)-n-block:len(b)-n]) {
-		n += block
-	}
-	for n < most && a[len(a)-1-n] == b[len(b)-1-n] {
-		n++
-	}
-	return n
 }

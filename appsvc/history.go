@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/jsondiff"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
@@ -182,13 +182,13 @@ func tagNames(ctx context.Context, r *reader, id string) (map[vitrine.Version][]
 // calls begin with the newest body, and then since with each older one.
 type changeLog struct {
 	limits Limits
-	left   int             // steps that are left for the page; 0 = its budget is spent
-	newer  comparedVersion // the version that is compared next
+	left   int   // steps that are left for the page; 0 = its budget is spent
+	newer  draft // the version that is compared next
 }
 
 // begin sets the newest version.
 func (c *changeLog) begin(body Body) (err error) {
-	c.newer, err = body.compared(comparedVersion{})
+	c.newer, err = body.draft()
 	return err
 }
 
@@ -200,27 +200,26 @@ func (c *changeLog) since(body Body) (changes []HistoryChange, truncated bool, e
 	if c.left <= 0 {
 		return nil, true, nil
 	}
-	older, err := body.compared(c.newer)
+	older, err := body.draft()
 	if err != nil {
 		return nil, false, err
 	}
 	most := min(c.left, historySteps) // also bounds the memory of one comparison
-	budget := jsondiff.NewBudget(most)
-	budget.Spend(older.scanned)
-	ops, err := c.limits.diff(older, c.newer, budget)
+	differ := jsontree.Differ{Steps: most - len(body)}
+	ops, err := c.limits.diff(older, c.newer, &differ)
 	c.newer = older
-	c.left -= most - budget.Left()
-	if err != nil || budget.Spent() {
+	c.left -= most - differ.Steps
+	if err != nil || differ.Steps < 0 {
 		return nil, true, err
 	}
 	// The operations that fit, in their order, without values. Size counts a comma after each, and the last one has none.
 	size := len("[]")
 	for _, op := range ops {
 		op.Value = nil
-		if size += jsondiff.Size(op); len(changes) == historyChanges || size-1 > historyBytes {
+		if size += jsontree.Size(op); len(changes) == historyChanges || size-1 > historyBytes {
 			return slices.Clip(changes), true, nil
 		}
-		changes = append(changes, HistoryChange{op.Kind, op.From, op.Path})
+		changes = append(changes, HistoryChange{op.Op, op.From, op.Path})
 	}
 	return changes, false, nil
 }

@@ -5,7 +5,8 @@ import (
 	"errors"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
@@ -137,7 +138,7 @@ func (s *Service) admitGroups(ctx context.Context, by vitrine.Caller, h Head, gr
 }
 
 // admitted returns what readLatest does, or what AdmitChange has read for this request if the patch is for that version.
-func (s *Service) admitted(ctx context.Context, by vitrine.Caller, id string, ops []jsonpatch.Op) (h Head, app App, err error) {
+func (s *Service) admitted(ctx context.Context, by vitrine.Caller, id string, ops []jsontree.Op) (h Head, app App, err error) {
 	a, _ := ctx.Value(admissionKey{}).(*admission)
 	if a != nil && a.head.ID == id && mayUse(by, a.head) && forVersion(ops, a.head.Version) == nil {
 		h, app = a.head, a.app
@@ -148,7 +149,7 @@ func (s *Service) admitted(ctx context.Context, by vitrine.Caller, id string, op
 }
 
 // forVersion returns ErrConflict if the operations test another version than the app has.
-func forVersion(ops []jsonpatch.Op, current vitrine.Version) error {
+func forVersion(ops []jsontree.Op, current vitrine.Version) error {
 	for _, op := range ops {
 		if v, ok := testedVersion(op); ok && v != current.String() {
 			return staleVersion(v, current)
@@ -178,22 +179,22 @@ func staleVersion(tested string, current vitrine.Version) error {
 	return conflict(vitrine.CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
 }
 
-// patchError returns an error of package jsonpatch as an *Error of this package. The error of a failed test has the version
+// patchError returns an error of package jsontree as an *Error of this package. The error of a failed test has the version
 // current, which is the latest version of the app.
 func patchError(err error, current vitrine.Version) error {
-	e, ok := errors.AsType[*jsonpatch.Error](err)
+	e, ok := errors.AsType[*jsontree.Error](err)
 	if !ok {
 		return err
 	}
 	out := &vitrine.Error{Pointer: e.Pointer, Reason: e.Reason}
 	switch e.Kind {
-	case jsonpatch.ErrMalformed:
+	case jsontree.ErrMalformed:
 		out.Kind, out.Code = vitrine.ErrInvalid, vitrine.CodeInvalid
-	case jsonpatch.ErrTooLarge:
+	case jsontree.ErrTooLarge:
 		out.Kind, out.Code = vitrine.ErrTooLarge, vitrine.CodeTooLarge
-	case jsonpatch.ErrTest:
+	case jsontree.ErrTest:
 		out.Kind, out.Code, out.Version = vitrine.ErrConflict, vitrine.CodeTestFailed, current
-	case jsonpatch.ErrApply:
+	case jsontree.ErrApply:
 		out.Kind, out.Code = vitrine.ErrUnprocessable, vitrine.CodeNotApplicable
 	}
 	return out
@@ -201,12 +202,12 @@ func patchError(err error, current vitrine.Version) error {
 
 // applyPatch applies ops to app. It returns the content of the result, and whether it differs from that of app. It returns
 // ErrConflict if a test fails, ErrUnprocessable if the operations do not apply or the result is not allowed, and
-// ErrTooLarge if the document outgrows its limit or applying takes too much work.
+// ErrTooLarge if the operations copy or do too much.
 //
-// A patch for another version is refused before any operation is applied. Apply alone would not do: the operations
+// A patch for another version is refused before any operation is applied. Patch alone would not do: the operations
 // before the test may fail first, or may write the version that is then tested. If a patch has several tests of the version, all
 // of them must hold.
-func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differs bool, err error) {
+func (s *Service) applyPatch(app App, ops []jsontree.Op) (content draft, differs bool, err error) {
 	if err := forVersion(ops, app.Version); err != nil {
 		return draft{}, false, err
 	}
@@ -218,14 +219,11 @@ func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differ
 	if err != nil {
 		return draft{}, false, err
 	}
-	// In the documents, each element that no operation reaches is replaced by the number 0; see patchreach.go.
-	reached := reachedElements(ops, len(elements))
-	before := document(app.Meta, body, elements, reached)
-	after, err := jsonpatch.Apply(before, ops, s.limits.patchWork())
-	if err != nil {
+	before, after := document(app.Meta, body, elements), document(app.Meta, body, elements)
+	if err := after.Patch(ops, jsontree.Limits{Copies: s.limits.DocumentBytes, Work: s.limits.patchWork()}); err != nil {
 		return draft{}, false, patchError(err, app.Version)
 	}
-	d, err := resultDraft(before, after, old, reached)
+	d, err := resultDraft(&before, &after, old, elements)
 	if err != nil {
 		return draft{}, false, err
 	}
@@ -235,11 +233,37 @@ func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differ
 	return d, !d.sameContent(old), nil
 }
 
-// patchWork returns the bounds for applying one patch, in proportion to the largest document. Some operations, such as a test,
-// read the document as the operations before have left it. If there were any since it was read last, it is encoded first. Looks
-// bounds the bytes that are encoded, plus an eighth of those that are read: sixteen documents of the largest size. Moves bounds
-// the number of operations, tests not counted, times the items of the longest list or object: five times the bytes of the
-// largest document. So a thousand operations that each need the whole of a large document are refused.
-func (l Limits) patchWork() jsonpatch.Limits {
-	return jsonpatch.Limits{Document: l.DocumentBytes, Looks: 16 * l.DocumentBytes, Moves: 5 * l.DocumentBytes}
+// patchWork bounds the work of applying one patch, in proportion to the largest document, as jsontree.Limits counts it. So a
+// thousand operations that each need the whole of a large document are refused.
+func (l Limits) patchWork() int { return 5 * l.DocumentBytes }
+
+// versionPath is the JSON pointer of the version in the document. Every patch must test it.
+const versionPath = appPath + "/version"
+
+// decodePatch returns the operations of a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or
+// Limits.PatchOps, and ErrInvalid if it is no JSON Patch or has no test of the version. The test may be any of the operations.
+// Whether it holds is not checked here, since decodePatch does not know the app.
+func (s *Service) decodePatch(patch []byte) ([]jsontree.Op, error) {
+	if len(patch) > s.limits.PatchBytes {
+		return nil, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
+	}
+	ops, err := jsontree.Decode(patch, s.limits.PatchOps)
+	if err != nil {
+		return nil, patchError(err, vitrine.Version{})
+	}
+	for _, op := range ops {
+		if _, ok := testedVersion(op); ok {
+			return ops, nil
+		}
+	}
+	return nil, invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
+}
+
+// testedVersion returns the version that op tests for. ok is false if op is not a test of the version with a string: a
+// test for null, for instance, fails for every app, and does not say which version the patch was made for.
+func testedVersion(op jsontree.Op) (version string, ok bool) {
+	if op.Op != "test" || op.Path != versionPath {
+		return "", false
+	}
+	return rawjson.Text(op.Value)
 }

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
 // PatchBuilder builds a JSON Patch for one version of an app, beginning with the version test that
@@ -26,23 +27,15 @@ import (
 // NewPatchBuilder makes one for one patch: EditApp makes a new one for each attempt. It is not safe for concurrent use.
 type PatchBuilder struct {
 	version vitrine.Version // that the patch tests
-	doc     []byte          // {"apps":[App]} with the operations so far applied
-	ops     []patchOp       // without the test of the version
+	doc     jsontree.Node   // {"apps":[App]} with the operations so far applied
+	ops     []jsontree.Op   // without the test of the version
 	err     error           // the first mistake
-}
-
-// patchOp is an operation as it is written. Value is nil where the operation has none.
-type patchOp struct {
-	Op    string          `json:"op"`
-	From  string          `json:"from,omitempty"`
-	Path  string          `json:"path"`
-	Value json.RawMessage `json:"value,omitempty"`
 }
 
 // NewPatchBuilder returns a PatchBuilder for app, which should be the latest version. It does not change app.
 func NewPatchBuilder(app App) *PatchBuilder {
 	doc := append(app.AppendJSON([]byte(docBegin)), docEnd...)
-	return &PatchBuilder{version: app.Version, doc: doc}
+	return &PatchBuilder{version: app.Version, doc: jsontree.New(doc)}
 }
 
 // SetTitle sets the title of the app.
@@ -67,7 +60,7 @@ func (p *PatchBuilder) RemoveConfig(element int, pointer string) *PatchBuilder {
 	if pointer == "" {
 		return p.fail(errors.New("RemoveConfig needs a pointer to a member or an item: an element always has a config"))
 	}
-	return p.do(patchOp{Op: "remove", Path: elementPath(element) + "/config" + pointer})
+	return p.do(jsontree.Op{Op: "remove", Path: elementPath(element) + "/config" + pointer})
 }
 
 // SetComponent makes c the component of an element, which keeps its config.
@@ -83,7 +76,7 @@ func (p *PatchBuilder) InsertElement(at int, e NewElement) *PatchBuilder {
 	if err != nil {
 		return p.fail(err)
 	}
-	return p.do(patchOp{Op: "add", Path: elementPath(at), Value: value})
+	return p.do(jsontree.Op{Op: "add", Path: elementPath(at), Value: value})
 }
 
 // AppendElement adds an element after the last one.
@@ -92,17 +85,17 @@ func (p *PatchBuilder) AppendElement(e NewElement) *PatchBuilder {
 	if err != nil {
 		return p.fail(err)
 	}
-	return p.do(patchOp{Op: "add", Path: elementsPath + "/-", Value: value})
+	return p.do(jsontree.Op{Op: "add", Path: elementsPath + "/-", Value: value})
 }
 
 // RemoveElement removes an element.
 func (p *PatchBuilder) RemoveElement(at int) *PatchBuilder {
-	return p.do(patchOp{Op: "remove", Path: elementPath(at)})
+	return p.do(jsontree.Op{Op: "remove", Path: elementPath(at)})
 }
 
 // MoveElement moves the element at index from, so that its index becomes to. The elements between them move by one.
 func (p *PatchBuilder) MoveElement(from, to int) *PatchBuilder {
-	return p.do(patchOp{Op: "move", From: elementPath(from), Path: elementPath(to)})
+	return p.do(jsontree.Op{Op: "move", From: elementPath(from), Path: elementPath(to)})
 }
 
 // Empty reports whether the patch has no operation beside its version test.
@@ -116,59 +109,53 @@ func (p *PatchBuilder) Bytes() ([]byte, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	test, err := json.Marshal(p.version.String())
-	if err != nil {
-		return nil, err
+	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, p.version.String())}
+	return appendPatch(nil, append([]jsontree.Op{test}, p.ops...)), nil
+}
+
+// appendPatch appends the JSON of a patch.
+func appendPatch(dst []byte, ops []jsontree.Op) []byte {
+	dst = append(slices.Grow(dst, jsontree.Size(ops...)+1), '[')
+	for i, op := range ops {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = op.Append(dst)
 	}
-	return json.Marshal(append([]patchOp{{Op: "test", Path: versionPath, Value: test}}, p.ops...))
+	return append(dst, ']')
 }
 
 // elementPath returns the JSON pointer of the element with this index in the document of a patch.
 func elementPath(index int) string { return elementsPath + "/" + strconv.Itoa(index) }
 
-// set replaces the value at path, or adds it if there is none yet. JSON Patch has an operation for each of the two, and replace
-// fails where there is no value. So set tries replace first, and then add.
+// set replaces the value at path, or adds it if there is none yet: JSON Patch has an operation for each of the two.
 func (p *PatchBuilder) set(path string, value any) *PatchBuilder {
-	if p.err != nil {
-		return p
-	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return p.fail(err)
 	}
-	if doc, err := p.apply(patchOp{Op: "replace", Path: path, Value: text}); err == nil {
-		p.doc = doc
-		p.ops = append(p.ops, patchOp{Op: "replace", Path: path, Value: text})
-		return p
+	op := "add"
+	if p.doc.Has(path) {
+		op = "replace"
 	}
-	return p.do(patchOp{Op: "add", Path: path, Value: text})
+	return p.do(jsontree.Op{Op: op, Path: path, Value: text})
 }
 
-// do adds an operation, after applying it to the document. If it does not apply, do keeps the mistake, and the document stays
-// as it is. After a first mistake it does nothing.
-func (p *PatchBuilder) do(op patchOp) *PatchBuilder {
+// do adds an operation, after applying it to the document. If it does not apply, do keeps the mistake. After a first mistake it does
+// nothing. There are no limits: the patch is the program's own, and the service limits it.
+func (p *PatchBuilder) do(op jsontree.Op) *PatchBuilder {
 	if p.err != nil {
 		return p
 	}
-	doc, err := p.apply(op)
+	ops, err := jsontree.Decode(appendPatch(nil, []jsontree.Op{op}), 1)
+	if err == nil {
+		err = p.doc.Patch(ops, jsontree.Limits{Copies: math.MaxInt, Work: math.MaxInt})
+	}
 	if err != nil {
 		return p.fail(err)
 	}
-	p.doc, p.ops = doc, append(p.ops, op)
+	p.ops = append(p.ops, op)
 	return p
-}
-
-// apply returns the document after op. It has no limits: the patch is the program's own, and the service limits it.
-func (p *PatchBuilder) apply(op patchOp) ([]byte, error) {
-	text, err := json.Marshal([]patchOp{op})
-	if err != nil {
-		return nil, err
-	}
-	ops, err := jsonpatch.Decode(text, 1)
-	if err != nil {
-		return nil, err
-	}
-	return jsonpatch.Apply(p.doc, ops, jsonpatch.Limits{Document: math.MaxInt, Looks: math.MaxInt, Moves: math.MaxInt})
 }
 
 // fail keeps the first mistake, with the number of its operation, counted from 0 without the test of the version. Err and

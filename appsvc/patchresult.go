@@ -1,18 +1,32 @@
 package appsvc
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
+
+// elementsPath is the JSON pointer of the elements in the document that a patch is applied to.
+const elementsPath = appPath + "/elements"
+
+// document returns this document: {"apps":[app]}, as a read returns it over HTTP. body and elements are what
+// Body.membersAndElements has returned; the elements are not parsed.
+func document(meta Meta, body rawjson.Object, elements [][]byte) jsontree.Node {
+	app := App{Meta: meta, Body: fmt.Appendf(nil, `{"title":%s,"owner":%s,"groups":%s}`, body.Get("title"), body.Get("owner"), body.Get("groups"))}
+	doc := jsontree.New(append(app.AppendJSON([]byte(docBegin)), docEnd...))
+	doc.Get("apps").At(0).Add("elements", jsontree.Array(elements))
+	return doc
+}
+
+// docBegin and docEnd are what the document has before and after the app.
+const docBegin, docEnd = `{"apps":[`, `]}`
 
 // The result of a patch is judged, not its operations: two patches with the same result are both allowed, or neither is.
 // The rules are:
@@ -25,44 +39,46 @@ import (
 // Whatever else is different is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
 
 // resultDraft applies these rules to the documents before and after a patch, and returns the draft of the next version. old
-// is the draft of the version before. reached marks the elements that the patch may have changed; nil means all. In both
-// documents any other element is the number 0, so it is taken from old without being compared.
+// is the draft of the version before, and elements are the texts of its elements.
 //
 // It returns ErrUnprocessable for the first rule that is broken, with a pointer into the document: CodeReadOnly if the patch
 // has changed what only the service writes, and CodeNotApplicable if the result has not the shape of an app. It checks no limits
 // and no components; checkDraft and validateDraft do.
-func resultDraft(before, after []byte, old draft, reached []bool) (draft, error) {
-	oldApp, err := onlyApp(before)
-	if err != nil {
-		return draft{}, err
+func resultDraft(before, after *jsontree.Node, old draft, elements [][]byte) (draft, error) {
+	apps := after.Get("apps")
+	switch {
+	case apps == nil || after.Len() != 1:
+		return draft{}, unprocessable(vitrine.CodeNotApplicable, "", `the document must stay an object with the one member "apps"`)
+	case apps.Kind() != '[' || apps.Len() != 1:
+		return draft{}, unprocessable(vitrine.CodeNotApplicable, "/apps", "must stay an array of one app")
+	case apps.At(0).Kind() != '{':
+		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath, "must stay an object")
 	}
-	newApp, err := onlyApp(after)
-	if err != nil {
-		return draft{}, err
-	}
-	if err := sameMembers(oldApp, newApp, "title", "groups", "elements"); err != nil {
+	app := apps.At(0)
+	if err := sameMembers(before.Get("apps").At(0), app, "title", "groups", "elements"); err != nil {
 		return draft{}, below(appPath, err)
 	}
 	// The three members that may differ must still have their types.
-	title, ok := rawjson.Text(newApp.Get("title"))
+	title, ok := app.Get("title").Text()
 	if !ok {
 		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath+"/title", "must be a string")
 	}
-	groups, ok := texts(newApp.Get("groups"))
+	groups, ok := texts(app.Get("groups").Bytes())
 	if !ok {
 		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath+"/groups", "must be an array of strings")
 	}
-	elements, err := rawjson.Items(newApp.Get("elements"))
-	if err != nil {
+	list := app.Get("elements")
+	if list.Kind() != '[' {
 		return draft{}, unprocessable(vitrine.CodeNotApplicable, elementsPath, "must be an array")
 	}
-	d := draft{title, groups, make([]draftElement, len(elements))}
-	for i, raw := range elements {
-		if reached != nil && !reached[i] {
+	d := draft{title, groups, make([]draftElement, list.Len())}
+	for i := range d.elements {
+		if i < len(elements) && list.At(i).Untouched(elements[i]) {
 			d.elements[i] = old.elements[i]
 			continue
 		}
-		if d.elements[i], err = resultElement(raw, old); err != nil {
+		var err error
+		if d.elements[i], err = resultElement(list.At(i), old); err != nil {
 			return draft{}, below(fmt.Sprintf("%s/%d", elementsPath, i), err)
 		}
 	}
@@ -74,80 +90,57 @@ func resultDraft(before, after []byte, old draft, reached []bool) (draft, error)
 // compares them, in which the order of members does not matter, except that numbers must have the same text: 1.0 is not 1.
 //
 // A free member may have any value, but it may not be removed. The pointer of the error begins at the object.
-func sameMembers(before, after rawjson.Object, free ...string) error {
-	for _, m := range after {
-		if before.Get(m.Name) == nil {
-			return unprocessable(vitrine.CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "there is no such member")
+func sameMembers(before, after *jsontree.Node, free ...string) error {
+	at := func(name string) string { return "/" + jsonpointer.Escape(name) }
+	for i := range after.Len() {
+		if name := after.Name(i); before.Get(name) == nil {
+			return unprocessable(vitrine.CodeReadOnly, at(name), "there is no such member")
 		}
 	}
-	for _, m := range before {
-		switch value := after.Get(m.Name); {
-		case value == nil && slices.Contains(free, m.Name):
-			return unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "must not be removed")
+	for i := range before.Len() {
+		name := before.Name(i)
+		switch value := after.Get(name); {
+		case value == nil && slices.Contains(free, name):
+			return unprocessable(vitrine.CodeNotApplicable, at(name), "must not be removed")
 		case value == nil:
-			return unprocessable(vitrine.CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "must not be removed")
-		case !slices.Contains(free, m.Name) && !jsonpatch.Equal(m.Value, value, jsonpatch.SameText):
-			return unprocessable(vitrine.CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "is read-only")
+			return unprocessable(vitrine.CodeReadOnly, at(name), "must not be removed")
+		case !slices.Contains(free, name) && !jsontree.Equal(before.At(i), value, jsontree.SameText):
+			return unprocessable(vitrine.CodeReadOnly, at(name), "is read-only")
 		}
 	}
 	return nil
-}
-
-// onlyApp returns the members of the app in {"apps":[App]}. It returns ErrUnprocessable with CodeNotApplicable for any other
-// document: one with further members, with no app or several, or whose app is not an object.
-func onlyApp(doc []byte) (rawjson.Object, error) {
-	// Unless the patch has replaced the document or the list of apps, it begins and ends as function document wrote it. Then the
-	// app can be cut out, and is scanned once less.
-	if inside, ok := bytes.CutPrefix(doc, []byte(docBegin)); ok {
-		if app, end := rawjson.Cut(inside); string(end) == docEnd && bytes.HasPrefix(app, []byte{'{'}) {
-			return rawjson.Members(app)
-		}
-	}
-	top, err := rawjson.Members(doc)
-	if err != nil || len(top) != 1 || top[0].Name != "apps" {
-		return nil, unprocessable(vitrine.CodeNotApplicable, "", `the document must stay an object with the one member "apps"`)
-	}
-	apps, err := rawjson.Items(top[0].Value)
-	if err != nil || len(apps) != 1 {
-		return nil, unprocessable(vitrine.CodeNotApplicable, "/apps", "must stay an array of one app")
-	}
-	app, err := rawjson.Members(apps[0])
-	if err != nil {
-		return nil, unprocessable(vitrine.CodeNotApplicable, appPath, "must stay an object")
-	}
-	return app, nil
 }
 
 // resultElement reads an element of a result, by the rules above. With an id it is an old element, which keptElement compares.
 // Without an id it is a new one: its component has exactly name and version, as in CreateApp, and no manifest. The element of the
 // draft is kept if neither its config nor its component differs from the old one, and written otherwise. The pointer of an error
 // begins at the element.
-func resultElement(raw []byte, old draft) (draftElement, error) {
-	members, err := rawjson.Members(raw)
-	if err != nil {
+func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
+	if element.Kind() != '{' {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
 	}
-	for _, m := range members {
-		if m.Name != "id" && m.Name != "key" && m.Name != "component" && m.Name != "config" {
-			return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "an element has no such member")
+	for i := range element.Len() {
+		if name := element.Name(i); name != "id" && name != "key" && name != "component" && name != "config" {
+			return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(name), "an element has no such member")
 		}
 	}
-	component, config := members.Get("component"), members.Get("config")
+	component, config := element.Get("component"), element.Get("config")
 	if component == nil {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/component", "missing")
 	}
 	if config == nil {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/config", "missing")
 	}
-	if id := members.Get("id"); id != nil {
-		return keptElement(id, members.Get("key"), component, config, old)
+	id, key := element.Get("id"), element.Get("key")
+	if id != nil {
+		return keptElement(id, key, component, config, old)
 	}
-	if members.Get("key") != nil {
+	if key != nil {
 		return draftElement{}, unprocessable(vitrine.CodeReadOnly, "/key", "a new element has no key: the service gives it one")
 	}
 	// A new element. Whether its component exists, and the config conforms to it, is checked later.
-	e := draftElement{config: config}
-	if err := strictjson.Decode(component, &e.ref); err != nil {
+	e := draftElement{config: config.Bytes()}
+	if err := strictjson.Decode(component.Bytes(), &e.ref); err != nil {
 		wrong, _ := errors.AsType[*vitrine.Error](misshapen("/component", err))
 		wrong.Reason += ": a new element has a component {name, version} and a config, a kept one its id and all that it had"
 		return e, wrong
@@ -155,22 +148,22 @@ func resultElement(raw []byte, old draft) (draftElement, error) {
 	return e, nil
 }
 
-// keptElement reads an element of a result that has an id, from its members. The id is the index of the element in the
-// version before, so an element that the patch has moved is found again. It returns the old element itself if nothing in it has
+// keptElement reads an element of a result that has an id, from its members; key may be nil. The id is the index of the element in
+// the version before, so an element that the patch has moved is found again. It returns the old element itself if nothing in it has
 // changed, so that its stored text is copied. Otherwise it returns a written element, which gets the present manifest of its
 // component.
-func keptElement(rawID, rawKey, component, config []byte, old draft) (draftElement, error) {
-	id, ok := rawjson.Text(rawID)
+func keptElement(id, key, component, config *jsontree.Node, old draft) (draftElement, error) {
+	text, ok := id.Text()
 	if !ok {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "must be a string")
 	}
-	index, err := strconv.Atoi(id)
-	if err != nil || index < 0 || index >= len(old.elements) || strconv.Itoa(index) != id {
-		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element", id)
+	index, err := strconv.Atoi(text)
+	if err != nil || index < 0 || index >= len(old.elements) || strconv.Itoa(index) != text {
+		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element", text)
 	}
 	was := old.elements[index]
-	if rawKey != nil && string(rawKey) != `"`+was.key+`"` {
-		return draftElement{}, unprocessable(vitrine.CodeReadOnly, "/key", "the key of element %q is %q: leave it as it is, or out", id, was.key)
+	if key != nil && string(key.Bytes()) != `"`+was.key+`"` {
+		return draftElement{}, unprocessable(vitrine.CodeReadOnly, "/key", "the key of element %q is %q: leave it as it is, or out", text, was.key)
 	}
 	manifest, wasConfig, err := was.split()
 	if err != nil {
@@ -180,10 +173,10 @@ func keptElement(rawID, rawKey, component, config []byte, old draft) (draftEleme
 	if err != nil {
 		return draftElement{}, below("/component", err)
 	}
-	if ref == storedRef(manifest) && jsonpatch.Equal(config, wasConfig, jsonpatch.SameText) {
+	if before := jsontree.New(wasConfig); ref == storedRef(manifest) && jsontree.Equal(config, &before, jsontree.SameText) {
 		return was, nil
 	}
-	return draftElement{key: was.key, ref: ref, config: config, was: manifest}, nil
+	return draftElement{key: was.key, ref: ref, config: config.Bytes(), was: manifest}, nil
 }
 
 // keptComponent returns the name and version of the component of an element, which has the manifest of the old element with
@@ -192,25 +185,21 @@ func keptElement(rawID, rawKey, component, config []byte, old draft) (draftEleme
 //
 // So a patch that sets another component leaves the members of the old manifest in the document. They are not stored. The pointer
 // of an error begins at the component.
-func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
-	if bytes.Equal(raw, manifest) {
+func keptComponent(component *jsontree.Node, manifest []byte) (ref ComponentRef, err error) {
+	if component.Untouched(manifest) {
 		return storedRef(manifest), nil
 	}
-	after, err := rawjson.Members(raw)
-	if err != nil {
+	if component.Kind() != '{' {
 		return ref, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
 	}
-	before, err := rawjson.Members(manifest)
-	if err != nil {
-		return ref, fmt.Errorf("stored manifest: %w", err)
-	}
-	if err := sameMembers(before, after, "name", "version"); err != nil {
+	before := jsontree.New(manifest)
+	if err := sameMembers(&before, component, "name", "version"); err != nil {
 		return ref, err
 	}
-	if err := strictjson.Decode(after.Get("name"), &ref.Name); err != nil {
+	if err := strictjson.Decode(component.Get("name").Bytes(), &ref.Name); err != nil {
 		return ref, misshapen("/name", err)
 	}
-	if err := strictjson.Decode(after.Get("version"), &ref.Version); err != nil {
+	if err := strictjson.Decode(component.Get("version").Bytes(), &ref.Version); err != nil {
 		return ref, misshapen("/version", err)
 	}
 	return ref, nil

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
@@ -105,8 +104,8 @@ func (d *Defaults) Complete(a App, most int) (App, error) {
 		most = maxDefaultBytes
 	}
 	// The elements come last in the body. What comes before them is copied, and they are written anew.
-	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
-	if err != nil || at < 0 {
+	at := rawjson.Lookup(a.Body, "elements")
+	if at < 0 {
 		return App{}, errors.New("stored body: no elements")
 	}
 	draft, err := a.Body.draft()
@@ -154,103 +153,40 @@ func tooMuchDefault(most int) error {
 		Reason: fmt.Sprintf("with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them", most)}
 }
 
-// node is a JSON value of a schema or a config. It is parsed one level at a time, and only where somebody looks into it.
-// A value that is never parsed is written as the text that it was read from, so numbers and strings keep their text, and
-// a large config of which a small part has defaults costs little. Members keep their order.
-type node struct {
-	kind     byte     // '{' for an object, '[' for an array, 0 for any other value
-	parsed   bool     // names and children are set
-	text     []byte   // compact JSON; out of date if members were added after parsing
-	names    []string // of the members of an object
-	children []*node  // the values of the members of an object, or the items of an array
-	in       *node    // the object or array that it is in
-	index    int      // of it in the children of in
+// place is a subschema.
+type place struct {
+	*jsontree.Node
+	pointer string // JSON pointer of it in the schema
 }
 
-// newNode returns the node of a compact JSON text, which has at least one byte. It does not parse the text, only its first byte.
-func newNode(text []byte, in *node, index int) *node {
-	n := &node{text: text, in: in, index: index}
-	if text[0] == '{' || text[0] == '[' {
-		n.kind = text[0]
-	}
-	return n
-}
-
-// parse sets names and children, if this has not been done, and returns n. It ignores errors: the text was checked
-// when it was stored or given.
-func (n *node) parse() *node {
-	if n.parsed || n.kind == 0 {
-		return n
-	}
-	n.parsed = true
-	if n.kind == '{' {
-		members, _ := rawjson.Members(n.text)
-		for i, m := range members {
-			n.names, n.children = append(n.names, m.Name), append(n.children, newNode(m.Value, n, i))
+// get returns the value of the member of this name, or the item at this index. ok is false if there is none.
+func (p place) get(name string) (sub place, ok bool) {
+	at := p.Get(name)
+	if p.Kind() == '[' && jsonpointer.IsIndex(name) {
+		if i, err := strconv.Atoi(name); err == nil && i < p.Len() {
+			at = p.At(i)
 		}
-		return n
 	}
-	items, _ := rawjson.Items(n.text)
-	for i, item := range items {
-		n.children = append(n.children, newNode(item, n, i))
-	}
-	return n
-}
-
-// append appends the JSON of the value, with what was added to it.
-func (n *node) append(out []byte) []byte {
-	if !n.parsed {
-		return append(out, n.text...)
-	}
-	out = append(out, n.kind)
-	for i, child := range n.children {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		if n.kind == '{' {
-			out = append(appendString(out, n.names[i]), ':')
-		}
-		out = child.append(out)
-	}
-	return append(out, n.kind+2) // in ASCII, '}' is '{'+2 and ']' is '['+2
-}
-
-// pointer returns the JSON pointer of the value from the root that it was parsed in.
-func (n *node) pointer() string {
-	if n.in == nil {
-		return ""
-	}
-	if n.in.kind == '[' {
-		return n.in.pointer() + "/" + strconv.Itoa(n.index)
-	}
-	return n.in.pointer() + "/" + jsonpointer.Escape(n.in.names[n.index])
-}
-
-// member returns the value of the member of this name, or the item at this index. It returns nil if there is none.
-func (n *node) member(name string) *node {
-	i := slices.Index(n.parse().names, name)
-	if n.kind == '[' && jsonpointer.IsIndex(name) {
-		i, _ = strconv.Atoi(name)
-	}
-	if i < 0 || i >= len(n.children) {
-		return nil
-	}
-	return n.children[i]
+	return place{at, p.pointer + "/" + jsonpointer.Escape(name)}, at != nil
 }
 
 // list returns the items of the member of this name, if its value is an array.
-func (n *node) list(name string) []*node {
-	if m := n.member(name); m != nil && m.kind == '[' {
-		return m.parse().children
+func (p place) list(name string) (out []place) {
+	list := p.Get(name)
+	if list == nil || list.Kind() != '[' {
+		return nil
 	}
-	return nil
+	for i := range list.Len() {
+		out = append(out, place{list.At(i), fmt.Sprintf("%s/%s/%d", p.pointer, name, i)})
+	}
+	return out
 }
 
 // str returns the value of the member of this name if it is a string, and "" if it is something else or missing.
-func (n *node) str(name string) string {
-	if m := n.member(name); m != nil && m.text[0] == '"' {
-		s, _ := jsontext.AppendUnquote(nil, m.text)
-		return string(s)
+func (p place) str(name string) string {
+	if member := p.Get(name); member != nil {
+		text, _ := member.Text()
+		return text
 	}
 	return ""
 }
@@ -262,7 +198,7 @@ func (n *node) str(name string) string {
 type defaulter struct {
 	compile func(schema []byte) (*schemaguard.Schema, error)
 
-	root  *node               // the configSchema of the present config, in which references are resolved
+	root  place               // the configSchema of the present config, in which references are resolved
 	guard *schemaguard.Schema // root, compiled when it is needed; nil also if it does not compile
 	asked bool                // whether it was needed
 
@@ -270,20 +206,21 @@ type defaulter struct {
 	bytes  int // bytes that may be added; below zero = too large
 	budget schemaguard.Budget
 
-	completing []*node // the defaults that are being completed now, from the outermost on; none is added inside itself
-	around     []*node // the schemas of the objects and arrays that are being completed now
+	completing []place // the defaults that are being completed now, from the outermost on; none is added inside itself
+	around     []place // the schemas of the objects and arrays that are being completed now
 }
 
 // use sets the schema of the configs that come next.
 func (d *defaulter) use(schema []byte) {
-	d.root, d.guard, d.asked = newNode(schema, nil, 0), nil, false
+	root := jsontree.New(schema)
+	d.root, d.guard, d.asked = place{&root, ""}, nil, false
 }
 
 // compiled returns the schema compiled, nil if it does not compile.
 func (d *defaulter) compiled() *schemaguard.Schema {
 	if !d.asked {
 		d.asked = true
-		if guard, err := d.compile(d.root.text); err == nil {
+		if guard, err := d.compile(d.root.Bytes()); err == nil {
 			d.guard = guard
 		}
 	}
@@ -292,27 +229,29 @@ func (d *defaulter) compiled() *schemaguard.Schema {
 
 // merged appends config, completed, to out. It returns false if there was too much to do; out is not complete then.
 func (d *defaulter) merged(out, config []byte) ([]byte, bool) {
-	value := newNode(config, nil, 0)
-	d.complete(value, []*node{d.root})
+	value := jsontree.New(config)
+	d.complete(&value, []place{d.root})
 	if d.work < 0 || d.bytes < 0 {
 		return out, false
 	}
-	return value.append(out), true
+	return value.Append(out), true
 }
 
 // together returns the schemas and those that apply wherever they apply, each once, in the order in which defaults are
 // looked for: a schema, then what its $ref names, then its allOf.
-func (d *defaulter) together(schemas []*node) []*node {
-	var all []*node
-	var add func(*node)
-	add = func(schema *node) {
+func (d *defaulter) together(schemas []place) []place {
+	var all []place
+	var add func(place)
+	add = func(schema place) {
 		d.work -= 1 + len(all)/16
-		if schema == nil || d.work < 0 || slices.Contains(all, schema) {
+		if d.work < 0 || slices.Contains(all, schema) {
 			return
 		}
 		all = append(all, schema)
 		if ref := schema.str("$ref"); ref != "" {
-			add(d.resolve(ref))
+			if target, ok := d.resolve(ref); ok {
+				add(target)
+			}
 		}
 		for _, part := range schema.list("allOf") {
 			add(part)
@@ -324,52 +263,61 @@ func (d *defaulter) together(schemas []*node) []*node {
 	return all
 }
 
-// resolve returns the schema that a $ref names in the document: "#", "#/a/pointer" or "#anchor". It returns nil if there is
+// resolve returns the schema that a $ref names in the document: "#", "#/a/pointer" or "#anchor". ok is false if there is
 // no such schema, or if the reference leads out of the document.
-func (d *defaulter) resolve(ref string) *node {
+func (d *defaulter) resolve(ref string) (at place, ok bool) {
 	fragment, ok := strings.CutPrefix(ref, "#")
 	fragment, err := url.PathUnescape(fragment)
 	if !ok || err != nil {
-		return nil
+		return place{}, false
 	}
 	if fragment != "" && fragment[0] != '/' {
 		return d.anchor(d.root, fragment)
 	}
-	at := d.root
+	at = d.root
 	for _, token := range strings.Split(fragment, "/")[1:] {
-		if d.work--; at != nil {
-			at = at.member(jsonpointer.Unescape(token))
+		d.work--
+		if at, ok = at.get(jsonpointer.Unescape(token)); !ok {
+			return place{}, false
 		}
 	}
-	return at
+	return at, true
 }
 
-// anchor returns the first schema in n, or inside it, that has this anchor: as $anchor or $dynamicAnchor, or as $id or id
+// anchor returns the first schema in p, or inside it, that has this anchor: as $anchor or $dynamicAnchor, or as $id or id
 // with "#" before it, as older drafts have it.
-func (d *defaulter) anchor(n *node, name string) *node {
+func (d *defaulter) anchor(p place, name string) (at place, ok bool) {
 	if d.work--; d.work < 0 {
-		return nil
+		return place{}, false
 	}
-	if n.str("$anchor") == name || n.str("$dynamicAnchor") == name || n.str("$id") == "#"+name || n.str("id") == "#"+name {
-		return n
+	if p.str("$anchor") == name || p.str("$dynamicAnchor") == name || p.str("$id") == "#"+name || p.str("id") == "#"+name {
+		return p, true
 	}
-	for _, child := range n.parse().children {
-		if found := d.anchor(child, name); found != nil {
-			return found
+	for i := range p.Len() {
+		token := strconv.Itoa(i)
+		if p.Kind() == '{' {
+			token = jsonpointer.Escape(p.Name(i))
+		}
+		if at, ok := d.anchor(place{p.At(i), p.pointer + "/" + token}, name); ok {
+			return at, true
 		}
 	}
-	return nil
+	return place{}, false
 }
 
 // complete adds to value, and to everything in it, the defaults of schemas, all of which apply to it.
-func (d *defaulter) complete(value *node, schemas []*node) {
-	if d.work--; d.work < 0 || d.bytes < 0 || value.kind == 0 {
+func (d *defaulter) complete(value *jsontree.Node, schemas []place) {
+	if d.work--; d.work < 0 || d.bytes < 0 {
+		return
+	}
+	kind := value.Kind()
+	if kind != '{' && kind != '[' {
 		return
 	}
 	schemas = d.together(schemas)
 	outside := len(d.around)
 	d.around = append(d.around, schemas...)
-	if value.kind == '{' {
+	if kind == '{' {
 		d.completeObject(value, schemas)
 	} else {
 		d.completeArray(value, schemas)
@@ -377,60 +325,59 @@ func (d *defaulter) complete(value *node, schemas []*node) {
 	d.around = d.around[:outside]
 }
 
-// parse parses a value of the config, if there is work left for what is in it. It returns false otherwise. Counting the
-// items of a value is cheap, but done only for a text that is long enough to have too many.
-func (d *defaulter) parse(value *node) bool {
-	if most := len(value.text) / 2; !value.parsed && most > d.work && rawjson.Widest(value.text) > d.work {
+// open parses a value of the config, if there is work left for what is in it. It returns false otherwise.
+func (d *defaulter) open(value *jsontree.Node) bool {
+	if !value.Within(d.work) {
 		d.work = -1
 		return false
 	}
-	d.work -= len(value.parse().children)
-	return d.work >= 0
+	d.work -= value.Len()
+	return true
 }
 
 // completeObject completes the members that the object has, and adds the properties that it lacks and that have a default, or can be
 // made up. What is added is completed too. schemas are all schemas that apply to the object, as together returns them.
-func (d *defaulter) completeObject(value *node, schemas []*node) {
+func (d *defaulter) completeObject(value *jsontree.Node, schemas []place) {
 	// The properties that the schemas define, each once, in the order of the schemas and of the members in them.
 	var names []string
-	properties := map[string][]*node{}
+	properties := map[string][]place{}
 	for _, schema := range schemas {
-		of := schema.member("properties")
-		if of == nil || of.kind != '{' {
+		of, ok := schema.get("properties")
+		if !ok || of.Kind() != '{' {
 			continue
 		}
-		d.work -= len(of.parse().names)
-		for i, name := range of.names {
+		d.work -= of.Len()
+		for i := range of.Len() {
+			name := of.Name(i)
 			if properties[name] == nil {
 				names = append(names, name)
 			}
-			properties[name] = append(properties[name], of.children[i])
+			properties[name] = append(properties[name], place{of.At(i), of.pointer + "/" + jsonpointer.Escape(name)})
 		}
 	}
-	if len(names) == 0 || !d.parse(value) {
+	if len(names) == 0 || !d.open(value) {
 		return
 	}
 	for _, name := range names {
-		d.work -= 1 + len(value.names)/16
-		if member := value.member(name); member != nil {
+		d.work -= 1 + value.Len()/16
+		if member := value.Get(name); member != nil {
 			d.complete(member, properties[name])
-		} else if added := d.added(properties[name]); added != nil {
-			value.names = append(value.names, name)
-			value.children = append(value.children, added)
+		} else if added, ok := d.added(properties[name]); ok {
+			value.Add(name, added)
 			d.bytes -= len(name) + 4
 		}
 	}
 }
 
-// added returns the value of an absent property that has these schemas, nil if it stays absent. References can lead from inside a
+// added returns the value of an absent property that has these schemas. ok is false if it stays absent. References can lead from inside a
 // default back to the same default, and from inside an object back to its schema: neither is added again there, since it would never end.
-func (d *defaulter) added(schemas []*node) *node {
+func (d *defaulter) added(schemas []place) (added jsontree.Node, ok bool) {
 	isDefault, isObject, isInside := false, false, false
-	var given *node
+	var given place
 	for _, schema := range d.together(schemas) {
-		if value := schema.member("default"); value != nil {
+		if value, ok := schema.get("default"); ok {
 			isDefault = true
-			if given == nil && (d.compiled() == nil || d.guard.BadDefaults()[schema.pointer()] == "") {
+			if given.Node == nil && (d.compiled() == nil || d.guard.BadDefaults()[schema.pointer] == "") {
 				given = value
 			}
 		}
@@ -439,33 +386,33 @@ func (d *defaulter) added(schemas []*node) *node {
 		isInside = isInside || slices.Contains(d.around, schema)
 	}
 	switch {
-	case given != nil && !slices.Contains(d.completing, given):
+	case given.Node != nil && !slices.Contains(d.completing, given):
 		d.work--
-		d.bytes -= len(given.text) + 2
-		added := newNode(given.text, nil, 0)
+		text := given.Bytes()
+		d.bytes -= len(text) + 2
+		added = jsontree.New(text)
 		d.completing = append(d.completing, given)
-		d.complete(added, schemas)
+		d.complete(&added, schemas)
 		d.completing = d.completing[:len(d.completing)-1]
-		return added
+		return added, true
 	case !isDefault && isObject && !isInside:
-		made := newNode([]byte("{}"), nil, 0)
-		if d.complete(made, schemas); len(made.names) > 0 && d.conforms(made, schemas) {
-			return made
-		}
+		added = jsontree.New([]byte("{}"))
+		d.complete(&added, schemas)
+		return added, added.Len() > 0 && d.conforms(&added, schemas)
 	}
-	return nil
+	return added, false
 }
 
 // conforms reports whether a value conforms to schemas.
-func (d *defaulter) conforms(value *node, schemas []*node) bool {
-	text := value.append(nil)
+func (d *defaulter) conforms(value *jsontree.Node, schemas []place) bool {
+	text := value.Bytes()
 	d.work -= len(text) / 16
 	decoded, err := decodeJSON(text)
 	if err != nil || d.work < 0 || d.compiled() == nil {
 		return false
 	}
-	return !slices.ContainsFunc(schemas, func(schema *node) bool {
-		found, err := d.guard.ValidateAt(&d.budget, schema.pointer(), decoded)
+	return !slices.ContainsFunc(schemas, func(schema place) bool {
+		found, err := d.guard.ValidateAt(&d.budget, schema.pointer, decoded)
 		if err != nil {
 			d.work = -1
 		}
@@ -476,24 +423,36 @@ func (d *defaulter) conforms(value *node, schemas []*node) bool {
 // completeArray completes the items of an array. It adds no items. An item has the schema at its index in prefixItems, or
 // that of items if there is none. Before draft 2020-12, items may be a list with the meaning of prefixItems, and
 // additionalItems has the meaning of items then.
-func (d *defaulter) completeArray(value *node, schemas []*node) {
-	says := func(schema *node) bool { return schema.member("items") != nil || schema.list("prefixItems") != nil }
-	if !slices.ContainsFunc(schemas, says) || !d.parse(value) {
+func (d *defaulter) completeArray(value *jsontree.Node, schemas []place) {
+	// What each schema has for the first items, and for the rest; the rest may be the zero place.
+	var firsts [][]place
+	var rests []place
+	for _, schema := range schemas {
+		first := schema.list("prefixItems")
+		rest, hasRest := schema.get("items")
+		if list := schema.list("items"); list != nil {
+			first = list
+			rest, hasRest = schema.get("additionalItems")
+		}
+		if !hasRest {
+			rest = place{}
+		}
+		if hasRest || len(first) > 0 {
+			firsts, rests = append(firsts, first), append(rests, rest)
+		}
+	}
+	if len(rests) == 0 || !d.open(value) {
 		return
 	}
-	for i, element := range value.children {
-		var apply []*node
-		for _, schema := range schemas {
-			items, prefix := schema.member("items"), schema.list("prefixItems")
-			if list := schema.list("items"); list != nil {
-				items, prefix = schema.member("additionalItems"), list
-			}
-			if i < len(prefix) {
-				apply = append(apply, prefix[i])
-			} else if items != nil {
-				apply = append(apply, items)
+	for i := range value.Len() {
+		var apply []place
+		for k, first := range firsts {
+			if i < len(first) {
+				apply = append(apply, first[i])
+			} else if rests[k].Node != nil {
+				apply = append(apply, rests[k])
 			}
 		}
-		d.complete(element, apply)
+		d.complete(value.At(i), apply)
 	}
 }

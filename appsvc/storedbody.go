@@ -39,8 +39,8 @@ func (b Body) draft() (draft, error) {
 // elements come last and are most of the body. So they are cut off first, and scanned only once. The elements share the bytes of
 // the body; the other members are a copy. An error means that the body is not one that a Service has stored.
 func (b Body) membersAndElements() (body rawjson.Object, elements [][]byte, err error) {
-	at, _, err := rawjson.Lookup(b, "elements", 0)
-	if err != nil || at < 0 {
+	at := rawjson.Lookup(b, "elements")
+	if at < 0 {
 		return nil, nil, errors.New("stored body: no elements")
 	}
 	// Up to the elements the body is copied, and ends with 0} there. From the elements on it is cut into their texts.
@@ -125,8 +125,8 @@ func storedRef(manifest []byte) ComponentRef {
 // member returns the string member of this name of a stored object, "" if it has none, or if its value is no string. It scans the
 // object up to the member, and decodes the value alone. In a manifest name and version come first, so that this is quick.
 func member(object []byte, name string) string {
-	at, _, err := rawjson.Lookup(object, name, 0)
-	if err != nil || at < 0 {
+	at := rawjson.Lookup(object, name)
+	if at < 0 {
 		return ""
 	}
 	value, _ := rawjson.Cut(object[at:])

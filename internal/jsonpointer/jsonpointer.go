@@ -18,4 +18,9 @@ func IsIndex(token string) bool {
 }
 
 // Unescape returns the name that a token stands for. It is the inverse of Escape.
-func Unescape(token string) string { return unescape.Replace(token) }
+func Unescape(token string) string {
+	if strings.IndexByte(token, '~') < 0 {
+		return token // as most are; Replace would copy it
+	}
+	return unescape.Replace(token)
+}

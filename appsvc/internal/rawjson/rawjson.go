@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math"
 )
 
 // ErrNotJSON says that a text is not the valid JSON, or not the kind of value, that was expected.
@@ -32,57 +31,61 @@ func (o Object) Get(name string) []byte {
 	return nil
 }
 
-// ErrTooMany says that an object or array has more members or items than the caller takes.
-var ErrTooMany = errors.New("too many members or items")
-
-// Members returns the members of the object in data.
-func Members(data []byte) (Object, error) { return MembersUpTo(data, math.MaxInt) }
-
-// MembersUpTo is Members for an object of at most most members. It returns ErrTooMany for a larger one, as soon as it
-// meets one member too many.
-func MembersUpTo(data []byte, most int) (Object, error) {
-	out := make(Object, 0, 8) // as many as most have
+// Each calls visit with every member of the object, or with every item of the array, that data is, until visit returns false. name is
+// the name of a member as a JSON string, and nil for an item. Both are parts of data. kind is '{' or '['. Each returns ErrNotJSON
+// for anything else.
+func Each(data []byte, visit func(name, value []byte) bool) (kind byte, err error) {
 	s := scanner{data: data}
+	end := byte('}')
 	if !s.takes('{') {
-		return nil, ErrNotJSON
+		if end = ']'; !s.takes('[') {
+			return 0, ErrNotJSON
+		}
 	}
-	for more := !s.takes('}'); more; more = s.separates('}') {
+	kind = end - 2 // in ASCII
+	for more := !s.takes(end); more; more = s.separates(end) {
 		s.space()
-		name, ok := Text(s.value())
-		if !ok || !s.takes(':') {
-			return nil, ErrNotJSON
+		var name []byte
+		if end == '}' {
+			if name = s.value(); len(name) < 2 || name[0] != '"' || !s.takes(':') {
+				return kind, ErrNotJSON
+			}
+			s.space()
 		}
-		if len(out) == most {
-			return nil, ErrTooMany
+		if value := s.value(); !visit(name, value) {
+			return kind, nil
 		}
-		s.space()
-		out = append(out, Member{name, s.value()})
 	}
 	if s.failed {
+		return kind, ErrNotJSON
+	}
+	return kind, nil
+}
+
+// Members returns the members of the object in data.
+func Members(data []byte) (Object, error) {
+	out := make(Object, 0, 8) // as many as most have
+	named := true
+	kind, err := Each(data, func(name, value []byte) bool {
+		var text string
+		text, named = Text(name)
+		out = append(out, Member{text, value})
+		return named
+	})
+	if err != nil || kind != '{' || !named {
 		return nil, ErrNotJSON
 	}
 	return out, nil
 }
 
 // Items returns the items of the array in data.
-func Items(data []byte) ([][]byte, error) { return ItemsUpTo(data, math.MaxInt) }
-
-// ItemsUpTo is Items for an array of at most most items. It returns ErrTooMany for a longer one, as soon as it meets
-// one item too many.
-func ItemsUpTo(data []byte, most int) ([][]byte, error) {
+func Items(data []byte) ([][]byte, error) {
 	out := make([][]byte, 0, 8)
-	s := scanner{data: data}
-	if !s.takes('[') {
-		return nil, ErrNotJSON
-	}
-	for more := !s.takes(']'); more; more = s.separates(']') {
-		if len(out) == most {
-			return nil, ErrTooMany
-		}
-		s.space()
-		out = append(out, s.value())
-	}
-	if s.failed {
+	kind, err := Each(data, func(_, value []byte) bool {
+		out = append(out, value)
+		return true
+	})
+	if err != nil || kind != '[' {
 		return nil, ErrNotJSON
 	}
 	return out, nil
@@ -106,91 +109,35 @@ func Cut(data []byte) (value, rest []byte) {
 	return value, data[len(value):]
 }
 
-// Lookup returns where in data a value begins: the value of the member of this name if data is an object, the item of
-// this index if it is an array, and -1 if there is none. kind is '{', '[' or 0 for a scalar. It reads data only up to
-// that value.
-func Lookup(data []byte, name string, index int) (at int, kind byte, err error) {
+// Lookup returns where in an object the value of the member of this name begins, -1 if there is none. It reads data only up to that
+// value.
+func Lookup(data []byte, name string) int {
 	s := scanner{data: data}
-	switch {
-	case s.takes('{'):
-		kind = '{'
-		for more := !s.takes('}'); more; more = s.separates('}') {
-			s.space()
-			quoted := s.value()
-			if !s.takes(':') {
-				return -1, kind, ErrNotJSON
-			}
-			s.space()
-			if isName(quoted, name) {
-				return s.at, kind, nil
-			}
-			s.value()
-		}
-	case s.takes('['):
-		kind = '['
-		for more := !s.takes(']'); more; more = s.separates(']') {
-			s.space()
-			if index == 0 {
-				return s.at, kind, nil
-			}
-			s.value()
-			index--
-		}
+	if !s.takes('{') {
+		return -1
 	}
-	if s.failed {
-		return -1, kind, ErrNotJSON
+	for more := !s.takes('}'); more; more = s.separates('}') {
+		s.space()
+		found := IsName(s.value(), name)
+		if !s.takes(':') {
+			return -1
+		}
+		s.space()
+		if found {
+			return s.at
+		}
+		s.value()
 	}
-	return -1, kind, nil
+	return -1
 }
 
-// isName reports whether a JSON string stands for name.
-func isName(quoted []byte, name string) bool {
+// IsName reports whether a JSON string stands for name.
+func IsName(quoted []byte, name string) bool {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return len(quoted) == len(name)+2 && quoted[0] == '"' && string(quoted[1:len(quoted)-1]) == name
 	}
 	s, ok := Text(quoted)
 	return ok && s == name
-}
-
-// Widest returns an upper bound of how many members or items a single object or array in data has, at any depth.
-func Widest(data []byte) int {
-	widest := 0
-	var open []int // commas so far
-	for s := (scanner{data: data}); s.at < len(s.data); {
-		switch c := s.data[s.at]; {
-		case c == '"':
-			s.text()
-			continue
-		case c == '{' || c == '[':
-			open = append(open, 1)
-		case c == ',' && len(open) > 0:
-			open[len(open)-1]++
-		case (c == '}' || c == ']') && len(open) > 0:
-			widest = max(widest, open[len(open)-1])
-			open = open[:len(open)-1]
-		}
-		s.at++
-	}
-	return widest
-}
-
-// Depth returns how deep the objects and arrays in data nest; it is 0 for a scalar.
-func Depth(data []byte) int {
-	depth, deepest := 0, 0
-	for s := (scanner{data: data}); s.at < len(s.data); {
-		switch s.data[s.at] {
-		case '"':
-			s.text()
-			continue
-		case '{', '[':
-			depth++
-			deepest = max(deepest, depth)
-		case '}', ']':
-			depth--
-		}
-		s.at++
-	}
-	return deepest
 }
 
 // scanner walks over a text. Once it has failed it stays so.

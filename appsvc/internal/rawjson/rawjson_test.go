@@ -47,35 +47,16 @@ func TestItems(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	tests := []struct {
-		data, name string
-		index      int
-		value      string
-		kind       byte
-	}{
-		{`{"a":1,"b":{"a":2}}`, "b", 0, `{"a":2}`, '{'},
-		{`{"\u0061":1}`, "a", 0, `1`, '{'},
-		{`{"a":1}`, "c", 0, ``, '{'},
-		{`{}`, "", 0, ``, '{'},
-		{`{"":[]}`, "", 0, `[]`, '{'},
-		{`[ 1 , [2] ]`, "", 1, `[2]`, '['},
-		{`[1]`, "", 1, ``, '['},
-		{`[]`, "", 0, ``, '['},
-		{`"a"`, "a", 0, ``, 0},
-	}
-	for _, tt := range tests {
-		var value []byte
-		at, kind, err := rawjson.Lookup([]byte(tt.data), tt.name, tt.index)
-		if at >= 0 {
-			value, _ = rawjson.Cut([]byte(tt.data[at:]))
+	for _, tt := range [][3]string{
+		{`{"a":1,"b":{"a":2}}`, "b", `{"a":2}`}, {` { "\u0061" : 1}`, "a", `1`}, {`{"a":1}`, "c", ``}, {`{}`, "", ``}, {`{"":[]}`, "", `[]`},
+		{`"a"`, "a", ``}, {`["a"]`, "a", ``}, {`{"a"`, "a", ``}, {`{"a":1`, "z", ``},
+	} {
+		value := []byte{}
+		if at := rawjson.Lookup([]byte(tt[0]), tt[1]); at >= 0 {
+			value, _ = rawjson.Cut([]byte(tt[0][at:]))
 		}
-		if string(value) != tt.value || kind != tt.kind || err != nil {
-			t.Errorf("Lookup(%s, %q, %d) = %q, %q, %v", tt.data, tt.name, tt.index, value, kind, err)
-		}
-	}
-	for _, bad := range []string{`{"a"`, `{"a":1`, `[1`} {
-		if _, _, err := rawjson.Lookup([]byte(bad), "z", 9); !errors.Is(err, rawjson.ErrNotJSON) {
-			t.Errorf("Lookup(%s) = %v, want ErrNotJSON", bad, err)
+		if string(value) != tt[2] {
+			t.Errorf("Lookup(%s, %q) finds %q, want %q", tt[0], tt[1], value, tt[2])
 		}
 	}
 }
@@ -93,14 +74,6 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestWidest(t *testing.T) {
-	for data, want := range map[string]int{`1`: 0, `[1,2,3]`: 3, `{"a":[1,",,,,"],"b":{"c":[1,2,3,4]}}`: 4, `[[],[]]`: 2, `]]`: 0, `["`: 0} {
-		if got := rawjson.Widest([]byte(data)); got != want {
-			t.Errorf("Widest(%s) = %d, want %d", data, got, want)
-		}
-	}
-}
-
 // On valid text the parts are those that encoding/json finds; on any other nothing breaks.
 func FuzzMembers(f *testing.F) {
 	for _, s := range []string{`{"a":1,"b":[{"c":"\"}"}]}`, ` [ {} , "x" ] `, `{"a\\":{}}`, `{`, `{"a":1,}`} {
@@ -109,11 +82,10 @@ func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		members, err := rawjson.Members(data)
 		items, itemsErr := rawjson.Items(data)
-		_, _, _ = rawjson.Lookup(data, "a", 1)
+		_ = rawjson.Lookup(data, "a")
 		if value, rest := rawjson.Cut(data); len(value)+len(rest) != len(data) {
 			t.Fatalf("%q is cut into %q and %q", data, value, rest)
 		}
-		_ = rawjson.Widest(data)
 		var object map[string]json.RawMessage
 		if utf8.Valid(data) && json.Unmarshal(data, &object) == nil && object != nil {
 			if err != nil {
@@ -141,31 +113,4 @@ func FuzzMembers(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestBounds(t *testing.T) {
-	for _, test := range []struct {
-		text  string
-		count int
-		depth int
-	}{{`[]`, 0, 1}, {`[1]`, 1, 1}, {`["[",[[2],3],{"a":"{{"}]`, 3, 3}, {`{}`, 0, 1}, {`{"a,":[1,2],"b":"}"}`, 2, 2}} {
-		text := []byte(test.text)
-		for most := range 5 {
-			var err error
-			if text[0] == '[' {
-				_, err = rawjson.ItemsUpTo(text, most)
-			} else {
-				_, err = rawjson.MembersUpTo(text, most)
-			}
-			if want := most < test.count; errors.Is(err, rawjson.ErrTooMany) != want {
-				t.Errorf("%s up to %d: %v, too many: %t", text, most, err, want)
-			}
-		}
-		if got := rawjson.Depth(text); got != test.depth {
-			t.Errorf("the depth of %s is %d, want %d", text, got, test.depth)
-		}
-	}
-	if got := rawjson.Depth([]byte(`"[[["`)); got != 0 {
-		t.Errorf("the depth of a string is %d", got)
-	}
 }

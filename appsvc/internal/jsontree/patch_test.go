@@ -1,4 +1,4 @@
-package jsonpatch_test
+package jsontree_test
 
 import (
 	"encoding/json"
@@ -7,19 +7,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
-var limits = jsonpatch.Limits{Document: 4 << 20, Looks: 64 << 20, Moves: 20_000_000}
+var limits = jsontree.Limits{Copies: 4 << 20, Work: 20 << 20}
 
 func run(doc, patch string) (string, error) { return runWithin(doc, patch, limits) }
 
-func runWithin(doc, patch string, limits jsonpatch.Limits) (string, error) {
-	ops, err := jsonpatch.Decode([]byte(patch), 1000)
+// apply returns the document after the operations.
+func apply(doc []byte, ops []jsontree.Op, limits jsontree.Limits) ([]byte, error) {
+	n := jsontree.New(doc)
+	err := n.Patch(ops, limits)
+	return n.Append(nil), err
+}
+
+func runWithin(doc, patch string, limits jsontree.Limits) (string, error) {
+	ops, err := jsontree.Decode([]byte(patch), 1000)
 	if err != nil {
 		return "", err
 	}
-	out, err := jsonpatch.Apply([]byte(doc), ops, limits)
+	out, err := apply([]byte(doc), ops, limits)
 	return string(out), err
 }
 
@@ -48,74 +55,74 @@ func TestApply(t *testing.T) {
 		{"a number as a member name", `{"foo":1}`, `{"op":"add","path":"/0","value":"bar"}`, `{"foo":1,"0":"bar"}`, nil},
 		{"insert in an array", `["foo","sil"]`, `{"op":"add","path":"/1","value":["bar","baz"]}`, `["foo",["bar","baz"],"sil"]`, nil},
 		{"insert at the end", `["foo","sil"]`, `{"op":"add","path":"/2","value":"bar"}`, `["foo","sil","bar"]`, nil},
-		{"insert after the end", `["foo","sil"]`, `{"op":"add","path":"/3","value":"bar"}`, ``, jsonpatch.ErrApply},
-		{"insert far after the end", `[]`, `{"op":"add","path":"/1000000000","value":"bar"}`, ``, jsonpatch.ErrApply},
-		{"insert past any integer", `[]`, `{"op":"add","path":"/99999999999999999999","value":"bar"}`, ``, jsonpatch.ErrApply},
-		{"a negative index", `{"bar":[1,2]}`, `{"op":"add","path":"/bar/-1","value":"5"}`, ``, jsonpatch.ErrApply},
-		{"a negative index of a replace", `[1,2]`, `{"op":"replace","path":"/-1","value":5}`, ``, jsonpatch.ErrApply},
-		{"a leading zero", `[1,2]`, `{"op":"replace","path":"/01","value":5}`, ``, jsonpatch.ErrApply},
-		{"a leading zero on the way", `[[1],[2]]`, `{"op":"replace","path":"/01/0","value":5}`, ``, jsonpatch.ErrApply},
-		{"a plus sign", `[1,2]`, `{"op":"remove","path":"/+1"}`, ``, jsonpatch.ErrApply},
-		{"a plus sign of a copy", `[1,2]`, `{"op":"copy","from":"/+1","path":"/0"}`, ``, jsonpatch.ErrApply},
-		{"a leading zero in an array made by the patch", `{}`, `{"op":"add","path":"/a","value":[1,2]},{"op":"remove","path":"/a/01"}`, ``, jsonpatch.ErrApply},
+		{"insert after the end", `["foo","sil"]`, `{"op":"add","path":"/3","value":"bar"}`, ``, jsontree.ErrApply},
+		{"insert far after the end", `[]`, `{"op":"add","path":"/1000000000","value":"bar"}`, ``, jsontree.ErrApply},
+		{"insert past any integer", `[]`, `{"op":"add","path":"/99999999999999999999","value":"bar"}`, ``, jsontree.ErrApply},
+		{"a negative index", `{"bar":[1,2]}`, `{"op":"add","path":"/bar/-1","value":"5"}`, ``, jsontree.ErrApply},
+		{"a negative index of a replace", `[1,2]`, `{"op":"replace","path":"/-1","value":5}`, ``, jsontree.ErrApply},
+		{"a leading zero", `[1,2]`, `{"op":"replace","path":"/01","value":5}`, ``, jsontree.ErrApply},
+		{"a leading zero on the way", `[[1],[2]]`, `{"op":"replace","path":"/01/0","value":5}`, ``, jsontree.ErrApply},
+		{"a plus sign", `[1,2]`, `{"op":"remove","path":"/+1"}`, ``, jsontree.ErrApply},
+		{"a plus sign of a copy", `[1,2]`, `{"op":"copy","from":"/+1","path":"/0"}`, ``, jsontree.ErrApply},
+		{"a leading zero in an array made by the patch", `{}`, `{"op":"add","path":"/a","value":[1,2]},{"op":"remove","path":"/a/01"}`, ``, jsontree.ErrApply},
 		{"a leading zero as a member name", `{"01":1,"-1":1,"+1":1}`, `{"op":"replace","path":"/01","value":5},{"op":"remove","path":"/-1"},{"op":"remove","path":"/+1"}`, `{"01":5}`, nil},
-		{"an exponent", `["foo","bar"]`, `{"op":"remove","path":"/1e0"}`, ``, jsonpatch.ErrApply},
-		{"a name on an array", `["foo","sil"]`, `{"op":"add","path":"/bar","value":42}`, ``, jsonpatch.ErrApply},
-		{"a name on a scalar", `{"a":1}`, `{"op":"add","path":"/a/b","value":42}`, ``, jsonpatch.ErrApply},
-		{"below null", `{"a":null}`, `{"op":"add","path":"/a/b","value":42}`, ``, jsonpatch.ErrApply},
+		{"an exponent", `["foo","bar"]`, `{"op":"remove","path":"/1e0"}`, ``, jsontree.ErrApply},
+		{"a name on an array", `["foo","sil"]`, `{"op":"add","path":"/bar","value":42}`, ``, jsontree.ErrApply},
+		{"a name on a scalar", `{"a":1}`, `{"op":"add","path":"/a/b","value":42}`, ``, jsontree.ErrApply},
+		{"below null", `{"a":null}`, `{"op":"add","path":"/a/b","value":42}`, ``, jsontree.ErrApply},
 		{"remove a member", `{"foo":1,"bar":[1,2]}`, `{"op":"remove","path":"/bar"}`, `{"foo":1}`, nil},
 		{"remove deep", `{"baz":[{"qux":"hello"}]}`, `{"op":"remove","path":"/baz/0/qux"}`, `{"baz":[{}]}`, nil},
 		{"remove one after another", `[1,2,3,4]`, `{"op":"remove","path":"/1"},{"op":"remove","path":"/2"}`, `[1,3]`, nil},
 		{"remove null", `{"foo":null}`, `{"op":"remove","path":"/foo"}`, `{}`, nil},
-		{"remove what is not there", `{"foo":"bar"}`, `{"op":"remove","path":"/baz"}`, ``, jsonpatch.ErrApply},
-		{"remove after the end", `["foo"]`, `{"op":"remove","path":"/1"}`, ``, jsonpatch.ErrApply},
-		{"remove the place after the end", `["foo"]`, `{"op":"remove","path":"/-"}`, ``, jsonpatch.ErrApply},
-		{"remove the document", `{}`, `{"op":"remove","path":""}`, ``, jsonpatch.ErrApply},
+		{"remove what is not there", `{"foo":"bar"}`, `{"op":"remove","path":"/baz"}`, ``, jsontree.ErrApply},
+		{"remove after the end", `["foo"]`, `{"op":"remove","path":"/1"}`, ``, jsontree.ErrApply},
+		{"remove the place after the end", `["foo"]`, `{"op":"remove","path":"/-"}`, ``, jsontree.ErrApply},
+		{"remove the document", `{}`, `{"op":"remove","path":""}`, ``, jsontree.ErrApply},
 		{"replace deep", `{"baz":[{"qux":"hello"}]}`, `{"op":"replace","path":"/baz/0/qux","value":"world"}`, `{"baz":[{"qux":"world"}]}`, nil},
 		{"replace by null", `[""]`, `{"op":"replace","path":"/0","value":null}`, `[null]`, nil},
 		{"replace null", `{"foo":null}`, `{"op":"replace","path":"/foo","value":"x"}`, `{"foo":"x"}`, nil},
 		{"replace the document", `{"foo":"bar"}`, `{"op":"replace","path":"","value":{"baz":"qux"}}`, `{"baz":"qux"}`, nil},
 		{"replace the document, go on", `{"foo":"bar"}`, `{"op":"replace","path":"","value":{"a":[]}},{"op":"add","path":"/a/-","value":1}`, `{"a":[1]}`, nil},
-		{"replace with a missing parent", `{"bar":"baz"}`, `{"op":"replace","path":"/foo/bar","value":false}`, ``, jsonpatch.ErrApply},
-		{"replace what is not there", `{"bar":"baz"}`, `{"op":"replace","path":"/foo","value":false}`, ``, jsonpatch.ErrApply},
-		{"replace the place after the end", `[1]`, `{"op":"replace","path":"/-","value":false}`, ``, jsonpatch.ErrApply},
-		{"replace at the length", `[1]`, `{"op":"replace","path":"/1","value":false}`, ``, jsonpatch.ErrApply},
+		{"replace with a missing parent", `{"bar":"baz"}`, `{"op":"replace","path":"/foo/bar","value":false}`, ``, jsontree.ErrApply},
+		{"replace what is not there", `{"bar":"baz"}`, `{"op":"replace","path":"/foo","value":false}`, ``, jsontree.ErrApply},
+		{"replace the place after the end", `[1]`, `{"op":"replace","path":"/-","value":false}`, ``, jsontree.ErrApply},
+		{"replace at the length", `[1]`, `{"op":"replace","path":"/1","value":false}`, ``, jsontree.ErrApply},
 		{"move a member", `{"foo":1,"baz":[]}`, `{"op":"move","from":"/foo","path":"/bar"}`, `{"baz":[],"bar":1}`, nil},
 		{"move to the same place", `{"foo":1}`, `{"op":"move","from":"/foo","path":"/foo"}`, `{"foo":1}`, nil},
 		{"move null", `{"foo":null}`, `{"op":"move","from":"/foo","path":"/bar"}`, `{"bar":null}`, nil},
 		{"move between containers", `{"baz":[{"qux":"hello"}]}`, `{"op":"move","from":"/baz/0/qux","path":"/baz/1"}`, `{"baz":[{},"hello"]}`, nil},
 		{"move inside an array", `[1,2,3]`, `{"op":"move","from":"/0","path":"/2"}`, `[2,3,1]`, nil},
-		{"move into itself", `{"a":{"b":1}}`, `{"op":"move","from":"/a","path":"/a/b"}`, ``, jsonpatch.ErrApply},
-		{"move an item into itself", `[{},{}]`, `{"op":"move","from":"/0","path":"/0/x"}`, ``, jsonpatch.ErrApply},
-		{"move the document", `{"a":1}`, `{"op":"move","from":"","path":"/a"}`, ``, jsonpatch.ErrApply},
+		{"move into itself", `{"a":{"b":1}}`, `{"op":"move","from":"/a","path":"/a/b"}`, ``, jsontree.ErrApply},
+		{"move an item into itself", `[{},{}]`, `{"op":"move","from":"/0","path":"/0/x"}`, ``, jsontree.ErrApply},
+		{"move the document", `{"a":1}`, `{"op":"move","from":"","path":"/a"}`, ``, jsontree.ErrApply},
 		{"move onto the document", `{"a":{"b":1}}`, `{"op":"move","from":"/a","path":""}`, `{"b":1}`, nil},
-		{"move what is not there", `{}`, `{"op":"move","from":"/a","path":"/b"}`, ``, jsonpatch.ErrApply},
-		{"move to an index of the items that are left", `{"l":[[1],{"x":2}]}`, `{"op":"move","from":"/l/0","path":"/l/0/01"}`, ``, jsonpatch.ErrApply},
-		{"move past an index of the items that are left", `{"l":[0,{},[7,8]]}`, `{"op":"move","from":"/l/0","path":"/l/1/+1"}`, ``, jsonpatch.ErrApply},
+		{"move what is not there", `{}`, `{"op":"move","from":"/a","path":"/b"}`, ``, jsontree.ErrApply},
+		{"move to an index of the items that are left", `{"l":[[1],{"x":2}]}`, `{"op":"move","from":"/l/0","path":"/l/0/01"}`, ``, jsontree.ErrApply},
+		{"move past an index of the items that are left", `{"l":[0,{},[7,8]]}`, `{"op":"move","from":"/l/0","path":"/l/1/+1"}`, ``, jsontree.ErrApply},
 		{"move to a name that looks like an index", `{"l":[0,[7],{"x":1}]}`, `{"op":"move","from":"/l/0","path":"/l/1/01"}`, `{"l":[[7],{"x":1,"01":0}]}`, nil},
-		{"move into an item that is left at another index", `{"l":[0,{}]}`, `{"op":"move","from":"/l/0","path":"/l/1/x"}`, ``, jsonpatch.ErrApply},
-		{"move to the same odd name", `{"01":1,"a":2}`, `{"op":"move","from":"/01","path":"/01"}`, `{"a":2,"01":1}`, nil},
-		{"move what is not there to an odd name", `{"a":2}`, `{"op":"move","from":"/b","path":"/01"}`, ``, jsonpatch.ErrApply},
+		{"move into an item that is left at another index", `{"l":[0,{}]}`, `{"op":"move","from":"/l/0","path":"/l/1/x"}`, ``, jsontree.ErrApply},
+		{"move to the same odd name", `{"01":1,"a":2}`, `{"op":"move","from":"/01","path":"/01"}`, `{"01":1,"a":2}`, nil},
+		{"move what is not there to an odd name", `{"a":2}`, `{"op":"move","from":"/b","path":"/01"}`, ``, jsontree.ErrApply},
 		{"copy", `{"baz":[{"qux":"hello"}]}`, `{"op":"copy","from":"/baz/0","path":"/boo"}`, `{"baz":[{"qux":"hello"}],"boo":{"qux":"hello"}}`, nil},
 		{"copy null", `{"foo":null}`, `{"op":"copy","from":"/foo","path":"/bar"}`, `{"foo":null,"bar":null}`, nil},
 		{"a copy is one", `{"a":{"x":1}}`, `{"op":"copy","from":"/a","path":"/b"},{"op":"replace","path":"/b/x","value":2}`, `{"a":{"x":1},"b":{"x":2}}`, nil},
 		{"copy the document into itself", `{"a":1}`, `{"op":"copy","from":"","path":"/b"}`, `{"a":1,"b":{"a":1}}`, nil},
 		{"copy onto the document", `{"a":[1]}`, `{"op":"copy","from":"/a","path":""}`, `[1]`, nil},
-		{"copy what is not there", `{}`, `{"op":"copy","from":"/a","path":"/b"}`, ``, jsonpatch.ErrApply},
+		{"copy what is not there", `{}`, `{"op":"copy","from":"/a","path":"/b"}`, ``, jsontree.ErrApply},
 		{"test without regard to order", `{"foo":[{"foo":1,"bar":2}]}`, `{"op":"test","path":"/foo","value":[{"bar":2,"foo":1}]}`, `{"foo":[{"foo":1,"bar":2}]}`, nil},
 		{"test the document", `{"foo":1}`, `{"op":"test","path":"","value":{"foo":1}}`, `{"foo":1}`, nil},
 		{"test numbers by value", `{"a":1.10}`, `{"op":"test","path":"/a","value":11e-1}`, `{"a":1.10}`, nil},
-		{"test large numbers exactly", `{"a":9007199254740993}`, `{"op":"test","path":"/a","value":9007199254740992}`, ``, jsonpatch.ErrTest},
-		{"test a number against a string", `{"a":"10"}`, `{"op":"test","path":"/a","value":10}`, ``, jsonpatch.ErrTest},
+		{"test large numbers exactly", `{"a":9007199254740993}`, `{"op":"test","path":"/a","value":9007199254740992}`, ``, jsontree.ErrTest},
+		{"test a number against a string", `{"a":"10"}`, `{"op":"test","path":"/a","value":10}`, ``, jsontree.ErrTest},
 		{"test null", `{"a":null}`, `{"op":"test","path":"/a","value":null}`, `{"a":null}`, nil},
-		{"test what is not there for null", `{}`, `{"op":"test","path":"/a","value":null}`, ``, jsonpatch.ErrTest},
-		{"test below what is not there for null", `{}`, `{"op":"test","path":"/a/b","value":null}`, ``, jsonpatch.ErrTest},
-		{"test null against false", `[null]`, `{"op":"test","path":"/0","value":false}`, ``, jsonpatch.ErrTest},
-		{"test with a member less", `{"foo":{"a":1,"b":2}}`, `{"op":"test","path":"/foo","value":{"a":1}}`, ``, jsonpatch.ErrTest},
-		{"test with another value", `{"foo":{"bar":[1,2]}}`, `{"op":"test","path":"/foo","value":[1,2]}`, ``, jsonpatch.ErrTest},
-		{"test the place after the end", `[1]`, `{"op":"test","path":"/-","value":1}`, ``, jsonpatch.ErrTest},
-		{"test with a leading zero", `["foo"]`, `{"op":"test","path":"/00","value":"foo"}`, ``, jsonpatch.ErrApply},
-		{"test below a name on an array", `["foo"]`, `{"op":"test","path":"/a/00","value":"foo"}`, ``, jsonpatch.ErrTest},
+		{"test what is not there for null", `{}`, `{"op":"test","path":"/a","value":null}`, ``, jsontree.ErrTest},
+		{"test below what is not there for null", `{}`, `{"op":"test","path":"/a/b","value":null}`, ``, jsontree.ErrTest},
+		{"test null against false", `[null]`, `{"op":"test","path":"/0","value":false}`, ``, jsontree.ErrTest},
+		{"test with a member less", `{"foo":{"a":1,"b":2}}`, `{"op":"test","path":"/foo","value":{"a":1}}`, ``, jsontree.ErrTest},
+		{"test with another value", `{"foo":{"bar":[1,2]}}`, `{"op":"test","path":"/foo","value":[1,2]}`, ``, jsontree.ErrTest},
+		{"test the place after the end", `[1]`, `{"op":"test","path":"/-","value":1}`, ``, jsontree.ErrTest},
+		{"test with a leading zero", `["foo"]`, `{"op":"test","path":"/00","value":"foo"}`, ``, jsontree.ErrApply},
+		{"test below a name on an array", `["foo"]`, `{"op":"test","path":"/a/00","value":"foo"}`, ``, jsontree.ErrTest},
 		{"a from of the whole document means nothing to a replace", `{"a":1}`, `{"op":"replace","path":"/a","from":"","value":2}`, `{"a":2}`, nil},
 		{"a from of the whole document means nothing to a remove", `{"a":1,"b":2}`, `{"op":"remove","path":"/a","from":""}`, `{"b":2}`, nil},
 		{"a from means nothing to an add", `{"a":1}`, `{"op":"add","path":"/b","from":"","value":2}`, `{"a":1,"b":2}`, nil},
@@ -126,24 +133,24 @@ func TestApply(t *testing.T) {
 		{"strings keep what HTML would escape", `{"a":"<&>"}`, `{"op":"add","path":"/c","value":"<&>"}`, `{"a":"<&>","c":"<&>"}`, nil},
 		{"surrogate pairs and separators", `{"a":"😀 "}`, `{"op":"copy","from":"/a","path":"/b"}`, `{"a":"😀 ","b":"😀 "}`, nil},
 
-		{"no array", `{}`, `]{`, ``, jsonpatch.ErrMalformed},
-		{"add without value", `[1]`, `{"op":"add","path":"/-"}`, ``, jsonpatch.ErrMalformed},
-		{"replace without value", `[1]`, `{"op":"replace","path":"/0"}`, ``, jsonpatch.ErrMalformed},
-		{"test without value", `[null]`, `{"op":"test","path":"/0"}`, ``, jsonpatch.ErrMalformed},
-		{"test of the document without value", `[null]`, `{"op":"test","path":""}`, ``, jsonpatch.ErrMalformed},
-		{"copy without from", `[1]`, `{"op":"copy","path":"/-"}`, ``, jsonpatch.ErrMalformed},
-		{"move without from", `{"foo":1}`, `{"op":"move","path":""}`, ``, jsonpatch.ErrMalformed},
-		{"an unknown operation", `{"foo":1}`, `{"op":"spam","path":"/foo","value":1}`, ``, jsonpatch.ErrMalformed},
-		{"an operation in capitals", `{"foo":1}`, `{"op":"Add","path":"/foo","value":1}`, ``, jsonpatch.ErrMalformed},
-		{"no path", `{"foo":1}`, `{"op":"add","value":1}`, ``, jsonpatch.ErrMalformed},
-		{"null as the path", `{"foo":1}`, `{"op":"add","path":null,"value":1}`, ``, jsonpatch.ErrMalformed},
-		{"no operation", `{"foo":1}`, `{"path":"/foo","value":1}`, ``, jsonpatch.ErrMalformed},
-		{"two operations in one", `{"foo":1}`, `{"op":"add","path":"/baz","value":1,"op":"remove"}`, ``, jsonpatch.ErrMalformed},
-		{"a path without its slash", `{"foo":1}`, `{"op":"add","path":"foo","value":1}`, ``, jsonpatch.ErrMalformed},
-		{"a bad escape", `{"foo":1}`, `{"op":"add","path":"/~2","value":1}`, ``, jsonpatch.ErrMalformed},
-		{"an open escape", `{"foo":1}`, `{"op":"add","path":"/a~","value":1}`, ``, jsonpatch.ErrMalformed},
-		{"an unknown member", `{"foo":1}`, `{"op":"add","path":"/a","value":1,"x":1}`, ``, jsonpatch.ErrMalformed},
-		{"no object", `{"foo":1}`, `1`, ``, jsonpatch.ErrMalformed},
+		{"no array", `{}`, `]{`, ``, jsontree.ErrMalformed},
+		{"add without value", `[1]`, `{"op":"add","path":"/-"}`, ``, jsontree.ErrMalformed},
+		{"replace without value", `[1]`, `{"op":"replace","path":"/0"}`, ``, jsontree.ErrMalformed},
+		{"test without value", `[null]`, `{"op":"test","path":"/0"}`, ``, jsontree.ErrMalformed},
+		{"test of the document without value", `[null]`, `{"op":"test","path":""}`, ``, jsontree.ErrMalformed},
+		{"copy without from", `[1]`, `{"op":"copy","path":"/-"}`, ``, jsontree.ErrMalformed},
+		{"move without from", `{"foo":1}`, `{"op":"move","path":""}`, ``, jsontree.ErrMalformed},
+		{"an unknown operation", `{"foo":1}`, `{"op":"spam","path":"/foo","value":1}`, ``, jsontree.ErrMalformed},
+		{"an operation in capitals", `{"foo":1}`, `{"op":"Add","path":"/foo","value":1}`, ``, jsontree.ErrMalformed},
+		{"no path", `{"foo":1}`, `{"op":"add","value":1}`, ``, jsontree.ErrMalformed},
+		{"null as the path", `{"foo":1}`, `{"op":"add","path":null,"value":1}`, ``, jsontree.ErrMalformed},
+		{"no operation", `{"foo":1}`, `{"path":"/foo","value":1}`, ``, jsontree.ErrMalformed},
+		{"two operations in one", `{"foo":1}`, `{"op":"add","path":"/baz","value":1,"op":"remove"}`, ``, jsontree.ErrMalformed},
+		{"a path without its slash", `{"foo":1}`, `{"op":"add","path":"foo","value":1}`, ``, jsontree.ErrMalformed},
+		{"a bad escape", `{"foo":1}`, `{"op":"add","path":"/~2","value":1}`, ``, jsontree.ErrMalformed},
+		{"an open escape", `{"foo":1}`, `{"op":"add","path":"/a~","value":1}`, ``, jsontree.ErrMalformed},
+		{"an unknown member", `{"foo":1}`, `{"op":"add","path":"/a","value":1,"x":1}`, ``, jsontree.ErrMalformed},
+		{"no object", `{"foo":1}`, `1`, ``, jsontree.ErrMalformed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -157,7 +164,7 @@ func TestApply(t *testing.T) {
 
 func TestDecodeRefusesWhatIsNoArray(t *testing.T) {
 	for _, patch := range []string{`null`, `{}`, `"x"`, ``, `[null]`, `[[]]`} {
-		if _, err := jsonpatch.Decode([]byte(patch), 10); !errors.Is(err, jsonpatch.ErrMalformed) {
+		if _, err := jsontree.Decode([]byte(patch), 10); !errors.Is(err, jsontree.ErrMalformed) {
 			t.Errorf("Decode(%s) = %v, want ErrMalformed", patch, err)
 		}
 	}
@@ -166,10 +173,10 @@ func TestDecodeRefusesWhatIsNoArray(t *testing.T) {
 func TestLimits(t *testing.T) {
 	op := `{"op":"add","path":"/a","value":1}`
 	many := func(n int) []byte { return []byte("[" + strings.Repeat(op+",", n-1) + op + "]") }
-	if _, err := jsonpatch.Decode(many(1000), 1000); err != nil {
+	if _, err := jsontree.Decode(many(1000), 1000); err != nil {
 		t.Errorf("1000 operations: %v", err)
 	}
-	if _, err := jsonpatch.Decode(many(1001), 1000); !errors.Is(err, jsonpatch.ErrTooLarge) {
+	if _, err := jsontree.Decode(many(1001), 1000); !errors.Is(err, jsontree.ErrTooLarge) {
 		t.Errorf("1001 operations: %v, want ErrTooLarge", err)
 	}
 
@@ -177,55 +184,51 @@ func TestLimits(t *testing.T) {
 	for i := range 10 {
 		bomb = append(bomb, fmt.Sprintf(`{"op":"copy","from":"","path":"/b%d"}`, i))
 	}
-	small := jsonpatch.Limits{Document: 64 << 10, Looks: 1 << 20, Moves: 1 << 20}
-	if _, err := runWithin(`{}`, "["+strings.Join(bomb, ",")+"]", small); !errors.Is(err, jsonpatch.ErrTooLarge) {
+	small := jsontree.Limits{Copies: 64 << 10, Work: 1 << 20}
+	if _, err := runWithin(`{}`, "["+strings.Join(bomb, ",")+"]", small); !errors.Is(err, jsontree.ErrTooLarge) {
 		t.Errorf("copies of the document inside itself: %v, want ErrTooLarge", err)
 	}
 	for i := range bomb[1:] {
 		bomb[i+1] = fmt.Sprintf(`{"op":"copy","from":"/a","path":"/a%d"},{"op":"add","path":"/n","value":{}},{"op":"move","from":"/a","path":"/n/x"},{"op":"copy","from":"/n","path":"/n/y"},{"op":"move","from":"/n","path":"/a"}`, i)
 	}
-	if _, err := runWithin(`{}`, "["+strings.Join(bomb, ",")+"]", small); !errors.Is(err, jsonpatch.ErrTooLarge) {
+	if _, err := runWithin(`{}`, "["+strings.Join(bomb, ",")+"]", small); !errors.Is(err, jsontree.ErrTooLarge) {
 		t.Errorf("doubling copies: %v, want ErrTooLarge", err)
 	}
-
-	apply := func(doc string, n int, ops string, l jsonpatch.Limits) error {
-		decoded, err := jsonpatch.Decode([]byte("["+strings.Repeat(ops+",", n-1)+ops+"]"), 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = jsonpatch.Apply([]byte(doc), decoded, l)
-		return err
-	}
-	doc := `{"n":1,"a":"` + strings.Repeat("x", 84) + `"}`
-	test := `{"op":"test","path":"/n","value":1}`
-	edit := `{"op":"replace","path":"/n","value":1}`
+	list := `{"a":[` + strings.Repeat("1,", 99) + `1]}`
 	for _, tt := range []struct {
-		ops   string
-		looks int
-	}{{test, 10 * (len(doc) / 8)}, {edit + "," + test, 10 * (len(doc) + len(doc)/8)}} {
-		for looks, want := range map[int]error{tt.looks: nil, tt.looks - 1: jsonpatch.ErrTooLarge} {
-			if err := apply(doc, 10, tt.ops, jsonpatch.Limits{Document: 100, Looks: looks, Moves: 1 << 20}); !errors.Is(err, want) {
-				t.Errorf("10 times %s with a budget of %d: %v, want %v", tt.ops, looks, err, want)
+		name, op string
+		work     int // of ten such operations
+	}{
+		{"insertions into a list", `{"op":"add","path":"/a/0","value":1}`, 10*100 + 45},
+		{"tests of an item", `{"op":"test","path":"/a/7","value":1}`, 10 * 100},
+		{"tests of the document", `{"op":"test","path":"","value":1}`, 10 * (len(list) / 32)},
+	} {
+		patch := "[" + strings.Repeat(tt.op+",", 9) + tt.op + "]"
+		for work, want := range map[int]error{tt.work: nil, tt.work - 1: jsontree.ErrTooLarge} {
+			if strings.Contains(tt.name, "document") {
+				patch = strings.ReplaceAll(patch, `"value":1}`, `"value":`+list+`}`)
+			}
+			if _, err := runWithin(list, patch, jsontree.Limits{Copies: 1000, Work: work}); !errors.Is(err, want) {
+				t.Errorf("10 %s with work for %d: %v, want %v", tt.name, work, err, want)
 			}
 		}
 	}
-	list := `{"a":[` + strings.Repeat("1,", 99) + `1]}`
-	for moves, want := range map[int]error{10 * 110: nil, 10*110 - 1: jsonpatch.ErrTooLarge} {
-		if err := apply(list, 10, `{"op":"add","path":"/a/0","value":1}`, jsonpatch.Limits{Document: 1000, Looks: 1000, Moves: moves}); !errors.Is(err, want) {
-			t.Errorf("10 insertions into 100 items with a budget of %d: %v, want %v", moves, err, want)
-		}
-	}
+}
+
+func equal(a, b string, same func(x, y []byte) bool) bool {
+	x, y := jsontree.New([]byte(a)), jsontree.New([]byte(b))
+	return jsontree.Equal(&x, &y, same)
 }
 
 func TestNumbers(t *testing.T) {
 	same := [][2]string{{"1", "1.0"}, {"1", "10e-1"}, {"-0", "0"}, {"0e5", "0"}, {"1E+2", "100"}, {"0.001", "1e-3"}, {"1e1000000", "10e999999"}}
 	for _, p := range same {
-		if !jsonpatch.Equal([]byte("["+p[0]+"]"), []byte("["+p[1]+"]"), jsonpatch.SameNumber) {
+		if !equal("["+p[0]+"]", "["+p[1]+"]", jsontree.SameNumber) {
 			t.Errorf("%s and %s are different", p[0], p[1])
 		}
 	}
 	for _, p := range [][2]string{{"1", "-1"}, {"1", "1.0000000000000000000001"}, {"1e99999999999999999999", "1e99999999999999999998"}, {"12", "1.2"}} {
-		if jsonpatch.Equal([]byte("["+p[0]+"]"), []byte("["+p[1]+"]"), jsonpatch.SameNumber) {
+		if equal("["+p[0]+"]", "["+p[1]+"]", jsontree.SameNumber) {
 			t.Errorf("%s and %s are the same", p[0], p[1])
 		}
 	}
@@ -241,11 +244,11 @@ func FuzzApply(f *testing.F) {
 			return
 		}
 		before := strings.Clone(doc)
-		ops, err := jsonpatch.Decode([]byte(patch), 100)
+		ops, err := jsontree.Decode([]byte(patch), 100)
 		if err != nil {
 			return
 		}
-		out, err := jsonpatch.Apply([]byte(doc), ops, jsonpatch.Limits{Document: 1 << 16, Looks: 1 << 20, Moves: 1 << 20})
+		out, err := apply([]byte(doc), ops, jsontree.Limits{Copies: 1 << 16, Work: 1 << 20})
 		if err == nil && !json.Valid(out) {
 			t.Errorf("%s with %s gives %q", doc, patch, out)
 		}
@@ -271,13 +274,13 @@ func TestWhyAnOperationDoesNotApply(t *testing.T) {
 	} {
 		// the second operation fails, in the document that the first one has made
 		text := `[{"op":"add","path":"/b/first","value":1},` + patch + `]`
-		ops, err := jsonpatch.Decode([]byte(text), 10)
+		ops, err := jsontree.Decode([]byte(text), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = jsonpatch.Apply([]byte(doc), ops, limits)
-		e, ok := errors.AsType[*jsonpatch.Error](err)
-		if !ok || e.Kind != jsonpatch.ErrApply || e.Pointer != "/1" || e.Reason != want {
+		_, err = apply([]byte(doc), ops, limits)
+		e, ok := errors.AsType[*jsontree.Error](err)
+		if !ok || e.Kind != jsontree.ErrApply || e.Pointer != "/1" || e.Reason != want {
 			t.Errorf("%s\n got %+v\nwant %s", patch, err, want)
 		}
 	}

@@ -1,0 +1,360 @@
+package jsontree
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+)
+
+// The kinds of errors of Decode and Patch; the errors are *Error.
+var (
+	ErrMalformed = errors.New("malformed patch")          // not a JSON Patch
+	ErrTooLarge  = errors.New("patch is too large")       // over one of the limits
+	ErrTest      = errors.New("test failed")              // a test operation does not hold
+	ErrApply     = errors.New("operation does not apply") // any other operation that cannot be done
+)
+
+// Error says what is wrong with a patch, and where in the patch. errors.Is finds its kind, one of the four above.
+type Error struct {
+	Kind    error
+	Pointer string // JSON pointer into the patch: "/3" is its fourth operation
+	Reason  string
+}
+
+func (e *Error) Error() string {
+	if e.Pointer == "" {
+		return e.Reason
+	}
+	return e.Pointer + ": " + e.Reason
+}
+
+func (e *Error) Unwrap() error { return e.Kind }
+
+// fault returns an *Error.
+func fault(kind error, pointer, format string, args ...any) error {
+	return &Error{kind, pointer, fmt.Sprintf(format, args...)}
+}
+
+// Op is one operation of a patch. Path and From are JSON pointers (RFC 6901); From is that of a move or a copy. Value is JSON, and
+// nil where the operation has none.
+type Op struct {
+	Op, Path, From string
+	Value          []byte
+}
+
+// Append appends the JSON of the operation.
+func (op Op) Append(dst []byte) []byte {
+	dst = append(append(dst, `{"op":"`...), op.Op...)
+	if op.hasFrom() {
+		dst = appendString(append(dst, `","from":`...), op.From)
+		dst = append(dst, `,"path":`...)
+	} else {
+		dst = append(dst, `","path":`...)
+	}
+	dst = appendString(dst, op.Path)
+	if op.Value != nil {
+		dst = append(append(dst, `,"value":`...), op.Value...)
+	}
+	return append(dst, '}')
+}
+
+// Size returns the bytes of the JSON of the operations, with a comma behind each.
+func Size(ops ...Op) int {
+	n := 0
+	var head []byte
+	for _, op := range ops {
+		if op.Value != nil {
+			n += len(`,"value":`) + len(op.Value)
+			op.Value = nil
+		}
+		head = op.Append(head[:0])
+		n += len(head) + 1
+	}
+	return n
+}
+
+func (op Op) hasFrom() bool { return op.Op == "move" || op.Op == "copy" }
+
+// appendString appends a JSON string.
+func appendString(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s) // bad UTF-8, which nothing strict has, would become U+FFFD
+	return dst
+}
+
+// wireOp is an operation as it is sent. What it lacks is nil.
+type wireOp struct {
+	Op    string          `json:"op"`
+	Path  *string         `json:"path"`
+	From  *string         `json:"from"`
+	Value json.RawMessage `json:"value"`
+}
+
+// Decode reads a patch of at most maxOps operations as strict JSON. Every operation must have the members that its kind
+// needs and none that RFC 6902 does not define. The error is an *Error of the kind ErrMalformed or, beyond maxOps,
+// ErrTooLarge.
+func Decode(data []byte, maxOps int) ([]Op, error) {
+	var wire []wireOp
+	if err := strictjson.Decode(data, &wire); err != nil {
+		if e, ok := errors.AsType[*strictjson.Error](err); ok {
+			return nil, fault(ErrMalformed, e.Pointer, "%s", e.Sentence())
+		}
+		return nil, fault(ErrMalformed, "", "%s", err)
+	}
+	if len(wire) > maxOps {
+		return nil, fault(ErrTooLarge, "", "the patch has %d operations, at most %d", len(wire), maxOps)
+	}
+	ops := make([]Op, len(wire))
+	for i, w := range wire {
+		if member, reason := w.wrong(); reason != "" {
+			return nil, fault(ErrMalformed, fmt.Sprintf("/%d/%s", i, member), "%s", reason)
+		}
+		ops[i] = Op{Op: w.Op, Path: *w.Path, Value: w.Value}
+		if ops[i].hasFrom() {
+			ops[i].From = *w.From
+		}
+	}
+	return ops, nil
+}
+
+// wrong says which member of the operation is wrong and why; reason is "" if none is.
+func (w wireOp) wrong() (member, reason string) {
+	needs := map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from"}
+	need, known := needs[w.Op]
+	switch {
+	case !known:
+		return "op", fmt.Sprintf("unknown operation %q: want add, remove, replace, move, copy or test", w.Op)
+	case w.Path == nil:
+		return "path", "missing"
+	case !isPointer(*w.Path):
+		return "path", fmt.Sprintf("%q is no JSON pointer", *w.Path)
+	case need == "value" && w.Value == nil, need == "from" && w.From == nil:
+		return need, fmt.Sprintf("missing: %s needs one", w.Op)
+	case need == "from" && !isPointer(*w.From):
+		return "from", fmt.Sprintf("%q is no JSON pointer", *w.From)
+	}
+	return "", ""
+}
+
+// isPointer reports whether s is a JSON pointer: tokens, each behind a slash, with no escapes but ~0 and ~1.
+func isPointer(s string) bool {
+	for rest := s; ; {
+		_, behind, found := strings.Cut(rest, "~")
+		if !found {
+			return s == "" || s[0] == '/'
+		}
+		if behind == "" || behind[0] != '0' && behind[0] != '1' {
+			return false
+		}
+		rest = behind
+	}
+}
+
+// Limits bound the work of Patch.
+type Limits struct {
+	Copies int // bytes of all values that are copied
+	Work   int // for each operation, the members or items of the largest object or list that it leads through, and a 32nd of the bytes that it tests
+}
+
+// Patch applies the operations in order. The error is an *Error of the kind ErrApply, ErrTest or ErrTooLarge whose Pointer leads to
+// the operation that failed; n is of no use then. The RFC leaves some questions open, which are decided so: test compares numbers
+// by value, an array index must be canonical ("-1", "01" and "+1" are not), and nothing is moved into itself.
+func (n *Node) Patch(ops []Op, limits Limits) error {
+	p := patching{root: n, left: limits}
+	for i, op := range ops {
+		p.steps = 0
+		err := p.do(op)
+		if p.left.Work -= p.steps; err == nil && p.left.Work < 0 {
+			err = fault(ErrTooLarge, "", "this operation and those before it take too much work on such long lists or objects")
+		}
+		if e, ok := errors.AsType[*Error](err); ok {
+			return fault(e.Kind, "/"+strconv.Itoa(i), "%s of %q: %s", op.Op, op.Path, e.Reason)
+		}
+	}
+	return nil
+}
+
+// Has reports whether there is a value at a pointer.
+func (n *Node) Has(pointer string) bool {
+	if !isPointer(pointer) {
+		return false
+	}
+	_, err := (&patching{root: n}).find(pointer)
+	return err == nil
+}
+
+// patching is one application of a patch.
+type patching struct {
+	root  *Node
+	left  Limits
+	steps int // of the operation that is under way
+}
+
+// do applies one operation.
+func (p *patching) do(op Op) error {
+	switch op.Op {
+	case "test":
+		have, err := p.find(op.Path)
+		if err != nil {
+			if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrApply && !e.isIndex() {
+				e.Kind = ErrTest // a place that is not there equals nothing
+			}
+			return err
+		}
+		p.steps += have.size() / 32
+		if want := New(op.Value); !Equal(have, &want, SameNumber) {
+			return fault(ErrTest, "", "the value there is another one")
+		}
+		return nil
+	case "add":
+		return p.add(op.Path, New(op.Value))
+	case "replace":
+		at, err := p.find(op.Path)
+		if err == nil {
+			*at = New(op.Value)
+		}
+		return err
+	case "remove":
+		_, err := p.remove(op.Path)
+		return err
+	}
+	from, err := p.find(op.From)
+	switch {
+	case err != nil || op.Op == "move" && op.From == op.Path:
+		return err
+	case op.Op == "move" && strings.HasPrefix(op.Path, op.From+"/"): // RFC 6902, section 4.4
+		return fault(ErrApply, "", "%q cannot be moved into itself", op.From)
+	case op.Op == "move":
+		value, err := p.remove(op.From)
+		if err != nil {
+			return err
+		}
+		return p.add(op.Path, value)
+	}
+	value := New(from.Bytes())
+	if p.left.Copies -= len(value.text); p.left.Copies < 0 {
+		return fault(ErrTooLarge, "", "the copies of values come to more bytes than a document may have")
+	}
+	return p.add(op.Path, value)
+}
+
+const badIndex = "array indices are written in decimal digits without leading zeros"
+
+// isIndex reports whether the error is that of an index that is not canonical.
+func (e *Error) isIndex() bool { return strings.HasPrefix(e.Reason, badIndex) }
+
+// find returns the value at a pointer. All that it passes is parsed. The error is of the kind ErrApply.
+func (p *patching) find(pointer string) (at *Node, err error) {
+	at = p.root
+	tokens(pointer, func(token string) bool {
+		l := at.parse()
+		p.steps = max(p.steps, len(l.items))
+		i := -1
+		if at.Kind() == '[' {
+			if i = position(token); i < 0 && isOddIndex(token) {
+				err = fault(ErrApply, "", "%s: at %q of %q", badIndex, token, pointer)
+				return false
+			}
+		} else {
+			i = l.index(token)
+		}
+		if i < 0 || i >= len(l.items) {
+			err = fault(ErrApply, "", "there is no such place: at %q of %q", token, pointer)
+			return false
+		}
+		at = &l.items[i]
+		return true
+	})
+	return at, err
+}
+
+// position returns the index of an item that a token stands for, -1 if it stands for none.
+func position(token string) int {
+	if jsonpointer.IsIndex(token) {
+		if i, err := strconv.Atoi(token); err == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// isOddIndex reports whether a token is a number with a sign or leading zeros.
+func isOddIndex(token string) bool {
+	digits := strings.TrimLeft(token, "+-")
+	return len(token)-len(digits) <= 1 && digits != "" && strings.Trim(digits, "0123456789") == "" && !jsonpointer.IsIndex(token)
+}
+
+// parent returns the object or array around the place of a pointer, which is not "", and the last token.
+func (p *patching) parent(pointer string) (around *Node, l *list, token string, err error) {
+	cut := strings.LastIndexByte(pointer, '/')
+	if around, err = p.find(pointer[:cut]); err != nil {
+		return nil, nil, "", err
+	}
+	l = around.parse()
+	p.steps = max(p.steps, len(l.items))
+	return around, l, jsonpointer.Unescape(pointer[cut+1:]), nil
+}
+
+// add adds a value at a place, or replaces the member that is there.
+func (p *patching) add(pointer string, value Node) error {
+	if pointer == "" {
+		*p.root = value
+		return nil
+	}
+	around, l, token, err := p.parent(pointer)
+	if err != nil {
+		return err
+	}
+	switch around.Kind() {
+	case '{':
+		if i := l.index(token); i >= 0 {
+			l.items[i] = value
+		} else {
+			around.Add(token, value)
+		}
+		return nil
+	case '[':
+		i := position(token)
+		switch {
+		case token == "-":
+			i = len(l.items)
+		case !jsonpointer.IsIndex(token):
+			return fault(ErrApply, "", "%s: at %q of %q", badIndex, token, pointer)
+		case i < 0 || i > len(l.items):
+			return fault(ErrApply, "", "the list has %d items: want an index from 0 to %[1]d, or - for its end", len(l.items))
+		}
+		l.items = slices.Insert(l.items, i, value)
+		return nil
+	}
+	return fault(ErrApply, "", "%q is neither a list nor an object", pointer[:strings.LastIndexByte(pointer, '/')])
+}
+
+// remove removes the value at a place and returns it.
+func (p *patching) remove(pointer string) (Node, error) {
+	if pointer == "" {
+		return Node{}, fault(ErrApply, "", "the whole document cannot be removed")
+	}
+	at, err := p.find(pointer)
+	if err != nil {
+		return Node{}, err
+	}
+	value := *at
+	around, l, token, err := p.parent(pointer)
+	if err != nil {
+		return Node{}, err
+	}
+	i := position(token)
+	if around.Kind() == '{' {
+		i = l.index(token)
+		l.names = slices.Delete(l.names, i, i+1)
+	}
+	l.items = slices.Delete(l.items, i, i+1)
+	return value, nil
+}
