@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/anishathalye/porcupine v1.3.1 // tests: whether a history is linearizable
 	github.com/dlclark/regexp2 v1.12.0 // appsvc: patterns with lookarounds and back-references, under a limit of time
-	github.com/evanphx/json-patch/v5 v5.9.11 // appsvc: JSON Patch, behind a strict decoder and a budget
+	github.com/evanphx/json-patch/v5 v5.9.11 // tests of appsvc: the oracle of JSON Patch
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // JSON tokens: no duplicate names, no bad UTF-8, offsets and pointers
 	github.com/golang-jwt/jwt/v5 v5.3.1 // adapters/httpapi: signed tokens, with no further dependency
 	github.com/google/uuid v1.6.0 // ids of apps and components
