@@ -284,7 +284,7 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 	}
 	parents := map[string]string{} // the parent of each erased review; "" for none
 	var erased []row
-	for review, err := range s.byID(c, slices.Values(ids)) {
+	for review, err := range s.byID(c, ids) {
 		if err != nil {
 			return err
 		}
@@ -339,7 +339,7 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 		return int64(len(replies)), nil
 	}
 	size := 0 // bytes that are to be written
-	for review, err := range s.load(c, func() ([]listed, error) { return replies, nil }) {
+	for review, err := range s.loadList(c, func() ([]listed, error) { return replies, nil }) {
 		if err != nil {
 			return 0, err
 		}

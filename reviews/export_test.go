@@ -3,7 +3,6 @@ package reviews
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -70,7 +69,7 @@ func EditReview(db storage.Store, network string, key Key, id string, edit func(
 		if err != nil {
 			return err
 		}
-		for r, err := range s.byID(c, slices.Values([]string{id})) {
+		for r, err := range s.byID(c, []string{id}) {
 			if err != nil || r.ID != id {
 				return fmt.Errorf("review %q: %w", r.ID, err)
 			}

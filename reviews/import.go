@@ -69,14 +69,12 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 	if i.err == nil {
 		i.err = ctx.Err()
 	}
-	if i.err == nil {
-		i.commit()
-	}
-	// The error of the store or of ctx comes first: it may be the reason why reading ended.
+	i.commit()
 	i.end(err == nil && i.err == nil)
 	if i.err == nil {
 		i.err = i.warnOfOverwriting()
 	}
+	// The error of the store or of ctx comes first: it may be the reason why reading ended.
 	if i.err != nil {
 		err = i.err
 	}
@@ -107,6 +105,7 @@ type importer struct {
 type queued struct {
 	problem  Problem
 	incoming *incoming
+	mismatch string // the message of the rule stored-dimensions, if the transaction has found that
 }
 
 // problem reports a problem, or queues it after the results that wait.
@@ -146,40 +145,37 @@ func (i *importer) stopped() bool { return i.err != nil || i.ctx.Err() != nil }
 // done is closed when the caller has given up.
 func (i *importer) done() <-chan struct{} { return i.ctx.Done() }
 
-// commit stores the queue in one transaction and empties it. It keeps the error of the store in i.err, and stopped then ends the
-// pipeline. After an error it only empties the queue, so that no goroutine waits for a result in it.
+// commit stores the queue in one Update, or compares it with the store in one View in a dry run. If that succeeds, it adds the outcome to the
+// report, and reports the problems of the queue with those that the transaction has found. Otherwise it keeps the error of the store, and
+// stopped then ends the pipeline. The queue is empty then, so that no goroutine waits for a result in it.
 func (i *importer) commit() {
-	if len(i.queue) > 0 && i.err == nil {
-		i.commitQueue()
+	queue, size := i.queue, i.size
+	i.queue, i.size = nil, 0
+	if len(queue) == 0 || i.err != nil {
+		return
 	}
-	clear(i.queue) // so that its memory is free
-	i.queue, i.size = i.queue[:0], 0
-}
-
-// commitQueue stores the queue in one Update, or compares it with the store in one View in a dry run. If that succeeds, it adds
-// the outcome to the report and reports the problems of the queue. The store may call the function again, so each call begins
-// with an empty outcome.
-func (i *importer) commitQueue() {
-	var done outcome
-	apply := func(s *rows) error {
-		done = outcome{}
-		return done.apply(s, i.queue)
+	var done Counts
+	apply := func(s *rows) (err error) {
+		done, err = merge(s, queue)
+		return err
 	}
 	if i.dryRun {
 		i.err = view(i.ctx, i.store, i.network, apply)
 	} else {
-		i.err = update(i.ctx, i.store, i.network, storage.UpdateOptions{Large: i.size > maxTransaction}, apply)
+		i.err = update(i.ctx, i.store, i.network, storage.UpdateOptions{Large: size > maxTransaction}, apply)
 	}
-	// Only what was committed counts, and its problems are reported only now.
-	if i.err == nil {
-		i.report.CollectionsCreated += done.collectionsCreated
-		i.report.CollectionsUpdated += done.collectionsUpdated
-		i.report.CollectionsRejected += done.collectionsRejected
-		i.report.Created += done.created
-		i.report.Updated += done.updated
-		i.report.Unchanged += done.unchanged
-		i.report.Rejected += done.rejected
-		i.tellQueued(done.mismatches)
+	if i.err != nil {
+		return
+	}
+	i.report.Counts.Add(done)
+	for _, q := range queue {
+		if in := q.incoming; in == nil {
+			i.fileChecker.problem(q.problem)
+		} else if q.mismatch != "" {
+			p := ruleStoredDimensions.problem(in.line, in.dimsAt, in.dimsPath, q.mismatch)
+			p.Column, p.Value, p.Collection = in.dimsColumn, in.dimsText, shown([]byte(in.collection.ID))
+			i.fileChecker.problem(p)
+		}
 	}
 }
 
@@ -217,30 +213,17 @@ func (i *importer) warnOfOverwriting() error {
 	return err
 }
 
-// tellQueued reports the problems of the queue, and those that the transaction has found, in the order of the queue. mismatches
-// has a message for each collection that breaks the rule stored-dimensions.
-func (i *importer) tellQueued(mismatches map[*incoming]string) {
-	for _, q := range i.queue {
-		if q.incoming == nil {
-			i.fileChecker.problem(q.problem)
-		} else if message := mismatches[q.incoming]; message != "" {
-			in := q.incoming
-			p := ruleStoredDimensions.problem(in.line, in.dimsAt, in.dimsPath, message)
-			p.Column, p.Value, p.Collection = in.dimsColumn, in.dimsText, shown([]byte(in.collection.ID))
-			i.fileChecker.problem(p)
-		}
-	}
-}
-
-// outcome is what a transaction has done, or would do in a dry run.
-type outcome struct {
-	created, updated, unchanged, rejected                       int64 // reviews
-	collectionsCreated, collectionsUpdated, collectionsRejected int64
-	mismatches                                                  map[*incoming]string // messages of the rule stored-dimensions
-}
-
-// apply compares the queue with what is stored, and puts the differences. In a dry run nothing is put.
-func (done *outcome) apply(s *rows, queue []queued) error {
+// merge compares a queue with what is stored, and puts the differences. In a dry run nothing is put. It returns what becomes of the
+// reviews and of their collections. The store may call it again, with the same queue.
+//
+// The dimensions of a line are put into the order of the stored ones, see toStoredOrder. If the stored collection has reviews with other
+// dimensions, nothing of the line is stored, and its reviews are rejected (rule stored-dimensions), since the ratings of both could not be
+// counted together. A stored collection without reviews takes other dimensions of the file.
+//
+// Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
+// have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
+// written, see incoming.makes.
+func merge(s *rows, queue []queued) (done Counts, err error) {
 	var keys []Key
 	for _, q := range queue {
 		if q.incoming != nil {
@@ -249,129 +232,105 @@ func (done *outcome) apply(s *rows, queue []queued) error {
 	}
 	found, err := s.collectionsOf(keys)
 	if err != nil {
-		return err
+		return done, err
 	}
-	for _, q := range queue {
-		if q.incoming == nil {
+	for n := range queue {
+		q := &queue[n]
+		q.mismatch = ""
+		in := q.incoming
+		if in == nil {
 			continue
 		}
-		if err := done.merge(s, found[q.incoming.collection.Key], q.incoming); err != nil {
-			return err
+		var counts tally // of the stored reviews, and below of those that will be stored
+		old, known := found[in.collection.Key]
+		if known {
+			if counts, err = parseTally(old.Collection); err != nil {
+				return done, err
+			}
+			mismatch, err := in.toStoredOrder(old.Collection)
+			if err != nil {
+				return done, err
+			}
+			if mismatch != "" && counts.reviews > 0 {
+				q.mismatch = mismatch
+				done.Rejected += int64(len(in.reviews))
+				if in.makes { // otherwise its own rules have rejected it, which is counted already
+					done.CollectionsRejected++
+				}
+				continue
+			}
 		}
-	}
-	return nil
-}
-
-// merge does what apply does, for the collection of one line or of one part of it. Its dimensions are put into the order of the
-// stored ones, see toStoredOrder. If the stored collection has reviews with other dimensions, nothing of the line is stored, and
-// its reviews are rejected (rule stored-dimensions), since the ratings of both could not be counted together. A stored collection
-// without reviews takes other dimensions of the file.
-//
-// Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
-// have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
-// written, see incoming.makes.
-func (done *outcome) merge(s *rows, old stored, in *incoming) (err error) {
-	known := old.number != 0
-	var counts tally // of the stored reviews, and below of those that will be stored
-	if known {
-		if counts, err = parseTally(old.Collection); err != nil {
-			return err
+		if !in.makes {
+			continue
 		}
-		fault, err := in.toStoredOrder(old.Collection)
+		if !known {
+			done.CollectionsCreated++
+		} else if !bytes.Equal(in.collection.Fields, old.Fields) {
+			done.CollectionsUpdated++
+		}
+		counts.size(in.dims) // for a collection that is new, or has no reviews
+		put, err := compare(s, in, old, &counts, &done)
 		if err != nil {
-			return err
+			return done, err
 		}
-		if fault != "" && counts.reviews > 0 {
-			done.mismatch(in, fault)
-			return nil
+		now := old
+		now.Collection = Collection{Key: in.collection.Key, Fields: in.collection.Fields, Tally: counts.encode()}
+		if s.t == nil || known && len(put) == 0 && bytes.Equal(now.Fields, old.Fields) && bytes.Equal(now.Tally, old.Tally) {
+			continue
 		}
-	}
-	if in.makes {
-		switch {
-		case !known:
-			done.collectionsCreated++
-		case !bytes.Equal(in.collection.Fields, old.Fields):
-			done.collectionsUpdated++
+		if !known {
+			err = s.create(&now)
 		}
-	}
-	counts.size(in.dims) // for a collection that is new, or has no reviews
-	put, err := done.compare(s, in, old, &counts)
-	if err != nil || s.t == nil || !in.makes {
-		return err
-	}
-	now := old
-	now.Collection = Collection{Key: in.collection.Key, Fields: in.collection.Fields, Tally: counts.encode()}
-	if known && len(put) == 0 && bytes.Equal(now.Fields, old.Fields) && bytes.Equal(now.Tally, old.Tally) {
-		return nil
-	}
-	if !known {
-		if err := s.create(&now); err != nil {
-			return err
+		if err == nil {
+			err = s.putReviews(&now, put)
 		}
+		if err != nil {
+			return done, err
+		}
+		s.putCollection(now)
 	}
-	if err := s.putReviews(&now, put); err != nil {
-		return err
-	}
-	s.putCollection(now)
-	return nil
+	return done, nil
 }
 
 // compare counts what becomes of the reviews of in, changes the tally accordingly, and returns those that are new or changed.
-func (done *outcome) compare(s *rows, in *incoming, old stored, counts *tally) (put []row, err error) {
-	records := map[string]*incomingReview{}
-	ids := func(yield func(string) bool) {
-		for i := range in.reviews {
-			if !yield(in.reviews[i].ID) {
-				return
+func compare(s *rows, in *incoming, old stored, counts *tally, done *Counts) (put []row, err error) {
+	same := make([]bool, len(in.reviews))
+	put = make([]row, len(in.reviews))
+	for n, r := range in.reviews {
+		put[n].Review = r.Review
+	}
+	if old.number > 0 {
+		places, ids := make(map[string]int, len(put)), make([]string, len(put))
+		for n, r := range put {
+			places[r.ID], ids[n] = n, r.ID
+		}
+		for was, err := range s.byID(old, ids) {
+			if err != nil {
+				return nil, err
 			}
+			n := places[was.ID]
+			if same[n] = bytes.Equal(was.Data, put[n].Data); !same[n] {
+				if err := counts.remove(was.Data); err != nil {
+					return nil, err
+				}
+			}
+			was.Review = put[n].Review
+			put[n] = was
 		}
 	}
-	for i := range in.reviews {
-		review := &in.reviews[i]
-		review.row, review.stored = row{Review: review.Review}, false // an Update may be tried again
-		if old.number != 0 {
-			records[review.ID] = review
-		}
-	}
-	same := map[string]bool{}
-	for was, err := range s.byID(old, ids) {
-		if err != nil {
-			return nil, err
-		}
-		review := records[was.ID]
-		review.stored, review.n, review.was, review.large = true, was.n, was.was, was.large
-		if same[was.ID] = bytes.Equal(was.Data, review.Data); same[was.ID] {
-			continue
-		}
-		if err := counts.remove(was.Data); err != nil {
-			return nil, err
-		}
-	}
-	put = make([]row, 0, len(in.reviews))
-	for _, review := range in.reviews {
+	kept := put[:0]
+	for n, r := range put {
 		switch {
-		case same[review.ID]:
-			done.unchanged++
+		case same[n]:
+			done.Unchanged++
 			continue
-		case review.stored:
-			done.updated++
+		case r.n > 0:
+			done.Updated++
 		default:
-			done.created++
+			done.Created++
 		}
-		counts.add(review.ratings)
-		put = append(put, review.row)
+		counts.add(in.reviews[n].ratings)
+		kept = append(kept, r)
 	}
-	return put, nil
-}
-
-// mismatch rejects the reviews of a collection whose stored reviews have other dimensions; message says which.
-func (done *outcome) mismatch(in *incoming, message string) {
-	done.rejected += int64(len(in.reviews))
-	if in.makes { // otherwise its own rules have rejected it, which is counted already
-		done.collectionsRejected++
-	}
-	if done.mismatches == nil {
-		done.mismatches = map[*incoming]string{}
-	}
-	done.mismatches[in] = message
+	return kept, nil
 }

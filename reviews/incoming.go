@@ -32,9 +32,8 @@ type incoming struct {
 
 // incomingReview is an accepted review. It has its ratings beside its data, so that the review need not be decoded for them.
 type incomingReview struct {
-	row
+	Review
 	ratings []byte // 1 to 100, one byte for each dimension
-	stored  bool   // set by compare, with what the row has beside the review
 }
 
 // The members of a collection and of a review in the canonical order.
@@ -51,7 +50,7 @@ func (c *lineChecker) keepReview() {
 	in, r := c.result.incoming, &c.review
 	data := canonicalObject(c.pos-r.start, reviewMembers, reviewOrder, r.raw[:])
 	in.size += len(data) + len(r.id)
-	in.reviews = append(in.reviews, incomingReview{row: row{Review: Review{ID: r.id, Time: r.created, Data: data}}, ratings: bytes.Clone(r.ratings)})
+	in.reviews = append(in.reviews, incomingReview{Review{ID: r.id, Time: r.created, Data: data}, bytes.Clone(r.ratings)})
 }
 
 // keep adds the collection that was read to what is to be stored.

@@ -391,12 +391,12 @@ func (s *rows) inOrder(c stored) (out []listed, err error) {
 
 // reviews yields the reviews of a collection in the order of inOrder.
 func (s *rows) reviews(c stored) iter.Seq2[row, error] {
-	return s.load(c, func() ([]listed, error) { return s.inOrder(c) })
+	return s.loadList(c, func() ([]listed, error) { return s.inOrder(c) })
 }
 
-// load yields the reviews of a collection that list returns.
-func (s *rows) load(c stored, list func() ([]listed, error)) iter.Seq2[row, error] {
-	return s.loadIDs(c, func(yield func(string, error) bool) {
+// loadList yields the reviews of a collection that list returns.
+func (s *rows) loadList(c stored, list func() ([]listed, error)) iter.Seq2[row, error] {
+	return s.load(c, func(yield func(string, error) bool) {
 		all, err := list()
 		if err != nil {
 			yield("", err)
@@ -410,20 +410,17 @@ func (s *rows) load(c stored, list func() ([]listed, error)) iter.Seq2[row, erro
 	})
 }
 
-// loadIDs yields the reviews of a collection with these ids, as they are in keys.
-func (s *rows) loadIDs(c stored, ids iter.Seq2[string, error]) iter.Seq2[row, error] {
+// load yields the reviews of a collection with these ids, as they are in keys.
+func (s *rows) load(c stored, ids iter.Seq2[string, error]) iter.Seq2[row, error] {
 	prefix := s.of("review/", c)
 	keys := record.Map(ids, func(id string) (string, error) { return prefix + id, nil })
 	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
 }
 
 // byID yields the reviews of a collection that have one of the ids, in their order.
-func (s *rows) byID(c stored, ids iter.Seq[string]) iter.Seq2[row, error] {
-	return s.loadIDs(c, func(yield func(string, error) bool) {
-		if c.number == 0 {
-			return
-		}
-		for id := range ids {
+func (s *rows) byID(c stored, ids []string) iter.Seq2[row, error] {
+	return s.load(c, func(yield func(string, error) bool) {
+		for _, id := range ids {
 			if !yield(record.Part(id), nil) {
 				return
 			}
@@ -435,7 +432,7 @@ func (s *rows) byID(c stored, ids iter.Seq[string]) iter.Seq2[row, error] {
 // nil, it yields all. expect is how many the caller will take.
 func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] {
 	if !c.indexed {
-		return s.load(c, func() ([]listed, error) {
+		return s.loadList(c, func() ([]listed, error) {
 			list, err := s.list(c)
 			if after != nil {
 				list = slices.DeleteFunc(list, func(l listed) bool { return latestFirst(l, listed{time: after.time, id: record.Part(after.id)}) <= 0 })
@@ -463,7 +460,7 @@ func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] 
 		_, id, _ := strings.Cut(e.Key[len(prefix):], " ")
 		return id, nil
 	})
-	return s.loadIDs(c, limited(expect, ids))
+	return s.load(c, limited(expect, ids))
 }
 
 // latestFirst is the order of byTime.

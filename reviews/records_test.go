@@ -106,7 +106,7 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 				t.Fatalf("%.20q has after a place %.200v, want %.200v", c.ID, got, sorted[n+1:])
 			}
 			ids := []string{sorted[n].ID, "absent"}
-			if got := reviewsOf(t, s.byID(at, slices.Values(ids))); !equalReviews(got, sorted[n:n+1]) {
+			if got := reviewsOf(t, s.byID(at, ids)); !equalReviews(got, sorted[n:n+1]) {
 				t.Fatalf("%.20q has by id %.200v", c.ID, got)
 			}
 		}
@@ -134,7 +134,7 @@ func (s *rows) putAll(ctx context.Context, c Collection, list []Review) error {
 	for _, r := range list {
 		ids = append(ids, r.ID)
 	}
-	before, err := collect(s.byID(now, slices.Values(ids)))
+	before, err := collect(s.byID(now, ids))
 	if err != nil {
 		return err
 	}
