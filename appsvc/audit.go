@@ -9,14 +9,11 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/history"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
-	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -29,16 +26,19 @@ import (
 //   - tags point to versions, where their last moves lead, and moves follow each other;
 //   - the index entries are those that follow from the other records, and each list of apps has a number of its own.
 //
-// It keeps an id of each component, a number of each list and a digest of each manifest in memory.
+// It keeps a number of each list and component and a digest of each manifest in memory.
 func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		var a *audit
 		err := rec.View(ctx, db, func(r *rec.Reader) error {
-			a = &audit{
-				reader: &reader{s: newRecords(db), r: r}, ctx: ctx, limits: limits.withDefaults(),
-				manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, index: map[string]int{},
+			a = &audit{reader: &reader{s: newRecords(db), r: r}, ctx: ctx, limits: limits.withDefaults(),
+				manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
+			for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkApps, a.checkOthers} {
+				if err := step(); err != nil {
+					return err
+				}
 			}
-			return a.run()
+			return nil
 		})
 		if a != nil {
 			for _, f := range a.faults {
@@ -63,7 +63,7 @@ type audit struct {
 	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that are as they should be
 	lists     map[int64]string           // keys of lists and components by their numbers
 	highest   int64                      // no list or component has a higher number
-	index     map[string]int             // how many entries each kind of index shall have
+	follow    map[string]int             // how many records of a kind follow from components and apps
 }
 
 // mostFaults is how many faults Audit yields at most.
@@ -75,13 +75,27 @@ func (a *audit) fault(key, format string, args ...any) {
 	}
 }
 
-// each calls fn with the entries of a kind. An error of fn is a fault of the entry.
-func (a *audit) each(kind string, fn func(storage.Entry) error) error {
-	for e, err := range a.r.Scan(a.ctx, storage.Prefix(rec.Prefix(appSpace, kind))) {
+// each calls fn with the records of a kind whose names have so many parts, those of an app unless that is "". An error of fn is a fault of
+// the record.
+func (a *audit) each(kind string, parts int, app string, fn func(name []string, e storage.Entry) error) error {
+	in := under(kind)
+	if app != "" {
+		in = under(kind, app)
+	}
+	for e, err := range a.r.Scan(a.ctx, in) {
 		if err != nil {
 			return err
 		}
-		if err := fn(e); err != nil {
+		name := partsOf(e.Key, kind)
+		if app != "" {
+			a.follow[kind]++
+		}
+		if len(name) != parts {
+			err = fmt.Errorf("the key has %d parts, want %d", len(name), parts)
+		} else {
+			err = fn(name, e)
+		}
+		if err != nil {
 			a.fault(e.Key, "%v", err)
 		}
 		if a.failed != nil {
@@ -101,25 +115,6 @@ func (a *audit) get(keys ...string) [][]byte {
 	return values
 }
 
-func (a *audit) run() error {
-	for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkApps, a.checkIndex, a.checkAnswers, a.checkKinds} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkKinds looks for records of other kinds.
-func (a *audit) checkKinds() error {
-	faults, err := rec.Unknown(a.ctx, a.r, appSpace, headKind, bodyKind, largeKind, historyKind, restoredKind, listKind, counterKind, createdKind, updatedKind,
-		usedKind, tagKind, moveKind, movedKind, componentKind, manifestKind, idKind, answerKind, expiresKind)
-	for _, f := range faults {
-		a.fault(f.Key, "%s", f.Wrong)
-	}
-	return err
-}
-
 // checkNumbers looks at the counter and at the numbers of lists: with the number of another list, a caller would see its apps.
 func (a *audit) checkNumbers() error {
 	counter, err := a.value(a.ctx, keyOf(counterKind))
@@ -131,7 +126,7 @@ func (a *audit) checkNumbers() error {
 			a.fault(keyOf(counterKind), "%v", err)
 		}
 	}
-	return a.each(listKind, func(e storage.Entry) error {
+	return a.each(listKind, 2, "", func(_ []string, e storage.Entry) error {
 		n, err := parseDecimal(e.Key, e.Value)
 		if err == nil {
 			err = a.checkNumber(e.Key, n)
@@ -153,25 +148,21 @@ func (a *audit) checkNumber(key string, n int64) error {
 
 // checkComponents looks at components, their manifests and their ids.
 func (a *audit) checkComponents() error {
-	ids := map[string]bool{}
-	count := 0
-	err := a.each(componentKind, func(e storage.Entry) error {
+	return a.each(componentKind, 2, "", func(_ []string, e storage.Entry) error {
 		c, err := decodeComponent(e)
 		if err != nil {
 			return err
 		}
-		count++
+		a.follow[manifestKind]++
+		a.follow[idKind]++
 		id := keyOf(idKind, c.ID)
 		values := a.get(keyOf(manifestKind, c.Name, c.Version), id)
-		switch {
-		case e.Key != keyOf(componentKind, c.Name, c.Version):
+		if e.Key != keyOf(componentKind, c.Name, c.Version) {
 			return fmt.Errorf("is version %q of %q", c.Version, c.Name)
-		case values[0] == nil || values[1] == nil:
-			return fmt.Errorf("its manifest, or %q, is missing", id)
-		case ids[c.ID]:
-			return fmt.Errorf("another one has the id %q", c.ID)
 		}
-		ids[c.ID] = true
+		if values[0] == nil || values[1] == nil {
+			return fmt.Errorf("its manifest, or %q, is missing", id)
+		}
 		if err := a.checkNumber(e.Key, c.Number); err != nil {
 			return err
 		}
@@ -186,19 +177,6 @@ func (a *audit) checkComponents() error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if err := a.each(idKind, func(e storage.Entry) error {
-		if id := partsOf(e.Key, idKind)[0]; !rec.Cut(id) && !ids[id] || len(e.Value) > 0 {
-			return errors.New("there is no component with this id, or it has a value")
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	a.index[manifestKind], a.index[idKind] = count, count
-	return nil
 }
 
 // storedManifest decodes a stored manifest. It returns an error unless the rules of CreateComponent hold, except those of the
@@ -215,264 +193,79 @@ func (l Limits) storedManifest(text []byte) (manifest, error) {
 	return m, err
 }
 
-// auditedApp is the app whose records are being looked at.
-type auditedApp struct {
-	head   *Head  // nil if it has no record head/
-	whole  bool   // it has a record body/
-	body   Body   // of the latest version
-	tag    string // name of the tag or the moves that were looked at last
-	at     int64  // where that tag points, -1 if there is none
-	moved  bool   // it has a record moved/
-	number int64  // of its last move, 0 if there is none yet
-	move   storedMove
-}
-
-// checkApps looks at the apps one by one. All records whose keys begin with the id of the app come together, in the order of what
-// follows the kind in the key.
+// checkApps looks at the apps one by one, with all their records.
 func (a *audit) checkApps() error {
-	var ranges []storage.Range
-	partsIn := map[string]int{headKind: 1, bodyKind: 1, largeKind: 1, historyKind: 2, restoredKind: 2, tagKind: 2, movedKind: 2, moveKind: 3}
-	for _, kind := range []string{headKind, bodyKind, largeKind, historyKind, restoredKind, tagKind, movedKind, moveKind} {
-		in := storage.Prefix(rec.Prefix(appSpace, kind))
-		in.Skip = len(in.From)
-		ranges = append(ranges, in)
-	}
-	id, app := "", auditedApp{}
-	for e, err := range a.r.Scan(a.ctx, ranges...) {
+	return a.each(headKind, 1, "", func(name []string, e storage.Entry) error {
+		h, err := decodeHead(name[0], e.Value)
 		if err != nil {
 			return err
 		}
-		_, kind, _ := strings.Cut(e.Key, " ")
-		kind = kind[:strings.Index(kind, "/")+1]
-		parts := partsOf(e.Key, kind)
-		if parts[0] != id {
-			if err := a.endApp(id, &app); err != nil {
-				return err
+		used, err := a.checkVersions(h)
+		if err != nil {
+			return err
+		}
+		for _, check := range []func(Head) error{a.checkHistory, a.checkTags} {
+			if err := check(h); err != nil {
+				a.failed = err
 			}
-			id, app = parts[0], auditedApp{}
 		}
-		switch {
-		case len(parts) != partsIn[kind]:
-			err = fmt.Errorf("the key has %d parts, want %d", len(parts), partsIn[kind])
-		case kind != headKind && app.head == nil:
-			err = errors.New("there is no such app")
-		default:
-			err = a.checkRecord(&app, kind, parts, e)
-		}
-		if err != nil {
-			a.fault(e.Key, "%v", err)
-		}
-	}
-	return a.endApp(id, &app)
+		return a.checkEntries(h, used)
+	})
 }
 
-// checkRecord looks at a record of an app.
-func (a *audit) checkRecord(app *auditedApp, kind string, parts []string, e storage.Entry) (err error) {
-	var latest, n int64
-	if app.head != nil {
-		latest = app.head.Version.Number()
-	}
-	switch kind {
-	case headKind:
-		h, err := decodeHead(parts[0], e.Value)
-		if err == nil {
-			app.head = &h
-		}
-		return err
-	case bodyKind:
-		app.body, _, err = decodeBody(parts[0], e.Value)
-		app.whole = err == nil
-		if len(app.body) == 0 != app.head.large {
-			return errors.New("the body is missing, or in two places")
-		}
-		return err
-	case largeKind:
-		if !app.head.large {
-			return errors.New("the body is in two places")
-		}
-		app.body = e.Value
-		return nil
-	case historyKind, restoredKind:
-		n, err = rec.ParseNumber(parts[1])
-		if err != nil {
-			return err
-		}
-		if kind == historyKind {
-			if n >= latest {
-				return fmt.Errorf("the latest version is %d", latest)
-			}
-			return nil
-		}
-		from, err := parseDecimal(e.Key, e.Value)
-		if err == nil && (n > latest || from < 0 || from >= n) {
-			err = fmt.Errorf("version %d is restored from %d, want an older one, and the latest is %d", n, from, latest)
-		}
-		return err
-	case tagKind:
-		a.endTag(parts[0], app)
-		n, err = parseDecimal(e.Key, e.Value)
-		app.tag, app.at = parts[1], n
-		switch {
-		case err != nil:
-			return err
-		case !tagName.MatchString(parts[1]):
-			return errors.New("no tag can have this name")
-		case n < 0 || n > latest:
-			return fmt.Errorf("points to version %d, the latest is %d", n, latest)
-		}
-		return nil
-	}
-	if parts[1] != app.tag {
-		a.endTag(parts[0], app)
-		app.tag, app.at = parts[1], -1
-	}
-	if kind == movedKind {
-		if app.moved = true; len(e.Value) > 0 {
-			return errors.New("has a value")
-		}
-		return nil
-	}
-	return app.checkMove(parts, e, latest)
-}
-
-// checkMove returns an error if a move breaks a rule by itself, or cannot follow the move before: it leads on from where that led, and is
-// no earlier. Move 1 may come from any version: a tag of the first release, which recorded no moves, may have pointed there.
-func (app *auditedApp) checkMove(parts []string, e storage.Entry, latest int64) error {
-	m, err := decodeMove(e)
+// checkVersions looks at the versions of an app, and returns the components that they use.
+func (a *audit) checkVersions(h Head) (used map[string]bool, err error) {
+	values := a.get(keyOf(bodyKind, h.ID), keyOf(largeKind, h.ID))
+	body, _, err := decodeBody(h.ID, values[0])
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("the body is missing, or %w", err)
 	}
-	n, err := rec.ParseNumber(parts[2])
-	if err != nil {
-		return err
+	a.follow[bodyKind]++
+	if h.large {
+		a.follow[largeKind]++
+		body = values[1]
 	}
-	before := app.move
-	if n == 1 {
-		before = storedMove{At: m.At, To: m.From}
-	}
-	switch {
-	case !tagName.MatchString(parts[1]):
-		return errors.New("no tag can have this name")
-	case n != app.number+1:
-		return fmt.Errorf("want the number %d", app.number+1)
-	case !isTime(m.At):
-		return errors.New("at is in no year from 1 to 9999")
-	case m.From == m.To:
-		return errors.New("from and to are the same")
-	case m.From < -1 || m.To < -1 || m.From > latest || m.To > latest:
-		return fmt.Errorf("leads from version %d to %d, the latest is %d", m.From, m.To, latest)
-	case m.From != before.To:
-		return fmt.Errorf("comes from version %d, and the move before leads to %d", m.From, before.To)
-	case m.At < before.At:
-		return errors.New("at is earlier than that of the move before")
-	}
-	app.number, app.move = n, m
-	return checkStoredURN("by", m.By)
-}
-
-// endTag looks at what the last move of a tag shows: where it is, and that it is among the tags with moves.
-func (a *audit) endTag(id string, app *auditedApp) {
-	switch {
-	case app.tag == "":
-	case app.number > 0 != app.moved:
-		a.fault(keyOf(movedKind, id, app.tag), "want it where the tag has moves, and nowhere else")
-	case app.number > 0 && app.move.To != app.at:
-		a.fault(moveKey(id, app.tag, app.number), "the last move leads to version %d, and the tag points to %d", app.move.To, app.at)
-	}
-	app.tag, app.moved, app.number, app.move = "", false, 0, storedMove{}
-}
-
-// endApp looks at the versions of an app when all of its records were seen, and at its index entries.
-func (a *audit) endApp(id string, app *auditedApp) error {
-	a.endTag(id, app)
-	if app.head == nil {
-		return nil
-	}
-	h, key := app.head, keyOf(headKind, id)
-	if !app.whole {
-		a.fault(key, "the body is missing or damaged")
-		return nil
+	if len(body) > mostOfBody != h.large || values[1] != nil != h.large {
+		return nil, fmt.Errorf("a body of %d bytes is missing, in two places, or not where it should be", len(body))
 	}
 	next, used := App{}, map[string]bool{} // next is the version after the one that is looked at
-	for v, err := range a.versionsBelow(a.ctx, id, vitrine.Latest, math.MaxInt) {
+	for v, err := range a.versionsBelow(a.ctx, h.ID, vitrine.Latest, math.MaxInt) {
 		if err != nil && !errors.Is(err, history.ErrCorrupt) {
-			return err
+			a.failed = err
+			return nil, err
 		}
-		if err == nil {
-			err = a.checkVersion(v, next, used)
+		switch {
+		case err != nil:
+		case next.ID != "" && next.UpdatedAt < v.UpdatedAt:
+			err = errors.New("updatedAt is later than in the version after it")
+		case next.ID != "" && v.Version.Next() != next.Version:
+			err = fmt.Errorf("comes before version %s", next.Version)
+		default:
+			err = a.checkBody(v, used)
 		}
 		if err != nil {
-			a.fault(key, "version %s: %v", v.Version, err)
-			return nil
+			return nil, fmt.Errorf("version %s: %w", v.Version, err)
 		}
 		next = v
 	}
-	if next.Version != vitrine.NewVersion(0) {
-		a.fault(key, "version %d is missing", next.Version.Number()-1)
-	} else if next.UpdatedAt < next.CreatedAt {
-		a.fault(key, "version 0 is older than the app")
-	}
-	if of, err := (App{Meta: h.Meta, Body: app.body}).Head(); err != nil || !slices.Equal(of.Groups, h.Groups) || !slices.Equal(of.Components, h.Components) {
-		a.fault(key, "groups or components are not those of the body")
-	}
-	if len(app.body) > mostOfBody != h.large {
-		a.fault(key, "a body of %d bytes is not where it should be", len(app.body))
-	}
-	return a.checkEntries(*h, used)
-}
-
-// checkVersion returns an error unless a version is one that a Service writes, before next, and adds the components that it uses.
-func (a *audit) checkVersion(v, next App, used map[string]bool) error {
-	if wrong := a.limits.checkName(v.ID); wrong != "" {
-		return fmt.Errorf("id: %s", wrong)
-	}
-	for _, u := range []struct{ field, urn string }{{"owner", v.Owner}, {"updatedBy", v.UpdatedBy}} {
-		if err := checkStoredURN(u.field, u.urn); err != nil {
-			return err
-		}
+	if of, err := (App{Meta: h.Meta, Body: body}).Head(); err == nil && (!slices.Equal(of.Groups, h.Groups) || !slices.Equal(of.Components, h.Components)) {
+		return nil, errors.New("groups or components are not those of the body")
 	}
 	switch {
-	case !isTime(v.CreatedAt) || !isTime(v.UpdatedAt):
-		return errors.New("createdAt or updatedAt is in no year from 1 to 9999")
-	case next.ID != "" && next.UpdatedAt < v.UpdatedAt:
-		return errors.New("updatedAt is later than in the version after it")
-	case next.ID != "" && v.Version.Next() != next.Version:
-		return fmt.Errorf("comes before version %s", next.Version)
+	case next.Version != vitrine.NewVersion(0):
+		return nil, fmt.Errorf("version %d is missing", next.Version.Number()-1)
+	case next.UpdatedAt < next.CreatedAt:
+		return nil, errors.New("version 0 is older than the app")
 	}
-	if err := a.checkBody(v); err != nil {
-		return err
-	}
-	h, err := v.Head()
-	for _, c := range h.Components {
-		used[c] = true
-	}
-	return err
-}
-
-// isTime reports whether a time, in milliseconds since the epoch, can be written as a date: RFC 3339 has the years to 9999.
-func isTime(millis int64) bool {
-	t := time.UnixMilli(millis).UTC()
-	return t.UnixMilli() == millis && 1 <= t.Year() && t.Year() <= 9999
-}
-
-// checkStoredURN returns an error unless s can name a user in a store: 1 to urn.MaxLen bytes of text. It need not be a URN, since
-// a store may have names of users from an embedder with a form of its own. field is for the error.
-func checkStoredURN(field, s string) error {
-	if s == "" || len(s) > urn.MaxLen {
-		return fmt.Errorf("%s: has %d bytes, want 1 to %d", field, len(s), urn.MaxLen)
-	}
-	if !isText(s) {
-		return fmt.Errorf("%s: want UTF-8 without U+0000", field)
-	}
-	return nil
+	return used, nil
 }
 
 // storedDepth is how deep a stored body may nest: a manifest lies in an element of a list.
 const storedDepth = strictjson.MaxDepth + 3
 
 // checkBody returns an error unless the body of app is one that a Service writes: within the limits, and in exactly the
-// form that draft.body writes.
-func (a *audit) checkBody(app App) error {
+// form that draft.body writes. It adds the components that the body uses.
+func (a *audit) checkBody(app App, used map[string]bool) error {
 	if err := strictjson.Check(app.Body, storedDepth); err != nil {
 		return err
 	}
@@ -483,8 +276,12 @@ func (a *audit) checkBody(app App) error {
 	if err := a.limits.checkDraft("", d); err != nil {
 		return err
 	}
-	if text, _ := d.body(app.Owner); !bytes.Equal(text, app.Body) {
+	text, components := d.body(app.Owner)
+	if !bytes.Equal(text, app.Body) {
 		return errors.New("the body is not in the form in which it is stored, or its owner is another")
+	}
+	for _, c := range components {
+		used[c] = true
 	}
 	for i, e := range d.elements {
 		if err := a.checkElement(e); err != nil {
@@ -516,79 +313,162 @@ func (a *audit) checkElement(e draftElement) error {
 	return nil
 }
 
+// checkHistory looks at the rows of the history of an app, whose content was read with the versions, and at what was restored.
+func (a *audit) checkHistory(h Head) error {
+	latest := h.Version.Number()
+	err := a.each(historyKind, 2, h.ID, func(name []string, e storage.Entry) error {
+		n, err := rec.ParseNumber(name[1])
+		if err == nil && n >= latest {
+			err = fmt.Errorf("the latest version is %d", latest)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return a.each(restoredKind, 2, h.ID, func(name []string, e storage.Entry) error {
+		n, err := rec.ParseNumber(name[1])
+		if err != nil {
+			return err
+		}
+		from, err := parseDecimal(e.Key, e.Value)
+		if err == nil && (n > latest || from < 0 || from >= n) {
+			err = fmt.Errorf("version %d is restored from %d, want an older one, and the latest is %d", n, from, latest)
+		}
+		return err
+	})
+}
+
+// checkTags looks at the tags of an app and at their moves. A move leads on from where the one before has led, and is no earlier. The
+// first one may come from any version: a tag of the first release, which recorded no moves, may have pointed there.
+func (a *audit) checkTags(h Head) error {
+	latest := h.Version.Number()
+	at, moved := map[string]int64{}, map[string]bool{} // where tags point, and which tags have moved/
+	err := a.each(tagKind, 2, h.ID, func(name []string, e storage.Entry) error {
+		n, err := parseDecimal(e.Key, e.Value)
+		switch at[name[1]] = n; {
+		case err != nil:
+			return err
+		case !tagName.MatchString(name[1]):
+			return errors.New("no tag can have this name")
+		case n < 0 || n > latest:
+			return fmt.Errorf("points to version %d, the latest is %d", n, latest)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.each(movedKind, 2, h.ID, func(name []string, e storage.Entry) error {
+		if moved[name[1]] = true; len(e.Value) > 0 {
+			return errors.New("has a value")
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	tag, number, last := "", int64(0), storedMove{} // the move that was looked at last
+	end := func() {
+		to, there := at[tag]
+		if !there {
+			to = -1
+		}
+		if tag != "" && last.To != to {
+			a.fault(moveKey(h.ID, tag, number), "the last move leads to version %d, and the tag points to %d", last.To, to)
+		}
+		if tag != "" && !moved[tag] {
+			a.fault(keyOf(movedKind, h.ID, tag), "is missing, and the tag has moves")
+		}
+		delete(moved, tag)
+	}
+	err = a.each(moveKind, 3, h.ID, func(name []string, e storage.Entry) error {
+		m, err := decodeMove(e)
+		if err != nil {
+			return err
+		}
+		n, err := rec.ParseNumber(name[2])
+		if err != nil {
+			return err
+		}
+		if name[1] != tag {
+			end()
+			tag, number, last = name[1], 0, storedMove{At: m.At, To: m.From}
+		}
+		switch {
+		case n != number+1:
+			return fmt.Errorf("want the number %d", number+1)
+		case m.From == m.To:
+			return errors.New("from and to are the same")
+		case m.From < -1 || m.To < -1 || m.From > latest || m.To > latest:
+			return fmt.Errorf("leads from version %d to %d, the latest is %d", m.From, m.To, latest)
+		case m.From != last.To:
+			return fmt.Errorf("comes from version %d, and the move before leads to %d", m.From, last.To)
+		case m.At < last.At:
+			return errors.New("at is earlier than that of the move before")
+		}
+		number, last = n, m
+		return nil
+	})
+	if end(); err != nil {
+		return err
+	}
+	for tag := range moved {
+		a.fault(keyOf(movedKind, h.ID, tag), "there are no moves of the tag")
+	}
+	return nil
+}
+
 // checkEntries looks for the index entries of an app of which some version uses these components.
 func (a *audit) checkEntries(h Head, used map[string]bool) error {
 	lists := listKeys(h)
+	own := len(lists)
 	for c := range used {
 		lists = append(lists, keyOf(listKind, ofComponent, c))
 	}
 	numbers, err := a.numbersOf(a.ctx, lists)
 	if err != nil {
+		a.failed = err
 		return err
 	}
-	own := numbers[:len(numbers)-len(used)]
-	if !slices.Equal(own, h.lists) {
-		a.fault(keyOf(headKind, h.ID), "the lists are %d, want %d, those of its owner and its groups", h.lists, own)
-		return nil
+	if !slices.Equal(numbers[:own], h.lists) {
+		return fmt.Errorf("the lists are %d, want %d, those of its owner and its groups", h.lists, numbers[:own])
 	}
 	var keys []string
 	for i, n := range numbers {
-		if i < len(own) {
+		if i < own {
 			keys = append(keys, timeKey(createdKind, n, appPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, appPosition{h.UpdatedAt, h.ID}))
 		} else {
 			keys = append(keys, usedKey(n, h.ID))
 		}
 	}
-	values, err := a.r.Get(a.ctx, keys...)
-	if err != nil {
-		return err
-	}
-	for i, v := range values {
+	for i, v := range a.get(keys...) {
 		if v == nil || len(v) > 0 {
 			a.fault(keys[i], "is missing, or has a value")
 		}
 	}
-	a.index[createdKind] += len(own)
-	a.index[updatedKind] += len(own)
-	a.index[usedKind] += len(used)
+	a.follow[createdKind] += own
+	a.follow[updatedKind] += own
+	a.follow[usedKind] += len(used)
 	return nil
 }
 
-// checkIndex looks for entries that follow from no other record. All that do were found.
-func (a *audit) checkIndex() error {
-	for _, kind := range []string{manifestKind, idKind, createdKind, updatedKind, usedKind} {
+// checkOthers looks for records that follow from no component and no app, and for those of other kinds. All that do follow were found.
+func (a *audit) checkOthers() error {
+	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind, idKind, createdKind, updatedKind, usedKind}
+	for _, kind := range kinds {
 		n := 0
-		if err := a.each(kind, func(storage.Entry) error { n++; return nil }); err != nil {
-			return err
+		for _, err := range a.r.Scan(a.ctx, under(kind)) {
+			if n++; err != nil {
+				return err
+			}
 		}
-		if n > a.index[kind] {
-			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n, a.index[kind])
+		if n != a.follow[kind] {
+			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n, a.follow[kind])
 		}
 	}
-	return nil
-}
-
-// checkAnswers looks at answers and the times when they expire.
-func (a *audit) checkAnswers() error {
-	answers := 0
-	err := a.each(answerKind, func(e storage.Entry) error {
-		x, err := decodeAnswer(e)
-		if err != nil {
-			return err
-		}
-		answers++
-		if a.get(expiresKey(x))[0] == nil || e.Key != keyOf(answerKind, x.By, x.Key) {
-			return errors.New("it has another name, or no time when it expires")
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+	faults, err := rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, listKind, counterKind, componentKind, answerKind, expiresKind)...)
+	for _, f := range faults {
+		a.fault(f.Key, "%s", f.Wrong)
 	}
-	return a.each(expiresKind, func(storage.Entry) error {
-		if answers--; answers < 0 {
-			return errors.New("there are more times than answers")
-		}
-		return nil
-	})
+	return err
 }
