@@ -67,21 +67,29 @@ func (c Change) Rows(name string) storage.Tx {
 // record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and writes
 // the change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
 // so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled back.
+//
+// The first entry that this Service adds, and every 64th after it, also remove up to 256 entries that are older than
+// Options.KeepChanges, unless that is negative. So no separate task has to remove them, and no write takes long because of it.
+// More are removed than added, so a feed that has grown gets shorter again.
 func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
-	c.tx = tx.tx
-	if err := s.permit(ctx, by, c); err != nil {
+	if s.check != nil {
+		c.tx = tx.tx
+		if err := asRefusal(s.check(ctx, by, c)); err != nil {
+			return err
+		}
+	}
+	now := s.millis()
+	at := now
+	if c.After.Version != c.Before.Version { // the time of the new version
+		at = c.After.UpdatedAt
+	}
+	if err := tx.s.feed.Add(ctx, tx.tx, feedEntry(by, c, at)); err != nil {
 		return err
 	}
-	return s.addToFeed(ctx, tx, by, c)
-}
-
-// permit asks Options.Check about a change. It returns nil if there is no such rule, or if the rule allows the change, and
-// otherwise what asRefusal makes of the error.
-func (s *Service) permit(ctx context.Context, by vitrine.Caller, c Change) error {
-	if s.check == nil {
+	if s.keepChanges < 0 || s.entries.Add(1)%removeEach != 1 {
 		return nil
 	}
-	return asRefusal(s.check(ctx, by, c))
+	return tx.s.feed.Remove(ctx, tx.tx, now-s.keepChanges.Milliseconds(), removeMost)
 }
 
 // checkKinds are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it

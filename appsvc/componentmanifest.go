@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -18,7 +20,7 @@ import (
 // it. Audit reads those that are stored: readManifest checks all but their size and the configSchema, and their bytes must
 // be those that manifest.text writes.
 
-// manifest holds the members of a component that the service knows; members lists them. A manifest may have members of any
+// manifest holds the members of a component that the service knows. A manifest may have members of any
 // other names. The service keeps their values as they were sent and gives them no meaning.
 type manifest struct {
 	name         string
@@ -27,18 +29,6 @@ type manifest struct {
 	description  *string // plain text for app creators; nil = none
 	main         string  // URL of the script
 	configSchema json.RawMessage
-}
-
-// manifestMember is a member that the service knows: its name in JSON, and the field of a manifest that has its value.
-type manifestMember struct {
-	name  string
-	field any // *string, **string for a member that may be null, or *json.RawMessage
-}
-
-// members returns the members that the service knows, in the order in which they are stored.
-func (m *manifest) members() []manifestMember {
-	return []manifestMember{{"name", &m.name}, {"version", &m.version}, {"id", &m.id}, {"description", &m.description},
-		{"main", &m.main}, {"configSchema", &m.configSchema}}
 }
 
 // parseManifest reads a component as it is sent. These are all rules of manifests:
@@ -104,21 +94,15 @@ func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error)
 // decodeManifest splits a manifest into the members that the service knows and the others, in their order. It checks only that
 // it is an object of strict JSON, that the known members have the right types, and that no other name is one of theirs in
 // another case. A known member that is missing has its zero value. An error has the JSON pointer of the member.
-func decodeManifest(data []byte) (manifest, []strictjson.Member, error) {
-	var m manifest
+func decodeManifest(data []byte) (m manifest, extra []strictjson.Member, err error) {
 	if err := strictjson.Check(data, strictjson.MaxDepth); err != nil {
 		return m, nil, err
 	}
-	var names []string
-	fields := map[string]any{}
-	for _, known := range m.members() {
-		names, fields[known.name] = append(names, known.name), known.field
-	}
-	members, err := strictjson.Members(data, names...)
+	fields := map[string]any{"name": &m.name, "version": &m.version, "id": &m.id, "description": &m.description, "main": &m.main, "configSchema": &m.configSchema}
+	members, err := strictjson.Members(data, slices.Collect(maps.Keys(fields))...)
 	if err != nil {
 		return m, nil, err
 	}
-	var extra []strictjson.Member
 	for _, member := range members {
 		field, known := fields[member.Name]
 		if !known {
@@ -138,39 +122,24 @@ func (m manifest) component(extra []strictjson.Member) Component {
 	return Component{ID: *m.id, Name: m.name, Version: m.version, Main: m.main, Manifest: m.text(extra)}
 }
 
-// text returns the manifest in the compact form in which it is stored: the members that the service knows, in the order of
-// members, with null for a missing description, and then the others in the order in which they were sent. The id must be set.
+// text returns the manifest in the compact form in which it is stored: the members that the service knows, with null for a missing
+// description, and then the others in the order in which they were sent. The id must be set.
 //
 // Elements copy these bytes, and Audit accepts no others. So the form must not change.
 func (m manifest) text(extra []strictjson.Member) []byte {
-	var b bytes.Buffer
-	begin := byte('{') // what comes before the next member: the brace once, then commas
-	write := func(name string, value []byte) {
-		b.WriteByte(begin)
-		b.Write(appendString(nil, name))
-		b.WriteByte(':')
-		b.Write(value)
-		begin = ','
+	description := []byte("null")
+	if m.description != nil {
+		description = appendString(nil, *m.description)
 	}
-	for _, known := range m.members() {
-		switch field := known.field.(type) {
-		case *string:
-			write(known.name, appendString(nil, *field))
-		case **string:
-			if *field == nil {
-				write(known.name, []byte("null"))
-			} else {
-				write(known.name, appendString(nil, **field))
-			}
-		case *json.RawMessage:
-			write(known.name, compact(*field))
-		}
+	known := []strictjson.Member{{Name: "name", Value: appendString(nil, m.name)}, {Name: "version", Value: appendString(nil, m.version)},
+		{Name: "id", Value: appendString(nil, *m.id)}, {Name: "description", Value: description},
+		{Name: "main", Value: appendString(nil, m.main)}, {Name: "configSchema", Value: m.configSchema}}
+	var text []byte
+	for i, x := range append(known, extra...) {
+		text = append(text, "{,"[min(i, 1)])
+		text = append(append(appendString(text, x.Name), ':'), compact(x.Value)...)
 	}
-	for _, x := range extra {
-		write(x.Name, compact(x.Value))
-	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return append(text, '}')
 }
 
 // checkMain is the rule for main, the URL of the script of a component: it is not empty, it parses as a URL, absolute or

@@ -77,17 +77,17 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 		}
 	}
 	var out ChangesPage
-	wanted := setOf(in.Types)
+	wanted := typesOf(in.Types)
 	err = s.store.view(ctx, func(r *reader) error {
 		out = ChangesPage{Changes: []Event{}}
-		v := viewer{r: r, by: by, heads: map[string]*Head{}}
+		v := viewer{r: r, by: by, heads: map[string]Head{}}
 		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
 			if in.AppID != "" && change.AppID != in.AppID {
 				return false, nil
 			}
 			// The type is compared after sees, which may have made the change an AppLeft.
 			event, ok, err := v.sees(ctx, change)
-			if err != nil || !ok || !wanted.has(event.Type) {
+			if err != nil || !ok || !slices.Contains(wanted, event.Type) {
 				return false, err
 			}
 			event.Cursor = cursor()
@@ -100,6 +100,38 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 		return ChangesPage{}, err
 	}
 	return out, nil
+}
+
+// viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once.
+type viewer struct {
+	r     *reader
+	by    vitrine.Caller
+	heads map[string]Head // zero for an app that does not exist
+}
+
+// sees returns the change as an event for the caller. ok is false if the caller does not see it. Everybody sees changes of components. A
+// change of an app that the caller may read now is seen as it is. Otherwise one that took the app out of a group which the caller moderates
+// or reads is AppLeft, with the id of the app and the time alone.
+func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
+	if change.AppID == "" {
+		return change.Event, true, nil
+	}
+	head, known := v.heads[change.AppID]
+	if !known {
+		if head, err = v.r.head(ctx, change.AppID); ignore(err, vitrine.ErrNotFound) != nil {
+			return Event{}, false, err
+		}
+		v.heads[change.AppID] = head
+	}
+	switch {
+	case head.ID == "":
+		return Event{}, false, nil
+	case mayRead(v.by, head):
+		return change.Event, true, nil
+	case readsOneOf(v.by, change.left):
+		return Event{Type: AppLeft, At: change.At, AppID: change.AppID}, true, nil
+	}
+	return Event{}, false, nil
 }
 
 // Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error, in the last

@@ -8,7 +8,7 @@ import (
 
 // A change has four forms. Change, in changehook.go, is what Options.Check sees, with content. record, in feedrecord.go, is
 // what the feed keeps of it. An entry of package feed is a record as it is stored. Event is what a caller gets, with a cursor; viewer, in
-// feedaccess.go, decides which changes a caller sees, and as which events.
+// feed.go, decides which changes a caller sees, and as which events.
 
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
 // those that do not apply are left out:

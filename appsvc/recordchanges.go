@@ -23,13 +23,6 @@ type answer struct {
 	Expires int64  // milliseconds since the epoch
 }
 
-func decodeAnswer(e storage.Entry) (a answer, err error) {
-	if err := json.Unmarshal(e.Value, &a); err != nil {
-		return a, damaged(e.Key, err)
-	}
-	return a, nil
-}
-
 // answer returns the answer that is kept for a caller's key, also when it has expired. found is false if there is none.
 func (r *reader) answer(ctx context.Context, by, key string) (a answer, found bool, err error) {
 	at := keyOf(answerKind, by, key)
@@ -37,16 +30,25 @@ func (r *reader) answer(ctx context.Context, by, key string) (a answer, found bo
 	if err != nil || value == nil {
 		return answer{}, false, err
 	}
-	a, err = decodeAnswer(storage.Entry{Key: at, Value: value})
-	return a, err == nil, err
+	if err := json.Unmarshal(value, &a); err != nil {
+		return a, false, damaged(at, err)
+	}
+	return a, true, nil
 }
 
 // keepAnswer stores an answer in the place of the one that is kept for the same caller and key, and removes up to removedAnswers
 // of those that expired at now, in milliseconds since the epoch, or before.
 func (t *writer) keepAnswer(ctx context.Context, a answer, now int64) error {
-	gone, err := t.expired(ctx, now)
-	if err != nil {
-		return err
+	var gone []string
+	in := under(expiresKind)
+	in.To, in.Limit = under(expiresKind, rec.Number(now)).To, removedAnswers
+	for e, err := range t.tx.Scan(ctx, in) {
+		if err != nil {
+			return err
+		}
+		// The key goes on after the time as that of the answer does after its kind, however long its parts are.
+		_, name, _ := strings.Cut(strings.TrimPrefix(e.Key, rec.Prefix(appSpace, expiresKind)), " ")
+		gone = append(gone, e.Key, rec.Prefix(appSpace, answerKind)+name)
 	}
 	old, found, err := t.answer(ctx, a.By, a.Key)
 	if err != nil {
@@ -66,18 +68,3 @@ func (t *writer) keepAnswer(ctx context.Context, a answer, now int64) error {
 }
 
 func expiresKey(a answer) string { return keyOf(expiresKind, rec.Number(a.Expires), a.By, a.Key) }
-
-// expired returns the keys of some answers that expired at now or before.
-func (t *writer) expired(ctx context.Context, now int64) (keys []string, err error) {
-	in := under(expiresKind)
-	in.To, in.Limit = under(expiresKind, rec.Number(now)).To, removedAnswers
-	for e, err := range t.tx.Scan(ctx, in) {
-		if err != nil {
-			return nil, err
-		}
-		// The key goes on after the time as that of the answer does after its kind, however long its parts are.
-		_, name, _ := strings.Cut(strings.TrimPrefix(e.Key, rec.Prefix(appSpace, expiresKind)), " ")
-		keys = append(keys, e.Key, rec.Prefix(appSpace, answerKind)+name)
-	}
-	return keys, nil
-}

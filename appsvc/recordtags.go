@@ -40,13 +40,13 @@ func (r *reader) tags(ctx context.Context, in ...storage.Range) iter.Seq2[Tag, e
 	})
 }
 
-// setTag adds a tag, or moves it.
+// setTag adds a tag, or moves it. A tag without a version is deleted.
 func (t *writer) setTag(ctx context.Context, tag Tag) error {
-	return t.tx.Put(ctx, storage.Entry{Key: keyOf(tagKind, tag.AppID, tag.Name), Value: decimal(tag.AppVersion.Number())})
-}
-
-func (t *writer) deleteTag(ctx context.Context, app, name string) error {
-	return t.tx.Delete(ctx, keyOf(tagKind, app, name))
+	key := keyOf(tagKind, tag.AppID, tag.Name)
+	if tag.AppVersion.IsZero() {
+		return t.tx.Delete(ctx, key)
+	}
+	return t.tx.Put(ctx, storage.Entry{Key: key, Value: decimal(tag.AppVersion.Number())})
 }
 
 // storedMove is a TagMove as it is stored; -1 stands for no version.

@@ -15,10 +15,7 @@ import (
 //
 //	usableHead, mayMoveTag      check the rights of the caller, by the latest version of the app
 //	pointsTo, TagGuard.holds    read where the tag points, and compare it with what the caller expects (PutTag)
-//	checkTags                   for a new tag: check whether the app may have one more (PutTag)
-//	recordMove                  add the move to the history of the tag
-//	setTag, deleteTag           store the tag, or remove it
-//	record                      ask the rule of the embedding program, and write the entry of the feed
+//	moveTag                     store or remove the tag and add the move to its history; for a new tag: check whether the app may have one more
 //
 // PutTag reads the version before the transaction. A version never changes and is never removed, so only for Latest it reads it
 // again, if the app has a later one by then.
@@ -243,23 +240,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		if err != nil || from == app.Version {
 			return err
 		}
-		// A tag that was deleted has a last move too, and may be created again whatever the number of names is.
-		last, err := lastMove(ctx, tx.reader, in.AppID, in.Name)
-		if err != nil {
-			return err
-		}
-		if from.IsZero() {
-			if err := s.limits.checkTags(ctx, tx.reader, in.AppID, last); err != nil {
-				return err
-			}
-		}
-		if err := s.recordMove(ctx, tx, by, in.AppID, in.Name, last, from, app.Version); err != nil {
-			return err
-		}
-		if err := tx.setTag(ctx, Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version}); err != nil {
-			return err
-		}
-		return s.record(ctx, tx, by, Change{Type: TagSet, AppID: in.AppID, Before: head, After: head, New: app.Body,
+		return s.moveTag(ctx, tx, by, Change{Type: TagSet, AppID: in.AppID, Before: head, After: head, New: app.Body,
 			From: from, To: app.Version, Tag: in.Name})
 	})
 	if err == nil && repeated { // return the version of the first call, even if the tag has moved since
@@ -275,6 +256,32 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		out.App = &app
 	}
 	return out, nil
+}
+
+// moveTag moves a tag as the change says, creates or deletes it, adds the move to its history, and finishes the change. The move gets the
+// number after that of the last one, also of a tag that was deleted. Its time is never before that of the last one, even if the clock was
+// set back.
+func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
+	var last numberedMove
+	for m, err := range tx.moves(ctx, c.AppID, c.Tag, 0, 1) {
+		if err != nil {
+			return err
+		}
+		last = m
+	}
+	if c.From.IsZero() {
+		if err := s.limits.checkTags(ctx, tx.reader, c.AppID, last); err != nil {
+			return err
+		}
+	}
+	move := numberedMove{last.number + 1, TagMove{At: max(s.millis(), last.At), By: by.URN, From: c.From, To: c.To}}
+	if err := tx.addMove(ctx, c.AppID, c.Tag, move); err != nil {
+		return err
+	}
+	if err := tx.setTag(ctx, Tag{AppID: c.AppID, Name: c.Tag, AppVersion: c.To}); err != nil {
+		return err
+	}
+	return s.record(ctx, tx, by, c)
 }
 
 // checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its transaction, for
@@ -356,17 +363,7 @@ func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTag
 		if from.IsZero() {
 			return noTag(in.AppID, in.Name)
 		}
-		if err := tx.deleteTag(ctx, in.AppID, in.Name); err != nil {
-			return err
-		}
-		last, err := lastMove(ctx, tx.reader, in.AppID, in.Name)
-		if err == nil {
-			err = s.recordMove(ctx, tx, by, in.AppID, in.Name, last, from, vitrine.Version{})
-		}
-		if err != nil {
-			return err
-		}
-		return s.record(ctx, tx, by, Change{Type: TagDeleted, AppID: in.AppID, Before: head, After: head, From: from, Tag: in.Name})
+		return s.moveTag(ctx, tx, by, Change{Type: TagDeleted, AppID: in.AppID, Before: head, After: head, From: from, Tag: in.Name})
 	})
 	return err
 }

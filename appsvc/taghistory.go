@@ -99,20 +99,3 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 func (s *Service) AllTagMoves(ctx context.Context, by vitrine.Caller, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
 	return all(&in.After, func() (vitrine.Page[TagMove], error) { return s.ListTagMoves(ctx, by, in) })
 }
-
-// lastMove returns the newest move of a tag, also of one that was deleted. Its number is 0 if there is none.
-func lastMove(ctx context.Context, r *reader, app, name string) (numberedMove, error) {
-	for m, err := range r.moves(ctx, app, name, 0, 1) {
-		return m, err
-	}
-	return numberedMove{}, nil
-}
-
-// recordMove adds a move of a tag, by this caller and now, after last, the newest one until now. from and to are where the tag
-// pointed and where it points, zero for no tag. The move gets the next number. Its time is never before that of the last one,
-// even if the clock was set back. It runs in the transaction that moves the tag, so the history and the tag cannot differ.
-func (s *Service) recordMove(ctx context.Context, tx *writer, by vitrine.Caller, app, name string, last numberedMove, from, to vitrine.Version) error {
-	last.number++
-	last.TagMove = TagMove{At: max(s.millis(), last.At), By: by.URN, From: from, To: to}
-	return tx.addMove(ctx, app, name, last)
-}

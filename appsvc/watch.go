@@ -29,9 +29,6 @@ const (
 	watchEvery = 2 * time.Millisecond
 	// watchAgain is how long the watches wait after an error of the store.
 	watchAgain = 100 * time.Millisecond
-	// mostOwners is for how many apps the owner is cached. When there are more, all are forgotten, and read again as they are
-	// needed.
-	mostOwners = 10_000
 )
 
 // Watch waits for changes that a follower of the feed may see: see Service.Watch. Its methods are safe for concurrent use,
@@ -41,7 +38,7 @@ type Watch struct {
 	all   *watches
 	by    vitrine.Caller
 	appID string // only changes of this app; "" = all
-	types typeSet
+	types []ChangeType
 
 	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
 	rung bool          // wake is closed
@@ -59,23 +56,21 @@ type Watch struct {
 type watches struct {
 	store *records
 
-	mu     sync.Mutex
-	all    map[*Watch]struct{}
-	byApp  map[string]map[*Watch]struct{} // those that ask for one app
-	byURN  map[string]map[*Watch]struct{} // the others, by what their callers moderate and read, and as owners
-	stop   context.CancelFunc             // ends the goroutine; nil = there is none
-	begun  bool                           // it has read the feed
-	state  feed.State                     // as it was read last
-	seal   *feed.Seal                     // reads and makes the cursors of followers
-	at     feed.Position                  // the last entry that it has looked at
-	owners map[string]string              // of apps
+	mu    sync.Mutex
+	all   map[*Watch]struct{}
+	byApp map[string]map[*Watch]struct{} // those that ask for one app
+	byURN map[string]map[*Watch]struct{} // the others, by what their callers moderate and read, and as owners
+	stop  context.CancelFunc             // ends the goroutine; nil = there is none
+	begun bool                           // it has read the feed
+	state feed.State                     // as it was read last
+	seal  *feed.Seal                     // reads and makes the cursors of followers
+	at    feed.Position                  // the last entry that it has looked at
 }
 
 // newWatches returns the watches of a Service on this store. There are none yet, and it starts no goroutine: the first call of
 // Service.Watch does.
 func newWatches(store *records) *watches {
-	return &watches{store: store, all: map[*Watch]struct{}{}, byApp: map[string]map[*Watch]struct{}{},
-		byURN: map[string]map[*Watch]struct{}{}, owners: map[string]string{}}
+	return &watches{store: store, all: map[*Watch]struct{}{}, byApp: map[string]map[*Watch]struct{}{}, byURN: map[string]map[*Watch]struct{}{}}
 }
 
 // Watch returns a Watch of the changes that Changes would return for the caller and the request; After and Limit do not
@@ -94,7 +89,7 @@ func newWatches(store *records) *watches {
 //	}
 func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
 	by.Moderates, by.Reads = slices.Clone(by.Moderates), slices.Clone(by.Reads)
-	w := &Watch{all: s.watches, by: by, appID: in.AppID, types: setOf(in.Types), wake: make(chan struct{}), unknown: true}
+	w := &Watch{all: s.watches, by: by, appID: in.AppID, types: typesOf(in.Types), wake: make(chan struct{}), unknown: true}
 	a := w.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -251,13 +246,9 @@ func (a *watches) advance(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			x := watchedEntry{record: change, at: e.Position}
-			if x.owner, err = a.owner(ctx, r, change.AppID); err != nil {
-				return err
-			}
-			added = append(added, x)
+			added = append(added, watchedEntry{record: change, at: e.Position})
 		}
-		return nil
+		return setOwners(ctx, r, added)
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -292,29 +283,23 @@ func (a *watches) advance(ctx context.Context) error {
 	return nil
 }
 
-// owner returns the owner of an app, which never changes, so it is cached. It returns "" for a change of a component, and
-// for an app that does not exist.
-func (a *watches) owner(ctx context.Context, r *reader, id string) (string, error) {
-	if id == "" {
-		return "", nil
+// setOwners sets the owners of the apps of some entries, which it reads in one trip. A change of a component has none.
+func setOwners(ctx context.Context, r *reader, entries []watchedEntry) error {
+	owners, ids := map[string]string{}, []string(nil)
+	for _, e := range entries {
+		if _, known := owners[e.AppID]; !known && e.AppID != "" {
+			owners[e.AppID] = ""
+			ids = append(ids, e.AppID)
+		}
 	}
-	a.mu.Lock()
-	owner, known := a.owners[id]
-	a.mu.Unlock()
-	if known {
-		return owner, nil
+	heads, err := r.heads(ctx, ids)
+	for _, h := range heads {
+		owners[h.ID] = h.Owner
 	}
-	head, err := r.head(ctx, id)
-	if err != nil {
-		return "", ignore(err, vitrine.ErrNotFound)
+	for i := range entries {
+		entries[i].owner = owners[entries[i].AppID]
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.owners) == mostOwners {
-		clear(a.owners)
-	}
-	a.owners[id] = head.Owner
-	return head.Owner, nil
+	return err
 }
 
 // wakeFor wakes those whom an entry, the first after a.at, may concern. The readers of a group are also those who moderate
@@ -348,7 +333,7 @@ func (w *Watch) concerns(e watchedEntry) bool {
 	if w.appID != "" && w.appID != e.AppID {
 		return false
 	}
-	if !w.types.has(e.Type) && !(w.types.has(AppLeft) && len(e.left) > 0) {
+	if !slices.Contains(w.types, e.Type) && !(slices.Contains(w.types, AppLeft) && len(e.left) > 0) {
 		return false
 	}
 	return e.AppID == "" || e.owner == w.by.URN || readsOneOf(w.by, e.groups) || readsOneOf(w.by, e.left)
