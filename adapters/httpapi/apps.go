@@ -86,9 +86,7 @@ func (a appRoutes) create(c *call) error {
 // latest serves GET /apps/{id}: the latest version of an app. 200 with {"apps":[App]} and an ETag, or 304. 404 for an
 // app that is absent or that the caller may not see. 422 if withDefaults makes the response larger than 16 MiB.
 func (a appRoutes) latest(c *call) error {
-	defaults := c.query.flag("withDefaults")
-	app, err := ask(c, a.svc.App, c.param(0))
-	return c.version(app, err, revalidate, defaults)
+	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.App(c.ctx(), c.by.Caller, c.param(0)) })
 }
 
 // patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest answers. 200 with

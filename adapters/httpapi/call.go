@@ -37,6 +37,7 @@ type call struct {
 	query    query
 	body     []byte
 	key      string // Idempotency-Key
+	network  string // of a request about reviews; set by its admit
 
 	drained   bool // nothing more is read of the body
 	bodyEnded bool // it was read to its end; set with drained
@@ -110,14 +111,9 @@ func (c *call) header() http.Header { return c.w.Header() }
 func (c *call) param(i int) string { return c.match.params[i].Value }
 
 // log writes an error line about a response whose sentence does not tell the cause. Tokens are cut out of the cause,
-// however they came there.
+// however they came there. The path is there without the query, where a token may be.
 func (c *call) log(what string, cause any, more ...any) {
-	c.h.Log.ErrorContext(c.ctx(), what, append(c.logged(cause), more...)...)
-}
-
-// logged returns what every error line has. The path is there without the query, where a token may be.
-func (c *call) logged(cause any) []any {
-	return []any{"request", c.id, "method", c.method(), "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}
+	c.h.Log.ErrorContext(c.ctx(), what, append([]any{"request", c.id, "method", c.method(), "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}, more...)...)
 }
 
 // address is where the request comes from, without the port. Behind a proxy it is the proxy, unless the server has set

@@ -89,7 +89,8 @@ func New(c Config) (http.Handler, error) {
 	routes := h.routes()
 	h.router = newRouter(c.BasePath, routes)
 	base, root := c.addresses()
-	return h, h.description.describe(base, root, routes)
+	h.description.describe(base, root, routes)
+	return h, nil
 }
 
 // normalise sets the defaults, and brings BasePath and BaseURL into the form that the handler uses: without a slash at the

@@ -33,83 +33,55 @@ func (d *description) get(c *call) error {
 }
 
 // describe makes the description of a server with these endpoints. base is the address of the base path, and root that of
-// the root, where the asset manager is. It is made once, by New. It replaces the member servers and removes the paths that
-// are not served. The rest of openapi.json, such as the schemas, is served as it is, also where no path refers to it any more.
-func (d *description) describe(base, root string, routes []route) error {
+// the root, where the asset manager is: its paths have members servers of their own. An address that is a path is relative to the address
+// of the description itself. It is made once, by New. The rest of openapi.json, such as the schemas, is served as it is, also where no
+// path refers to it any more.
+func (d *description) describe(base, root string, routes []route) {
 	served := map[string]bool{}
 	for _, rt := range routes {
 		served[rt.described()] = true
 	}
-	document, err := strictjson.Members(openAPI)
-	if err != nil {
-		return fmt.Errorf("openapi.json: %w", err)
-	}
-	for i, m := range document {
-		switch m.Name {
+	d.json = append(rewrite(openAPI, "\n  ", func(name string, value []byte) []byte {
+		switch name {
 		case "servers":
-			document[i].Value = atServer(base)
+			return atServer(base)
 		case "paths":
-			paths, err := servedPaths(m.Value, served, atServer(root))
-			if err != nil {
-				return fmt.Errorf("openapi.json: %w", err)
-			}
-			document[i].Value = writeMembers(paths, "\n    ")
+			return rewrite(value, "\n    ", func(path string, item []byte) []byte {
+				if !served[path] {
+					return nil
+				}
+				return rewrite(item, "\n      ", func(name string, value []byte) []byte {
+					if name == "servers" {
+						return atServer(root)
+					}
+					return value
+				})
+			})
 		}
-	}
-	d.json = append(writeMembers(document, "\n  "), '\n')
-	return nil
+		return value
+	}), '\n')
 }
 
-// servedPaths returns the members of the object paths that are served. A path with a member servers of its own, as those of
-// the asset manager have, gets root there.
-func servedPaths(paths []byte, served map[string]bool, root []byte) ([]strictjson.Member, error) {
-	all, err := strictjson.Members(paths)
-	if err != nil {
-		return nil, err
-	}
-	kept := all[:0]
-	for _, path := range all {
-		if !served[path.Name] {
-			continue
-		}
-		item, err := strictjson.Members(path.Value)
-		if err != nil {
-			return nil, err
-		}
-		for i, m := range item {
-			if m.Name == "servers" {
-				item[i].Value = root
-				path.Value = writeMembers(item, "\n      ")
-			}
-		}
-		kept = append(kept, path)
-	}
-	return kept, nil
-}
-
-// atServer returns the member "servers" of OpenAPI for one address. An address that is a path is relative to the address of
-// the description itself.
+// atServer returns the member servers for one address.
 func atServer(url string) []byte {
-	text, _ := json.Marshal([]struct { // a string, which Marshal never refuses
-		URL string `json:"url"`
-	}{{url}})
-	return text
+	text, _ := json.Marshal(url) // which never refuses a string
+	return fmt.Appendf(nil, `[{"url":%s}]`, text)
 }
 
-// writeMembers writes an object, each member on a line that begins with indent. The values keep their text, so the served
-// description looks like openapi.json.
-func writeMembers(members []strictjson.Member, indent string) []byte {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range members {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, _ := json.Marshal(m.Name) // a string, which Marshal never refuses
-		fmt.Fprintf(&b, "%s%s: %s", indent, name, m.Value)
+// rewrite returns an object of openapi.json with the values that each returns for its members, and without those for which it returns nil.
+// Each member is on a line that begins with indent, so the served description looks like openapi.json.
+func rewrite(object []byte, indent string, each func(name string, value []byte) []byte) []byte {
+	members, err := strictjson.Members(object)
+	if err != nil {
+		panic("openapi.json: " + err.Error())
 	}
-	b.WriteString(indent[:max(1, len(indent)-2)] + "}")
-	return b.Bytes()
+	var lines [][]byte
+	for _, m := range members {
+		if value := each(m.Name, m.Value); value != nil {
+			lines = append(lines, fmt.Appendf(nil, "%s%q: %s", indent, m.Name, value))
+		}
+	}
+	return fmt.Appendf(nil, "{%s%s}", bytes.Join(lines, []byte(",")), indent[:len(indent)-2])
 }
 
 // addresses returns what the description calls the base path and the root. base is BaseURL, or else BasePath. root is

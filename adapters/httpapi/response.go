@@ -132,9 +132,14 @@ const (
 )
 
 // version answers a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
-// already. cache is the Cache-Control of the response. With defaults, the configs are completed with the defaults of
+// already. cache is the Cache-Control of the response. With the parameter withDefaults, the configs are completed with the defaults of
 // their schemas, which may make the response as large as 16 MiB.
-func (c *call) version(app appsvc.App, err error, cache []string, defaults bool) error {
+func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
+	defaults := c.query.flag("withDefaults")
+	if c.query.err != nil {
+		return c.query.err
+	}
+	app, err := read()
 	if err != nil {
 		return err
 	}

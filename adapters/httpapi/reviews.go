@@ -41,28 +41,23 @@ func (v reviewRoutes) table() []route {
 	}
 }
 
-// network returns the name of the network that a request is about: the parameter network or, without it, the only
-// network that the caller moderates. It returns a 400 if the name is malformed, or if the caller moderates several
-// networks and names none, and a 403 if the caller moderates none.
-func (v reviewRoutes) network(c *call) (string, error) {
-	network := c.query.text("network")
+// admit is asked before the other parameters and the body are read. It sets c.network: the parameter network or, without it, the only
+// network that the caller moderates. It refuses a caller who does not moderate the network (403), and a parameter network that is
+// malformed, repeated, or missing though the caller moderates several (400).
+func (v reviewRoutes) admit(c *call) (err error) {
+	c.network = c.query.text("network")
 	switch {
 	case c.query.err != nil:
-		return "", c.query.err
-	case !c.query.has("network"):
-		return v.svc.NetworkOf(c.by.Caller)
+		return c.query.err
+	case c.query.has("network"):
+		err = reviews.CheckNetwork(c.network)
+	default:
+		c.network, err = v.svc.NetworkOf(c.by.Caller)
 	}
-	return network, reviews.CheckNetwork(network)
-}
-
-// admit is asked before the other parameters and the body are read. It refuses a caller who does not moderate the
-// network (403), and a parameter network that is malformed, repeated, or missing though needed (400).
-func (v reviewRoutes) admit(c *call) error {
-	network, err := v.network(c)
 	if err != nil {
 		return err
 	}
-	return v.svc.Admit(c.by.Caller, network)
+	return v.svc.Admit(c.by.Caller, c.network)
 }
 
 // load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
@@ -71,21 +66,17 @@ func (v reviewRoutes) admit(c *call) error {
 // free. After a 400 for the body or an error of the store, what was imported before stays stored, except in a dry run; the sentence
 // of the error says which.
 func (v reviewRoutes) load(c *call) error {
-	network, err := v.network(c)
-	if err != nil {
-		return err
-	}
 	dryRun := c.query.flag("dryRun")
 	if c.query.err != nil {
 		return c.query.err
 	}
-	file, err := newUpload(c, network)
+	file, err := newUpload(c)
 	if err != nil {
 		return err
 	}
 	defer file.leave()
 	var report reviews.Report
-	in := reviews.ImportRequest{Network: network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
+	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
 	if in.File, err = file.plain(); err == nil {
 		// net/http ends the context of a request whose body ends early, and what came before is to be stored.
 		report, err = v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, in)
@@ -111,11 +102,8 @@ func (v reviewRoutes) load(c *call) error {
 // erase serves DELETE /x/reviews: it erases the reviews that the parameters name, for good, and with dryRun=true only counts
 // them. 200 with {"collections","reviews","replies"}, what was erased. 400 without a parameter that names something, and for one that is
 // empty; 404 if there is nothing to erase; 503 if everything is erased, but copies are left in the files of the store.
-func (v reviewRoutes) erase(c *call) (err error) {
-	var in reviews.DeleteRequest
-	if in.Network, err = v.network(c); err != nil {
-		return err
-	}
+func (v reviewRoutes) erase(c *call) error {
+	in := reviews.DeleteRequest{Network: c.network}
 	for name, to := range map[string]*string{"source": &in.Source, "collection": &in.Collection, "review": &in.Review, "author": &in.Author, "email": &in.Email} {
 		*to = c.query.filled(name, "it is empty: leave it out, or name what is to be erased")
 	}
@@ -127,23 +115,17 @@ func (v reviewRoutes) erase(c *call) (err error) {
 	return c.result(done, err)
 }
 
-// list reads the parameters that collections and reviews have in common.
-func (v reviewRoutes) list(c *call) (in reviews.ListReviewsRequest, err error) {
-	in.Network, err = v.network(c)
-	in.Source = c.query.filled("source", "no source is empty: want the source of a collection")
-	in.After, in.Limit = c.query.cursor("after"), c.query.limit()
-	return in, err
+// source reads the source of collections.
+func (v reviewRoutes) source(c *call) string {
+	return c.query.filled("source", "no source is empty: want the source of a collection")
 }
 
 // collections serves GET /x/reviews/collections: the collections of the network by source and id, each with the mean
 // and the distribution of its ratings. 200 with {"collections":[CollectionRecord]} and a Link to the next page if there
 // is one. 400.
 func (v reviewRoutes) collections(c *call) error {
-	in, err := v.list(c)
-	if err != nil {
-		return err
-	}
-	list, err := askPage(c, v.svc.ListCollections, reviews.ListCollectionsRequest{Network: in.Network, Source: in.Source, After: in.After, Limit: in.Limit}, "after")
+	in := reviews.ListCollectionsRequest{Network: c.network, Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
+	list, err := askPage(c, v.svc.ListCollections, in, "after")
 	return c.member("collections", list, err)
 }
 
@@ -151,11 +133,7 @@ func (v reviewRoutes) collections(c *call) error {
 // without imported_email. 200 with {"reviews":[ReviewRecord]} and a Link to the next page if there is one. 400, also if
 // several sources have a collection of this id and source names none of them; 404.
 func (v reviewRoutes) reviews(c *call) error {
-	in, err := v.list(c)
-	if err != nil {
-		return err
-	}
-	in.Collection = c.param(0)
+	in := reviews.ListReviewsRequest{Network: c.network, Source: v.source(c), Collection: c.param(0), After: c.query.cursor("after"), Limit: c.query.limit()}
 	list, err := askPage(c, v.svc.ListReviews, in, "after")
 	return c.member("reviews", list, err)
 }
@@ -166,11 +144,7 @@ var recordsType = []string{"application/x-ndjson"}
 // export serves GET /x/reviews/export: all reviews of the network as NDJSON, in the format that load takes. It is the
 // only response with imported_email. 200; if an error comes after the first bytes, the connection is cut, so that a
 // client sees that the file is not whole. 429 if no slot becomes free within a second.
-func (v reviewRoutes) export(c *call) error {
-	network, err := v.network(c)
-	if err != nil {
-		return err
-	}
+func (v reviewRoutes) export(c *call) (err error) {
 	if !c.drain() {
 		return errBodyMissing
 	}
@@ -180,7 +154,7 @@ func (v reviewRoutes) export(c *call) error {
 		if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
 			return err
 		}
-		err = v.svc.Export(c.ctx(), c.by.Caller, reviews.ExportRequest{Network: network, To: d})
+		err = v.svc.Export(c.ctx(), c.by.Caller, reviews.ExportRequest{Network: c.network, To: d})
 	}
 	return d.end(err)
 }

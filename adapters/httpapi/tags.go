@@ -109,12 +109,7 @@ func (a appRoutes) tagMoves(c *call) error {
 // absent or not visible. 403 for another tag than those of a delivery token. 422 if withDefaults makes the response too
 // large.
 func (a appRoutes) tagged(c *call) error {
-	defaults := c.query.flag("withDefaults")
-	if c.query.err != nil {
-		return c.query.err
-	}
-	app, err := a.svc.TaggedApp(c.ctx(), c.by.Caller, c.param(0), c.param(1))
-	return c.version(app, err, revalidate, defaults)
+	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.TaggedApp(c.ctx(), c.by.Caller, c.param(0), c.param(1)) })
 }
 
 // tagsNamed serves GET /tags/{name}?appId={id}&appId={id}…: the tags of one name of up to 100 apps. 200 with

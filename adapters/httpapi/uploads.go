@@ -25,12 +25,12 @@ type upload struct {
 
 // newUpload takes a slot and returns the body of the request. It returns a 415 for an unknown Content-Encoding, and a 429 if no slot
 // becomes free.
-func newUpload(c *call, network string) (*upload, error) {
+func newUpload(c *call) (*upload, error) {
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
 	if coding != "" && coding != "identity" && coding != "gzip" {
 		return nil, refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
 	}
-	c.slot = c.newSlot(c.h.uploads, network)
+	c.slot = c.newSlot(c.h.uploads, c.network)
 	if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
 		return nil, err
 	}

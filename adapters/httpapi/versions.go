@@ -59,16 +59,13 @@ func (a appRoutes) versions(c *call, id string) error {
 // absent or not visible, for a version that the app does not have, and for text that is no version. 422 if withDefaults
 // makes it larger than 16 MiB.
 func (a appRoutes) version(c *call) error {
-	defaults := c.query.flag("withDefaults")
-	v, err := vitrine.ParseVersion(c.param(1))
-	switch {
-	case c.query.err != nil:
-		return c.query.err
-	case err != nil: // no version has such a name
-		return errNoResource
-	}
-	app, err := a.svc.Version(c.ctx(), c.by.Caller, c.param(0), v)
-	return c.version(app, err, immutable, defaults)
+	return c.version(immutable, func() (appsvc.App, error) {
+		v, err := vitrine.ParseVersion(c.param(1))
+		if err != nil { // no version has such a name
+			return appsvc.App{}, errNoResource
+		}
+		return a.svc.Version(c.ctx(), c.by.Caller, c.param(0), v)
+	})
 }
 
 // restoreBody is what restore is asked with. The app is named by appId or id, and the version by appVersion or version, or by
