@@ -203,16 +203,13 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 
 	a.ask("GET", "/x/me", "", "")
 
-	described := 0
-	for path, p := range w.told.Document.Paths {
-		for method := range p.Operations {
-			described++
-			if path != "/tags/{name}" && !a.asked[method+" "+path] {
-				t.Errorf("%s %s was not asked", method, path)
-			}
+	described := w.told.Document.Operations()
+	for _, operation := range described {
+		if !strings.HasSuffix(operation, " /tags/{name}") && !a.asked[operation] {
+			t.Errorf("%s was not asked", operation)
 		}
 	}
-	if len(a.asked) != described {
-		t.Errorf("%d operations are described, %d were asked", described, len(a.asked))
+	if len(a.asked) != len(described) {
+		t.Errorf("%d operations are described, %d were asked", len(described), len(a.asked))
 	}
 }

@@ -3,54 +3,33 @@ package openapi
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// Document is an OpenAPI document that is ready to judge.
+// Document is an OpenAPI document that is ready to judge. It is safe for concurrent use.
 type Document struct {
-	Paths map[string]*Path // by path as it is described
+	root node
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema // by pointer
 }
 
-// Path is what is described at one path.
-type Path struct {
-	AtRoot     bool                  // has servers of its own: it is not below the base path
-	Operations map[string]*Operation // by method, in capitals
+// node is an object of a document. Its members are nil if it does not exist.
+type node struct {
+	doc     *Document
+	at      string // pointer
+	members map[string]any
 }
 
-// Operation is one method of a path.
-type Operation struct {
-	ID         string
-	Open       bool // needs no token
-	Parameters []Parameter
-	Body       map[string]media // what it takes, by media type; nil for nothing
-	Responses  map[string]response
-}
-
-// Parameter is a part of a request beside its body.
-type Parameter struct {
-	Name, In string
-	Required bool
-	schema   *jsonschema.Schema
-	kind     string // type of the schema, or of its items
-	list     bool
-}
-
-type response struct {
-	headers []Parameter
-	content map[string]media // nil for no body
-}
-
-type media struct {
-	schema *jsonschema.Schema
-	text   bool // the schema is of the text, whatever the media type
-}
+var methods = []string{"get", "put", "post", "delete", "patch"}
 
 const resource = "https://openapi.test/openapi.json"
 
@@ -60,22 +39,34 @@ func Parse(text []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, ok := tree.(map[string]any)
-	if version, _ := root["openapi"].(string); !ok || !strings.HasPrefix(version, "3.1.") {
+	d := &Document{compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	d.root = d.node("", tree)
+	if !strings.HasPrefix(d.root.text("openapi"), "3.1.") {
 		return nil, fmt.Errorf("not an OpenAPI 3.1 document")
 	}
 	closeObjects(tree)
-	r := &reader{doc: &Document{Paths: map[string]*Path{}}, tree: tree, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
-	r.compiler.AssertFormat()
-	if err := r.compiler.AddResource(resource, tree); err != nil {
+	d.compiler.AssertFormat()
+	if err := d.compiler.AddResource(resource, tree); err != nil {
 		return nil, err
 	}
-	r.everySchema()
-	r.paths()
-	if r.faults != nil {
-		return nil, fmt.Errorf("the document is at fault:\n%s", strings.Join(r.faults, "\n"))
+	if faults := slices.Concat(d.root.faultySchemas(), d.faultyOperations()); faults != nil {
+		slices.Sort(faults)
+		return nil, fmt.Errorf("the document is at fault:\n%s", strings.Join(faults, "\n"))
 	}
-	return r.doc, nil
+	return d, nil
+}
+
+// Operations returns the operations of the document, each as its method and its path as it is described.
+func (d *Document) Operations() (all []string) {
+	paths := d.root.get("paths")
+	for path := range paths.members {
+		for _, method := range methods {
+			if paths.get(path, method).members != nil {
+				all = append(all, strings.ToUpper(method)+" "+path)
+			}
+		}
+	}
+	return all
 }
 
 // closeObjects adds "additionalProperties": false to objects whose members are listed, unless they say something else.
@@ -98,106 +89,120 @@ func closeObjects(v any) {
 	}
 }
 
-// reader takes a document apart and notes what is wrong with it.
-type reader struct {
-	doc      *Document
-	tree     any
-	compiler *jsonschema.Compiler
-	compiled map[string]*jsonschema.Schema // by pointer
-	faults   []string
-}
-
-func (r *reader) fault(at, format string, args ...any) {
-	r.faults = append(r.faults, at+": "+fmt.Sprintf(format, args...))
-}
-
-// at follows a pointer within the document, and the references that it leads to.
-func (r *reader) at(pointer string) (string, map[string]any) {
-	v := r.tree
-	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		switch x := v.(type) {
-		case map[string]any:
-			v = x[jsonpointer.Unescape(name)]
-		case []any:
-			i, err := strconv.Atoi(name)
-			v = nil
-			if err == nil && i < len(x) {
-				v = x[i]
-			}
+// node returns a value of the document as an object, or the object that it refers to.
+func (d *Document) node(at string, v any) node {
+	members, _ := v.(map[string]any)
+	if to, ok := members["$ref"].(string); ok {
+		n := d.root
+		for name := range strings.SplitSeq(strings.TrimPrefix(to, "#/"), "/") {
+			n = n.get(jsonpointer.Unescape(name))
 		}
+		return n
 	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		r.fault(pointer, "there is nothing")
-		return pointer, map[string]any{}
-	}
-	if to, ok := m["$ref"].(string); ok {
-		return r.at(strings.TrimPrefix(to, "#"))
-	}
-	return pointer, m
+	return node{d, at, members}
 }
 
-func step(pointer, name string) string {
-	return pointer + "/" + jsonpointer.Escape(name)
+// get returns the object that is reached by members of these names.
+func (n node) get(names ...string) node {
+	for _, name := range names {
+		n = n.doc.node(n.at+"/"+jsonpointer.Escape(name), n.members[name])
+	}
+	return n
 }
 
-// schema returns the schema at a pointer, compiled.
-func (r *reader) schema(pointer string) *jsonschema.Schema {
-	if s, done := r.compiled[pointer]; done {
-		return s
-	}
-	s, err := r.compiler.Compile(resource + "#" + pointer)
-	if err != nil {
-		r.fault(pointer, "%v", err)
-	}
-	r.compiled[pointer] = s
-	return s
-}
-
-// everySchema compiles the schemas of the components, also those that nothing uses.
-func (r *reader) everySchema() {
-	_, all := r.at("/components/schemas")
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		pointer := step("/components/schemas", name)
-		s := r.schema(pointer)
-		examples, _ := all[name].(map[string]any)["examples"].([]any)
-		for _, e := range examples {
-			r.example(pointer, s, e)
-		}
-	}
-}
-
-func (r *reader) example(at string, s *jsonschema.Schema, example any) {
-	if s == nil {
-		return
-	}
-	if err := s.Validate(example); err != nil {
-		r.fault(at, "the example is not as it is described: %s", brief(err))
-	}
-}
-
-// content reads the media types of a body.
-func (r *reader) content(pointer string) map[string]media {
-	_, all := r.at(pointer)
-	out := map[string]media{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		at, m := r.at(step(pointer, name))
-		s := r.schema(at + "/schema")
-		_, plain := r.at(at + "/schema")
-		out[name] = media{s, plain["contentMediaType"] != nil}
-		if e, given := m["example"]; given {
-			r.example(at, s, e)
-		}
-		examples, _ := m["examples"].(map[string]any)
-		for name := range examples {
-			_, e := r.at(step(at+"/examples", name))
-			r.example(at, s, e["value"])
-		}
+// list returns the objects of a member that is a list.
+func (n node) list(name string) (out []node) {
+	items, _ := n.members[name].([]any)
+	for i, item := range items {
+		out = append(out, n.doc.node(n.at+"/"+name+"/"+strconv.Itoa(i), item))
 	}
 	return out
 }
 
-// brief says on one line why something is not as its schema has it.
-func brief(err error) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " ")
+// text returns a member that is a string.
+func (n node) text(name string) string {
+	s, _ := n.members[name].(string)
+	return s
+}
+
+// validate says where values are not as a schema has them, on one line.
+func (d *Document) validate(schema string, values ...any) error {
+	d.mu.Lock()
+	s, err := d.compiled[schema], error(nil)
+	if s == nil {
+		s, err = d.compiler.Compile(resource + "#" + schema)
+		d.compiled[schema] = s
+	}
+	d.mu.Unlock()
+	for i := 0; err == nil && i < len(values); i++ {
+		err = s.Validate(values[i])
+	}
+	if err != nil {
+		return fmt.Errorf("%s", strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
+	}
+	return nil
+}
+
+// faultySchemas says which schemas below n are none, and which have examples, in them or beside them, that are not as they describe.
+func (n node) faultySchemas() (faults []string) {
+	check := func(schema string, examples []any) {
+		if err := n.doc.validate(schema, examples...); err != nil {
+			faults = append(faults, schema+" or its example: "+err.Error())
+		}
+	}
+	for name, value := range n.members {
+		switch name {
+		case "schemas":
+			for name := range n.get("schemas").members {
+				schema := n.get("schemas", name)
+				examples, _ := schema.members["examples"].([]any)
+				check(schema.at, examples)
+			}
+		case "schema":
+			var examples []any
+			if example, given := n.members["example"]; given {
+				examples = append(examples, example)
+			}
+			for name := range n.get("examples").members {
+				examples = append(examples, n.get("examples", name).members["value"])
+			}
+			check(n.at+"/schema", examples)
+		case "example", "examples":
+		default:
+			members, _ := value.(map[string]any)
+			faults = append(faults, node{n.doc, n.at + "/" + jsonpointer.Escape(name), members}.faultySchemas()...)
+			for _, item := range n.list(name) {
+				faults = append(faults, item.faultySchemas()...)
+			}
+		}
+	}
+	return faults
+}
+
+// faultyOperations says what operations and their parameters lack.
+func (d *Document) faultyOperations() (faults []string) {
+	paths := d.root.get("paths")
+	for path := range paths.members {
+		for _, method := range methods {
+			op := paths.get(path, method)
+			if op.members == nil {
+				continue
+			}
+			if op.text("operationId") == "" || op.members["summary"] == nil || op.members["tags"] == nil {
+				faults = append(faults, op.at+": wants operationId, tags and summary")
+			}
+			described := map[string]bool{}
+			for _, p := range slices.Concat(paths.get(path).list("parameters"), op.list("parameters")) {
+				if described[p.text("in")+" "+p.text("name")] = true; p.members["description"] == nil {
+					faults = append(faults, p.at+": wants a description")
+				}
+			}
+			for name := range strings.SplitSeq(path, "/") {
+				if n, ok := strings.CutPrefix(name, "{"); ok && !described["path "+strings.TrimSuffix(n, "}")] {
+					faults = append(faults, op.at+": the parameter "+name+" of the path is not described")
+				}
+			}
+		}
+	}
+	return faults
 }

@@ -3,11 +3,13 @@ package openapi
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,38 +41,33 @@ func (d *Document) check(base string, x Exchange) error {
 	if x.Method == http.MethodOptions {
 		return nil // of the transport, not of the service
 	}
-	method := x.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
+	method := strings.ToLower(x.Method)
+	if x.Method == http.MethodHead {
+		method = "get"
 	}
 	path, params, exact := d.find(base, x.URL.EscapedPath())
 	if !exact && x.Status == http.StatusNotFound {
 		return nil // not a collection
 	}
-	if path == nil || path.Operations[method] == nil {
-		return refused(path, x)
+	op := path.get(method)
+	if op.members == nil { // then the request must be refused
+		want := http.StatusNotFound
+		if path.members != nil {
+			want = http.StatusMethodNotAllowed
+		}
+		if x.Status != want && x.Status != http.StatusUnauthorized && x.Status < http.StatusInternalServerError {
+			return fmt.Errorf("there is no such operation, so that %d is wanted", want)
+		}
+		return nil
 	}
-	op := path.Operations[method]
 	if err := op.checkAnswer(x); err != nil {
 		return fmt.Errorf("the answer: %w", err)
 	}
 	if x.Status >= http.StatusBadRequest {
 		return nil
 	}
-	if err := op.checkRequest(x, params); err != nil {
+	if err := op.checkRequest(x, params, slices.Concat(path.list("parameters"), op.list("parameters"))); err != nil {
 		return fmt.Errorf("the request was taken, but is not as described: %w", err)
-	}
-	return nil
-}
-
-// refused returns an error unless a request that the document does not describe was refused.
-func refused(path *Path, x Exchange) error {
-	want := http.StatusNotFound
-	if path != nil {
-		want = http.StatusMethodNotAllowed
-	}
-	if x.Status != want && x.Status != http.StatusUnauthorized && x.Status < http.StatusInternalServerError {
-		return fmt.Errorf("there is no such operation, so that %d is wanted", want)
 	}
 	return nil
 }
@@ -78,14 +75,17 @@ func refused(path *Path, x Exchange) error {
 // find returns what is described at a path, and the values of its parameters. The description says
 // that collections answer with and without the slash at their end, and that the one slash that is
 // doubled may be single.
-func (d *Document) find(base, path string) (found *Path, params map[string]string, exact bool) {
-	for template, p := range d.Paths {
-		full := template
-		if !p.AtRoot {
-			full = base + template
+func (d *Document) find(base, path string) (found node, params map[string]string, exact bool) {
+	paths := d.root.get("paths")
+	found.doc = d
+	for template := range paths.members {
+		p, full := paths.get(template), base+template
+		if p.members["servers"] != nil { // it is at the root
+			full = template
 		}
-		for _, form := range []string{full, otherSlash(full), strings.ReplaceAll(full, "//", "/"), otherSlash(strings.ReplaceAll(full, "//", "/"))} {
-			if values, ok := match(form, path); ok && (found == nil || len(values) < len(params)) {
+		single := strings.ReplaceAll(full, "//", "/")
+		for _, form := range []string{full, otherSlash(full), single, otherSlash(single)} {
+			if values, ok := match(form, path); ok && (found.members == nil || len(values) < len(params)) {
 				found, params, exact = p, values, form == full
 			}
 		}
@@ -123,23 +123,18 @@ func match(template, path string) (map[string]string, bool) {
 	return values, true
 }
 
-func (o *Operation) checkAnswer(x Exchange) error {
-	r, known := o.Responses[strconv.Itoa(x.Status)]
-	if !known {
-		return fmt.Errorf("this status is not described for %s: %.200s", o.ID, x.Content)
+func (n node) checkAnswer(x Exchange) error {
+	r := n.get("responses", strconv.Itoa(x.Status))
+	if r.members == nil {
+		return fmt.Errorf("this status is not described for %s: %.200s", n.text("operationId"), x.Content)
 	}
-	for _, h := range r.headers {
-		values := joined(x.Answer.Values(h.Name))
-		if len(values) == 0 && h.Required {
-			return fmt.Errorf("the header %s is missing", h.Name)
-		}
-		if len(values) > 0 {
-			if err := h.check(values); err != nil {
-				return fmt.Errorf("header %s: %q: %s", h.Name, values, brief(err))
-			}
+	for name := range r.get("headers").members {
+		if err := r.get("headers", name).checkTexts("header "+name, joined(x.Answer.Values(name))); err != nil {
+			return err
 		}
 	}
-	if r.content == nil {
+	content := r.get("content")
+	if content.members == nil {
 		if len(x.Content) > 0 {
 			return fmt.Errorf("it has a body, which is not described")
 		}
@@ -157,43 +152,41 @@ func (o *Operation) checkAnswer(x Exchange) error {
 			return err
 		}
 	}
-	return checkBody(r.content, x.Answer.Get("Content-Type"), x.Content)
+	return content.checkBody(x.Answer.Get("Content-Type"), x.Content)
 }
 
-func (o *Operation) checkRequest(x Exchange, params map[string]string) error {
-	query, headers := x.URL.Query(), x.Header
-	for _, p := range o.Parameters {
+func (n node) checkRequest(x Exchange, params map[string]string, described []node) error {
+	query := x.URL.Query()
+	known := map[string]bool{"svctoken": true} // of the query
+	for _, p := range described {
+		name := p.text("name")
 		var texts []string
-		switch p.In {
+		switch p.text("in") {
 		case "path":
-			texts = []string{params[p.Name]}
+			texts = []string{params[name]}
 		case "query":
-			texts = query[p.Name]
+			texts, known[name] = query[name], true
 		case "header":
-			texts = joined(headers.Values(p.Name))
+			texts = joined(x.Header.Values(name))
 		}
-		if len(texts) == 0 && p.Required {
-			return fmt.Errorf("parameter %s is missing", p.Name)
-		}
-		if len(texts) == 0 {
-			continue
-		}
-		if err := p.check(texts); err != nil {
-			return fmt.Errorf("parameter %s %q: %s", p.Name, texts, brief(err))
+		if err := p.checkTexts("parameter "+name, texts); err != nil {
+			return err
 		}
 	}
 	for name := range query {
-		if o.parameter("query", name) == nil && name != "svctoken" && x.Method != http.MethodGet && x.Method != http.MethodHead {
+		if !known[name] && x.Method != http.MethodGet && x.Method != http.MethodHead {
 			return fmt.Errorf("query parameter %s is not described", name)
 		}
 	}
-	if token := headers.Get("Authorization") != "" || query.Has("svctoken"); !token && !o.Open {
+	security, given := n.members["security"].([]any)
+	open := given && len(security) == 0
+	if token := x.Header.Get("Authorization") != "" || query.Has("svctoken"); !token && !open {
 		return fmt.Errorf("there is no token")
 	}
-	if o.Body == nil || x.Body == nil {
+	if n.members["requestBody"] == nil || x.Body == nil {
 		return nil
 	}
-	return checkBody(o.Body, headers.Get("Content-Type"), x.Body)
+	return n.get("requestBody", "content").checkBody(x.Header.Get("Content-Type"), x.Body)
 }
 
 // joined returns the lines of a header as the one that they stand for.
@@ -204,21 +197,55 @@ func joined(lines []string) []string {
 	return []string{strings.Join(lines, ", ")}
 }
 
+// checkTexts reads the texts of a parameter or header as its schema has them, and says what is wrong with them.
+func (n node) checkTexts(what string, texts []string) error {
+	if len(texts) == 0 {
+		if n.members["required"] == true {
+			return fmt.Errorf("%s is missing", what)
+		}
+		return nil
+	}
+	schema := n.get("schema")
+	kind, isList := schema.text("type"), schema.text("type") == "array"
+	if isList {
+		kind = schema.get("items").text("type")
+	}
+	values := make([]any, len(texts))
+	for i, text := range texts {
+		values[i] = text
+		if b, err := strconv.ParseBool(text); kind == "boolean" && err == nil {
+			values[i] = b
+		} else if kind == "integer" {
+			values[i] = json.Number(text)
+		}
+	}
+	var value any = values
+	if !isList && len(values) != 1 {
+		return fmt.Errorf("%s: given %d times", what, len(values))
+	} else if !isList {
+		value = values[0]
+	}
+	if err := n.doc.validate(n.at+"/schema", value); err != nil {
+		return fmt.Errorf("%s %q: %w", what, texts, err)
+	}
+	return nil
+}
+
 // checkBody validates a body by the schema of its media type. A body that is not JSON counts as a string.
-func checkBody(content map[string]media, contentType string, body []byte) error {
+func (n node) checkBody(contentType string, body []byte) error {
 	name, _, err := mime.ParseMediaType(contentType)
-	m, known := content[name]
-	if err != nil || !known {
+	m := n.get(name)
+	if err != nil || m.members == nil {
 		return fmt.Errorf("the media type %q is not described", contentType)
 	}
 	var value any = string(body)
-	if strings.HasSuffix(name, "json") && !m.text {
+	if strings.HasSuffix(name, "json") && m.get("schema").members["contentMediaType"] == nil {
 		if value, err = jsonschema.UnmarshalJSON(bytes.NewReader(body)); err != nil {
 			return fmt.Errorf("%w: %.200s", err, body)
 		}
 	}
-	if err := m.schema.Validate(value); err != nil {
-		return fmt.Errorf("%s: %.2000s", brief(err), body)
+	if err := n.doc.validate(m.at+"/schema", value); err != nil {
+		return fmt.Errorf("%w: %.2000s", err, body)
 	}
 	return nil
 }
