@@ -10,6 +10,11 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // Where a token may stand. Both places are called by the same word.
@@ -166,15 +171,13 @@ func secretsOf(r *http.Request) []string {
 		_, token, _ := strings.Cut(header, " ")
 		secrets = append(secrets, strings.Trim(token, " "))
 	}
-	if r.URL.RawQuery != "" {
-		for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
-			name, value, _ := strings.Cut(pair, "=")
-			if name, err := url.QueryUnescape(name); err != nil || name != tokenParameter {
-				continue
-			}
-			plain, _ := url.QueryUnescape(value)
-			secrets = append(secrets, value, plain)
+	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if name, err := url.QueryUnescape(name); err != nil || name != tokenParameter {
+			continue
 		}
+		plain, _ := url.QueryUnescape(value)
+		secrets = append(secrets, value, plain)
 	}
 	secrets = slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
@@ -212,8 +215,81 @@ func (c *call) briefly(text string) string {
 
 // withoutOwn cuts out the tokens that the request carries where tokens belong.
 func (c *call) withoutOwn(text string) string {
-	for _, secret := range c.secrets {
+	for _, secret := range secretsOf(c.r) {
 		text = strings.ReplaceAll(text, secret, hiddenToken)
 	}
 	return text
+}
+
+// Principal is the caller who sends a request, and when that is to be found out again. Config.Authenticate returns it. What a right
+// allows is said in the documentation of the domains; the handler itself judges only TagsOnly. Operator is never passed on.
+type Principal struct {
+	vitrine.Caller
+	Expires time.Time // when the identity ends; zero = unknown
+}
+
+// looksRestricted reports whether p has Tags without TagsOnly. Such a Principal is a mistake of the program that made it: it
+// looks restricted to these tags, and would have all its other rights.
+func (p Principal) looksRestricted() bool { return len(p.Tags) > 0 && !p.TagsOnly }
+
+// Check returns an error, which begins with the name of a claim, if a token cannot say what p says: if URN does not name a
+// user, a URN in Moderates or Reads names neither a network nor a site, there are Tags without TagsOnly, or a text is not
+// UTF-8 or has a U+0000.
+func (p Principal) Check() error {
+	if p.URN == "" {
+		return errors.New("sub: missing; want the URN of a user, urn:<vendor>:<network>:user=<id>")
+	}
+	if err := urn.CheckUser(p.URN); err != nil {
+		return fmt.Errorf("sub: %w", err)
+	}
+	for i, u := range p.Moderates {
+		if err := urn.CheckGroup(u); err != nil {
+			return fmt.Errorf("moderates/%d: %w", i, err)
+		}
+	}
+	for i, u := range p.Reads {
+		if err := urn.CheckGroup(u); err != nil {
+			return fmt.Errorf("reads/%d: %w", i, err)
+		}
+	}
+	if p.looksRestricted() {
+		return errors.New("tags: given without TagsOnly; want TagsOnly to be true, which restricts the caller to these tags")
+	}
+	for _, s := range slices.Concat(p.Roles, p.Groups, p.Tags) {
+		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+			return fmt.Errorf("roles, groups and tags: %q is not valid UTF-8 or has U+0000", s)
+		}
+	}
+	return nil
+}
+
+// wireCaller is the caller as it sees itself: the lists are never null.
+type wireCaller struct {
+	URN        string   `json:"urn"`
+	Moderates  []string `json:"moderates"`
+	Reads      []string `json:"reads"`
+	Tags       []string `json:"tags"`
+	Roles      []string `json:"roles"`
+	Groups     []string `json:"groups"`
+	Components bool     `json:"components"`
+	Expires    *int64   `json:"expires"` // milliseconds since the epoch; null = unknown
+}
+
+// meTable has the endpoint GET /x/me. It belongs to no domain, so it is served whichever domains the Config has.
+func meTable() []route {
+	return []route{{method: "GET", path: "/x/me", status: 200, call: me}}
+}
+
+// me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token. A page
+// for people needs it to know what to offer: it cannot read a session cookie, and should not have to decode tokens.
+func me(c *call) error {
+	list := func(s []string) []string { return slices.Concat([]string{}, s) }
+	out := wireCaller{URN: c.by.URN, Moderates: list(c.by.Moderates), Reads: list(c.by.Reads), Tags: list(c.by.Tags),
+		Roles: list(c.by.Roles), Groups: list(c.by.Groups), Components: c.by.Components}
+	if !c.by.Expires.IsZero() {
+		at := c.by.Expires.UnixMilli()
+		out.Expires = &at
+	}
+	c.header()["Vary"] = varyCaller
+	return c.json(out)
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // call is one request on its way to a domain, and its response on the way back. Its fields are filled in this order:
@@ -28,7 +30,6 @@ type call struct {
 
 	match    match // of the path; its resource is nil if the path names none
 	route    *route
-	secrets  []string // tokens as sent; only to keep them out of the log
 	by       Principal
 	again    <-chan struct{} // of Streams; it is closed if by is to be asked for again
 	ambient  bool            // by may come from what a browser adds to requests of other sites
@@ -51,7 +52,7 @@ type call struct {
 	written  int64     // bytes of the body that went out
 	begun    time.Time // only with an Observer
 
-	// What the request takes of what all share; see memory.go:
+	// What the request takes of what all share; see slots.go:
 	used   int           // bytes of memory, as far as they were counted
 	large  *slot         // for them, if they are many
 	slot   *slot         // of an upload, an export or a stream
@@ -77,7 +78,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}
-	c.query, c.secrets = parseQuery(r.URL.RawQuery), secretsOf(r)
+	c.query = parseQuery(r.URL.RawQuery)
 	c.setCommonHeaders()
 	return c
 }
@@ -106,6 +107,15 @@ func (c *call) ctx() context.Context {
 
 // header returns the headers of the response.
 func (c *call) header() http.Header { return c.w.Header() }
+
+// pathVersion returns the i-th parameter of the path as a version. No resource has another name.
+func (c *call) pathVersion(i int) vitrine.Version {
+	v, err := vitrine.ParseVersion(c.param(i))
+	if err != nil && c.query.err == nil {
+		c.query.err = errNoResource
+	}
+	return v
+}
 
 // param returns the i-th parameter of the path, from 0, unescaped. Its place is the one that it has in route.path.
 func (c *call) param(i int) string { return c.match.params[i].Value }

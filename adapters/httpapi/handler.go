@@ -17,15 +17,15 @@ import (
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
 //	find           sets the resource of the path                           router.go
-//	authenticate   sets the caller                                         authenticate.go, principal.go, jwt.go
+//	authenticate   sets the caller                                         authenticate.go, jwt.go
 //	endpoint       finds the endpoint of the method, else 404 or 405       router.go
 //	checkOrigin    refuses a write that another site may have made up      authenticate.go
 //	admit          judges the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, query.go
-//	work           reserves memory and calls the endpoint                  memory.go, slots.go
+//	work           reserves memory and calls the endpoint                  slots.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
-//	send           compresses and writes the response                      compress.go, response.go
+//	send           compresses and writes the response                      response.go
 //	end            gives the slots back and tells the Observer             observer.go
 type handler struct {
 	Config

@@ -3,8 +3,13 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"os"
+	"strings"
+	"time"
 
+	"github.com/vitrine-go/vitrine/internal/gunzip"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -167,3 +172,141 @@ type inPart struct {
 
 // Unwrap returns the error of the store.
 func (p *inPart) Unwrap() error { return p.error }
+
+// errEnded is the error that ends the body of a client that gives nothing for Limits.Pause, or that was cut off for another upload.
+// The import stores what came before, and load answers 200 with the report of it.
+var errEnded = errors.New("the upload was too slow and was ended")
+
+// upload is the body of an import: a reader of a file of any size, which has a slot of its own.
+type upload struct {
+	*call
+	packed bool  // Content-Encoding says that it is gzip
+	failed error // of the body; it stays
+	whole  bool  // the body was read to its end
+}
+
+// newUpload takes a slot and returns the body of the request. It returns a 415 for an unknown Content-Encoding, and a 429 if no slot
+// becomes free.
+func newUpload(c *call) (*upload, error) {
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
+	if coding != "" && coding != "identity" && coding != "gzip" {
+		return nil, refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
+	}
+	c.slot = c.newSlot(c.h.uploads, c.network)
+	if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
+		return nil, err
+	}
+	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
+	// that knows no deadlines sets none.
+	_ = c.client.control.SetWriteDeadline(time.Time{})
+	return &upload{call: c, packed: coding == "gzip"}, nil
+}
+
+// plain returns a reader of the plain text. A file that is gzip without saying so is recognised by the import itself.
+func (u *upload) plain() (io.Reader, error) {
+	if u.packed {
+		return gunzip.NewReader(u)
+	}
+	return u, nil
+}
+
+// Read reads from the client, which may pause for Limits.Pause at most. The first error of the body stays: a reader that
+// asks again gets the same one, and no further time.
+func (u *upload) Read(p []byte) (n int, err error) {
+	if u.failed != nil {
+		return 0, u.failed
+	}
+	u.left = u.h.Limits.Pause
+	n, err = u.exchange(false, func() (int, error) { return u.r.Body.Read(p) })
+	if errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errEnded
+	}
+	u.failed, u.whole = err, err == io.EOF
+	return n, err
+}
+
+// fault returns what was wrong with the body, as the sentence of a 400, "" if err is nil or an error of the store. An error of
+// the connection comes first: a gzip file that did not arrive whole looks damaged too, and the file is not to blame.
+func (u *upload) fault(err error) string {
+	var damaged *gunzip.Error
+	switch {
+	case err == nil:
+		return ""
+	case u.failed != nil && !u.whole:
+		return "the body did not arrive whole"
+	case errors.As(err, &damaged) && u.packed:
+		return "header Content-Encoding: " + damaged.Error()
+	case errors.As(err, &damaged):
+		return damaged.Error()
+	}
+	return ""
+}
+
+// leave returns the slot, and sets the deadline for the response that the server has for all responses.
+func (u *upload) leave() {
+	u.slot.leave()
+	if server, ok := u.r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
+		_ = u.client.control.SetWriteDeadline(time.Now().Add(server.WriteTimeout))
+	}
+}
+
+// download is a response of any size, which is sent while it is made. The headers are sent with the first bytes, so an
+// error before that is answered like any other. After a later error the connection is cut, so that a client can
+// tell a response that is not complete.
+//
+// The store is read as fast as the client reads, and a snapshot is held meanwhile. The client has the time of any other large response,
+// and only the time in which the server waits for it counts, not the time in which it works.
+type download struct {
+	*call
+	kind    []string // the media type
+	control *http.ResponseController
+	failed  bool // a write has failed
+}
+
+// newDownload returns a download that has sent nothing yet.
+func newDownload(c *call, kind []string) *download {
+	return &download{call: c, kind: kind, control: http.NewResponseController(c.w)}
+}
+
+// begin sends the headers, once. There is no Content-Length, since the length is not known; over HTTP/1.1 the body is chunked,
+// and the last chunk is how a client knows that the response is complete.
+func (d *download) begin() {
+	if d.sent {
+		return
+	}
+	d.sent = true
+	d.header()["Content-Type"] = d.kind
+	d.cacheAs(noStore)
+	d.left = d.patience(true)
+	_ = d.control.SetWriteDeadline(time.Now().Add(d.left))
+	d.w.WriteHeader(d.status)
+	_ = d.control.Flush() // else net/http would add a Content-Length to a short response, also if an error ends it early
+}
+
+// Write sends p.
+func (d *download) Write(p []byte) (sent int, err error) {
+	d.begin()
+	before := d.written
+	err = d.write(p)
+	_ = d.control.SetWriteDeadline(time.Time{}) // over HTTP/2 a deadline ends the response also while nothing is written
+	d.failed = d.failed || err != nil
+	return int(d.written - before), err
+}
+
+// end ends the response. err is the error that keeps it from being complete, nil if it is complete. If nothing was sent yet,
+// end returns err, to be answered like any other. Otherwise the status 200 has gone out, and all that is left is to drop the
+// connection, with the panic that net/http has for this.
+func (d *download) end(err error) error {
+	if err != nil && !d.sent {
+		return err
+	}
+	d.begin()
+	if err != nil {
+		if !d.failed && d.ctx().Err() == nil { // else the client has gone or was cut off
+			d.log("the answer was cut short", err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	_ = d.control.SetWriteDeadline(time.Now().Add(d.left)) // for what net/http still has to send
+	return nil
+}

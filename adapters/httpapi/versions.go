@@ -59,13 +59,8 @@ func (a appRoutes) versions(c *call, id string) error {
 // absent or not visible, for a version that the app does not have, and for text that is no version. 422 if withDefaults
 // makes it larger than 16 MiB.
 func (a appRoutes) version(c *call) error {
-	return c.version(immutable, func() (appsvc.App, error) {
-		v, err := vitrine.ParseVersion(c.param(1))
-		if err != nil { // no version has such a name
-			return appsvc.App{}, errNoResource
-		}
-		return a.svc.Version(c.ctx(), c.by.Caller, c.param(0), v)
-	})
+	v := c.pathVersion(1)
+	return c.version(immutable, func() (appsvc.App, error) { return a.svc.Version(c.ctx(), c.by.Caller, c.param(0), v) })
 }
 
 // restoreBody is what restore is asked with. The app is named by appId or id, and the version by appVersion or version, or by
@@ -170,13 +165,5 @@ func (a appRoutes) history(c *call) error {
 // for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
 // 404, too.
 func (a appRoutes) diff(c *call) error {
-	from, err := vitrine.ParseVersion(c.param(1))
-	if err != nil { // no version has such a name
-		return errNoResource
-	}
-	to, err := vitrine.ParseVersion(c.param(2))
-	if err != nil {
-		return errNoResource
-	}
-	return c.result(ask(c, a.svc.Diff, appsvc.DiffRequest{AppID: c.param(0), From: from, To: to}))
+	return c.result(ask(c, a.svc.Diff, appsvc.DiffRequest{AppID: c.param(0), From: c.pathVersion(1), To: c.pathVersion(2)}))
 }

@@ -61,8 +61,8 @@ var mutants = []mutant{
 	{"reviews are for moderators of their network", "reviews", "Service.Admit", "Contains", false},
 
 	{"a token is signed", "adapters/httpapi", "Tokens.Verify", "ParseWithClaims", false},
-	{"a token ends", "adapters/httpapi", "claims.goodAt", "expires", false},
-	{"a token begins", "adapters/httpapi", "claims.goodAt", "notBefore Before", false},
+	{"a token ends", "adapters/httpapi", "readClaims", "Before Expires", false},
+	{"a token begins", "adapters/httpapi", "readClaims", "Before from", false},
 	{"a page of another site writes nothing", "adapters/httpapi", "handler.checkOrigin", "ambient", true},
 	{"JSON has a depth", "internal/strictjson", "Check", "depth maxDepth", false},
 

@@ -42,8 +42,11 @@ func (d *Document) check(base string, x Exchange) error {
 		return nil // of the transport, not of the service
 	}
 	method := strings.ToLower(x.Method)
-	if x.Method == http.MethodHead {
+	switch x.Method {
+	case http.MethodHead:
 		method = "get"
+	case method: // names of methods are in capitals
+		method = "none"
 	}
 	path, params, exact := d.find(base, x.URL.EscapedPath())
 	if !exact && x.Status == http.StatusNotFound {
