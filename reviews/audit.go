@@ -126,7 +126,7 @@ func (a *audit) collection(e storage.Entry) error {
 		a.fault(e.Key, "is damaged, or the record of %q of %q: %v", c.ID, c.Source, err)
 		return nil
 	}
-	if err := a.expect(a.orderEntry(c), a.withEntry(c)); err != nil {
+	if err := a.expect(a.finders(c)...); err != nil {
 		return err
 	}
 	a.count(e, "collection/", "order/", "with/")

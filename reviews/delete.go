@@ -312,19 +312,19 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 	}
 	done.Reviews += int64(len(erased))
 	done.Replies += replies
-	if s.t != nil {
-		s.deleteReviews(c, erased)
-		c.Tally = counts.encode()
-		s.putCollection(c)
+	if s.t == nil {
+		return nil
 	}
-	return nil
+	if err := s.deleteReviews(c, erased); err != nil {
+		return err
+	}
+	c.Tally = counts.encode()
+	return s.putCollection(c)
 }
 
 // reparent gives another parent to each review that stays and replies to an erased one: the nearest of its ancestors that stays,
 // or none. It returns how many such replies there are. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1,
 // and 2 is erased, then 3 replies to 1; if 1 and 2 are erased, 3 is no reply any more.
-//
-// A reply may be large, so the replies are written as soon as they have maxTransaction bytes together, and not all at the end.
 func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count int64, err error) {
 	list, err := s.list(c)
 	if err != nil {
@@ -338,7 +338,6 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 	if s.t == nil {
 		return int64(len(replies)), nil
 	}
-	size := 0 // bytes that are to be written
 	for review, err := range s.loadList(c, func() ([]listed, error) { return replies, nil }) {
 		if err != nil {
 			return 0, err
@@ -352,12 +351,6 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 		}
 		if err != nil {
 			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
-		}
-		if size += len(review.Data); size >= maxTransaction {
-			size = 0
-			if err := s.flush(); err != nil {
-				return 0, err
-			}
 		}
 	}
 	return int64(len(replies)), nil

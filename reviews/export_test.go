@@ -92,7 +92,7 @@ func EditTally(db storage.Store, network string, key Key, counts []byte) (before
 		}
 		if before = c.Tally; counts != nil {
 			c.Tally = counts
-			s.putCollection(c)
+			return s.putCollection(c)
 		}
 		return nil
 	})

@@ -284,10 +284,12 @@ func merge(s *rows, queue []queued) (done Counts, err error) {
 		if err == nil {
 			err = s.putReviews(&now, put)
 		}
+		if err == nil {
+			err = s.putCollection(now)
+		}
 		if err != nil {
 			return done, err
 		}
-		s.putCollection(now)
 	}
 	return done, nil
 }

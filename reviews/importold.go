@@ -67,7 +67,9 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 		if err == nil {
 			err = s.putReviews(&now, list)
 		}
-		s.putCollection(now)
+		if err == nil {
+			err = s.putCollection(now)
+		}
 		return err
 	})
 }

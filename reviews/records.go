@@ -100,11 +100,7 @@ type rows struct {
 	space   string
 	r       storage.Reader
 	t       storage.Tx // nil in a View
-
-	// What is to be written by flush. Reads do not see it.
-	puts []storage.Entry
-	gone []string
-	next int64 // the number of the next collection; 0: not known
+	next    int64      // the number of the next collection; 0: not known
 }
 
 // view calls fn with the rows of a network in one snapshot.
@@ -114,15 +110,11 @@ func view(ctx context.Context, db storage.Store, network string, fn func(*rows) 
 	})
 }
 
-// update calls fn with the rows of a network in a transaction, and writes what fn has put.
+// update calls fn with the rows of a network in a transaction.
 func update(ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error) error {
 	space := record.Space("reviews", network)
 	return db.Update(ctx, space, o, func(t storage.Tx) error {
-		s := &rows{ctx: ctx, space: space, network: network, r: t, t: t}
-		if err := fn(s); err != nil {
-			return err
-		}
-		return s.flush()
+		return fn(&rows{ctx: ctx, space: space, network: network, r: t, t: t})
 	})
 }
 
@@ -169,34 +161,18 @@ func networks(ctx context.Context, db storage.Store) (names []string, err error)
 	return names, err
 }
 
-// flush writes what was put and deleted.
-func (s *rows) flush() error {
-	if len(s.gone) > 0 {
-		if err := s.t.Delete(s.ctx, s.gone...); err != nil {
-			return err
-		}
-	}
-	if len(s.puts) > 0 {
-		if err := s.t.Put(s.ctx, s.puts...); err != nil {
-			return err
-		}
-	}
-	s.puts, s.gone = nil, nil
-	return nil
-}
-
 // put puts a record: a first byte, which says whether the body is in a large/ record, the head, and the body. wasLarge says whether
 // the record that it replaces has a large/ record.
-func (s *rows) put(key string, head, body []byte, wasLarge bool) {
+func (s *rows) put(key string, head, body []byte, wasLarge bool) error {
 	if len(body) > maxInline {
-		s.puts = append(s.puts, storage.Entry{Key: key, Value: append([]byte{1}, head...)}, storage.Entry{Key: s.largeKey(key), Value: body})
-		return
+		return s.t.Put(s.ctx, storage.Entry{Key: key, Value: append([]byte{1}, head...)}, storage.Entry{Key: s.largeKey(key), Value: body})
 	}
-	value := make([]byte, 0, 1+len(head)+len(body))
-	s.puts = append(s.puts, storage.Entry{Key: key, Value: append(append(append(value, 0), head...), body...)})
 	if wasLarge {
-		s.gone = append(s.gone, s.largeKey(key))
+		if err := s.t.Delete(s.ctx, s.largeKey(key)); err != nil {
+			return err
+		}
 	}
+	return s.t.Put(s.ctx, storage.Entry{Key: key, Value: slices.Concat([]byte{0}, head, body)})
 }
 
 // isLarge returns whether the record has a large/ record.
@@ -502,31 +478,19 @@ func (s *rows) create(c *stored) error {
 	}
 	c.number, c.next = s.next, 1
 	s.next++
-	s.puts = append(s.puts, s.orderEntry(*c), s.withEntry(*c))
+	entries := s.finders(*c)
 	if record.SpaceCut(s.space) {
-		s.puts = append(s.puts, storage.Entry{Key: s.key("name/"), Value: []byte(s.network)})
+		entries = append(entries, storage.Entry{Key: s.key("name/"), Value: []byte(s.network)})
 	}
-	return nil
+	return s.t.Put(s.ctx, entries...)
 }
 
-// orderEntry and withEntry return the records of a collection by which it is found.
-func (s *rows) orderEntry(c stored) storage.Entry {
-	return storage.Entry{Key: s.key("order/", record.Number(c.number)), Value: []byte(record.Part(c.Source) + " " + record.Part(c.ID))}
-}
-func (s *rows) withEntry(c stored) storage.Entry {
-	return storage.Entry{Key: s.key("with/", c.ID, c.Source), Value: ifCut(c.Source)}
-}
-
-// putCollection puts a collection that has a number. It comes after putReviews, which changes what is to be put.
-func (s *rows) putCollection(c stored) {
-	indexed := uint64(0)
-	if c.indexed {
-		indexed = 1
+// finders returns the records by which a collection is found, beside its own: order/ and with/.
+func (s *rows) finders(c stored) []storage.Entry {
+	return []storage.Entry{
+		{Key: s.key("order/", record.Number(c.number)), Value: []byte(record.Part(c.Source) + " " + record.Part(c.ID))},
+		{Key: s.key("with/", c.ID, c.Source), Value: ifCut(c.Source)},
 	}
-	head := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(c.number)), uint64(c.next)), indexed)
-	body := make([]byte, 0, len(c.Source)+len(c.ID)+len(c.Tally)+len(c.Fields)+16)
-	body = record.AppendText(record.AppendText(record.AppendText(body, c.Source), c.ID), c.Tally)
-	s.put(s.key("collection/", c.Source, c.ID), head, append(body, c.Fields...), c.large)
 }
 
 // ifCut returns a part that is cut in keys, and nothing for any other.
@@ -537,13 +501,23 @@ func ifCut(part string) []byte {
 	return nil
 }
 
+// putCollection puts a collection that has a number. It comes after putReviews, which changes what is to be put.
+func (s *rows) putCollection(c stored) error {
+	indexed := uint64(0)
+	if c.indexed {
+		indexed = 1
+	}
+	head := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(c.number)), uint64(c.next)), indexed)
+	body := record.AppendText(record.AppendText(record.AppendText(nil, c.Source), c.ID), c.Tally)
+	return s.put(s.key("collection/", c.Source, c.ID), head, append(body, c.Fields...), c.large)
+}
+
 // putReviews puts reviews of a collection, no id twice. One that is not stored comes after those that are. The collection is to be put
 // afterwards.
 func (s *rows) putReviews(c *stored, list []row) error {
-	reviews, last := s.of("review/", *c), c.next-1
-	long := false // a list of few sorts ids as they are in keys
+	reviews, last, long := s.of("review/", *c), c.next-1, false
 	for _, r := range list {
-		long = long || record.Cut(r.ID)
+		long = long || record.Cut(r.ID) // list has no whole ids for an order
 		if r.n == 0 {
 			last++
 		}
@@ -558,18 +532,21 @@ func (s *rows) putReviews(c *stored, list []row) error {
 		if err != nil {
 			return fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
 		}
-		if r.n == 0 {
-			r.n = c.next
-			c.next++
-		} else if c.indexed && r.was != r.Time {
-			s.gone = append(s.gone, s.timeKey(*c, r.was, r.ID))
-		}
 		l := listed{r.n, r.Time, record.Part(r.ID), record.Part(parent)}
-		head := l.append(make([]byte, 0, 24+len(l.parent)))
+		if r.n == 0 {
+			l.n = c.next
+			c.next++
+		}
 		body := record.AppendText(make([]byte, 0, len(r.ID)+len(r.Data)+8), r.ID)
-		s.put(reviews+l.id, head, append(body, r.Data...), r.large)
-		if c.indexed {
-			s.puts = append(s.puts, s.timeEntry(*c, l, r.ID))
+		err = s.put(reviews+l.id, l.append(make([]byte, 0, 24+len(l.parent))), append(body, r.Data...), r.large)
+		if err == nil && c.indexed && r.n > 0 && r.was != r.Time {
+			err = s.t.Delete(s.ctx, s.timeKey(*c, r.was, l.id))
+		}
+		if err == nil && c.indexed {
+			err = s.t.Put(s.ctx, s.timeEntry(*c, l, r.ID))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -582,27 +559,26 @@ func (l listed) append(to []byte) []byte {
 
 // timeEntry returns the time/ record of a review; id is its id, "" for one that is not cut.
 func (s *rows) timeEntry(c stored, l listed, id string) storage.Entry {
-	return storage.Entry{Key: s.of("time/", c) + timePart(l.time) + " " + l.id, Value: append(l.append([]byte{0}), ifCut(id)...)}
+	return storage.Entry{Key: s.timeKey(c, l.time, l.id), Value: append(l.append([]byte{0}), ifCut(id)...)}
 }
 
 func (s *rows) timeKey(c stored, time int64, id string) string {
-	return s.timeEntry(c, listed{time: time, id: record.Part(id)}, "").Key
+	return s.of("time/", c) + timePart(time) + " " + id
 }
 
 // makeIndex puts the time/ records of the reviews that are stored, for a collection that has none.
-func (s *rows) makeIndex(c *stored) error {
+func (s *rows) makeIndex(c *stored) (err error) {
 	var list []listed
 	if c.next > 1 {
-		var err error
-		if list, err = s.list(*c); err != nil {
-			return err
-		}
+		list, err = s.list(*c)
 	}
 	c.indexed = true
 	for _, l := range list {
-		s.puts = append(s.puts, s.timeEntry(*c, l, ""))
+		if err == nil {
+			err = s.t.Put(s.ctx, s.timeEntry(*c, l, ""))
+		}
 	}
-	return s.flush() // putReviews may replace some of them
+	return err
 }
 
 // deleteCollection removes a collection with its reviews.
@@ -614,7 +590,11 @@ func (s *rows) deleteCollection(c stored) error {
 		}
 	}
 	key := s.key("collection/", c.Source, c.ID)
-	if err := s.t.Delete(s.ctx, key, s.largeKey(key), s.withEntry(c).Key, s.orderEntry(c).Key); err != nil || !record.SpaceCut(s.space) {
+	keys := []string{key, s.largeKey(key)}
+	for _, e := range s.finders(c) {
+		keys = append(keys, e.Key)
+	}
+	if err := s.t.Delete(s.ctx, keys...); err != nil || !record.SpaceCut(s.space) {
 		return err
 	}
 	for range s.r.Scan(s.ctx, storage.Prefix(s.prefix("order/"))) {
@@ -624,16 +604,15 @@ func (s *rows) deleteCollection(c stored) error {
 }
 
 // deleteReviews removes reviews that are stored.
-func (s *rows) deleteReviews(c stored, list []row) {
+func (s *rows) deleteReviews(c stored, list []row) error {
 	reviews := s.of("review/", c)
+	var keys []string
 	for _, r := range list {
-		key := reviews + record.Part(r.ID)
-		s.gone = append(s.gone, key)
+		id := record.Part(r.ID)
+		keys = append(keys, reviews+id, s.timeKey(c, r.was, id))
 		if r.large {
-			s.gone = append(s.gone, s.largeKey(key))
-		}
-		if c.indexed {
-			s.gone = append(s.gone, s.timeKey(c, r.was, r.ID))
+			keys = append(keys, s.largeKey(reviews+id))
 		}
 	}
+	return s.t.Delete(s.ctx, keys...)
 }
