@@ -18,7 +18,7 @@ func (s *Service) App(ctx context.Context, by vitrine.Caller, id string) (App, e
 // of them: whoever may not read the app now may not read its past either. It returns ErrNotFound if the app has no such version,
 // and ErrInvalid for the zero Version.
 func (s *Service) Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (App, error) {
-	return s.versionFor(ctx, by, readableHead, id, v)
+	return s.versionFor(ctx, by, readableHead, id, v, "")
 }
 
 // right is readableHead or usableHead: it returns the head of an app if the caller has the right, else an error.
@@ -28,16 +28,15 @@ type right func(ctx context.Context, r *reader, by vitrine.Caller, id string) (H
 // that they need with it, and ask for the right to change the app. Head and version come from one snapshot. The right is checked
 // before the version is looked for, so that a caller without it does not learn which versions exist. The errors come in this
 // order: those of Caller.check, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a version that the app
-// does not have.
-func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, may right, id string, v vitrine.Version) (App, error) {
+// does not have, with this pointer.
+func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, may right, id string, v vitrine.Version, pointer string) (app App, err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
-	var app App
 	if v.IsZero() {
 		return App{}, errNoVersion()
 	}
-	err := s.store.view(ctx, func(r *reader) (err error) {
+	err = s.store.view(ctx, func(r *reader) (err error) {
 		if v == vitrine.Latest {
 			err = r.r.Ahead(ctx, r.s.latestKeys(id)...)
 		}
@@ -47,7 +46,9 @@ func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, may right, 
 		if err != nil {
 			return err
 		}
-		app, err = findVersion(ctx, r, id, v)
+		if app, err = findVersion(ctx, r, id, v); err != nil {
+			err = below(pointer, err)
+		}
 		return err
 	})
 	return app, err

@@ -30,7 +30,6 @@ import (
 // Bytes of the caches of a store.
 const (
 	versionCacheSize = 32 << 20
-	listCacheSize    = 4 << 20
 	nameCacheSize    = 4 << 20
 )
 
@@ -40,8 +39,7 @@ type records struct {
 	codec    *history.Codec
 	feed     rec.Feed
 	versions *lru.Cache[versionName, keptVersion]
-	lists    *lru.Cache[string, int64] // numbers of lists, by their keys
-	ready    atomic.Bool               // the store has an identity
+	ready    atomic.Bool // the store has an identity
 }
 
 // versionName names a version of an app.
@@ -59,7 +57,6 @@ func newRecords(db storage.Store) *records {
 	return &records{
 		db: db, codec: codec, feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
 		versions: lru.New[versionName, keptVersion](versionCacheSize),
-		lists:    lru.New[string, int64](listCacheSize),
 	}
 }
 
@@ -119,15 +116,6 @@ func (t *writer) readAhead(ctx context.Context, app, by string, used map[Compone
 	return t.tx.Ahead(ctx, ahead...)
 }
 
-// remember calls fn, which adds something to a cache, as soon as it is certain that what was read is committed.
-func (r *reader) remember(fn func()) {
-	if r.tx != nil {
-		r.tx.Committed(fn)
-	} else {
-		fn()
-	}
-}
-
 // value reads the value of a key, nil if it is not there.
 func (r *reader) value(ctx context.Context, key string) ([]byte, error) {
 	values, err := r.r.Get(ctx, key)
@@ -157,34 +145,19 @@ func isWide(group string) bool { return strings.Count(group, ":") < 2 }
 // numbersOf returns the numbers of lists, 0 for one that has no apps yet.
 func (r *reader) numbersOf(ctx context.Context, lists []string) ([]int64, error) {
 	out := make([]int64, len(lists))
-	var missing []string
-	for i, list := range lists {
-		var known bool
-		if out[i], known = r.s.lists.Get(list); !known {
-			missing = append(missing, list)
-		}
-	}
-	if len(missing) == 0 {
+	if len(lists) == 0 {
 		return out, nil
 	}
-	values, err := r.r.Get(ctx, missing...)
+	values, err := r.r.Get(ctx, lists...)
 	if err != nil {
 		return nil, err
 	}
-	for i, list := range lists {
-		if out[i] != 0 {
-			continue
+	for i, value := range values {
+		if value != nil {
+			if out[i], err = parseDecimal(lists[i], value); err != nil {
+				return nil, err
+			}
 		}
-		value := values[0]
-		if values = values[1:]; value == nil {
-			continue
-		}
-		n, err := parseDecimal(list, value)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = n
-		r.remember(func() { r.s.lists.Put(list, n, 2*len(list)+100) })
 	}
 	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 
@@ -37,9 +36,6 @@ type headJSON struct {
 	Lists      []int64  `json:"lists"`
 	Large      bool     `json:"large,omitzero"`
 }
-
-// headBegin is what a stored head begins with, before the number of its version.
-const headBegin = `{"version":`
 
 func (h Head) encode() ([]byte, error) {
 	return json.Marshal(headJSON{h.Version.Number(), h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.Components, h.lists, h.large})
@@ -94,35 +90,26 @@ type keptVersion struct {
 	tail   []byte
 }
 
-// keep puts a version into the cache, where it never changes. Of the latest version it also notes that it is there.
+// keep puts a version into the cache, where it never changes. The latest version it also puts there under a name of its own.
 func (s *records) keep(v keptVersion) {
-	s.versions.Put(versionName{v.ID, v.Version.Number()}, v, 500+len(v.Body)+len(v.stored)+len(v.tail))
+	s.versions.Put(versionName{v.ID, v.Version.Number()}, keptVersion{App: v.App}, 500+len(v.Body))
 	if v.stored != nil {
-		s.versions.Put(versionName{v.ID, latestIsKept}, keptVersion{}, 500)
+		s.versions.Put(versionName{v.ID, ofLatest}, v, 500+len(v.Body)+len(v.stored)+len(v.tail))
 	}
 }
 
-// latestIsKept is the number of an entry of the cache which says that it has a version that was the latest one.
-const latestIsKept = -1
+// ofLatest stands for the number of the version that was the latest one when it was put into the cache.
+const ofLatest = -1
 
-// kept returns the version with this head, as it is stored, if it is in the cache.
+// kept returns the latest version of an app, which has this head as it is stored, if it is in the cache.
 func (s *records) kept(app string, stored []byte) (v keptVersion, found bool) {
-	digits, ok := bytes.CutPrefix(stored, []byte(headBegin))
-	end := bytes.IndexByte(digits, ',')
-	if !ok || end < 0 {
-		return v, false
-	}
-	n, err := strconv.ParseInt(string(digits[:end]), 10, 64)
-	if err != nil {
-		return v, false
-	}
-	v, found = s.versions.Get(versionName{app, n})
+	v, found = s.versions.Get(versionName{app, ofLatest})
 	return v, found && bytes.Equal(v.stored, stored)
 }
 
 // latestKeys returns the keys of the head of an app and, unless the cache may have it, of the body of its latest version.
 func (s *records) latestKeys(app string) []string {
-	if _, kept := s.versions.Get(versionName{app, latestIsKept}); kept {
+	if _, kept := s.versions.Get(versionName{app, ofLatest}); kept {
 		return []string{keyOf(headKind, app)}
 	}
 	return []string{keyOf(headKind, app), keyOf(bodyKind, app)}

@@ -55,7 +55,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 	}
 	// The right is checked here for an early answer, and again in the transaction, where it counts.
 	prepare := func() error {
-		if err := take(s.versionFor(ctx, by, usableHead, in.AppID, in.Version)); err != nil {
+		if err := take(s.versionFor(ctx, by, usableHead, in.AppID, in.Version, "/appVersion")); err != nil {
 			return err
 		}
 		return memlimit.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
@@ -85,19 +85,17 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		}
 		return s.addVersion(ctx, tx, by, c, s.nextMeta(head, by), d, s.limits.AppBytes)
 	})
-	return restored, s.missing(ctx, by, in.AppID, "/appId", err)
+	return restored, missing("/appId", err)
 }
 
-// missing adds to an ErrNotFound the JSON pointer of the member of the request that names the missing thing: the pointer
-// app if the app is missing, "/appVersion" if only its version is. The pointer app is "" if the request body does
-// not name the app. Other errors are returned unchanged, also an ErrNotFound of Options.Check.
-func (s *Service) missing(ctx context.Context, by vitrine.Caller, id, app string, err error) error {
-	if _, refused := errors.AsType[*refusedChange](err); refused || !errors.Is(err, vitrine.ErrNotFound) {
+// missing adds to an ErrNotFound that names no version the JSON pointer of the member of the request that names the app. Other errors are
+// returned unchanged, also an ErrNotFound of Options.Check.
+func missing(app string, err error) error {
+	if _, refused := errors.AsType[*refusedChange](err); refused {
 		return err
 	}
-	// The error itself does not say which of the two is missing, so the app is looked for once more.
-	if _, absent := s.App(ctx, by, id); absent != nil {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind == vitrine.ErrNotFound && e.Pointer == "" {
 		return below(app, err)
 	}
-	return below("/appVersion", err)
+	return err
 }

@@ -210,7 +210,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 				return err
 			}
 		}
-		app, err = s.versionFor(ctx, by, usableHead, in.AppID, in.Version)
+		app, err = s.versionFor(ctx, by, usableHead, in.AppID, in.Version, "/appVersion")
 		if err == nil && in.Embed {
 			err = memlimit.Reserve(ctx, len(app.Body)) // for the response, before anything is written
 		}
@@ -248,8 +248,8 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 			err = memlimit.Reserve(ctx, len(app.Body))
 		}
 	}
-	if err != nil { // an ErrNotFound says whether the app or its version is missing
-		return Tag{}, s.missing(ctx, by, in.AppID, "", err)
+	if err != nil {
+		return Tag{}, err
 	}
 	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version, Protected: s.protected(in.Name)}
 	if in.Embed {

@@ -2,7 +2,7 @@ package appsvc
 
 import (
 	"encoding/json"
-	"strconv"
+	"fmt"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -11,34 +11,28 @@ import (
 // same time from overwriting each other's move. The zero TagGuard sets no condition. In JSON it is a version as a string,
 // or null if there must be no tag. The zero TagGuard has no JSON of its own: its member is left out, as omitzero does.
 type TagGuard struct {
-	kind guardKind
-	at   vitrine.Version
+	set bool            // there is a condition
+	at  vitrine.Version // the tag points there; zero: the app has no such tag; Latest: PointsTo got no version
 }
-
-// guardKind says which condition a TagGuard sets. The zero kind sets none, so that a PutTagRequest without From moves the tag
-// from anywhere.
-type guardKind uint8
-
-// The conditions that a TagGuard can set.
-const (
-	noGuard      guardKind = iota // no condition
-	guardVersion                  // the tag points to TagGuard.at
-	guardAbsent                   // the app has no such tag
-)
 
 // PointsTo is the condition that the tag points to this version. The zero Version and Latest name no version:
 // PutTag returns ErrInvalid for them.
-func PointsTo(v vitrine.Version) TagGuard { return TagGuard{guardVersion, v} }
+func PointsTo(v vitrine.Version) TagGuard {
+	if v.IsZero() {
+		v = vitrine.Latest
+	}
+	return TagGuard{true, v}
+}
 
 // NoTag is the condition that the app has no tag of this name.
-func NoTag() TagGuard { return TagGuard{kind: guardAbsent} }
+func NoTag() TagGuard { return TagGuard{set: true} }
 
 // IsZero reports whether g sets no condition.
-func (g TagGuard) IsZero() bool { return g.kind == noGuard }
+func (g TagGuard) IsZero() bool { return !g.set }
 
 // check returns ErrInvalid if g names no version although it should.
 func (g TagGuard) check() error {
-	if g.kind == guardVersion && g.at.Number() < 0 {
+	if g.at == vitrine.Latest {
 		return errNoGuard()
 	}
 	return nil
@@ -52,15 +46,15 @@ func errNoGuard() *vitrine.Error {
 // holds returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, zero if there is
 // no such tag; head is the latest version of the app. Both are in the error.
 func (g TagGuard) holds(name string, at, head vitrine.Version) error {
-	if g.kind == noGuard || g.at == at {
+	if !g.set || g.at == at {
 		return nil
 	}
 	err := conflict(vitrine.CodeMoved, head, "the tag %q points to version %q, and not to version %q", name, at, g.at)
 	switch {
 	case at.IsZero():
-		err.Reason = "the app has no tag " + strconv.Quote(name) + ", and the tag should point to version " + strconv.Quote(g.at.String())
-	case g.kind == guardAbsent:
-		err.Reason = "the tag " + strconv.Quote(name) + " points to version " + strconv.Quote(at.String()) + ", and there should be no such tag"
+		err.Reason = fmt.Sprintf("the app has no tag %q, and the tag should point to version %q", name, g.at)
+	case g.at.IsZero():
+		err.Reason = fmt.Sprintf("the tag %q points to version %q, and there should be no such tag", name, at)
 	}
 	err.Pointer, err.PointsTo = "/from", at
 	return err
@@ -69,10 +63,7 @@ func (g TagGuard) holds(name string, at, head vitrine.Version) error {
 // key is g in the digest of a request with an idempotency key. It must not change, as newIdempotentWrite says. No condition is
 // "", which is left out of the digest, so that it is the same as in releases that had no guards.
 func (g TagGuard) key() string {
-	switch g.kind {
-	case noGuard:
-		return ""
-	case guardAbsent:
+	if g.set && g.at.IsZero() {
 		return "absent"
 	}
 	return g.at.String()
@@ -84,7 +75,7 @@ func (g TagGuard) MarshalJSON() ([]byte, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	if g.kind != guardVersion {
+	if g.at.IsZero() {
 		return []byte("null"), nil
 	}
 	return json.Marshal(g.at)

@@ -25,6 +25,13 @@ func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string,
 	var tags []Tag
 	err := s.store.view(ctx, func(r *reader) error {
 		tags = nil
+		var keys []string
+		for _, id := range appIDs {
+			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, name))
+		}
+		if err := r.r.Ahead(ctx, keys...); err != nil {
+			return err
+		}
 		for i, id := range appIDs {
 			if slices.Contains(appIDs[:i], id) {
 				continue
