@@ -3,15 +3,11 @@ package webhook
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // appSource is the source of the changes of apps, tags and components. It has one feed.
@@ -40,33 +36,15 @@ func (s appSource) feeds(context.Context, Endpoint) ([]feed, error) {
 // place of the change, as readers of these groups do: the app's new content is not theirs.
 func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, error) {
 	read, err := s.apps.Outbox(ctx, appsvc.OutboxRequest{After: after})
-	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
-		return page{}, fmt.Errorf("%w: %w", errGone, err)
-	}
-	if err != nil {
-		return page{}, err
-	}
-	out := page{next: read.Next, more: read.More}
-	for _, entry := range read.Events {
-		c := change{Cursor: entry.Cursor, At: time.UnixMilli(entry.At), Groups: entry.Groups}
+	return pageOf(read.Events, read.Next, read.More, err, func(entry appsvc.OutboxEvent) (c change, err error) {
+		c = change{Cursor: entry.Cursor, At: time.UnixMilli(entry.At), Groups: entry.Groups}
 		event := entry.Event
 		if e.Groups != nil && !e.holds(entry.Groups) && e.holds(entry.Left) {
 			event = appsvc.Event{Type: appsvc.AppLeft, At: entry.At, AppID: entry.AppID}
 			c.Groups = entry.Left
 		}
 		c.Type, event.Cursor = string(event.Type), ""
-		if c.Data, err = json.Marshal(event); err != nil {
-			return page{}, err
-		}
-		out.changes = append(out.changes, c)
-	}
-	return out, nil
-}
-
-// holds reports whether one of the endpoint's groups contains one of these, so that its changes concern the endpoint. An
-// endpoint that asks for all groups has none here: callers check for that first.
-func (e Endpoint) holds(groups []string) bool {
-	return slices.ContainsFunc(groups, func(inner string) bool {
-		return slices.ContainsFunc(e.Groups, func(outer string) bool { return urn.Contains(outer, inner) })
+		c.Data, err = json.Marshal(event)
+		return c, err
 	})
 }

@@ -3,14 +3,12 @@ package webhook
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // assetSource is the source of the changes of all libraries, each of which has a feed of its own.
@@ -57,22 +55,12 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 // runs the program.
 func (s assetSource) read(ctx context.Context, lib assets.Library, network, after string) (page, error) {
 	read, err := s.assets.Outbox(ctx, lib, assets.ChangesRequest{After: after})
-	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
-		return page{}, fmt.Errorf("%w: %w", errGone, err)
-	}
-	if err != nil {
-		return page{}, err
-	}
-	out := page{next: read.Next, more: read.More}
-	for _, event := range read.Changes {
-		c := change{Cursor: event.Cursor, Type: assets.EventType, At: time.UnixMilli(event.At), Groups: []string{network}}
+	return pageOf(read.Changes, read.Next, read.More, err, func(event assets.Event) (c change, err error) {
+		c = change{Cursor: event.Cursor, Type: assets.EventType, At: time.UnixMilli(event.At), Groups: []string{network}}
 		event.Cursor = ""
-		if c.Data, err = libraryEvent(lib, event); err != nil {
-			return page{}, err
-		}
-		out.changes = append(out.changes, c)
-	}
-	return out, nil
+		c.Data, err = libraryEvent(lib, event)
+		return c, err
+	})
 }
 
 // libraryEvent is an event as it reads over HTTP, with the library: over HTTP the path of the request has it.
@@ -81,12 +69,8 @@ func libraryEvent(lib assets.Library, event assets.Event) (json.RawMessage, erro
 	if err != nil {
 		return nil, err
 	}
-	library, err := json.Marshal(struct {
-		Network string `json:"network"`
-		ID      string `json:"id"`
-	}{lib.Network, lib.ID})
-	if err != nil {
-		return nil, err
-	}
-	return append(append(append(text[:len(text)-1], `,"library":`...), library...), '}'), nil
+	text = append(text[:len(text)-1], `,"library":{"network":`...)
+	text = strictjson.AppendString(text, lib.Network)
+	text = strictjson.AppendString(append(text, `,"id":`...), lib.ID)
+	return append(text, "}}"...), nil
 }

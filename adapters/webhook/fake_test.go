@@ -265,7 +265,7 @@ func holderOf(t *testing.T, record string) string {
 // putRecord puts a record.
 func putRecord(t *testing.T, db storage.Store, key string, value any) {
 	t.Helper()
-	if err := db.Update(t.Context(), space, storage.UpdateOptions{}, func(tx storage.Tx) error { return write(t.Context(), tx, key, value) }); err != nil {
+	if err := db.Update(t.Context(), space, storage.UpdateOptions{}, func(tx storage.Tx) error { return tx.Put(t.Context(), stored(key, value)) }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -20,15 +21,12 @@ var errAddress = errors.New("the address is neither public nor in one of the net
 
 // ParseAllow reads a comma-separated list of networks, such as 10.0.0.0/8,fd00::/8. "" is an empty list.
 func ParseAllow(list string) ([]netip.Prefix, error) {
+	if strings.TrimSpace(list) == "" {
+		return nil, nil
+	}
 	var out []netip.Prefix
 	for s := range strings.SplitSeq(list, ",") {
-		if s = strings.TrimSpace(s); s == "" {
-			if strings.TrimSpace(list) == "" {
-				break
-			}
-			return nil, errors.New("an item of the list of networks is empty")
-		}
-		p, err := netip.ParsePrefix(s)
+		p, err := netip.ParsePrefix(strings.TrimSpace(s))
 		if err != nil || p.Addr().Is4In6() {
 			return nil, fmt.Errorf("%q is not a network: want an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8", s)
 		}
@@ -50,24 +48,19 @@ func (g guard) control(_, address string, _ syscall.RawConn) error {
 // that is not public. An IPv6 address that stands for an IPv4 address (::ffff:0:0/96 and nat64) is judged as that IPv4 address.
 func (g guard) allows(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
-	for _, p := range g.allow {
-		if p.Contains(a) {
-			return true
-		}
+	in := func(list []netip.Prefix) bool {
+		return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(a) })
 	}
-	if nat64.Contains(a) {
+	switch {
+	case in(g.allow):
+		return true
+	case nat64.Contains(a):
 		b := a.As16()
 		return g.allows(netip.AddrFrom4([4]byte(b[12:])))
-	}
-	if a.Is6() && !global6.Contains(a) {
+	case a.Is6() && !global6.Contains(a):
 		return false
 	}
-	for _, p := range special {
-		if p.Contains(a) {
-			return false
-		}
-	}
-	return a.IsValid()
+	return a.IsValid() && !in(special)
 }
 
 // Ranges of IPv6 that have a rule of their own.
@@ -80,30 +73,24 @@ var (
 
 // special are networks that are not public, after the registries of special-purpose addresses of IANA, and one
 // public address at which a cloud serves the data of its virtual machines.
-var special = func() (out []netip.Prefix) {
-	for _, s := range []string{
-		"0.0.0.0/8",        // this network
-		"10.0.0.0/8",       // private
-		"100.64.0.0/10",    // shared by carriers (CGNAT), and metadata of a cloud
-		"127.0.0.0/8",      // loopback
-		"168.63.129.16/32", // metadata of a cloud
-		"169.254.0.0/16",   // link-local, and metadata of clouds
-		"172.16.0.0/12",    // private
-		"192.0.0.0/24",     // protocols, and metadata of a cloud
-		"192.0.2.0/24",     // documentation
-		"192.88.99.0/24",   // relays of 6to4
-		"192.168.0.0/16",   // private
-		"198.18.0.0/15",    // benchmarks
-		"198.51.100.0/24",  // documentation
-		"203.0.113.0/24",   // documentation
-		"224.0.0.0/4",      // multicast
-		"240.0.0.0/4",      // reserved, and broadcast
-		"2001::/23",        // protocols, Teredo among them
-		"2001:db8::/32",    // documentation
-		"2002::/16",        // 6to4, which stands for an IPv4 address
-		"3fff::/20",        // documentation
-	} {
+var special = networks(
+	"10.0.0.0/8 172.16.0.0/12 192.168.0.0/16", // private
+	"0.0.0.0/8 127.0.0.0/8",                   // this network, and loopback
+	"169.254.0.0/16",                          // link-local, and metadata of clouds
+	"100.64.0.0/10",                           // shared by carriers (CGNAT), and metadata of a cloud
+	"192.0.0.0/24",                            // protocols, and metadata of a cloud
+	"168.63.129.16/32",                        // metadata of a cloud
+	"192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20", // documentation
+	"198.18.0.0/15",            // benchmarks
+	"192.88.99.0/24 2002::/16", // 6to4: relays, and addresses that stand for IPv4 addresses
+	"2001::/23",                // protocols, Teredo among them
+	"224.0.0.0/4 240.0.0.0/4",  // multicast, reserved, and broadcast
+)
+
+// networks parses networks that are separated by spaces.
+func networks(lists ...string) (out []netip.Prefix) {
+	for _, s := range strings.Fields(strings.Join(lists, " ")) {
 		out = append(out, netip.MustParsePrefix(s))
 	}
 	return out
-}()
+}

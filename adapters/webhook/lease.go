@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/record"
@@ -51,120 +52,102 @@ type leaseRecord struct {
 	Count  int64  `json:"count"`
 }
 
-// lease is the lease while this process holds it, and while it tries to take it.
+// lease is the lease while this process holds it.
 type lease struct {
 	db     storage.Store
 	log    *slog.Logger
 	holder string
-	begun  time.Time // just before the last write of the record; leaseValid counts from here
+	// held is done when the lease is lost or was given back. It does not end when Run is told to stop, so that deliveries that are under
+	// way are completed and their positions stored.
+	held     context.Context
+	lose     context.CancelFunc
+	renewing sync.WaitGroup
 }
 
 // acquire waits until this process holds the lease: until the holder has given it back, or has not counted for leaseDead. It returns
-// an error only when ctx is done.
-func acquire(ctx context.Context, db storage.Store, log *slog.Logger) (*lease, error) {
+// nil when ctx is done before. If the outcome of the write is not known, the next look may find this process as the holder.
+func acquire(ctx context.Context, db storage.Store, log *slog.Logger) *lease {
 	l := &lease{db: db, log: log, holder: rand.Text()}
+	l.held, l.lose = context.WithCancel(context.WithoutCancel(ctx))
 	var seen leaseRecord
 	var since time.Time
-	for attempt := 0; ; attempt++ {
-		l.begun = time.Now()
-		var now leaseRecord
-		err := db.View(ctx, func(r storage.Reader) (err error) {
-			now, err = readLease(ctx, r)
-			return err
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		begun, taken := time.Now(), false
+		err := db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
+			var now leaseRecord
+			if _, err := read(ctx, t, leaseKey, &now); err != nil {
+				return err
+			}
+			if now != seen {
+				seen, since = now, time.Now()
+			}
+			taken = now.Holder == "" || now.Holder == l.holder || begun.Sub(since) >= leaseDead
+			if !taken {
+				return nil
+			}
+			return t.Put(ctx, stored(leaseKey, leaseRecord{l.holder, now.Count + 1}))
 		})
-		switch {
-		case err != nil:
-			if ctx.Err() == nil && attempt%15 == 0 {
-				log.Warn("webhooks: the store cannot be asked which process delivers, trying again", "cause", err.Error())
-			}
-		case now.Holder == "", now.Holder == l.holder, now == seen && l.begun.Sub(since) >= leaseDead:
-			// If the outcome of this write is not known, the next look may find this process as the holder.
-			if l.replace(ctx, now, l.holder) == nil {
-				return l, nil
-			}
-		case now != seen:
-			seen, since = now, time.Now()
+		if err == nil && taken {
+			l.renewing.Go(func() { l.renew(begun) })
+			return l
 		}
-		if err := sleep(ctx, watchEvery); err != nil {
-			return nil, err
+		if err != nil && ctx.Err() == nil && attempt%15 == 0 {
+			log.Warn("webhooks: the store cannot be asked which process delivers, trying again", "cause", err.Error())
+		}
+		_ = sleep(ctx, watchEvery)
+	}
+	l.lose()
+	return nil
+}
+
+// renew counts the lease up until held is done. The lease is lost if that has not succeeded for leaseValid, first from begun on.
+func (l *lease) renew(begun time.Time) {
+	expiry := time.AfterFunc(time.Until(begun.Add(leaseValid)), l.lose)
+	defer expiry.Stop()
+	for sleep(l.held, renewEvery) == nil {
+		begun = time.Now()
+		if l.put(l.held, l.holder) == nil {
+			expiry.Reset(time.Until(begun.Add(leaseValid)))
 		}
 	}
 }
 
-func readLease(ctx context.Context, r storage.Reader) (l leaseRecord, err error) {
-	_, err = read(ctx, r, leaseKey, &l)
-	return l, err
+// release gives the lease back, so that another process need not wait. If this fails, another process takes it after leaseDead.
+func (l *lease) release(ctx context.Context) {
+	l.lose()
+	l.renewing.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
+	defer cancel()
+	_ = l.put(ctx, "")
 }
 
-// replace makes holder the holder if the lease is still as it was seen, and returns errLost otherwise.
-func (l *lease) replace(ctx context.Context, seen leaseRecord, holder string) error {
-	return l.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
-		now, err := readLease(ctx, t)
-		if err == nil && now != seen {
-			err = errLost
-		}
-		if err != nil {
-			return err
-		}
-		return write(ctx, t, leaseKey, leaseRecord{holder, now.Count + 1})
-	})
-}
-
-// update carries out fn in an update of the records, with the lease as it is, or returns errLost if another process holds the lease.
-// While the store fails, it tries again until ctx is done, so fn may run after an attempt whose outcome was not known.
-func (l *lease) update(ctx context.Context, fn func(t storage.Tx, now leaseRecord) error) error {
+// put counts the lease up, names its holder, and stores entries. If another process holds the lease, it returns errLost and changes
+// nothing. While the store fails, it tries again until ctx is done, so an attempt may follow one whose outcome was not known.
+func (l *lease) put(ctx context.Context, holder string, entries ...storage.Entry) error {
 	for attempt := 0; ; attempt++ {
 		err := l.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
-			now, err := readLease(ctx, t)
-			if err == nil && now.Holder != l.holder {
-				err = errLost
-			}
-			if err != nil {
+			var now leaseRecord
+			if _, err := read(ctx, t, leaseKey, &now); err != nil {
 				return err
 			}
-			return fn(t, now)
+			if now.Holder != l.holder {
+				return errLost
+			}
+			return t.Put(ctx, append(entries, stored(leaseKey, leaseRecord{holder, now.Count + 1}))...)
 		})
-		if err == nil || errors.Is(err, errLost) {
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, errLost):
+			l.lose()
 			return err
-		}
-		if ctx.Err() == nil && attempt%60 == 0 {
+		case ctx.Err() == nil && attempt%60 == 0:
 			l.log.Warn("webhooks: the store cannot be written, trying again", "cause", err.Error())
 		}
 		if err := sleep(ctx, storeRetry); err != nil {
 			return err
 		}
 	}
-}
-
-// while runs fn with a context that ends when the lease is lost, and gives the lease back when fn has returned. The context
-// does not end with ctx, so that fn can complete its deliveries and store their positions when the process is told to stop.
-func (l *lease) while(ctx context.Context, fn func(held context.Context, lose context.CancelCauseFunc)) {
-	held, lose := context.WithCancelCause(context.WithoutCancel(ctx))
-	expiry := time.AfterFunc(time.Until(l.begun.Add(leaseValid)), func() { lose(errLost) })
-	renewed := make(chan struct{})
-	go func() {
-		defer close(renewed)
-		for sleep(held, renewEvery) == nil {
-			begun := time.Now()
-			if err := l.update(held, func(t storage.Tx, now leaseRecord) error {
-				return write(held, t, leaseKey, leaseRecord{l.holder, now.Count + 1})
-			}); err != nil {
-				lose(err)
-				return
-			}
-			expiry.Reset(time.Until(begun.Add(leaseValid)))
-		}
-	}()
-	fn(held, lose)
-	lose(context.Canceled)
-	<-renewed
-	expiry.Stop()
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
-	defer cancel()
-	// If this fails, another process takes the lease after leaseDead.
-	_ = l.update(within, func(t storage.Tx, now leaseRecord) error {
-		return write(within, t, leaseKey, leaseRecord{"", now.Count + 1})
-	})
 }
 
 // read decodes the record of a key into to, and reports whether there is one.
@@ -179,13 +162,13 @@ func read(ctx context.Context, r storage.Reader, key string, to any) (found bool
 	return true, nil
 }
 
-// write puts a record.
-func write(ctx context.Context, t storage.Tx, key string, value any) error {
-	text, err := json.Marshal(value)
+// stored is a record as it is stored. Equal records have equal texts, since the members of maps are sorted.
+func stored(key string, record any) storage.Entry {
+	text, err := json.Marshal(record)
 	if err != nil {
-		return err
+		panic("webhook: " + err.Error()) // the records have nothing that cannot be marshaled
 	}
-	return t.Put(ctx, storage.Entry{Key: key, Value: text})
+	return storage.Entry{Key: key, Value: text}
 }
 
 // sleep waits for d, or returns the error of ctx when it is done before.

@@ -205,27 +205,21 @@ func TestAStalledHolderMovesNoPosition(t *testing.T) {
 	})
 }
 
-// Each write tests the lease: one that comes late, after another process has taken it, changes nothing. Of two that take it from the
-// same holder one succeeds.
+// Each write tests the lease: one that comes late, after another process has taken it, changes nothing.
 func TestWritesTestTheLease(t *testing.T) {
 	db := memory.New()
-	quiet := slog.New(slog.DiscardHandler)
-	first, err := acquire(t.Context(), db, quiet)
-	if err != nil {
+	first := acquire(t.Context(), db, slog.New(slog.DiscardHandler))
+	if err := first.put(t.Context(), first.holder); err != nil {
 		t.Fatal(err)
 	}
-	seen := leaseRecord{first.holder, 1}
-	second, third := &lease{db: db, log: quiet, holder: "second"}, &lease{db: db, log: quiet, holder: "third"}
-	if err := second.replace(t.Context(), seen, second.holder); err != nil {
-		t.Fatal(err)
+	putRecord(t, db, leaseKey, leaseRecord{"second", 7})
+	if err := first.put(t.Context(), first.holder, stored(positionKey("a"), 1)); !errors.Is(err, errLost) || first.held.Err() == nil {
+		t.Errorf("the first writes without the lease: %v, %v", err, first.held.Err())
 	}
-	if err := third.replace(t.Context(), seen, third.holder); !errors.Is(err, errLost) {
-		t.Errorf("the third took what the second has: %v", err)
-	}
-	ran := false
-	err = first.update(t.Context(), func(storage.Tx, leaseRecord) error { ran = true; return nil })
-	if !errors.Is(err, errLost) || ran {
-		t.Errorf("the first writes without the lease: %v, %t", err, ran)
+	first.release(t.Context())
+	f := fixture{t: t, store: db}
+	if f.holder() != "second" || f.position("a") != "" {
+		t.Errorf("the first has written %q, and %s", f.position("a"), f.record(leaseKey))
 	}
 }
 

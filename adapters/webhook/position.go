@@ -5,10 +5,11 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -58,15 +59,6 @@ func (e Endpoint) newPosition() position {
 	return p
 }
 
-// text encodes the position. Equal positions have equal texts, since the members of maps are sorted.
-func (p position) text() string {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic("webhook: " + err.Error()) // a position has nothing that cannot be marshaled
-	}
-	return string(text)
-}
-
 // id returns the webhook-id of a change: an HMAC of the feed and its cursor. So every attempt, by whichever process,
 // has the same id, and nobody can tell from it how many changes there are.
 func (p position) id(feed string, c change) string {
@@ -76,12 +68,9 @@ func (p position) id(feed string, c change) string {
 
 // forget removes the marks of a source, except those of the feeds in but.
 func (p *position) forget(source string, but []feed) {
-	for name := range p.Marks {
-		of := name == source || strings.HasPrefix(name, source+"/")
-		if of && !slices.ContainsFunc(but, func(f feed) bool { return f.name == name }) {
-			delete(p.Marks, name)
-		}
-	}
+	maps.DeleteFunc(p.Marks, func(name string, _ mark) bool {
+		return (name == source || strings.HasPrefix(name, source+"/")) && !slices.ContainsFunc(but, func(f feed) bool { return f.name == name })
+	})
 }
 
 // readPosition returns the stored position of an endpoint, and reports whether there is one.
@@ -112,7 +101,7 @@ func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
 		if known, err := read(ctx, t, positionKey(e.Name), new(position)); known || err != nil {
 			return err
 		}
-		return write(ctx, t, positionKey(e.Name), p)
+		return t.Put(ctx, stored(positionKey(e.Name), p))
 	})
 }
 
@@ -143,7 +132,7 @@ func (d *Deliverer) begin(ctx context.Context, e Endpoint, p *position) error {
 			if err != nil {
 				return err
 			}
-			p.Marks[f.name] = mark{After: end.next, At: now()}
+			p.Marks[f.name] = mark{After: end.next, At: time.Now().UnixMilli()}
 		}
 		p.Sources[s.name()] = s.scope(e)
 	}

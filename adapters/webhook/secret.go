@@ -5,10 +5,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -22,9 +22,8 @@ type Secret struct {
 	key func() []byte
 }
 
-// A key of Standard Webhooks has 192 to 512 bits.
 const (
-	minKey = 24
+	minKey = 24 // bytes: a key of Standard Webhooks has 192 to 512 bits
 	maxKey = 64
 
 	secretPrefix = "whsec_"
@@ -50,30 +49,29 @@ func ParseSecret(s string) (Secret, error) {
 // parseSecrets reads the JSON text of one secret or of a list of two different ones. Its errors do not repeat a secret.
 func parseSecrets(text []byte) ([]Secret, error) {
 	const want = `want a string "` + hidden + `", or a list of two of them while one replaces the other`
-	var list []string
-	switch {
-	case len(text) == 0:
+	if len(text) == 0 {
 		return nil, errors.New("a webhook needs a secret: " + want)
-	case text[0] == '"':
-		list = make([]string, 1)
-		if json.Unmarshal(text, &list[0]) != nil {
-			return nil, errors.New(want)
-		}
-	case strictjson.Decode(text, &list) != nil || len(list) != 2:
+	}
+	n := 2
+	if text[0] == '"' {
+		n, text = 1, slices.Concat([]byte("["), text, []byte("]"))
+	}
+	var list []string
+	if strictjson.Decode(text, &list) != nil || len(list) != n {
 		return nil, errors.New(want)
 	}
 	var out []Secret
 	for i, s := range list {
 		secret, err := ParseSecret(s)
-		if err != nil && len(list) > 1 {
-			err = &strictjson.Error{Pointer: fmt.Sprintf("/%d", i), Offset: -1, Reason: err.Error()}
+		if err != nil && n > 1 {
+			err = strictjson.Within(fmt.Sprintf("/%d", i), err)
 		}
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, secret)
 	}
-	if len(out) == 2 && bytes.Equal(out[0].key(), out[1].key()) {
+	if n == 2 && bytes.Equal(out[0].key(), out[1].key()) {
 		return nil, errors.New("the two secrets are the same")
 	}
 	return out, nil

@@ -2,7 +2,14 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 )
 
 // source is a service whose changes are delivered. It has one feed, or one for each part of its data, such as a
@@ -42,4 +49,59 @@ type page struct {
 	changes []change
 	next    string // the cursor of the end of the page
 	more    bool   // there is more after the page
+}
+
+// pageOf makes a page of what the outbox of a service returned, entry by entry.
+func pageOf[E any](entries []E, next string, more bool, err error, change func(E) (change, error)) (page, error) {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
+		return page{}, fmt.Errorf("%w: %w", errGone, err)
+	}
+	if err != nil {
+		return page{}, err
+	}
+	out := page{next: next, more: more}
+	for _, entry := range entries {
+		c, err := change(entry)
+		if err != nil {
+			return page{}, err
+		}
+		out.changes = append(out.changes, c)
+	}
+	return out, nil
+}
+
+// Types returns the types of changes that an endpoint can ask for.
+func Types() []string {
+	var out []string
+	for _, t := range []appsvc.ChangeType{
+		appsvc.AppCreated, appsvc.AppUpdated, appsvc.AppRestored, appsvc.AppLeft, appsvc.TagSet, appsvc.TagDeleted,
+		appsvc.ComponentCreated, appsvc.ComponentDeleted,
+	} {
+		out = append(out, string(t))
+	}
+	return append(out, assets.EventType)
+}
+
+// change is an entry of a feed, as one endpoint gets it.
+type change struct {
+	Cursor string // the position right after the entry
+	Type   string
+	At     time.Time
+	// Groups decide which endpoints get the change: the groups of the app after the change, for app.left those that were
+	// taken away from it, and for assets their network. A change of a component has none.
+	Groups []string
+	Data   json.RawMessage // the entry as it reads over HTTP, without its cursor
+}
+
+// body returns what is posted for a change: the payload that Standard Webhooks recommends. It is the same for each attempt.
+func (c change) body() []byte {
+	text, err := json.Marshal(struct {
+		Type      string          `json:"type"`
+		Timestamp string          `json:"timestamp"`
+		Data      json.RawMessage `json:"data"`
+	}{c.Type, c.At.UTC().Format("2006-01-02T15:04:05.000Z"), c.Data})
+	if err != nil {
+		panic("webhook: an entry of a feed is not JSON: " + err.Error())
+	}
+	return text
 }

@@ -44,8 +44,8 @@ type Deliverer struct {
 
 	mu        sync.Mutex
 	endpoints []Endpoint
-	changed   chan struct{}      // closed when the endpoints change
-	workers   map[string]*worker // by the names of their endpoints; none while another process delivers
+	changed   chan struct{}       // closed when the endpoints change
+	progress  map[string]Progress // by the names of endpoints; none while another process delivers
 }
 
 // Services are the services whose changes are delivered. One that is nil is left out.
@@ -77,7 +77,7 @@ func newDeliverer(db storage.Store, sources []source, opts *Options) *Deliverer 
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Deliverer{db: db, sources: sources, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{}), workers: map[string]*worker{}}
+	return &Deliverer{db: db, sources: sources, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{}), progress: map[string]Progress{}}
 }
 
 // Set replaces the endpoints, also while Run runs. Their names must differ, as those that Parse returns do. An endpoint whose
@@ -107,14 +107,25 @@ func (d *Deliverer) current() ([]Endpoint, <-chan struct{}) {
 // Run delivers until ctx is done, while this process holds the lease. Then it waits for the deliveries that are under
 // way, at most 15 seconds, and returns nil.
 func (d *Deliverer) Run(ctx context.Context) error {
-	defer d.closeIdle()
-	for d.awaitEndpoints(ctx) {
-		l, err := acquire(ctx, d.db, d.log)
-		if err != nil {
-			return nil // ctx is done
+	if t, ok := d.transport.(*http.Transport); ok {
+		defer t.CloseIdleConnections()
+	}
+	for ctx.Err() == nil {
+		endpoints, changed := d.current()
+		if len(endpoints) == 0 {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		l := acquire(ctx, d.db, d.log)
+		if l == nil {
+			break
 		}
 		d.log.Info("webhooks: this process delivers")
-		l.while(ctx, func(held context.Context, lose context.CancelCauseFunc) { d.deliver(ctx, held, l, lose) })
+		d.deliver(ctx, l)
+		l.release(ctx)
 		if ctx.Err() == nil {
 			d.log.Warn("webhooks: another process delivers, or the store could not be reached")
 		}
@@ -122,56 +133,41 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	return nil
 }
 
-// closeIdle closes the connections that wait for further deliveries.
-func (d *Deliverer) closeIdle() {
-	if t, ok := d.transport.(*http.Transport); ok {
-		t.CloseIdleConnections()
-	}
-}
-
-// awaitEndpoints waits until there are endpoints. It returns false if ctx is done before.
-func (d *Deliverer) awaitEndpoints(ctx context.Context) bool {
-	for ctx.Err() == nil {
+// deliver runs a worker for each endpoint until ctx is done or the lease is lost. When the endpoints change, all workers are replaced.
+// Each of the new ones waits for the one before to complete its delivery.
+func (d *Deliverer) deliver(ctx context.Context, l *lease) {
+	ended := map[string]chan struct{}{} // by the names of endpoints; closed when the last worker has ended
+	for ctx.Err() == nil && l.held.Err() == nil {
 		endpoints, changed := d.current()
-		if len(endpoints) > 0 {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-	}
-	return false
-}
-
-// deliver runs a worker for each endpoint until ctx or held is done, and waits for all of them to end. lose ends held.
-func (d *Deliverer) deliver(ctx, held context.Context, l *lease, lose context.CancelCauseFunc) {
-	var running sync.WaitGroup
-	defer func() {
-		running.Wait()
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		clear(d.workers)
-	}()
-	for {
-		d.mu.Lock()
-		changed := d.changed
-		for _, e := range d.endpoints {
-			if d.workers[e.Name] == nil {
-				w := &worker{d: d, lease: l, log: d.log.With("webhook", e.Name)}
-				d.workers[e.Name] = w // and it stays there: the endpoint may come back
-				running.Go(func() { w.work(ctx, held, lose, e.Name) })
+		stopped, stop := context.WithCancel(ctx)
+		for _, e := range endpoints {
+			w := &worker{d: d, lease: l, e: e, log: d.log.With("webhook", e.Name)}
+			before, end := ended[e.Name], make(chan struct{})
+			if before == nil {
+				d.tell(Progress{Endpoint: e.Name})
 			}
+			ended[e.Name] = end
+			go func() {
+				defer close(end)
+				if before != nil {
+					<-before
+				}
+				w.run(stopped)
+			}()
 		}
-		d.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return
-		case <-held.Done():
-			return
+		case <-l.held.Done():
 		}
+		stop()
 	}
+	for _, end := range ended {
+		<-end
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.progress)
 }
 
 // Progress is how far the deliveries to an endpoint are.
@@ -181,17 +177,20 @@ type Progress struct {
 	Disabled bool      // the receiver answered 410, and gets nothing until its url or its secret changes
 }
 
+// tell replaces the progress of an endpoint.
+func (d *Deliverer) tell(p Progress) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.progress[p.Endpoint] = p
+}
+
 // Progress returns how far the deliveries to each endpoint are, in the order of Set. It is empty if this process does
 // not deliver: another one may.
 func (d *Deliverer) Progress() (all []Progress) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, e := range d.endpoints {
-		if w := d.workers[e.Name]; w != nil {
-			p := Progress{Endpoint: e.Name, Disabled: w.off.Load()}
-			if since := w.since.Load(); since != 0 {
-				p.Waiting = time.UnixMilli(since)
-			}
+		if p, delivers := d.progress[e.Name]; delivers {
 			all = append(all, p)
 		}
 	}

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync/atomic"
 	"time"
-
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // When feeds are read, and when positions are stored.
@@ -25,9 +22,9 @@ const (
 	overlap = 5 * time.Minute
 )
 
-// worker delivers to the endpoint of one name while this process holds the lease: one change after the other, in the order of the feed,
-// or by time where there are several feeds. It reads ahead into queues, attempts the first change until the receiver accepts it or it is
-// given up, and stores the position after each attempt. Its fields are used in one goroutine, except for those that Progress reads.
+// worker delivers to one endpoint while this process holds the lease: one change after the other, in the order of the feed, or by time
+// where there are several feeds. It reads a page of each feed ahead, attempts the first change until the receiver accepts it or it is
+// given up, and stores the position after each attempt.
 //
 // run loads the position and then calls step again and again. Each step finds the next change (next, which calls refresh and
 // fill), posts it (attempt), decides what the response means for the position (judge), and stores the position (save). If
@@ -37,9 +34,6 @@ type worker struct {
 	lease *lease
 	e     Endpoint
 	log   *slog.Logger
-
-	since atomic.Int64 // time of the oldest change that is not delivered yet, in milliseconds since the epoch; 0 = there is none
-	off   atomic.Bool  // the position's Off
 
 	p       position // as it is now
 	stored  string   // as it is stored; "" = it was not read yet
@@ -52,72 +46,34 @@ type worker struct {
 	seen []<-chan struct{}
 }
 
-// work delivers to the endpoint of the worker's name, as Set has it, until ctx or held is done. When the endpoints change, a delivery
-// that is under way is completed first. lose is called if another process has taken over.
-func (w *worker) work(ctx, held context.Context, lose context.CancelCauseFunc, name string) {
-	for ctx.Err() == nil && held.Err() == nil {
-		endpoints, changed := w.d.current()
-		stopped, stop := context.WithCancel(ctx)
-		go func() {
-			defer stop()
-			select {
-			case <-changed:
-			case <-held.Done():
-			case <-stopped.Done():
-			}
-		}()
-		if at := slices.IndexFunc(endpoints, func(e Endpoint) bool { return e.Name == name }); at >= 0 {
-			w.e = endpoints[at]
-			if err := w.run(stopped, held); errors.Is(err, errLost) {
-				lose(err)
-			}
-		}
-		<-stopped.Done()
-	}
-}
-
-// queue is a feed with the changes of it that were read and not delivered yet.
+// queue is a feed with the changes of a page of it that the position is not past yet.
 type queue struct {
 	feed
-	source int       // the index of its source in Deliverer.sources
-	ahead  []waiting // only changes that the endpoint gets, in the order of the feed
-	more   bool      // there is more to read at once
+	source int // the index of its source in Deliverer.sources
+	page       // its changes begin with the first one after the mark; more = there is more to read at once
 }
 
-// waiting is a change in a queue. after is the mark to store once it is delivered: it is past the change itself and past the
-// changes that follow in the feed and that the endpoint does not get.
-type waiting struct {
-	change
-	after mark
-}
-
-// run delivers until stopped is done. held is done when this process has lost the lease, and stopped is done soon after that.
-// A delivery that is under way is completed when stopped is done, and given up when held is done. run returns errLost
-// if another process has taken over. Any other error is of the last save; errors before that are logged, and the
-// worker begins anew with the stored position.
-func (w *worker) run(stopped, held context.Context) error {
-	for failed := 0; stopped.Err() == nil; {
+// run delivers until stopped is done, which is soon after the lease is lost. A delivery that is under way is completed when stopped is
+// done, and given up when the lease is lost. After an error the worker begins anew with the stored position.
+func (w *worker) run(stopped context.Context) {
+	held := w.lease.held
+	for failed := 0; stopped.Err() == nil; failed++ {
 		err := w.load(held)
 		for err == nil && stopped.Err() == nil {
-			if err = w.step(stopped, held); err == nil {
+			if err = w.step(stopped); err == nil {
 				failed = 0
 			}
-		}
-		if errors.Is(err, errLost) {
-			return err
 		}
 		if err != nil && stopped.Err() == nil {
 			if held.Err() == nil { // else err says only that the lease is lost
 				w.log.Warn("webhook: the changes or the position cannot be read, trying again", "cause", err.Error())
 			}
 			_ = sleep(stopped, min(readRetry<<min(failed, 10), readPause))
-			failed++
 		}
 	}
 	if w.stored != "" && held.Err() == nil {
-		return w.save(held)
+		_ = w.save() // if this fails, what was not stored is delivered again
 	}
-	return nil
 }
 
 // load reads the position and adapts it to what has changed in the endpoint.
@@ -130,54 +86,56 @@ func (w *worker) load(ctx context.Context) error {
 	if !found { // somebody has deleted the record since Set
 		p = w.e.newPosition()
 	}
-	w.p, w.stored = p, p.text()
-	if r := w.e.receiver(); w.p.Receiver != r {
-		w.p.Receiver, w.p.Off, w.p.Failed, w.p.Rejected, w.p.Until = r, false, 0, 0, 0
+	w.stored = string(stored("", p).Value)
+	if r := w.e.receiver(); p.Receiver != r {
+		p.Receiver, p.Off, p.Failed, p.Rejected, p.Until = r, false, 0, 0, 0
 	}
-	w.off.Store(w.p.Off)
+	w.p = p
 	if err := w.d.begin(ctx, w.e, &w.p); err != nil {
 		return err
 	}
-	return w.save(ctx)
+	return w.save()
 }
 
-// save stores the position if it has moved. It returns errLost if this process no longer holds the lease.
-func (w *worker) save(ctx context.Context) error {
-	next := w.p.text()
-	if next != w.stored {
-		if err := w.lease.update(ctx, func(t storage.Tx, _ leaseRecord) error { return write(ctx, t, positionKey(w.e.Name), w.p) }); err != nil {
+// save stores the position if it has moved.
+func (w *worker) save() error {
+	next := stored(positionKey(w.e.Name), w.p)
+	if string(next.Value) != w.stored {
+		if err := w.lease.put(w.lease.held, w.lease.holder, next); err != nil {
 			return err
 		}
 	}
-	w.stored, w.passed, w.savedAt = next, 0, time.Now()
+	w.stored, w.passed, w.savedAt = string(next.Value), 0, time.Now()
 	return nil
 }
 
 // step makes one attempt to deliver the next change, or waits until there is one. An endpoint that is switched off
 // waits for stopped.
-func (w *worker) step(stopped, held context.Context) error {
+func (w *worker) step(stopped context.Context) error {
+	progress := Progress{Endpoint: w.e.Name, Disabled: w.p.Off}
 	if w.p.Off {
-		w.since.Store(0)
-		w.off.Store(true)
+		w.d.tell(progress)
 		<-stopped.Done()
 		return nil
 	}
-	q, err := w.next(held)
+	q, err := w.next(w.lease.held)
 	if err != nil {
 		return err
 	}
 	if w.passed >= storePassed || w.passed > 0 && time.Since(w.savedAt) >= storeAfter {
-		if err := w.save(held); err != nil {
+		if err := w.save(); err != nil {
 			return err
 		}
 	}
+	if q != nil {
+		progress.Waiting = time.UnixMilli(q.changes[0].At.UnixMilli())
+	}
+	w.d.tell(progress)
 	if q == nil {
-		w.since.Store(0)
 		w.idle(stopped)
 		return nil
 	}
-	w.since.Store(q.ahead[0].At.UnixMilli())
-	return w.attempt(stopped, held, q)
+	return w.attempt(stopped, q)
 }
 
 // idle waits until a source may have a change, at most until it is time to store the position. After that time all
@@ -202,28 +160,35 @@ func (w *worker) idle(stopped context.Context) {
 }
 
 // next returns the queue whose first change is the next to deliver, or nil if there is none. That is the oldest of the first
-// changes of all queues; of several with the same time, the one of the earlier queue.
+// changes of all queues that the endpoint gets; of several with the same time, the one of the earlier queue.
 func (w *worker) next(ctx context.Context) (first *queue, err error) {
 	if err := w.refresh(ctx); err != nil {
 		return nil, err
 	}
 	for _, q := range w.queues {
-		for len(q.ahead) == 0 && q.more {
+		for w.pass(q); len(q.changes) == 0 && q.more; w.pass(q) {
 			if err := w.fill(ctx, q); err != nil {
 				return nil, err
 			}
 		}
-		if len(q.ahead) > 0 && (first == nil || q.ahead[0].At.Before(first.ahead[0].At)) {
+		if len(q.changes) > 0 && (first == nil || q.changes[0].At.Before(first.changes[0].At)) {
 			first = q
 		}
 	}
 	return first, nil
 }
 
+// pass moves the position past the changes at the beginning of a queue that the endpoint does not get.
+func (w *worker) pass(q *queue) {
+	for len(q.changes) > 0 && (q.changes[0].At.UnixMilli() < w.p.Marks[q.name].Since || !w.e.matches(q.changes[0])) {
+		w.advance(q)
+	}
+}
+
 // refresh marks the queues of all sources that may have new changes as having more to read, and adds queues for new
 // feeds. It does nothing while a change is still waiting in a queue, since what was read is delivered first.
 func (w *worker) refresh(ctx context.Context) error {
-	if slices.ContainsFunc(w.queues, func(q *queue) bool { return len(q.ahead) > 0 }) {
+	if slices.ContainsFunc(w.queues, func(q *queue) bool { return len(q.changes) > 0 }) {
 		return nil
 	}
 	for i, s := range w.d.sources {
@@ -259,9 +224,9 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// fill reads a page of the feed into its queue. Changes that the endpoint does not get only move the mark. If the feed no
-// longer goes back to the mark or has another identity, fill moves the mark to the beginning of the feed and returns: the
-// next fills pass over the changes that are older than the last one done by more than overlap.
+// fill reads a page of the feed into its queue, whose page is at its end. If the feed no longer goes back to the mark or has another
+// identity, fill moves the mark to the beginning of the feed and returns: then the changes that are older than the last one done by
+// more than overlap are passed over.
 func (w *worker) fill(ctx context.Context, q *queue) error {
 	m := w.p.Marks[q.name]
 	read, err := q.read(ctx, m.After, w.e)
@@ -275,55 +240,42 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range read.changes {
-		at := c.At.UnixMilli()
-		m.After, m.At = c.Cursor, max(m.At, at)
-		if at >= m.Since { // from here on nothing is passed over
-			m.Since = 0
-		}
-		// A change that the endpoint does not get moves the mark of the change before it, or of the feed if there is none.
-		switch n := len(q.ahead); {
-		case m.Since == 0 && w.e.matches(c):
-			q.ahead = append(q.ahead, waiting{c, m})
-		case n > 0:
-			q.ahead[n-1].after = m
-		default:
-			w.p.Marks[q.name] = m
-		}
-		w.passed++
-	}
-	// The end of the page may be after its last change, so the mark moves there, too.
-	m.After = read.next
-	if n := len(q.ahead); n > 0 {
-		q.ahead[n-1].after = m
-	} else if w.p.Marks[q.name] != m {
+	q.page = read
+	if len(read.changes) == 0 && m.After != read.next {
+		m.After = read.next
 		w.p.Marks[q.name] = m
 		w.passed++
 	}
-	q.more = read.more
 	return nil
 }
 
-// advance removes the first change from a queue and moves the position past it. The position is stored afterwards. If the
-// process is killed before that, the change is delivered again, with the same id.
+// advance removes the first change from a queue and moves the position past it, or to the end of the page after its last change. The
+// position is stored afterwards. If the process is killed before that, the change is delivered again, with the same id.
 func (w *worker) advance(q *queue) {
-	w.p.Marks[q.name] = q.ahead[0].after
-	w.p.Rejected = 0
+	m, c := w.p.Marks[q.name], q.changes[0]
+	q.changes = q.changes[1:]
+	m.After = c.Cursor
+	if len(q.changes) == 0 {
+		m.After = q.next
+	}
+	at := c.At.UnixMilli()
+	m.At = max(m.At, at)
+	if at >= m.Since { // from here on nothing is passed over
+		m.Since = 0
+	}
+	w.p.Marks[q.name] = m
 	w.passed++
-	q.ahead[0] = waiting{}
-	q.ahead = q.ahead[1:]
 }
 
 // attempt waits until the next attempt at the first change of a queue is due, makes it, and stores the position.
-func (w *worker) attempt(stopped, held context.Context, q *queue) error {
-	if due := time.Until(time.UnixMilli(w.p.Until)); due > 0 {
-		// Another machine may have stored Until, with a clock that is far ahead. So no wait is longer than the longest one that
-		// wait and the jitter give.
-		if sleep(stopped, min(due, longestWait+longestWait/5)) != nil {
-			return nil
-		}
+func (w *worker) attempt(stopped context.Context, q *queue) error {
+	// Another machine may have stored Until, with a clock that is far ahead. So no wait is longer than the longest one that
+	// retries have.
+	due := min(time.Until(time.UnixMilli(w.p.Until)), longestWait+longestWait/5)
+	if due > 0 && sleep(stopped, due) != nil {
+		return nil
 	}
-	c := q.ahead[0].change
+	c := q.changes[0]
 	// While the endpoint does not answer, changes grow too old without an attempt of their own.
 	if w.p.Failed > 0 && time.Since(c.At) >= keepTrying {
 		w.skip(q, "too old")
@@ -331,9 +283,9 @@ func (w *worker) attempt(stopped, held context.Context, q *queue) error {
 		return nil // step stores the position later: there may be many such changes
 	}
 	id := w.p.id(q.name, c)
-	status, err := post(held, w.d.transport, w.e, id, c.body())
-	if held.Err() != nil {
-		return held.Err()
+	status, err := post(w.lease.held, w.d.transport, w.e, id, c.body())
+	if w.lease.held.Err() != nil {
+		return w.lease.held.Err()
 	}
 	log := w.log.With("id", id, "type", c.Type, "attempt", w.p.Failed+1)
 	if err != nil {
@@ -342,8 +294,5 @@ func (w *worker) attempt(stopped, held context.Context, q *queue) error {
 		log = log.With("status", status)
 	}
 	w.observe(c, status, w.judge(q, log, status, err))
-	return w.save(held)
+	return w.save()
 }
-
-// now is the time in milliseconds since the epoch.
-func now() int64 { return time.Now().UnixMilli() }

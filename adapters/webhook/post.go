@@ -4,29 +4,15 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 )
-
-// Attempt is an attempt to deliver a change to an endpoint. Options.Observer is told of each, for logs and figures. Endpoint,
-// Type and Outcome take few values and can be labels of a metric.
-type Attempt struct {
-	Endpoint string    // its name
-	Type     string    // of the change, such as "tag.set"
-	At       time.Time // of the change, not of the attempt
-	Status   int       // of the response; 0 = there was none
-	Outcome  Outcome
-}
-
-// observe reports an attempt to the observer of the options.
-func (w *worker) observe(c change, status int, o Outcome) {
-	if w.d.observer != nil {
-		w.d.observer(Attempt{Endpoint: w.e.Name, Type: c.Type, At: c.At, Status: status, Outcome: o})
-	}
-}
 
 // Bounds of one attempt, from the connection to the end of the response.
 const (
@@ -74,6 +60,21 @@ func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id strin
 	_, _ = io.CopyN(io.Discard, response.Body, responseMost)
 	_ = response.Body.Close()
 	return response.StatusCode, nil
+}
+
+// sign sets the headers that let the receiver verify the body, the id and the time of a delivery, as Standard Webhooks says. A
+// signature is the HMAC-SHA256 of "<id>.<seconds>.<body>" under a secret, in Base64 after "v1,". There is one for each secret, and a
+// receiver accepts the delivery if one of them is right.
+func sign(header http.Header, secrets []Secret, id string, at time.Time, body []byte) {
+	timestamp := strconv.FormatInt(at.Unix(), 10)
+	var signatures []string
+	for _, s := range secrets {
+		sum := s.mac(id, ".", timestamp, ".", string(body))
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(sum))
+	}
+	header.Set("Webhook-Id", id)
+	header.Set("Webhook-Timestamp", timestamp)
+	header.Set("Webhook-Signature", strings.Join(signatures, " "))
 }
 
 // cause returns what the log may say about a request that failed. Errors of the connection, of the resolver and of TLS pass:
