@@ -3,33 +3,23 @@ package webhook
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
 )
 
 // appSource is the source of the changes of apps, tags and components. It has one feed.
 type appSource struct{ apps *appsvc.Service }
 
-// name is the name of the feed in stored positions, so it is never changed.
-func (appSource) name() string { return "apps" }
-
-// wants reports whether the endpoint asks for a type of change that the source has.
-func (appSource) wants(e Endpoint) bool {
-	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.EventType })
-}
-
-// scope is the same for all endpoints, since there is one feed.
-func (appSource) scope(Endpoint) string { return "" }
-
 // changed returns a channel that is closed by the next change.
 func (s appSource) changed() <-chan struct{} { return s.apps.Changed() }
 
 // feeds returns the one feed.
-func (s appSource) feeds(context.Context, Endpoint) ([]feed, error) {
-	return []feed{{s.name(), s.read}}, nil
+func (s appSource) feeds(_ context.Context, e Endpoint) ([]feed, error) {
+	if !e.wantsApps() {
+		return nil, nil
+	}
+	return []feed{{"apps", s.read}}, nil
 }
 
 // read reads the outbox. If the change took an app out of the groups of the endpoint, the endpoint gets app.left in

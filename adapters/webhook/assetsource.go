@@ -3,8 +3,6 @@ package webhook
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine/assets"
@@ -14,28 +12,14 @@ import (
 // assetSource is the source of the changes of all libraries, each of which has a feed of its own.
 type assetSource struct{ assets *assets.Service }
 
-// name begins the names of the feeds in stored positions, so it is never changed.
-func (assetSource) name() string { return "assets" }
-
-// wants reports whether the endpoint asks for the type of changes of assets. Its groups do not count here, since they may name
-// networks whose first library is created later.
-func (assetSource) wants(e Endpoint) bool {
-	return e.Types == nil || slices.Contains(e.Types, assets.EventType)
-}
-
-// scope is the groups of the endpoint, since they choose the libraries.
-func (assetSource) scope(e Endpoint) string {
-	if e.Groups == nil {
-		return "all"
-	}
-	return strings.Join(e.Groups, " ")
-}
-
 // changed returns a channel that is closed by the next change of any library.
 func (s assetSource) changed() <-chan struct{} { return s.assets.Changed() }
 
 // feeds returns the feeds of the libraries whose networks the endpoint asks for.
 func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err error) {
+	if !e.wantsAssets() {
+		return nil, nil
+	}
 	for lib, err := range s.assets.Libraries(ctx) {
 		if err != nil {
 			return nil, err
@@ -44,7 +28,7 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 		if e.Groups != nil && !e.holds([]string{network}) {
 			continue
 		}
-		out = append(out, feed{s.name() + "/" + lib.Network + "/" + lib.ID, func(ctx context.Context, after string, _ Endpoint) (page, error) {
+		out = append(out, feed{"assets/" + lib.Network + "/" + lib.ID, func(ctx context.Context, after string, _ Endpoint) (page, error) {
 			return s.read(ctx, lib, network, after)
 		}})
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -29,6 +30,21 @@ type Endpoint struct {
 	// contains, app.left in place of a change that takes an app out of them, the changes of the assets of these networks,
 	// and no changes of components. nil = the changes of all apps, assets and components.
 	Groups []string
+}
+
+// wantsApps reports whether the endpoint asks for a type of change of apps and components, and wantsAssets whether it asks for that
+// of assets. Groups do not count here, since they may name networks whose first library is created later.
+func (e Endpoint) wantsApps() bool {
+	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.EventType })
+}
+
+func (e Endpoint) wantsAssets() bool {
+	return e.Types == nil || slices.Contains(e.Types, assets.EventType)
+}
+
+// scope returns a text that stands for the choice of feeds that the endpoint gets.
+func (e Endpoint) scope() string {
+	return fmt.Sprint(e.wantsApps(), e.wantsAssets(), e.Groups == nil, e.Groups)
 }
 
 // matches reports whether the endpoint asks for the type of the change and for one of its groups.

@@ -23,7 +23,6 @@ import (
 // fakeSource is a source whose feeds are lists.
 type fakeSource struct {
 	label string
-	only  []string // types that it has; nil = all but assets.changed
 
 	mu       sync.Mutex
 	lists    map[string][]change
@@ -42,14 +41,6 @@ func newFakeSource(label string, lists ...string) *fakeSource {
 	return s
 }
 
-func (s *fakeSource) name() string { return s.label }
-
-func (s *fakeSource) wants(e Endpoint) bool {
-	return s.only == nil || e.Types == nil || strings.Contains(strings.Join(e.Types, " "), s.only[0])
-}
-
-func (s *fakeSource) scope(e Endpoint) string { return strings.Join(e.Groups, " ") }
-
 func (s *fakeSource) changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,6 +49,9 @@ func (s *fakeSource) changed() <-chan struct{} {
 
 // feeds returns the lists; one named assets/X/… is that of the network urn:v:X.
 func (s *fakeSource) feeds(_ context.Context, e Endpoint) (out []feed, err error) {
+	if s.label == "apps" && !e.wantsApps() || s.label == "assets" && !e.wantsAssets() {
+		return nil, nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name := range s.lists {
@@ -230,7 +224,6 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{t: t, store: memory.New(), apps: newFakeSource("apps", "apps"), assets: newFakeSource("assets"), to: &receivers{t: t}, log: &syncBuffer{}}
-	f.assets.only = []string{"assets.changed"}
 	return f
 }
 
@@ -285,8 +278,8 @@ func (f *fixture) start(endpoints ...Endpoint) *process {
 
 func (f *fixture) startOn(store storage.Store, to http.RoundTripper, endpoints ...Endpoint) *process {
 	f.t.Helper()
-	d := newDeliverer(store, []source{f.apps, f.assets}, &Options{Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Observer: f.observer})
-	d.transport = to
+	d := New(store, Services{}, &Options{Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Observer: f.observer})
+	d.sources, d.transport = []source{f.apps, f.assets}, to
 	if err := d.Set(f.t.Context(), endpoints); err != nil {
 		f.t.Fatal(err)
 	}

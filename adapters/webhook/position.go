@@ -6,9 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -23,10 +20,10 @@ type position struct {
 	// Receiver is a digest of the URL and the secrets. When it changes, Off, Failed, Rejected and Until go back to zero: they
 	// tell about the receiver before.
 	Receiver string `json:"receiver"`
-	// Sources are the sources whose feeds the endpoint reads, with their scope, and Marks says how far, by the name of the
-	// feed. A feed in the scope without a mark was created later, as that of a new library, and is read from its beginning.
-	Sources map[string]string `json:"sources"`
-	Marks   map[string]mark   `json:"marks"`
+	// Marks says how far, by the name of the feed, and Scope which feeds the endpoint gets. A feed in the scope without a mark was
+	// created later, as that of a new library, and is read from its beginning.
+	Scope string          `json:"scope"`
+	Marks map[string]mark `json:"marks"`
 
 	Off      bool  `json:"off,omitempty"`      // the receiver answered 410
 	Failed   int   `json:"failed,omitempty"`   // attempts since one was accepted, a change was rejected too often, or the receiver changed
@@ -54,7 +51,7 @@ func (e Endpoint) receiver() string {
 
 // newPosition returns a position that has read nothing yet.
 func (e Endpoint) newPosition() position {
-	p := position{Key: make([]byte, 24), Receiver: e.receiver(), Sources: map[string]string{}, Marks: map[string]mark{}}
+	p := position{Key: make([]byte, 24), Receiver: e.receiver(), Marks: map[string]mark{}}
 	_, _ = rand.Read(p.Key) // never fails
 	return p
 }
@@ -66,13 +63,6 @@ func (p position) id(feed string, c change) string {
 	return "msg_" + base64.RawURLEncoding.EncodeToString(key.mac(feed, "\x00", c.Cursor)[:18])
 }
 
-// forget removes the marks of a source, except those of the feeds in but.
-func (p *position) forget(source string, but []feed) {
-	maps.DeleteFunc(p.Marks, func(name string, _ mark) bool {
-		return (name == source || strings.HasPrefix(name, source+"/")) && !slices.ContainsFunc(but, func(f feed) bool { return f.name == name })
-	})
-}
-
 // readPosition returns the stored position of an endpoint, and reports whether there is one.
 func (d *Deliverer) readPosition(ctx context.Context, e Endpoint) (p position, found bool, err error) {
 	err = d.db.View(ctx, func(r storage.Reader) (err error) {
@@ -80,8 +70,8 @@ func (d *Deliverer) readPosition(ctx context.Context, e Endpoint) (p position, f
 		found, err = read(ctx, r, positionKey(e.Name), &p)
 		return err
 	})
-	if err == nil && found && (p.Sources == nil || p.Marks == nil) {
-		err = fmt.Errorf("the record %q is damaged: it has no sources", positionKey(e.Name))
+	if err == nil && found && p.Marks == nil {
+		err = fmt.Errorf("the record %q is damaged: it has no marks", positionKey(e.Name))
 	}
 	return p, found, err
 }
@@ -105,36 +95,30 @@ func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
 	})
 }
 
-// begin brings the sources of a position in line with the endpoint. It removes the sources and feeds that the endpoint no
-// longer wants, and adds those that are missing, beginning with the changes that come. If the endpoint asks for more feeds
-// of a source than before, the new feeds begin with the changes that come too.
+// begin brings the marks of a position in line with the scope of the endpoint. A feed that the endpoint did not get before begins with
+// the changes that come, and one that it no longer gets loses its mark.
 func (d *Deliverer) begin(ctx context.Context, e Endpoint, p *position) error {
+	if p.Scope == e.scope() {
+		return nil
+	}
+	before := p.Marks
+	p.Scope, p.Marks = e.scope(), map[string]mark{}
 	for _, s := range d.sources {
-		scope, has := p.Sources[s.name()]
-		if !s.wants(e) { // if it asks for the source again later, that begins with the changes that come
-			p.forget(s.name(), nil)
-			delete(p.Sources, s.name())
-			continue
-		}
-		if has && scope == s.scope(e) {
-			continue
-		}
 		feeds, err := s.feeds(ctx, e)
 		if err != nil {
 			return err
 		}
-		p.forget(s.name(), feeds)
 		for _, f := range feeds {
-			if _, known := p.Marks[f.name]; known {
-				continue
+			m, known := before[f.name]
+			if !known {
+				end, err := f.read(ctx, latest, e)
+				if err != nil {
+					return err
+				}
+				m = mark{After: end.next, At: time.Now().UnixMilli()}
 			}
-			end, err := f.read(ctx, latest, e)
-			if err != nil {
-				return err
-			}
-			p.Marks[f.name] = mark{After: end.next, At: time.Now().UnixMilli()}
+			p.Marks[f.name] = m
 		}
-		p.Sources[s.name()] = s.scope(e)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func parseSecrets(text []byte) ([]Secret, error) {
 	for i, s := range list {
 		secret, err := ParseSecret(s)
 		if err != nil && n > 1 {
-			err = strictjson.Within(fmt.Sprintf("/%d", i), err)
+			err = &strictjson.Error{Pointer: fmt.Sprintf("/%d", i), Offset: -1, Reason: err.Error()}
 		}
 		if err != nil {
 			return nil, err

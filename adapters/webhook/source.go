@@ -15,15 +15,8 @@ import (
 // source is a service whose changes are delivered. It has one feed, or one for each part of its data, such as a
 // library. A worker asks it which feeds its endpoint gets, and reads those.
 type source interface {
-	// name returns a word that is different for each source and never changes, since positions are stored under it.
-	name() string
-	// wants reports whether an endpoint may get any change of the source.
-	wants(e Endpoint) bool
-	// scope returns a text that stands for the choice of feeds that an endpoint gets. If the text is another one than
-	// before, feeds that the endpoint did not get before begin with the changes that come.
-	scope(e Endpoint) string
-	// feeds returns the feeds that exist now and that the endpoint gets. The name of a feed is the name of the source, or
-	// begins with that and a slash.
+	// feeds returns the feeds that exist now and that the endpoint gets. Positions are stored under the
+	// names of feeds, so these are never changed.
 	feeds(ctx context.Context, e Endpoint) ([]feed, error)
 	// changed returns a channel that is closed when there may be new changes.
 	changed() <-chan struct{}

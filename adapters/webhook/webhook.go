@@ -58,18 +58,6 @@ type Services struct {
 // of the services. The Deliverer has no endpoints yet: call Set, and then Run.
 // It is safe for concurrent use; opts may be nil.
 func New(db storage.Store, services Services, opts *Options) *Deliverer {
-	var sources []source
-	if services.Apps != nil {
-		sources = append(sources, appSource{services.Apps})
-	}
-	if services.Assets != nil {
-		sources = append(sources, assetSource{services.Assets})
-	}
-	return newDeliverer(db, sources, opts)
-}
-
-// newDeliverer is New for any sources.
-func newDeliverer(db storage.Store, sources []source, opts *Options) *Deliverer {
 	var o Options
 	if opts != nil {
 		o = *opts
@@ -77,7 +65,14 @@ func newDeliverer(db storage.Store, sources []source, opts *Options) *Deliverer 
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Deliverer{db: db, sources: sources, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{}), progress: map[string]Progress{}}
+	d := &Deliverer{db: db, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{}), progress: map[string]Progress{}}
+	if services.Apps != nil {
+		d.sources = append(d.sources, appSource{services.Apps})
+	}
+	if services.Assets != nil {
+		d.sources = append(d.sources, assetSource{services.Assets})
+	}
+	return d
 }
 
 // Set replaces the endpoints, also while Run runs. Their names must differ, as those that Parse returns do. An endpoint whose

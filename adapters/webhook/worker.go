@@ -185,14 +185,13 @@ func (w *worker) pass(q *queue) {
 	}
 }
 
-// refresh marks the queues of all sources that may have new changes as having more to read, and adds queues for new
-// feeds. It does nothing while a change is still waiting in a queue, since what was read is delivered first.
+// refresh makes the queues of all sources that may have new changes anew, to be read from their marks on. It does nothing while a change is still waiting in a queue, since what was read is delivered first.
 func (w *worker) refresh(ctx context.Context) error {
 	if slices.ContainsFunc(w.queues, func(q *queue) bool { return len(q.changes) > 0 }) {
 		return nil
 	}
 	for i, s := range w.d.sources {
-		if !s.wants(w.e) || w.seen[i] != nil && !closed(w.seen[i]) {
+		if w.seen[i] != nil && !closed(w.seen[i]) {
 			continue
 		}
 		changed := s.changed() // before the feeds are read: a change that is committed afterwards closes it
@@ -201,13 +200,9 @@ func (w *worker) refresh(ctx context.Context) error {
 			return err
 		}
 		w.seen[i] = changed
+		w.queues = slices.DeleteFunc(w.queues, func(q *queue) bool { return q.source == i })
 		for _, f := range feeds {
-			if !slices.ContainsFunc(w.queues, func(q *queue) bool { return q.name == f.name }) {
-				w.queues = append(w.queues, &queue{feed: f, source: i})
-			}
-		}
-		for _, q := range w.queues {
-			q.more = q.more || q.source == i
+			w.queues = append(w.queues, &queue{feed: f, source: i, page: page{more: true}})
 		}
 	}
 	w.readAt = time.Now()

@@ -687,7 +687,8 @@ func TestAStoreThatFailsForAWhile(t *testing.T) {
 func TestALostLeaseIsNoFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		d := newDeliverer(f.store, []source{f.apps}, &Options{Log: slog.New(slog.NewTextHandler(f.log, nil))})
+		d := New(f.store, Services{}, &Options{Log: slog.New(slog.NewTextHandler(f.log, nil))})
+		d.sources = []source{f.apps}
 		held, lose := cancelable(t)
 		lose()
 		stopped, stop := cancelable(t)
