@@ -3,9 +3,8 @@ package client_test
 import (
 	"context"
 	"iter"
+	"net/http"
 	"net/http/httptest"
-	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/proof/openapi"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -134,7 +132,7 @@ func embedded(*testing.T) func(httpapi.Principal) services {
 	}
 }
 
-// remote returns clients of a server, and compares each exchange with openapi.json.
+// remote returns clients of a server.
 func remote(t *testing.T) func(httpapi.Principal) services {
 	s := newServer(t)
 	return func(p httpapi.Principal) services {
@@ -151,15 +149,6 @@ type server struct {
 }
 
 const basePath = "/app-service/v4"
-
-// description is openapi.json.
-var description = sync.OnceValues(func() (*openapi.Document, error) {
-	text, err := os.ReadFile("../httpapi/openapi.json")
-	if err != nil {
-		return nil, err
-	}
-	return openapi.Parse(text)
-})
 
 func newServer(t *testing.T) *server {
 	t.Helper()
@@ -189,12 +178,7 @@ func (s *server) token(p httpapi.Principal) string {
 // client returns a client of p; change, if not nil, changes its configuration.
 func (s *server) client(p httpapi.Principal, change func(*client.Config)) *client.Client {
 	s.t.Helper()
-	doc, err := description()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	c := client.Config{URL: s.url + basePath, Token: client.Static(s.token(p)),
-		Transport: &openapi.Transport{Document: doc, Base: basePath, Tell: func(err error) { s.t.Errorf("openapi.json: %v", err) }}}
+	c := client.Config{URL: s.url + basePath, Token: client.Static(s.token(p)), Transport: http.DefaultTransport}
 	if change != nil {
 		change(&c)
 	}

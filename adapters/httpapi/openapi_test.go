@@ -11,33 +11,32 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/proof/openapi"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // whole is the description of a server of everything.
-var whole = sync.OnceValues(func() (*openapi.Document, error) {
+var whole = sync.OnceValues(func() (*document, error) {
 	text, err := os.ReadFile("openapi.json")
 	if err != nil {
 		return nil, err
 	}
-	return openapi.Parse(text)
+	return parseDocument(text)
 })
 
 // described returns a transport that holds every exchange to openapi.json: a request that is taken, or
 // an answer, that is not as it is described there fails the test.
-func described(t testing.TB, c httpapi.Config) *openapi.Transport {
+func described(t testing.TB, c httpapi.Config) *transport {
 	t.Helper()
 	doc, err := whole()
 	if c.Apps == nil {
-		doc, err = openapi.Parse([]byte(served(t, c)))
+		doc, err = parseDocument([]byte(served(t, c)))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := strings.TrimSuffix("/"+strings.Trim(c.BasePath, "/"), "/")
-	return &openapi.Transport{Document: doc, Base: base, Next: client.Transport, Tell: func(err error) { t.Errorf("openapi.json: %v", err) }}
+	return &transport{Document: doc, Base: base, Next: client.Transport, Tell: func(err error) { t.Errorf("openapi.json: %v", err) }}
 }
 
 // served returns openapi.json as a server of this configuration has it.

@@ -18,7 +18,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof/openapi"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -41,7 +40,7 @@ type world struct {
 	log     *lockedBuffer
 	clock   *clock
 	client  *http.Client // like the variable client, but it also compares each exchange with openapi.json
-	told    *openapi.Transport
+	told    *transport
 }
 
 // clock is a time that tests move.
@@ -210,7 +209,7 @@ func (w *world) describe(text string, answer *http.Response, body []byte) {
 	if err != nil {
 		sent = nil
 	}
-	x := openapi.Exchange{Method: r.Method, URL: r.URL, Header: r.Header, Body: sent, Status: answer.StatusCode, Answer: answer.Header, Content: body}
+	x := exchange{Method: r.Method, URL: r.URL, Header: r.Header, Body: sent, Status: answer.StatusCode, Answer: answer.Header, Content: body}
 	if err := w.told.Document.Check(w.told.Base, x); err != nil {
 		w.told.Tell(err)
 	}

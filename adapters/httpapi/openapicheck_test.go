@@ -1,6 +1,4 @@
-//go:build proof
-
-package openapi_test
+package httpapi_test
 
 import (
 	"net/http"
@@ -8,11 +6,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/proof/openapi"
 )
 
-const document = `{
+const things = `{
   "openapi": "3.1.0",
   "paths": {
     "/things/": {
@@ -46,7 +42,7 @@ const document = `{
 }`
 
 func TestExchangesThatAreNotAsDescribedAreFound(t *testing.T) {
-	doc, err := openapi.Parse([]byte(document))
+	doc, err := parseDocument([]byte(things))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +92,7 @@ func TestExchangesThatAreNotAsDescribedAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := openapi.Exchange{Method: method, URL: to, Header: headers(c.header), Body: []byte(c.body), Status: c.status, Answer: headers(c.answer), Content: []byte(c.content)}
+			x := exchange{Method: method, URL: to, Header: headers(c.header), Body: []byte(c.body), Status: c.status, Answer: headers(c.answer), Content: []byte(c.content)}
 			err = doc.Check("/base", x)
 			if c.fault == "" && err != nil {
 				t.Error(err)
@@ -128,7 +124,7 @@ func TestDocumentsAtFaultAreRefused(t *testing.T) {
 		{"no description", `"description": "How many.", `, ``, "description"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := openapi.Parse([]byte(strings.ReplaceAll(document, c.old, c.new)))
+			_, err := parseDocument([]byte(strings.ReplaceAll(things, c.old, c.new)))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -137,7 +133,7 @@ func TestDocumentsAtFaultAreRefused(t *testing.T) {
 }
 
 func TestTransportTells(t *testing.T) {
-	doc, err := openapi.Parse([]byte(document))
+	doc, err := parseDocument([]byte(things))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +146,7 @@ func TestTransportTells(t *testing.T) {
 	}))
 	defer server.Close()
 	var told []error
-	client := &http.Client{Transport: &openapi.Transport{Document: doc, Base: "/base", Tell: func(err error) { told = append(told, err) }}}
+	client := &http.Client{Transport: &transport{Document: doc, Base: "/base", Tell: func(err error) { told = append(told, err) }}}
 	for _, c := range []struct {
 		path, body string
 		told       int

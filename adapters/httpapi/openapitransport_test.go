@@ -1,4 +1,4 @@
-package openapi
+package httpapi_test
 
 import (
 	"bytes"
@@ -6,21 +6,21 @@ import (
 	"net/http"
 )
 
-// Transport sends requests by another Transport, and checks every exchange by a document.
-type Transport struct {
-	Document *Document
+// transport sends requests by another Transport, and checks every exchange by a document.
+type transport struct {
+	Document *document
 	Base     string            // path that the operations without servers of their own start at
 	Next     http.RoundTripper // nil: http.DefaultTransport
 	Tell     func(error)       // gets what is not as it is described, once the answer was read to its end
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	next := t.Next
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	x := Exchange{Method: r.Method, URL: r.URL, Header: r.Header.Clone()}
+	x := exchange{Method: r.Method, URL: r.URL, Header: r.Header.Clone()}
 	if r.GetBody != nil { // a stream is not kept
 		body, err := r.GetBody()
 		if err != nil {

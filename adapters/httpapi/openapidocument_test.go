@@ -1,4 +1,4 @@
-package openapi
+package httpapi_test
 
 import (
 	"bytes"
@@ -13,8 +13,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// Document is an OpenAPI document that is ready to judge. It is safe for concurrent use.
-type Document struct {
+// document is an OpenAPI 3.1 document that is ready to judge traffic: every request that the server accepted, and every response with its
+// status, its headers and all members of its body. A JSON Schema engine validates the values; the rest of this file finds the
+// operation and reads the parameters, as far as openapi.json needs it. It is stricter than the document: if an object lists its members and
+// does not allow others, there must be no others. It is safe for concurrent use.
+type document struct {
 	root node
 
 	mu       sync.Mutex
@@ -24,7 +27,7 @@ type Document struct {
 
 // node is an object of a document. Its members are nil if it does not exist.
 type node struct {
-	doc     *Document
+	doc     *document
 	at      string // pointer
 	members map[string]any
 }
@@ -33,13 +36,13 @@ var methods = []string{"get", "put", "post", "delete", "patch"}
 
 const resource = "https://openapi.test/openapi.json"
 
-// Parse reads a document, compiles its schemas, and validates its examples by them.
-func Parse(text []byte) (*Document, error) {
+// parseDocument reads a document, compiles its schemas, and validates its examples by them.
+func parseDocument(text []byte) (*document, error) {
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
+	d := &document{compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
 	d.root = d.node("", tree)
 	if !strings.HasPrefix(d.root.text("openapi"), "3.1.") {
 		return nil, fmt.Errorf("not an OpenAPI 3.1 document")
@@ -57,7 +60,7 @@ func Parse(text []byte) (*Document, error) {
 }
 
 // Operations returns the operations of the document, each as its method and its path as it is described.
-func (d *Document) Operations() (all []string) {
+func (d *document) Operations() (all []string) {
 	paths := d.root.get("paths")
 	for path := range paths.members {
 		for _, method := range methods {
@@ -90,7 +93,7 @@ func closeObjects(v any) {
 }
 
 // node returns a value of the document as an object, or the object that it refers to.
-func (d *Document) node(at string, v any) node {
+func (d *document) node(at string, v any) node {
 	members, _ := v.(map[string]any)
 	if to, ok := members["$ref"].(string); ok {
 		n := d.root
@@ -126,7 +129,7 @@ func (n node) text(name string) string {
 }
 
 // validate says where values are not as a schema has them, on one line.
-func (d *Document) validate(schema string, values ...any) error {
+func (d *document) validate(schema string, values ...any) error {
 	d.mu.Lock()
 	s, err := d.compiled[schema], error(nil)
 	if s == nil {
@@ -180,7 +183,7 @@ func (n node) faultySchemas() (faults []string) {
 }
 
 // faultyOperations says what operations and their parameters lack.
-func (d *Document) faultyOperations() (faults []string) {
+func (d *document) faultyOperations() (faults []string) {
 	paths := d.root.get("paths")
 	for path := range paths.members {
 		for _, method := range methods {

@@ -1,4 +1,4 @@
-package openapi
+package httpapi_test
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Exchange is a request and its answer.
-type Exchange struct {
+// exchange is a request and its answer.
+type exchange struct {
 	Method  string
 	URL     *url.URL
 	Header  http.Header // of the request
@@ -29,7 +29,7 @@ type Exchange struct {
 
 // Check says where an exchange is not as it is described, nil if it is. base is the path that the
 // operations without servers of their own start at.
-func (d *Document) Check(base string, x Exchange) error {
+func (d *document) Check(base string, x exchange) error {
 	err := d.check(base, x)
 	if err != nil {
 		return fmt.Errorf("%s %s, answered with %d: %w", x.Method, x.URL.EscapedPath(), x.Status, err)
@@ -37,7 +37,7 @@ func (d *Document) Check(base string, x Exchange) error {
 	return nil
 }
 
-func (d *Document) check(base string, x Exchange) error {
+func (d *document) check(base string, x exchange) error {
 	if x.Method == http.MethodOptions {
 		return nil // of the transport, not of the service
 	}
@@ -78,7 +78,7 @@ func (d *Document) check(base string, x Exchange) error {
 // find returns what is described at a path, and the values of its parameters. The description says
 // that collections answer with and without the slash at their end, and that the one slash that is
 // doubled may be single.
-func (d *Document) find(base, path string) (found node, params map[string]string, exact bool) {
+func (d *document) find(base, path string) (found node, params map[string]string, exact bool) {
 	paths := d.root.get("paths")
 	found.doc = d
 	for template := range paths.members {
@@ -126,7 +126,7 @@ func match(template, path string) (map[string]string, bool) {
 	return values, true
 }
 
-func (n node) checkAnswer(x Exchange) error {
+func (n node) checkAnswer(x exchange) error {
 	r := n.get("responses", strconv.Itoa(x.Status))
 	if r.members == nil {
 		return fmt.Errorf("this status is not described for %s: %.200s", n.text("operationId"), x.Content)
@@ -158,7 +158,7 @@ func (n node) checkAnswer(x Exchange) error {
 	return content.checkBody(x.Answer.Get("Content-Type"), x.Content)
 }
 
-func (n node) checkRequest(x Exchange, params map[string]string, described []node) error {
+func (n node) checkRequest(x exchange, params map[string]string, described []node) error {
 	query := x.URL.Query()
 	known := map[string]bool{"svctoken": true} // of the query
 	for _, p := range described {
