@@ -25,7 +25,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // ErrCostly is the error of a config that would take too long to validate.
@@ -43,11 +42,6 @@ func (e *Error) Error() string {
 		return "the schema: " + e.Reason
 	}
 	return shorten(e.Pointer) + ": " + e.Reason
-}
-
-// below returns the error one step deeper.
-func (e *Error) below(token string) *Error {
-	return &Error{"/" + jsonpointer.Escape(token) + e.Pointer, e.Reason}
 }
 
 // refuse returns an *Error for what is wrong at a JSON pointer into the schema.
@@ -163,7 +157,7 @@ func (s *Schema) ValidateAt(b *Budget, pointer string, value any) (found []vitri
 			panic(r)
 		}
 	}()
-	s.meter.measure(value)
+	s.meter.start(value)
 	err = at.Validate(value)
 	if verdict, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return violationsOf(verdict), nil

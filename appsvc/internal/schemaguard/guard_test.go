@@ -181,7 +181,7 @@ func TestRefuses(t *testing.T) {
 		{"9000 subschemas", `{"properties":{` + many(9000, `"p#i":{"type":"string"}`, ",") + `}}`, "", "too complex"},
 		{"5000 ids", `{"$defs":{` + many(5000, `"p#i":{"$id":"i#i"}`, ",") + `}}`, "", "too complex"},
 		{"2000 unusual places", `{"x":[` + many(2000, `{"a":1}`, ",") + `],"allOf":[` + many(2000, `{"$ref":"#/x/#i"}`, ",") + `]}`, "", "too complex"},
-		{"long names everywhere", `{"properties":{"` + strings.Repeat("x", 100_000) + `":{"properties":{` + many(500, `"p#i":{"type":"string"}`, ",") + `}}}}`, "", "JSON pointers"},
+		{"long names everywhere", `{"properties":{"` + strings.Repeat("x", 100_000) + `":{"properties":{` + many(500, `"p#i":{"type":"string"}`, ",") + `}}}}`, "", "too complex"},
 		{"a number of 1001 digits", `{"default":{"a":[` + strings.Repeat("7", 1001) + `]}}`, "/default/a/0", "1000 digits"},
 		{"a huge exponent", `{"multipleOf":1e1000000}`, "/multipleOf", "1000 digits"},
 		{"an exponent beyond all", `{"multipleOf":1e99999999999999999999}`, "/multipleOf", "1000 digits"},
@@ -193,7 +193,7 @@ func TestRefuses(t *testing.T) {
 		{"another draft without an id", `{"properties":{"a":{` + draft7 + `}}}`, "/properties/a/$schema", "of draft 2020-12"},
 		{"a place in another resource", `{` + draft7 + `,"definitions":{"other":{"$id":"other.json","x":{"y":{}}}},"properties":{"a":{"$ref":"other.json#/x/y"}}}`, "/properties/a/$ref", "in another resource"},
 		{"one subschema by many names", `{"allOf":[{},{"properties":{` + many(1000, `"p#i":{"type":"string"}`, ",") + `}}],"$defs":{` +
-			zeros(20, `"d#i":{"$ref":"#/allOf/#01"}`) + `}}`, "", "too complex"},
+			zeros(20, `"d#i":{"$ref":"#/allOf/#01"}`) + `}}`, "/$defs/d0/$ref", "nothing at"},
 		{"patterns of names count", `{"patternProperties":{"` + strings.Repeat("a", schemaguard.MaxPattern+1) + `":{}}}`, "", "bytes of patterns"},
 		{"a pattern of 200 KB", `{"pattern":"` + strings.Repeat("a", 200_000) + `"}`, "/pattern", "bytes of patterns"},
 		{"a pattern that is not used", `{"$defs":{"a":{"pattern":"("}}}`, "/$defs/a/pattern", "cannot be used"},

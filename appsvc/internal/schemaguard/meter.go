@@ -2,6 +2,7 @@ package schemaguard
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -17,22 +18,21 @@ import (
 // applying each of its subschemas, since one that finds a wrong type does not come to its format. The comparisons of enum and const
 // would come before the format, so they are done in it too.
 
-// maxChain is how many subschemas in a row may apply to one value. Each is a frame on the stack, and the library looks for cycles
-// among those before it.
-const maxChain = 200
+const (
+	maxChain   = 200 // subschemas in a row that apply to one value: each is a frame on the stack, and the library looks for cycles among them
+	applySteps = 2   // of applying a subschema to a value
+	metaSteps  = 30  // of applying a standard meta-schema, for each value in a value
+)
 
 // meter charges the steps of the validation that is under way.
 type meter struct {
 	left     int
 	patterns time.Duration // left for package regexp2
 
-	apply   int // steps of applying a subschema to a value: more if the config is deep or has long numbers
-	number  int // steps of reading the longest number of the config
-	depth   int // of the config
-	dynamic int // steps of following a dynamic reference, for each level of the config
-
-	numbers     bool // the schema looks into numbers
-	unevaluated bool // the schema keeps track of what is evaluated
+	schemas     []*jsonschema.Schema        // those of the schema, in the order of their places
+	own         map[*jsonschema.Schema]bool // the same; others are of meta-schemas
+	numbers     bool                        // some look into numbers
+	unevaluated bool                        // some keep track of what is evaluated
 }
 
 // charge takes steps from what is left. It panics with ErrCostly if there are not so many.
@@ -42,35 +42,28 @@ func (m *meter) charge(steps int) {
 	}
 }
 
-// measure sets what depends on the config.
-func (m *meter) measure(config any) {
-	longest, depth := extremes(config)
-	m.depth = depth
-	m.apply, m.number = 2+depth/16, 1
-	if m.numbers {
-		m.number += min(longest, 1<<20) / 64 * (1 + min(longest, 1<<20)/8192)
-		m.apply += m.number - 1
+// start charges for a config. The library writes numbers out, so those with too many digits are too costly if it looks into them.
+func (m *meter) start(config any) {
+	if m.charge(1); m.numbers && hasLongNumber(config) {
+		panic(ErrCostly)
 	}
-	m.charge(m.apply)
 }
 
-// extremes returns the size of the longest number in v, and how deep v is nested.
-func extremes(v any) (longest, depth int) {
+// hasLongNumber reports whether there is a number with more than maxNumber digits in v.
+func hasLongNumber(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
-		return numberSize(string(v)), 1
+		return numberSize(string(v)) > maxNumber
 	case []any:
-		for _, element := range v {
-			n, d := extremes(element)
-			longest, depth = max(longest, n), max(depth, d)
-		}
+		return slices.ContainsFunc(v, hasLongNumber)
 	case map[string]any:
 		for _, member := range v {
-			n, d := extremes(member)
-			longest, depth = max(longest, n), max(depth, d)
+			if hasLongNumber(member) {
+				return true
+			}
 		}
 	}
-	return longest, depth + 1
+	return false
 }
 
 // numberSize is the number of decimal digits that a JSON number has when it is written out: 1e5 has six, about.
@@ -104,54 +97,25 @@ func size(v any) int {
 	return n
 }
 
-// walk has the subschemas that a schema can reach, also those of meta-schemas.
-type walk struct {
-	all       []*jsonschema.Schema
-	met       map[*jsonschema.Schema]bool
-	dynamic   map[string][]*jsonschema.Schema // by their dynamic anchors
-	recursive []*jsonschema.Schema            // those with $recursiveAnchor
-	chains    map[*jsonschema.Schema]int      // 0 while it is computed
-}
-
-// install makes the meter charge for the subschemas at these places and for what they refer to. It refuses a schema in which a
-// subschema is applied to the value that it applies to already.
+// install makes the meter charge for all subschemas. It refuses a schema in which a subschema is applied to the value that it applies
+// to already.
 func (m *meter) install(places map[string]*jsonschema.Schema, formats Formats) error {
-	w := walk{met: map[*jsonschema.Schema]bool{}, dynamic: map[string][]*jsonschema.Schema{}, chains: map[*jsonschema.Schema]int{}}
-	for _, s := range places {
-		w.add(s)
+	m.own = map[*jsonschema.Schema]bool{}
+	for _, pointer := range slices.Sorted(maps.Keys(places)) {
+		m.schemas = append(m.schemas, places[pointer])
+		m.own[places[pointer]] = true
 	}
-	slices.SortFunc(w.all, func(a, b *jsonschema.Schema) int { return strings.Compare(a.Location, b.Location) })
-	longest := 0
-	for _, s := range w.all {
-		n, err := w.chain(s, nil)
-		if err != nil {
+	chains := map[*jsonschema.Schema]int{}
+	for _, s := range m.schemas {
+		if _, err := m.chain(s, chains); err != nil {
 			return err
 		}
-		longest = max(longest, n)
+		m.unevaluated = m.unevaluated || s.UnevaluatedItems != nil || s.UnevaluatedProperties != nil
 	}
-	m.dynamic = longest / 16
-	for _, s := range w.all {
+	for _, s := range m.schemas {
 		m.hook(s, formats.asserted(s.Format))
 	}
 	return nil
-}
-
-// add adds a subschema and those that it applies.
-func (w *walk) add(s *jsonschema.Schema) {
-	if w.met[s] {
-		return
-	}
-	w.met[s] = true
-	w.all = append(w.all, s)
-	if s.DynamicAnchor != "" {
-		w.dynamic[s.DynamicAnchor] = append(w.dynamic[s.DynamicAnchor], s)
-	}
-	if s.RecursiveAnchor {
-		w.recursive = append(w.recursive, s)
-	}
-	for _, next := range slices.Concat(inPlace(s), inside(s)) {
-		w.add(next)
-	}
 }
 
 // inPlace returns the subschemas that s applies to the value that it is applied to.
@@ -173,48 +137,33 @@ func inPlace(s *jsonschema.Schema) (out []*jsonschema.Schema) {
 	return slices.DeleteFunc(out, func(s *jsonschema.Schema) bool { return s == nil })
 }
 
-// inside returns the subschemas that s applies to members, their names and elements.
-func inside(s *jsonschema.Schema) []*jsonschema.Schema {
-	out := slices.Concat([]*jsonschema.Schema{s.PropertyNames, s.UnevaluatedProperties, s.UnevaluatedItems, s.Contains, s.Items2020}, s.PrefixItems)
-	for _, sub := range s.Properties {
-		out = append(out, sub)
-	}
-	for _, sub := range s.PatternProperties {
-		out = append(out, sub)
-	}
-	for _, v := range []any{s.AdditionalProperties, s.AdditionalItems, s.Items} {
-		switch v := v.(type) {
-		case *jsonschema.Schema:
-			out = append(out, v)
-		case []*jsonschema.Schema:
-			out = append(out, v...)
-		}
-	}
-	return slices.DeleteFunc(out, func(s *jsonschema.Schema) bool { return s == nil })
-}
-
 // chain returns how many subschemas in a row apply to one value from s on. It refuses a chain that comes back to itself, and one
-// that is too long. way are the subschemas that lead to s. A dynamic reference may lead to every subschema with its anchor.
-func (w *walk) chain(s *jsonschema.Schema, way []*jsonschema.Schema) (int, error) {
-	way = append(way, s)
-	if n, known := w.chains[s]; known {
+// that is too long. A dynamic reference may lead to every subschema with its anchor. chains has what is known, and 0 for the subschemas
+// that lead to s.
+func (m *meter) chain(s *jsonschema.Schema, chains map[*jsonschema.Schema]int) (int, error) {
+	if n, known := chains[s]; known {
 		if n == 0 {
-			return 0, cycle(way)
+			return 0, refuse(pointerOf(s.Location), "it comes back to itself without descending into the config: "+
+				"a recursive schema passes through properties or items")
 		}
 		return n, nil
 	}
-	w.chains[s] = 0
+	chains[s] = 0
 	next := inPlace(s)
-	if s.RecursiveRef != nil && s.RecursiveRef.RecursiveAnchor {
-		next = append(next, w.recursive...)
+	if r, d := s.RecursiveRef, s.DynamicRef; r != nil || d != nil {
+		for _, other := range m.schemas {
+			if r != nil && r.RecursiveAnchor && other.RecursiveAnchor ||
+				d != nil && d.Anchor != "" && d.Anchor == d.Ref.DynamicAnchor && d.Anchor == other.DynamicAnchor {
+				next = append(next, other)
+			}
+		}
 	}
-	if d := s.DynamicRef; d != nil && d.Anchor != "" && d.Anchor == d.Ref.DynamicAnchor {
-		next = append(next, w.dynamic[d.Anchor]...)
-	}
-	slices.SortStableFunc(next, func(a, b *jsonschema.Schema) int { return strings.Compare(a.Location, b.Location) })
 	longest := 1
 	for _, sub := range next {
-		n, err := w.chain(sub, way)
+		if !m.own[sub] {
+			continue // meta-schemas are known to end
+		}
+		n, err := m.chain(sub, chains)
 		if err != nil {
 			return 0, err
 		}
@@ -223,24 +172,8 @@ func (w *walk) chain(s *jsonschema.Schema, way []*jsonschema.Schema) (int, error
 	if longest > maxChain {
 		return 0, refuse(pointerOf(s.Location), "%d subschemas in a row apply to the same value, at most %d may", longest, maxChain)
 	}
-	w.chains[s] = longest
+	chains[s] = longest
 	return longest, nil
-}
-
-// cycle returns the error for the loop at the end of way, with the places that it passes, at most six of them.
-func cycle(way []*jsonschema.Schema) error {
-	loop := way[slices.Index(way, way[len(way)-1]):]
-	const most = 6
-	var names []string
-	for i, s := range loop {
-		if i == most && len(loop) > most+1 {
-			names = append(names, "…", strconv.Quote("#"+shorten(pointerOf(loop[0].Location))))
-			break
-		}
-		names = append(names, strconv.Quote("#"+shorten(pointerOf(s.Location))))
-	}
-	return refuse(pointerOf(loop[0].Location), "it comes back to itself without descending into the config: %s; "+
-		"a recursive schema passes through properties or items", strings.Join(names, " → "))
 }
 
 // mismatch is the error of a value that differs from the constant, or from all values of the enum.
@@ -250,23 +183,38 @@ func (mismatch) Error() string { return "another value" }
 
 // hook gives a subschema a format that charges its steps. asserted is the format that it has of its own, nil if it has none.
 func (m *meter) hook(s *jsonschema.Schema, asserted *jsonschema.Format) {
-	p := newPrice(m, s)
-	constant, enum := s.Const, s.Enum
-	one, many := newValues(constant), newValues(nil)
-	if enum != nil {
-		many = newValues(nil, enum.Values...)
+	steps := m.stepsOf(s)
+	var fault jsonschema.ErrorKind
+	var values []any
+	if s.Const != nil {
+		fault, values = &kind.Const{Want: *s.Const}, []any{*s.Const}
+	}
+	constant := len(values)
+	if s.Enum != nil {
+		values = append(values, s.Enum.Values...)
+	}
+	enum := s.Enum
+	compared := 0
+	for _, v := range values {
+		compared += comparison(v)
 	}
 	s.Const, s.Enum = nil, nil
 	name := ""
 	if asserted != nil {
 		name = asserted.Name
 	}
+	among := func(v any, values []any) bool {
+		return slices.ContainsFunc(values, func(one any) bool {
+			equal, _ := new(jsonschema.ValidatorContext).Equals(v, one)
+			return equal
+		})
+	}
 	s.Format = &jsonschema.Format{Name: name, Validate: func(v any) error {
-		m.charge(p.of(v))
-		if constant != nil && !one.has(m, v) {
-			return mismatch{&kind.Const{Got: v, Want: *constant}}
+		m.charge(steps(v) + compared/64)
+		if constant > 0 && !among(v, values[:constant]) {
+			return mismatch{fault}
 		}
-		if enum != nil && !many.has(m, v) {
+		if enum != nil && !among(v, values[constant:]) {
 			return mismatch{&kind.Enum{Got: v, Want: enum.Values}}
 		}
 		if asserted == nil {
@@ -279,62 +227,26 @@ func (m *meter) hook(s *jsonschema.Schema, asserted *jsonschema.Format) {
 	}}
 }
 
-// values are those of an enum or a const.
-type values struct {
-	strings map[string]bool
-	others  []any
-	size    int // steps of comparing a value with others
-}
-
-// newValues returns the values of an enum, and that of a const if it is not nil.
-func newValues(constant *any, enum ...any) values {
-	out := values{strings: map[string]bool{}}
-	if constant != nil {
-		enum = append(enum, *constant)
-	}
-	for _, v := range enum {
-		if text, ok := v.(string); ok {
-			out.strings[text] = true
-		} else {
-			out.others = append(out.others, v)
-			out.size += 4 * size(v)
-		}
-	}
-	return out
-}
-
-// has reports whether v is one of the values, as the library compares them.
-func (vs values) has(m *meter, v any) bool {
+// comparison is a measure of the time that it takes to compare a value of an enum: 64 are about a step.
+func comparison(v any) int {
 	if text, ok := v.(string); ok {
-		return vs.strings[text]
+		return 1 + len(text)/64
 	}
-	m.charge(vs.size * m.number)
-	return slices.ContainsFunc(vs.others, func(one any) bool {
-		equal, _ := new(jsonschema.ValidatorContext).Equals(v, one)
-		return equal
-	})
+	return 64 * size(v)
 }
 
-// price is what a subschema takes, apart from what its subschemas take once their types are right.
-type price struct {
-	m                  *meter
-	applied            int // subschemas that are applied in place
-	once, member, item int // for an object, for each of its members, for each element of an array
-	numeric, text      int // for a number, for each 128 bytes of a text
-	unique, dynamic    bool
-}
-
-func newPrice(m *meter, s *jsonschema.Schema) *price {
-	count := func(set ...bool) (n int) {
+// stepsOf returns the steps that a subschema takes for a value, apart from what its subschemas take once their types are right.
+func (m *meter) stepsOf(s *jsonschema.Schema) func(v any) int {
+	per := func(steps int, set ...bool) (n int) {
 		for _, is := range set {
 			if is {
-				n++
+				n += steps
 			}
 		}
 		return n
 	}
-	p := &price{m: m, applied: len(inPlace(s)), unique: s.UniqueItems, dynamic: s.RecursiveRef != nil || s.DynamicRef != nil}
-	names := len(s.Required)
+	applied := len(inPlace(s))
+	names := len(s.Required) + len(s.DependentSchemas)
 	for _, needed := range s.DependentRequired {
 		names += 1 + len(needed)
 	}
@@ -342,54 +254,41 @@ func newPrice(m *meter, s *jsonschema.Schema) *price {
 		needed, _ := dependency.([]string)
 		names += 1 + len(needed)
 	}
-	p.once = (names + len(s.DependentSchemas)) / 8
-	p.member = 1 + len(s.PatternProperties) + count(s.PropertyNames != nil, s.PropertyNames != nil, s.UnevaluatedProperties != nil)
-	p.item = count(s.Items != nil || s.Items2020 != nil || s.AdditionalItems != nil, s.Contains != nil, s.UnevaluatedItems != nil)
-	p.numeric = count(s.Minimum != nil, s.Maximum != nil, s.ExclusiveMinimum != nil, s.ExclusiveMaximum != nil)
-	if s.MultipleOf != nil {
-		p.numeric += 5
+	meta := 0
+	for _, sub := range inPlace(s) {
+		meta += per(metaSteps, !m.own[sub])
 	}
-	p.text = count(s.MinLength != nil || s.MaxLength != nil)
+	member := applySteps*(1+len(s.PatternProperties)) + per(applySteps, s.PropertyNames != nil, s.PropertyNames != nil, s.UnevaluatedProperties != nil)
+	item := per(applySteps, s.Items != nil || s.Items2020 != nil || s.AdditionalItems != nil, s.Contains != nil, s.UnevaluatedItems != nil)
+	number := per(1, s.Minimum != nil, s.Maximum != nil, s.ExclusiveMinimum != nil, s.ExclusiveMaximum != nil) + per(5, s.MultipleOf != nil)
 	integer := s.Types != nil && slices.Contains(s.Types.ToStrings(), "integer")
-	m.numbers = m.numbers || integer || p.numeric > 0 || s.UniqueItems || s.Enum != nil || s.Const != nil
-	m.unevaluated = m.unevaluated || s.UnevaluatedItems != nil || s.UnevaluatedProperties != nil
-	return p
-}
-
-// of returns the steps that the subschema takes for a value.
-func (p *price) of(v any) int {
-	m := p.m
-	steps := 1 + p.applied*m.apply
-	if p.dynamic {
-		steps += m.dynamic * m.depth
-	}
-	length := 0
-	switch v := v.(type) {
-	case map[string]any:
-		length = len(v)
-		steps += p.once + length*p.member*m.apply
-	case []any:
-		length = len(v)
-		steps += length * p.item * m.apply
-		if p.unique {
-			steps += unique(v) * m.number
+	m.numbers = m.numbers || meta > 0 || integer || number > 0 || s.UniqueItems || s.Enum != nil || s.Const != nil
+	once := 1 + applySteps*applied + per(16, s.RecursiveRef != nil, s.DynamicRef != nil)
+	return func(v any) int {
+		steps, length := once, 0
+		if meta > 0 {
+			steps += meta * size(v)
 		}
-	case string:
-		steps += len(v) / 128 * p.text
-	case json.Number:
-		steps += p.numeric * m.number
+		switch v := v.(type) {
+		case map[string]any:
+			length = len(v)
+			steps += names/8 + length*member
+		case []any:
+			length = len(v)
+			steps += length * item
+			if s.UniqueItems && length <= 20 { // the library compares them pair by pair
+				steps += size(v) * length
+			} else if s.UniqueItems { // it computes a hash of each
+				steps += size(v)
+			}
+		case string:
+			steps += len(v) / 128 * per(1, s.MinLength != nil || s.MaxLength != nil)
+		case json.Number:
+			steps += number
+		}
+		if m.unevaluated {
+			steps += length * (1 + applied) / 2
+		}
+		return steps
 	}
-	if m.unevaluated {
-		steps += length * (1 + p.applied) / 2
-	}
-	return steps
-}
-
-// unique is the steps that uniqueItems takes: the library compares up to 20 elements pair by pair, and computes a hash of each if
-// there are more.
-func unique(array []any) int {
-	if len(array) <= 20 {
-		return size(array) * len(array)
-	}
-	return size(array)
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
@@ -21,16 +23,12 @@ const (
 	MaxBytes = 256 << 10 // of the schema's text
 	MaxDepth = 64        // of nested arrays and objects
 
-	maxNumber   = 1_000     // digits and exponent of a number
-	maxCount    = 1 << 53   // of maxLength, minItems and their like
-	maxPlaces   = 5_000     // subschemas
-	maxPointers = 4 << 20   // bytes of the JSON pointers of all keywords, those of subschemas counted four times
-	maxForeign  = 1_000_000 // subschemas times references to places that are not subschemas by keyword
-	maxIDs      = 5_000_000 // subschemas times those with an id
-	maxCompared = 20_000    // values in arrays and objects in enums: draft-04 compares them with one another
+	maxNumber = 1_000   // digits and exponent of a number
+	maxCount  = 1 << 53 // of maxLength, minItems and their like
+	maxWork   = 5_000   // of compiling: see outline.work
 )
 
-// read decodes a schema that is within the limits of a text. Numbers become json.Number, which keeps their text.
+// read decodes a schema that is within the limits of a text and of its numbers. These become json.Number, which keeps their text.
 func read(schema []byte) (doc any, err error) {
 	if len(schema) > MaxBytes {
 		return nil, refuse("", "it is %d bytes long, at most %d are allowed", len(schema), MaxBytes)
@@ -46,7 +44,14 @@ func read(schema []byte) (doc any, err error) {
 	if err := d.Decode(&doc); err != nil {
 		return nil, refuse("", "%v", err)
 	}
-	return doc, nil
+	for tokens := jsontext.NewDecoder(bytes.NewReader(schema)); ; {
+		switch token, err := tokens.ReadToken(); {
+		case err != nil: // the end: the schema is JSON
+			return doc, nil
+		case token.Kind() == '0' && numberSize(token.String()) > maxNumber:
+			return nil, refuse(string(tokens.StackPointer()), "the number has more than %d digits, its exponent counted", maxNumber)
+		}
+	}
 }
 
 // outline says where the subschemas, references, patterns and defaults of a schema are. It is made before the schema is compiled.
@@ -60,7 +65,9 @@ type outline struct {
 	defaults map[string]any                                       // by the pointer of the subschema
 	each     func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
 
-	ids, foreign, pointers, compared int // see the limits
+	// What takes the compiler time: a subschema is 1; one with an id, and a reference to a place that keywords do not lead to, 5 more;
+	// 4 values in arrays and objects of enums, which draft-04 compares with one another, and a KiB of JSON pointers are 1 too.
+	work, compared, pointers int
 }
 
 // scope is the nearest enclosing subschema with an id, or the root: what references are relative to.
@@ -73,49 +80,18 @@ type scope struct {
 func survey(doc any, m *meter, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
 	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{}, defaults: map[string]any{},
 		patterns: patterns{meter: m, known: map[string]*pattern{}}}
-	if err := checkNumbers(doc); err != nil {
-		return nil, err
-	}
 	if root, ok := doc.(map[string]any); ok {
 		if own, known := draftOf(root["$schema"]); known {
 			o.draft = own
 		}
 	}
-	if err := o.schema(doc, "", scope{}); err != nil {
-		return nil, err
-	}
-	if n := len(o.places); o.foreign*(n+o.foreign) > maxForeign || o.ids*n > maxIDs || o.compared > maxCompared {
-		return nil, refuse("", "it is too complex to compile: %d subschemas, %d of them with an id, %d references to places that are not subschemas, "+
-			"%d values in arrays and objects of enums", n, o.ids, o.foreign, o.compared)
-	}
-	return o, nil
+	return o, o.schema(doc, "", scope{})
 }
 
-// checkNumbers refuses numbers with too many digits, also in default and examples.
-func checkNumbers(v any) error {
-	below := func(token string, err error) error {
-		if e, ok := err.(*Error); ok {
-			return e.below(token)
-		}
-		return err
-	}
-	switch v := v.(type) {
-	case json.Number:
-		if numberSize(string(v)) > maxNumber {
-			return refuse("", "the number has more than %d digits, its exponent counted", maxNumber)
-		}
-	case []any:
-		for i, element := range v {
-			if err := checkNumbers(element); err != nil {
-				return below(strconv.Itoa(i), err)
-			}
-		}
-	case map[string]any:
-		for name, member := range v {
-			if err := checkNumbers(member); err != nil {
-				return below(name, err)
-			}
-		}
+// spend adds to the work of compiling the schema. It refuses one that takes too much.
+func (o *outline) spend(work int) error {
+	if o.work += work; o.work+o.compared/4+o.pointers/1024 > maxWork {
+		return refuse("", "it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
 	}
 	return nil
 }
@@ -129,8 +105,9 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 	// The place is noted before the way goes on below it, so that a cycle of references ends here.
 	o.met[pointer] = true
 	o.pointers += 3 * len(pointer)
-	if o.places = append(o.places, pointer); len(o.places) > maxPlaces {
-		return refuse("", "it is too complex to compile: it has more than %d subschemas", maxPlaces)
+	o.places = append(o.places, pointer)
+	if err := o.spend(1); err != nil {
+		return err
 	}
 	object, ok := v.(map[string]any)
 	if _, isBool := v.(bool); isBool {
@@ -148,8 +125,10 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 		}
 	}
 	if id := o.idOf(object); id != "" || pointer == "" {
-		o.ids++
 		in = scope{pointer, id}
+		if err := o.spend(5); err != nil {
+			return err
+		}
 	}
 	o.each(object, pointer, o.draft)
 	if given, ok := object["default"]; ok {
@@ -157,9 +136,7 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 	}
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
 		at := pointer + "/" + jsonpointer.Escape(keyword)
-		if o.pointers += len(at); o.pointers > maxPointers {
-			return refuse("", "the JSON pointers of its keywords and subschemas are too long together, more than %d bytes: use shorter names or less nesting", maxPointers)
-		}
+		o.pointers += len(at)
 		if err := o.keyword(keyword, object[keyword], at, in); err != nil {
 			return err
 		}
@@ -250,7 +227,9 @@ func (o *outline) reference(v any, at string, in scope) error {
 		return refuse(at, "there is nothing at %q", shorten(text))
 	}
 	if !o.met[in.pointer+fragment] {
-		o.foreign++
+		if err := o.spend(5); err != nil {
+			return err
+		}
 	}
 	return o.schema(target, in.pointer+fragment, in)
 }
@@ -267,7 +246,7 @@ func lookup(v any, pointer string) (any, bool) {
 			v = member
 		case []any:
 			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(parent) {
+			if err != nil || i >= len(parent) || !jsonpointer.IsIndex(token) { // the compiler would take "01" for an index too
 				return nil, false
 			}
 			v = parent[i]
@@ -347,12 +326,17 @@ const (
 	namedOr                    // an object of schemas and of lists of property names
 )
 
-// shapes has the keywords that hold subschemas and the first draft of each. A keyword that a later draft has renamed, such as
-// definitions, is still read there, as validators do.
-var shapes = map[string]struct {
+// keywords has the keywords that can refuse a config or that hold subschemas: how they hold these, 0 if they do not, and the first draft
+// of each. A keyword that a later draft has renamed, such as definitions, is still read there, as validators do.
+var keywords = map[string]struct {
 	shape shape
 	since draft
 }{
+	"$ref": {0, draft4}, "type": {0, draft4}, "enum": {0, draft4}, "multipleOf": {0, draft4}, "maximum": {0, draft4}, "exclusiveMaximum": {0, draft4},
+	"minimum": {0, draft4}, "exclusiveMinimum": {0, draft4}, "maxLength": {0, draft4}, "minLength": {0, draft4}, "pattern": {0, draft4},
+	"maxItems": {0, draft4}, "minItems": {0, draft4}, "uniqueItems": {0, draft4}, "maxProperties": {0, draft4}, "minProperties": {0, draft4},
+	"required": {0, draft4}, "format": {0, draft4}, "const": {0, draft6}, "dependentRequired": {0, draft2019},
+	"minContains": {0, draft2019}, "maxContains": {0, draft2019}, "$recursiveRef": {0, draft2019}, "$dynamicRef": {0, draft2020},
 	"not": {one, draft4}, "additionalProperties": {one, draft4}, "additionalItems": {one, draft4},
 	"allOf": {list, draft4}, "anyOf": {list, draft4}, "oneOf": {list, draft4}, "items": {oneOrList, draft4},
 	"definitions": {named, draft4}, "properties": {named, draft4}, "patternProperties": {named, draft4}, "dependencies": {namedOr, draft4},
@@ -365,8 +349,8 @@ var shapes = map[string]struct {
 
 // shapeOf returns how keyword holds subschemas in draft d, 0 if it does not hold any.
 func (d draft) shapeOf(keyword string) shape {
-	if s := shapes[keyword]; s.since <= d {
-		return s.shape
+	if k := keywords[keyword]; k.since <= d {
+		return k.shape
 	}
 	return 0
 }
@@ -377,7 +361,6 @@ func (d draft) isSubschema(pointer string) bool {
 	for len(tokens) > 0 {
 		shape := d.shapeOf(tokens[0])
 		tokens = tokens[1:]
-		// The compiler takes "01" for an index too, and compiles the subschema again under that name.
 		index := len(tokens) > 0 && jsonpointer.IsIndex(tokens[0])
 		switch {
 		case shape == 0 || shape == list && !index || shape >= named && len(tokens) == 0:

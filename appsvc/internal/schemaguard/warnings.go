@@ -49,20 +49,6 @@ type warner struct {
 	meant map[string]string // the keyword that a name stands for, "" if none
 }
 
-// since is the first draft of each keyword that can refuse a config, or that applies a schema that can.
-var since = map[string]draft{
-	"$ref": draft4, "type": draft4, "enum": draft4, "multipleOf": draft4, "maximum": draft4, "exclusiveMaximum": draft4,
-	"minimum": draft4, "exclusiveMinimum": draft4, "maxLength": draft4, "minLength": draft4, "pattern": draft4,
-	"items": draft4, "additionalItems": draft4, "maxItems": draft4, "minItems": draft4, "uniqueItems": draft4,
-	"maxProperties": draft4, "minProperties": draft4, "required": draft4, "properties": draft4, "patternProperties": draft4,
-	"additionalProperties": draft4, "dependencies": draft4, "allOf": draft4, "anyOf": draft4, "oneOf": draft4, "not": draft4, "format": draft4,
-	"const": draft6, "contains": draft6, "propertyNames": draft6,
-	"if": draft7, "then": draft7, "else": draft7,
-	"dependentRequired": draft2019, "dependentSchemas": draft2019, "unevaluatedItems": draft2019, "unevaluatedProperties": draft2019,
-	"minContains": draft2019, "maxContains": draft2019, "$recursiveRef": draft2019,
-	"prefixItems": draft2020, "$dynamicRef": draft2020,
-}
-
 // needs are the keywords without which another one has no effect.
 var needs = map[string]string{"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
 
@@ -89,20 +75,20 @@ func (w *warner) schema(object map[string]any, pointer string, d draft) {
 
 // keyword returns the sentence about a keyword that has no effect, "" if it has one.
 func (w *warner) keyword(object map[string]any, keyword string, d draft) string {
-	first, known := since[keyword]
+	known, isKeyword := keywords[keyword]
 	ref, _ := object["$ref"].(string)
 	_, needed := object[needs[keyword]]
 	switch {
-	case !known && annotations[keyword]:
+	case annotations[keyword]:
 		return ""
-	case !known:
+	case !isKeyword:
 		if meant := w.misspelt(keyword); meant != "" {
 			return fmt.Sprintf("%q is no keyword and has no effect; is %q meant?", shorten(keyword), meant)
 		}
 	case ref != "" && keyword != "$ref" && d < draft2019:
 		return fmt.Sprintf("%s ignores %q beside $ref; put the $ref into an allOf, or use draft 2019-09 or later", d, keyword)
-	case d < first:
-		return fmt.Sprintf("%s ignores %q; it came with %s", d, keyword, first)
+	case d < known.since:
+		return fmt.Sprintf("%s ignores %q; it came with %s", d, keyword, known.since)
 	case keyword == "$recursiveRef" && d > draft2019:
 		return fmt.Sprintf("%s ignores %q; $dynamicRef has taken its place", d, keyword)
 	case keyword == "additionalItems" && d > draft2019:
@@ -137,21 +123,26 @@ func (w *warner) misspelt(name string) string {
 	return meant
 }
 
-// keywords is those of since in a fixed order.
-var keywords = slices.Sorted(maps.Keys(since))
-
-// nearest returns the keyword that is nearest to name, "" if none is near.
+// nearest returns the keyword that is nearest to name, "" if none is near. Many short words differ by one letter, so a short name
+// counts only if it is the plural of the keyword or has the same letters in another order.
 func nearest(name string) string {
 	if strings.HasPrefix(name, "x-") || len(name) > 30 {
 		return ""
 	}
 	best, near := "", 3
-	for _, keyword := range keywords {
-		if strings.EqualFold(name, keyword) || "$"+name == keyword {
+	for _, keyword := range slices.Sorted(maps.Keys(keywords)) {
+		most := 0 // the largest distance at which name counts as this keyword
+		switch {
+		case annotations[keyword]:
+			continue
+		case strings.EqualFold(name, keyword) || "$"+name == keyword:
 			return keyword
+		case len(keyword) >= 9:
+			most = 2
+		case len(keyword) >= 5 || name == keyword+"s" || slices.Equal(letters(name), letters(keyword)):
+			most = 1
 		}
-		most := allowed(name, keyword)
-		if most == 0 || max(len(name)-len(keyword), len(keyword)-len(name)) > most {
+		if max(len(name)-len(keyword), len(keyword)-len(name)) > most {
 			continue
 		}
 		if distance := editDistance(name, keyword); distance <= most && distance < near {
@@ -161,42 +152,24 @@ func nearest(name string) string {
 	return best
 }
 
-// allowed is the largest edit distance at which a name counts as a misspelt keyword. Many short words differ by one
-// letter, so a short name counts only if it is the plural of the keyword or has the same letters in another order.
-func allowed(name, keyword string) int {
-	switch {
-	case len(keyword) >= 9:
-		return 2
-	case len(keyword) >= 5 || name == keyword+"s":
-		return 1
-	case len(name) == len(keyword) && slices.Equal(letters(name), letters(keyword)):
-		return 1
-	}
-	return 0
-}
-
 func letters(s string) []byte { return slices.Sorted(slices.Values([]byte(s))) }
 
-// editDistance is the Damerau-Levenshtein distance with adjacent swaps: how many letters are inserted, removed or
-// replaced, or swapped with their neighbour, to turn a into b.
+// editDistance is how many letters are inserted, removed, replaced or swapped with their neighbour to turn a into b.
 func editDistance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		for j := range rows[i] {
-			switch {
-			case i == 0 || j == 0:
-				rows[i][j] = i + j
-				continue
-			case a[i-1] == b[j-1]:
-				rows[i][j] = rows[i-1][j-1]
-			default:
-				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
-			}
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
+	before, last, row := []int(nil), []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			if a[i-1] == b[j-1] {
+				row[j] = last[j-1]
+			} else if row[j] = 1 + min(last[j-1], last[j], row[j-1]); i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], 1+before[j-2])
 			}
 		}
 	}
-	return rows[len(a)][len(b)]
+	return row[len(b)]
 }
