@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"reflect"
 	"strconv"
 
 	"github.com/vitrine-go/vitrine/internal/record"
@@ -130,19 +131,19 @@ func (a *audit) collection(e storage.Entry) error {
 		return err
 	}
 	a.count(e, "collection/", "order/", "with/")
-	if !c.indexed && c.next > maxFew+1 {
+	if !c.Indexed && c.Next > maxFew+1 {
 		a.fault(e.Key, "has no index, and may have more than %d reviews", maxFew)
 	}
 	// With an empty list of reviews, the fields are a record of a file.
-	in, err := a.read(string(bytes.TrimSuffix(c.Fields, []byte("}"))), `,"reviews":[]}`)
+	in, err := a.read(string(bytes.TrimSuffix(c.fields, []byte("}"))), `,"reviews":[]}`)
 	switch {
 	case err != nil:
 		a.fault(e.Key, "%v", err)
 		return nil
-	case !bytes.Equal(in.collection.Fields, c.Fields):
+	case !bytes.Equal(in.fields, c.fields):
 		a.fault(e.Key, "the fields are not in the form in which they are stored")
-	case in.collection.Key != c.Key:
-		a.fault(e.Key, "the fields are those of %q of %q", in.collection.ID, in.collection.Source)
+	case in.key != c.Key:
+		a.fault(e.Key, "the fields are those of %q of %q", in.key.ID, in.key.Source)
 	}
 	var counts tally
 	counts.size(in.dims)
@@ -163,8 +164,8 @@ func (a *audit) collection(e storage.Entry) error {
 	if _, err := a.inOrder(c); err != nil {
 		a.fault(e.Key, "%v", err)
 	}
-	if !bytes.Equal(counts.encode(), c.Tally) {
-		a.fault(e.Key, "the counts are not those of its %d reviews", counts.reviews)
+	if !reflect.DeepEqual(counts, c.Tally) {
+		a.fault(e.Key, "the counts are not those of its %d reviews", counts.Reviews)
 	}
 	return nil
 }
@@ -187,13 +188,13 @@ func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) er
 		return nil
 	}
 	a.count(e, "review/")
-	if r.n < 1 || r.n >= c.next {
-		a.fault(e.Key, "has the number %d, want one before %d", r.n, c.next)
+	if r.n < 1 || r.n >= c.Next {
+		a.fault(e.Key, "has the number %d, want one before %d", r.n, c.Next)
 	}
-	if record.Cut(r.ID) && !c.indexed {
+	if record.Cut(r.ID) && !c.Indexed {
 		a.fault(e.Key, "has a long id in a collection without an index")
 	}
-	if c.indexed {
+	if c.Indexed {
 		a.want["time/"]++
 		if err := a.expect(a.timeEntry(c, listed{r.n, r.Time, record.Part(r.ID), r.parent}, r.ID)); err != nil {
 			return err

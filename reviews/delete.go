@@ -262,12 +262,8 @@ func (e *eraser) erase(found []target) (err error) {
 
 // collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
 func (d *Deleted) collection(s *rows, c stored) error {
-	counts, err := parseTally(c.Collection)
-	if err != nil {
-		return err
-	}
 	d.Collections++
-	d.Reviews += counts.reviews
+	d.Reviews += c.Tally.Reviews
 	if s.t == nil {
 		return nil
 	}
@@ -278,10 +274,6 @@ func (d *Deleted) collection(s *rows, c stored) error {
 // after it was found. Replies to the erased reviews get another parent, and the tally of the collection is written without the erased
 // ones.
 func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
-	counts, err := parseTally(c.Collection)
-	if err != nil {
-		return err
-	}
 	parents := map[string]string{} // the parent of each erased review; "" for none
 	var erased []row
 	for review, err := range s.byID(c, ids) {
@@ -291,11 +283,11 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 		if !e.wants(review.Data) {
 			continue
 		}
-		if err := counts.remove(review.Data); err != nil {
+		if err := c.Tally.count(review.Data, -1); err != nil {
 			return err
 		}
 		if parents[review.ID], err = parentOf(review.Data); err != nil {
-			return fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
+			return err
 		}
 		review.Data = nil
 		erased = append(erased, review)
@@ -318,7 +310,6 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 	if err := s.deleteReviews(c, erased); err != nil {
 		return err
 	}
-	c.Tally = counts.encode()
 	return s.putCollection(c)
 }
 

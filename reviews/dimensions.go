@@ -19,17 +19,17 @@ import (
 // do not have the same names, it changes nothing, and fault is the message of the rule stored-dimensions. An error means that
 // the stored row is damaged.
 //
-// It changes the data of the reviews in place, and collection.Fields always says in which order they are. So an Update that is
+// It changes the data of the reviews in place, and fields always says in which order they are. So an Update that is
 // tried again calls it again.
-func (in *incoming) toStoredOrder(old Collection) (fault string, err error) {
-	if bytes.Equal(old.Fields, in.collection.Fields) { // the usual case when a file is imported again
+func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
+	if bytes.Equal(old.fields, in.fields) { // the usual case when a file is imported again
 		return "", nil
 	}
-	stored, storedNames, err := dimensionsOf(old.Fields)
+	stored, storedNames, err := dimensionsOf(old.fields)
 	if err != nil {
 		return "", fmt.Errorf("reviews: stored collection %q of %q: %w", old.ID, old.Source, err)
 	}
-	given, givenNames, err := dimensionsOf(in.collection.Fields)
+	given, givenNames, err := dimensionsOf(in.fields)
 	if err != nil || bytes.Equal(stored, given) {
 		return "", err
 	}
@@ -52,8 +52,8 @@ func (in *incoming) toStoredOrder(old Collection) (fault string, err error) {
 		if err := in.reorder(order); err != nil {
 			return "", err
 		}
-		// Other parts of the line share the old Fields, and their ratings are in the order of these.
-		in.collection.Fields = bytes.Replace(in.collection.Fields, given, stored, 1)
+		// Other parts of the line share the old fields, and their ratings are in the order of these.
+		in.fields = bytes.Replace(in.fields, given, stored, 1)
 	}
 	return "", nil
 }
@@ -61,7 +61,7 @@ func (in *incoming) toStoredOrder(old Collection) (fault string, err error) {
 // rightDimensions ends the messages of the rule stored-dimensions.
 const rightDimensions = "give the same names, in any order, or delete the stored collection first"
 
-// dimensionsOf returns the member dimensions in the Fields of a collection, as it stands there, and the names in it. If the
+// dimensionsOf returns the member dimensions in the fields of a collection, as it stands there, and the names in it. If the
 // collection has no such member, raw is nil and the only name is default.
 //
 // The first text of this form is the member, since only created stands before it in the stored form, and a time has no quotes.

@@ -2,6 +2,7 @@ package reviews
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -67,19 +68,16 @@ func (w *startedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. Fields and the data of
+// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. The fields and the data of
 // reviews are JSON in the stored form, so they are put together as they are and not encoded again:
 //
-//	Fields         {"created":"…","id":"bGFtcA==", … }
+//	fields         {"created":"…","id":"bGFtcA==", … }
 //	line written   {"created":"…","id":"bGFtcA==", … ,"reviews":[<data of a review>,<data of the next>]}
 //
 // It has the ids of all reviews in memory, and some reviews at a time. Errors of out need no check here: a bufio.Writer returns its
 // first error from every later call.
 func exportCollection(r *rows, c stored, out *bufio.Writer) error {
-	if len(c.Fields) < 2 || c.Fields[len(c.Fields)-1] != '}' {
-		return fmt.Errorf("reviews: the stored fields of collection %q of %q are damaged", c.ID, c.Source)
-	}
-	out.Write(c.Fields[:len(c.Fields)-1])
+	out.Write(bytes.TrimSuffix(c.fields, []byte("}")))
 	between := `,"reviews":[`
 	for review, err := range r.reviews(c) {
 		if err != nil {

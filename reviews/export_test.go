@@ -1,6 +1,7 @@
 package reviews
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -82,19 +83,19 @@ func EditReview(db storage.Store, network string, key Key, id string, edit func(
 	})
 }
 
-// EditTally replaces the counts of a stored collection, unless they are nil, and returns those before.
-func EditTally(db storage.Store, network string, key Key, counts []byte) (before []byte, err error) {
+// EditTally replaces a text in the record of a stored collection.
+func EditTally(db storage.Store, network string, key Key, old, new string) error {
 	ctx := context.Background()
-	err = update(ctx, db, network, storage.UpdateOptions{}, func(s *rows) error {
-		c, err := s.existing(key)
+	return update(ctx, db, network, storage.UpdateOptions{}, func(s *rows) error {
+		at := s.key("collection/", key.Source, key.ID)
+		values, err := s.r.Get(ctx, at)
 		if err != nil {
 			return err
 		}
-		if before = c.Tally; counts != nil {
-			c.Tally = counts
-			return s.putCollection(c)
+		edited := bytes.Replace(values[0], []byte(old), []byte(new), 1)
+		if bytes.Equal(edited, values[0]) {
+			return fmt.Errorf("%q has no %q", values[0], old)
 		}
-		return nil
+		return s.t.Put(ctx, storage.Entry{Key: at, Value: edited})
 	})
-	return before, err
 }

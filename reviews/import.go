@@ -173,7 +173,7 @@ func (i *importer) commit() {
 			i.fileChecker.problem(q.problem)
 		} else if q.mismatch != "" {
 			p := ruleStoredDimensions.problem(in.line, in.dimsAt, in.dimsPath, q.mismatch)
-			p.Column, p.Value, p.Collection = in.dimsColumn, in.dimsText, shown([]byte(in.collection.ID))
+			p.Column, p.Value, p.Collection = in.dimsColumn, in.dimsText, shown([]byte(in.key.ID))
 			i.fileChecker.problem(p)
 		}
 	}
@@ -196,11 +196,7 @@ func (i *importer) warnOfOverwriting() error {
 			if err != nil {
 				return err
 			}
-			counts, err := parseTally(c.Collection)
-			if err != nil {
-				return err
-			}
-			if stored += counts.reviews; stored >= 2*changed {
+			if stored += c.Tally.Reviews; stored >= 2*changed {
 				break
 			}
 		}
@@ -220,14 +216,14 @@ func (i *importer) warnOfOverwriting() error {
 // dimensions, nothing of the line is stored, and its reviews are rejected (rule stored-dimensions), since the ratings of both could not be
 // counted together. A stored collection without reviews takes other dimensions of the file.
 //
-// Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
-// have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
+// Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or reviews have
+// changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
 // written, see incoming.makes.
 func merge(s *rows, queue []queued) (done Counts, err error) {
 	var keys []Key
 	for _, q := range queue {
 		if q.incoming != nil {
-			keys = append(keys, q.incoming.collection.Key)
+			keys = append(keys, q.incoming.key)
 		}
 	}
 	found, err := s.collectionsOf(keys)
@@ -241,17 +237,13 @@ func merge(s *rows, queue []queued) (done Counts, err error) {
 		if in == nil {
 			continue
 		}
-		var counts tally // of the stored reviews, and below of those that will be stored
-		old, known := found[in.collection.Key]
+		now, known := found[in.key]
 		if known {
-			if counts, err = parseTally(old.Collection); err != nil {
-				return done, err
-			}
-			mismatch, err := in.toStoredOrder(old.Collection)
+			mismatch, err := in.toStoredOrder(now)
 			if err != nil {
 				return done, err
 			}
-			if mismatch != "" && counts.reviews > 0 {
+			if mismatch != "" && now.Tally.Reviews > 0 {
 				q.mismatch = mismatch
 				done.Rejected += int64(len(in.reviews))
 				if in.makes { // otherwise its own rules have rejected it, which is counted already
@@ -263,19 +255,20 @@ func merge(s *rows, queue []queued) (done Counts, err error) {
 		if !in.makes {
 			continue
 		}
-		if !known {
+		same := bytes.Equal(in.fields, now.fields)
+		switch {
+		case !known:
 			done.CollectionsCreated++
-		} else if !bytes.Equal(in.collection.Fields, old.Fields) {
+		case !same:
 			done.CollectionsUpdated++
 		}
-		counts.size(in.dims) // for a collection that is new, or has no reviews
-		put, err := compare(s, in, old, &counts, &done)
+		now.Key, now.fields = in.key, in.fields
+		now.Tally.size(in.dims) // for a collection that is new, or has no reviews
+		put, err := compare(s, in, &now, &done)
 		if err != nil {
 			return done, err
 		}
-		now := old
-		now.Collection = Collection{Key: in.collection.Key, Fields: in.collection.Fields, Tally: counts.encode()}
-		if s.t == nil || known && len(put) == 0 && bytes.Equal(now.Fields, old.Fields) && bytes.Equal(now.Tally, old.Tally) {
+		if s.t == nil || same && len(put) == 0 {
 			continue
 		}
 		if !known {
@@ -294,25 +287,25 @@ func merge(s *rows, queue []queued) (done Counts, err error) {
 	return done, nil
 }
 
-// compare counts what becomes of the reviews of in, changes the tally accordingly, and returns those that are new or changed.
-func compare(s *rows, in *incoming, old stored, counts *tally, done *Counts) (put []row, err error) {
+// compare counts what becomes of the reviews of in, changes the tally of c accordingly, and returns those that are new or changed.
+func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err error) {
 	same := make([]bool, len(in.reviews))
 	put = make([]row, len(in.reviews))
 	for n, r := range in.reviews {
 		put[n].Review = r.Review
 	}
-	if old.number > 0 {
+	if c.Number > 0 {
 		places, ids := make(map[string]int, len(put)), make([]string, len(put))
 		for n, r := range put {
 			places[r.ID], ids[n] = n, r.ID
 		}
-		for was, err := range s.byID(old, ids) {
+		for was, err := range s.byID(*c, ids) {
 			if err != nil {
 				return nil, err
 			}
 			n := places[was.ID]
 			if same[n] = bytes.Equal(was.Data, put[n].Data); !same[n] {
-				if err := counts.remove(was.Data); err != nil {
+				if err := c.Tally.count(was.Data, -1); err != nil {
 					return nil, err
 				}
 			}
@@ -331,7 +324,7 @@ func compare(s *rows, in *incoming, old stored, counts *tally, done *Counts) (pu
 		default:
 			done.Created++
 		}
-		counts.add(in.reviews[n].ratings)
+		c.Tally.add(in.reviews[n].ratings)
 		kept = append(kept, r)
 	}
 	return kept, nil

@@ -20,7 +20,7 @@ type oldLine struct {
 		Network string         `json:"network"`
 		Source  string         `json:"source"`
 		ID      string         `json:"id"`
-		Tally   []byte         `json:"tally"`
+		Tally   []byte         `json:"tally"` // not read: it is counted again
 		Fields  jsontext.Value `json:"fields"`
 	} `json:"collection"`
 	Review *struct {
@@ -60,10 +60,20 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	}
 	return update(ctx, db, c.Network, storage.UpdateOptions{Large: true}, func(s *rows) error {
 		now, err := s.collection(Key{Source: c.Source, ID: c.ID})
-		if err == nil && now.number == 0 {
+		if err == nil && now.Number == 0 {
 			err = s.create(&now)
 		}
-		now.Fields, now.Tally = c.Fields, c.Tally
+		now.fields = c.Fields
+		if err == nil {
+			var names []string
+			_, names, err = dimensionsOf(c.Fields)
+			now.Tally.size(len(names))
+		}
+		for _, r := range list {
+			if err == nil {
+				err = now.Tally.count(r.Data, 1)
+			}
+		}
 		if err == nil {
 			err = s.putReviews(&now, list)
 		}

@@ -18,7 +18,8 @@ const maxTransaction = 1 << 20
 // importer compares it with what is stored and writes the difference. The fields about dimensions are for a problem of the rule
 // stored-dimensions, which only the importer can find.
 type incoming struct {
-	collection Collection
+	key        Key
+	fields     []byte // a JSON object: the record without its reviews
 	dims       int    // number of dimensions
 	dimsAt     int64  // offset of dimensions, or of the record if it has none
 	dimsPath   string // pointer to the same
@@ -63,8 +64,8 @@ func (c *lineChecker) keep() {
 	for _, i := range collectionOrder {
 		size += len(s.raw[i]) + len(collectionMembers[i]) + 4
 	}
-	in.collection = Collection{Key: Key{Source: s.source, ID: s.id}, Fields: canonicalObject(size, collectionMembers, collectionOrder, s.raw[:])}
-	in.size += len(in.collection.Fields)
+	in.key, in.fields = Key{s.source, s.id}, canonicalObject(size, collectionMembers, collectionOrder, s.raw[:])
+	in.size += len(in.fields)
 	in.line, in.makes = c.line, len(in.reviews) > 0 || c.result.reviews == 0
 	in.dims, in.dimsAt, in.dimsColumn = s.dims, c.offset+int64(s.dimsAt), c.column(s.dimsAt)
 	if s.hasDims {

@@ -66,7 +66,7 @@ func (s *Service) Collection(ctx context.Context, by vitrine.Caller, in Collecti
 	err = view(ctx, s.db, network, func(r *rows) error {
 		c, err := collectionOf(r, in.Source, in.ID)
 		if err == nil {
-			out, err = newCollectionRecord(c.Collection)
+			out, err = newCollectionRecord(c)
 		}
 		return err
 	})
@@ -113,11 +113,11 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 				out.Next = collectionCursor(out.Items[len(out.Items)-1])
 				break
 			}
-			record, err := newCollectionRecord(c.Collection)
+			record, err := newCollectionRecord(c)
 			if err != nil {
 				return err
 			}
-			bytes := len(c.Fields) + 128*len(record.Dimensions) // about what the record takes in memory
+			bytes := len(c.fields) + 128*len(record.Dimensions) // about what the record takes in memory
 			if err := memlimit.Reserve(ctx, bytes); err != nil {
 				return err
 			}

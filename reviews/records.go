@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -48,13 +49,6 @@ type Key struct {
 	ID     string `json:"id"` // Base64, compared as it is written
 }
 
-// Collection is a stored collection without its reviews.
-type Collection struct {
-	Key
-	Fields []byte // a JSON object: the record without its reviews
-	Tally  []byte // statistics of the reviews
-}
-
 // Review is a stored review.
 type Review struct {
 	ID   string // unique in its collection
@@ -69,13 +63,15 @@ type place struct {
 	id   string
 }
 
-// stored is a collection with what the store knows of it beside.
+// stored is a stored collection without its reviews. Its record has it as JSON, and then the fields.
 type stored struct {
-	Collection
-	number  int64 // 0 if it is not stored
-	next    int64 // the number of its next review
-	indexed bool  // its reviews have time/ records
-	large   bool  // most of it is in a large/ record
+	Key
+	Number  int64  `json:"number"`  // 0 if it is not stored
+	Next    int64  `json:"next"`    // the number of its next review
+	Indexed bool   `json:"indexed"` // its reviews have time/ records
+	Tally   tally  `json:"tally"`
+	fields  []byte // a JSON object: the record without its reviews
+	large   bool   // most of it is in a large/ record
 }
 
 // row is a review with what the store knows of it beside.
@@ -125,7 +121,7 @@ func (s *rows) prefix(kind string, parts ...string) string {
 }
 
 // of returns what the keys of a collection's reviews or times begin with.
-func (s *rows) of(kind string, c stored) string { return s.prefix(kind, record.Number(c.number)) }
+func (s *rows) of(kind string, c stored) string { return s.prefix(kind, record.Number(c.Number)) }
 
 // largeKey returns the key of the large/ record that belongs to another record.
 func (s *rows) largeKey(key string) string { return s.space + " large/" + key[len(s.space)+1:] }
@@ -201,12 +197,17 @@ func (s *rows) whole(e storage.Entry) (*record.Fields, error) {
 // decodeCollection returns the collection of a record.
 func (s *rows) decodeCollection(e storage.Entry) (c stored, err error) {
 	f, err := s.whole(e)
-	if err != nil {
-		return c, err
+	if err == nil {
+		err = json.Unmarshal(f.Text(), &c)
 	}
-	c.number, c.next, c.indexed, c.large = int64(f.Uint()), int64(f.Uint()), f.Uint() == 1, isLarge(e)
-	c.Source, c.ID, c.Tally, c.Fields = string(f.Text()), string(f.Text()), f.Text(), f.Rest()
-	return c, f.Err()
+	if err == nil {
+		err = c.Tally.check()
+	}
+	if err != nil {
+		return stored{}, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
+	}
+	c.fields, c.large = f.Rest(), isLarge(e)
+	return c, nil
 }
 
 // decodeReview returns the review of a record.
@@ -225,7 +226,7 @@ func (s *rows) collection(key Key) (stored, error) {
 	at := s.key("collection/", key.Source, key.ID)
 	values, err := s.r.Get(s.ctx, at)
 	if err != nil || values[0] == nil {
-		return stored{Collection: Collection{Key: key}}, err
+		return stored{Key: key}, err
 	}
 	return s.decodeCollection(storage.Entry{Key: at, Value: values[0]})
 }
@@ -248,7 +249,7 @@ func (s *rows) collectionsOf(keys []Key) (map[Key]stored, error) {
 // existing returns a collection, or ErrNotFound if it is not stored.
 func (s *rows) existing(key Key) (stored, error) {
 	c, err := s.collection(key)
-	if err == nil && c.number == 0 {
+	if err == nil && c.Number == 0 {
 		err = notFound("the network has no collection %q of %q", key.ID, key.Source)
 	}
 	return c, err
@@ -295,7 +296,7 @@ func (s *rows) withID(id string) iter.Seq2[stored, error] {
 // an index.
 func (s *rows) list(c stored) (list []listed, err error) {
 	kind := "review/"
-	if c.indexed {
+	if c.Indexed {
 		kind = "time/"
 	}
 	prefix := s.of(kind, c)
@@ -305,7 +306,7 @@ func (s *rows) list(c stored) (list []listed, err error) {
 		}
 		l, f := listed{id: e.Key[len(prefix):]}, fields(e)
 		l.n, l.time, l.parent = int64(f.Uint()), f.Int(), string(f.Text())
-		if c.indexed {
+		if c.Indexed {
 			_, l.id, _ = strings.Cut(l.id, " ")
 		}
 		if f.Err() != nil {
@@ -407,7 +408,7 @@ func (s *rows) byID(c stored, ids []string) iter.Seq2[row, error] {
 // byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. If after is
 // nil, it yields all. expect is how many the caller will take.
 func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] {
-	if !c.indexed {
+	if !c.Indexed {
 		return s.loadList(c, func() ([]listed, error) {
 			list, err := s.list(c)
 			if after != nil {
@@ -476,7 +477,7 @@ func (s *rows) create(c *stored) error {
 		}
 		s.next++
 	}
-	c.number, c.next = s.next, 1
+	c.Number, c.Next = s.next, 1
 	s.next++
 	entries := s.finders(*c)
 	if record.SpaceCut(s.space) {
@@ -488,7 +489,7 @@ func (s *rows) create(c *stored) error {
 // finders returns the records by which a collection is found, beside its own: order/ and with/.
 func (s *rows) finders(c stored) []storage.Entry {
 	return []storage.Entry{
-		{Key: s.key("order/", record.Number(c.number)), Value: []byte(record.Part(c.Source) + " " + record.Part(c.ID))},
+		{Key: s.key("order/", record.Number(c.Number)), Value: []byte(record.Part(c.Source) + " " + record.Part(c.ID))},
 		{Key: s.key("with/", c.ID, c.Source), Value: ifCut(c.Source)},
 	}
 }
@@ -503,26 +504,24 @@ func ifCut(part string) []byte {
 
 // putCollection puts a collection that has a number. It comes after putReviews, which changes what is to be put.
 func (s *rows) putCollection(c stored) error {
-	indexed := uint64(0)
-	if c.indexed {
-		indexed = 1
+	head, err := json.Marshal(c)
+	if err != nil {
+		return err
 	}
-	head := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(c.number)), uint64(c.next)), indexed)
-	body := record.AppendText(record.AppendText(record.AppendText(nil, c.Source), c.ID), c.Tally)
-	return s.put(s.key("collection/", c.Source, c.ID), head, append(body, c.Fields...), c.large)
+	return s.put(s.key("collection/", c.Source, c.ID), nil, append(record.AppendText(nil, head), c.fields...), c.large)
 }
 
 // putReviews puts reviews of a collection, no id twice. One that is not stored comes after those that are. The collection is to be put
 // afterwards.
 func (s *rows) putReviews(c *stored, list []row) error {
-	reviews, last, long := s.of("review/", *c), c.next-1, false
+	reviews, last, long := s.of("review/", *c), c.Next-1, false
 	for _, r := range list {
 		long = long || record.Cut(r.ID) // list has no whole ids for an order
 		if r.n == 0 {
 			last++
 		}
 	}
-	if !c.indexed && (long || last > maxFew) {
+	if !c.Indexed && (long || last > maxFew) {
 		if err := s.makeIndex(c); err != nil {
 			return err
 		}
@@ -534,15 +533,15 @@ func (s *rows) putReviews(c *stored, list []row) error {
 		}
 		l := listed{r.n, r.Time, record.Part(r.ID), record.Part(parent)}
 		if r.n == 0 {
-			l.n = c.next
-			c.next++
+			l.n = c.Next
+			c.Next++
 		}
 		body := record.AppendText(make([]byte, 0, len(r.ID)+len(r.Data)+8), r.ID)
 		err = s.put(reviews+l.id, l.append(make([]byte, 0, 24+len(l.parent))), append(body, r.Data...), r.large)
-		if err == nil && c.indexed && r.n > 0 && r.was != r.Time {
+		if err == nil && c.Indexed && r.n > 0 && r.was != r.Time {
 			err = s.t.Delete(s.ctx, s.timeKey(*c, r.was, l.id))
 		}
-		if err == nil && c.indexed {
+		if err == nil && c.Indexed {
 			err = s.t.Put(s.ctx, s.timeEntry(*c, l, r.ID))
 		}
 		if err != nil {
@@ -569,10 +568,10 @@ func (s *rows) timeKey(c stored, time int64, id string) string {
 // makeIndex puts the time/ records of the reviews that are stored, for a collection that has none.
 func (s *rows) makeIndex(c *stored) (err error) {
 	var list []listed
-	if c.next > 1 {
+	if c.Next > 1 {
 		list, err = s.list(*c)
 	}
-	c.indexed = true
+	c.Indexed = true
 	for _, l := range list {
 		if err == nil {
 			err = s.t.Put(s.ctx, s.timeEntry(*c, l, ""))

@@ -21,7 +21,7 @@ import (
 type model []modelled
 
 type modelled struct {
-	Collection
+	stored
 	reviews []Review
 }
 
@@ -68,7 +68,7 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 		list, err := collect(s.all())
 		same := func(list []stored, want model) bool {
 			return slices.EqualFunc(list, want, func(a stored, b modelled) bool {
-				return a.Key == b.Key && bytes.Equal(a.Fields, b.Fields) && bytes.Equal(a.Tally, b.Tally)
+				return a.Key == b.Key && bytes.Equal(a.fields, b.fields)
 			})
 		}
 		if err != nil || !same(list, m) {
@@ -121,15 +121,15 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 }
 
 // put puts reviews as an import does: it finds those that are stored.
-func (s *rows) putAll(ctx context.Context, c Collection, list []Review) error {
+func (s *rows) putAll(ctx context.Context, c stored, list []Review) error {
 	now, err := s.collection(c.Key)
-	if err == nil && now.number == 0 {
+	if err == nil && now.Number == 0 {
 		err = s.create(&now)
 	}
 	if err != nil {
 		return err
 	}
-	now.Collection = c
+	now.fields = c.fields
 	var ids []string
 	for _, r := range list {
 		ids = append(ids, r.ID)
@@ -179,11 +179,11 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 			err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
 				switch action := r.IntN(6); {
 				case action < 4:
-					c := Collection{Key: key, Fields: text(), Tally: []byte{byte(r.IntN(256))}}
+					c := stored{Key: key, fields: text()}
 					if at < 0 {
 						m, at = append(m, modelled{}), len(m)
 					}
-					m[at].Collection, m[at].reviews = c, slices.Clone(m[at].reviews)
+					m[at].stored, m[at].reviews = c, slices.Clone(m[at].reviews)
 					var list []Review
 					for _, i := range r.Perm(len(ids))[:r.IntN([]int{5, 30, len(ids)}[r.IntN(3)])] {
 						list = append(list, Review{ids[i], r.Int64N(7) - 3, text()})
@@ -257,7 +257,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 						return err
 					}
 					for _, prefix := range []string{" review/", " large/review/", " time/"} {
-						if n, err := s.count(t.Context(), s.space+prefix+"b1"); n > 0 && c.number == 1 || err != nil {
+						if n, err := s.count(t.Context(), s.space+prefix+"b1"); n > 0 && c.Number == 1 || err != nil {
 							t.Errorf("%d records%s are left, %v", n, prefix, err)
 						}
 					}
@@ -284,7 +284,7 @@ func TestNetworksAreListedByName(t *testing.T) {
 	db, want := memory.New(), []string{"", "A", "a", "a b", "b/c", strings.Repeat("n", 300), "\xff"}
 	for _, name := range want {
 		err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
-			return s.putAll(t.Context(), Collection{Key: Key{"s", "a"}}, nil)
+			return s.putAll(t.Context(), stored{Key: Key{"s", "a"}}, nil)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -324,11 +324,11 @@ func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 		var list []Review
 		for i := range n {
 			list = append(list, Review{ID: fmt.Sprint(i), Data: make([]byte, size)})
-			if err := s.putAll(t.Context(), Collection{Key: Key{"t", fmt.Sprint(i)}, Fields: make([]byte, size)}, nil); err != nil {
+			if err := s.putAll(t.Context(), stored{Key: Key{"t", fmt.Sprint(i)}, fields: make([]byte, size)}, nil); err != nil {
 				return err
 			}
 		}
-		return s.putAll(t.Context(), Collection{Key: Key{"s", "0"}}, list)
+		return s.putAll(t.Context(), stored{Key: Key{"s", "0"}}, list)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -24,45 +24,35 @@ type Dimension struct {
 	Histogram [10]int64 `json:"histogram"` // how many ratings are 1 to 10, 11 to 20, …, 91 to 100
 }
 
-// newCollectionRecord returns a stored collection as callers get it. Its title and dimensions are in Fields, its numbers in
-// Tally. A collection that was imported without dimensions has the one called default. An error means that the row is damaged.
-func newCollectionRecord(c Collection) (CollectionRecord, error) {
-	counts, err := parseTally(c)
-	if err != nil {
-		return CollectionRecord{}, err
-	}
-	var fields struct {
+// newCollectionRecord returns a stored collection as callers get it. Its title and dimensions are in its fields, its numbers in the
+// tally. A collection that was imported without dimensions has the one called default. An error means that the row is damaged.
+func newCollectionRecord(c stored) (CollectionRecord, error) {
+	fields := struct {
 		Title      string   `json:"title"`
 		Created    string   `json:"created"`
 		Dimensions []string `json:"dimensions"`
+	}{Dimensions: []string{"default"}}
+	err := json.Unmarshal(c.fields, &fields)
+	if err == nil && len(fields.Dimensions) != len(c.Tally.Ratings) {
+		err = fmt.Errorf("it has %d dimensions, and counts of %d", len(fields.Dimensions), len(c.Tally.Ratings))
 	}
-	if err := json.Unmarshal(c.Fields, &fields); err != nil {
+	if err != nil {
 		return CollectionRecord{}, fmt.Errorf("reviews: stored collection %q of %q: %w", c.ID, c.Source, err)
 	}
-	// Each dimension has its name from the fields and its numbers from the tally.
-	if fields.Dimensions == nil {
-		fields.Dimensions = []string{"default"}
-	}
-	counts.size(len(fields.Dimensions)) // a damaged row may have another number
-	out := CollectionRecord{ID: c.ID, Source: c.Source, Title: fields.Title, Created: fields.Created, Count: counts.reviews}
+	out := CollectionRecord{ID: c.ID, Source: c.Source, Title: fields.Title, Created: fields.Created, Count: c.Tally.Reviews}
 	for i, name := range fields.Dimensions {
-		out.Dimensions = append(out.Dimensions, newDimension(name, &counts.values[i], counts.reviews))
+		d := Dimension{Name: name}
+		var sum int64
+		for rating, n := range c.Tally.Ratings[i] {
+			sum += int64(rating) * n
+			d.Histogram[(rating-1)/10] += n
+		}
+		// The mean is computed in integers, so that it is exact before it is rounded to hundredths. Half a hundredth is rounded up:
+		// 100·sum/reviews + 1/2, without its fraction, is (200·sum + reviews) / (2·reviews).
+		if n := c.Tally.Reviews; n > 0 {
+			d.Mean = float64((200*sum+n)/(2*n)) / 100
+		}
+		out.Dimensions = append(out.Dimensions, d)
 	}
 	return out, nil
-}
-
-// newDimension returns the mean and the histogram of one dimension. values has the number of reviews with each rating; index 0
-// is the rating 1. The mean is computed in integers, so that it is exact before it is rounded to hundredths. Half a hundredth is
-// rounded up: 100·sum/reviews + 1/2, without its fraction, is (200·sum + reviews) / (2·reviews).
-func newDimension(name string, values *[maxRating]int64, reviews int64) Dimension {
-	d := Dimension{Name: name}
-	var sum int64
-	for i, n := range values {
-		sum += int64(i+1) * n
-		d.Histogram[i/10] += n
-	}
-	if reviews > 0 {
-		d.Mean = float64((200*sum+reviews)/(2*reviews)) / 100
-	}
-	return d
 }
