@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // found is an asset as a search answers it.
@@ -65,7 +63,7 @@ func TestAddingAssets(t *testing.T) {
 				await new Promise((r) => setTimeout(r, 20));
 			}
 		}`)
-		p.Press(webdriver.Enter)
+		p.Press(keyEnter)
 		p.See(`//h1[.="Add assets"]`)
 		p.Click(named("Add this asset"))
 		p.See(wrong("Text") + `[contains(., "Write a text, or add an attachment.")]`)
@@ -78,10 +76,10 @@ func TestAddingAssets(t *testing.T) {
 		p.Type(field("Title"), "A picture")
 		p.Type(field("Language"), "en")
 		p.Click(`//fieldset[.//legend[.="Tags"]]//label[contains(., "often")]`)
-		p.Type(`//input[@aria-label="Another of Tags"]`, "snow"+webdriver.Enter)
+		p.Type(`//input[@aria-label="Another of Tags"]`, "snow"+keyEnter)
 		p.Click(named("Add this asset"))
 		p.See(wrong("Address of the profile"))
-		p.Retype(field("Address of the profile"), "https://people.example.test/ada"+webdriver.Enter)
+		p.Retype(field("Address of the profile"), "https://people.example.test/ada"+keyEnter)
 		p.See(`//*[@role="status" and contains(., "Added to December")]`)
 		p.Until(`() => document.querySelector("main textarea").value === "" && document.activeElement === document.querySelector("main textarea")`)
 		all := w.stock("harbour")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 const library = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
@@ -110,7 +109,7 @@ func TestAssets(t *testing.T) {
 		p.See(`//*[contains(@class, "empty") and contains(., "Nothing fits.")]`)
 	})
 	t.Run("filters with counts", func(t *testing.T) {
-		p.Retype(search, webdriver.Delete)
+		p.Retype(search, keyDelete)
 		found(60)
 		p.See(facet("snow") + `//span[.="40"]`)
 		p.Click(facet("snow"))

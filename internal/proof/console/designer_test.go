@@ -5,8 +5,6 @@ package console
 import (
 	"strings"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 const pollSchema = `{"type":"object","required":["question"],"additionalProperties":false,"properties":{
@@ -36,12 +34,12 @@ func TestMakingAnApp(t *testing.T) {
 	p.Click(`//dialog` + named("Create"))
 	p.saved(0)
 	p.Click(named("Add an element"))
-	p.Type(`//dialog//input[@type="search"]`, "poll"+webdriver.Enter)
+	p.Type(`//dialog//input[@type="search"]`, "poll"+keyEnter)
 	// The question is required: the element is kept in this browser before it is there. The field says so once it was left.
 	p.kept(1)
 	p.See(`//li[contains(@class, "card") and not(.//*[contains(@class, "bad")])]//*[contains(., "It does not fit its component yet")]`)
 	p.Until(`(path) => document.activeElement === document.evaluate(path, document, null, 9, null).singleNodeValue`, field("Question"))
-	p.Press(webdriver.Tab)
+	p.Press(keyTab)
 	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., "Question")]]//*[contains(., "This is required.")]`)
 	p.Type(field("Question"), "Tea?")
 	p.saved(1)
@@ -99,7 +97,7 @@ func TestArrangingElements(t *testing.T) {
 	p.saved(0)
 	p.Click(card("1") + named("Move down"))
 	w.stored(id, `{"n":"b"}`, `{"n":"a"}`, `{"n":"c"}`)
-	p.Type(card("3")+`//select`, webdriver.Alt+webdriver.Up+webdriver.Null)
+	p.Type(card("3")+`//select`, keyAlt+keyUp+keyNull)
 	w.stored(id, `{"n":"b"}`, `{"n":"c"}`, `{"n":"a"}`)
 	p.Drag(card("3")+`//button[contains(@class, "handle")]`, card("1")+`//header`)
 	w.stored(id, `{"n":"a"}`, `{"n":"b"}`, `{"n":"c"}`)

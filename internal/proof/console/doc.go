@@ -13,6 +13,11 @@
 //
 //	go test -tags proof ./internal/proof/console -run LargeLibrary -v -timeout 0 -args -assets 1000000 -times 100
 //
-// The tests need chromium, chromedriver, node and npm in PATH, and the npm registry or npm's cache of it. Without them they
+// TestCORSPage tests cors.html. A page of another origin frames it and sends requests through it with easyXDM from npm, as widgets do.
+// cors.html must forward the allowed requests to the service, return each response or error, and refuse the rest. To see that
+// something did not happen, a check looks at the requests to the servers of all origins, at the messages to the framing page, and at
+// the document itself. TestReadmePage opens the page of the README that shows an app with a delivery token.
+//
+// The tests need chromium, chromedriver, node, sh and npm in PATH, and the npm registry or npm's cache of it. Without them they
 // are skipped or, if VITRINE_CI is set, fail.
 package console

@@ -5,8 +5,6 @@ package console
 import (
 	"fmt"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // A person compares versions, brings one back, tags it for production, and rolls back.
@@ -39,7 +37,7 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.See(`//section[contains(@class, "changed")]//ins[.="cocoa"]`)
 	})
 	t.Run("any two versions", func(t *testing.T) {
-		p.Retype(`//label[.="to"]/following-sibling::input`, "4"+webdriver.Tab)
+		p.Retype(`//label[.="to"]/following-sibling::input`, "4"+keyTab)
 		p.See(`//section[contains(@class, "added")]//h3[contains(., "countdown")]`)
 		p.See(`//section[contains(@class, "removed")]//h3[contains(., "poll 1")]`)
 		var hash string

@@ -5,8 +5,6 @@ package console
 import (
 	"fmt"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 const (
@@ -39,7 +37,7 @@ func TestElementsThatDoNotFit(t *testing.T) {
 	p.saved(0)
 	for i := range 2 {
 		p.Click(named("Add an element"))
-		p.Type(`//dialog//input[@type="search"]`, "poll"+webdriver.Enter)
+		p.Type(`//dialog//input[@type="search"]`, "poll"+keyEnter)
 		p.See(fmt.Sprintf("(%s)[%d]", field("question"), i+2)) // a card that grows moves what is below it
 	}
 	p.kept(2)
@@ -67,7 +65,7 @@ func TestElementsThatDoNotFit(t *testing.T) {
 	p.kept(1)
 
 	// What is stored stands until the change of it fits, and can be brought back.
-	p.Type(`(`+field("n")+`)[1]`, "99"+webdriver.Tab)
+	p.Type(`(`+field("n")+`)[1]`, "99"+keyTab)
 	p.kept(2)
 	p.Click(`//li[contains(@class, "card")][1]` + named("Back to what is saved"))
 	p.kept(1)
@@ -140,7 +138,7 @@ func TestKeptForOneCaller(t *testing.T) {
 		p.Click(`//dialog` + named("Sign in"))
 		w.stored(id, `{"question":"typed with a bad token"}`)
 	})
-	p.Type(field("n"), "99"+webdriver.Tab)
+	p.Type(field("n"), "99"+keyTab)
 	p.kept(1)
 	const drafts = `() => Object.keys(localStorage).filter((x) => x.startsWith("vitrine.draft")).length`
 	p.Until(`() => (` + drafts + `)() === 1`)

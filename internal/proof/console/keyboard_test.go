@@ -5,8 +5,6 @@ package console
 import (
 	"strings"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // A person works with keys alone, from signing in to a rollback. What has the focus shows it.
@@ -29,7 +27,7 @@ func byKeyboard(t *testing.T, l look) {
 	p.Press("Milk?")
 	w.stored(id, `{"question":"Milk?"}`, `{"question":"Cocoa?"}`)
 	p.saved(1)
-	p.Press(webdriver.Alt + webdriver.Down + webdriver.Null)
+	p.Press(keyAlt + keyDown + keyNull)
 	w.stored(id, `{"question":"Cocoa?"}`, `{"question":"Milk?"}`)
 	p.saved(2)
 	p.press("Undo")
@@ -48,7 +46,7 @@ func byKeyboard(t *testing.T, l look) {
 	p.See(`//article[@aria-label="production"]//span[.="4 behind"]`)
 	p.press("Move")
 	p.Until(`() => document.activeElement.matches('dialog input[value="0"]')`)
-	p.Press(webdriver.Up)
+	p.Press(keyUp)
 	p.press("Go on")
 	p.See(`//dialog//h2[.="Move production?"]`)
 	p.press("Move to version 1")
@@ -61,10 +59,10 @@ func byKeyboard(t *testing.T, l look) {
 	p.press("New version")
 	p.See(`//dialog//h2[.="New version of poll"]`)
 	p.reach("Schema of configs")
-	p.Press(webdriver.Control + "a" + webdriver.Null + `{"type":"object","properties":{"question":{"type":"integer"}}}`)
+	p.Press(keyControl + "a" + keyNull + `{"type":"object","properties":{"question":{"type":"integer"}}}`)
 	p.press("Create")
 	p.See(`//dialog//li[contains(., "poll at place 1 of version 1") and contains(., "production")]`)
-	p.Press(webdriver.Escape)
+	p.Press(keyEscape)
 	p.Until(`() => document.querySelector("dialog") === null`)
 }
 
@@ -72,7 +70,7 @@ func byKeyboard(t *testing.T, l look) {
 func (p *person) press(name string) {
 	p.T.Helper()
 	p.reach(name)
-	p.Press(webdriver.Enter)
+	p.Press(keyEnter)
 }
 
 // reach presses the tab key until the focus is on something whose name begins so.
@@ -96,7 +94,7 @@ func (p *person) reach(name string) {
 			return
 		}
 		seen = append(seen, focus.Name)
-		p.Press(webdriver.Tab)
+		p.Press(keyTab)
 	}
 	p.T.Fatalf("the tab key does not lead to %s: %q", name, seen)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
@@ -207,11 +206,11 @@ func TestLargeLibrary(t *testing.T) {
 			)
 			for i := range *libraryTimes {
 				word := l.words[[]int{0, 3, 12, 60, 300, 1500}[i%6]+random.IntN(2)]
-				measure("search", founds, word, func() { p.Retype(search, webdriver.Delete+word) }) // by keys
+				measure("search", founds, word, func() { p.Retype(search, keyDelete+word) }) // by keys
 				n := 1 + random.IntN(20)
 				measure("open an asset", details, nil, func() { p.Click(fmt.Sprintf(`//ul[@aria-label="Assets"]/li[%d]//button[contains(@class, "open")]`, n)) })
 				p.Click(`//dialog` + named("Close"))
-				p.Retype(search, webdriver.Delete)
+				p.Retype(search, keyDelete)
 				var tops []string
 				p.Run(&tops, `async () => [...document.querySelectorAll('[role="tree"] > li[aria-expanded="false"] > .row > .called > span:first-child')].map((x) => x.textContent).filter((x) => x !== "")`)
 				top := tops[random.IntN(len(tops))]

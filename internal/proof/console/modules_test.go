@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	page "github.com/vitrine-go/vitrine/adapters/console"
+	"github.com/vitrine-go/vitrine/adapters/console"
 )
 
 // TestModules checks the types of all modules, and runs the unit tests of those that need no browser on what the handler sends.
@@ -53,7 +53,7 @@ func minified(t *testing.T, dir string) string {
 	if err := os.CopyFS(filepath.Join(out, "unit"), os.DirFS(filepath.Join(dir, "unit"))); err != nil {
 		t.Fatal(err)
 	}
-	handler := page.New(page.Config{})
+	handler := console.New(console.Config{})
 	err := fs.WalkDir(os.DirFS(filepath.Join(dir, "static")), ".", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(name) != ".js" {
 			return err

@@ -16,8 +16,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // A long run, with a file as large as sites have: go test -tags proof ./internal/proof/console -run LargeFile -v -args -reviews-mib 300
@@ -255,7 +253,7 @@ func (p *person) checkUpload(t *testing.T, size int64) {
 }
 
 // memory returns the bytes of memory that the processes of the browser have of their own.
-func (p *person) memory() int64 { return webdriver.Memory() }
+func (p *person) memory() int64 { return browserMemory() }
 
 // mostMemory watches the memory of the browser until the function that it returns is called, which returns the most.
 func (p *person) mostMemory() func() int64 {

@@ -17,7 +17,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 const module = "../../.."
@@ -121,7 +120,7 @@ func (w *world) stored(id string, configs ...string) app {
 // signIn opens a view in a new browser for somebody.
 func (w *world) signIn(by httpapi.Principal, view string) *person {
 	w.t.Helper()
-	p := &person{webdriver.New(w.t), w}
+	p := &person{newBrowser(w.t), w}
 	p.Resize(1280, 900)
 	p.Prelude(`performance.setResourceTimingBufferSize(100000)`)
 	p.Prelude(`addEventListener("securitypolicyviolation", (event) => (window.refusedByPolicy ??= event.violatedDirective + " " + event.blockedURI))`)
@@ -175,8 +174,8 @@ func (p *person) kept(elements int) {
 // tools returns a folder with the page's files, the tools of testdata, and openapi.d.ts.
 func tools(t *testing.T) string {
 	t.Helper()
-	webdriver.Tool(t, "node")
-	npm := webdriver.Tool(t, "npm")
+	tool(t, "node")
+	npm := tool(t, "npm")
 	dir := t.TempDir()
 	for _, err := range []error{os.CopyFS(dir, os.DirFS("testdata")), os.CopyFS(filepath.Join(dir, "static"), os.DirFS(module+"/adapters/console/static"))} {
 		if err != nil {
@@ -184,7 +183,7 @@ func tools(t *testing.T) string {
 		}
 	}
 	if out, err := run(dir, npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"); err != nil {
-		webdriver.Missing(t, "the tools do not come from npm: %v\n%s", err, out)
+		missing(t, "the tools do not come from npm: %v\n%s", err, out)
 	}
 	return dir
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // With a store that is full or cannot be reached, the page says so, keeps what is typed and goes on by itself.
@@ -137,7 +136,7 @@ func TestRefusals(t *testing.T) {
 		p.Until(`() => document.querySelector(".card input").value.length === 1 << 20`)
 		p.Run(new(any), "async "+typed, 3)
 		w.stored(id, `{"a":"xxx"}`)
-		p.Type(field("n"), "99"+webdriver.Tab)
+		p.Type(field("n"), "99"+keyTab)
 		p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., "n")]]`)
 		p.holds(field("n"), "99")
 		p.Retype(field("n"), "9")

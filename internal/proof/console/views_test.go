@@ -13,7 +13,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // filled is a world with something to see in every view.
@@ -162,11 +161,11 @@ func (p *person) look(axe string) {
 // A token comes in a link, is taken out of the address at once, and replaces another person's only when asked.
 func TestSigningIn(t *testing.T) {
 	w := newWorld(t)
-	b := &person{webdriver.New(t), w}
+	b := &person{newBrowser(t), w}
 	b.Resize(1280, 900)
 	b.Open(w.url + "/")
 	b.See(`//dialog[.//h2[.="Sign in"]]`)
-	b.Type(`//dialog//textarea`, "nonsense"+webdriver.Tab)
+	b.Type(`//dialog//textarea`, "nonsense"+keyTab)
 	b.Click(`//dialog` + named("Sign in"))
 	b.tells("You are not signed in, or your token has expired or was not copied whole.")
 	b.Retype(`//dialog//textarea`, w.token(httpapi.Principal{Caller: vitrine.Caller{URN: bob.URN, Reads: []string{network}, TagsOnly: true, Tags: []string{"production"}}}))
@@ -228,7 +227,7 @@ func TestSigningInWithACookie(t *testing.T) {
 		api.ServeHTTP(w, r)
 	})
 	s.handler.Store(&handler)
-	p := &person{webdriver.New(t), s.world}
+	p := &person{newBrowser(t), s.world}
 	p.Resize(1280, 900)
 	p.Open(s.world.url + "/in")
 	who := func(name string) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 const (
@@ -109,14 +108,14 @@ func (w *world) ask(by httpapi.Principal, method, path, body string) (int, []byt
 
 // person is somebody with a browser.
 type person struct {
-	*webdriver.Browser
+	*Browser
 	w *world
 }
 
 // visitor is somebody with a browser that has not signed in.
 func (w *world) visitor(width int, scheme string) *person {
 	w.t.Helper()
-	p := &person{webdriver.New(w.t), w}
+	p := &person{newBrowser(w.t), w}
 	p.Resize(width, 780)
 	p.Scheme(scheme)
 	p.Prelude(`performance.setResourceTimingBufferSize(100000)`)

@@ -1,4 +1,4 @@
-package webdriver
+package console
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Memory returns how many bytes of memory the processes of browsers that this process has started hold for themselves,
+// browserMemory returns how many bytes of memory the processes of browsers that this process has started hold for themselves,
 // without what they share with files. It is 0 where /proc does not tell.
-func Memory() (total int64) {
+func browserMemory() (total int64) {
 	parents := map[int]int{}
 	held := map[int]int64{}
 	all, _ := filepath.Glob("/proc/[0-9]*/status") // the pattern is well-formed
@@ -20,9 +20,9 @@ func Memory() (total int64) {
 			continue // it has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		parents[pid] = int(field(status, "PPid:"))
+		parents[pid] = int(statusField(status, "PPid:"))
 		if name, _, _ := bytes.Cut(status, []byte("\n")); bytes.Contains(name, []byte("chrom")) {
-			held[pid] = field(status, "RssAnon:") << 10
+			held[pid] = statusField(status, "RssAnon:") << 10
 		}
 	}
 	self := os.Getpid()
@@ -38,8 +38,8 @@ func Memory() (total int64) {
 	return total
 }
 
-// field returns the number behind a name in a status file of /proc.
-func field(status []byte, name string) int64 {
+// statusField returns the number behind a name in a status file of /proc.
+func statusField(status []byte, name string) int64 {
 	_, rest, _ := bytes.Cut(status, []byte("\n"+name))
 	words := strings.Fields(string(rest[:min(len(rest), 40)]))
 	if len(words) == 0 {

@@ -1,6 +1,6 @@
 //go:build proof
 
-package browser
+package console
 
 import (
 	"encoding/json"

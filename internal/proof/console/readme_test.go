@@ -1,6 +1,6 @@
 //go:build proof
 
-package browser
+package console
 
 import (
 	"fmt"
@@ -14,7 +14,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -68,7 +67,7 @@ func TestReadmePage(t *testing.T) {
 			}
 		}))
 	}
-	b := webdriver.New(t)
+	b := newBrowser(t)
 	// shown opens a page and returns its text once it has a heading or its script has failed.
 	shown := func(o *origin) (text string) {
 		b.Open(o.url + "/")

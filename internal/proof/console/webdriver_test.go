@@ -1,5 +1,4 @@
-// Package webdriver drives headless Chromium for tests, over the WebDriver protocol of the W3C.
-package webdriver
+package console
 
 import (
 	"bufio"
@@ -16,7 +15,7 @@ import (
 	"time"
 )
 
-// Browser is a session of Chromium.
+// Browser is a session of headless Chromium, driven over the WebDriver protocol of the W3C.
 type Browser struct {
 	T       *testing.T
 	address string // of the session
@@ -29,13 +28,13 @@ const keeper = `"$0" --port=0 & read browser; read end || kill $browser; kill $!
 // client has a limit above those of the session, so that the driver's own word comes first.
 var client = &http.Client{Timeout: 5 * time.Minute}
 
-// New starts a browser that ends with the test.
-func New(t *testing.T) *Browser {
+// newBrowser starts a browser that ends with the test.
+func newBrowser(t *testing.T) *Browser {
 	t.Helper()
-	chromium := Tool(t, "chromium", "chromium-browser", "google-chrome")
-	driver, in, port := start(t)
+	chromium := tool(t, "chromium", "chromium-browser", "google-chrome")
+	driver, in, port := startDriver(t)
 	for i := 0; i < 5 && port == ""; i++ {
-		driver, in, port = start(t)
+		driver, in, port = startDriver(t)
 	}
 	if port == "" {
 		t.Fatal("chromedriver is not ready")
@@ -57,20 +56,20 @@ func New(t *testing.T) *Browser {
 	return b
 }
 
-// Tool returns the first of the programs that is in PATH.
-func Tool(t *testing.T, names ...string) string {
+// tool returns the first of the programs that is in PATH.
+func tool(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	Missing(t, "%s is not in PATH", names[0])
+	missing(t, "%s is not in PATH", names[0])
 	return ""
 }
 
-// Missing ends a test that cannot run here, as a failure where everything must be there.
-func Missing(t *testing.T, format string, args ...any) {
+// missing ends a test that cannot run here, as a failure where everything must be there.
+func missing(t *testing.T, format string, args ...any) {
 	t.Helper()
 	what := fmt.Sprintf(format, args...)
 	if os.Getenv("VITRINE_CI") != "" {
@@ -81,11 +80,11 @@ func Missing(t *testing.T, format string, args ...any) {
 
 var ready = regexp.MustCompile(`started successfully on port (\d+)`)
 
-// start starts chromedriver and returns the port that it listens on, "" if it does not: the port that it chooses by
+// startDriver starts chromedriver and returns the port that it listens on, "" if it does not: the port that it chooses by
 // itself may be taken.
-func start(t *testing.T) (driver *exec.Cmd, in io.WriteCloser, port string) {
+func startDriver(t *testing.T) (driver *exec.Cmd, in io.WriteCloser, port string) {
 	t.Helper()
-	driver = exec.Command(Tool(t, "sh"), "-c", keeper, Tool(t, "chromedriver"))
+	driver = exec.Command(tool(t, "sh"), "-c", keeper, tool(t, "chromedriver"))
 	in, err := driver.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -380,31 +379,31 @@ func (b *Browser) Retype(xpath, text string) {
 		if err := b.send("POST", "/execute/sync", selecting, nil); err != nil {
 			return err
 		}
-		return b.send("POST", "/element/"+id+"/value", map[string]any{"text": Delete + text}, nil)
+		return b.send("POST", "/element/"+id+"/value", map[string]any{"text": keyDelete + text}, nil)
 	})
 }
 
 // Keys that Type and Press take in texts.
 const (
-	Null    = "\ue000" // lets all modifiers go
-	Tab     = "\ue004"
-	Enter   = "\ue007"
-	Shift   = "\ue008"
-	Control = "\ue009"
-	Alt     = "\ue00a"
-	Escape  = "\ue00c"
-	Home    = "\ue011"
-	Left    = "\ue012"
-	Up      = "\ue013"
-	Right   = "\ue014"
-	Down    = "\ue015"
-	Delete  = "\ue017"
-	F2      = "\ue032"
-	F10     = "\ue03a"
+	keyNull    = "\ue000" // lets all modifiers go
+	keyTab     = "\ue004"
+	keyEnter   = "\ue007"
+	keyShift   = "\ue008"
+	keyControl = "\ue009"
+	keyAlt     = "\ue00a"
+	keyEscape  = "\ue00c"
+	keyHome    = "\ue011"
+	keyLeft    = "\ue012"
+	keyUp      = "\ue013"
+	keyRight   = "\ue014"
+	keyDown    = "\ue015"
+	keyDelete  = "\ue017"
+	keyF2      = "\ue032"
+	keyF10     = "\ue03a"
 )
 
 // Press presses the keys of text one after the other, as on a keyboard: what has the focus gets them, whatever that is when the key
-// goes down. Shift, Control and Alt are held down until Null or the end of text.
+// goes down. keyShift, keyControl and keyAlt are held down until keyNull or the end of text.
 func (b *Browser) Press(text string) {
 	b.T.Helper()
 	var actions, held []map[string]any
@@ -414,12 +413,12 @@ func (b *Browser) Press(text string) {
 	}
 	for _, r := range text {
 		key := string(r)
-		if key == Null {
+		if key == keyNull {
 			release()
 			continue
 		}
 		actions = append(actions, map[string]any{"type": "keyDown", "value": key})
-		if key == Shift || key == Control || key == Alt {
+		if key == keyShift || key == keyControl || key == keyAlt {
 			held = append(held, up(key))
 		} else {
 			actions = append(actions, up(key))

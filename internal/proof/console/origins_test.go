@@ -1,6 +1,6 @@
 //go:build proof
 
-package browser
+package console
 
 import (
 	_ "embed"
@@ -124,10 +124,10 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %s|%s|%s|%s", r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Accept"), body)
 }
 
-//go:embed testdata/consumer.html
+//go:embed consumer/consumer.html
 var consumerPage string
 
-//go:embed testdata/consumer.js
+//go:embed consumer/consumer.js
 var consumerScript string
 
 // consumer serves the page that frames cors.html, and gives a cookie, which all ports of a host get.

@@ -1,6 +1,6 @@
 //go:build proof
 
-package browser
+package console
 
 import (
 	"archive/tar"
@@ -15,8 +15,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // The client of the tests, as npm's lock files name it: what is fetched is these bytes or nothing.
@@ -32,12 +30,12 @@ func fetchEasyXDM(t *testing.T) []byte {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	dir := t.TempDir()
-	npm := exec.CommandContext(ctx, webdriver.Tool(t, "npm"), "pack", easyXDM, "--prefer-offline", "--ignore-scripts", "--pack-destination", dir,
+	npm := exec.CommandContext(ctx, tool(t, "npm"), "pack", easyXDM, "--prefer-offline", "--ignore-scripts", "--pack-destination", dir,
 		"--fetch-retries", "2", "--fetch-retry-mintimeout", "1000", "--fetch-retry-maxtimeout", "5000") // milliseconds
 	npm.Dir = dir
 	if said, err := npm.CombinedOutput(); err != nil {
 		t.Logf("npm: %s", said)
-		webdriver.Missing(t, "%s does not come from npm: %v", easyXDM, err)
+		missing(t, "%s does not come from npm: %v", easyXDM, err)
 	}
 	packages, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(packages) != 1 {

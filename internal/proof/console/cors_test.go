@@ -1,6 +1,6 @@
 //go:build proof
 
-package browser
+package console
 
 import (
 	"encoding/json"
@@ -8,13 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
 // page is cors.html of one service, and what is around it.
 type page struct {
-	*webdriver.Browser
+	*Browser
 	api      *origin // the service, with paths to try beside it
 	consumer *origin // whose page frames cors.html
 	evil     *origin // what nobody should ask
@@ -76,7 +74,7 @@ const patience = 30_000
 
 func TestCORSPage(t *testing.T) {
 	easyXDM := fetchEasyXDM(t)
-	b := webdriver.New(t)
+	b := newBrowser(t)
 	consumer, evil := newOrigin(t, consumer(easyXDM)), newOrigin(t, http.HandlerFunc(echo))
 	with := func(t *testing.T, service http.Handler) *page {
 		p := &page{Browser: b.For(t), consumer: consumer, evil: evil}
