@@ -3,6 +3,7 @@ package storage
 import (
 	"strings"
 	"sync"
+	"time"
 )
 
 // Bells are what a driver needs for Changed. The zero Bells are ready.
@@ -10,6 +11,53 @@ type Bells struct {
 	mu     sync.Mutex
 	wait   map[string]chan struct{} // by prefix: what the next Ring of a space below it closes
 	closed bool
+
+	looking bool          // a goroutine of Watch runs
+	quit    chan struct{} // ends it; nil before the first Watch
+	looks   sync.WaitGroup
+}
+
+const (
+	// lookOn is how many times Watch looks on after nobody waits any more: those who were told come back soon.
+	lookOn = 20
+	// ringEach is after how many looks Watch rings all bells, since those who have given up waiting do not say so.
+	ringEach = 256
+)
+
+// Watch calls look every so often while somebody waits, until Close: a driver rings there for the commits of other processes. A driver
+// calls it after Changed; if the goroutine that looks is running already, it does nothing.
+func (b *Bells) Watch(every time.Duration, look func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || b.looking {
+		return
+	}
+	if b.looking = true; b.quit == nil {
+		b.quit = make(chan struct{})
+	}
+	b.looks.Go(func() {
+		idle := 0
+		for n := 1; ; n++ {
+			look()
+			if n%ringEach == 0 {
+				b.RingAll()
+			}
+			select {
+			case <-time.After(every):
+			case <-b.quit:
+				return
+			}
+			b.mu.Lock()
+			if idle++; len(b.wait) > 0 {
+				idle = 0
+			}
+			if b.looking = idle < lookOn; !b.looking {
+				b.mu.Unlock()
+				return
+			}
+			b.mu.Unlock()
+		}
+	})
 }
 
 // Changed is the method of Store.
@@ -37,22 +85,19 @@ func (b *Bells) Ring(space string) {
 	b.ring(func(prefix string) bool { return strings.HasPrefix(space, prefix) })
 }
 
-// Awaited reports whether a channel that was asked for is not closed yet.
-func (b *Bells) Awaited() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.wait) > 0
-}
-
 // RingAll closes all channels.
 func (b *Bells) RingAll() { b.ring(func(string) bool { return true }) }
 
-// Close closes all channels, and those that are asked for from now on.
+// Close closes all channels, and those that are asked for from now on. It waits for a look that runs.
 func (b *Bells) Close() {
 	b.mu.Lock()
 	b.closed = true
+	if b.quit != nil {
+		close(b.quit)
+	}
 	b.mu.Unlock()
 	b.RingAll()
+	b.looks.Wait()
 }
 
 func (b *Bells) ring(concerns func(prefix string) bool) {

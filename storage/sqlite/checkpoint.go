@@ -34,32 +34,31 @@ type checkpointer struct {
 	c       *conn // nil before the first checkpoint
 
 	running atomic.Bool
+	most    atomic.Int64 // bytes that updates may write during the running copy before each is delayed; 0 without a copy
 	pages   atomic.Int64 // of the log, after the last commit of this process
 	copied  atomic.Int64 // pages of the log when the last copy began
-	most    atomic.Int64 // bytes that updates may write during the running copy before each is delayed; 0 without a copy
-	stalled atomic.Int64 // the longest time that updates had to wait for restartLog, in nanoseconds
 	heldUp  atomic.Int32 // how often Views were made to wait
 }
 
 // Sizes of the log, in bytes.
 const (
-	logCopied = 4 << 20       // the log is copied each time that it has grown by this
-	logShort  = 16 << 20      // a log of this size is made to restart while updates wait
-	logLong   = 32 << 20      // and at this size new Views wait too
-	logKept   = 64 << 20      // a longer log file is truncated to this when it restarts
-	logLeft   = logCopied / 8 // so little is copied while updates wait, so catchUp can end
+	logCopied = 4 << 20   // the log is copied each time that it has grown by this
+	logShort  = 16 << 20  // a log of this size is made to restart while updates wait
+	logLong   = 32 << 20  // and at this size new Views wait too
+	logKept   = 64 << 20  // a longer log file is truncated to this when it restarts
+	logLeft   = 512 << 10 // so little is copied while updates wait
 )
 
 const (
 	patience = 15 * time.Millisecond  // the longest that updates wait for the log to restart
 	longView = 250 * time.Millisecond // the longest that new Views wait, and the age of a View that is not waited for
-	delay    = 32 * time.Millisecond  // of each update while the disk is too slow to copy the log
+	delay    = 32 * time.Millisecond  // of each commit while the disk is too slow to copy the log
 )
 
-// committed is called by the leading update after each transaction. The store is not closed before that update has ended.
+// committed is called by the writer after each transaction. The store is not closed before that.
 func (k *checkpointer) committed(pages int64) {
 	k.pages.Store(pages)
-	if most := k.most.Load(); most > 0 && k.written() > most { // the disk is slow
+	if most := k.most.Load(); most > 0 && k.written() > most {
 		time.Sleep(delay)
 	}
 	if k.written() >= logCopied && k.running.CompareAndSwap(false, true) {
@@ -88,7 +87,7 @@ func (k *checkpointer) run() {
 		if done || err != nil {
 			return
 		}
-		if k.readers.longest() > longView {
+		if _, _, age := k.readers.count(); age > longView {
 			pause = longView
 		}
 		select {
@@ -102,43 +101,36 @@ func (k *checkpointer) run() {
 // shorten takes the steps for a log of this size. done is true if no more is to be done for now: the log has restarted, or
 // it was shorter than logLong.
 func (k *checkpointer) shorten(size int64) (done bool, err error) {
-	if _, err := k.copy(logShort); err != nil || size < logShort {
+	left, err := k.copy(logShort)
+	if err != nil || size < logShort {
 		return true, err
 	}
-	if k.readers.longest() > longView {
+	if _, _, age := k.readers.count(); age > longView {
 		return size < logLong, nil
 	}
 	if size >= logLong {
 		k.heldUp.Add(1)
 		defer k.readers.hold()()
 		for end := time.Now().Add(longView); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if _, busy := k.readers.count(); busy == 0 {
+			if _, busy, _ := k.readers.count(); busy == 0 {
 				break
 			}
 		}
 	}
-	ready, err := k.catchUp()
-	if err == nil && ready {
+	// Each copy has to copy what was written during the one before, and lets less be written.
+	for most := int64(logShort / 2); most >= logLeft && err == nil; most /= 2 {
+		if left, err = k.copy(most); left < logLeft {
+			break
+		}
+	}
+	if err == nil && left <= logCopied {
 		done, err = k.restart()
 	}
 	return done || size < logLong, err
 }
 
-// catchUp copies until little is left. Each round has to copy what was written during the one before, and lets less be
-// written. It reports whether the rest is small enough for updates to wait for it.
-func (k *checkpointer) catchUp() (ready bool, err error) {
-	left := int64(0)
-	for most := int64(logShort / 2); most >= logLeft; most /= 2 {
-		if left, err = k.copy(most); err != nil || left < logLeft {
-			break
-		}
-	}
-	return left <= logCopied, err
-}
-
-// copy copies the part of the log that readers do not prevent from being copied. When updates have written as many bytes
-// as they may meanwhile, each of them is delayed. It returns the number of bytes that are left, those that were written
-// meanwhile included.
+// copy copies the part of the log that readers do not prevent from being copied. When updates have written as many bytes as they may
+// meanwhile, each commit is delayed. It returns the number of bytes that are left, those that were written meanwhile included.
 func (k *checkpointer) copy(most int64) (left int64, err error) {
 	k.copied.Store(k.pages.Load())
 	k.most.Store(most)
@@ -148,11 +140,28 @@ func (k *checkpointer) copy(most int64) (left int64, err error) {
 			return 0, err
 		}
 	}
-	_, pages, err := k.c.checkpoint("PASSIVE")
+	_, _, pages, err := k.c.checkpoint("PASSIVE")
 	if err == nil {
 		k.w.counters.checkpoints.Add(1)
 	}
 	return pages*k.page + k.written(), err
+}
+
+// restart makes the log restart, while all updates of this process wait. It gives up after patience. The next commit
+// writes to the beginning of the same file, and truncates it to logKept (journal_size_limit).
+//
+// Each attempt copies as much as it can and checks all readers. SQLite's own busy handler would wait for the same reader
+// slot all the time, which new readers may have taken over meanwhile.
+func (k *checkpointer) restart() (done bool, err error) {
+	k.w.outside(func() {
+		for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+			done, _, _, err = k.w.c.checkpoint("RESTART")
+			if done || err != nil || time.Since(begun) > patience {
+				return
+			}
+		}
+	})
+	return done, err
 }
 
 // close waits for run and closes the connection. It is called when run cannot start again.
@@ -172,45 +181,14 @@ func dialLog(path string, busy time.Duration) (*conn, error) {
 }
 
 // checkpoint runs a checkpoint of this mode. done is false if a reader kept a RESTART or TRUNCATE from emptying the log, or if
-// another checkpoint is running. A PASSIVE one copies what it can and is done with that. left is how many pages of the log
-// are not copied yet.
-func (c *conn) checkpoint(mode string) (done bool, left int64, err error) {
+// another checkpoint is running. A PASSIVE one copies what it can and is done with that, and a NOOP copies nothing. pages is how many
+// pages of the log are in use, and left how many of these are not copied yet.
+func (c *conn) checkpoint(mode string) (done bool, pages, left int64, err error) {
 	c.broken = nil // there is no transaction to protect
-	r := c.query("PRAGMA wal_checkpoint(" + mode + ")")
-	defer r.close()
-	if !r.next() {
-		return false, 0, fmt.Errorf("checkpoint: %w", r.err)
+	row, err := c.row("PRAGMA wal_checkpoint(" + mode + ")")
+	if err != nil {
+		return false, 0, 0, fmt.Errorf("checkpoint: %w", err)
 	}
-	return r.int(0) == 0, r.int(1) - r.int(2), nil
-}
-
-// logSize returns how many pages of the log are in use.
-func (c *conn) logSize() (pages int64, err error) {
-	r := c.query("PRAGMA wal_checkpoint(NOOP)")
-	defer r.close()
-	if !r.next() {
-		return 0, r.err
-	}
-	return r.int(1), nil
-}
-
-// restart makes the log restart, while all updates of this process wait. It gives up after patience. The next commit
-// writes to the beginning of the same file, and truncates it to logKept (journal_size_limit).
-//
-// Each attempt copies as much as it can and checks all readers. SQLite's own busy handler would wait for the same reader
-// slot all the time, which new readers may have taken over meanwhile.
-func (k *checkpointer) restart() (done bool, err error) {
-	<-k.w.free
-	begun := time.Now()
-	defer func() {
-		k.w.free <- struct{}{}
-		k.stalled.Store(max(k.stalled.Load(), int64(time.Since(begun))))
-	}()
-	for {
-		done, _, err = k.w.c.checkpoint("RESTART")
-		if done || err != nil || time.Since(begun) > patience {
-			return done, err
-		}
-		time.Sleep(time.Millisecond)
-	}
+	pages = row[1].(int64)
+	return row[0] == int64(0), pages, pages - row[2].(int64), nil
 }

@@ -23,8 +23,7 @@ type conn struct {
 	idle map[string][]driver.Stmt
 	// broken is the first error after which SQLite may have ended the transaction by itself. No statement runs
 	// until the writer has rolled back: outside a transaction it would be committed at once.
-	broken   error
-	openRows map[*rows]bool // rows that are not closed yet
+	broken error
 }
 
 // dial opens a connection to the file at path, an absolute one. mode is the query of SQLite's URI for the file, such as
@@ -36,7 +35,7 @@ func dial(path, mode string, pragmas ...string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, idle: map[string][]driver.Stmt{}, openRows: map[*rows]bool{}}
+	c := &conn{raw: raw, idle: map[string][]driver.Stmt{}}
 	for _, p := range pragmas {
 		if err := c.script("PRAGMA " + p); err != nil {
 			return nil, errors.Join(fmt.Errorf("PRAGMA %s: %w", p, err), c.close())
@@ -80,27 +79,27 @@ func (c *conn) query(sql string, args ...any) *rows {
 		c.release(sql, st)
 		return &rows{err: c.note(err)}
 	}
-	r := &rows{c: c, sql: sql, stmt: st, raw: raw, values: make([]driver.Value, len(raw.Columns()))}
-	c.openRows[r] = true
-	return r
+	return &rows{c: c, sql: sql, stmt: st, raw: raw, values: make([]driver.Value, len(raw.Columns()))}
 }
 
-// closeRows closes the rows that a function has left open, for instance by a panic. Open rows would keep the
-// snapshot.
-func (c *conn) closeRows() {
-	for r := range c.openRows {
-		r.close()
+// row returns the first row of a query, nil if there is none.
+func (c *conn) row(sql string, args ...any) (values []driver.Value, err error) {
+	r := c.query(sql, args...)
+	if r.next() {
+		values = r.values
 	}
+	r.close()
+	return values, r.err
 }
 
 // value returns the first column of the first row as an integer. It is 0 for NULL, for another type, and without a row.
 func (c *conn) value(sql string, args ...any) (int64, error) {
-	r := c.query(sql, args...)
-	defer r.close()
-	if !r.next() {
-		return 0, r.err
+	row, err := c.row(sql, args...)
+	if err != nil || row == nil {
+		return 0, err
 	}
-	return r.int(0), nil
+	n, _ := row[0].(int64)
+	return n, nil
 }
 
 // prepare returns a statement with this text that is not in use. The caller gives it back with release.
@@ -182,17 +181,10 @@ func (r *rows) close() {
 		r.err = r.c.note(err)
 	}
 	r.c.release(r.sql, r.stmt)
-	delete(r.c.openRows, r)
 	r.raw = nil
 }
 
-// int, text and blob return column i of the current row. The value stays valid after next and close. NULL, and a value of
-// another type, is the zero value.
-func (r *rows) int(i int) int64 {
-	n, _ := r.values[i].(int64)
-	return n
-}
-
+// text and blob return column i of the current row. The value stays valid after next and close.
 func (r *rows) text(i int) string {
 	s, _ := r.values[i].(string)
 	return s

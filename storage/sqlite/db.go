@@ -1,15 +1,14 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/bits"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -31,13 +30,10 @@ type store struct {
 	log     *checkpointer
 	// eraseWait is how long an update that erases waits for readers of the log: eraseWait, except in tests.
 	eraseWait time.Duration
-
-	mu      sync.Mutex
-	closed  bool
-	polling bool // a goroutine looks for commits of other processes
-	polls   sync.WaitGroup
-	closing chan struct{}
 }
+
+// pollEvery is how often the store looks for commits of other processes, while somebody waits for one.
+const pollEvery = 100 * time.Millisecond
 
 // Options changes how a store is opened. Zero values are the defaults.
 type Options struct {
@@ -104,7 +100,7 @@ func start(path string, busy time.Duration) (_ *store, err error) {
 			err = errors.Join(err, c.close())
 		}
 	}()
-	if err := c.ready(path); err != nil {
+	if err := errors.Join(c.wal(), c.checkMarks(path)); err != nil { // which may have changed since inspect
 		return nil, err
 	}
 	if err := c.script("PRAGMA busy_timeout=0"); err != nil { // from here on the writer waits itself
@@ -114,7 +110,7 @@ func start(path string, busy time.Duration) (_ *store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{path: path, eraseWait: eraseWait, closing: make(chan struct{})}
+	s := &store{path: path, eraseWait: eraseWait}
 	s.writer = newWriter(c, busy, &s.Bells)
 	s.readers = newPool(func() (*conn, error) {
 		return dial(path, "mode=rw", wait, "query_only=1", "trusted_schema=0", "temp_store=MEMORY", readerCache())
@@ -127,50 +123,6 @@ func start(path string, busy time.Duration) (_ *store, err error) {
 // busyPragma returns the setting that makes SQLite itself wait this long for a lock of another process.
 func busyPragma(d time.Duration) string {
 	return "busy_timeout=" + strconv.FormatInt(d.Milliseconds(), 10)
-}
-
-// ready checks what the package relies on: the release of SQLite, its settings, and the marks of the file, which may have changed
-// since inspect.
-func (c *conn) ready(path string) error {
-	if err := c.checkLibrary(); err != nil {
-		return err
-	}
-	if err := c.wal(); err != nil {
-		return err
-	}
-	if level, err := c.value("PRAGMA synchronous"); err != nil || level != 2 {
-		return cmp.Or(err, fmt.Errorf("PRAGMA synchronous is %d after it was set to FULL (2)", level))
-	}
-	return c.checkMarks(path)
-}
-
-// checkLibrary returns an error for a release of SQLite that can lose committed data when it resets the log.
-func (c *conn) checkLibrary() error {
-	r := c.query("SELECT sqlite_version()")
-	defer r.close()
-	if !r.next() {
-		return r.err
-	}
-	if have := r.text(0); !atLeast(have, 3, 51, 3) {
-		return fmt.Errorf("SQLite %s resets its log unsafely: 3.51.3 or newer is needed", have)
-	}
-	return nil
-}
-
-// atLeast reports whether a version such as "3.51.3" is at least the wanted one. A part that is missing or no number
-// counts as 0.
-func atLeast(version string, want ...int) bool {
-	parts := strings.Split(version, ".")
-	for i, w := range want {
-		n := 0
-		if i < len(parts) {
-			n, _ = strconv.Atoi(parts[i])
-		}
-		if n != w {
-			return n > w
-		}
-	}
-	return true
 }
 
 func (s *store) View(_ context.Context, fn func(storage.Reader) error) error {
@@ -189,15 +141,61 @@ func (s *store) Update(ctx context.Context, space string, o storage.UpdateOption
 	return wrap(err)
 }
 
+// Changed is told of commits of this process at once, and of those of others by looking for them.
+func (s *store) Changed(prefix string) <-chan struct{} {
+	c := s.Bells.Changed(prefix)
+	s.Watch(pollEvery, s.writer.lookForOthers)
+	return c
+}
+
 // Close closes the file. An error of Close does not concern committed data, which is on the disk already.
 func (s *store) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	close(s.closing)
-	s.polls.Wait()
 	s.Bells.Close()
+	s.writer.givenUp.Wait()
 	// The last connection that is closed copies the log into the file and removes it. The writer's is the last: its settings
 	// make the copy durable before the log is removed.
 	return errors.Join(s.readers.close(), s.log.close(), s.writer.c.close())
+}
+
+// Stats are figures of an open store, for metrics. The counters begin with Open.
+type Stats struct {
+	Updates     uint64             // updates that were committed
+	Commits     uint64             // commits that they shared, each with one sync of the disk
+	Batches     [BatchSizes]uint64 // how many of them had 1 update, 2, 3 to 4, 5 to 8 and so on, and at last more than 128
+	LogBytes    int64              // of the write-ahead log after the last commit of this process, since it restarted last; the file may be longer
+	Checkpoints uint64             // how often the log was copied into the file
+	Readers     int                // connections of Views that are open; each has two descriptors
+	ReadersBusy int                // of these, with a View
+	ReadersMost int                // as many as may be open; more Views wait
+}
+
+// BatchSizes is how many sizes of commits Stats tells apart. Size i has at most 1<<i updates and more than size i-1; the
+// last one has no bound.
+const BatchSizes = 9
+
+// counters are what Stats counts.
+type counters struct {
+	updates, commits, checkpoints atomic.Uint64
+	batches                       [BatchSizes]atomic.Uint64
+}
+
+// commit counts a commit of so many updates.
+func (c *counters) commit(updates uint64) {
+	c.commits.Add(1)
+	c.updates.Add(updates)
+	c.batches[min(bits.Len64(updates-1), BatchSizes-1)].Add(1)
+}
+
+// Stats returns the figures of this moment.
+func (db *DB) Stats() Stats {
+	n := &db.store.writer.counters
+	s := Stats{
+		Updates: n.updates.Load(), Commits: n.commits.Load(), Checkpoints: n.checkpoints.Load(),
+		LogBytes: db.store.log.size(), ReadersMost: mostReaders(),
+	}
+	s.Readers, s.ReadersBusy, _ = db.store.readers.count()
+	for i := range s.Batches {
+		s.Batches[i] = n.batches[i].Load()
+	}
+	return s
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -24,48 +23,65 @@ const eraseWait = time.Minute
 
 const (
 	eraseTogether = 256                    // pages that one update overwrites
+	erasePasses   = 4                      // over all pages, while others go on to update
 	eraseHold     = 250 * time.Millisecond // how long one attempt to empty the log makes writers of all processes wait
 	erasePause    = 750 * time.Millisecond // and how long they have their turn until the next attempt
 )
 
-// erase overwrites the free parts of all pages, and then empties the log. Both need no time in which nobody works:
-// readers continue, and updates wait for eraseTogether pages, or for eraseHold, at a time. The log cannot be emptied while a View
-// of any process reads from it. If there is one for eraseWait, erase returns ErrBusy.
+// erase overwrites the free parts of all pages, and then empties the log. Readers continue meanwhile, and updates wait for
+// eraseTogether pages, or for eraseHold, at a time. If they change the pages again and again, the last pass is one update. The log
+// cannot be emptied while a View of any process reads from it. If there is one for eraseWait, erase returns ErrBusy.
 func (s *store) erase(ctx context.Context) error {
-	for {
-		moved, err := s.erasePages(ctx)
-		if err != nil {
-			return fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w", err)
+	changed, err := true, error(nil)
+	for pass := 0; changed && err == nil; pass++ {
+		if pass < erasePasses {
+			changed, err = s.erasePages(ctx)
+			continue
 		}
-		if !moved { // what is free before it begins is never copied to another page, so that this ends
-			return s.emptyLog(ctx)
-		}
+		changed = false
+		err = s.writer.update(ctx, "", true, func(t *tx) error {
+			if err := t.direct(); err != nil {
+				return err
+			}
+			return t.c.dirtyPages(ctx, func(p treePage) error { return t.c.cleanPage(p) })
+		})
 	}
+	if err != nil {
+		return fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w", err)
+	}
+	return s.emptyLog(ctx)
 }
 
-// erasePages overwrites the free part of each page. It finds the pages in a View, and overwrites them in updates of their own.
-// moved is true if another update has moved one of these pages meanwhile.
-func (s *store) erasePages(ctx context.Context) (moved bool, err error) {
+// erasePages finds pages whose free part is not all zeros in a View, and overwrites these parts in updates. changed is true if one of
+// the pages was changed meanwhile: what was in it may be in another page now.
+func (s *store) erasePages(ctx context.Context) (changed bool, err error) {
 	r := &reader{pool: s.readers}
 	defer r.end()
 	if err := r.ready(ctx); err != nil {
 		return false, err
 	}
-	var found []pagePath
+	var found []treePage
 	overwrite := func() error {
-		err := s.writer.update(ctx, "", false, func(t *tx) error {
+		defer func() { found = nil }()
+		return s.writer.update(ctx, "", false, func(t *tx) error {
 			if err := t.direct(); err != nil {
 				return err
 			}
-			some, err := t.c.cleanPages(found)
-			moved = moved || some
-			return err
+			for _, p := range found {
+				now, err := t.c.treePage(p.number)
+				if err == nil {
+					changed = changed || !bytes.Equal(now.data, p.data)
+					err = t.c.cleanPage(now)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		})
-		found = nil
-		return err
 	}
-	err = r.c.uncleanPages(ctx, func(path pagePath) error {
-		if found = append(found, path); len(found) < eraseTogether {
+	err = r.c.dirtyPages(ctx, func(p treePage) error {
+		if found = append(found, p); len(found) < eraseTogether {
 			return nil
 		}
 		return overwrite()
@@ -73,148 +89,75 @@ func (s *store) erasePages(ctx context.Context) (moved bool, err error) {
 	if err == nil && len(found) > 0 {
 		err = overwrite()
 	}
-	return moved, err
+	return changed, err
 }
 
-// pagePath is the way to a page of a b-tree: the numbers of its root, of the pages below that, and of the page itself.
-type pagePath []uint32
-
-// uncleanPages calls each with every page whose free part is not all zeros.
-func (c *conn) uncleanPages(ctx context.Context, each func(pagePath) error) error {
-	roots, err := c.roots()
-	if err != nil {
-		return err
+// dirtyPages calls each with every page of a b-tree whose free part is not all zeros.
+func (c *conn) dirtyPages(ctx context.Context, each func(treePage) error) error {
+	last, err := c.value("PRAGMA page_count")
+	if last >= mostPages {
+		return fmt.Errorf("the file has %d pages, want less than %d", last, mostPages)
 	}
-	var walk func(path pagePath) error
-	walk = func(path pagePath) error {
-		if err := ctx.Err(); err != nil {
-			return err
+	for number := int64(2); number <= last && err == nil; number++ { // the first page has the schema
+		if err = ctx.Err(); err != nil {
+			break
 		}
-		p, err := c.treePage(path[len(path)-1])
-		if err != nil {
-			return err
+		var p treePage
+		if p, err = c.treePage(number); err == nil && len(bytes.Trim(p.data[p.free:p.content], "\x00")) > 0 {
+			err = each(p)
 		}
-		if !p.clean() {
-			if err := each(path); err != nil {
-				return err
-			}
-		}
-		for _, child := range p.children {
-			if err := walk(append(slices.Clip(path), child)); err != nil {
-				return err
-			}
-		}
+	}
+	return err
+}
+
+// cleanPage overwrites the free part of a page.
+func (c *conn) cleanPage(p treePage) error {
+	if p.free == p.content {
 		return nil
 	}
-	for _, root := range roots {
-		if err := walk(pagePath{root}); err != nil {
-			return err
-		}
-	}
-	return nil
+	clear(p.data[p.free:p.content])
+	_, err := c.exec("UPDATE sqlite_dbpage SET data = $1 WHERE pgno = $2", p.data, p.number)
+	return err
 }
 
-// roots returns the roots of the tables and of their indices.
-func (c *conn) roots() (roots []uint32, err error) {
-	r := c.query("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0")
-	defer r.close()
-	for r.next() {
-		roots = append(roots, uint32(r.int(0)))
-	}
-	return roots, r.err
-}
-
-// cleanPages overwrites the free parts of pages. If one of them is no longer where it was found, moved is true, and that page stays
-// as it is: its number may have been given to other data, which has no free part there.
-func (c *conn) cleanPages(paths []pagePath) (moved bool, err error) {
-	roots, err := c.roots()
-	if err != nil {
-		return false, err
-	}
-	for _, path := range paths {
-		p, err := c.follow(roots, path)
-		if errors.Is(err, errPageMoved) {
-			moved = true
-			continue
-		}
-		if err == nil && !p.clean() {
-			clear(p.data[p.free:p.content])
-			_, err = c.exec("UPDATE sqlite_dbpage SET data = $1 WHERE pgno = $2", p.data, int64(path[len(path)-1]))
-		}
-		if err != nil {
-			return moved, err
-		}
-	}
-	return moved, nil
-}
-
-// errPageMoved is returned for a page that is no longer where it was.
-var errPageMoved = errors.New("the page has moved")
-
-// follow returns the page at the end of a path. It returns errPageMoved unless the path still begins with one of the roots, and each
-// page on it points to the next one.
-func (c *conn) follow(roots []uint32, path pagePath) (p treePage, err error) {
-	below := roots
-	for _, number := range path {
-		if !slices.Contains(below, number) {
-			return treePage{}, errPageMoved
-		}
-		if p, err = c.treePage(number); err != nil {
-			return treePage{}, err
-		}
-		below = p.children
-	}
-	return p, nil
-}
-
-// treePage is a page of a b-tree.
+// treePage is a page of a b-tree, or another page, which has no free part.
 type treePage struct {
+	number        int64
 	data          []byte
-	free, content int      // the free part in the middle begins at free, and ends at content
-	children      []uint32 // the pages below it
+	free, content int // the free part in the middle begins at free, and ends at content
 }
 
-// clean returns whether the free part is all zeros.
-func (p treePage) clean() bool {
-	return len(bytes.Trim(p.data[p.free:p.content], "\x00")) == 0
-}
+// mostPages is the number of pages up to which the first byte of a page tells its type. A page of a b-tree begins with its type. The
+// others, which are free or have the rest of a large value, begin with the number of the next one, and so with 0 or 1 in a file of
+// less pages. SQLite fills pages that become free with zeros behind that (secure_delete).
+const mostPages = 2 << 24
 
-// treePage reads a page of a b-tree, as the file format of SQLite says: a header, pointers to the cells, the free part, and the
-// cells. The header has the type, the number of cells and where their content begins. A page with children has the last of them
-// in the header, and each other one at the beginning of a cell.
-func (c *conn) treePage(number uint32) (treePage, error) {
-	r := c.query("SELECT data FROM sqlite_dbpage WHERE pgno = $1", int64(number))
-	defer r.close()
-	if !r.next() {
-		return treePage{}, errors.Join(fmt.Errorf("page %d is missing", number), r.err)
+// treePage reads a page, as the file format of SQLite says: a header, pointers to the cells, the free part, and the cells. The header
+// has the type, the number of cells, where their content begins and, if there are pages below, the number of the last one.
+func (c *conn) treePage(number int64) (treePage, error) {
+	row, err := c.row("SELECT data FROM sqlite_dbpage WHERE pgno = $1", number)
+	if err != nil || row == nil { // the file has become smaller
+		return treePage{}, err
 	}
-	const innerIndex, innerTable, leafIndex, leafTable = 2, 5, 10, 13
-	p := treePage{data: r.blob(0)}
-	word := func(at int) int { return int(binary.BigEndian.Uint16(p.data[at:])) }
-	kind, cells, inner := p.data[0], word(3), false
-	p.free, p.content = 8, word(5)
-	switch kind {
-	case innerIndex, innerTable:
-		p.free, inner = 12, true
-		p.children = append(p.children, binary.BigEndian.Uint32(p.data[8:]))
-	case leafIndex, leafTable:
+	data, _ := row[0].([]byte)
+	p := treePage{number: number, data: data}
+	if len(data) < 8 {
+		return treePage{}, fmt.Errorf("page %d has %d bytes", number, len(data))
+	}
+	header := 8
+	switch data[0] {
+	case 2, 5: // with pages below, of an index and of a table
+		header = 12
+	case 10, 13: // without
 	default:
-		return treePage{}, fmt.Errorf("page %d is damaged: its type is %d", number, kind)
+		return p, nil
 	}
-	pointers := p.free
-	p.free += 2 * cells
-	if p.content == 0 { // 65,536 has no room in 16 bits
+	p.free = header + 2*int(binary.BigEndian.Uint16(data[3:]))
+	if p.content = int(binary.BigEndian.Uint16(data[5:])); p.content == 0 { // 65,536 has no room in 16 bits
 		p.content = 1 << 16
 	}
-	if p.free > p.content || p.content > len(p.data) {
+	if p.free > p.content || p.content > len(data) {
 		return treePage{}, fmt.Errorf("page %d is damaged: the cells begin at %d, and the pointers to them end at %d", number, p.content, p.free)
-	}
-	for at := pointers; inner && at < p.free; at += 2 {
-		cell := word(at)
-		if cell+4 > len(p.data) {
-			return treePage{}, fmt.Errorf("page %d is damaged: a cell is at %d", number, cell)
-		}
-		p.children = append(p.children, binary.BigEndian.Uint32(p.data[cell:]))
 	}
 	return p, nil
 }
@@ -230,7 +173,7 @@ func (s *store) emptyLog(ctx context.Context) error {
 	}
 	err = func() error {
 		for deadline := time.Now().Add(s.eraseWait); ; {
-			done, _, err := c.checkpoint("TRUNCATE")
+			done, _, _, err := c.checkpoint("TRUNCATE")
 			if done || err != nil && !isBusy(err) {
 				return err
 			}

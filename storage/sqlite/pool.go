@@ -46,80 +46,41 @@ func newPool(dial func() (*conn, error)) *pool {
 	return p
 }
 
-// get returns a connection for a View, and waits for one if all are in use. It returns the error of ctx if ctx ends before. The
-// caller calls put later.
-func (p *pool) get(ctx context.Context) (*conn, error) {
+// get returns a connection for a View: the idle one that was used last, whose page cache is the warmest, or a new one. It waits if all
+// are in use, and while Views may not begin. It returns the error of ctx if ctx ends before. The caller calls put later.
+func (p *pool) get(ctx context.Context) (c *conn, err error) {
 	select {
 	case <-p.free:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	c, err := p.take(ctx)
-	if err != nil {
-		p.free <- struct{}{}
-	}
-	return c, err
-}
-
-// take waits while Views may not begin. It returns the idle connection that was used last, whose page cache is the
-// warmest, or a new one.
-func (p *pool) take(ctx context.Context) (*conn, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	for p.held != nil {
 		held := p.held
 		p.mu.Unlock()
 		select {
 		case <-held:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			err = ctx.Err()
 		}
+		if p.mu.Lock(); err != nil {
+			break
+		}
+	}
+	if n := len(p.idle); n > 0 && err == nil {
+		c, p.idle = p.idle[n-1], p.idle[:n-1]
+	} else if err == nil {
+		p.mu.Unlock()
+		c, err = p.dial()
 		p.mu.Lock()
 	}
-	defer p.mu.Unlock()
-	if n := len(p.idle); n > 0 {
-		c := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		p.busy[c] = time.Now()
-		return c, nil
+	if err != nil {
+		p.free <- struct{}{}
+		return nil, err
 	}
-	p.mu.Unlock()
-	c, err := p.dial()
-	p.mu.Lock()
-	if err == nil {
-		p.busy[c] = time.Now()
-	}
-	return c, err
-}
-
-// hold makes new Views wait until release is called.
-func (p *pool) hold() (release func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	held := make(chan struct{})
-	p.held = held
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.held = nil
-		close(held)
-	}
-}
-
-// count returns how many connections are open, and how many of them have a View.
-func (p *pool) count() (open, busy int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.idle) + len(p.busy), len(p.busy)
-}
-
-// longest returns the age of the oldest running View, 0 if none runs.
-func (p *pool) longest() (age time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, since := range p.busy {
-		age = max(age, time.Since(since))
-	}
-	return age
+	p.busy[c] = time.Now()
+	return c, nil
 }
 
 // put returns a connection to the pool, or closes it if it is not usable.
@@ -136,12 +97,35 @@ func (p *pool) put(c *conn, usable bool) {
 	p.free <- struct{}{}
 }
 
+// hold makes new Views wait until release is called.
+func (p *pool) hold() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := make(chan struct{})
+	p.held = held
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held = nil
+		close(held)
+	}
+}
+
+// count returns how many connections are open, how many of them have a View, and the age of the oldest of these Views.
+func (p *pool) count() (open, busy int, age time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, since := range p.busy {
+		age = max(age, time.Since(since))
+	}
+	return len(p.idle) + len(p.busy), len(p.busy), age
+}
+
 // close closes all connections. It is called when no View runs any more and none can begin.
 func (p *pool) close() error {
-	var errs []error
+	var err error
 	for _, c := range p.idle {
-		errs = append(errs, c.close())
+		err = errors.Join(err, c.close())
 	}
-	p.idle = nil
-	return errors.Join(errs...)
+	return err
 }

@@ -12,14 +12,15 @@ import (
 
 // reader reads on the connection of the writer, in an update, or in a View on one from the pool.
 type reader struct {
-	pool *pool // nil in an update
-	c    *conn // nil before the first read of a View
+	pool  *pool        // nil in an update
+	flush func() error // gives SQLite what an update has written; nil in a View
+	c     *conn        // nil before the first read of a View
 	// snapshot is the first query of a View. It is closed when the View ends: SQLite keeps the snapshot while one query of the
 	// connection is open. So a View needs neither BEGIN nor ROLLBACK.
 	snapshot *rows
 }
 
-// begin takes the snapshot of a View with its first query. ready is false if r has begun before.
+// begin takes the snapshot of a View with its first query.
 func (r *reader) begin(ctx context.Context, sql string, args ...any) (first *rows, err error) {
 	if r.c, err = r.pool.get(ctx); err != nil {
 		return nil, err
@@ -34,18 +35,20 @@ func (r *reader) begin(ctx context.Context, sql string, args ...any) (first *row
 }
 
 // ready takes the snapshot of a View, unless it was taken before.
-func (r *reader) ready(ctx context.Context) error {
-	if r.c != nil {
-		return nil
+func (r *reader) ready(ctx context.Context) (err error) {
+	switch {
+	case r.flush != nil:
+		return r.flush()
+	case r.c == nil:
+		_, err = r.begin(ctx, "SELECT 1 FROM sqlite_schema")
 	}
-	_, err := r.begin(ctx, "SELECT 1 FROM sqlite_schema")
 	return err
 }
 
 // end gives back the connection of a View.
 func (r *reader) end() {
 	if r.c != nil {
-		r.c.closeRows()
+		r.snapshot.close()
 		r.pool.put(r.c, r.c.broken == nil)
 	}
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -53,10 +52,11 @@ func (p *pending) add(others pending) {
 	p.size += others.size
 }
 
-// tx is an update, on the connection of the writer.
+// tx is an update, on the connection of the writer. It reads ranges from SQLite, which has got all writes by then.
 type tx struct {
 	reader
 	w     *writer
+	b     *batch
 	own   pending
 	first bool // nothing of another update is in the transaction
 	saved bool // there is a savepoint
@@ -69,7 +69,7 @@ func (t *tx) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 	for i, key := range keys {
 		value, known := t.own.values[key]
 		if !known {
-			value, known = t.w.pending.values[key]
+			value, known = t.b.pending.values[key]
 		}
 		if values[i] = value; !known {
 			missing, places = append(missing, key), append(places, i)
@@ -83,34 +83,6 @@ func (t *tx) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 		values[places[i]] = value
 	}
 	return values, nil
-}
-
-// Scan, Estimate and Spaces read what SQLite has.
-func (t *tx) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
-	return func(yield func(storage.Entry, error) bool) {
-		if err := t.flush(); err != nil {
-			yield(storage.Entry{}, err)
-			return
-		}
-		t.reader.Scan(ctx, ranges...)(yield)
-	}
-}
-
-func (t *tx) Estimate(ctx context.Context, in storage.Range) (int, error) {
-	if err := t.flush(); err != nil {
-		return 0, err
-	}
-	return t.reader.Estimate(ctx, in)
-}
-
-func (t *tx) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		if err := t.flush(); err != nil {
-			yield("", err)
-			return
-		}
-		t.reader.Spaces(ctx, prefix)(yield)
-	}
 }
 
 func (t *tx) Put(_ context.Context, entries ...storage.Entry) error {
@@ -147,12 +119,12 @@ func (t *tx) flush() error {
 	if len(t.own.values) > 0 {
 		return t.direct()
 	}
-	return t.w.flush()
+	return t.b.flush(t.c)
 }
 
 // direct gives SQLite all that was written, and makes sure that the update can be undone there.
 func (t *tx) direct() error {
-	if err := t.w.flush(); err != nil {
+	if err := t.b.flush(t.c); err != nil {
 		return err
 	}
 	if !t.first && !t.saved {
@@ -167,9 +139,9 @@ func (t *tx) direct() error {
 }
 
 // flush gives SQLite what the updates of the transaction have written.
-func (w *writer) flush() error {
-	err := w.c.write(w.pending.values)
-	w.pending = pending{}
+func (b *batch) flush(c *conn) error {
+	err := c.write(b.pending.values)
+	b.pending = pending{}
 	return err
 }
 

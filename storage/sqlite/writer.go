@@ -5,56 +5,54 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// maxBatch is how many waiting updates join the commit of the leader at most. It bounds the time that the first of them waits.
+// maxBatch is how many updates share a commit at most. It bounds the time that the first of them waits.
 const maxBatch = 256
 
-// writer owns the one connection that runs updates, and commits waiting updates as a batch. One update is the
-// leader: it runs its own function, lends the connection to the waiting updates one after the other, and commits for all of
-// them. Each update runs in the goroutine of its caller. An update without others waits for no other goroutine, except for
-// restartLog when the log is restarted just then.
+// writer owns the one connection that updates run on, one after the other, each in the goroutine of its caller. An update begins a
+// transaction if none is open. It leaves the transaction to the next update that waits for the connection, and commits for all that
+// have shared it if none waits.
 //
-// The transaction begins with the first update that runs. What updates write is collected and given to SQLite in few statements before
-// the commit, so that undoing an update is to forget its writes. Only an update that has to write earlier, for instance to read a range,
-// has a savepoint. If the first one fails, all is rolled back, and the next one begins a transaction.
+// What updates write is collected and given to SQLite in few statements before the commit, so that undoing an update is to forget its
+// writes. Only an update that has to write earlier, for instance to read a range, has a savepoint.
 type writer struct {
-	c    *conn
-	busy time.Duration // how long to wait for the lock of another process
-	// free holds a token while no goroutine uses the connection.
-	free chan struct{}
-	// queue has the waiting updates. The leader receives from it when it can lend the connection. It is not
-	// buffered, so an update whose context ends just stops waiting.
-	queue chan *follower
-	// alone holds a token while an update that shares its commit with no other waits or runs, so that between two of them others have
-	// their turn.
-	alone chan struct{}
-	bells *storage.Bells
-	// committed is called after each commit with the size of the log in pages.
-	committed func(pages int64)
+	c         *conn
+	busy      time.Duration // how long to wait for the lock of another process
+	bells     *storage.Bells
+	committed func(pages int64) // is called after each transaction with the size of the log
 	counters  counters
 
-	// The fields below are those of the running transaction. Only the goroutine that has the connection uses them.
-	begun   bool
-	spaces  []string // of the updates that have not failed
-	pending pending  // their writes, as far as SQLite has not got them yet
-	lost    error    // has ended the transaction, or has kept it from beginning
-	others  int64    // changes with each commit of another connection; see lookForOthers
+	free    chan struct{}  // holds a token while no goroutine uses the connection
+	waiting atomic.Int32   // how many wait for the token
+	givenUp sync.WaitGroup // those of them whose callers wait no longer
+
+	// The fields below belong to the goroutine that has the connection.
+	batch     *batch // of the open transaction, nil if there is none
+	refused   error  // why the last transaction could not begin
+	refusedAt time.Time
+	others    int64 // changes with each commit of another connection; see lookForOthers
 }
 
-// follower is an update that is committed by a leader.
-type follower struct {
-	ran     chan struct{} // closed when the follower returns the connection
-	settled chan error    // receives the result of the commit
+// batch is a transaction, and the updates that share it.
+type batch struct {
+	run     int      // how many updates have run
+	spaces  []string // of those that have not failed
+	pending pending  // their writes, as far as SQLite has not got them yet
+	lost    error    // has ended the transaction
+	done    chan struct{}
+	err     error // of all updates; set before done is closed
 }
 
 var errNoReturn = errors.New("sqlite: the update's function did not return")
 
 func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
-	w := &writer{c: c, busy: busy, bells: bells, free: make(chan struct{}, 1), alone: make(chan struct{}, 1), queue: make(chan *follower)}
+	w := &writer{c: c, busy: busy, bells: bells, free: make(chan struct{}, 1)}
 	w.free <- struct{}{}
 	return w
 }
@@ -64,157 +62,121 @@ func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
 // commit, update returns the error of the transaction instead of that of fn. If alone is true, the update shares its commit with
 // no other.
 //
-// fn runs at most once, in the goroutine of the caller. It does not run if ctx ends before its turn, if the transaction cannot
-// begin, or if an earlier update of the batch has ended the transaction, as a full disk does.
+// fn runs at most once. It does not run if ctx ends before its turn, or if the transaction cannot begin.
 func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*tx) error) error {
+	came := time.Now()
+	if err := w.enter(ctx); err != nil {
+		return err
+	}
 	if alone {
-		select {
-		case w.alone <- struct{}{}:
-			defer func() { <-w.alone }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		w.commit()
 	}
-	select {
-	case <-w.free:
-		return w.lead(ctx, space, alone, fn)
-	default:
-	}
-	f, queue := &follower{ran: make(chan struct{}), settled: make(chan error, 1)}, w.queue
-	if alone {
-		queue = nil
-	}
-	select {
-	case <-w.free:
-		return w.lead(ctx, space, alone, fn)
-	case queue <- f:
-		return w.follow(ctx, f, space, fn)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// follow runs fn and waits for the leader's commit. It waits even if fn failed: the error may depend on writes of
-// the same batch that are not committed yet.
-func (w *writer) follow(ctx context.Context, f *follower, space string, fn func(*tx) error) error {
-	err := func() error {
-		defer close(f.ran)
-		return w.run(ctx, space, fn)
-	}()
-	if lost := <-f.settled; lost != nil {
-		return lost
-	}
-	return err
-}
-
-// lead runs fn, then the functions of the waiting updates, and commits. If fn panics or calls runtime.Goexit, its own writes
-// are rolled back, and the waiting updates still run and are committed.
-func (w *writer) lead(ctx context.Context, space string, alone bool, fn func(*tx) error) (err error) {
-	defer func() { w.free <- struct{}{} }()
-	w.begun, w.spaces, w.pending, w.lost = false, w.spaces[:0], pending{}, nil
-	defer func() {
-		var followers []*follower
-		if !alone {
-			followers = w.serve()
-		}
-		lost := w.commit()
-		for _, f := range followers {
-			f.settled <- lost
-		}
-		if lost != nil {
-			err = lost
-		}
-	}()
-	return w.run(ctx, space, fn)
-}
-
-// serve lends the connection to the waiting updates one after the other, and returns them. It ends when none waits, after
-// maxBatch of them, and when the transaction has failed. If the transaction could not begin, they all get its error.
-func (w *writer) serve() (served []*follower) {
-	for len(served) < maxBatch && (w.lost == nil || !w.begun) {
-		f := w.next()
-		if f == nil {
-			// Let other goroutines run, so that their updates can join this commit. On a single core they could not
-			// run before it ends.
-			runtime.Gosched()
-			if f = w.next(); f == nil {
-				break
-			}
-		}
-		served = append(served, f)
-	}
-	return served
-}
-
-// next lends the connection to one waiting update, and returns that update after its function has run. It returns nil if
-// none waits.
-func (w *writer) next() *follower {
-	select {
-	case f := <-w.queue:
-		<-f.ran
-		return f
-	default:
-		return nil
-	}
-}
-
-// run runs fn in the transaction, and undoes its writes if it returns an error or does not return. If the transaction has failed
-// already, it returns lost and does not run fn.
-func (w *writer) run(ctx context.Context, space string, fn func(*tx) error) error {
-	if w.lost != nil {
-		return w.lost
-	}
-	t := &tx{reader: reader{c: w.c}, w: w, first: !w.begun}
-	if t.first {
-		if err := w.begin(ctx); err != nil {
-			if ctx.Err() == nil { // if only this update's context has ended, another one can begin
-				w.lost = err
-			}
+	first := w.batch == nil
+	if first {
+		if err := w.begin(ctx, came); err != nil {
+			w.leave(alone)
 			return err
 		}
 	}
-	w.begun = true
-	err := errNoReturn
-	defer func() { w.lost = w.settle(t, space, err) }()
-	err = fn(t)
+	b, err := w.batch, errNoReturn
+	func() {
+		t := &tx{w: w, b: b, first: first}
+		t.reader = reader{c: w.c, flush: t.flush}
+		defer func() {
+			b.run++
+			b.lost = w.settle(t, space, err)
+			w.leave(alone)
+		}()
+		err = fn(t)
+	}()
+	<-b.done // also if fn has failed: its error may depend on writes of others that are not committed yet
+	if b.err != nil {
+		return b.err
+	}
 	return err
+}
+
+// enter waits for the connection.
+func (w *writer) enter(ctx context.Context) error {
+	w.waiting.Add(1)
+	select {
+	case <-w.free:
+		w.waiting.Add(-1)
+		return nil
+	case <-ctx.Done():
+	}
+	w.givenUp.Go(func() { // the update before may have left its commit to this one
+		<-w.free
+		w.waiting.Add(-1)
+		w.leave(false)
+	})
+	return ctx.Err()
+}
+
+// leave gives the connection to the next update, or commits first: if now is true or the transaction has failed, after maxBatch
+// updates, and if none waits. Before it decides that, it lets other goroutines run, so that their updates can join this commit. On a
+// single core they could not run before it ends.
+func (w *writer) leave(now bool) {
+	if b := w.batch; b != nil {
+		if w.waiting.Load() == 0 {
+			runtime.Gosched()
+		}
+		if now || b.lost != nil || b.run >= maxBatch || w.waiting.Load() == 0 {
+			w.commit()
+		}
+	}
+	w.free <- struct{}{}
+}
+
+// outside runs do while no transaction is open.
+func (w *writer) outside(do func()) {
+	w.enter(context.Background())
+	w.commit()
+	do()
+	w.leave(false)
 }
 
 // settle keeps the writes of an update, or undoes them if err is not nil. It returns an error if the whole transaction has failed.
 func (w *writer) settle(t *tx, space string, err error) error {
-	w.c.closeRows()
 	switch {
 	case w.c.broken != nil:
 		return w.c.broken
 	case err == nil:
-		w.spaces = append(w.spaces, space)
-		w.pending.add(t.own)
+		t.b.spaces = append(t.b.spaces, space)
+		t.b.pending.add(t.own)
 	case t.first:
-		w.begun = false
-		_, err = w.c.exec("ROLLBACK")
-		return err
+		if _, err := w.c.exec("ROLLBACK"); err != nil {
+			return err
+		}
+		w.batch = nil
+		close(t.b.done)
+		return nil
 	case t.saved:
 		if _, err := w.c.exec("ROLLBACK TO one"); err != nil {
 			return err
 		}
 	}
 	if t.saved {
-		if _, err = w.c.exec("RELEASE one"); err != nil {
+		if _, err := w.c.exec("RELEASE one"); err != nil {
 			return err
 		}
 	}
-	if w.pending.size > mostPending {
-		return w.flush()
+	if t.b.pending.size > mostPending {
+		return t.b.flush(w.c)
 	}
 	return nil
 }
 
-// begin takes the file's write lock and begins a transaction. It returns errNewer if the format is newer, an error for
-// which isBusy is true if the lock was not free in time, and the error of ctx if ctx ends before.
+// begin takes the file's write lock and begins a transaction, for an update that came at a time. It returns errNewer if the format is
+// newer, an error for which isBusy is true if the lock was not free in time, and the error of ctx if ctx ends before. Updates that
+// came before another one was refused are refused as well.
 //
 // It retries every millisecond. SQLite's busy handler retries more and more rarely, so it may never get the lock while another
 // process commits without a pause.
-func (w *writer) begin(ctx context.Context) (err error) {
+func (w *writer) begin(ctx context.Context, came time.Time) (err error) {
+	if came.Before(w.refusedAt) {
+		return w.refused
+	}
 	for deadline := time.Now().Add(w.busy); ; time.Sleep(time.Millisecond) {
 		w.c.broken = nil // there is no transaction to protect
 		_, err = w.c.exec("BEGIN IMMEDIATE")
@@ -232,20 +194,23 @@ func (w *writer) begin(ctx context.Context) (err error) {
 		}
 	}
 	if err != nil {
-		err = w.undo(err)
+		w.refused, w.refusedAt = w.undo(err), time.Now()
+		return w.refused
 	}
-	return err
+	w.batch = &batch{done: make(chan struct{})}
+	return nil
 }
 
-// commit commits the transaction, or rolls it back if it has failed. If it returns an error, every update of the batch returns
-// that error.
-func (w *writer) commit() error {
-	if !w.begun && w.lost == nil {
-		return nil
+// commit commits the open transaction, if there is one, or rolls it back if it has failed, and tells its updates.
+func (w *writer) commit() {
+	b := w.batch
+	if b == nil {
+		return
 	}
-	err := w.lost
+	w.batch = nil
+	err := b.lost
 	if err == nil {
-		err = w.flush()
+		err = b.flush(w.c)
 	}
 	if err == nil {
 		if _, err = w.c.exec("COMMIT"); err != nil && !undone(err) {
@@ -256,17 +221,18 @@ func (w *writer) commit() error {
 		err = w.undo(err)
 	}
 	if err == nil {
-		w.counters.commit(uint64(len(w.spaces)))
+		w.counters.commit(uint64(len(b.spaces)))
 	}
 	if err == nil || errors.Is(err, storage.ErrUnknown) {
-		for _, space := range w.spaces {
+		for _, space := range b.spaces {
 			w.bells.Ring(space)
 		}
 	}
-	if pages, logErr := w.c.logSize(); logErr == nil {
+	b.err = err
+	close(b.done)
+	if _, pages, _, err := w.c.checkpoint("NOOP"); err == nil {
 		w.committed(pages)
 	}
-	return err
 }
 
 // undo rolls back a transaction that failed with err, or could not begin. If the outcome of the commit is unknown, it returns
@@ -287,11 +253,11 @@ func (w *writer) undo(err error) error {
 // lookForOthers rings all bells if another connection has committed since the last look. While an update of this process runs,
 // nobody else can commit, so that the look may wait for it.
 func (w *writer) lookForOthers() {
-	<-w.free
-	defer func() { w.free <- struct{}{} }()
-	now, err := w.c.value("PRAGMA data_version") // not changed by commits of the writer itself
-	if err == nil && now != w.others {
-		w.others = now
-		w.bells.RingAll()
-	}
+	w.outside(func() {
+		now, err := w.c.value("PRAGMA data_version") // not changed by commits of the writer itself
+		if err == nil && now != w.others {
+			w.others = now
+			w.bells.RingAll()
+		}
+	})
 }

@@ -4,5 +4,5 @@ package sqlite
 
 import "os"
 
-// lock returns false: on this system nobody can tell whether a claim is in use, so none is removed as stale.
+// lock returns false: on this system nobody can tell whether a build still runs, so its files are not removed.
 func lock(*os.File, bool) bool { return false }

@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// Build creates a store at path and calls fill to write its content. The file gets its name when fill has returned nil and
+// everything is on the disk, so a process that is killed, or an error, leaves no file at path. The DB is closed when fill
+// returns. If there is a file at path already, Build does not change it and returns an error that wraps fs.ErrExist.
+func Build(path string, fill func(*DB) error) error {
+	err := putWhole(path, func(tmp string) error {
+		if err := makeEmpty(tmp); err != nil {
+			return err
+		}
+		return within(tmp, fill)
+	})
+	if err != nil {
+		return fmt.Errorf("sqlite: build %s: %w", path, err)
+	}
+	return nil
+}
+
+// Backup writes a snapshot of the store to a new file at path. Views and updates continue meanwhile, and the log grows until
+// the end. The copy has another identity (see storage.Identity). The file gets its name when it is complete and every page of it
+// was checked. If that fails, or if ctx ends before, there is no file at path. Backup returns an error that wraps fs.ErrExist if
+// there is a file at path already, and leaves that file as it is.
+func (db *DB) Backup(ctx context.Context, path string) error {
+	err := db.View(ctx, func(storage.Reader) error { // a store that is closed has none
+		return putWhole(path, func(tmp string) error { return db.store.copyTo(ctx, tmp) })
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("sqlite: backup: %s: %w: give a name that is not taken", path, fs.ErrExist)
+	case err != nil:
+		return fmt.Errorf("sqlite: backup: %w", err)
+	}
+	return nil
+}
+
+// copyTo writes a snapshot into the empty file at path. The connection is one of the pool, so that the checkpointer knows that there
+// is a long View.
+func (s *store) copyTo(ctx context.Context, path string) error {
+	c, err := s.readers.get(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.readers.put(c, false)
+	if err := c.script("PRAGMA query_only=0"); err != nil {
+		return err
+	}
+	_, err = c.raw.(driver.ExecerContext).ExecContext(ctx, "VACUUM INTO $1", named([]any{path}))
+	if err != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	return within(path, func(copied *DB) error {
+		return errors.Join(storage.RenewIdentity(ctx, copied), copied.store.writer.c.checkPages(path))
+	})
+}
+
+// within calls fn with the open store at path, and closes it.
+func within(path string, fn func(*DB) error) error {
+	db, err := Open(path, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(db), db.Close())
+}
+
+// makeEmpty turns an empty file into an empty store.
+func makeEmpty(path string) error {
+	// A body of an app fits into a page of 8 KiB, with half as many writes to the log as two of SQLite's default have.
+	c, err := dial(path, "mode=rwc", "page_size=8192", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
+	if err != nil {
+		return err
+	}
+	err = c.script(schema + fmt.Sprintf("PRAGMA user_version=%d", format))
+	if err == nil {
+		// When the last connection closes, SQLite copies the log into the file and removes it. Then the file itself has
+		// application_id and user_version in its header, which inspect reads.
+		err = c.wal()
+	}
+	return errors.Join(err, c.close())
+}
+
+// wal switches the file to write-ahead logging.
+func (c *conn) wal() error {
+	row, err := c.row("PRAGMA journal_mode=WAL")
+	if err != nil {
+		return err
+	}
+	if row[0] != "wal" {
+		return fmt.Errorf("journal_mode is %q after asking for wal: the file system must allow shared memory", row[0])
+	}
+	return nil
+}
+
+// putWhole calls build with the name of an empty file in the directory of path, for build to write. When the file is on the
+// disk, it gets the name path. If there is a file at path, before or by then, putWhole does not change it and returns an error that
+// wraps fs.ErrExist. At last it syncs the directory; if that fails, it returns the error, and the complete file stays at path.
+// Whatever happens, the other name is removed.
+//
+// If a process is killed meanwhile, there is no file at path, and the other one is left. So whoever builds has a lock of the
+// directory, and the next one that finds it without a lock removes what is left there of this name.
+func putWhole(path string, build func(tmp string) error) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := refuseStrayLog(path); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fs.ErrExist
+	}
+	name, prefix := filepath.Dir(path), "."+filepath.Base(path)+".new-"
+	dir, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if lock(dir, true) {
+		removeBuilds(name, prefix)
+	}
+	lock(dir, false)
+	f, err := os.CreateTemp(name, prefix+"*")
+	if err != nil {
+		return err
+	}
+	tmp := f.Name()
+	defer removeBuilds(name, filepath.Base(tmp))
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := build(tmp); err != nil {
+		return err
+	}
+	if f, err = os.Open(tmp); err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(tmp, path); err != nil { // unlike a rename it never replaces a file
+		return err
+	}
+	return dir.Sync()
+}
+
+// removeBuilds removes the files with this prefix. It ignores errors: the next build tries again.
+func removeBuilds(dir, prefix string) {
+	list, _ := os.ReadDir(dir)
+	for _, entry := range list {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			_ = os.Remove(filepath.Join(dir, entry.Name()))
+		}
+	}
+}
+
+// refuseStrayLog returns an error if there is a write-ahead log without its store. SQLite would apply such a log to
+// a new store of this name.
+func refuseStrayLog(path string) error {
+	if _, err := os.Lstat(path + "-wal"); err != nil {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return nil // another process has just put both there
+	}
+	return fmt.Errorf("%s-wal is the log of a store that is gone: move it away, or put its store back", path)
+}
