@@ -41,8 +41,7 @@ type store struct {
 
 	mu      sync.Mutex
 	lanes   lanes
-	looking bool // look runs
-	looks   sync.WaitGroup
+	seen    map[string]int64 // the numbers of the spaces at the last look
 	closing context.Context
 	close   context.CancelFunc
 }
@@ -159,11 +158,8 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // Close closes the connections. storage.Checked has waited for the calls that ran.
 func (s *store) Close() error {
-	s.mu.Lock()
-	s.close() // and so Changed starts nothing any more
-	s.mu.Unlock()
+	s.close()
 	s.bells.Close()
-	s.looks.Wait()
 	s.pool.Close()
 	return nil
 }
