@@ -60,8 +60,17 @@ func RequestToken(r *http.Request) (string, error) {
 		from = &provenance{limit: defaultTokenBytes}
 	}
 	parameters := parseQuery(r.URL.RawQuery).all(tokenParameter)
-	token, ok := soleToken(r.Header["Authorization"], parameters)
-	if !ok {
+	headers, token := r.Header["Authorization"], ""
+	// A header of another scheme counts as a token too: it and a token in the query may stand for different users.
+	switch {
+	case len(headers) == 1 && len(parameters) == 0:
+		if scheme, sent, _ := strings.Cut(headers[0], " "); slices.Contains(tokenSchemes, strings.ToLower(scheme)) {
+			token = strings.Trim(sent, " ")
+		}
+	case len(headers) == 0 && len(parameters) == 1:
+		token = parameters[0]
+	}
+	if token == "" {
 		return "", fmt.Errorf("%w: want exactly one token", ErrUnauthenticated)
 	}
 	if len(token) > from.limit {
@@ -73,33 +82,6 @@ func RequestToken(r *http.Request) (string, error) {
 		from.header.Store(true)
 	}
 	return token, nil
-}
-
-// soleToken returns the token of a request that carries exactly one, in the header or in the query. An Authorization
-// header of another scheme counts as a token too, so a request with such a header and a token in the query is refused:
-// the two may stand for different users.
-func soleToken(headers, parameters []string) (string, bool) {
-	switch {
-	case len(headers) == 1 && len(parameters) == 0:
-		scheme, token, ok := strings.Cut(headers[0], " ")
-		token = strings.Trim(token, " ")
-		return token, ok && slices.Contains(tokenSchemes, strings.ToLower(scheme)) && token != ""
-	case len(headers) == 0 && len(parameters) == 1:
-		return parameters[0], parameters[0] != ""
-	}
-	return "", false
-}
-
-// ambient reports whether the identity of r may be one that a browser adds to requests of other sites by
-// itself, such as a cookie. A token in the header is not ambient, since a browser adds no such header by itself.
-// A token in the query is not ambient either, unless the request also carries a cookie or a client certificate: a
-// form of another site can name any token in its query.
-func (p *provenance) ambient(r *http.Request) bool {
-	if p.header.Load() {
-		return false
-	}
-	certified := r.TLS != nil && len(r.TLS.PeerCertificates) > 0
-	return !p.query.Load() || certified || r.Header["Cookie"] != nil
 }
 
 // authenticate calls Config.Authenticate and sets c.by. An error that wraps ErrUnauthenticated is a 401, always the same, so
@@ -142,23 +124,11 @@ func (h *handler) authenticate(c *call) error {
 		return errNoToken
 	}
 	by.Operator = false // that is for a program that calls the services itself
-	c.by, c.ambient = by, from.ambient(c.r)
-	return nil
-}
-
-// challenge sets the header WWW-Authenticate, which every 401 has: it names the scheme of the token that is wanted.
-func challenge(header http.Header) { header["Www-Authenticate"] = []string{tokenScheme} }
-
-// checkOrigin refuses a write that a page of another site may have made up, with 403, if the identity of the caller is
-// ambient. Reads pass: a page of another site may cause one, and cannot see the response, since no response allows credentials.
-func (h *handler) checkOrigin(c *call) error {
-	if !c.ambient {
-		return nil
-	}
-	if err := h.crossOrigin.Check(c.r); err != nil {
-		c.reason = err.Error()
-		return errCrossOrigin
-	}
+	c.by = by
+	// A token in the header is not ambient, since a browser adds no such header by itself. A token in the query is not ambient either,
+	// unless the request also carries a cookie or a client certificate: a form of another site can name any token in its query.
+	certified := c.r.TLS != nil && len(c.r.TLS.PeerCertificates) > 0
+	c.ambient = !from.header.Load() && (!from.query.Load() || certified || c.r.Header["Cookie"] != nil)
 	return nil
 }
 

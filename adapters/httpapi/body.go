@@ -36,10 +36,14 @@ func (c *call) read() error {
 	if err := c.query.check(c.route); err != nil {
 		return err
 	}
-	if c.route.writes() {
-		if err := c.readKey(); err != nil {
-			return err
+	if keys := c.r.Header["Idempotency-Key"]; len(keys) > 0 && c.route.writes() {
+		if !c.route.idempotencyKey { // a client that sends a key relies on it, and may repeat the request
+			return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
 		}
+		if len(keys) > 1 || keys[0] == "" { // the domain would take an empty one for none, and judges all others
+			return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "want it once, with 1 to 255 visible ASCII characters")
+		}
+		c.key = keys[0]
 	}
 	if c.route.body.types == nil {
 		return nil
@@ -54,8 +58,12 @@ func (c *call) read() error {
 	if c.route.body.stream {
 		return nil
 	}
-	if err := checkEncoding(c.r.Header); err != nil {
-		return err
+	// Limits.Body bounds the bytes that are sent, and a compressed body of that size could unpack to far more. Only the import takes
+	// gzip, since it reads its body as a stream.
+	for _, coding := range c.r.Header["Content-Encoding"] {
+		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
+			return refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "%q is not taken here: send the body as it is", coding)
+		}
 	}
 	if c.route.admitBody != nil {
 		if err := c.route.admitBody(c); err != nil {
@@ -80,34 +88,6 @@ func checkType(header http.Header, types []string) error {
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
 		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Type", "want charset=utf-8, have %q", charset)
 	}
-	return nil
-}
-
-// checkEncoding returns a 415 for a compressed body. Limits.Body bounds the bytes that are sent, and a compressed body of that
-// size could unpack to far more. Only the import takes gzip, since it reads its body as a stream.
-func checkEncoding(header http.Header) error {
-	for _, coding := range header["Content-Encoding"] {
-		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
-			return refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "%q is not taken here: send the body as it is", coding)
-		}
-	}
-	return nil
-}
-
-// readKey reads the header Idempotency-Key. The domain decides which characters a key may have. An empty key is refused
-// here, since the domain would take it for no key.
-func (c *call) readKey() error {
-	keys := c.r.Header["Idempotency-Key"]
-	if len(keys) == 0 {
-		return nil
-	}
-	if !c.route.idempotencyKey { // a client that sends a key relies on it, and may repeat the request
-		return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
-	}
-	if len(keys) > 1 || keys[0] == "" {
-		return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "want it once, with 1 to 255 visible ASCII characters")
-	}
-	c.key = keys[0]
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -26,9 +25,9 @@ type call struct {
 	w  http.ResponseWriter
 	h  *handler
 	r  *http.Request
-	id string // X-Request-Id
+	id string // X-Request-Id: 16 hexadecimal digits that tell requests in a log apart
 
-	match    match // of the path; its resource is nil if the path names none
+	match    match // of the path
 	route    *route
 	by       Principal
 	again    <-chan struct{} // of Streams; it is closed if by is to be asked for again
@@ -74,12 +73,17 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if c == nil {
 		c = new(call)
 	}
-	*c = call{w: w, h: h, r: r, id: newRequestID(), out: c.out}
+	*c = call{w: w, h: h, r: r, id: fmt.Sprintf("%016x", rand.Uint64()), out: c.out}
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}
 	c.query = parseQuery(r.URL.RawQuery)
-	c.setCommonHeaders()
+	header := c.header()
+	for name, value := range commonHeaders {
+		header[name] = value
+	}
+	header["X-Request-Id"] = []string{c.id}
+	c.cacheAs(revalidate)
 	return c
 }
 
@@ -89,12 +93,6 @@ func (h *handler) recycle(c *call) {
 		*c = call{out: c.out[:0]}
 		h.calls.Put(c)
 	}
-}
-
-// newRequestID returns 16 hexadecimal digits. They only need to tell requests in a log apart.
-func newRequestID() string {
-	s := strconv.FormatUint(rand.Uint64(), 16)
-	return "0000000000000000"[len(s):] + s
 }
 
 // ctx is the context for calls into a domain. Where the route reserves memory, the domain reserves it through this context.

@@ -173,7 +173,7 @@ func (c *call) refuse(r *refusal) {
 	c.cacheAs(revalidate)
 	switch r.status {
 	case http.StatusUnauthorized:
-		challenge(header)
+		header["Www-Authenticate"] = []string{tokenScheme}
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		header["Retry-After"] = []string{"1"}
 	}

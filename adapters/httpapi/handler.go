@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/singleflight"
@@ -16,10 +17,8 @@ import (
 // A request goes through these functions, each in the file that has its rules:
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
-//	find           sets the resource of the path                           router.go
+//	find           sets the routes of the path                             router.go
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
-//	endpoint       finds the endpoint of the method, else 404 or 405       router.go
-//	checkOrigin    refuses a write that another site may have made up      authenticate.go
 //	admit          judges the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, query.go
 //	work           reserves memory and calls the endpoint                  slots.go
@@ -81,18 +80,33 @@ func (h *handler) serve(c *call) error {
 		return errOverloaded
 	}
 	h.router.find(c.r.URL, &c.match)
-	if c.match.resource == nil || !c.match.resource.public() {
+	// Whether a token is needed is the same for all methods of a path, since the method is looked at later.
+	if routes := c.match.routes; routes == nil || !routes[0].public {
 		if err := h.authenticate(c); err != nil {
 			return err
 		}
 	}
-	rt, err := c.endpoint()
-	if err != nil {
-		return err
+	if c.match.routes == nil {
+		return errNoResource
 	}
+	method := c.r.Method
+	if method == http.MethodHead { // a GET whose body the server drops
+		method = http.MethodGet
+	}
+	i := slices.IndexFunc(c.match.routes, func(rt *route) bool { return rt.method == method })
+	if i < 0 {
+		c.header()["Allow"] = []string{allow(c.match.routes)}
+		return errNoMethod
+	}
+	rt := c.match.routes[i]
 	c.route = rt
-	if err := h.checkOrigin(c); err != nil {
-		return err
+	// The identity may come from what a browser adds to a request that another site made up. Reads pass: a page of another site may
+	// cause one, and cannot see the response, since no response allows credentials.
+	if c.ambient {
+		if err := h.crossOrigin.Check(c.r); err != nil {
+			c.reason = err.Error()
+			return errCrossOrigin
+		}
 	}
 	// A delivery token reaches the endpoints that are marked byTag and no others. The domains refuse it too (appsvc and
 	// reviews in Caller.check, assets in memberOf), for programs that call them without this handler. Here it is refused

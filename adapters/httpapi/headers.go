@@ -13,7 +13,7 @@ import (
 // its own, is set by cacheAs.
 
 // commonHeaders are the headers that every response has with the same value, errors too: pages of all origins may read it, and no browser
-// guesses its type, frames it or repeats its address. There is no Access-Control-Allow-Credentials, so a page of another
+// guesses its type, frames it or repeats its address. Only cors.html replaces one, Content-Security-Policy. There is no Access-Control-Allow-Credentials, so a page of another
 // origin cannot use the cookies of its visitor. The slices are shared between responses, so a header is replaced and never
 // added to.
 var commonHeaders = http.Header{
@@ -31,18 +31,6 @@ var (
 	varyEncoding    = []string{"Accept-Encoding"}
 	closeConnection = []string{"close"}
 )
-
-// setCommonHeaders sets the headers that every response has: commonHeaders, X-Request-Id, which names the request in the log,
-// and Cache-Control. An endpoint may replace two of them later: Cache-Control by cacheAs, and Content-Security-Policy, as only
-// cors.html does.
-func (c *call) setCommonHeaders() {
-	header := c.header()
-	for name, value := range commonHeaders {
-		header[name] = value
-	}
-	header["X-Request-Id"] = []string{c.id}
-	c.cacheAs(revalidate)
-}
 
 // What pages of other origins may send, besides the headers that need no permission.
 var (

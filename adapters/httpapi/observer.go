@@ -53,8 +53,8 @@ func (h *handler) observe(c *call) {
 		return
 	}
 	e := Exchange{ID: c.id, Method: c.method(), Path: c.path(), Address: c.address(), Caller: c.caller(), Bytes: c.written, Duration: time.Since(c.begun)}
-	if c.match.resource != nil { // all routes of a resource have its path
-		rt := (*c.match.resource)[0]
+	if c.match.routes != nil { // all of them have the same path
+		rt := c.match.routes[0]
 		if e.Route = rt.path; !rt.atRoot() {
 			e.Route = c.h.BasePath + rt.path
 		}

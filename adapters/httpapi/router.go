@@ -77,21 +77,18 @@ func (r *route) described() string {
 	return r.path
 }
 
-// router finds the resource that a path names. Paths without parameters are looked up first, in a map: httprouter accepts
+// router finds the routes of a path: an endpoint for each method. Paths without parameters are looked up first, in a map: httprouter accepts
 // no /apps/versions/ beside /apps/:id.
 type router struct {
 	base     string // Config.BasePath, "" for the root
-	fixed    map[string]*resource
-	patterns map[string]*resource // with parameters, as httprouter has them
-	params   *httprouter.Router   // leads to the names of patterns
+	fixed    map[string][]*route
+	patterns map[string][]*route // with parameters, as httprouter has them
+	params   *httprouter.Router  // leads to the names of patterns
 }
-
-// resource is what one path names: an endpoint for each method.
-type resource []*route
 
 // newRouter returns a router for these routes.
 func newRouter(base string, routes []route) *router {
-	r := &router{base: base, fixed: map[string]*resource{}, patterns: map[string]*resource{}, params: httprouter.New()}
+	r := &router{base: base, fixed: map[string][]*route{}, patterns: map[string][]*route{}, params: httprouter.New()}
 	for i := range routes {
 		rt := &routes[i]
 		r.add(rt.path, rt)
@@ -104,43 +101,23 @@ func newRouter(base string, routes []route) *router {
 	return r
 }
 
-// add adds a route at a path. The routes of one path share a resource, whatever their order.
+// add adds a route at a path, whatever the order of the routes of one path.
 func (r *router) add(path string, rt *route) {
 	index := r.fixed
 	if strings.Contains(path, "{") {
 		path, index = wildcards(path), r.patterns
 	}
-	if index[path] == nil {
-		index[path] = new(resource)
-		if strings.Contains(path, "/:") {
-			r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) { found[0].Key = path })
-		}
+	if index[path] == nil && strings.Contains(path, "/:") {
+		r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) { found[0].Key = path })
 	}
-	*index[path] = append(*index[path], rt)
-}
-
-// public reports whether the path needs no token. That is the same for all methods of a path, since a token is asked for
-// before the method is looked at.
-func (r *resource) public() bool { return (*r)[0].public }
-
-// route returns the endpoint for a method, or nil; HEAD is a GET whose body the server drops.
-func (r *resource) route(method string) *route {
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	for _, rt := range *r {
-		if rt.method == method {
-			return rt
-		}
-	}
-	return nil
+	index[path] = append(index[path], rt)
 }
 
 // allow returns the value of the header Allow. It names HEAD beside GET and always OPTIONS, which the handler answers before it looks
-// for the resource.
-func (r *resource) allow() string {
+// for the path.
+func allow(routes []*route) string {
 	names := []string{http.MethodOptions}
-	for _, rt := range *r {
+	for _, rt := range routes {
 		names = append(names, rt.method)
 		if rt.method == http.MethodGet {
 			names = append(names, http.MethodHead)
@@ -149,14 +126,14 @@ func (r *resource) allow() string {
 	return strings.Join(slices.Sorted(slices.Values(names)), ", ")
 }
 
-// match is the resource that a path names, and the parameters in the path.
+// match is the routes of a path, and the parameters in the path.
 type match struct {
-	resource *resource         // nil if the path names none
-	params   httprouter.Params // unescaped, in the order of the pattern
-	found    [1]httprouter.Param
+	routes []*route          // nil if the path names nothing
+	params httprouter.Params // unescaped, in the order of the pattern
+	found  [1]httprouter.Param
 }
 
-// find looks up the path of u and sets m to its resource; m.resource is nil if there is none. No path is redirected: a redirect would
+// find looks up the path of u. No path is redirected: a redirect would
 // repeat a token in the query, and a browser takes a redirected preflight request for a refusal.
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
@@ -169,8 +146,8 @@ func (r *router) find(u *url.URL, m *match) {
 		}
 		path = rest
 	}
-	m.resource = r.fixed[path]
-	if m.resource != nil || !strings.HasPrefix(path, "/") {
+	m.routes = r.fixed[path]
+	if m.routes != nil || !strings.HasPrefix(path, "/") {
 		return
 	}
 	handle, params, _ := r.params.Lookup(anyMethod, path)
@@ -185,21 +162,7 @@ func (r *router) find(u *url.URL, m *match) {
 		params[i].Value = unescape(p.Value)
 	}
 	handle(nil, nil, m.found[:])
-	m.resource, m.params = r.patterns[m.found[0].Key], params
-}
-
-// endpoint returns the endpoint of a request whose path was looked up. It returns a 404 for a path that names nothing, and a
-// 405 for a method that the path does not have; the header Allow then says which methods it has.
-func (c *call) endpoint() (*route, error) {
-	if c.match.resource == nil {
-		return nil, errNoResource
-	}
-	rt := c.match.resource.route(c.r.Method)
-	if rt == nil {
-		c.header()["Allow"] = []string{c.match.resource.allow()}
-		return nil, errNoMethod
-	}
-	return rt, nil
+	m.routes, m.params = r.patterns[m.found[0].Key], params
 }
 
 // escapedPath returns the path as it was sent. RawPath counts only if it is an encoding of Path: a program that mounts
@@ -213,8 +176,8 @@ func escapedPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// anyMethod is the method under which every resource is registered with httprouter. So a lookup finds the resource of a
-// path whatever the method of the request, and the resource then says whether it needs a token and knows the method.
+// anyMethod is the method under which every path is registered with httprouter. So a lookup finds a path whatever the method of the
+// request.
 const anyMethod = "ANY"
 
 // wildcards returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
