@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -137,7 +136,7 @@ type target struct {
 // the last collection that it has looked through. No index of people is kept: every import would pay for it, and people are
 // erased rarely.
 func (e *eraser) run() error {
-	after := Key{Source: e.in.Source}
+	after := Key{}
 	for more := true; more; {
 		var found []target
 		err := view(e.ctx, e.db, e.in.Network, func(s *rows) (err error) {
@@ -155,11 +154,15 @@ func (e *eraser) run() error {
 	return nil
 }
 
-// find looks through the collections that next yields, until it has found maxErased collections or reviews to erase, or more. It returns
+// find looks through the collection of the request, or those of its source or of the network after a key, until it has found maxErased collections or reviews to erase, or more. It returns
 // them, and whether there may be more after the last of them.
 func (e *eraser) find(s *rows, after Key) (found []target, more bool, err error) {
+	list := s.byKey(e.in.Source, after, maxErased)
+	if e.in.Collection != "" {
+		list = func(yield func(stored, error) bool) { yield(collectionOf(s, e.in.Source, e.in.Collection)) }
+	}
 	count := 0
-	for c, err := range e.next(s, after) {
+	for c, err := range list {
 		if err != nil {
 			return nil, false, err
 		}
@@ -186,23 +189,6 @@ func (e *eraser) find(s *rows, after Key) (found []target, more bool, err error)
 		}
 	}
 	return found, false, nil
-}
-
-// next yields the collection of the request, or the collections of its source or of the network after a key, by source and then by
-// id. The key {Source, ""} stands before all collections of a source, since no id is empty. Its error is that of collectionOf if the
-// request names a collection.
-func (e *eraser) next(s *rows, after Key) iter.Seq2[stored, error] {
-	return func(yield func(stored, error) bool) {
-		if e.in.Collection != "" {
-			yield(collectionOf(s, e.in.Source, e.in.Collection))
-			return
-		}
-		for c, err := range s.byKey(after, maxErased) {
-			if err == nil && e.in.Source != "" && c.Source != e.in.Source || !yield(c, err) {
-				return
-			}
-		}
-	}
 }
 
 // wants returns whether a review is to be erased: it is the one of the request, or one of the person's. Its author_id is that of the

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -33,18 +34,12 @@ func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
 	if err != nil || bytes.Equal(stored, given) {
 		return "", err
 	}
-	// order has, for each stored dimension, the index of the one of the file with the same name. No list has a name twice.
 	if len(storedNames) != len(givenNames) {
 		return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; %s", len(givenNames), len(storedNames), rightDimensions), nil
 	}
-	at := make(map[string]int, len(givenNames))
-	for i, name := range givenNames {
-		at[name] = i
-	}
-	order := make([]int, len(storedNames))
+	order := make([]int, len(storedNames)) // for each stored dimension, the index of the one of the file with the same name
 	for i, name := range storedNames {
-		var ok bool
-		if order[i], ok = at[name]; !ok {
+		if order[i] = slices.Index(givenNames, name); order[i] < 0 {
 			return fmt.Sprintf("the stored reviews of the collection have a rating for %q, which is none of these dimensions; %s", shown([]byte(name)), rightDimensions), nil
 		}
 	}
@@ -52,8 +47,7 @@ func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
 		if err := in.reorder(order); err != nil {
 			return "", err
 		}
-		// Other parts of the line share the old fields, and their ratings are in the order of these.
-		in.fields = bytes.Replace(in.fields, given, stored, 1)
+		in.fields = bytes.Replace(in.fields, given, stored, 1) // before them is the member created alone
 	}
 	return "", nil
 }
@@ -61,19 +55,17 @@ func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
 // rightDimensions ends the messages of the rule stored-dimensions.
 const rightDimensions = "give the same names, in any order, or delete the stored collection first"
 
-// dimensionsOf returns the member dimensions in the fields of a collection, as it stands there, and the names in it. If the
+// dimensionsOf returns the member dimensions of the fields of a collection, as it stands there, and the names in it. If the
 // collection has no such member, raw is nil and the only name is default.
-//
-// The first text of this form is the member, since only created stands before it in the stored form, and a time has no quotes.
 func dimensionsOf(fields []byte) (raw []byte, names []string, err error) {
-	const name = `"dimensions":`
-	at := bytes.Index(fields, []byte(name+"["))
-	if at < 0 {
-		return nil, []string{"default"}, nil
+	var c struct {
+		Dimensions json.RawMessage `json:"dimensions"`
 	}
-	raw = fields[at : at+len(name)+len(firstValue(fields[at+len(name):]))]
-	err = json.Unmarshal(raw[len(name):], &names)
-	return raw, names, err
+	if err = json.Unmarshal(fields, &c); err != nil || c.Dimensions == nil {
+		return nil, []string{"default"}, err
+	}
+	err = json.Unmarshal(c.Dimensions, &names)
+	return c.Dimensions, names, err
 }
 
 // reorder puts the ratings of all reviews into another order: order has the old index of each. A review keeps its length.

@@ -87,7 +87,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 	if err != nil {
 		return out, err
 	}
-	after := Key{Source: in.Source} // stands before all collections of the source, since no id is empty
+	var after Key
 	if in.After != "" {
 		if after, err = parseCollectionCursor(in.After); err == nil && in.Source != "" && after.Source != in.Source {
 			err = noCursor
@@ -97,34 +97,11 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 		return out, err
 	}
 	err = view(ctx, s.db, network, func(r *rows) error {
-		out = vitrine.Page[CollectionRecord]{Items: []CollectionRecord{}}
-		room := paging.NewRoom(limit, s.limits.PageBytes)
-		// One row more than the page has shows whether there is another page.
-		for c, err := range r.byKey(after, limit+1) {
-			if err != nil {
-				return err
-			}
-			// Collections come by source, so those of this one end here.
-			if in.Source != "" && c.Source != in.Source {
-				break
-			}
-			// The page is full, and this row shows that there is another one.
-			if room.Full() {
-				out.Next = collectionCursor(out.Items[len(out.Items)-1])
-				break
-			}
+		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.limits.PageBytes, func(c stored) (CollectionRecord, int, error) {
 			record, err := newCollectionRecord(c)
-			if err != nil {
-				return err
-			}
-			bytes := len(c.fields) + 128*len(record.Dimensions) // about what the record takes in memory
-			if err := memlimit.Reserve(ctx, bytes); err != nil {
-				return err
-			}
-			out.Items = append(out.Items, record)
-			room.Add(bytes)
-		}
-		return nil
+			return record, len(c.fields) + 128*len(record.Dimensions), err // about what the record takes in memory
+		}, func(last stored) { out.Next = collectionCursor(last.Key) })
+		return err
 	})
 	return out, err
 }
@@ -152,7 +129,7 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 		return out, err
 	}
 	err = view(ctx, s.db, network, func(r *rows) error {
-		out = vitrine.Page[ReviewRecord]{Items: []ReviewRecord{}}
+		out = vitrine.Page[ReviewRecord]{}
 		c, err := collectionOf(r, in.Source, in.Collection)
 		if err != nil {
 			return err
@@ -164,31 +141,42 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 				return err
 			}
 		}
-		room := paging.NewRoom(limit, s.limits.PageBytes)
-		last := place{}                                        // of the last review of the page
-		for review, err := range r.byTime(c, after, limit+1) { // one more shows whether there is another page
-			if err != nil {
-				return err
+		out.Items, err = fill(ctx, r.byTime(c, after, limit+1), limit, s.limits.PageBytes, func(r row) (out ReviewRecord, size int, err error) {
+			// ReviewRecord has no member for imported_email, so decoding drops it.
+			if err := json.Unmarshal(r.Data, &out); err != nil {
+				return out, 0, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
 			}
-			// The page is full, and this row shows that there is another one.
-			if room.Full() {
-				out.Next = reviewCursor(last, c.Key)
-				break
-			}
-			if err := memlimit.Reserve(ctx, len(review.Data)); err != nil {
-				return err
-			}
-			record, err := newReviewRecord(review.Review)
-			if err != nil {
-				return err
-			}
-			out.Items = append(out.Items, record)
-			room.Add(len(review.Data))
-			last = place{review.Time, review.ID}
-		}
-		return nil
+			return out, len(r.Data), nil
+		}, func(last row) { out.Next = reviewCursor(place{last.Time, last.ID}, c.Key) })
+		return err
 	})
 	return out, err
+}
+
+// fill returns the items of a page, which has limit items at most, and ends with the one that reaches a number of bytes. item makes an item of a value
+// of list, and says how many bytes it takes. next gets the last value of the page if there is another one.
+func fill[S, T any](ctx context.Context, list iter.Seq2[S, error], limit, bytes int, item func(S) (T, int, error), next func(S)) ([]T, error) {
+	items, room := []T{}, paging.NewRoom(limit, bytes)
+	var last S
+	for value, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		if room.Full() {
+			next(last)
+			break
+		}
+		made, size, err := item(value)
+		if err == nil {
+			err = memlimit.Reserve(ctx, size)
+		}
+		if err != nil {
+			return nil, err
+		}
+		items, last = append(items, made), value
+		room.Add(size)
+	}
+	return items, nil
 }
 
 // AllReviews yields the reviews of a collection, the latest first, beginning after the cursor After. It calls ListReviews for
@@ -241,15 +229,6 @@ func collectionOf(r *rows, source, id string) (found stored, err error) {
 	return found, nil
 }
 
-// newReviewRecord returns a stored review as callers get it. ReviewRecord has no member for imported_email, so decoding drops it.
-// An error means that the row is damaged.
-func newReviewRecord(r Review) (out ReviewRecord, err error) {
-	if err := json.Unmarshal(r.Data, &out); err != nil {
-		return out, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
-	}
-	return out, nil
-}
-
 // noCursor is the error for an After that no page of the list has returned as Next.
 var noCursor = invalid("after", "not a cursor of this list")
 
@@ -284,8 +263,8 @@ const listOfCollections = "collections"
 
 // collectionCursor returns the cursor with which a list goes on after a collection. No source holds U+0000 (rule text-nul), so
 // the first one in the position is where the id begins.
-func collectionCursor(c CollectionRecord) string {
-	return seal(listOfCollections, []byte(c.Source+"\x00"+c.ID))
+func collectionCursor(k Key) string {
+	return seal(listOfCollections, []byte(k.Source+"\x00"+k.ID))
 }
 
 // parseCollectionCursor returns the key of the last collection of a page, from its cursor. It returns noCursor if the cursor is not

@@ -264,18 +264,22 @@ func (s *rows) all() iter.Seq2[stored, error] {
 	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeCollection)
 }
 
-// byKey yields the collections after a key by source and then by id, both in byte order. The zero key stands before all. expect is how
-// many the caller will take.
-func (s *rows) byKey(after Key, expect int) iter.Seq2[stored, error] {
+// byKey yields the collections of a source, or of all if source is "", after a key: by source and then by id, both in byte order. The zero
+// key stands before all. expect is how many the caller will take.
+func (s *rows) byKey(source string, after Key, expect int) iter.Seq2[stored, error] {
+	prefix, parts := s.prefix("collection/"), func(k Key) []string { return []string{k.Source, k.ID} }
+	if source != "" {
+		prefix, parts = s.prefix("collection/", source), func(k Key) []string { return []string{k.ID} }
+	}
 	var from []string
 	if after != (Key{}) {
-		from = []string{after.Source, after.ID}
+		from = parts(after)
 	}
 	whole := func(e storage.Entry) []string {
 		c, _ := s.decodeCollection(e)
-		return []string{c.Source, c.ID}
+		return parts(c.Key)
 	}
-	return record.Map(record.Sorted(s.ctx, s.r, s.prefix("collection/"), from, expect, whole), s.decodeCollection)
+	return record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), s.decodeCollection)
 }
 
 // withID yields the collections that have an id, by source. These are few, so each is read by itself.

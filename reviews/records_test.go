@@ -75,11 +75,11 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 			t.Fatalf("%d collections, want %d, %v", len(list), len(m), err)
 		}
 		sorted := slices.SortedFunc(slices.Values(m), byKey)
-		if list, err = collect(s.byKey(Key{}, 0)); err != nil || !same(list, sorted) {
+		if list, err = collect(s.byKey("", Key{}, 0)); err != nil || !same(list, sorted) {
 			t.Fatalf("by key: %d collections, want %d, %v", len(list), len(m), err)
 		}
 		for i, c := range sorted {
-			if list, err = collect(limited(2, s.byKey(c.Key, 2))); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
+			if list, err = collect(limited(2, s.byKey("", c.Key, 2))); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
 				t.Fatalf("after %.20q: %d collections, %v", c.ID, len(list), err)
 			}
 			with := slices.DeleteFunc(slices.Clone(sorted), func(other modelled) bool { return other.ID != c.ID })
