@@ -71,9 +71,8 @@ const (
 
 // schema is a compiled schema, and what it weighs: see checker.
 type schema struct {
-	compiled *jsonschema.Schema
+	compiled jsonschema.Schema
 	weight   int
-	unique   bool // some items are compared with all before them
 }
 
 // Compile implements appsvc.SchemaEngine. It returns an error for a schema that is no JSON, that the comment of the
@@ -83,29 +82,23 @@ func (engine) Compile(text []byte) (appsvc.Schema, error) {
 	if err := json.Unmarshal(text, &c.doc); err != nil {
 		return nil, fmt.Errorf("the schema is not JSON: %w", err)
 	}
-	if c.weigh(c.doc, ""); c.err != nil {
+	out := &schema{weight: max(c.weigh(c.doc, ""), 1)}
+	if c.err != nil {
 		return nil, c.err
 	}
-	out := &schema{&jsonschema.Schema{}, max(c.weights[""], 1), bytes.Contains(text, []byte(`"uniqueItems"`))}
-	if object, ok := c.doc.(map[string]any); ok && object["$id"] != nil {
-		// No reference needs it, and the library would register the schema under it.
-		members := map[string]json.RawMessage{}
-		_ = json.Unmarshal(text, &members)
-		delete(members, "$id")
-		text, _ = json.Marshal(members)
+	if object, ok := c.doc.(map[string]any); ok {
+		delete(object, "$id") // no reference needs it, and the library would register the schema under it
+		text, _ = json.Marshal(object)
 	}
 	library.Lock()
 	defer library.Unlock()
-	return out, json.Unmarshal(text, out.compiled)
+	return out, json.Unmarshal(text, &out.compiled)
 }
 
 // Validate implements appsvc.Schema. It returns the first 100 violations of a config, ordered by pointer, keyword and message, and an
 // error for a config that would take too long. The library finds violations in the random order of maps.
 func (s *schema) Validate(config []byte) (out []vitrine.Violation, err error) {
 	values := 1 + len(config)/32 + bytes.Count(config, []byte(",")) + bytes.Count(config, []byte(":"))
-	if s.unique {
-		values += values * values / 512
-	}
 	if values > mostWork/s.weight {
 		return nil, errCostly
 	}
@@ -149,15 +142,15 @@ func (c *checker) weigh(v any, pointer string) (weight int) {
 			weight = min(weight+c.weigh(element, pointer+"/"+strconv.Itoa(i)), mostWork)
 		}
 	case map[string]any:
-		known, met := c.weights[pointer]
-		if met && known == 0 {
-			return c.refuse("%q: a reference leads back here: this engine takes no recursive schemas", pointer)
-		} else if met {
+		if known, met := c.weights[pointer]; met && known > 0 {
 			return known
+		} else if met {
+			return c.refuse("%q: a reference leads back here: this engine takes no recursive schemas", pointer)
 		}
 		c.weights[pointer], weight = 0, 1
 		for _, keyword := range slices.Sorted(maps.Keys(v)) {
-			weight = min(weight+c.keyword(keyword, v[keyword], pointer), mostWork)
+			// In patternProperties the names are patterns; as such, other names weigh next to nothing.
+			weight = min(weight+instructions(keyword)+c.keyword(keyword, v[keyword], pointer), mostWork)
 		}
 		c.weights[pointer] = weight
 	}
@@ -173,13 +166,8 @@ func (c *checker) keyword(keyword string, v any, pointer string) int {
 		return len(fmt.Sprint(v)) / 256
 	case keyword == "pattern":
 		return instructions(text)
-	case keyword == "patternProperties":
-		weight := c.weigh(v, at)
-		properties, _ := v.(map[string]any)
-		for pattern := range properties {
-			weight += instructions(pattern)
-		}
-		return weight
+	case keyword == "uniqueItems":
+		return 100 // each item is compared with all before it
 	case keyword == "$id" && isString && pointer != "":
 		return c.refuse("%s: this engine takes an id at the root only", at)
 	case keyword == "format" && text == "regex":
@@ -187,20 +175,17 @@ func (c *checker) keyword(keyword string, v any, pointer string) int {
 	case keyword == "$recursiveRef" && isString:
 		return c.refuse("%s: this engine takes no recursive schemas", at)
 	case keyword == "$ref" && isString:
-		if text != "#" && (!strings.HasPrefix(text, "#/") || strings.ContainsAny(text, "~%")) {
-			return c.refuse("%s: %.200q is not a reference that this engine takes: use a JSON pointer like \"#/$defs/name\", without escapes", at, text)
-		}
-		if strings.Contains(text+"/", "/items/") { // where the library expects an index even if items is a single schema
-			return c.refuse("%s: %.200q leads through items, which this engine does not take in a reference", at, text)
+		// Behind /items the library expects an index even if items is a single schema.
+		if text != "#" && (!strings.HasPrefix(text, "#/") || strings.ContainsAny(text, "~%") || strings.Contains(text+"/", "/items/")) {
+			return c.refuse("%s: %.200q is not a reference that this engine takes: use a JSON pointer like \"#/$defs/name\", without escapes and not through items", at, text)
 		}
 		target := c.doc
 		for _, token := range strings.Split(text[1:], "/")[1:] {
 			object, _ := target.(map[string]any)
 			array, _ := target.([]any)
-			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(array) {
-				target = array[i]
-			} else if target = object[token]; target == nil {
-				return c.refuse("%s: there is nothing at %.200q", at, text)
+			if target = object[token]; len(array) > 0 {
+				i, _ := strconv.Atoi(token) // the guard has looked: there is such an item
+				target = array[min(max(i, 0), len(array)-1)]
 			}
 		}
 		return c.weigh(target, text[1:])
@@ -210,27 +195,27 @@ func (c *checker) keyword(keyword string, v any, pointer string) int {
 
 // instructions returns a 16th of how many instructions the program of a pattern has, 0 if it does not compile.
 func instructions(pattern string) int {
-	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
-		if program, err := syntax.Compile(tree.Simplify()); err == nil {
-			return len(program.Inst) / 16
-		}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0
 	}
-	return 0
+	program, _ := syntax.Compile(tree.Simplify()) // never fails for what was parsed
+	return len(program.Inst) / 16
 }
 
-// messages are the beginnings of the library's messages, with the keyword that each comes from. Nothing else in a fault says
-// which keyword it is about. # stands for any number.
-var messages = [][2]string{
-	{"type should be", "type"}, {"should be one of", "enum"}, {"must equal", "const"}, {"must be a multiple of", "multipleOf"},
-	{"must be less than or equal to", "maximum"}, {"must be greater than or equal to", "minimum"}, {"# must be less than", "exclusiveMaximum"},
-	{"# must be greater than", "exclusiveMinimum"}, {"max length of", "maxLength"}, {"min length of", "minLength"}, {"regexp pattern", "pattern"},
-	{"invalid ", "format"}, {"array length # exceeds", "maxItems"}, {"array length # below", "minItems"}, {"array items must be unique", "uniqueItems"},
-	{"must contain at least one", "contains"}, {"contained items # exceeds", "maxContains"}, {"contained items # bellow", "minContains"},
-	{"additional items", "additionalItems"}, {"unevaluated items", "unevaluatedItems"}, {"additional properties", "additionalProperties"},
-	{"unevaluated properties", "unevaluatedProperties"}, {"# object Properties exceed", "maxProperties"},
-	{"# object Properties below", "minProperties"}, {"did Not match any specified AnyOf", "anyOf"}, {"matched more than one specified OneOf", "oneOf"},
-	{"did not match any of the specified OneOf", "oneOf"}, {"result was valid, ('not')", "not"}, {"failed to resolve schema", "$ref"},
-	{"value is required", "required"}, {"property is required", "dependentRequired"}, // behind the name of a member
+// messages are the beginnings of the library's messages by the keyword that each comes from, and those behind the name of a member.
+// Nothing else in a fault says which keyword it is about. # stands for any number.
+var messages = [][]string{
+	{"type", "type should be"}, {"enum", "should be one of"}, {"const", "must equal"}, {"multipleOf", "must be a multiple of"},
+	{"maximum", "must be less than or equal to"}, {"minimum", "must be greater than or equal to"}, {"exclusiveMaximum", "# must be less than"},
+	{"exclusiveMinimum", "# must be greater than"}, {"maxLength", "max length of"}, {"minLength", "min length of"}, {"pattern", "regexp pattern"},
+	{"format", "invalid "}, {"maxItems", "array length # exceeds"}, {"minItems", "array length # below"}, {"uniqueItems", "array items must be unique"},
+	{"contains", "must contain at least one"}, {"maxContains", "contained items # exceeds"}, {"minContains", "contained items # bellow"},
+	{"additionalItems", "additional items"}, {"unevaluatedItems", "unevaluated items"}, {"additionalProperties", "additional properties"},
+	{"unevaluatedProperties", "unevaluated properties"}, {"maxProperties", "# object Properties exceed"},
+	{"minProperties", "# object Properties below"}, {"anyOf", "did Not match any specified AnyOf"}, {"not", "result was valid, ('not')"},
+	{"oneOf", "matched more than one specified OneOf", "did not match any of the specified OneOf"}, {"$ref", "failed to resolve schema"},
+	{"required", "value is required"}, {"dependentRequired", "property is required"},
 }
 
 // number matches a number that stands alone in a message.
@@ -240,8 +225,8 @@ var number = regexp.MustCompile(`(^| )-?[0-9][^ ]*`)
 func keywordOf(message string) string {
 	message = number.ReplaceAllString(message[:min(len(message), 200)], "$1#")
 	for _, m := range messages {
-		if strings.HasPrefix(message, m[0]) || strings.HasSuffix(message, m[0]) {
-			return m[1]
+		if slices.ContainsFunc(m[1:], func(text string) bool { return strings.HasPrefix(message, text) || strings.HasSuffix(message, text) }) {
+			return m[0]
 		}
 	}
 	return ""
