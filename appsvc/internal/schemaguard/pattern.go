@@ -120,7 +120,6 @@ const (
 type translation struct {
 	out     strings.Builder // what is translated, without late
 	late    []late
-	rest    string // of the pattern
 	inClass bool
 	special bool // package regexp cannot match it
 	folds   bool // case is ignored somewhere
@@ -139,11 +138,18 @@ type late struct {
 // translate translates a pattern. It refuses what the two packages would take for something else; what is wrong for them too, they
 // refuse.
 func translate(pattern string) (*translation, error) {
-	t := &translation{rest: pattern, names: map[string]int{}}
-	for t.rest != "" {
-		if err := t.next(); err != nil {
+	t := &translation{names: map[string]int{}}
+	for pattern != "" {
+		token := tokens.FindString(pattern)
+		if t.inClass && (token[0] == '[' || token[0] == '(') {
+			token = token[:1]
+		}
+		text, err := t.token(token)
+		if err != nil {
 			return nil, err
 		}
+		t.out.WriteString(text)
+		pattern = pattern[len(token):]
 	}
 	for i, ref := range t.late { // which groups there are is known only now
 		number, known := t.names[ref.what]
@@ -224,185 +230,132 @@ func patternReason(err error) string {
 	return shorten(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 }
 
-// take consumes n bytes of the pattern and writes the text in their place.
-func (t *translation) take(n int, text string) error {
-	t.rest = t.rest[n:]
-	t.out.WriteString(text)
-	return nil
+// tokens matches what a pattern begins with.
+var tokens = regexp.MustCompile(`(?s)\\u\{[[:xdigit:]]+\}|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|\\u[[:xdigit:]]{4}|` +
+	`\\x[[:xdigit:]]{2}|\\c[A-Za-z]|\\k<[^>]*>|\\[pP]\{[^}]*\}|\\[0-9]+|\\.|` +
+	`\(\?<?[=!]|\(\?<[^>]*>|\(\?[A-Za-z-]*|\[\^?\]?|.`)
+
+// token translates a token of a pattern.
+func (t *translation) token(token string) (string, error) {
+	first, _ := utf8.DecodeRuneInString(token)
+	switch {
+	case token[0] == '\\':
+		return t.escape(token)
+	case first >= utf8.RuneSelf:
+		return t.char(first), nil
+	case t.inClass:
+		t.inClass = token != "]"
+		return strings.Replace(token, "[", `\[`, 1), nil
+	case token == "[^]":
+		return "[" + anything + "]", nil
+	case token == "[]":
+		return "[^" + anything + "]", nil
+	case token[0] == '[':
+		t.inClass = true
+	case token == ".":
+		return noBreak, nil
+	case token == "(":
+		t.groups++
+	case slices.Contains([]string{"(?=", "(?!", "(?<=", "(?<!"}, token):
+		t.special = true
+	case strings.HasPrefix(token, "(?<"):
+		name, ok := groupName(token[2:])
+		if !ok {
+			return "", errors.New("(?< is followed by the name of a group and >")
+		}
+		if _, again := t.names[name]; again {
+			return "", fmt.Errorf("two groups are named %s", shorten(name))
+		}
+		t.groups++
+		t.names[name] = t.groups
+		return "(", nil
+	case strings.HasPrefix(token, "(?"):
+		t.folds = t.folds || strings.Contains(token, "i")
+	}
+	return token, nil
 }
 
-// char consumes n bytes that stand for one character and writes the character.
-func (t *translation) char(n int, r rune) error {
+// groupName returns the name in <name>.
+func groupName(s string) (name string, ok bool) {
+	name, opened := strings.CutPrefix(s, "<")
+	name, closed := strings.CutSuffix(name, ">")
+	return name, opened && closed && name != "" && (name[0] < '0' || name[0] > '9')
+}
+
+// char returns a character as it is written.
+func (t *translation) char(r rune) string {
 	if r < utf8.RuneSelf {
-		return t.take(n, fmt.Sprintf(`\x%02x`, r))
+		return fmt.Sprintf(`\x%02x`, r)
 	}
 	if t.inClass {
 		t.wide++
 	}
-	return t.take(n, string(r))
+	return string(r)
 }
 
-// next translates what the rest of the pattern begins with.
-func (t *translation) next() error {
-	r, width := utf8.DecodeRuneInString(t.rest)
+// escape translates a token that begins with a backslash.
+func (t *translation) escape(token string) (string, error) {
+	if len(token) < 2 {
+		return "", errors.New(`it ends with \`)
+	}
+	c, rest := token[1], token[2:]
 	switch {
-	case r == '\\':
-		return t.escape()
-	case t.inClass && r == ']':
-		t.inClass = false
-	case t.inClass && r == '[':
-		return t.take(1, `\[`)
-	case r >= utf8.RuneSelf:
-		return t.char(width, r)
-	case t.inClass:
-	case strings.HasPrefix(t.rest, "[^]"):
-		return t.take(3, "["+anything+"]")
-	case strings.HasPrefix(t.rest, "[]"):
-		return t.take(2, "[^"+anything+"]")
-	case strings.HasPrefix(t.rest, "[^"):
-		t.inClass = true
-		return t.take(2, "[^")
-	case r == '[':
-		t.inClass = true
-	case r == '.':
-		return t.take(1, noBreak)
-	case r == '(':
-		return t.group()
-	}
-	return t.take(width, t.rest[:width])
-}
-
-// group translates an opening parenthesis and what belongs to it.
-func (t *translation) group() error {
-	for _, look := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
-		if strings.HasPrefix(t.rest, look) {
-			t.special = true
-			return t.take(len(look), look)
-		}
-	}
-	switch {
-	case strings.HasPrefix(t.rest, "(?<"):
-		name, _, closed := strings.Cut(t.rest[3:], ">")
-		if !closed || name == "" || '0' <= name[0] && name[0] <= '9' {
-			return errors.New("(?< is followed by the name of a group and >")
-		}
-		if _, again := t.names[name]; again {
-			return fmt.Errorf("two groups are named %s", shorten(name))
-		}
-		t.groups++
-		t.names[name] = t.groups
-		return t.take(len(name)+4, "(")
-	case strings.HasPrefix(t.rest, "(?"):
-		flags, _, _ := strings.Cut(t.rest[2:], ":")
-		t.folds = t.folds || strings.Contains(flags, "i")
-		return t.take(2, "(?")
-	}
-	t.groups++
-	return t.take(1, "(")
-}
-
-// escape translates what begins with a backslash.
-func (t *translation) escape() error {
-	if len(t.rest) < 2 {
-		return errors.New(`it ends with \`)
-	}
-	switch c := t.rest[1]; {
 	case c == 's' && t.inClass:
-		return t.take(2, space)
+		return space, nil
 	case c == 's':
-		return t.take(2, "["+space+"]")
+		return "[" + space + "]", nil
 	case c == 'S' && t.inClass:
 		t.wide++
-		return t.take(2, notSpace)
+		return notSpace, nil
 	case c == 'S':
-		return t.take(2, "[^"+space+"]")
-	case c == '0' && (len(t.rest) == 2 || t.rest[2] < '0' || t.rest[2] > '9'):
-		return t.char(2, 0)
-	case c >= '1' && c <= '9' && !t.inClass, c == 'k' && !t.inClass:
-		return t.backReference()
-	case c == 'x':
-		if r, err := strconv.ParseUint(t.rest[2:min(4, len(t.rest))], 16, 8); err == nil && len(t.rest) >= 4 {
-			return t.char(4, rune(r))
-		}
-		return errors.New(`\x is followed by two hexadecimal digits`)
+		return "[^" + space + "]", nil
+	case token == `\0`:
+		return t.char(0), nil
 	case c == 'b' && t.inClass:
-		return t.char(2, '\b')
+		return t.char('\b'), nil
 	case c == 'b' || c == 'B' && !t.inClass:
-		t.late = append(t.late, late{t.rest[:2], t.out.Len()})
-		return t.take(2, "")
-	case c == 'c' && len(t.rest) > 2 && isLetter(t.rest[2]):
-		return t.char(3, rune(t.rest[2]%32))
-	case c == 'u':
-		return t.unicode()
-	case c == 'p' || c == 'P':
-		return t.property()
-	case strings.IndexByte("dDwWtnrfvbB", c) >= 0 || c < utf8.RuneSelf && !isLetter(c) && (c < '0' || c > '9'):
-		return t.take(2, t.rest[:2])
+		t.late = append(t.late, late{token, t.out.Len()})
+		return "", nil
+	case c >= '1' && c <= '9' && !t.inClass:
+		t.special = true
+		t.late = append(t.late, late{token[1:], t.out.Len()})
+		return "", nil
+	case c == 'k' && !t.inClass:
+		name, ok := groupName(rest)
+		if !ok {
+			return "", errors.New(`\k is followed by the name of a group in < and >`)
+		}
+		t.special = true
+		t.late = append(t.late, late{name, t.out.Len()})
+		return "", nil
+	case c == 'c' && rest != "":
+		return t.char(rune(rest[0] % 32)), nil
+	case c == 'x' && rest == "":
+		return "", errors.New(`\x is followed by two hexadecimal digits`)
+	case c == 'x' || c == 'u':
+		high, low, _ := strings.Cut(strings.Trim(rest, "{}"), `\u`)
+		r, err := strconv.ParseUint(high, 16, 32)
+		if second, none := strconv.ParseUint(low, 16, 32); none == nil {
+			r = 0x10000 + (r-0xd800)<<10 + (second - 0xdc00)
+		}
+		if err != nil || r > utf8.MaxRune {
+			return "", errors.New(`\u is followed by four hexadecimal digits`)
+		}
+		return t.char(rune(r)), nil
+	case (c == 'p' || c == 'P') && rest == "":
+		return "", fmt.Errorf(`\%c is followed by a property in braces`, c)
+	case c == 'p' || c == 'P': // the packages take values of Script and General_Category without the name of the property
+		if _, value, named := strings.Cut(rest, "="); named {
+			return token[:2] + "{" + value, nil
+		}
+		return token, nil
 	case c >= utf8.RuneSelf:
-		return t.take(1, "") // what stands there then is the character itself
-	default: // what the packages have and ECMA 262 does not
-		return fmt.Errorf("\\%c means nothing", c)
+		r, _ := utf8.DecodeRuneInString(token[1:])
+		return t.char(r), nil
+	case strings.IndexByte("dDwWtnrfv", c) >= 0 || !isLetter(c) && (c < '0' || c > '9'):
+		return token, nil
 	}
-}
-
-// backReference notes where \1 or \k<name> belongs.
-func (t *translation) backReference() error {
-	t.special = true
-	digits := len(t.rest) - 1 - len(strings.TrimLeft(t.rest[1:], "0123456789"))
-	if digits > 0 {
-		t.late = append(t.late, late{t.rest[1 : 1+digits], t.out.Len()})
-		return t.take(1+digits, "")
-	}
-	name, ok := strings.CutPrefix(t.rest, `\k<`)
-	name, _, closed := strings.Cut(name, ">")
-	if !ok || !closed || name == "" || '0' <= name[0] && name[0] <= '9' {
-		return errors.New(`\k is followed by the name of a group in < and >`)
-	}
-	t.late = append(t.late, late{name, t.out.Len()})
-	return t.take(len(name)+4, "")
-}
-
-// unicode translates \uXXXX, a pair of them that is one character, and \u{X}.
-func (t *translation) unicode() error {
-	r, n := codePoint(t.rest)
-	if low, m := codePoint(t.rest[n:]); r >= 0xd800 && r < 0xdc00 && low >= 0xdc00 && low < 0xe000 {
-		r, n = 0x10000+(r-0xd800)<<10+(low-0xdc00), n+m
-	}
-	if n == 0 || r > utf8.MaxRune {
-		return errors.New(`\u is followed by four hexadecimal digits`)
-	}
-	return t.char(n, rune(r))
-}
-
-// codePoint reads \uXXXX or \u{X} and returns how long it is, 0 when it is not there.
-func codePoint(s string) (point uint64, length int) {
-	digits, ok := strings.CutPrefix(s, `\u`)
-	length = 6
-	if inner, braces := strings.CutPrefix(digits, "{"); braces {
-		digits, _, ok = strings.Cut(inner, "}")
-		length = len(digits) + 4
-	} else if digits = digits[:min(4, len(digits))]; len(digits) < 4 {
-		ok = false
-	}
-	point, err := strconv.ParseUint(digits, 16, 32)
-	if !ok || err != nil {
-		return 0, 0
-	}
-	return point, length
-}
-
-// property translates \p{Script=Greek} and \p{General_Category=Lu}, whose values both packages take without the name of the
-// property.
-func (t *translation) property() error {
-	name, _, closed := strings.Cut(t.rest[2:], "}")
-	name, opened := strings.CutPrefix(name, "{")
-	if !closed || !opened {
-		return fmt.Errorf(`\%c is followed by a property in braces`, t.rest[1])
-	}
-	if _, value, ok := strings.Cut(name, "="); ok {
-		return t.take(len(name)+4, t.rest[:2]+"{"+value+"}")
-	}
-	return t.take(len(name)+4, t.rest[:len(name)+4])
+	return "", fmt.Errorf("\\%c means nothing", c) // what the packages have and ECMA 262 does not
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
