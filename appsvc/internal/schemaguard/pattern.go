@@ -233,7 +233,7 @@ func patternReason(err error) string {
 // tokens matches what a pattern begins with.
 var tokens = regexp.MustCompile(`(?s)\\u\{[[:xdigit:]]+\}|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|\\u[[:xdigit:]]{4}|` +
 	`\\x[[:xdigit:]]{2}|\\c[A-Za-z]|\\k<[^>]*>|\\[pP]\{[^}]*\}|\\[0-9]+|\\.|` +
-	`\(\?<?[=!]|\(\?<[^>]*>|\(\?[A-Za-z-]*|\[\^?\]?|.`)
+	`\(\?<?[=!]|\(\?<[^>]*>?|\(\?[A-Za-z-]*|\[\^?\]?|.`)
 
 // token translates a token of a pattern.
 func (t *translation) token(token string) (string, error) {

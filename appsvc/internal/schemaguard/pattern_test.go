@@ -107,7 +107,7 @@ func TestTranslateRefuses(t *testing.T) {
 		`(?<x>a)(?<x>b)`: "two groups", `[\1]`: "means nothing", `[\k]`: "means nothing", `\x4`: "two hexadecimal", `(?=*)`: "cannot be used",
 		`(?i:[B-\u{1e942}]{2}` + strings.Repeat(`[\Sé]`, 8) + `)`: "16 characters", `(?>a)`: "cannot be used",
 		`a\`: "ends with", `\u12`: "four hexadecimal", `\u{110000000000}`: "four hexadecimal",
-		`\a`: "means nothing", `\Z`: "means nothing", `\Qa\E`: "means nothing", `[\A]`: "means nothing",
+		`(?<a`: "name of a group", `[\B]`: "means nothing", `\a`: "means nothing", `\Z`: "means nothing", `\Qa\E`: "means nothing", `[\A]`: "means nothing",
 		`\pL`: "in braces", `\p{Klingon}`: "cannot be used", `(`: "cannot be used", `a**`: "cannot be used",
 		`[z-a]`: "cannot be used", `a{2,1}`: "invalid repeat count", `a{1001}{2}`: "cannot be used", `{1001}`: "cannot be used",
 		`a{1001,99999999999999999999}`: "out of range", `a{9223372036854775807}`: "out of range", `a*{1001}`: "cannot be used",
