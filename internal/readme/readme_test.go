@@ -123,14 +123,14 @@ func TestACommandThatWouldRunNothingIsFound(t *testing.T) {
 		"go test ./internal/readme -run NoSuchTest",
 		"go test ./internal/readme -run TestLinks -bench NoSuchBenchmark",
 		"go test ./internal/readme -args -nosuchflag 1",
-		"go test -tags proof ./internal/readme ./internal/proof/kill -args -kills 1",
-		"go test ./internal/proof/kill -v -timeout 0 -args -kills 1",
+		"go test -tags proof ./internal/readme ./internal/proof/crash -args -kills 1",
+		"go test ./internal/proof/crash -v -timeout 0 -args -kills 1",
 	} {
 		if lookUp(t, line) == nil {
 			t.Errorf("%s would run nothing, and is not found", line)
 		}
 	}
-	if err := lookUp(t, "go test -tags proof ./internal/proof/kill -v -timeout 0 -args -kills 1"); err != nil {
+	if err := lookUp(t, "go test -tags proof ./internal/proof/crash -v -timeout 0 -args -kills 1"); err != nil {
 		t.Error(err)
 	}
 }

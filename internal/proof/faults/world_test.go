@@ -26,7 +26,6 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/proof/intact"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
@@ -159,7 +158,7 @@ func (w *world) shown(n names) (string, error) {
 }
 
 // rows returns all records of the file at path, as text, but for what two stores with the same content need not have alike: their
-// feeds, the random number of a tree of folders, and the blocks of their indices, which package intact looks at.
+// feeds, the random number of a tree of folders, and the blocks of their indices, which check looks at.
 func rows(path string) (out string, err error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
 	if err != nil {
@@ -219,9 +218,6 @@ func differ(have, want string) string {
 	}
 	return fmt.Sprintf("there are %d lines, want %d", len(a), len(b))
 }
-
-// check returns an error if a file breaks an invariant, see package intact.
-func check(path string) error { return intact.Check(context.Background(), path) }
 
 // names are the ids of what a filled store holds.
 type names struct{ app, other, folder, inner, deleted, asset, second string }

@@ -5,7 +5,7 @@
 // history, and porcupine looks for an order of the operations that explains all of it by the
 // sequential model in internal/proof/appmodel. A history that it cannot decide in time counts as a failure.
 // The service runs in memory, in SQLite, and in several openings of one SQLite file or of one PostgreSQL database, as
-// several processes have them. What a kill may do is in package kill.
+// several processes have them. What a kill may do is in package crash.
 //
 // A follower reads the feed of changes during every history. It must get each change once, in the order in
 // which they were made, and nothing else. Histories of an asset library need no porcupine, since the feed gives the order

@@ -1,6 +1,6 @@
-// Package writers has clients that change apps and assets over HTTP while a server is killed or its database is lost. Each
-// knows from the responses it got what the service must hold afterwards.
-package writers
+//go:build proof
+
+package crash
 
 import (
 	"bytes"
@@ -36,7 +36,8 @@ type Sender interface {
 	Read(path string, out any) (http.Header, error)
 }
 
-// Writer makes changes, one at a time, and knows what the service must hold.
+// Writer is a client that changes apps, assets or reviews over HTTP while a server is killed or its database is lost. It makes one
+// change at a time, and knows from the responses it got what the service must hold afterwards.
 type Writer interface {
 	// User is the URN of the writer's caller.
 	User() string

@@ -1,6 +1,6 @@
 //go:build proof
 
-package failover
+package crash
 
 import (
 	"encoding/json"
@@ -9,8 +9,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
-
-	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 // client sends the requests of one user. One goroutine uses it at a time.
@@ -21,7 +19,7 @@ type client struct {
 }
 
 // Write sends a request through any process.
-func (c *client) Write(q writers.Request, out any) error {
+func (c *client) Write(q Request, out any) error {
 	i := c.r.IntN(processes)
 	text, _, err := c.send(i, q, nil)
 	if err != nil {
@@ -37,8 +35,8 @@ func (c *client) Write(q writers.Request, out any) error {
 // Read asks any process until it answers.
 func (c *client) Read(path string, out any) (http.Header, error) {
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		text, header, err := c.send(c.r.IntN(processes), writers.Request{Method: "GET", Path: path, Want: http.StatusOK}, nil)
-		if errors.Is(err, writers.ErrBusy) && time.Now().Before(deadline) {
+		text, header, err := c.send(c.r.IntN(processes), Request{Method: "GET", Path: path, Want: http.StatusOK}, nil)
+		if errors.Is(err, ErrBusy) && time.Now().Before(deadline) {
 			continue
 		}
 		if err != nil {
@@ -49,9 +47,9 @@ func (c *client) Read(path string, out any) (http.Header, error) {
 }
 
 // send sends a request to one process.
-func (c *client) send(process int, q writers.Request, header http.Header) ([]byte, http.Header, error) {
-	text, header, err := writers.Send(c.fleet.http, c.fleet.servers[process].URL, c.token, q, header)
-	if err != nil && !errors.Is(err, writers.ErrBusy) && !errors.Is(err, writers.ErrUnknown) {
+func (c *client) send(process int, q Request, header http.Header) ([]byte, http.Header, error) {
+	text, header, err := Send(c.fleet.http, c.fleet.servers[process].URL, c.token, q, header)
+	if err != nil && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrUnknown) {
 		err = fmt.Errorf("process %d: %w; it says: %s", process, err, c.fleet.servers[process].Log())
 	}
 	return text, header, err

@@ -1,6 +1,6 @@
 //go:build proof
 
-package failover
+package crash
 
 import (
 	"context"

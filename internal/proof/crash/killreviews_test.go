@@ -1,6 +1,6 @@
 //go:build proof
 
-package kill
+package crash
 
 import (
 	"bytes"
@@ -14,18 +14,17 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/proof/writers"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 const (
-	collections = 150
-	perFile     = 20 // reviews of a collection
+	imported = 150
+	perFile  = 20 // reviews of a collection
 )
 
-// importer is a process that imports a file of reviews.
-type importer struct {
+// importProcess is a process that imports a file of reviews.
+type importProcess struct {
 	file   string
 	source string
 	cmd    *exec.Cmd
@@ -36,10 +35,10 @@ type importer struct {
 }
 
 // startImport writes a file and starts its import into the store.
-func startImport(binary, db, dir string, number int) (*importer, error) {
-	i := &importer{source: fmt.Sprintf("import-%d.test", number), file: filepath.Join(dir, fmt.Sprintf("%d.jsonl", number)),
+func startImport(binary, db, dir string, number int) (*importProcess, error) {
+	i := &importProcess{source: fmt.Sprintf("import-%d.test", number), file: filepath.Join(dir, fmt.Sprintf("%d.jsonl", number)),
 		network: fmt.Sprintf("network-%d.test", number%2)}
-	if err := os.WriteFile(i.file, writers.Reviews(i.source, collections, perFile), 0o600); err != nil {
+	if err := os.WriteFile(i.file, reviewLines(i.source, imported, perFile), 0o600); err != nil {
 		return nil, err
 	}
 	i.cmd = exec.Command(binary, "reviews", "import", "-db", db, "-network", i.network, i.file)
@@ -48,14 +47,14 @@ func startImport(binary, db, dir string, number int) (*importer, error) {
 }
 
 // kill ends the process.
-func (i *importer) kill() {
+func (i *importProcess) kill() {
 	_ = i.cmd.Process.Kill() // it may have ended
 	i.acknowledged = i.cmd.Wait() == nil
 }
 
 // verify holds the store against the file; what was not acknowledged is imported once more, and
 // then must be there as well.
-func (i *importer) verify(ctx context.Context, path string) (err error) {
+func (i *importProcess) verify(ctx context.Context, path string) (err error) {
 	db, err := sqlite.Open(path, nil)
 	if err != nil {
 		return err
@@ -91,15 +90,15 @@ func (i *importer) verify(ctx context.Context, path string) (err error) {
 		n++
 		for r, review := range c.Reviews {
 			if review.ID != fmt.Sprint(r) {
-				return writers.Lost("review %d of %s has the id %s", r, i.source, review.ID)
+				return Lost("review %d of %s has the id %s", r, i.source, review.ID)
 			}
 		}
 		if len(c.Reviews) != perFile {
-			return writers.Lost("a collection of %s has %d reviews, want %d", i.source, len(c.Reviews), perFile)
+			return Lost("a collection of %s has %d reviews, want %d", i.source, len(c.Reviews), perFile)
 		}
 	}
-	if n != collections {
-		return writers.Lost("%d collections of %s are there, want %d", n, i.source, collections)
+	if n != imported {
+		return Lost("%d imported of %s are there, want %d", n, i.source, imported)
 	}
 	return nil
 }

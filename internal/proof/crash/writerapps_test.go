@@ -1,4 +1,6 @@
-package writers
+//go:build proof
+
+package crash
 
 import (
 	"fmt"
@@ -11,7 +13,6 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof/replay"
 )
 
 // longLife is how many versions an app gets before its writer makes another.
@@ -81,7 +82,7 @@ func (w *Apps) change(c Sender, a *app) error {
 	switch n := w.r.IntN(8); {
 	case n < 4:
 		a.titles = append(a.titles, w.title())
-		return w.added(c, a, Request{"PATCH", "/apps/" + a.id, "", patch(a), http.StatusOK})
+		return w.added(c, a, Request{"PATCH", "/apps/" + a.id, "", patchOf(a), http.StatusOK})
 	case n < 5:
 		a.titles = append(a.titles, a.titles[old])
 		in := map[string]string{"appId": a.id, "appVersion": strconv.Itoa(old)}
@@ -96,8 +97,8 @@ func (w *Apps) change(c Sender, a *app) error {
 	}
 }
 
-// patch is the patch that makes the newest version of an app.
-func patch(a *app) any {
+// patchOf is the patch that makes the newest version of an app.
+func patchOf(a *app) any {
 	n := len(a.titles) - 1
 	return []map[string]string{
 		{"op": "test", "path": "/apps/0/version", "value": strconv.Itoa(n - 1)},
@@ -181,7 +182,7 @@ func (w *Apps) Verify(c Sender, all bool) error {
 // are open.
 func (w *Apps) verifyFeed(c Sender) (wrong error) {
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		told, err := replay.Apps(func(after string) (page appsvc.ChangesPage, err error) {
+		told, err := replayApps(func(after string) (page appsvc.ChangesPage, err error) {
 			path := "/x/changes?limit=500"
 			if after != "" {
 				path += "&after=" + after

@@ -1,6 +1,6 @@
 //go:build proof
 
-package powerloss
+package crash
 
 import (
 	"math/rand/v2"

@@ -1,6 +1,6 @@
 //go:build proof
 
-package failover
+package crash
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
-	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 // house is a fleet of which each process must answer what any of them has acknowledged.
@@ -63,7 +62,7 @@ func rounds() int {
 func (h *house) write(method, path, key string, body any, want int, out any) {
 	h.Helper()
 	h.writes++
-	text, _, err := h.editor.send(h.writes%processes, writers.Request{Method: method, Path: path, Key: key, Body: body, Want: want}, nil)
+	text, _, err := h.editor.send(h.writes%processes, Request{Method: method, Path: path, Key: key, Body: body, Want: want}, nil)
 	if err == nil && out != nil {
 		err = json.Unmarshal(text, out)
 	}
@@ -83,7 +82,7 @@ func (h *house) sees(who *client, path, has string) {
 		if before[i] != "" {
 			known.Set("If-None-Match", before[i])
 		}
-		text, header, err := who.send(i, writers.Request{Method: "GET", Path: path, Want: http.StatusOK}, known)
+		text, header, err := who.send(i, Request{Method: "GET", Path: path, Want: http.StatusOK}, known)
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -99,7 +98,7 @@ func (h *house) sees(who *client, path, has string) {
 			continue
 		}
 		same := http.Header{"If-None-Match": {before[i]}}
-		if _, _, err := who.send(i, writers.Request{Method: "GET", Path: path, Want: http.StatusNotModified}, same); err != nil || before[i] != before[0] {
+		if _, _, err := who.send(i, Request{Method: "GET", Path: path, Want: http.StatusNotModified}, same); err != nil || before[i] != before[0] {
 			h.Errorf("process %d gives %s the ETag %s, process 0 %s: %v", i, path, before[i], before[0], err)
 		}
 	}
@@ -110,7 +109,7 @@ func (h *house) sees(who *client, path, has string) {
 func (h *house) hidden(who *client, path string) {
 	h.Helper()
 	for i := range processes {
-		if _, _, err := who.send(i, writers.Request{Method: "GET", Path: path, Want: http.StatusNotFound}, nil); err != nil {
+		if _, _, err := who.send(i, Request{Method: "GET", Path: path, Want: http.StatusNotFound}, nil); err != nil {
 			h.Error(err)
 		}
 	}

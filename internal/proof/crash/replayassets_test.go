@@ -1,4 +1,6 @@
-package replay
+//go:build proof
+
+package crash
 
 import (
 	"fmt"
@@ -6,16 +8,16 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// Library is a library as its feed tells of it.
-type Library struct {
+// replayedLibrary is a library as its feed tells of it.
+type replayedLibrary struct {
 	Assets map[string]string // who added it, by the id of each asset that is there
 	Made   map[string]int    // how many changes each caller has made, by URN
 }
 
 // Assets replays all changes of a library. page returns the page of its feed after a cursor. It returns an error if a change
 // does not follow from those before it: an asset that is added twice, or changed or removed where it is not there.
-func Assets(page func(after string) (assets.ChangesPage, error)) (*Library, error) {
-	l := &Library{Assets: map[string]string{}, Made: map[string]int{}}
+func replayAssets(page func(after string) (assets.ChangesPage, error)) (*replayedLibrary, error) {
+	l := &replayedLibrary{Assets: map[string]string{}, Made: map[string]int{}}
 	removed := map[string]bool{} // ids are never given twice
 	for after, more := "", true; more; {
 		p, err := page(after)
@@ -23,7 +25,7 @@ func Assets(page func(after string) (assets.ChangesPage, error)) (*Library, erro
 			return nil, fmt.Errorf("the feed of changes: %w", err)
 		}
 		for i, e := range p.Changes {
-			if err := l.add(e, removed); err != nil {
+			if err := l.addEvent(e, removed); err != nil {
 				return nil, fmt.Errorf("the feed of changes, entry %d after %q: %w", i, after, err)
 			}
 		}
@@ -32,7 +34,7 @@ func Assets(page func(after string) (assets.ChangesPage, error)) (*Library, erro
 	return l, nil
 }
 
-func (l *Library) add(e assets.Event, removed map[string]bool) error {
+func (l *replayedLibrary) addEvent(e assets.Event, removed map[string]bool) error {
 	if len(e.Added)+len(e.Changed)+len(e.Removed)+len(e.Folders) == 0 {
 		return fmt.Errorf("%s has changed nothing", e.By)
 	}
@@ -59,7 +61,7 @@ func (l *Library) add(e assets.Event, removed map[string]bool) error {
 }
 
 // AddedBy returns the ids of the assets that are there and were added by a caller.
-func (l *Library) AddedBy(urn string) map[string]bool {
+func (l *replayedLibrary) AddedBy(urn string) map[string]bool {
 	ids := map[string]bool{}
 	for id, by := range l.Assets {
 		if by == urn {

@@ -1,14 +1,16 @@
 //go:build proof
 
-package kill
+package crash
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -16,9 +18,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/proof/intact"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
-	"github.com/vitrine-go/vitrine/internal/proof/writers"
 
 	_ "modernc.org/sqlite"
 )
@@ -26,7 +26,6 @@ import (
 var wantedKills = flag.Int("kills", 0, "how often the server is killed; 0 = the short form")
 
 const (
-	module   = "../../.."
 	perStore = 50 // kills before a new store is begun
 )
 
@@ -62,7 +61,7 @@ func TestKills(t *testing.T) {
 }
 
 // A server that acknowledges too early is found out, so a loss would be seen.
-func TestALossIsFound(t *testing.T) {
+func TestALossByAKillIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the control is made without -short")
 	}
@@ -79,7 +78,7 @@ func TestALossIsFound(t *testing.T) {
 	for i := 0; i < 5 && err == nil; i++ { // a kill may come before anything is acknowledged
 		err = oneStore(t.Context(), binary, t.TempDir(), perStore, &n)
 	}
-	if !errors.Is(err, writers.ErrLost) {
+	if !errors.Is(err, ErrLost) {
 		t.Errorf("after %d kills of a server that acknowledges before it commits: %v", n.kills, err)
 	}
 	t.Log(err)
@@ -91,31 +90,31 @@ func oneStore(ctx context.Context, binary, dir string, kills int, n *tally) erro
 	if err != nil {
 		return err
 	}
-	h := &house{binary: binary, db: filepath.Join(dir, "kill.db"), tokens: tokens, tally: n}
+	h := &killedHouse{binary: binary, db: filepath.Join(dir, "kill.db"), tokens: tokens, tally: n}
 	for i := range 8 {
-		h.writers = append(h.writers, writers.NewApps(urn, i))
+		h.writers = append(h.writers, NewApps(urn, i))
 	}
 	for i := range 3 {
-		h.writers = append(h.writers, writers.NewAssets(urn, library, i))
+		h.writers = append(h.writers, NewAssets(urn, library, i))
 	}
 	for range kills {
 		if err := h.live(ctx); err != nil {
 			return err
 		}
 	}
-	return h.serve(func(server *program.Server, client *http.Client) error { return h.verify(server, client, true) })
+	return h.serve(func(server *program.Server, direct *http.Client) error { return h.verify(server, direct, true) })
 }
 
-// house is a store with those who write to it.
-type house struct {
+// killedHouse is a store with those who write to it.
+type killedHouse struct {
 	binary, db string
 	tokens     *httpapi.Tokens
-	writers    []writers.Writer
+	writers    []Writer
 	*tally
 }
 
 // serve starts a server, and kills it when fn has ended.
-func (h *house) serve(fn func(*program.Server, *http.Client) error) error {
+func (h *killedHouse) serve(fn func(*program.Server, *http.Client) error) error {
 	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, h.binary, "serve", "-addr", "127.0.0.1:0", "-db", h.db)
 	if err != nil {
 		return err
@@ -127,9 +126,9 @@ func (h *house) serve(fn func(*program.Server, *http.Client) error) error {
 }
 
 // verify holds a server that nobody writes to against what the writers know. all: also against what is long done.
-func (h *house) verify(server *program.Server, http *http.Client, all bool) error {
+func (h *killedHouse) verify(server *program.Server, http *http.Client, all bool) error {
 	for _, w := range h.writers {
-		c, err := newClient(h.tokens, http, server.URL, w.User(), !w.Owns())
+		c, err := newDirect(h.tokens, http, server.URL, w.User(), !w.Owns())
 		if err != nil {
 			return err
 		}
@@ -141,7 +140,7 @@ func (h *house) verify(server *program.Server, http *http.Client, all bool) erro
 }
 
 // live starts a server, compares it with what the writers know of the one before, has them write, and kills it.
-func (h *house) live(ctx context.Context) error {
+func (h *killedHouse) live(ctx context.Context) error {
 	return h.serve(func(server *program.Server, http *http.Client) error {
 		if err := h.verify(server, http, false); err != nil {
 			return err
@@ -156,7 +155,7 @@ func (h *house) live(ctx context.Context) error {
 		if imports.acknowledged {
 			h.imports++
 		}
-		if err := checkInvariants(ctx, h.db); err != nil {
+		if err := checkInvariants(ctx, h.binary, h.db); err != nil {
 			return err
 		}
 		return imports.verify(ctx, h.db)
@@ -164,12 +163,12 @@ func (h *house) live(ctx context.Context) error {
 }
 
 // write has everybody write until the server is killed at a random moment, and others are by also.
-func (h *house) write(server *program.Server, http *http.Client, also func()) error {
+func (h *killedHouse) write(server *program.Server, http *http.Client, also func()) error {
 	before := h.acknowledged.Load()
 	errs := make([]error, len(h.writers))
 	var wg sync.WaitGroup
 	for i, w := range h.writers {
-		c, err := newClient(h.tokens, http, server.URL, w.User(), true)
+		c, err := newDirect(h.tokens, http, server.URL, w.User(), true)
 		if err != nil {
 			return err
 		}
@@ -192,7 +191,7 @@ func (h *house) write(server *program.Server, http *http.Client, also func()) er
 	wg.Wait()
 	h.kills++
 	for i, err := range errs {
-		if !errors.Is(err, writers.ErrUnknown) {
+		if !errors.Is(err, ErrUnknown) {
 			return fmt.Errorf("%s: %w; the server says: %s", h.writers[i].User(), err, server.Log())
 		}
 		h.cut++
@@ -200,11 +199,22 @@ func (h *house) write(server *program.Server, http *http.Client, also func()) er
 	return nil
 }
 
-// checkInvariants looks at the file as a whole.
-func checkInvariants(ctx context.Context, path string) error {
-	err := intact.Check(ctx, path)
-	if errors.Is(err, intact.ErrBroken) {
-		return writers.Lost("%w", err)
+// checkInvariants looks at the file as a whole: SQLite's own check, and that of the program.
+func checkInvariants(ctx context.Context, binary, path string) (err error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
+	if err != nil {
+		return err
 	}
-	return err
+	var have string
+	err = errors.Join(db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&have), db.Close())
+	if err != nil {
+		return err
+	}
+	if have != "ok" {
+		return Lost("SQLite says: %s", have)
+	}
+	if said, err := exec.CommandContext(ctx, binary, "check", "-db", path).CombinedOutput(); err != nil {
+		return Lost("the file is not whole: %w: %s", err, said)
+	}
+	return nil
 }

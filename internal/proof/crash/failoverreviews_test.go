@@ -1,12 +1,10 @@
 //go:build proof
 
-package failover
+package crash
 
 import (
 	"fmt"
 	"net/http"
-
-	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 const (
@@ -28,7 +26,7 @@ func (w *importer) User() string { return urn + ":user=" + w.name }
 
 // file is the text of a file, of which no two are alike.
 func (w *importer) file(n int) []byte {
-	return writers.Reviews(fmt.Sprintf("%s-%d.test", w.name, n), collections, perLine)
+	return reviewLines(fmt.Sprintf("%s-%d.test", w.name, n), collections, perLine)
 }
 
 // report is what an import is answered with.
@@ -38,28 +36,28 @@ type report struct{ Created, Unchanged, Updated, Rejected int }
 func (w *importer) Owns() bool { return false }
 
 // request imports a file.
-func (w *importer) request(options string, file int) writers.Request {
-	return writers.Request{Method: "POST", Path: "/x/reviews/import?" + options + "network=" + network, Body: w.file(file), Want: http.StatusOK}
+func (w *importer) request(options string, file int) Request {
+	return Request{Method: "POST", Path: "/x/reviews/import?" + options + "network=" + network, Body: w.file(file), Want: http.StatusOK}
 }
 
 // Step imports the next file.
-func (w *importer) Step(c writers.Sender) error {
+func (w *importer) Step(c Sender) error {
 	var out report
 	if err := c.Write(w.request("", w.files), &out); err != nil {
 		return err
 	}
 	if out.Created+out.Unchanged != collections*perLine {
-		return writers.Lost("import %d of %s: %+v", w.files, w.name, out)
+		return Lost("import %d of %s: %+v", w.files, w.name, out)
 	}
 	w.files++
 	return nil
 }
 
 // Settle has nothing to find out: the file is sent again. It may be there in part.
-func (w *importer) Settle(writers.Sender, bool) error { return nil }
+func (w *importer) Settle(Sender, bool) error { return nil }
 
 // Verify asks what an import would change.
-func (w *importer) Verify(c writers.Sender, all bool) error {
+func (w *importer) Verify(c Sender, all bool) error {
 	if all {
 		w.known = 0
 	}
@@ -69,7 +67,7 @@ func (w *importer) Verify(c writers.Sender, all bool) error {
 			return err
 		}
 		if out != (report{Unchanged: collections * perLine}) {
-			return writers.Lost("import %d of %s is not whole: importing it again would be %+v", w.known, w.name, out)
+			return Lost("import %d of %s is not whole: importing it again would be %+v", w.known, w.name, out)
 		}
 	}
 	return nil

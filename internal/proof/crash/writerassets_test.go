@@ -1,4 +1,6 @@
-package writers
+//go:build proof
+
+package crash
 
 import (
 	"fmt"
@@ -10,7 +12,6 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/proof/replay"
 )
 
 // Assets adds, replaces and removes assets of a generator of its own.
@@ -116,7 +117,7 @@ func (w *Assets) verifyFeed(c Sender) error {
 		there[a.id] = true
 	}
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		told, err := replay.Assets(func(after string) (page assets.ChangesPage, err error) {
+		told, err := replayAssets(func(after string) (page assets.ChangesPage, err error) {
 			query := url.Values{"limit": {"500"}}
 			if after != "" {
 				query.Set("after", after)

@@ -1,6 +1,6 @@
 //go:build proof
 
-package failover
+package crash
 
 import (
 	"context"
@@ -10,15 +10,13 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 // world is a fleet on a pair, and who writes there.
 type world struct {
 	*pair
 	*fleet
-	writers  []writers.Writer
+	writers  []Writer
 	promoted chan struct{} // closed when the standby of this round takes writes
 
 	lost time.Time // when this round's primary was stopped
@@ -33,10 +31,10 @@ func newWorld(t *testing.T, binary string, synchronous bool) *world {
 	p := newPair(t, synchronous)
 	w := &world{pair: p, fleet: newFleet(t, binary, p.address())}
 	for i := range 8 {
-		w.writers = append(w.writers, writers.NewApps(urn, i))
+		w.writers = append(w.writers, NewApps(urn, i))
 	}
 	for i := range 3 {
-		w.writers = append(w.writers, writers.NewAssets(urn, library, i))
+		w.writers = append(w.writers, NewAssets(urn, library, i))
 	}
 	for i := range 2 {
 		w.writers = append(w.writers, newImporter(i))
@@ -104,7 +102,7 @@ func (w *world) goesOn(writing context.Context) error {
 }
 
 // write has one writer write until all are stopped.
-func (w *world) write(writing context.Context, who writers.Writer) error {
+func (w *world) write(writing context.Context, who Writer) error {
 	c, err := w.client(who.User(), true)
 	if err != nil {
 		return err
@@ -112,13 +110,13 @@ func (w *world) write(writing context.Context, who writers.Writer) error {
 	for writing.Err() == nil {
 		err := who.Step(c)
 		w.note(err)
-		unknown := errors.Is(err, writers.ErrUnknown)
+		unknown := errors.Is(err, ErrUnknown)
 		switch {
 		case err == nil:
 			continue
 		case unknown:
 			<-w.promoted // what the old primary answers meanwhile would not be the last word
-		case !errors.Is(err, writers.ErrBusy):
+		case !errors.Is(err, ErrBusy):
 			return fmt.Errorf("%s: %w", who.User(), err)
 		}
 		if err := who.Settle(c, unknown); err != nil {
@@ -136,9 +134,9 @@ func (w *world) note(err error) {
 	case err == nil:
 		w.acks = append(w.acks, time.Now())
 		w.acknowledged++
-	case errors.Is(err, writers.ErrUnknown):
+	case errors.Is(err, ErrUnknown):
 		w.unknown++
-	case errors.Is(err, writers.ErrBusy):
+	case errors.Is(err, ErrBusy):
 		w.busy++
 	}
 }

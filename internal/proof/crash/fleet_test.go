@@ -1,6 +1,6 @@
 //go:build proof
 
-package failover
+package crash
 
 import (
 	"errors"
@@ -21,10 +21,12 @@ import (
 
 const (
 	module    = "../../.."
-	network   = "failover.test"
+	network   = "crash.test"
 	urn       = "urn:vitrine:" + network
 	library   = "/services/frontline/api/v4/assetManager//" + network + "/assetLibrary/" + network
 	processes = 4
+
+	signingKey = "a key for this test, nothing more"
 )
 
 // fleet is the processes that serve one store.
@@ -48,7 +50,6 @@ func build(t *testing.T, edits ...program.Edit) string {
 // newFleet starts the processes, all at once. The store may be empty.
 func newFleet(t *testing.T, binary, db string) *fleet {
 	t.Helper()
-	const signingKey = "a key for this test, nothing more"
 	keyFile := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(keyFile, []byte(signingKey), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 //go:build proof
 
-package powerloss
+package crash
 
 import (
 	"context"
@@ -21,7 +21,6 @@ import (
 var wantedImages = flag.Int("images", 0, "how many disks are looked at; 0 = the short form")
 
 const (
-	module = "../../.."
 	// perRecord is how many disks are made from one record.
 	perRecord = 5000
 	// levelVariable is the level of synchronous that a control runs with.
@@ -78,7 +77,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted, n := images(240), tally{}
+	wanted, n := images(240), diskTally{}
 	for n.images.Load() < int64(wanted) && !t.Failed() {
 		events, err := record(own, filepath.Join(t.TempDir(), "power.db"))
 		if err != nil {
@@ -98,7 +97,7 @@ func TestControlsLose(t *testing.T) {
 		t.Skip("the controls are made without -short")
 	}
 	needStrace(t)
-	control, err := program.Build{Module: module, Package: "./internal/proof/powerloss", Test: true, Edits: []program.Edit{{
+	control, err := program.Build{Module: module, Package: "./internal/proof/crash", Test: true, Edits: []program.Edit{{
 		File: "storage/sqlite/db.go",
 		Old:  `"synchronous=FULL"`,
 		New:  `"synchronous=" + synchronous()`,
@@ -118,7 +117,7 @@ func TestControlsLose(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var n tally
+			var n diskTally
 			var first atomic.Value
 			begin := slices.IndexFunc(events, func(e event) bool { return e.kind == mark })
 			look(events, begin+1, min(images(80), perRecord), realLoss, &n, func(l loss, point int, d disk, err error) {
@@ -133,15 +132,15 @@ func TestControlsLose(t *testing.T) {
 	}
 }
 
-// tally counts what was looked at.
-type tally struct {
+// diskTally counts what was looked at.
+type diskTally struct {
 	records                    int
 	images, acknowledged, lost atomic.Int64
 }
 
 // look makes disks from a record, as they may be when so many or more of its events have been. It
 // opens each and calls failed for those that have lost something.
-func look(events []event, from, count int, kinds []loss, n *tally, failed func(loss, int, disk, error)) {
+func look(events []event, from, count int, kinds []loss, n *diskTally, failed func(loss, int, disk, error)) {
 	const together = 2
 	var next atomic.Int64
 	var wg sync.WaitGroup

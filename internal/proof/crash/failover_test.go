@@ -1,6 +1,6 @@
 //go:build proof
 
-package failover
+package crash
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/proof/program"
-	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 var wantedFailovers = flag.Int("failovers", 0, "how often the primary is lost; 0 = the short form")
@@ -50,7 +49,7 @@ func TestFailover(t *testing.T) {
 }
 
 // Without what the promise rests on acknowledged writes are lost, and that is seen.
-func TestALossIsFound(t *testing.T) {
+func TestALossByAFailoverIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the controls are made without -short")
 	}
@@ -64,7 +63,7 @@ func TestALossIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, build(t, control.edits...), control.synchronous)
 			err := w.round(t.Context(), time.Duration(200+rand.IntN(200))*time.Millisecond, true)
-			if !errors.Is(err, writers.ErrLost) {
+			if !errors.Is(err, ErrLost) {
 				t.Errorf("a standby that was away has become the primary, and the error is %v", err)
 			}
 		})

@@ -1,5 +1,6 @@
-// Package intact looks at a store's file as a whole: SQLite's own check, and the audits of the domains.
-package intact
+//go:build proof
+
+package faults
 
 import (
 	"context"
@@ -15,11 +16,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// ErrBroken is the error for a file that breaks an invariant.
-var ErrBroken = errors.New("the file is not whole")
+// errBroken is the error for a file that breaks an invariant.
+var errBroken = errors.New("the file is not whole")
 
-// Check holds the store at a path against its invariants. Errors wrap ErrBroken when one of them does not hold.
-func Check(ctx context.Context, path string) (err error) {
+// check returns an error if a file breaks an invariant: SQLite's own check, and the audits of the domains.
+func check(path string) (err error) {
+	ctx := context.Background()
 	if err := integrity(ctx, path); err != nil {
 		return err
 	}
@@ -33,7 +35,7 @@ func Check(ctx context.Context, path string) (err error) {
 	} {
 		for fault, err := range faults {
 			if err == nil {
-				err = fmt.Errorf("%w: %s", ErrBroken, fault)
+				err = fmt.Errorf("%w: %s", errBroken, fault)
 			}
 			return err
 		}
@@ -53,7 +55,7 @@ func integrity(ctx context.Context, path string) (err error) {
 		return err
 	}
 	if have != "ok" {
-		return fmt.Errorf("%w: %s", ErrBroken, have)
+		return fmt.Errorf("%w: %s", errBroken, have)
 	}
 	return nil
 }

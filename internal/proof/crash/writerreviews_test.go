@@ -1,12 +1,14 @@
-package writers
+//go:build proof
+
+package crash
 
 import (
 	"bytes"
 	"fmt"
 )
 
-// Reviews returns a file to import: so many collections of a source, with so many reviews each, whose ids count from 0.
-func Reviews(source string, collections, reviews int) []byte {
+// reviewLines returns a file to import: so many collections of a source, with so many reviews each, whose ids count from 0.
+func reviewLines(source string, collections, reviews int) []byte {
 	var text bytes.Buffer
 	for c := range collections {
 		fmt.Fprintf(&text, `{"source":"%s","title":"Article %d","created":"2019-01-01T00:00:00Z","id":"YXJ0aWNs%04d","dimensions":["default"],"reviews":[`, source, c, c)

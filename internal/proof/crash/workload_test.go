@@ -1,6 +1,6 @@
 //go:build proof
 
-package powerloss
+package crash
 
 import (
 	"context"
@@ -14,17 +14,14 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/proof/replay"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 const (
 	// storeVariable makes the test program write to the store that it names.
 	storeVariable = "VITRINE_POWERLOSS_STORE"
-	network       = "powerloss.test"
-	urn           = "urn:vitrine:" + network
 	workers       = 7   // the last one adds assets, each of the others changes an app
-	rounds        = 120 // updates of a worker
+	updates       = 120 // updates of a worker
 )
 
 // work has all workers update the store, each writing a mark when an update is acknowledged. It
@@ -39,7 +36,7 @@ func work(path string) error {
 		var wg sync.WaitGroup
 		for w := range workers {
 			wg.Go(func() {
-				for n := half * rounds / 2; n < (half+1)*rounds/2 && errs[w] == nil; n++ {
+				for n := half * updates / 2; n < (half+1)*updates/2 && errs[w] == nil; n++ {
 					if errs[w] = update(db, w, n); errs[w] == nil {
 						_, errs[w] = fmt.Fprintf(os.Stdout, "%d %d\n", w, n+1)
 					}
@@ -99,8 +96,8 @@ func update(db *sqlite.DB, w, n int) error {
 }
 
 var (
-	library = assets.Library{Network: network, ID: network}
-	editor  = vitrine.Caller{URN: moderator.URN, Moderates: moderator.Moderates}
+	lib    = assets.Library{Network: network, ID: network}
+	editor = vitrine.Caller{URN: moderator.URN, Moderates: moderator.Moderates}
 )
 
 // addAssets adds two assets in one update.
@@ -110,7 +107,7 @@ func addAssets(ctx context.Context, db *sqlite.DB, n int) error {
 		in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprintf("%d-%d", n, i), Generator: assets.Generator{ID: "worker"},
 			Content: fmt.Appendf(nil, `{"content":"every word%d %s"}`, n, strings.Repeat("text ", 50))})
 	}
-	_, err := assets.New(db, nil).ChangeAssets(ctx, editor, library, in)
+	_, err := assets.New(db, nil).ChangeAssets(ctx, editor, lib, in)
 	return err
 }
 
@@ -127,7 +124,7 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 			return fmt.Errorf("app %d, %d updates acknowledged: %w", w, acknowledged[w], err)
 		}
 	}
-	found, err := assets.New(db, nil).Search(ctx, editor, library, assets.SearchRequest{Query: "every", Limit: 500})
+	found, err := assets.New(db, nil).Search(ctx, editor, lib, assets.SearchRequest{Query: "every", Limit: 500})
 	if err != nil {
 		return err
 	}
@@ -159,7 +156,7 @@ func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 	if err != nil {
 		return err
 	}
-	told, err := replay.Apps(func(after string) (appsvc.ChangesPage, error) {
+	told, err := replayApps(func(after string) (appsvc.ChangesPage, error) {
 		return svc.Changes(ctx, moderator, appsvc.ChangesRequest{After: after, Limit: 500})
 	})
 	if err != nil {
@@ -172,7 +169,7 @@ func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 	if f := told[appID(w)]; f == nil || f.Versions != len(list) || !maps.Equal(f.Tags, have) {
 		return fmt.Errorf("%d versions and the tags %v are there, and the feed tells of %+v", len(list), have, f)
 	}
-	for n := acknowledged; n <= rounds; n++ {
+	for n := acknowledged; n <= updates; n++ {
 		if latest(n) == len(list)-1 && len(tags.Items) == min(n/4, 1) && (n < 4 || int(tags.Items[0].AppVersion.Number()) == latest(n/4*4)) {
 			return nil
 		}
