@@ -161,22 +161,27 @@ func (s *Service) AdmitCreateComponent(_ context.Context, by vitrine.Caller) err
 	return mayManageComponents(by, "createComponent")
 }
 
-// readableHead returns the head of an app that the caller may read. It returns the same ErrNotFound for an app that the
-// caller may not read and for one that does not exist.
-func readableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
-	h, err := r.head(ctx, id)
-	if errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h) {
-		return Head{}, notFound("no app has this id") // a hidden one reads the same, whatever its id
+// admit returns the error of a caller who may not read the app with this head, or with change may not change it; err is the error of
+// reading the head. An app that the caller may not read has the same ErrNotFound as one that does not exist. One that it may only read is
+// ErrForbidden.
+func admit(by vitrine.Caller, h Head, err error, change bool) error {
+	switch {
+	case errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h):
+		return notFound("no app has this id") // a hidden one reads the same, whatever its id
+	case err == nil && change && !mayUse(by, h):
+		return forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")
 	}
-	return h, err
+	return err
 }
 
-// usableHead returns the head of an app that the caller may change. It returns ErrNotFound as readableHead does, and
-// ErrForbidden for an app that the caller may only read.
+// readableHead returns the head of an app that the caller may read, and usableHead that of one that it may change; the errors are those
+// of admit.
+func readableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
+	h, err := r.head(ctx, id)
+	return h, admit(by, h, err, false)
+}
+
 func usableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
-	h, err := readableHead(ctx, r, by, id)
-	if err == nil && !mayUse(by, h) {
-		return Head{}, forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")
-	}
-	return h, err
+	h, err := r.head(ctx, id)
+	return h, admit(by, h, err, true)
 }

@@ -199,7 +199,7 @@ func (k *checker) app(user componentUser) (full bool, err error) {
 		}
 		body := user.body
 		if v != user.Version {
-			old, err := k.r.version(k.ctx, user.ID, v)
+			old, err := k.r.version(k.ctx, user.Head, v)
 			if err != nil {
 				return false, err
 			}

@@ -67,17 +67,17 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (
 	// Both versions are read in one View. Comparing them needs no store.
 	var from, to App
 	err := s.store.view(ctx, func(r *reader) error {
-		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
+		h, err := readableHead(ctx, r, by, in.AppID)
+		if err != nil {
 			return err
 		}
-		var err error
-		if from, err = findVersion(ctx, r, in.AppID, in.From); err != nil {
+		if from, err = r.version(ctx, h, in.From); err != nil {
 			return err
 		}
 		if err := memlimit.Reserve(ctx, len(from.Body)); err != nil {
 			return err
 		}
-		to, err = findVersion(ctx, r, in.AppID, in.To)
+		to, err = r.version(ctx, h, in.To)
 		return err
 	})
 	if err != nil {

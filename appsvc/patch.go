@@ -162,14 +162,9 @@ func forVersion(ops []jsontree.Op, current vitrine.Version) error {
 // the caller may not read the app, and ErrForbidden if it may only read it.
 func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (h Head, app App, err error) {
 	err = s.store.view(ctx, func(r *reader) error {
-		if err = r.r.Ahead(ctx, r.s.latestKeys(id)...); err != nil {
-			return err
-		}
-		if h, err = usableHead(ctx, r, by, id); err != nil {
-			return err
-		}
-		app, err = r.version(ctx, id, vitrine.Latest)
-		return err
+		last, err := r.latest(ctx, id)
+		h, app = last.head, last.App
+		return admit(by, h, err, true)
 	})
 	return h, app, err
 }

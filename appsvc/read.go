@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"context"
-	"errors"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -18,52 +17,43 @@ func (s *Service) App(ctx context.Context, by vitrine.Caller, id string) (App, e
 // of them: whoever may not read the app now may not read its past either. It returns ErrNotFound if the app has no such version,
 // and ErrInvalid for the zero Version.
 func (s *Service) Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (App, error) {
-	return s.versionFor(ctx, by, readableHead, id, v, "")
+	return s.versionFor(ctx, by, false, id, v, "")
 }
 
-// right is readableHead or usableHead: it returns the head of an app if the caller has the right, else an error.
-type right func(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error)
-
-// versionFor returns a version of an app, if the caller has the right to the app. Restore and PutTag read the version
-// that they need with it, and ask for the right to change the app. Head and version come from one snapshot. The right is checked
+// versionFor returns a version of an app, if the caller may read the app, or with change may change it. Restore and PutTag read the version
+// that they need with it. Head and version come from one snapshot. The right is checked
 // before the version is looked for, so that a caller without it does not learn which versions exist. The errors come in this
 // order: those of Caller.check, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a version that the app
 // does not have, with this pointer.
-func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, may right, id string, v vitrine.Version, pointer string) (app App, err error) {
+func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, change bool, id string, v vitrine.Version, pointer string) (app App, err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
 	if v.IsZero() {
 		return App{}, errNoVersion()
 	}
-	err = s.store.view(ctx, func(r *reader) (err error) {
+	err = s.store.view(ctx, func(r *reader) error {
 		if v == vitrine.Latest {
-			err = r.r.Ahead(ctx, r.s.latestKeys(id)...)
+			last, err := r.latest(ctx, id)
+			app = last.App
+			return admit(by, last.head, err, change)
 		}
-		if err == nil {
-			_, err = may(ctx, r, by, id)
-		}
-		if err != nil {
+		h, err := r.head(ctx, id)
+		if err = admit(by, h, err, change); err != nil {
 			return err
 		}
-		if app, err = findVersion(ctx, r, id, v); err != nil {
+		if app, err = r.version(ctx, h, v); err != nil {
 			err = below(pointer, err)
 		}
 		return err
 	})
-	return app, err
+	if err != nil {
+		return App{}, err
+	}
+	return app, nil
 }
 
 // errNoVersion is the error of a request with the zero Version, which means that the caller forgot to name one.
 func errNoVersion() error {
 	return invalid("/appVersion", "a version is missing: name one, or ask for the latest")
-}
-
-// findVersion reads a version of an app that the caller may read, so its ErrNotFound may name the version.
-func findVersion(ctx context.Context, r *reader, id string, v vitrine.Version) (App, error) {
-	app, err := r.version(ctx, id, v)
-	if errors.Is(err, vitrine.ErrNotFound) {
-		return App{}, notFound("app %q has no version %q", id, v)
-	}
-	return app, err
 }

@@ -109,7 +109,8 @@ type writer struct {
 
 // readAhead reads what a patch of an app by a caller needs in one trip.
 func (t *writer) readAhead(ctx context.Context, app, by string, used map[ComponentRef]string) error {
-	ahead := append(t.s.feed.Keys(by, app), t.s.latestKeys(app)...)
+	_, cached := t.s.versions.Get(versionName{app, ofLatest})
+	ahead := append(t.s.feed.Keys(by, app), latestKeys(app, cached)...)
 	for c := range used {
 		ahead = append(ahead, keyOf(componentKind, c.Name, c.Version))
 	}

@@ -107,9 +107,9 @@ func (s *records) kept(app string, stored []byte) (v keptVersion, found bool) {
 	return v, found && bytes.Equal(v.stored, stored)
 }
 
-// latestKeys returns the keys of the head of an app and, unless the cache may have it, of the body of its latest version.
-func (s *records) latestKeys(app string) []string {
-	if _, kept := s.versions.Get(versionName{app, ofLatest}); kept {
+// latestKeys returns the keys of the head of an app and, unless it is probably in the cache, of the body of its latest version.
+func latestKeys(app string, cached bool) []string {
+	if cached {
 		return []string{keyOf(headKind, app)}
 	}
 	return []string{keyOf(headKind, app), keyOf(bodyKind, app)}
@@ -117,20 +117,11 @@ func (s *records) latestKeys(app string) []string {
 
 // head returns the head of an app, ErrNotFound if there is no such app.
 func (r *reader) head(ctx context.Context, app string) (Head, error) {
-	stored, err := r.storedHead(ctx, app)
+	stored, err := r.value(ctx, keyOf(headKind, app))
 	if err != nil {
 		return Head{}, err
 	}
 	return r.s.headOf(app, stored)
-}
-
-// storedHead is head, as it is stored.
-func (r *reader) storedHead(ctx context.Context, app string) ([]byte, error) {
-	stored, err := r.value(ctx, keyOf(headKind, app))
-	if err == nil && stored == nil {
-		err = noApp(app)
-	}
-	return stored, err
 }
 
 // headOf returns the head that is stored so.
@@ -138,29 +129,32 @@ func (s *records) headOf(app string, stored []byte) (Head, error) {
 	if v, found := s.kept(app, stored); found {
 		return v.head, nil
 	}
+	if stored == nil {
+		return Head{}, noApp(app)
+	}
 	return decodeHead(app, stored)
 }
 
 // latest returns the latest version of an app, ErrNotFound if there is no such app.
 func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err error) {
-	if err := r.r.Ahead(ctx, r.s.latestKeys(app)...); err != nil {
+	kept, found := r.s.versions.Get(versionName{app, ofLatest})
+	values, err := r.r.Get(ctx, latestKeys(app, found)...)
+	if err != nil || found && bytes.Equal(kept.stored, values[0]) {
+		return kept, err
+	}
+	v.stored = values[0]
+	if v.head, err = r.s.headOf(app, v.stored); err != nil {
 		return v, err
 	}
-	if v.stored, err = r.storedHead(ctx, app); err != nil {
-		return v, err
+	v.Meta = v.head.Meta
+	if len(values) == 1 { // another version is in the cache
+		value, err := r.value(ctx, keyOf(bodyKind, app))
+		if err != nil {
+			return v, err
+		}
+		values = append(values, value)
 	}
-	if kept, found := r.s.kept(app, v.stored); found {
-		return kept, nil
-	}
-	if v.head, err = decodeHead(app, v.stored); err != nil {
-		return v, err
-	}
-	value, err := r.value(ctx, keyOf(bodyKind, app))
-	if err == nil {
-		v.Meta = v.head.Meta
-		v.Body, v.tail, err = r.body(ctx, v.head, value)
-	}
-	if err == nil && r.tx == nil {
+	if v.Body, v.tail, err = r.body(ctx, v.head, values[1]); err == nil && r.tx == nil {
 		r.s.keep(v)
 	}
 	return v, err
@@ -175,29 +169,24 @@ func (r *reader) body(ctx context.Context, h Head, value []byte) (body Body, tai
 	return slices.Clip(text), tail, err
 }
 
-// version returns a version of an app; Latest stands for the highest. It returns ErrNotFound if there is no such app, or no such version.
-func (r *reader) version(ctx context.Context, app string, v vitrine.Version) (App, error) {
-	h, err := r.head(ctx, app)
-	if err != nil {
-		return App{}, err
-	}
-	if v == vitrine.Latest || v == h.Version {
-		last, err := r.latest(ctx, app)
-		return last.App, err
+// version returns a version of the app with this head, ErrNotFound if there is no such version.
+func (r *reader) version(ctx context.Context, h Head, v vitrine.Version) (App, error) {
+	if v == vitrine.Latest {
+		v = h.Version
 	}
 	if v.IsZero() || v.Compare(h.Version) > 0 {
-		return App{}, fmt.Errorf("%w: version %s of app %q", vitrine.ErrNotFound, v, app)
+		return App{}, notFound("app %q has no version %q", h.ID, v)
 	}
-	if kept, found := r.s.versions.Get(versionName{app, v.Number()}); found {
+	if kept, found := r.s.versions.Get(versionName{h.ID, v.Number()}); found {
 		return kept.App, nil
 	}
-	last, err := r.latest(ctx, app)
-	if err != nil {
-		return App{}, err
+	last, err := r.latest(ctx, h.ID)
+	if err != nil || v == last.Version {
+		return last.App, err
 	}
-	old, err := r.s.codec.Read(last.tail, r.historyRows(ctx, app, v.Number()), v.Number())
+	old, err := r.s.codec.Read(last.tail, r.historyRows(ctx, h.ID, v.Number()), v.Number())
 	if err != nil {
-		return App{}, fmt.Errorf("version %s of app %q: %w", v, app, err)
+		return App{}, fmt.Errorf("version %s of app %q: %w", v, h.ID, err)
 	}
 	out := last.head.older(old)
 	if r.tx == nil {

@@ -55,7 +55,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 	}
 	// The right is checked here for an early answer, and again in the transaction, where it counts.
 	prepare := func() error {
-		if err := take(s.versionFor(ctx, by, usableHead, in.AppID, in.Version, "/appVersion")); err != nil {
+		if err := take(s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")); err != nil {
 			return err
 		}
 		return memlimit.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
@@ -68,7 +68,8 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 			return App{}, err
 		}
 		if in.Version == vitrine.Latest && old.Version != head.Version { // the app has moved on since it was read
-			if err := take(tx.version(ctx, in.AppID, vitrine.Latest)); err != nil {
+			last, err := tx.latest(ctx, in.AppID)
+			if err := take(last.App, err); err != nil {
 				return App{}, err
 			}
 		}

@@ -56,7 +56,8 @@ type ListTagsRequest struct {
 // both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
 func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) (vitrine.Page[Tag], error) {
 	return list(ctx, s, by, in.Limit, 0, func(r *reader, limit int) (page vitrine.Page[Tag], err error) {
-		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
+		h, err := readableHead(ctx, r, by, in.AppID)
+		if err != nil {
 			return page, err
 		}
 		most := 0
@@ -64,7 +65,7 @@ func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRe
 			most = limit + 1 // the last one shows that there are more
 		}
 		tags := rec.Map(r.tags(ctx, tagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
-			err := s.complete(ctx, r, &t, in.Embed)
+			err := s.complete(ctx, r, h, &t, in.Embed)
 			return t, err
 		})
 		return fill(ctx, s, limit, tags, Tag.size, func(last Tag) string { return last.Name })
@@ -85,13 +86,13 @@ func (s *Service) AllTags(ctx context.Context, by vitrine.Caller, in ListTagsReq
 	return all(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, by, in) })
 }
 
-// complete sets Protected of a tag and, if embed is true, the version that it points to.
-func (s *Service) complete(ctx context.Context, r *reader, t *Tag, embed bool) error {
+// complete sets Protected of a tag of the app with this head and, if embed is true, the version that it points to.
+func (s *Service) complete(ctx context.Context, r *reader, h Head, t *Tag, embed bool) error {
 	t.Protected = s.protected(t.Name)
 	if !embed {
 		return nil
 	}
-	app, err := r.version(ctx, t.AppID, t.AppVersion)
+	app, err := r.version(ctx, h, t.AppVersion)
 	t.App = &app
 	return err
 }
@@ -117,10 +118,13 @@ func (s *Service) Tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Tag, error) {
 	var out Tag
 	err := s.store.view(ctx, func(r *reader) error {
-		if err := r.r.Ahead(ctx, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name)); err != nil {
+		key := keyOf(tagKind, in.AppID, in.Name)
+		values, err := r.r.Get(ctx, keyOf(headKind, in.AppID), key)
+		if err != nil {
 			return err
 		}
-		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
+		h, err := r.s.headOf(in.AppID, values[0])
+		if err := admit(by, h, err, false); err != nil {
 			return err
 		}
 		if by.TagsOnly && !slices.Contains(by.Tags, in.Name) {
@@ -129,15 +133,15 @@ func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 		if !tagName.MatchString(in.Name) {
 			return noTag(in.AppID, in.Name)
 		}
-		at, err := r.pointsTo(ctx, in.AppID, in.Name)
+		if values[1] == nil {
+			return noTag(in.AppID, in.Name)
+		}
+		n, err := parseDecimal(key, values[1])
 		if err != nil {
 			return err
 		}
-		if at.IsZero() {
-			return noTag(in.AppID, in.Name)
-		}
-		out = Tag{AppID: in.AppID, Name: in.Name, AppVersion: at}
-		if err := s.complete(ctx, r, &out, in.Embed); err != nil || !in.Embed {
+		out = Tag{AppID: in.AppID, Name: in.Name, AppVersion: versionOrNone(n)}
+		if err := s.complete(ctx, r, h, &out, in.Embed); err != nil || !in.Embed {
 			return err
 		}
 		return memlimit.Reserve(ctx, len(out.App.Body))
@@ -210,7 +214,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 				return err
 			}
 		}
-		app, err = s.versionFor(ctx, by, usableHead, in.AppID, in.Version, "/appVersion")
+		app, err = s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")
 		if err == nil && in.Embed {
 			err = memlimit.Reserve(ctx, len(app.Body)) // for the response, before anything is written
 		}
@@ -227,7 +231,8 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 			return err
 		}
 		if in.Version == vitrine.Latest && app.Version != head.Version { // the app has moved on since it was read
-			if app, err = tx.version(ctx, in.AppID, vitrine.Latest); err != nil {
+			last, err := tx.latest(ctx, in.AppID)
+			if app = last.App; err != nil {
 				return err
 			}
 		}
