@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"slices"
-
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
@@ -14,25 +12,6 @@ import (
 // in the table. A handler returns errors as they are, and (*call).fail turns them into a response. So each comment
 // below names only the errors that belong to its endpoint; README.md lists the errors that every endpoint may answer.
 type appRoutes struct{ svc Apps }
-
-// table lists the endpoints in the order of README.md. Each file has those that it serves.
-func (a appRoutes) table() []route {
-	return slices.Concat(a.appTable(), a.versionTable(), a.tagTable(), a.componentTable(), a.changeTable())
-}
-
-// appTable lists the endpoints of this file. A PATCH with the version test is safe to repeat, so it takes no idempotency key.
-func (a appRoutes) appTable() []route {
-	return []route{
-		{method: "GET", path: "/apps/", lenient: true, eitherSlash: true, status: 200, call: a.list, reserves: true,
-			query: []string{"sort", "usingComponent", "limit", "after"}},
-		{method: "POST", path: "/apps/", eitherSlash: true, status: 201, call: a.create,
-			body: jsonBody, idempotencyKey: true},
-		{method: "GET", path: "/apps/{id}", lenient: true, status: 200, call: a.latest,
-			query: []string{"withDefaults"}},
-		{method: "PATCH", path: "/apps/{id}", status: 200, call: a.patch, reserves: true,
-			body: patchBody, admitBody: a.admitChange},
-	}
-}
 
 // admitChange is asked before the body of a PATCH is read. It refuses a caller who may not see the app that the path
 // names (404) or not change it (403), so that nobody has 4 MiB read in vain. What it has read serves the patch too.

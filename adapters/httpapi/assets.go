@@ -22,42 +22,6 @@ import (
 // change, which creates it.
 type assetRoutes struct{ svc Assets }
 
-// table lists the endpoints of libraries: of assets, of folders, of attributes, explanations of rights, and the feed. Every
-// success is 200, also where something is created.
-func (a assetRoutes) table() []route {
-	const lib = assetPrefix + "/{network}/assetLibrary/{library}"
-	routes := []route{
-		{method: "GET", path: lib + "/assets", eitherSlash: true, status: 200, call: a.search, reserves: true,
-			query: []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "attribute", "from", "to", "facets",
-				"limit", "since", "until", "order"}},
-		{method: "POST", path: lib + "/assets", eitherSlash: true, status: 200, call: a.changeAssets,
-			body: jsonBody, admitBody: a.admitChange},
-		{method: "GET", path: lib + "/asset/{asset}", lenient: true, status: 200, call: a.asset},
-		{method: "GET", path: lib + "/folders", eitherSlash: true, status: 200, call: a.folders, reserves: true,
-			query: []string{"id", "path", "label", "deleted", "limit", "since", "until"}},
-		{method: "POST", path: lib + "/folders", eitherSlash: true, status: 200, call: a.changeFolders,
-			body: jsonBody, admitBody: a.admitChange},
-		{method: "GET", path: lib + "/folder/{folder}", lenient: true, status: 200, call: a.folder},
-		{method: "GET", path: lib + "/folder/{folder}/permissions", lenient: true, eitherSlash: true, status: 200, call: a.permissions},
-		{method: "POST", path: lib + "/folder/{folder}/permissions", eitherSlash: true, status: 200, call: a.changePermissions,
-			body: jsonBody, admitBody: a.admitPermissions},
-		{method: "POST", path: lib + "/folder/{folder}/assets", eitherSlash: true, status: 200, call: a.assign,
-			body: jsonBody, admitBody: a.admitAssign},
-		{method: "GET", path: lib + "/attributes", lenient: true, eitherSlash: true, status: 200, call: a.attributes, reserves: true,
-			query: []string{"key"}},
-		{method: "POST", path: lib + "/attributes", eitherSlash: true, status: 200, call: a.changeAttributes,
-			body: jsonBody, admitBody: a.admitChange},
-		{method: "GET", path: lib + "/explain", status: 200, call: a.explain,
-			query: []string{"asset", "folder", "user", "role", "group"}},
-		{method: "GET", path: lib + "/changes", eitherSlash: true, status: 200, call: a.changes, reserves: true,
-			query: []string{"after", "limit"}},
-	}
-	for i := range routes {
-		routes[i].admit = a.admit
-	}
-	return routes
-}
-
 // admit is asked before the parameters and the body are read. It refuses a caller who does not belong to the network
 // (403), so that such a caller learns nothing about the request or the library.
 func (a assetRoutes) admit(c *call) error { return a.svc.Admit(c.by.Caller, a.library(c)) }

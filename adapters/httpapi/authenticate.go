@@ -245,11 +245,6 @@ type wireCaller struct {
 	Expires    *int64   `json:"expires"` // milliseconds since the epoch; null = unknown
 }
 
-// meTable has the endpoint GET /x/me. It belongs to no domain, so it is served whichever domains the Config has.
-func meTable() []route {
-	return []route{{method: "GET", path: "/x/me", status: 200, call: me}}
-}
-
 // me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token. A page
 // for people needs it to know what to offer: it cannot read a session cookie, and should not have to decode tokens.
 func me(c *call) error {

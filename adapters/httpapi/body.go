@@ -26,6 +26,7 @@ type body struct {
 
 // The bodies of the writing endpoints but the import, whose body is recordsBody.
 var (
+	noBody    body
 	jsonBody  = body{types: []string{"application/json"}}
 	patchBody = body{types: []string{"application/json", "application/json-patch+json"}}
 )
@@ -37,7 +38,7 @@ func (c *call) read() error {
 		return err
 	}
 	if keys := c.r.Header["Idempotency-Key"]; len(keys) > 0 && c.route.writes() {
-		if !c.route.idempotencyKey { // a client that sends a key relies on it, and may repeat the request
+		if !c.route.is(keyed) { // a client that sends a key relies on it, and may repeat the request
 			return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
 		}
 		if len(keys) > 1 || keys[0] == "" { // the domain would take an empty one for none, and judges all others

@@ -11,15 +11,6 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// changeTable lists the feed of changes of apps; that of assets is listed in assets.go. An event stream reserves memory for its
-// pages by itself, see stream.
-func (a appRoutes) changeTable() []route {
-	return []route{
-		{method: "GET", path: "/x/changes", eitherSlash: true, status: 200, call: a.changes,
-			query: []string{"after", "types", "app", "limit"}},
-	}
-}
-
 // changes serves GET /x/changes: the feed of changes of apps, tags and components that the caller may read. 200 with a
 // page {"changes":[Event], "next", "more"}, or, for a client that accepts text/event-stream, with a stream of
 // server-sent events that does not end by itself. 400 for a bad value of a parameter; 410 for a cursor before the

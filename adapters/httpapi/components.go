@@ -7,25 +7,6 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
-// componentTable lists the endpoints of this file. Components belong to no app and no network: every token but a delivery token
-// reads them.
-func (a appRoutes) componentTable() []route {
-	return []route{
-		{method: "GET", path: "/components/", lenient: true, eitherSlash: true, status: 200, call: a.components, reserves: true,
-			query: []string{"after"}},
-		{method: "POST", path: "/components/", eitherSlash: true, status: 201, call: a.createComponent,
-			body: jsonBody, admitBody: a.admitComponent, idempotencyKey: true},
-		{method: "GET", path: "/components/{name}", lenient: true, status: 200, call: a.component},
-		{method: "DELETE", path: "/components/{name}", status: 204, call: a.deleteComponent,
-			idempotencyKey: true},
-		{method: "POST", path: "/components/{name}/check", status: 200, call: a.checkComponent, reserves: true,
-			query: []string{"after"}, body: jsonBody, admitBody: a.admitComponent},
-		{method: "GET", path: "/components/{name}/versions/", eitherSlash: true, status: 200, call: a.componentVersions, reserves: true,
-			query: []string{"limit", "after"}},
-		{method: "GET", path: "/components/{name}/versions/{version}", status: 200, call: a.componentVersion},
-	}
-}
-
 // The shapes of a component in responses. Each endpoint has its own, which clients know: the list is short, one component has
 // its description and twice its version, and a numbered version is the manifest as it was given.
 

@@ -34,13 +34,6 @@ func newCORSPage() corsPage {
 // htmlType is the media type of the page.
 var htmlType = []string{"text/html; charset=utf-8"}
 
-// table has the endpoint of the page, which needs no token: a browser loads a frame without one.
-func (p corsPage) table() []route {
-	return []route{
-		{method: "GET", path: "/cors.html", lenient: true, status: 200, public: true, call: p.get},
-	}
-}
-
 // get serves GET /cors.html without a token: 200 with the page.
 func (p corsPage) get(c *call) error {
 	header := c.header()

@@ -17,7 +17,7 @@ import (
 // A request goes through these functions, each in the file that has its rules:
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
-//	find           sets the routes of the path                             router.go
+//	find           sets the routes of the path                             router.go, routes.go
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
 //	admit          judges the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, query.go
@@ -81,7 +81,7 @@ func (h *handler) serve(c *call) error {
 	}
 	h.router.find(c.r.URL, &c.match)
 	// Whether a token is needed is the same for all methods of a path, since the method is looked at later.
-	if routes := c.match.routes; routes == nil || !routes[0].public {
+	if routes := c.match.routes; routes == nil || !routes[0].is(public) {
 		if err := h.authenticate(c); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (h *handler) serve(c *call) error {
 	// A delivery token reaches the endpoints that are marked byTag and no others. The domains refuse it too (appsvc and
 	// reviews in Caller.check, assets in memberOf), for programs that call them without this handler. Here it is refused
 	// before anything else about the request is said, and also by the endpoints of the handler itself, such as GET /x/me.
-	if c.by.TagsOnly && !rt.byTag && !rt.public {
+	if c.by.TagsOnly && !rt.is(byTag|public) {
 		return errTagsOnly
 	}
 	if rt.admit != nil {

@@ -13,13 +13,6 @@ const healthPath = "/healthz"
 // healthPatience is how long Config.Ready may take before /healthz says that the store does not answer.
 const healthPatience = 800 * time.Millisecond
 
-// healthTable has the endpoint that load balancers and supervisors ask.
-func (h *handler) healthTable() []route {
-	return []route{
-		{method: "GET", path: healthPath, lenient: true, status: 200, public: true, call: h.health},
-	}
-}
-
 // health serves GET /healthz without a token. 200 with {"status":"ok"} if Config.Ready returns nil within 800
 // milliseconds, else 503. It asks for no memory and waits for no lock of the domains, so it answers whatever else the
 // process does. However many clients ask, one call of Ready is under way at a time, and all of them get its result.

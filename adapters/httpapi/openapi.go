@@ -21,11 +21,6 @@ var openAPI []byte
 // endpoints of domains that are left out.
 type description struct{ json []byte }
 
-// table has the endpoint of the description, which needs no token: it says nothing about what is stored.
-func (d *description) table() []route {
-	return []route{{method: "GET", path: "/openapi.json", lenient: true, status: 200, public: true, call: d.get}}
-}
-
 // get serves GET /openapi.json without a token: 200 with the description.
 func (d *description) get(c *call) error {
 	c.out = append(c.out, d.json...)

@@ -100,17 +100,17 @@ func (o describedOperation) hold(t *testing.T, name string, rt route) {
 	if have, want := o.names("query"), slices.Sorted(slices.Values(rt.query)); !slices.Equal(have, want) {
 		t.Errorf("%s: query parameters %q are described, the route knows %q", name, have, want)
 	}
-	if keyed := slices.Contains(o.names("header"), "Idempotency-Key"); keyed != rt.idempotencyKey {
-		t.Errorf("%s: Idempotency-Key is described: %t, known: %t", name, keyed, rt.idempotencyKey)
+	if takes := slices.Contains(o.names("header"), "Idempotency-Key"); takes != rt.is(keyed) {
+		t.Errorf("%s: Idempotency-Key is described: %t, known: %t", name, takes, rt.is(keyed))
 	}
 	if have, want := slices.Sorted(maps.Keys(o.RequestBody.Content)), slices.Sorted(slices.Values(rt.body.types)); !slices.Equal(have, want) {
 		t.Errorf("%s: bodies %q are described, the route takes %q", name, have, want)
 	}
-	if open := o.Security != nil && len(*o.Security) == 0; open != rt.public {
-		t.Errorf("%s: described as open: %t, is open: %t", name, open, rt.public)
+	if open := o.Security != nil && len(*o.Security) == 0; open != rt.is(public) {
+		t.Errorf("%s: described as open: %t, is open: %t", name, open, rt.is(public))
 	}
 	narrow := strings.Contains(rt.path, "{library}") // not every id can be one
-	want := map[int]bool{rt.status: true, 401: !rt.public, 400: len(rt.query) > 0 || rt.writes() || narrow, 415: rt.body.types != nil, 413: rt.body.types != nil && !rt.body.stream}
+	want := map[int]bool{rt.status: true, 401: !rt.is(public), 400: len(rt.query) > 0 || rt.writes() || narrow, 415: rt.body.types != nil, 413: rt.body.types != nil && !rt.body.stream}
 	for status, known := range want {
 		if _, ok := o.Responses[strconv.Itoa(status)]; ok != known {
 			t.Errorf("%s: status %d is described: %t, is answered: %t", name, status, ok, known)

@@ -65,13 +65,13 @@ func (q query) check(rt *route) error {
 		if slices.Contains(rt.query, name) {
 			return refuseParameter(name, "cannot be decoded: want it escaped")
 		}
-		if !rt.lenient {
+		if !rt.is(lenient) {
 			return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
 		}
 	}
 	for name, values := range q.values {
 		known := slices.Contains(rt.query, name)
-		if !rt.lenient && !known && name != tokenParameter {
+		if !rt.is(lenient) && !known && name != tokenParameter {
 			return refuseParameter(name, "unknown query parameter")
 		}
 		for _, v := range values {

@@ -30,22 +30,6 @@ var recordsBody = body{
 	stream:       true,
 }
 
-// table lists the endpoints. admit is asked first by each of them, so nobody learns about the reviews of a network, or sends a
-// file in vain, who does not moderate it.
-func (v reviewRoutes) table() []route {
-	return []route{
-		{method: "POST", path: "/x/reviews/import", status: 200, call: v.load, admit: v.admit,
-			query: []string{"network", "dryRun"}, body: recordsBody},
-		{method: "GET", path: "/x/reviews/export", status: 200, call: v.export, admit: v.admit, query: []string{"network"}},
-		{method: "DELETE", path: "/x/reviews", eitherSlash: true, status: 200, call: v.erase, admit: v.admit,
-			query: []string{"network", "source", "collection", "review", "author", "email", "everything", "dryRun"}},
-		{method: "GET", path: "/x/reviews/collections", eitherSlash: true, status: 200, call: v.collections, admit: v.admit, reserves: true,
-			query: []string{"network", "source", "limit", "after"}},
-		{method: "GET", path: "/x/reviews/collections/{collection}/reviews", eitherSlash: true, status: 200, call: v.reviews, admit: v.admit, reserves: true,
-			query: []string{"network", "source", "limit", "after"}},
-	}
-}
-
 // admit is asked before the other parameters and the body are read. It sets c.network: the parameter network or, without it, the only
 // network that the caller moderates. It refuses a caller who does not moderate the network (403), and a parameter network that is
 // malformed, repeated, or missing though the caller moderates several (400).

@@ -10,73 +10,6 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// All endpoints are below Config.BasePath, except those of the asset manager and healthPath, which stay at the root of the server
-// whatever the base path is.
-
-// assetPrefix is where the asset manager is, with one more slash behind it. Callers may leave out the second slash.
-const assetPrefix = "/services/frontline/api/v4/assetManager/"
-
-// routes returns everything that the handler serves. The domains that the Config leaves out have no routes, so their
-// paths are 404.
-func (h *handler) routes() []route {
-	all := slices.Concat(h.healthTable(), newCORSPage().table(), h.description.table(), meTable())
-	if h.Apps != nil {
-		all = append(all, appRoutes{h.Apps}.table()...)
-	}
-	if h.Assets != nil {
-		all = append(all, assetRoutes{h.Assets}.table()...)
-	}
-	if h.Reviews != nil {
-		all = append(all, reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines)}.table()...)
-	}
-	return all
-}
-
-// route is one endpoint: how it is found, whom and what it lets through, and what carries it out. The tables of routes
-// are the only place where an endpoint is declared; authentication, checks of the query, the media type, the
-// idempotency key and the memory for a request all follow from these fields. README.md has a section about each
-// endpoint.
-type route struct {
-	method string
-	path   string // "/apps/{id}", below Config.BasePath; parameters are read with (*call).param
-	call   func(*call) error
-
-	// The zero values of public, query, lenient, byTag and idempotencyKey are the strict ones: a token is needed, no parameter is known,
-	// delivery tokens and idempotency keys are refused.
-
-	eitherSlash bool     // the path is the same with and without a slash at its end
-	public      bool     // needs no token
-	query       []string // parameters it knows
-	// lenient ignores other parameters. Only reads that clients have known for long do; elsewhere a misspelt filter must not answer everything.
-	lenient bool
-	body    body // what it takes
-	// admit refuses a caller before the request is read, and admitBody before the body is read, when the head of the request
-	// is in order. nil = the endpoint does.
-	admit, admitBody func(*call) error
-	byTag            bool // takes callers who may read by tags only
-	idempotencyKey   bool // takes an Idempotency-Key
-	reserves         bool // its domain reserves memory for what it reads, see memlimit
-	// status is that of a success: 201 for POST /apps/, POST /components/, a restore, and a PUT of a tag; 204 if a tag or a component
-	// is deleted; else 200, also for a PATCH.
-	status int
-}
-
-// writes reports whether the endpoint changes something. A POST that only reads, such as the check of a component, counts as a
-// write here: it refuses an Idempotency-Key too.
-func (r *route) writes() bool { return r.method != http.MethodGet }
-
-// atRoot reports whether the endpoint is at the root of the server and not below Config.BasePath.
-func (r *route) atRoot() bool { return r.path == healthPath || strings.HasPrefix(r.path, assetPrefix) }
-
-// described returns the path of the route as openapi.json has it. Collections stand there without the
-// slash at their end. The base path is a part of the server's address there.
-func (r *route) described() string {
-	if r.eitherSlash {
-		return strings.TrimSuffix(r.path, "/")
-	}
-	return r.path
-}
-
 // router finds the routes of a path: an endpoint for each method. Paths without parameters are looked up first, in a map: httprouter accepts
 // no /apps/versions/ beside /apps/:id.
 type router struct {
@@ -92,9 +25,9 @@ func newRouter(base string, routes []route) *router {
 	for i := range routes {
 		rt := &routes[i]
 		r.add(rt.path, rt)
-		if rt.eitherSlash && strings.HasSuffix(rt.path, "/") {
-			r.add(strings.TrimSuffix(rt.path, "/"), rt)
-		} else if rt.eitherSlash {
+		if other, ok := strings.CutSuffix(rt.path, "/"); ok && rt.is(slash) {
+			r.add(other, rt)
+		} else if rt.is(slash) {
 			r.add(rt.path+"/", rt)
 		}
 	}

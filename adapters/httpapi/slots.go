@@ -311,7 +311,7 @@ func (c *call) reserve(n int) bool {
 // when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is 503. So is a response
 // for which there is no memory. The response to a write is sent even so, since the write is done.
 func (c *call) work() error {
-	if c.route.reserves {
+	if c.route.is(reserves) {
 		c.context = memlimit.With(c.ctx(), c.reserve)
 	}
 	var begun time.Time

@@ -4,28 +4,6 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// tagTable lists the endpoints of this file. A PUT is answered with 201 whether it creates the tag, moves it, or finds it where it
-// is to be.
-func (a appRoutes) tagTable() []route {
-	embed := []string{"embedApps"}
-	return []route{
-		{method: "GET", path: "/apps/{id}/tags/", lenient: true, eitherSlash: true, status: 200, call: a.tags, reserves: true,
-			query: []string{"embedApps", "limit", "after"}},
-		{method: "GET", path: "/apps/{id}/tags/{tag}", lenient: true, status: 200, call: a.tag, reserves: true,
-			query: embed},
-		{method: "PUT", path: "/apps/{id}/tags/{tag}", status: 201, call: a.putTag, reserves: true,
-			query: embed, body: jsonBody, admitBody: a.admitTagChange, idempotencyKey: true},
-		{method: "DELETE", path: "/apps/{id}/tags/{tag}", status: 204, call: a.deleteTag,
-			query: embed, idempotencyKey: true},
-		{method: "GET", path: "/apps/{id}/tags/{tag}/history/", eitherSlash: true, status: 200, call: a.tagMoves,
-			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/tagged/{tag}", lenient: true, status: 200, call: a.tagged, byTag: true,
-			query: []string{"withDefaults"}},
-		{method: "GET", path: "/tags/{name}", lenient: true, status: 200, call: a.tagsNamed,
-			query: []string{"appId"}},
-	}
-}
-
 // tags makes {"tags":[Tag]} the body of the response, unless err is set. With embed it adds "apps":[App], the version that each tag points to, in
 // the order of the tags; each tag then has its App set.
 func (c *call) tags(tags []appsvc.Tag, embed bool, err error) error {

@@ -10,23 +10,6 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
-// versionTable lists the endpoints of this file. No app has the id "versions".
-func (a appRoutes) versionTable() []route {
-	return []route{
-		{method: "GET", path: "/apps/versions/", lenient: true, eitherSlash: true, status: 200, call: a.versionsOfQuery, reserves: true,
-			query: []string{"appId", "id", "limit", "before"}},
-		{method: "GET", path: "/apps/{id}/versions/", eitherSlash: true, status: 200, call: a.versionsOfPath, reserves: true,
-			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/versions/{version}", lenient: true, status: 200, call: a.version,
-			query: []string{"withDefaults"}},
-		{method: "GET", path: "/apps/{id}/versions/{from}/diff/{to}", status: 200, call: a.diff, reserves: true},
-		{method: "GET", path: "/apps/{id}/history/", eitherSlash: true, status: 200, call: a.history, reserves: true,
-			query: []string{"limit", "before"}},
-		{method: "POST", path: "/apps/versions/restore", status: 201, call: a.restore, reserves: true,
-			body: jsonBody, idempotencyKey: true},
-	}
-}
-
 // versionsOfQuery serves GET /apps/versions/?appId={id}, an older address of versionsOfPath. The parameter id is
 // another name of appId. 400 unless exactly one of them is given, once and not empty.
 func (a appRoutes) versionsOfQuery(c *call) error {

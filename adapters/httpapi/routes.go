@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+)
+
+// All endpoints are below Config.BasePath, except those of the asset manager and healthPath, which stay at the root of the server
+// whatever the base path is.
+
+// assetPrefix is where the asset manager is, with one more slash behind it. Callers may leave out the second slash.
+const assetPrefix = "/services/frontline/api/v4/assetManager/"
+
+// routes returns everything that the handler serves, and is the only place where an endpoint is declared: authentication, checks of the
+// query, the media type, the idempotency key and the memory for a request all follow from it. The domains that the Config leaves out have
+// no routes, so their paths are 404. README.md has a section about each endpoint.
+//
+// A PATCH with the version test is safe to repeat, so it takes no idempotency key. A PUT of a tag is answered with 201 whether it creates
+// the tag, moves it, or finds it where it is to be. Every success of the asset manager is 200, also where something is created.
+func (h *handler) routes() []route {
+	all := []route{
+		get(healthPath, h.health, public|lenient),
+		get("/cors.html", newCORSPage().get, public|lenient),
+		get("/openapi.json", h.description.get, public|lenient),
+		get("/x/me", me, 0),
+	}
+	if h.Apps != nil {
+		a := appRoutes{h.Apps}
+		all = append(all,
+			get("/apps/", a.list, slash|lenient|reserves, "sort", "usingComponent", "limit", "after"),
+			write("POST", "/apps/", 201, a.create, slash|keyed, jsonBody, nil),
+			get("/apps/{id}", a.latest, lenient, "withDefaults"),
+			write("PATCH", "/apps/{id}", 200, a.patch, reserves, patchBody, a.admitChange),
+
+			get("/apps/versions/", a.versionsOfQuery, slash|lenient|reserves, "appId", "id", "limit", "before"),
+			get("/apps/{id}/versions/", a.versionsOfPath, slash|reserves, "limit", "before"),
+			get("/apps/{id}/versions/{version}", a.version, lenient, "withDefaults"),
+			get("/apps/{id}/versions/{from}/diff/{to}", a.diff, reserves),
+			get("/apps/{id}/history/", a.history, slash|reserves, "limit", "before"),
+			write("POST", "/apps/versions/restore", 201, a.restore, keyed|reserves, jsonBody, nil),
+
+			get("/apps/{id}/tags/", a.tags, slash|lenient|reserves, "embedApps", "limit", "after"),
+			get("/apps/{id}/tags/{tag}", a.tag, lenient|reserves, "embedApps"),
+			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed|reserves, jsonBody, a.admitTagChange, "embedApps"),
+			write("DELETE", "/apps/{id}/tags/{tag}", 204, a.deleteTag, keyed, noBody, nil, "embedApps"),
+			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash, "limit", "before"),
+			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults"),
+			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
+
+			get("/components/", a.components, slash|lenient|reserves, "after"),
+			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody, a.admitComponent),
+			get("/components/{name}", a.component, lenient),
+			write("DELETE", "/components/{name}", 204, a.deleteComponent, keyed, noBody, nil),
+			write("POST", "/components/{name}/check", 200, a.checkComponent, reserves, jsonBody, a.admitComponent, "after"),
+			get("/components/{name}/versions/", a.componentVersions, slash|reserves, "limit", "after"),
+			get("/components/{name}/versions/{version}", a.componentVersion, 0),
+
+			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"), // a stream reserves memory for its pages by itself
+		)
+	}
+	if h.Assets != nil {
+		const lib = assetPrefix + "/{network}/assetLibrary/{library}"
+		a := assetRoutes{h.Assets}
+		all = append(all, admitted(a.admit,
+			get(lib+"/assets", a.search, slash|reserves, "query", "folder", "folderTree", "generator", "via", "rights", "tags", "attribute",
+				"from", "to", "facets", "limit", "since", "until", "order"),
+			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody, a.admitChange),
+			get(lib+"/asset/{asset}", a.asset, lenient),
+			get(lib+"/folders", a.folders, slash|reserves, "id", "path", "label", "deleted", "limit", "since", "until"),
+			write("POST", lib+"/folders", 200, a.changeFolders, slash, jsonBody, a.admitChange),
+			get(lib+"/folder/{folder}", a.folder, lenient),
+			get(lib+"/folder/{folder}/permissions", a.permissions, slash|lenient),
+			write("POST", lib+"/folder/{folder}/permissions", 200, a.changePermissions, slash, jsonBody, a.admitPermissions),
+			write("POST", lib+"/folder/{folder}/assets", 200, a.assign, slash, jsonBody, a.admitAssign),
+			get(lib+"/attributes", a.attributes, slash|lenient|reserves, "key"),
+			write("POST", lib+"/attributes", 200, a.changeAttributes, slash, jsonBody, a.admitChange),
+			get(lib+"/explain", a.explain, 0, "asset", "folder", "user", "role", "group"),
+			get(lib+"/changes", a.changes, slash|reserves, "after", "limit"),
+		)...)
+	}
+	if h.Reviews != nil {
+		v := reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines)}
+		all = append(all, admitted(v.admit,
+			write("POST", "/x/reviews/import", 200, v.load, 0, recordsBody, nil, "network", "dryRun"),
+			get("/x/reviews/export", v.export, 0, "network"),
+			write("DELETE", "/x/reviews", 200, v.erase, slash, noBody, nil,
+				"network", "source", "collection", "review", "author", "email", "everything", "dryRun"),
+			get("/x/reviews/collections", v.collections, slash|reserves, "network", "source", "limit", "after"),
+			get("/x/reviews/collections/{collection}/reviews", v.reviews, slash|reserves, "network", "source", "limit", "after"),
+		)...)
+	}
+	return all
+}
+
+// route is one endpoint: how it is found, whom and what it lets through, and what carries it out.
+type route struct {
+	method string
+	path   string // "/apps/{id}", below Config.BasePath; parameters are read with (*call).param
+	status int    // of a success
+	call   func(*call) error
+	flags  flags
+	query  []string // parameters it knows
+	body   body     // what it takes
+	// admit refuses a caller before the request is read, and admitBody before the body is read, when the head of the request
+	// is in order. nil = the endpoint does.
+	admit, admitBody func(*call) error
+}
+
+// flags say what an endpoint does not do as most do.
+type flags uint8
+
+const (
+	slash    flags = 1 << iota // the path is the same with and without a slash at its end
+	public                     // needs no token
+	lenient                    // ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not answer everything
+	byTag                      // takes callers who may read by tags only
+	keyed                      // takes an Idempotency-Key
+	reserves                   // its domain reserves memory for what it reads, see memlimit
+)
+
+func get(path string, call func(*call) error, f flags, query ...string) route {
+	return route{method: http.MethodGet, path: path, status: http.StatusOK, call: call, flags: f, query: query}
+}
+
+func write(method, path string, status int, call func(*call) error, f flags, b body, admitBody func(*call) error, query ...string) route {
+	return route{method: method, path: path, status: status, call: call, flags: f, query: query, body: b, admitBody: admitBody}
+}
+
+// admitted returns the routes with an admit.
+func admitted(admit func(*call) error, routes ...route) []route {
+	for i := range routes {
+		routes[i].admit = admit
+	}
+	return routes
+}
+
+// is reports whether the endpoint has the flag.
+func (r *route) is(f flags) bool { return r.flags&f != 0 }
+
+// writes reports whether the endpoint changes something. A POST that only reads, such as the check of a component, counts as a
+// write here: it refuses an Idempotency-Key too.
+func (r *route) writes() bool { return r.method != http.MethodGet }
+
+// atRoot reports whether the endpoint is at the root of the server and not below Config.BasePath.
+func (r *route) atRoot() bool { return r.path == healthPath || strings.HasPrefix(r.path, assetPrefix) }
+
+// described returns the path of the route as openapi.json has it. Collections stand there without the
+// slash at their end. The base path is a part of the server's address there.
+func (r *route) described() string {
+	if r.is(slash) {
+		return strings.TrimSuffix(r.path, "/")
+	}
+	return r.path
+}
