@@ -16,7 +16,7 @@ type appRoutes struct{ svc Apps }
 // admitChange is asked before the body of a PATCH is read. It refuses a caller who may not see the app that the path
 // names (404) or not change it (403), so that nobody has 4 MiB read in vain. What it has read serves the patch too.
 func (a appRoutes) admitChange(c *call) error {
-	c.context = appsvc.WithAdmission(c.ctx())
+	c.r = c.r.WithContext(appsvc.WithAdmission(c.ctx()))
 	return a.svc.AdmitChange(c.ctx(), c.by.Caller, c.param(0))
 }
 

@@ -94,7 +94,7 @@ func RequestToken(r *http.Request) (string, error) {
 func (h *handler) authenticate(c *call) error {
 	c.again = h.Streams.rechecked() // first, so that a stream notices a Recheck that comes while it begins
 	from := &provenance{limit: h.Limits.Token}
-	r := c.r.WithContext(context.WithValue(c.r.Context(), provenanceKey{}, from))
+	r := c.r.WithContext(context.WithValue(c.ctx(), provenanceKey{}, from))
 	r.Body = http.NoBody // it is read later, by its endpoint
 	by, err := h.Authenticate(r)
 	if told, ok := errors.AsType[*TokenError](err); ok {

@@ -45,6 +45,7 @@ type call struct {
 	// The response:
 	status   int
 	code     string    // of an error
+	kept     string    // what an import has stored before an error of the store, for the sentence
 	out      []byte    // its body
 	sent     bool      // it has begun
 	streamed bool      // it is an event stream
@@ -58,13 +59,7 @@ type call struct {
 	client *client       // nil without a slot
 	left   time.Duration // that the client may still take for its body or the response
 	slow   bool          // its body came too slowly
-
-	context context.Context // for calls into a domain that reserves memory, see ctx; nil if the route has none such
 }
-
-// maxKeptBuffer is the largest buffer that a call keeps for the next request, in bytes. A larger one is left to the garbage
-// collector: slots count buffers for as long as their request lasts, so none that is large may outlive it.
-const maxKeptBuffer = 64 << 10
 
 // begin takes a call from the pool and sets the common headers of its response. They are set before anything can fail, so
 // that every error has them too.
@@ -87,21 +82,8 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	return c
 }
 
-// recycle returns a call to the pool, with its buffer. A call whose buffer has grown beyond maxKeptBuffer is dropped.
-func (h *handler) recycle(c *call) {
-	if cap(c.out) <= maxKeptBuffer {
-		*c = call{out: c.out[:0]}
-		h.calls.Put(c)
-	}
-}
-
-// ctx is the context for calls into a domain. Where the route reserves memory, the domain reserves it through this context.
-func (c *call) ctx() context.Context {
-	if c.context != nil {
-		return c.context
-	}
-	return c.r.Context()
-}
+// ctx is the context of the request. Where the route reserves memory, the domain reserves it through this context.
+func (c *call) ctx() context.Context { return c.r.Context() }
 
 // header returns the headers of the response.
 func (c *call) header() http.Header { return c.w.Header() }

@@ -155,8 +155,8 @@ func (c *call) fail(err error) {
 	}
 	if hidden {
 		c.log(r.Text, err)
-		if part := (*inPart)(nil); errors.As(err, &part) {
-			r.Text += "; " + part.kept
+		if c.kept != "" {
+			r.Text += "; " + c.kept
 		}
 	}
 	c.refuse(r)

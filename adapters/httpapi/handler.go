@@ -29,8 +29,8 @@ import (
 type handler struct {
 	Config
 	router      *router
-	description description // openapi.json
-	compression compression
+	description description                // openapi.json
+	gzips       sync.Pool                  // of *gzip.Writer
 	asked       singleflight.Group         // calls of Ready
 	refusals    *refusalLog                // the lines about 401 and 403
 	crossOrigin http.CrossOriginProtection // its zero value trusts no other origin
@@ -129,7 +129,12 @@ func (h *handler) serve(c *call) error {
 // with 500 and keeps it from ending the process. A panic with http.ErrAbortHandler is a wish to drop the connection. Once a
 // response has begun, the connection is dropped after any panic, so that the client does not take a part for the whole.
 func (h *handler) end(c *call) {
-	defer h.recycle(c)
+	defer func() { // slots count buffers for as long as their request lasts, so none that is large may outlive it
+		if cap(c.out) <= notLarge {
+			*c = call{out: c.out[:0]}
+			h.calls.Put(c)
+		}
+	}()
 	defer h.observe(c)
 	defer c.slot.leave()
 	defer c.large.leave()

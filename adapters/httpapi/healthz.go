@@ -62,5 +62,5 @@ var errOverloaded = refuse(http.StatusServiceUnavailable, "the server has as man
 
 // overloaded reports whether a request is one too many.
 func (c *call) overloaded() bool {
-	return c.r.Context().Value(overloadedKey{}) != nil && escapedPath(c.r.URL) != healthPath
+	return c.ctx().Value(overloadedKey{}) != nil && escapedPath(c.r.URL) != healthPath
 }

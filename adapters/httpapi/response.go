@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/gzip"
@@ -172,12 +171,9 @@ const (
 	compressedPart = 4
 )
 
-// compression is the gzip writers that wait to be used again.
-type compression struct{ writers sync.Pool }
-
 // compress returns p in gzip, at the level that costs the least time. A writer of gzip is large, so writers are used again.
-func (z *compression) compress(p []byte) []byte {
-	w, _ := z.writers.Get().(*gzip.Writer)
+func (h *handler) compress(p []byte) []byte {
+	w, _ := h.gzips.Get().(*gzip.Writer)
 	if w == nil {
 		w, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level that exists
 	}
@@ -187,7 +183,7 @@ func (z *compression) compress(p []byte) []byte {
 	_, _ = w.Write(p) // a buffer takes everything
 	_ = w.Close()
 	w.Reset(nil)
-	z.writers.Put(w)
+	h.gzips.Put(w)
 	return out.Bytes()
 }
 
@@ -256,8 +252,8 @@ func (c *call) choose() []byte {
 	if !zipped {
 		return c.out
 	}
-	body := c.h.compression.compress(c.out)
-	if cap(c.out) > maxKeptBuffer {
+	body := c.h.compress(c.out)
+	if cap(c.out) > notLarge {
 		c.out = nil
 	}
 	header["Content-Encoding"] = gzipCoding

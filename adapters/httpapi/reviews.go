@@ -59,14 +59,25 @@ func (v reviewRoutes) load(c *call) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
-	file, err := newUpload(c)
-	if err != nil {
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
+	if coding != "" && coding != "identity" && coding != "gzip" {
+		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
+	}
+	if err := c.takeSlot(c.h.uploads, c.network); err != nil {
 		return err
 	}
+	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
+	// that knows no deadlines sets none.
+	_ = c.client.control.SetWriteDeadline(time.Time{})
+	file := &upload{call: c, packed: coding == "gzip"}
 	defer file.leave()
 	var report reviews.Report
-	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
-	if in.File, err = file.plain(); err == nil {
+	var err error
+	in := reviews.ImportRequest{Network: c.network, File: file, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
+	if file.packed { // a file that is gzip without saying so is recognised by the import itself
+		in.File, err = gunzip.NewReader(file)
+	}
+	if err == nil {
 		// net/http ends the context of a request whose body ends early, and what came before is to be stored.
 		report, err = v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, in)
 	}
@@ -82,10 +93,8 @@ func (v reviewRoutes) load(c *call) error {
 	if fault := file.fault(err); fault != "" {
 		return refuse(http.StatusBadRequest, "%s; %s", fault, kept)
 	}
-	if err != nil {
-		return &inPart{err, kept}
-	}
-	return c.json(report.WithoutEmail())
+	c.kept = kept
+	return c.result(report.WithoutEmail(), err)
 }
 
 // erase serves DELETE /x/reviews: it erases the reviews that the parameters name, for good, and with dryRun=true only counts
@@ -139,23 +148,13 @@ func (v reviewRoutes) export(c *call) (err error) {
 	}
 	d := newDownload(c, recordsType)
 	if c.r.Method != http.MethodHead {
-		c.slot = c.newSlot(c.h.exports, "")
-		if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
+		if err := c.takeSlot(c.h.exports, ""); err != nil {
 			return err
 		}
 		err = v.svc.Export(c.ctx(), c.by.Caller, reviews.ExportRequest{Network: c.network, To: d})
 	}
 	return d.end(err)
 }
-
-// inPart is an error of the store that stopped an import. What was imported before it stays stored.
-type inPart struct {
-	error
-	kept string // the part of the sentence that says so, or that a dry run stores nothing
-}
-
-// Unwrap returns the error of the store.
-func (p *inPart) Unwrap() error { return p.error }
 
 // errEnded is the error that ends the body of a client that gives nothing for Limits.Pause, or that was cut off for another upload.
 // The import stores what came before, and load answers 200 with the report of it.
@@ -167,31 +166,6 @@ type upload struct {
 	packed bool  // Content-Encoding says that it is gzip
 	failed error // of the body; it stays
 	whole  bool  // the body was read to its end
-}
-
-// newUpload takes a slot and returns the body of the request. It returns a 415 for an unknown Content-Encoding, and a 429 if no slot
-// becomes free.
-func newUpload(c *call) (*upload, error) {
-	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
-	if coding != "" && coding != "identity" && coding != "gzip" {
-		return nil, refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
-	}
-	c.slot = c.newSlot(c.h.uploads, c.network)
-	if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
-		return nil, err
-	}
-	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
-	// that knows no deadlines sets none.
-	_ = c.client.control.SetWriteDeadline(time.Time{})
-	return &upload{call: c, packed: coding == "gzip"}, nil
-}
-
-// plain returns a reader of the plain text. A file that is gzip without saying so is recognised by the import itself.
-func (u *upload) plain() (io.Reader, error) {
-	if u.packed {
-		return gunzip.NewReader(u)
-	}
-	return u, nil
 }
 
 // Read reads from the client, which may pause for Limits.Pause at most. The first error of the body stays: a reader that
@@ -229,7 +203,7 @@ func (u *upload) fault(err error) string {
 // leave returns the slot, and sets the deadline for the response that the server has for all responses.
 func (u *upload) leave() {
 	u.slot.leave()
-	if server, ok := u.r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
+	if server, ok := u.ctx().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
 		_ = u.client.control.SetWriteDeadline(time.Now().Add(server.WriteTimeout))
 	}
 }

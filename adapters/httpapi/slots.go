@@ -56,6 +56,12 @@ type bound struct {
 	whose string // for sentences
 }
 
+// takeSlot takes a slot of a kind other than memory, for as long as the request lasts. network may be "".
+func (c *call) takeSlot(s *slots, network string) error {
+	c.slot = c.newSlot(s, network)
+	return c.slot.enter(c.ctx(), 1, slotPatience)
+}
+
 // newSlot returns the slot of a request, with a count of 0. network may be "".
 func (c *call) newSlot(s *slots, network string) *slot {
 	if c.client == nil {
@@ -290,7 +296,7 @@ func (c *call) largeSlot() *slot {
 
 // enlarge takes slots for so many bytes in all. It waits for them if need be, and returns errNoRoom if they do not become free in time.
 func (c *call) enlarge(bytes int, patience time.Duration) error {
-	if bytes > notLarge && c.largeSlot().enter(c.r.Context(), c.h.large.slotsFor(bytes), patience) != nil {
+	if bytes > notLarge && c.largeSlot().enter(c.ctx(), c.h.large.slotsFor(bytes), patience) != nil {
 		return errNoRoom
 	}
 	return nil
@@ -312,7 +318,7 @@ func (c *call) reserve(n int) bool {
 // for which there is no memory. The response to a write is sent even so, since the write is done.
 func (c *call) work() error {
 	if c.route.is(reserves) {
-		c.context = memlimit.With(c.ctx(), c.reserve)
+		c.r = c.r.WithContext(memlimit.With(c.ctx(), c.reserve))
 	}
 	var begun time.Time
 	for {
@@ -347,7 +353,7 @@ const (
 // patience returns how long the client may take for a large body or response, apart from what it gains by its bytes.
 func (c *call) patience(writing bool) time.Duration {
 	timeout := time.Duration(0)
-	if server, ok := c.r.Context().Value(http.ServerContextKey).(*http.Server); ok && writing {
+	if server, ok := c.ctx().Value(http.ServerContextKey).(*http.Server); ok && writing {
 		timeout = server.WriteTimeout
 	} else if ok {
 		timeout = server.ReadTimeout

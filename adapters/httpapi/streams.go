@@ -149,8 +149,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 		return errBodyMissing
 	}
 	all := c.h.Streams
-	c.slot = c.newSlot(c.h.streams, "")
-	if err := c.slot.enter(c.ctx(), 1, slotPatience); err != nil {
+	if err := c.takeSlot(c.h.streams, ""); err != nil {
 		return err
 	}
 	after = cmp.Or(c.r.Header.Get("Last-Event-Id"), after)
@@ -158,13 +157,13 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 	s.behind.Store(time.Now().UnixNano())
 	all.put(s, true)
 	defer all.put(s, false)
-	c.context = memlimit.With(c.r.Context(), s.take)
+	c.r = c.r.WithContext(memlimit.With(c.ctx(), s.take))
 	s.watch()
 	if err := s.read(); err != nil {
 		return err
 	}
 	if all.Began != nil {
-		if ended := all.Began(c.r.Context()); ended != nil {
+		if ended := all.Began(c.ctx()); ended != nil {
 			defer ended()
 		}
 	}
@@ -192,7 +191,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 			err = s.read()
 		}
 		if err != nil {
-			if c.r.Context().Err() == nil {
+			if c.ctx().Err() == nil {
 				c.log("an event stream was ended", err)
 			}
 			break
@@ -260,7 +259,7 @@ func (s *stream) send() bool {
 	}
 	s.left = streamPatience
 	err := s.write(s.out)
-	if cap(s.out) > maxKeptBuffer {
+	if cap(s.out) > notLarge {
 		s.out = nil
 	}
 	s.out = s.out[:0]
@@ -286,7 +285,7 @@ func (s *stream) wait(timer *time.Timer) (grown bool) {
 	case <-timer.C:
 	case <-s.again:
 	case <-s.h.Streams.closed:
-	case <-s.r.Context().Done():
+	case <-s.ctx().Done():
 	}
 	return false
 }
@@ -306,7 +305,7 @@ func (s *stream) over() bool {
 	select {
 	case <-s.h.Streams.closed:
 		return true
-	case <-s.r.Context().Done():
+	case <-s.ctx().Done():
 		return true
 	default:
 	}

@@ -37,7 +37,7 @@ func (c *call) url(path string) string {
 	if c.r.TLS != nil {
 		scheme = "https"
 	}
-	if told, ok := c.r.Context().Value(schemeKey{}).(string); ok {
+	if told, ok := c.ctx().Value(schemeKey{}).(string); ok {
 		scheme = told
 	}
 	host := c.r.Host
