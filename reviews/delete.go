@@ -154,8 +154,8 @@ func (e *eraser) run() error {
 	return nil
 }
 
-// find looks through the collection of the request, or those of its source or of the network after a key, until it has found maxErased collections or reviews to erase, or more. It returns
-// them, and whether there may be more after the last of them.
+// find looks through the collection of the request, or those of its source or of the network after a key, until it has found maxErased
+// collections or reviews to erase, or more. It returns them, and whether there may be more after the last of them.
 func (e *eraser) find(s *rows, after Key) (found []target, more bool, err error) {
 	list := s.byKey(e.in.Source, after, maxErased)
 	if e.in.Collection != "" {
@@ -222,10 +222,16 @@ func (e *eraser) erase(found []target) (err error) {
 			if errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			}
-			if err == nil && t.ids == nil {
-				err = done.collection(s, c)
-			} else if err == nil {
+			switch {
+			case err != nil:
+			case t.ids != nil:
 				err = e.reviews(s, c, t.ids, &done)
+			default: // the number of reviews comes from the tally, so none is read
+				done.Collections++
+				done.Reviews += c.Tally.Reviews
+				if s.t != nil {
+					err = s.deleteCollection(c)
+				}
 			}
 			if err != nil {
 				return err
@@ -244,16 +250,6 @@ func (e *eraser) erase(found []target) (err error) {
 		e.done.Replies += done.Replies
 	}
 	return err
-}
-
-// collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
-func (d *Deleted) collection(s *rows, c stored) error {
-	d.Collections++
-	d.Reviews += c.Tally.Reviews
-	if s.t == nil {
-		return nil
-	}
-	return s.deleteCollection(c)
 }
 
 // reviews erases those of the reviews with these ids that are there and still wanted, since an import may have replaced a review

@@ -33,13 +33,12 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportReques
 		return invalid("", "the request does not say where to write the export to")
 	}
 	// One View for the whole file, so that all of it is of one moment.
-	to := &startedWriter{Writer: in.To}
-	out := bufio.NewWriterSize(to, 64<<10)
+	out, began := bufio.NewWriterSize(in.To, 64<<10), false
 	err = view(ctx, s.db, network, func(r *rows) error {
-		if to.started { // the store has lost the snapshot, and calls this function again on another one
+		if began { // the store has lost the snapshot, and calls this function again on another one
 			return fmt.Errorf("%w: the snapshot was lost while the export was written: repeat the export", vitrine.ErrBusy)
 		}
-		out.Reset(to)
+		began = true
 		for c, err := range r.all() {
 			if err != nil {
 				return err
@@ -54,18 +53,6 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportReques
 		return err
 	}
 	return out.Flush()
-}
-
-// startedWriter knows whether anything was written to it.
-type startedWriter struct {
-	io.Writer
-	started bool
-}
-
-// Write writes, and notes that it did.
-func (w *startedWriter) Write(p []byte) (int, error) {
-	w.started = true
-	return w.Writer.Write(p)
 }
 
 // exportCollection writes the line of a collection: the stored fields, with reviews as the last member. The fields and the data of

@@ -19,7 +19,6 @@ var (
 	TimestampFault    = timestampFault
 	Base64Fault       = base64Fault
 	IsPlainWebAddress = isPlainWebAddress
-	WithParent        = withParent
 )
 
 // MarkupFault gives the first fault of HTML and where it is.

@@ -259,7 +259,7 @@ func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
 
 // An export that has begun does not begin once more on another snapshot, behind what it has written.
 func TestAnExportWritesNothingTwice(t *testing.T) {
-	for size, want := range map[int]error{1: nil, 2000: vitrine.ErrBusy} {
+	for _, size := range []int{1, 2000} {
 		store := memory.New()
 		list := make([]string, size)
 		for i := range list {
@@ -268,10 +268,10 @@ func TestAnExportWritesNothingTwice(t *testing.T) {
 		importInto(t, store, collection("YQ", single, list...), nil)
 		var out strings.Builder
 		err := reviews.New(retrying{store}, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out})
-		if !errors.Is(err, want) {
-			t.Fatalf("%d reviews: %v, want %v", size, err, want)
+		if !errors.Is(err, vitrine.ErrBusy) {
+			t.Fatalf("%d reviews: %v, want ErrBusy", size, err)
 		}
-		if whole := export(t, store); err == nil && out.String() != whole || !strings.HasPrefix(whole, out.String()) {
+		if whole := export(t, store); !strings.HasPrefix(whole, out.String()) {
 			t.Errorf("%d reviews: what was written is not the beginning of the export", size)
 		}
 	}

@@ -2,9 +2,8 @@ package reviews
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -24,35 +23,19 @@ func parentOf(data []byte) (string, error) {
 }
 
 // withParent returns the record of a reply with another parent_id, or without one if parent is "". data is the record in the
-// stored form, see canonical, and so is the result. No member is decoded, and only the result is allocated.
-//
-// The first member of this name is that of the review: all members before it have a text or null, and a text has no quote
-// without a backslash before it.
+// stored form, see canonical, and so is the result.
 func withParent(data []byte, parent string) ([]byte, error) {
-	const name = `"parent_id":`
-	from := bytes.Index(data, []byte(name+`"`))
-	if from < 0 {
-		return nil, errors.New("the record has no parent_id")
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(data, &members); err != nil {
+		return nil, err
 	}
-	// The text ends at a quote without a backslash. A comma follows, since ratings come next.
-	to := from + len(name+`"`)
-	for to < len(data) && data[to] != '"' {
-		if data[to] == '\\' {
-			to++
-		}
-		to++
-	}
-	if to+1 >= len(data) || data[to+1] != ',' {
-		return nil, errors.New("the record is damaged behind its parent_id")
-	}
-	member := []byte{}
+	delete(members, "parent_id")
 	if parent != "" {
-		text, err := jsontext.AppendQuote([]byte(name), parent)
+		text, err := jsontext.AppendQuote(nil, parent)
 		if err != nil {
 			return nil, err
 		}
-		member = append(text, ',')
+		members["parent_id"] = text
 	}
-	// slices.Concat would allocate twice under the race detector.
-	return bytes.Join([][]byte{data[:from], member, data[to+2:]}, nil), nil
+	return json.Marshal(members, json.Deterministic(true))
 }

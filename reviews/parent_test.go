@@ -2,7 +2,6 @@ package reviews_test
 
 import (
 	"encoding/json"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -49,20 +48,4 @@ func quoted(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return string(out)
-}
-
-func TestAReplyGetsAnotherParentWithOneCopy(t *testing.T) {
-	data := []byte(`{"body_html":"` + strings.Repeat("<p></p>", 1<<18) + `","id":"2","parent_id":"1","ratings":[1]}`)
-	for _, parent := range []string{"3", ""} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		out, err := reviews.WithParent(data, parent)
-		runtime.ReadMemStats(&after)
-		if err != nil || len(out) > len(data) {
-			t.Fatalf("%d bytes, %v", len(out), err)
-		}
-		if size := int(after.TotalAlloc - before.TotalAlloc); size > len(data)*3/2 {
-			t.Errorf("%d bytes are allocated for a reply of %d", size, len(data))
-		}
-	}
 }

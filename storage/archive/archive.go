@@ -26,7 +26,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -155,8 +154,97 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 	if err != nil {
 		return 0, err
 	}
-	m := importer{ctx: ctx, to: to, without: without, sum: sha256.New()}
-	return m.read(r)
+	var (
+		sum   = sha256.New()
+		last  string          // key of the last entry
+		batch []storage.Entry // of one space, to be put in the next update
+		size  int             // bytes of batch
+	)
+	flush := func() error {
+		put, large := batch, storage.UpdateOptions{Large: size > maxUpdate}
+		batch, size = nil, 0
+		if len(put) == 0 {
+			return nil
+		}
+		return to.Update(ctx, storage.SpaceOf(put[0].Key), large, func(t storage.Tx) error { return t.Put(ctx, put...) })
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 256<<10), maxLine)
+	for number := int64(1); lines.Scan(); number++ {
+		l, err := parseLine(lines.Bytes())
+		switch {
+		case number == 1 && (err != nil || l.Vitrine != format):
+			return 0, fmt.Errorf("%w: line 1: this is no archive, or one of another release: want {\"vitrine\":%d}", ErrDamaged, format)
+		case err != nil:
+			return 0, fmt.Errorf("%w: line %d: %w", ErrDamaged, number, err)
+		case l.Entries != nil:
+			if sum := hex.EncodeToString(sum.Sum(nil)); *l.Entries != entries || l.SHA256 != sum {
+				return 0, fmt.Errorf("%w: line %d: the lines before have %d entries and the sum %s, and it says %d and %s", ErrDamaged, number, entries, sum, *l.Entries, l.SHA256)
+			}
+			if lines.Scan() {
+				return 0, fmt.Errorf("%w: line %d: something follows the last line", ErrDamaged, number+1)
+			}
+			if err := lines.Err(); err != nil {
+				return 0, err
+			}
+			return entries, flush()
+		case number > 1:
+			e, err := l.entry()
+			switch {
+			case err != nil:
+			case e.Key <= last:
+				err = fmt.Errorf("the key %.60q comes after %.60q: want each once, in their order", e.Key, last)
+			case without.has(e.Key):
+				err = fmt.Errorf("the key %.60q belongs into no archive", e.Key)
+			}
+			if err != nil {
+				return 0, fmt.Errorf("%w: line %d: %w", ErrDamaged, number, err)
+			}
+			more := len(e.Key) + len(e.Value)
+			if size+more > maxUpdate || storage.SpaceOf(last) != storage.SpaceOf(e.Key) {
+				if err := flush(); err != nil {
+					return 0, err
+				}
+			}
+			last, batch, size = e.Key, append(batch, e), size+more
+			entries++
+		}
+		sum.Write(lines.Bytes())
+		sum.Write([]byte{'\n'})
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+		return 0, err
+	}
+	return 0, fmt.Errorf("%w: it ends before its last line, or has a line that is too long", ErrDamaged)
+}
+
+func parseLine(text []byte) (l line, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err = d.Decode(&l)
+	if err == nil && d.InputOffset() != int64(len(text)) {
+		err = errors.New("something follows the object")
+	}
+	return l, err
+}
+
+// entry returns the entry of a line.
+func (l line) entry() (e storage.Entry, err error) {
+	if (l.Key == nil) == (l.Key64 == nil) || (l.Value == nil) == (l.Value64 == nil) {
+		return e, errors.New("want a key and a value, each once")
+	}
+	if e.Value = l.Value; l.Value64 != nil {
+		e.Value = *l.Value64
+	}
+	if l.Key != nil {
+		e.Key = *l.Key
+	} else {
+		e.Key = string(*l.Key64)
+	}
+	if storage.SpaceOf(e.Key) == "" || len(e.Key) > storage.MaxKey || len(e.Value) > storage.MaxValue {
+		err = fmt.Errorf("the key %.60q, of %d bytes with a value of %d, can be in no store", e.Key, len(e.Key), len(e.Value))
+	}
+	return e, err
 }
 
 // Empty reports whether a store has no entries but its identity.
@@ -189,102 +277,4 @@ func Line(ctx context.Context, s storage.Store, key string, without Without) (nu
 		return nil
 	})
 	return number, err
-}
-
-// importer puts entries into a store.
-type importer struct {
-	ctx     context.Context
-	to      storage.Store
-	without Without
-	sum     hash.Hash
-	last    string          // key of the last entry
-	batch   []storage.Entry // of one space, to be put in the next update
-	bytes   int             // of batch
-}
-
-func (m *importer) read(r io.Reader) (entries int64, err error) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 256<<10), maxLine)
-	for number := int64(1); lines.Scan() && lines.Err() == nil; number++ {
-		var l line
-		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
-		d.DisallowUnknownFields()
-		err := d.Decode(&l)
-		if err == nil && d.InputOffset() != int64(len(lines.Bytes())) {
-			err = errors.New("something follows the object")
-		}
-		switch {
-		case number == 1 && (err != nil || l.Vitrine != format):
-			return 0, fmt.Errorf("%w: line 1: this is no archive, or one of another release: want {\"vitrine\":%d}", ErrDamaged, format)
-		case err != nil:
-			return 0, fmt.Errorf("%w: line %d: %w", ErrDamaged, number, err)
-		case l.Entries != nil:
-			if sum := hex.EncodeToString(m.sum.Sum(nil)); *l.Entries != entries || l.SHA256 != sum {
-				return 0, fmt.Errorf("%w: line %d: the lines before have %d entries and the sum %s, and it says %d and %s", ErrDamaged, number, entries, sum, *l.Entries, l.SHA256)
-			}
-			if lines.Scan() {
-				return 0, fmt.Errorf("%w: line %d: something follows the last line", ErrDamaged, number+1)
-			}
-			if err := lines.Err(); err != nil {
-				return 0, err
-			}
-			return entries, m.flush()
-		case number > 1:
-			if err := m.add(l); err != nil {
-				return 0, fmt.Errorf("line %d: %w", number, err)
-			}
-			entries++
-		}
-		m.sum.Write(lines.Bytes())
-		m.sum.Write([]byte{'\n'})
-	}
-	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
-		return 0, err
-	}
-	return 0, fmt.Errorf("%w: it ends before its last line, or has a line that is too long", ErrDamaged)
-}
-
-// add adds the entry of a line to the batch.
-func (m *importer) add(l line) error {
-	if (l.Key == nil) == (l.Key64 == nil) || (l.Value == nil) == (l.Value64 == nil) {
-		return fmt.Errorf("%w: want a key and a value, each once", ErrDamaged)
-	}
-	e := storage.Entry{Value: l.Value}
-	if l.Key != nil {
-		e.Key = *l.Key
-	} else {
-		e.Key = string(*l.Key64)
-	}
-	if l.Value64 != nil {
-		e.Value = *l.Value64
-	}
-	space := storage.SpaceOf(e.Key)
-	switch {
-	case e.Key <= m.last:
-		return fmt.Errorf("%w: the key %.60q comes after %.60q: want each once, in their order", ErrDamaged, e.Key, m.last)
-	case space == "" || len(e.Key) > storage.MaxKey || len(e.Value) > storage.MaxValue:
-		return fmt.Errorf("%w: the key %.60q, of %d bytes with a value of %d, can be in no store", ErrDamaged, e.Key, len(e.Key), len(e.Value))
-	case m.without.has(e.Key):
-		return fmt.Errorf("%w: the key %.60q belongs into no archive", ErrDamaged, e.Key)
-	}
-	size := len(e.Key) + len(e.Value)
-	if m.bytes+size > maxUpdate || storage.SpaceOf(m.last) != space {
-		if err := m.flush(); err != nil {
-			return err
-		}
-	}
-	m.last, m.batch, m.bytes = e.Key, append(m.batch, e), m.bytes+size
-	return nil
-}
-
-// flush puts the batch.
-func (m *importer) flush() error {
-	if len(m.batch) == 0 {
-		return nil
-	}
-	batch := m.batch
-	m.batch = nil
-	large := storage.UpdateOptions{Large: m.bytes > maxUpdate}
-	m.bytes = 0
-	return m.to.Update(m.ctx, storage.SpaceOf(batch[0].Key), large, func(t storage.Tx) error { return t.Put(m.ctx, batch...) })
 }

@@ -158,7 +158,7 @@ func TestSomeEntriesAreLeftOut(t *testing.T) {
 	if line, err := archive.Line(ctx, db, "b/x k", without); err != nil || strings.Split(text, "\n")[line-1] != `{"key":"b/x k","value64":""}` {
 		t.Errorf("line %d, %v", line, err)
 	}
-	if _, err := archive.Import(ctx, storeWith(t, nil), strings.NewReader(export(t, db)), without); !errors.Is(err, archive.ErrDamaged) || !strings.Contains(err.Error(), `line 3: damaged archive: the key "a log/1"`) {
+	if _, err := archive.Import(ctx, storeWith(t, nil), strings.NewReader(export(t, db)), without); !errors.Is(err, archive.ErrDamaged) || !strings.Contains(err.Error(), `damaged archive: line 3: the key "a log/1"`) {
 		t.Errorf("an archive with more: %v", err)
 	}
 	if _, err := archive.Import(ctx, db, strings.NewReader(text), without); !errors.Is(err, archive.ErrNotEmpty) {
@@ -195,9 +195,9 @@ func TestAnArchiveThatNoExportWritesIsRefused(t *testing.T) {
 	for says, lines := range map[string][]string{
 		"want {\"vitrine\":3}":                                         {`{"vitrine":4}`, good},
 		"line 1: this is no archive":                                   {good},
-		"line 3: damaged archive: the key \"a k\" comes after \"b k\"": {header, good, `{"key":"a k","value":1}`},
+		"damaged archive: line 3: the key \"a k\" comes after \"b k\"": {header, good, `{"key":"a k","value":1}`},
 		"the key \"b k\" comes after \"b k\"":                          {header, good, good},
-		"line 2: damaged archive: want a key and a value":              {header, `{"key":"b k"}`},
+		"damaged archive: line 2: want a key and a value":              {header, `{"key":"b k"}`},
 		"want a key and a value, each once":                            {header, `{"key":"b k","value":1,"value64":""}`},
 		"each once":                                                    {header, `{"key":"b k","key64":"","value":1}`},
 		"can be in no store":                                           {header, `{"key":"bk","value":1}`},
