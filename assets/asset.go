@@ -38,7 +38,7 @@ func (a Asset) AppendJSON(b []byte) []byte {
 	b = appendTime(append(b, `","updatedAt":"`...), a.UpdatedAt)
 	b = append(b, `","folders":[`...)
 	for i, f := range a.Folders {
-		b = f.AppendJSON(appendComma(b, i))
+		b = appendJSON(appendComma(b, i), f)
 	}
 	b = append(b, `],`...)
 	return append(b, a.Body[1:]...)

@@ -89,7 +89,7 @@ func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 			return nil, err
 		}
 		f := req.ownFolder(n)
-		out, size = append(out, f), size+len(f.AppendJSON(nil))
+		out, size = append(out, f), size+len(appendJSON(nil, f))
 		if err := req.checkResponse(len(out), size); err != nil {
 			return nil, err
 		}

@@ -26,43 +26,25 @@ type Event struct {
 	Folders []string // ids of folders that were created, changed, moved, deleted or restored, or whose permissions were changed
 }
 
-// eventText is an Event in JSON, for UnmarshalJSON. Its type is not checked: it is always EventType.
+// eventText is an Event in JSON.
 type eventText struct {
-	Cursor  string    `json:"cursor,omitzero"`
-	Type    string    `json:"type"`
-	At      time.Time `json:"at"`
-	By      userText  `json:"by"`
-	Added   []string  `json:"added"`
-	Changed []string  `json:"changed"`
-	Removed []string  `json:"removed"`
-	Folders []string  `json:"folders"`
-}
-
-// userText is the caller of an Event in JSON.
-type userText struct {
-	URN string `json:"urn"`
+	Cursor string `json:"cursor,omitempty"`
+	Type   string `json:"type"`
+	At     string `json:"at"`
+	By     struct {
+		URN string `json:"urn"`
+	} `json:"by"`
+	Added   []string `json:"added"`
+	Changed []string `json:"changed"`
+	Removed []string `json:"removed"`
+	Folders []string `json:"folders"`
 }
 
 // MarshalJSON writes the event as it is over HTTP. An empty Cursor is left out.
 func (e Event) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	if e.Cursor != "" {
-		b = append(appendString(append(b, `"cursor":`...), e.Cursor), ',')
-	}
-	b = append(b, `"type":"`+EventType+`","at":"`...)
-	b = append(appendTime(b, e.At), `","by":{"urn":`...)
-	b = append(appendString(b, e.By), '}')
-	for _, list := range []struct {
-		name string
-		ids  []string
-	}{{"added", e.Added}, {"changed", e.Changed}, {"removed", e.Removed}, {"folders", e.Folders}} {
-		b = append(append(append(b, `,"`...), list.name...), `":[`...)
-		for i, id := range list.ids {
-			b = appendString(appendComma(b, i), id)
-		}
-		b = append(b, ']')
-	}
-	return append(b, '}'), nil
+	t := eventText{Cursor: e.Cursor, Type: EventType, At: string(appendTime(nil, e.At)), Added: e.Added, Changed: e.Changed, Removed: e.Removed, Folders: e.Folders}
+	t.By.URN = e.By
+	return json.Marshal(t)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -71,7 +53,11 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &t); err != nil {
 		return err
 	}
-	*e = Event{Cursor: t.Cursor, At: t.At.UnixMilli(), By: t.By.URN, Added: t.Added, Changed: t.Changed, Removed: t.Removed, Folders: t.Folders}
+	at, err := time.Parse(time.RFC3339, t.At)
+	if err != nil {
+		return err
+	}
+	*e = Event{Cursor: t.Cursor, At: at.UnixMilli(), By: t.By.URN, Added: t.Added, Changed: t.Changed, Removed: t.Removed, Folders: t.Folders}
 	return nil
 }
 

@@ -46,12 +46,8 @@ func (v FacetValue) compare(o FacetValue) int {
 func (f Facets) AppendJSON(b []byte) []byte {
 	b = append(b, '{')
 	for i, facet := range f {
-		b = append(appendString(appendComma(b, i), facet.Name), ":["...)
-		for i, v := range facet.Values {
-			b = appendString(append(appendComma(b, i), `{"value":`...), v.Value)
-			b = append(strconv.AppendInt(append(b, `,"count":`...), v.Count, 10), '}')
-		}
-		b = append(b, ']')
+		b = append(appendString(appendComma(b, i), facet.Name), ':')
+		b = appendJSON(b, facet.Values)
 	}
 	return append(b, '}')
 }

@@ -11,7 +11,7 @@ import (
 // on folders say who may see and change the assets in them. An asset may be in many folders, and a
 // folder is in one other folder or at the top level.
 //
-// Folders come with more or less detail. ListFolders and Service.Folder fill all fields,
+// Folders come with more or less detail, and JSON leaves out what is nil. ListFolders and Service.Folder fill all fields,
 // ChangeFolders all except Children, and the folders of an asset have neither Children nor
 // Permissions.
 type Folder struct {
@@ -24,39 +24,11 @@ type Folder struct {
 	Deleted bool   `json:"deleted"` // the folder or one above it was deleted
 	// Children has the ids of the children that the caller sees, in the order of ListFolders. It is
 	// nil if the response has no children.
-	Children []string `json:"children"`
+	Children []string `json:"children,omitzero"`
 	// Permissions are those of the folder itself. They are nil if the caller may not manage the
 	// folder, or if the response has no permissions.
-	Permissions []Permission `json:"permissions"`
+	Permissions []Permission `json:"permissions,omitzero"`
 }
-
-// AppendJSON appends the folder as it is over HTTP. The members children and permissions are left out
-// if they are nil.
-func (f Folder) AppendJSON(b []byte) []byte {
-	b = appendString(append(b, `{"id":`...), f.ID)
-	b = appendString(append(b, `,"path":`...), f.Path)
-	b = appendString(append(b, `,"label":`...), f.Label)
-	if f.Children != nil {
-		b = append(b, `,"children":[`...)
-		for i, id := range f.Children {
-			b = appendString(appendComma(b, i), id)
-		}
-		b = append(b, ']')
-	}
-	b = appendBool(append(b, `,"inherit":`...), f.Inherit)
-	b = appendBool(append(b, `,"deleted":`...), f.Deleted)
-	if f.Permissions != nil {
-		b = append(b, `,"permissions":[`...)
-		for i, p := range f.Permissions {
-			b = p.AppendJSON(appendComma(b, i))
-		}
-		b = append(b, ']')
-	}
-	return append(b, '}')
-}
-
-// MarshalJSON gives the same bytes as AppendJSON.
-func (f Folder) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
 
 // foldLabel returns the label in the form by which folders are sorted and searched: without
 // differences of case, as Unicode case folding removes them.

@@ -65,7 +65,7 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	}
 	for _, i := range []int{0, 2, 3} {
 		if !out[i].Deleted || out[i].Children != nil {
-			t.Errorf("folder %d is returned as %s", i, out[i].AppendJSON(nil))
+			t.Errorf("folder %d is returned as %+v", i, out[i])
 		}
 	}
 	if f, err := d.Folder(ctx, moderator, lib, out[0].ID); err != nil || !f.Deleted {

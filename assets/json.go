@@ -3,16 +3,26 @@ package assets
 import (
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// This file has the parts from which the JSON of responses and of stored bodies is built. It is
-// built by hand, so that a stored body can be copied into a response as it is, without decoding and
-// encoding it.
+// This file has the parts from which the JSON of responses with assets is built, in which a stored body is copied as it is, and that of
+// stored bodies.
 
 // appendString appends s, valid UTF-8, as a JSON string.
 func appendString(b []byte, s string) []byte {
 	return strictjson.AppendString(b, s) // requests with other text were refused
+}
+
+// appendJSON appends a value that is made of texts, numbers and the like.
+func appendJSON(b []byte, v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // all texts are UTF-8: see appendString
+	}
+	return append(b, text...)
 }
 
 // appendComma appends the comma before the i-th item of a list.
@@ -27,19 +37,4 @@ func appendComma(b []byte, i int) []byte {
 // milliseconds, such as 2026-01-31T09:30:00.000Z.
 func appendTime(b []byte, milliseconds int64) []byte {
 	return time.UnixMilli(milliseconds).UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
-}
-
-// appendAttribute appends an attribute as responses and stored bodies have it.
-func appendAttribute(b []byte, a Attribute) []byte {
-	b = appendString(append(b, `{"key":`...), a.Key)
-	b = appendString(append(b, `,"value":`...), a.Value)
-	return append(b, '}')
-}
-
-// appendBool appends a JSON boolean.
-func appendBool(b []byte, v bool) []byte {
-	if v {
-		return append(b, "true"...)
-	}
-	return append(b, "false"...)
 }

@@ -97,7 +97,7 @@ func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error)
 			break
 		}
 		f := req.fullFolder(n)
-		size := len(f.AppendJSON(nil))
+		size := len(appendJSON(nil, f))
 		if err := memlimit.Reserve(req.ctx, size); err != nil {
 			return vitrine.Page[Folder]{}, err
 		}

@@ -40,36 +40,6 @@ type Permission struct {
 	User      *Subject  `json:"user"`  // ID: the id in the user's URN, which has no colon, or the whole URN
 }
 
-// AppendJSON appends the permission as it is over HTTP: all members are there, and those of the nil
-// fields are null.
-func (p Permission) AppendJSON(b []byte) []byte {
-	b = appendString(append(b, `{"id":`...), p.ID)
-	b = appendString(append(b, `,"rType":`...), p.RType)
-	b = appendString(append(b, `,"operation":`...), string(p.Operation))
-	b = appendString(append(b, `,"rId":`...), p.RID)
-	b = appendSubject(append(b, `,"role":`...), p.Role)
-	b = append(b, `,"group":`...)
-	if p.Group == nil {
-		b = append(b, "null"...)
-	} else {
-		b = appendString(b, *p.Group)
-	}
-	b = appendSubject(append(b, `,"user":`...), p.User)
-	return append(b, '}')
-}
-
-// MarshalJSON gives the same bytes as AppendJSON.
-func (p Permission) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
-
-func appendSubject(b []byte, s *Subject) []byte {
-	if s == nil {
-		return append(b, "null"...)
-	}
-	b = appendString(append(b, `{"id":`...), s.ID)
-	b = appendString(append(b, `,"name":`...), s.Name)
-	return append(b, '}')
-}
-
 // Clone returns a copy that shares nothing with p.
 func (p Permission) Clone() Permission {
 	if p.Role != nil {

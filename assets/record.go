@@ -31,25 +31,15 @@ type parts struct {
 func (p parts) body() Body {
 	// The order of the members is part of what is stored: equal parts have equal bodies.
 	b := append([]byte(`{"content":`), p.content...)
-	b = append(b, `,"safe_tags":[`...)
-	for i, tag := range p.tags {
-		b = appendString(appendComma(b, i), tag)
-	}
-	b = append(b, ']')
+	b = appendJSON(append(b, `,"safe_tags":`...), p.tags)
 	if p.via != nil {
 		b = strconv.AppendInt(append(b, `,"via":`...), *p.via, 10)
 	}
 	if p.rights != nil {
 		b = strconv.AppendInt(append(b, `,"rights":`...), *p.rights, 10)
 	}
-	for i, a := range p.attributes {
-		if i == 0 {
-			b = append(b, `,"attributes":[`...)
-		}
-		b = appendAttribute(appendComma(b, i), a)
-		if i == len(p.attributes)-1 {
-			b = append(b, ']')
-		}
+	if len(p.attributes) > 0 {
+		b = appendJSON(append(b, `,"attributes":`...), p.attributes)
 	}
 	return append(b, '}')
 }

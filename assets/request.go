@@ -123,6 +123,6 @@ func (req *request) load() (err error) {
 		}
 	}
 	req.seal = newSeal(req.state.Key)
-	req.tree, err = req.treeOf(req.records)
+	req.tree, err = req.trees.of(req.records)
 	return err
 }

@@ -1,8 +1,6 @@
 package assets
 
 import (
-	"fmt"
-
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
@@ -23,30 +21,21 @@ type SearchPage struct {
 // A page that is not empty has both cursors even if nothing is there yet: new assets may be added
 // later.
 type Paging struct {
-	Prev    string `json:"prev"`    // goes into SearchRequest.Until, for what is older than the page; "" on an empty page
-	HasPrev bool   `json:"hasPrev"` // the search finds something older
-	Next    string `json:"next"`    // goes into SearchRequest.Since, for what is newer than the page; "" on an empty page
-	HasNext bool   `json:"hasNext"` // the search finds something newer
-	Total   int64  `json:"total"`   // the number of assets that the search finds, on all pages
+	Prev    string `json:"prev,omitempty"` // goes into SearchRequest.Until, for what is older than the page; "" on an empty page
+	HasPrev bool   `json:"hasPrev"`        // the search finds something older
+	Next    string `json:"next,omitempty"` // goes into SearchRequest.Since, for what is newer than the page; "" on an empty page
+	HasNext bool   `json:"hasNext"`        // the search finds something newer
+	Total   int64  `json:"total"`          // the number of assets that the search finds, on all pages
 }
 
 // AppendJSON appends the page as it is over HTTP. The member totalItems has the total again, and an
 // empty cursor is left out.
 func (p SearchPage) AppendJSON(b []byte) []byte {
-	b = append(b, `{"assets":[`...)
-	for i, a := range p.Assets {
-		b = a.AppendJSON(appendComma(b, i))
-	}
-	b = append(b, `],"paging":{`...)
-	if p.Paging.Prev != "" {
-		b = append(appendString(append(b, `"prev":`...), p.Paging.Prev), ',')
-	}
-	b = append(appendBool(append(b, `"hasPrev":`...), p.Paging.HasPrev), ',')
-	if p.Paging.Next != "" {
-		b = append(appendString(append(b, `"next":`...), p.Paging.Next), ',')
-	}
-	b = appendBool(append(b, `"hasNext":`...), p.Paging.HasNext)
-	b = fmt.Appendf(b, `,"total":%d,"totalItems":%[1]d}`, p.Paging.Total)
+	b = appendAssets(append(b, `{"assets":[`...), p.Assets)
+	b = appendJSON(append(b, `],"paging":`...), struct {
+		Paging
+		TotalItems int64 `json:"totalItems"`
+	}{p.Paging, p.Paging.Total})
 	if p.Facets != nil {
 		b = p.Facets.AppendJSON(append(b, `,"facets":`...))
 	}

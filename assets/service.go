@@ -2,7 +2,6 @@ package assets
 
 import (
 	"crypto/rand"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,9 +46,7 @@ type Service struct {
 	keepChanges time.Duration // how long entries stay in the feeds; negative = for ever
 	writes      atomic.Uint32 // entries that this Service has added to feeds; see addToFeed
 
-	mu    sync.Mutex // guards trees
-	trees map[Library]*knownTree
-
+	trees *trees
 	turns turns // of callers with large changes
 }
 
@@ -91,7 +88,7 @@ func New(db storage.Store, opts *Options) *Service {
 	return &Service{
 		keepChanges: o.KeepChanges,
 		db:          db, segments: index.NewCache(segmentBytes), now: o.Now, newID: o.NewID, vendor: o.Vendor,
-		limits: o.Limits.withDefaults(), trees: map[Library]*knownTree{},
+		limits: o.Limits.withDefaults(), trees: newTrees(),
 	}
 }
 
