@@ -58,7 +58,7 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 		}
 		out = out[:0]
 		size := 0
-		err = req.values(attributeField(key), found, func(value string) error {
+		err = req.countValues(attributeField(key), found, nil, func(value string, _ int64) error {
 			const envelope = 20
 			if size += envelope + len(key) + len(value); size > s.limits.ResponseBytes {
 				return invalid("key", "its values take more than %d bytes", s.limits.ResponseBytes)

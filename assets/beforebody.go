@@ -49,7 +49,12 @@ func (s *Service) AdmitChangePermissions(ctx context.Context, by vitrine.Caller,
 
 // admit runs the rules of a change that do not depend on its body, on a snapshot.
 func (s *Service) admit(ctx context.Context, by vitrine.Caller, lib Library, rules func(*request) error) error {
-	return s.read(ctx, by, lib, true, rules)
+	return s.open(ctx, by, lib, true, func(req *request) error {
+		if err := req.load(); err != nil {
+			return err
+		}
+		return rules(req)
+	})
 }
 
 // enter makes the checks of Admit, and returns the caller as a member of the library's network.

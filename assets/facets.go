@@ -128,7 +128,7 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	case "rights":
 		return integer(kindRights, func(p parts) *int64 { return p.rights }), nil
 	case "folder":
-		return facetField{name: name, values: func(r Record, _ parts) []string { return r.Folders }}, nil
+		return field(kindFolder, func(r Record, _ parts) []string { return r.Folders }), nil
 	case "attribute":
 		return field(kindKey, func(_ Record, p parts) (keys []string) {
 			for _, a := range p.attributes {
@@ -186,153 +186,127 @@ var fewAssets = 100
 // that the caller does not see: an asset that the caller sees may also be in hidden ones.
 func (req *request) facets(fields facetFields, found *index.Set) (Facets, error) {
 	out := fields.empty()
+	var few []map[string]int64
 	if len(out) > 0 && found != nil && found.Count() <= fewAssets {
-		return out, req.facetsOfFew(fields, found, out)
+		var err error
+		if few, err = req.valuesOf(fields, found); err != nil {
+			return nil, err
+		}
 	}
 	for i, f := range fields {
 		values := top.New(facetSize, FacetValue.compare)
-		least := func() int64 {
-			last, _ := values.Last() // 0 while the list is not full
-			return last.Count
-		}
-		var err error
-		if f.name == "folder" {
-			err = req.countFolders(found, least, values)
-		} else {
-			// rare reports whether a value is not among the most frequent ones so far, by its count and the beginning of its text.
-			rare := func(head string, count int64) bool {
-				last, full := values.Last()
-				return full && (count < last.Count || count == last.Count && head > last.Value)
-			}
-			err = req.countValues(f, found, least, rare, func(value string, count int64) error {
+		add := func(value string, count int64) error {
+			if n := req.tree.nodes[value]; f.name != "folder" || n != nil && req.sees(n) {
 				values.Add(FacetValue{value, count})
-				return nil
-			})
+			}
+			return nil
 		}
-		if err != nil {
-			return nil, err
+		if few == nil {
+			if err := req.countValues(f, found, values, add); err != nil {
+				return nil, err
+			}
+		} else {
+			for value, count := range few[i] {
+				_ = add(value, count)
+			}
 		}
 		out[i].Values = values.Items()
 	}
 	return out, nil
 }
 
-// facetsOfFew does the same for few assets: it reads them.
-func (req *request) facetsOfFew(fields facetFields, found *index.Set, out Facets) error {
+// valuesOf counts the values of fields in the found assets, which are few: it reads them.
+func (req *request) valuesOf(fields facetFields, found *index.Set) ([]map[string]int64, error) {
 	counts := make([]map[string]int64, len(fields))
+	for i := range counts {
+		counts[i] = map[string]int64{}
+	}
 	for r, err := range req.assetsIn(found, pageRange{}) {
 		var p parts
 		if err == nil {
 			p, err = partsOf(r.Body)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, f := range fields {
 			for _, value := range f.values(r, p) {
-				if counts[i] == nil {
-					counts[i] = map[string]int64{}
-				}
 				counts[i][value]++
 			}
 		}
 	}
-	for i, f := range fields {
-		values := top.New(facetSize, FacetValue.compare)
-		for value, n := range counts[i] {
-			if f.name != "folder" || req.tree.nodes[value] != nil && req.sees(req.tree.nodes[value]) {
-				values.Add(FacetValue{value, n})
-			}
-		}
-		out[i].Values = values.Items()
-	}
-	return nil
-}
-
-// values calls fn with each value of a field that the found assets have, in no order. It returns the error of fn.
-func (req *request) values(f facetField, found *index.Set, fn func(value string) error) error {
-	return req.countValues(f, found, nil, func(string, int64) bool { return false }, func(value string, _ int64) error { return fn(value) })
+	return counts, nil
 }
 
 // mostKnown is how many long values countValues keeps.
 const mostKnown = 20_000
 
-// countValues calls fn with the values of a field, and how many of the found assets have each. It may leave out values with fewer than
-// least returns, unless that is nil. Of a long value it asks skip before it looks the value up. It returns the error of fn.
-func (req *request) countValues(f facetField, found *index.Set, least func() int64, skip func(head string, count int64) bool, fn func(value string, count int64) error) (err error) {
-	if f.short != "" {
-		counted := req.index.CountTerms(req.ctx, found, f.short, least, func(term string, n int64) bool {
-			err = fn(term[len(f.short):], n)
+// countValues calls fn with the values of a field, and how many of the found assets have each. It leaves out values that would not be
+// added to a list of the most frequent ones, unless that is nil. It returns the error of fn.
+func (req *request) countValues(f facetField, found *index.Set, most *top.List[FacetValue], fn func(value string, count int64) error) error {
+	var last FacetValue // of a full list
+	full := false
+	var least func() int64
+	if most != nil {
+		least = func() int64 {
+			last, full = most.Last()
+			return last.Count // 0 while the list is not full
+		}
+	}
+	known := map[string]string{} // long values, by their terms
+	for _, prefix := range []string{f.short, f.long} {
+		if prefix == "" {
+			continue
+		}
+		var err error
+		counted := req.index.CountTerms(req.ctx, found, prefix, least, func(term string, n int64) bool {
+			value := term[len(prefix):]
+			if prefix == f.long {
+				if full && (FacetValue{longHead(term, prefix), n}).compare(last) > 0 {
+					return true
+				}
+				value, err = req.lookUp(f, term, known)
+			}
+			if err == nil {
+				err = fn(value, n)
+			}
 			return err == nil
 		})
 		if err = cmp.Or(err, counted); err != nil {
 			return err
 		}
 	}
-	if f.long == "" {
-		return nil
-	}
-	known := map[string]string{} // long values, by their terms
-	counted := req.index.CountTerms(req.ctx, found, f.long, least, func(term string, n int64) bool {
-		if skip(longHead(term, f.long), n) {
-			return true
-		}
-		if _, ok := known[term]; !ok {
-			if err = req.lookUp(f, term, known); err != nil {
-				return false
-			}
-		}
-		err = fn(known[term], n)
-		return err == nil
-	})
-	return cmp.Or(err, counted)
+	return nil
 }
 
-// lookUp reads an asset that has a term, and adds all values that it has of the field to known, by their terms.
-func (req *request) lookUp(f facetField, term string, known map[string]string) error {
+// lookUp returns the value of a field that has a term. If known does not have it, it reads an asset that has the term, and adds all
+// values of it to known, by their terms.
+func (req *request) lookUp(f facetField, term string, known map[string]string) (string, error) {
+	if value, ok := known[term]; ok {
+		return value, nil
+	}
 	found, err := req.index.Find(req.ctx, index.Query{All: [][]string{{term}}})
 	if err != nil {
-		return err
+		return "", err
 	}
 	if len(known) > mostKnown {
 		clear(known)
 	}
 	for r, err := range req.assetsIn(found, pageRange{limit: 1}) {
-		if err != nil {
-			return err
+		var p parts
+		if err == nil {
+			p, err = partsOf(r.Body)
 		}
-		p, err := partsOf(r.Body)
 		if err != nil {
-			return err
+			return "", err
 		}
 		for _, value := range f.values(r, p) {
 			known[f.term(value)] = value
 		}
 	}
-	if _, ok := known[term]; !ok {
-		return fmt.Errorf("the index has the term %q, which no asset has", term)
+	value, ok := known[term]
+	if !ok {
+		return "", fmt.Errorf("the index has the term %q, which no asset has", term)
 	}
-	return nil
-}
-
-// countFolders counts the assets that are in each folder that the caller sees, not counting folders below it.
-func (req *request) countFolders(found *index.Set, least func() int64, values *top.List[FacetValue]) error {
-	seen := make(map[string]string, len(req.tree.nodes)) // ids by terms
-	for n := range req.tree.all {
-		if req.sees(n) {
-			seen[term(kindFolder, n.ID)] = n.ID
-		}
-	}
-	for _, prefix := range []string{string(kindFolder), longKind(kindFolder)} {
-		err := req.index.CountTerms(req.ctx, found, prefix, least, func(term string, n int64) bool {
-			if id, ok := seen[term]; ok {
-				values.Add(FacetValue{id, n})
-			}
-			return true
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return value, nil
 }

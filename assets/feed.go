@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // A library has a feed of changes with an entry for every request that changed something in it,
@@ -89,10 +90,16 @@ func (s *Service) Changed() <-chan struct{} { return s.db.Changed(librarySpaces)
 // exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.
 func (s *Service) Outbox(ctx context.Context, lib Library, in ChangesRequest) (ChangesPage, error) {
 	var out ChangesPage
-	err := s.viewRecords(ctx, lib, func(r *records) (err error) {
-		out, err = s.feedPage(r, in, outboxBytes)
-		return err
-	})
+	err := s.identify(ctx)
+	if err == nil {
+		err = s.db.View(ctx, func(r storage.Reader) error {
+			of, err := openRecords(ctx, lib, s.segments, r, nil)
+			if err == nil {
+				out, err = s.feedPage(of, in, outboxBytes)
+			}
+			return err
+		})
+	}
 	return out, err
 }
 

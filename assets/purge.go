@@ -69,7 +69,7 @@ func (s *Service) purge(ctx context.Context, by vitrine.Caller, lib Library, ids
 		}
 	}
 	if err == nil {
-		err = s.eraseRemoved(ctx, lib)
+		err = s.eraseRemoved(ctx, by, lib)
 	}
 	if err == nil {
 		err = s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: true, Erase: true}, func(req *request) (err error) {
@@ -155,22 +155,20 @@ func (req *request) removeFolders(ids []string) (int64, error) {
 
 // eraseRemoved leaves no word of the assets that were removed in the index, and nothing of them in the files of the store. It folds
 // what was changed until now in many updates.
-func (s *Service) eraseRemoved(ctx context.Context, lib Library) error {
-	folding := true
-	fold := func(begin, erase bool) error {
-		return s.updateRecords(ctx, lib, "", storage.UpdateOptions{Large: true, Erase: erase}, func(r *records) (err error) {
-			folding, err = r.writer.FoldSome(ctx, begin)
-			return err
-		})
-	}
-	var err error
+func (s *Service) eraseRemoved(ctx context.Context, by vitrine.Caller, lib Library) error {
 	for _, begin := range []bool{false, true} { // one that has begun before, and then one of everything
-		for folding = true; folding && err == nil; begin = false {
-			err = fold(begin, false)
+		for more := true; more; begin = false {
+			err := s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: true}, func(req *request) (err error) {
+				more, err = req.writer.FoldSome(ctx, begin)
+				return err
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
-	if err == nil {
-		err = fold(false, true)
-	}
-	return err
+	return s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: true, Erase: true}, func(req *request) error {
+		_, err := req.writer.FoldSome(ctx, false)
+		return err
+	})
 }

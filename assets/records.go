@@ -79,42 +79,6 @@ func openRecords(ctx context.Context, lib Library, cache *index.Cache, r storage
 	return out, nil
 }
 
-// viewRecords calls fn with the records of a library in a snapshot.
-func (s *Service) viewRecords(ctx context.Context, lib Library, fn func(*records) error) error {
-	if err := s.identify(ctx); err != nil {
-		return err
-	}
-	return s.db.View(ctx, func(r storage.Reader) error {
-		in, err := openRecords(ctx, lib, s.segments, r, nil)
-		if err != nil {
-			return err
-		}
-		return fn(in)
-	})
-}
-
-// updateRecords calls fn with the records of a library in an update of a caller with this URN, and finishes its index.
-func (s *Service) updateRecords(ctx context.Context, lib Library, by string, o storage.UpdateOptions, fn func(*records) error) error {
-	if err := s.identify(ctx); err != nil {
-		return err
-	}
-	space := spaceOf(lib)
-	ahead := append(record.Feed{Space: space}.Keys(by), record.Key(space, stateKind), index.Index{Space: space}.Key())
-	return record.Update(ctx, s.db, space, o, func(t *record.Tx) error {
-		if err := t.Ahead(ctx, ahead...); err != nil {
-			return err
-		}
-		in, err := openRecords(ctx, lib, s.segments, t, t)
-		if err == nil {
-			err = fn(in)
-		}
-		if err != nil {
-			return err
-		}
-		return in.writer.Finish(ctx)
-	})
-}
-
 // identify gives the store an identity, which feeds need, if it has none.
 func (s *Service) identify(ctx context.Context) error {
 	if s.identified.Load() {

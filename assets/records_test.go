@@ -241,7 +241,7 @@ func TestNothingIsLeftOfARemovedAsset(t *testing.T) {
 	if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: []string{id}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := assets.EraseRemoved(d.Service, ctx, lib); err != nil {
+	if err := assets.EraseRemoved(d.Service, ctx, moderator, lib); err != nil {
 		t.Fatal(err)
 	}
 	if dump := d.dump(); strings.Contains(dump, "confidential") || strings.Contains(dump, "new/") {

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/index"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -43,14 +45,7 @@ type request struct {
 // view runs fn on a snapshot of the library, for a request that only reads. It returns the errors
 // of enter and load, and those of fn.
 func (s *Service) view(ctx context.Context, by vitrine.Caller, lib Library, fn func(*request) error) error {
-	return s.read(ctx, by, lib, false, fn)
-}
-
-// read is view with a choice: change says whether the caller wants to change the library, since a
-// library that does not exist yet is no error for a moderator who is about to create it.
-func (s *Service) read(ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error) error {
-	return s.open(ctx, by, lib, func(req *request) error {
-		req.change = change
+	return s.open(ctx, by, lib, false, func(req *request) error {
 		if err := req.load(); err != nil {
 			return err
 		}
@@ -58,14 +53,22 @@ func (s *Service) read(ctx context.Context, by vitrine.Caller, lib Library, chan
 	})
 }
 
-// open runs fn on a snapshot of the library. fn calls load before anything else.
-func (s *Service) open(ctx context.Context, by vitrine.Caller, lib Library, fn func(*request) error) error {
+// open runs fn on a snapshot of the library. fn calls load before anything else. change says whether the caller wants to change the
+// library, since one that does not exist yet is no error for a moderator who is about to create it.
+func (s *Service) open(ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
+	if err == nil {
+		err = s.identify(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	return s.viewRecords(ctx, lib, func(r *records) error {
-		return fn(&request{Service: s, member: m, records: r})
+	return s.db.View(ctx, func(r storage.Reader) error {
+		in, err := openRecords(ctx, lib, s.segments, r, nil)
+		if err != nil {
+			return err
+		}
+		return fn(&request{Service: s, member: m, records: in, change: change})
 	})
 }
 
@@ -94,11 +97,23 @@ func (s *Service) update(ctx context.Context, by vitrine.Caller, lib Library, in
 // updateAs is update without bounds.
 func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
+	if err == nil {
+		err = s.identify(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	return s.updateRecords(ctx, lib, by.URN, o, func(r *records) error {
-		req := &request{Service: s, member: m, records: r, change: true}
+	space := spaceOf(lib)
+	ahead := append(record.Feed{Space: space}.Keys(by.URN), record.Key(space, stateKind), index.Index{Space: space}.Key())
+	return record.Update(ctx, s.db, space, o, func(t *record.Tx) error {
+		if err := t.Ahead(ctx, ahead...); err != nil {
+			return err
+		}
+		in, err := openRecords(ctx, lib, s.segments, t, t)
+		if err != nil {
+			return err
+		}
+		req := &request{Service: s, member: m, records: in, change: true}
 		if err := req.load(); err != nil {
 			return err
 		}
@@ -108,7 +123,10 @@ func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, 
 		if err := req.putState(req.state, req.first); err != nil {
 			return err
 		}
-		return req.addToFeed()
+		if err := req.addToFeed(); err != nil {
+			return err
+		}
+		return req.writer.Finish(ctx)
 	})
 }
 

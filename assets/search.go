@@ -20,33 +20,24 @@ import (
 //
 // Besides the errors that the comment of Service names for every method, it returns ErrInvalid if a
 // field is malformed or exceeds its limit, or if a cursor is not of this library; ErrNotFound if the
-// caller does not see a folder of the request; and ErrBusy if the search takes longer than
+// caller does not see a folder of the request; and ErrBusy if waiting for the store, or the search, takes longer than
 // Limits.SearchTime. Reading the folders of the library, which many searches may wait for after a
 // folder was changed, does not count.
 func (s *Service) Search(ctx context.Context, by vitrine.Caller, lib Library, in SearchRequest) (SearchPage, error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	end := time.Now().Add(s.limits.SearchTime)
 	clock := time.AfterFunc(s.limits.SearchTime, cancel)
 	defer clock.Stop()
 	var out SearchPage
-	err := s.open(limited, by, lib, func(req *request) error {
-		// The clock stands still while the request loads the folders.
-		clock.Stop()
-		stopped := time.Now()
+	err := s.open(limited, by, lib, false, func(req *request) (err error) {
+		clock.Stop() // and it begins anew when the request has the folders
 		req.ctx = ctx
 		if err := req.load(); err != nil {
 			return err
 		}
+		clock.Reset(s.limits.SearchTime)
 		req.ctx = limited
-		end = end.Add(time.Since(stopped))
-		if left := time.Until(end); left > 0 {
-			clock.Reset(left)
-		} else {
-			cancel()
-		}
-		page, err := req.search(in)
-		out = page
+		out, err = req.search(in)
 		return err
 	})
 	if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits

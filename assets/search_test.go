@@ -98,14 +98,6 @@ func TestTheBoundsOfASearch(t *testing.T) {
 	}
 }
 
-func TestASearchEndsInTime(t *testing.T) {
-	d := newDesk(t, assets.Limits{SearchTime: 1})
-	_, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: "text"})
-	if !errors.Is(err, vitrine.ErrBusy) || !strings.Contains(err.Error(), "longer than 1ns") {
-		t.Errorf("error %v, want ErrBusy", err)
-	}
-}
-
 func TestAPrefixFindsTheWordsThatBeginWithIt(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	long := strings.Repeat("ก", 160) // 480 bytes

@@ -24,46 +24,27 @@ func (req *request) addedBetween(from, to time.Time) (after, before int64, err e
 // to it were added before t, and those above it at t or later. It is 0 if none was added before t.
 //
 // There is no index by time. Times never decrease along the ordinals, so the ordinal can be
-// searched for, with one read of an asset for each step. The steps alternate between interpolation,
-// which takes few reads when assets are added at a steady pace, and halving the range, which bounds
-// the number of reads when they are not.
+// searched for by halving, with one read of an asset for each step.
 func (req *request) lastAddedBefore(t time.Time) (int64, error) {
 	at := t.UnixMilli()
 	if t.Truncate(time.Millisecond).Before(t) {
 		at++ // the times of assets are whole milliseconds
 	}
-	// The result is an ordinal from low to high. lowAt and highAt are about when the assets with
-	// these ordinals were added, for the interpolation.
-	low, high := int64(0), req.state.Last
-	if at > req.state.At {
-		return high, nil
-	}
-	lowAt, highAt := int64(0), req.state.At
-	for step := 0; low < high; step++ {
-		middle := low + (high-low)/2
-		switch {
-		case step == 0:
-			middle = low // the first asset tells when the library begins
-		case step%2 == 1 && lowAt < highAt:
-			middle = low + int64(float64(high-low)*(float64(at-lowAt)/float64(highAt-lowAt)))
-			middle = min(max(middle, low), high-1)
-		}
+	low, high := int64(0), req.state.Last // the result is one of these or between them
+	for low < high {
+		middle, next := low+(high-low)/2, Record{}
 		// If the first asset above the middle was added before t, the result is above the middle.
 		// There may be no such asset, since assets are removed.
-		next, nextAt := int64(0), int64(0)
 		for first, err := range req.assetsIn(nil, pageRange{after: middle, ascending: true, limit: 1}) {
 			if err != nil {
 				return 0, err
 			}
-			next, nextAt = first.Ordinal, first.CreatedAt
+			next = first
 		}
-		if next == 0 || nextAt >= at {
-			high, highAt = middle, max(nextAt, lowAt)
-			if next == 0 {
-				highAt = req.state.At
-			}
+		if next.Ordinal == 0 || next.CreatedAt >= at {
+			high = middle
 		} else {
-			low, lowAt = next, nextAt
+			low = next.Ordinal
 		}
 	}
 	return low, nil
