@@ -63,9 +63,6 @@ func (req *request) checkFolders(d draft) error {
 			continue
 		}
 		known[id] = true
-		if err := req.ctx.Err(); err != nil {
-			return err
-		}
 		at := fmt.Sprintf("%s/folders/%d", d.at, i)
 		if _, err := req.folderToFill(at, id); err != nil {
 			return err
@@ -103,7 +100,7 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 		return Record{}, err
 	}
 	req.state.Last++
-	req.changes.add(req.state.Last)
+	req.changes.note(req.state.Last, wasAdded)
 	req.state.Count++
 	req.state.At = now
 	r := Record{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: now, UpdatedAt: now, Folders: d.Folders, words: req.limits.SearchedWords}

@@ -179,14 +179,14 @@ func (req *request) put(r Record, before, after []string) error {
 			req.limits.Terms)
 	}
 	req.wrote = true
-	req.changes.put(r.Ordinal)
+	req.changes.note(r.Ordinal, wasChanged)
 	return req.putAsset(r, before, after)
 }
 
 // remove deletes the asset from the library for good.
 func (req *request) remove(r Record) error {
 	req.wrote = true
-	req.changes.remove(r.Ordinal)
+	req.changes.note(r.Ordinal, wasRemoved)
 	req.state.Count--
 	return req.deleteAsset(r)
 }

@@ -29,61 +29,34 @@ import (
 //   - the index has the terms that follow from the assets, and no others.
 func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
-		faults, err := auditNames(ctx, db)
-		for _, fault := range faults {
-			if !yield(fault, nil) {
-				return
+		var spaces []string
+		err := db.View(ctx, func(r storage.Reader) error {
+			spaces = nil
+			for space, err := range r.Spaces(ctx, librarySpaces) {
+				if err != nil {
+					return err
+				}
+				spaces = append(spaces, space)
 			}
-		}
-		if err != nil {
-			yield(storage.Fault{}, err)
-			return
-		}
-		for lib, err := range Libraries(ctx, db) {
+			return nil
+		})
+		for len(spaces) > 0 && err == nil {
 			a := audit{}
-			if err == nil {
-				err = db.View(ctx, func(r storage.Reader) (err error) {
-					a = audit{limits: limits.withDefaults()}
-					if a.records, err = openRecords(ctx, lib, index.NewCache(segmentBytes), r, nil); err != nil {
-						return err
-					}
-					return a.run()
-				})
-			}
+			err = db.View(ctx, func(r storage.Reader) error {
+				a = audit{limits: limits.withDefaults()}
+				return a.run(ctx, r, spaces[0])
+			})
 			for _, fault := range a.faults {
 				if !yield(fault, nil) {
 					return
 				}
 			}
-			if err != nil {
-				yield(storage.Fault{}, err)
-				return
-			}
+			spaces = spaces[1:]
+		}
+		if err != nil {
+			yield(storage.Fault{}, err)
 		}
 	}
-}
-
-// auditNames looks at the names of libraries. What is in a space without one cannot be read.
-func auditNames(ctx context.Context, db storage.Store) (faults []storage.Fault, err error) {
-	err = db.View(ctx, func(r storage.Reader) error {
-		faults = nil
-		for space, err := range r.Spaces(ctx, librarySpaces) {
-			if err != nil {
-				return err
-			}
-			key := record.Key(space, libraryKind)
-			values, err := r.Get(ctx, key)
-			if err != nil {
-				return err
-			}
-			var l Library
-			if values[0] == nil || json.Unmarshal(values[0], &l) != nil || spaceOf(l) != space {
-				faults = append(faults, storage.Fault{Key: key, Wrong: "is missing, or names another library"})
-			}
-		}
-		return nil
-	})
-	return faults, err
 }
 
 // audit is the audit of a library.
@@ -106,7 +79,20 @@ func (a *audit) fault(key string, err error) {
 	}
 }
 
-func (a *audit) run() error {
+func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
+	key := record.Key(space, libraryKind)
+	values, err := r.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	var lib Library
+	if values[0] == nil || json.Unmarshal(values[0], &lib) != nil || spaceOf(lib) != space {
+		a.fault(key, errors.New("is missing, or names another library"))
+		return nil // what is in a space without a name cannot be read
+	}
+	if a.records, err = openRecords(ctx, lib, index.NewCache(segmentBytes), r, nil); err != nil {
+		return err
+	}
 	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, "index/", "new/", "t/")
 	if err != nil {
 		return err

@@ -85,9 +85,6 @@ func (in ChangeFoldersRequest) size(lim Limits) size {
 func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 	out, size := []Folder{}, 0
 	for _, n := range changed {
-		if err := req.ctx.Err(); err != nil {
-			return nil, err
-		}
 		f := req.ownFolder(n)
 		out, size = append(out, f), size+len(appendJSON(nil, f))
 		if err := req.checkResponse(len(out), size); err != nil {
@@ -102,9 +99,6 @@ func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 func (req *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var changed []*node
 	for i, f := range in.Create {
-		if err := req.ctx.Err(); err != nil {
-			return nil, err
-		}
 		n, err := req.createFolder(fmt.Sprintf("/create/%d", i), f)
 		if err != nil {
 			return nil, err
@@ -112,9 +106,6 @@ func (req *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
 		changed = append(changed, n)
 	}
 	for i, f := range in.Update {
-		if err := req.ctx.Err(); err != nil {
-			return nil, err
-		}
 		n, err := req.updateFolder(fmt.Sprintf("/update/%d", i), f)
 		if err != nil {
 			return nil, err
@@ -247,9 +238,6 @@ func (req *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 		ids  []string
 	}{{"delete", in.Delete}, {"remove", in.Remove}} {
 		for i, id := range list.ids {
-			if err := req.ctx.Err(); err != nil {
-				return nil, err
-			}
 			n, err := req.folderToManage(fmt.Sprintf("/%s/%d", list.name, i), id, false)
 			if err != nil {
 				return nil, err

@@ -86,9 +86,6 @@ func (s *Service) ChangePermissions(ctx context.Context, by vitrine.Caller, lib 
 func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, error) {
 	ids, keys := map[string]bool{}, map[grantKey]bool{}
 	for i, p := range list {
-		if err := req.ctx.Err(); err != nil {
-			return nil, err
-		}
 		if p.ID != "" {
 			ids[p.ID] = true
 			continue
@@ -120,9 +117,6 @@ func (req *request) grant(at, folder string, have, list []Permission) ([]Permiss
 		known[grantKeyOf(p, req.network)] = true
 	}
 	for i, p := range list {
-		if err := req.ctx.Err(); err != nil {
-			return nil, err
-		}
 		at := fmt.Sprintf("%s/%d", at, i)
 		if err := checkPermission(p, at, rid, req.limits); err != nil {
 			return nil, err

@@ -164,7 +164,7 @@ func (s *Service) feedPage(r *records, in ChangesRequest, bytes int) (ChangesPag
 // request. A request that has changed nothing has no entry. One in removeEach calls also removes
 // old entries.
 func (req *request) addToFeed() error {
-	if req.changes.empty() {
+	if len(req.changes.assets)+len(req.changes.folders) == 0 {
 		return nil
 	}
 	// The entry has the URN of the caller, and the time of this service's clock.

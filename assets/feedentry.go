@@ -14,38 +14,25 @@ import (
 // changeSet is what a request has changed so far. At the end of the request it becomes an entry of
 // the feed. The zero value is empty.
 type changeSet struct {
-	added, changed, removed map[int64]bool // ordinals of assets
-	folders                 []string       // ids
+	assets  map[int64]byte // what became of an asset, by its ordinal: added, changed or removed
+	folders []string       // ids
 }
 
-// empty reports whether the request has changed nothing.
-func (c *changeSet) empty() bool {
-	return len(c.added)+len(c.changed)+len(c.removed)+len(c.folders) == 0
-}
+const (
+	wasAdded = iota + 1
+	wasChanged
+	wasRemoved
+)
 
-// add notes that an asset was added.
-func (c *changeSet) add(ordinal int64) { note(&c.added, ordinal) }
-
-// put notes that an asset was stored. An asset that the request has added counts as added alone.
-func (c *changeSet) put(ordinal int64) {
-	if !c.added[ordinal] {
-		note(&c.changed, ordinal)
+// note notes what became of an asset. One that the request has added counts as added alone. A request removes assets before it adds any,
+// so what it removes is not an added one.
+func (c *changeSet) note(ordinal int64, what byte) {
+	if c.assets == nil {
+		c.assets = map[int64]byte{}
 	}
-}
-
-// remove notes that an asset was removed. A request removes assets before it adds any, so the asset
-// is not an added one.
-func (c *changeSet) remove(ordinal int64) {
-	delete(c.changed, ordinal)
-	note(&c.removed, ordinal)
-}
-
-// note adds an ordinal to a set, which may be nil.
-func note(set *map[int64]bool, ordinal int64) {
-	if *set == nil {
-		*set = map[int64]bool{}
+	if c.assets[ordinal] != wasAdded {
+		c.assets[ordinal] = what
 	}
-	(*set)[ordinal] = true
 }
 
 // entry returns the changes as they are stored, at this time and by the caller with this URN. Most
@@ -59,10 +46,15 @@ func note(set *map[int64]bool, ordinal int64) {
 //	the length of an id, the id, the length of the next id, …
 func (c *changeSet) entry(by string, at int64) feed.Entry {
 	e := feed.Entry{At: at, Names: []string{by}}
-	for _, set := range []map[int64]bool{c.added, c.changed, c.removed} {
-		e.Data = binary.AppendUvarint(e.Data, uint64(len(set)))
+	var lists [3][]int64
+	for _, ordinal := range slices.Sorted(maps.Keys(c.assets)) {
+		what := c.assets[ordinal] - wasAdded
+		lists[what] = append(lists[what], ordinal)
+	}
+	for _, list := range lists {
+		e.Data = binary.AppendUvarint(e.Data, uint64(len(list)))
 		last := int64(0)
-		for _, ordinal := range slices.Sorted(maps.Keys(set)) {
+		for _, ordinal := range list {
 			e.Data = binary.AppendUvarint(e.Data, uint64(ordinal-last))
 			last = ordinal
 		}

@@ -27,12 +27,6 @@ type ListFoldersRequest struct {
 	Before  string // id of a folder: only the last ones before it; over HTTP the parameter until
 }
 
-// everywhere reports whether the request lists folders at all levels, and not only the children of
-// some.
-func (in ListFoldersRequest) everywhere() bool {
-	return in.Paths == nil && (in.IDs != nil || in.Label != "" || in.Deleted)
-}
-
 // From returns the request for the page after a cursor, Page.Next of another page. With the cursor
 // "" it returns in unchanged.
 func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
@@ -161,33 +155,28 @@ func (req *request) lists(in ListFoldersRequest, n *node) bool {
 // candidates returns the folders with the ids and the parents that the request asks for, each once,
 // whether the caller may see them or not. It narrows a list down before the other conditions are
 // checked, so that listing one folder's children does not look at the whole library.
-func (req *request) candidates(in ListFoldersRequest) []*node {
-	switch {
-	case in.everywhere() && in.IDs == nil:
+func (req *request) candidates(in ListFoldersRequest) (out []*node) {
+	paths := in.Paths
+	switch anywhere := in.IDs != nil || in.Label != "" || in.Deleted; {
+	case paths == nil && !anywhere:
+		paths = []string{"/"}
+	case paths == nil && in.IDs == nil:
 		return slices.Collect(maps.Values(req.tree.nodes))
-	case in.IDs == nil && in.Paths == nil:
-		return req.tree.top
 	}
 	// The folders whose children are asked for. A path that leads nowhere finds nothing.
 	places := map[*node]bool{} // nil is the top level
-	for _, path := range in.Paths {
+	for _, path := range paths {
 		if n, ok := req.tree.at(path); ok {
 			places[n] = true
 		}
 	}
-	var out []*node
 	if in.IDs == nil {
 		for n := range places {
-			if n == nil {
-				out = append(out, req.tree.top...)
-			} else {
-				out = append(out, n.children...)
-			}
+			out = append(out, req.tree.in(n)...)
 		}
-		return out
 	}
 	for _, id := range unique(in.IDs) {
-		if n := req.tree.nodes[id]; n != nil && (in.Paths == nil || places[n.parent]) {
+		if n := req.tree.nodes[id]; n != nil && (paths == nil || places[n.parent]) {
 			out = append(out, n)
 		}
 	}

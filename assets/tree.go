@@ -124,6 +124,14 @@ func (t *tree) clone() *tree {
 	return c
 }
 
+// in returns the folders in a folder, those of the top level for nil.
+func (t *tree) in(n *node) []*node {
+	if n == nil {
+		return t.top
+	}
+	return n.children
+}
+
 // siblings returns the list that n is in: the children of its parent, or the top level.
 func (t *tree) siblings(n *node) *[]*node {
 	if n.parent == nil {
