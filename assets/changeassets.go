@@ -3,6 +3,7 @@ package assets
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -120,4 +121,180 @@ func (req *request) removeAssets(ids []string) ([]string, error) {
 		removed = append(removed, id)
 	}
 	return removed, nil
+}
+
+// ChangeAssets adds assets with the functions of this file. If the library already has an asset with
+// the same generator and foreign id, that asset is changed, so a request may be repeated. The caller
+// needs edit on every folder that the request names, and edit on one of the folders of an asset that
+// is there already.
+
+// addAssets stores the drafts and returns their assets, each once, in the order of their first
+// mention.
+func (req *request) addAssets(drafts []draft) ([]Asset, error) {
+	for _, d := range drafts {
+		if err := req.checkFolders(d); err != nil {
+			return nil, err
+		}
+	}
+	// The times of assets never decrease along their ordinals, even if the clock was set back.
+	// Searches by time rely on that.
+	now := max(req.now().UnixMilli(), req.state.At)
+	// The folders of the drafts were checked before this, since collapse loses which item of the
+	// request has which folder.
+	drafts = collapse(drafts)
+	added, size := []Asset{}, 0
+	for part := range slices.Chunk(drafts, atOnce) {
+		var origins []Origin
+		for _, d := range part {
+			origins = append(origins, d.origin)
+		}
+		old, err := req.assetsFrom(origins)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range part {
+			if err := req.ctx.Err(); err != nil {
+				return nil, err
+			}
+			r, err := req.add(d, old[d.origin], now)
+			if err != nil {
+				return nil, err
+			}
+			a := req.asset(r)
+			added, size = append(added, a), size+a.size()
+			if err := req.checkResponse(len(added), size); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return added, nil
+}
+
+// checkFolders returns an error unless the caller sees each folder that the draft names and has
+// edit on it. It does so for every mention of an asset, before any of them is stored.
+func (req *request) checkFolders(d draft) error {
+	known := make(map[string]bool, len(d.Folders))
+	for i, id := range d.sent {
+		if known[id] {
+			continue
+		}
+		known[id] = true
+		at := fmt.Sprintf("%s/folders/%d", d.at, i)
+		if _, err := req.folderToFill(at, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add stores the draft. old is the asset with the same origin, which the draft changes, or the zero
+// Record if there is none, and the draft becomes a new asset. now is the time of the request, in
+// milliseconds since the epoch.
+//
+// A caller who may not add the asset at all gets the same error whether it is there or not. Only one
+// who may add it, to a folder that it names, learns that the library has an asset that it may not
+// change.
+func (req *request) add(d draft, old Record, now int64) (Record, error) {
+	isNew := old.Ordinal == 0
+	switch {
+	case !isNew && req.editsAsset(req.tree, old.Folders):
+		return req.replace(old, d, now)
+	case d.unfiled && !req.moderator:
+		return Record{}, forbidden(d.at, "to add an asset to no folder is for moderators, and to change one that is there needs edit on one of its folders")
+	case !isNew:
+		return Record{}, forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
+	}
+	return req.addNew(d, now)
+}
+
+// addNew stores the draft as a new asset, with the next ordinal of the library.
+func (req *request) addNew(d draft, now int64) (Record, error) {
+	if at := req.conflict(d, nil); at != "" {
+		return Record{}, newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
+	}
+	if err := d.checkFolderCount(len(d.Folders), 0, req.limits); err != nil {
+		return Record{}, err
+	}
+	req.state.Last++
+	req.changes.note(req.state.Last, wasAdded)
+	req.state.Count++
+	req.state.At = now
+	r := Record{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: now, UpdatedAt: now, Folders: d.Folders, words: req.limits.SearchedWords}
+	var p parts
+	d.applyTo(&p, now)
+	r.Body = p.body()
+	return r, req.put(r, nil, allTerms(r, p, d.text))
+}
+
+// replace stores the draft in place of old. If that changes nothing, it returns old, and neither
+// the time of the last change nor the feed of changes says that anything was written.
+func (req *request) replace(old Record, d draft, now int64) (Record, error) {
+	if at := req.conflict(d, old.Folders); at != "" {
+		id := req.seal.encrypt(sealedID, old.Ordinal)
+		moved := newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
+		moved.ID = id
+		return Record{}, moved
+	}
+	// What the draft has replaces what is stored, and its folders are added. The attributes stay.
+	p, err := partsOf(old.Body)
+	if err != nil {
+		return Record{}, err
+	}
+	d.applyTo(&p, old.CreatedAt) // published stays the time of the first adding
+	r := old
+	r.Folders = unique(slices.Concat(old.Folders, d.Folders))
+	if err := d.checkFolderCount(len(r.Folders), len(old.Folders), req.limits); err != nil {
+		return Record{}, err
+	}
+	r.Body = p.body()
+	if sameRecord(r, old) {
+		return old, nil
+	}
+	r.UpdatedAt = max(now, old.UpdatedAt) // not earlier, even if the clock was set back
+	before, err := termsOf(old)
+	if err != nil {
+		return Record{}, err
+	}
+	r.words = req.limits.SearchedWords
+	return r, req.put(r, before, allTerms(r, p, d.text))
+}
+
+// conflict returns the pointer to the first mention of the asset in the request that names a folder
+// which the asset is not in and leaves out one which it is in, or "" if there is none. folders are
+// the ids of the folders that the asset is in before the request; each mention adds its own for the
+// mentions after it. Some examples:
+//
+//	the asset is in   a mention names   conflict
+//	none              1                 no: it names nothing that is left out
+//	1, 2              1, 2, 3           no: it names all and adds one
+//	1, 2              1                 no: it adds none
+//	1, 2              2, 3              yes: it adds 3 and leaves out 1
+//
+// Folders that the caller may not read do not count as left out. Otherwise the error would reveal
+// that the asset is in one.
+func (req *request) conflict(d draft, folders []string) string {
+	// in has the folders of the asset so far, and known is how many of them the caller may read.
+	in, known := make(map[string]bool, len(folders)), 0
+	for _, id := range folders {
+		in[id] = true
+		if _, err := req.folderToRead("", id); err == nil {
+			known++
+		}
+	}
+	for _, m := range d.mentions {
+		before := known // folders that the mention must name if it names a new one
+		named := 0      // how many of them it names
+		for _, id := range m.folders {
+			if in[id] {
+				named++
+				continue
+			}
+			in[id] = true // the mentions after this one find it there
+			known++       // the caller sees every folder that the request names
+		}
+		if known > before && named < before {
+			return m.at
+		}
+	}
+	return ""
 }

@@ -1,9 +1,17 @@
 package assets
 
 import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // EventType is the type of every Event.
@@ -70,4 +78,89 @@ func (e Event) size() int {
 		}
 	}
 	return n
+}
+
+// changeSet is what a request has changed so far. At the end of the request it becomes an entry of
+// the feed. The zero value is empty.
+type changeSet struct {
+	assets  map[int64]byte // what became of an asset, by its ordinal: added, changed or removed
+	folders []string       // ids
+}
+
+const (
+	wasAdded = iota + 1
+	wasChanged
+	wasRemoved
+)
+
+// note notes what became of an asset. One that the request has added counts as added alone. A request removes assets before it adds any,
+// so what it removes is not an added one.
+func (c *changeSet) note(ordinal int64, what byte) {
+	if c.assets == nil {
+		c.assets = map[int64]byte{}
+	}
+	if c.assets[ordinal] != wasAdded {
+		c.assets[ordinal] = what
+	}
+}
+
+// entry returns the changes as they are stored, at this time and by the caller with this URN. Most
+// requests change neighbouring assets, so an ordinal takes about one byte. All numbers are unsigned
+// varints, as in package encoding/binary. Three lists of ordinals, of the added, changed and
+// removed assets, are followed by the ids of folders up to the end:
+//
+//	the number of ordinals, the lowest ordinal, the difference to the next one, …
+//	the same for the changed assets
+//	the same for the removed assets
+//	the length of an id, the id, the length of the next id, …
+func (c *changeSet) entry(by string, at int64) feed.Entry {
+	e := feed.Entry{At: at, Names: []string{by}}
+	var lists [3][]int64
+	for _, ordinal := range slices.Sorted(maps.Keys(c.assets)) {
+		what := c.assets[ordinal] - wasAdded
+		lists[what] = append(lists[what], ordinal)
+	}
+	for _, list := range lists {
+		e.Data = binary.AppendUvarint(e.Data, uint64(len(list)))
+		last := int64(0)
+		for _, ordinal := range list {
+			e.Data = binary.AppendUvarint(e.Data, uint64(ordinal-last))
+			last = ordinal
+		}
+	}
+	for _, id := range unique(c.folders) {
+		e.Data = record.AppendText(e.Data, id)
+	}
+	return e
+}
+
+// errStoredEntry is the error of an entry that entry has not returned: the store was damaged, or
+// another program wrote to it.
+var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
+
+// readChanges is the inverse of entry. ids makes the ids of the assets from their ordinals. It
+// takes no more memory than the data can fill, so an entry with false numbers does no harm.
+func readChanges(e feed.Entry, ids seal) (Event, error) {
+	if len(e.Names) != 1 {
+		return Event{}, errStoredEntry
+	}
+	out := Event{At: e.At, By: e.Names[0], Folders: []string{}}
+	f, ok := record.FieldsOf(storage.Entry{Value: e.Data}), true
+	for _, list := range []*[]string{&out.Added, &out.Changed, &out.Removed} {
+		*list = []string{}
+		ordinal := int64(0)
+		for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
+			gap := f.Uint()
+			ok = ok && gap <= MaxOrdinal
+			ordinal += int64(gap)
+			*list = append(*list, ids.encrypt(sealedID, ordinal))
+		}
+	}
+	for len(f.Rest()) > 0 {
+		out.Folders = append(out.Folders, string(f.Text()))
+	}
+	if f.Err() != nil || !ok {
+		return Event{}, errStoredEntry
+	}
+	return out, nil
 }

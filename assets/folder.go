@@ -2,9 +2,16 @@ package assets
 
 import (
 	"context"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/cases"
 
 	"github.com/vitrine-go/vitrine"
-	"golang.org/x/text/cases"
+	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // Folder is a folder as a caller sees it. Folders organize the assets of a library, and permissions
@@ -88,4 +95,189 @@ func (req *request) fullFolder(n *node) Folder {
 		}
 	}
 	return f
+}
+
+// ListFoldersRequest says which folders to list. A folder must satisfy all fields that are set. The
+// zero value lists the folders at the top level. With IDs, Label or Deleted, folders at all levels
+// are listed, unless Paths is given too.
+type ListFoldersRequest struct {
+	IDs []string // only folders with these ids; nil = any
+	// Paths lists only children of the folders with these full paths: "/" is the top level, and
+	// "/12/15" is folder 15 in folder 12. nil = "/", or any path with IDs, Label or Deleted.
+	Paths   []string
+	Label   string // only folders whose label contains this text, whatever its case; "" = any
+	Deleted bool   // deleted folders that the caller may manage, instead of folders that it sees
+	Limit   int    // folders of a page; 0 = 50, or Limits.Page if that is lower
+	After   string // id of a folder: only folders that follow it; over HTTP the parameter since
+	Before  string // id of a folder: only the last ones before it; over HTTP the parameter until
+}
+
+// From returns the request for the page after a cursor, Page.Next of another page. With the cursor
+// "" it returns in unchanged.
+func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
+	if cursor != "" {
+		in.After, in.Before = cursor, ""
+	}
+	return in
+}
+
+// ListFolders returns a page of the folders that the caller sees, with the ids of their children.
+// They are ordered by label, ignoring case, and then by id. With in.Deleted it lists deleted
+// folders instead: those that were deleted themselves and that the caller may manage.
+//
+// A path or an id of a folder that the caller does not see is no error, and finds nothing.
+// ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
+// read, if both are given, if Limit is out of range, or if IDs or Paths has more than Limits.IDs.
+func (s *Service) ListFolders(ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {
+	var out vitrine.Page[Folder]
+	err := s.view(ctx, by, lib, func(req *request) (err error) {
+		out, err = req.folders(in)
+		return err
+	})
+	return out, err
+}
+
+// AllFolders yields the folders of a list, beginning with the page that the request asks for. It
+// yields an error once, as its last pair.
+func (s *Service) AllFolders(ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
+	return paging.All("", func(after string) ([]Folder, string, error) {
+		page, err := s.ListFolders(ctx, by, lib, in.From(after))
+		return page.Items, page.Next, err
+	})
+}
+
+// folders returns the page of the list. The folders nearest to the cursor are taken first: from
+// After forwards, or from Before backwards. The page itself always has the order of the list.
+func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error) {
+	limit, err := req.pageLimit(in.Limit, 50)
+	if err != nil {
+		return vitrine.Page[Folder]{}, err
+	}
+	if n := len(in.IDs); n > req.limits.IDs {
+		return vitrine.Page[Folder]{}, invalid("id", "has %d ids, at most %d are allowed", n, req.limits.IDs)
+	}
+	if n := len(in.Paths); n > req.limits.IDs {
+		return vitrine.Page[Folder]{}, invalid("path", "has %d paths, at most %d are allowed", n, req.limits.IDs)
+	}
+	found, behind, err := req.listed(in)
+	if err != nil {
+		return vitrine.Page[Folder]{}, err
+	}
+	// With Before, the page is made from its end to its beginning, and turned round afterwards.
+	backward := in.Before != ""
+	if backward {
+		slices.Reverse(found)
+	}
+	list := []Folder{}
+	room := paging.NewRoom(limit, req.limits.PageBytes)
+	for _, n := range found {
+		if room.Full() {
+			behind = behind || !backward // a list that is read backwards has left out folders before the page
+			break
+		}
+		f := req.fullFolder(n)
+		size := len(appendJSON(nil, f))
+		if err := memlimit.Reserve(req.ctx, size); err != nil {
+			return vitrine.Page[Folder]{}, err
+		}
+		room.Add(size)
+		list = append(list, f)
+	}
+	if backward {
+		slices.Reverse(list)
+	}
+	out := vitrine.Page[Folder]{Items: list}
+	if behind && len(list) > 0 {
+		out.Next = list[len(list)-1].ID
+	}
+	return out, nil
+}
+
+// listed returns all folders of the list between its cursors, in order and without its limit.
+// behind reports whether the list goes on after them: it has folders at the cursor Before or after
+// it.
+func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, err error) {
+	if in.After != "" && in.Before != "" {
+		return nil, false, invalid("since", "want one cursor at a time, since or until")
+	}
+	after, err := req.folderCursor("since", in.After)
+	if err != nil {
+		return nil, false, err
+	}
+	before, err := req.folderCursor("until", in.Before)
+	if err != nil {
+		return nil, false, err
+	}
+	label := foldLabel(in.Label)
+	for _, n := range req.candidates(in) {
+		if !strings.Contains(n.order, label) {
+			continue
+		}
+		// The rights are checked last, since that is what takes longest.
+		switch inPage := before == nil || compareNodes(n, before) < 0; {
+		case after != nil && compareNodes(n, after) <= 0 || !req.lists(in, n):
+		case inPage:
+			found = append(found, n)
+		default:
+			behind = true
+		}
+	}
+	slices.SortFunc(found, compareNodes)
+	return found, behind, nil
+}
+
+// lists reports whether the caller's rights let a list have the folder. A list has folders that the
+// caller sees. A list of deleted folders has those that were deleted themselves and that the caller
+// may manage. It leaves out folders that are only below a deleted one, since they are restored
+// together with that one.
+func (req *request) lists(in ListFoldersRequest, n *node) bool {
+	if in.Deleted {
+		return n.Deleted && req.right(n).level >= levelManage
+	}
+	return req.sees(n)
+}
+
+// candidates returns the folders with the ids and the parents that the request asks for, each once,
+// whether the caller may see them or not. It narrows a list down before the other conditions are
+// checked, so that listing one folder's children does not look at the whole library.
+func (req *request) candidates(in ListFoldersRequest) (out []*node) {
+	paths := in.Paths
+	switch anywhere := in.IDs != nil || in.Label != "" || in.Deleted; {
+	case paths == nil && !anywhere:
+		paths = []string{"/"}
+	case paths == nil && in.IDs == nil:
+		return slices.Collect(maps.Values(req.tree.nodes))
+	}
+	// The folders whose children are asked for. A path that leads nowhere finds nothing.
+	places := map[*node]bool{} // nil is the top level
+	for _, path := range paths {
+		if n, ok := req.tree.at(path); ok {
+			places[n] = true
+		}
+	}
+	if in.IDs == nil {
+		for n := range places {
+			out = append(out, req.tree.in(n)...)
+		}
+	}
+	for _, id := range unique(in.IDs) {
+		if n := req.tree.nodes[id]; n != nil && (paths == nil || places[n.parent]) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// folderCursor returns the folder that a cursor of the request names, or nil if the request does
+// not have this cursor. A folder that was deleted since the page before still has a position in the
+// order. It returns ErrInvalid if the caller may not read the folder.
+func (req *request) folderCursor(field, id string) (*node, error) {
+	if id == "" {
+		return nil, nil
+	}
+	n, err := req.folderToRead(field, id)
+	if err != nil {
+		return nil, invalid(field, "want the id of a folder of this library")
+	}
+	return n, nil
 }

@@ -2,6 +2,7 @@ package assets
 
 import (
 	"context"
+	"sync"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
@@ -143,4 +144,140 @@ func (req *request) load() (err error) {
 	req.seal = newSeal(req.state.Key)
 	req.tree, err = req.trees.of(req.records)
 	return err
+}
+
+// Admit checks whether the caller may ask anything at all about a library. It does not read the
+// store, so it does not tell whether the library exists. Every other method checks the same first.
+// A server calls Admit before it reads the body of a request, so that a caller without rights
+// cannot make it read and hold a large one.
+//
+// It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed,
+// and ErrForbidden if the caller does not belong to the network or has TagsOnly set, or if the
+// network's name cannot be one.
+func (s *Service) Admit(by vitrine.Caller, lib Library) error {
+	_, err := s.enter(by, lib)
+	return err
+}
+
+// AdmitChange checks whether the caller may ask for a change in a library. A server calls it before
+// it reads the body of a change. Rights may change until the body has arrived, so the method that
+// makes the change checks everything again.
+//
+// It returns the errors of Admit, and ErrNotFound if the library does not exist and the caller is
+// no moderator: only a moderator's change creates a library.
+func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, lib Library) error {
+	return s.admit(ctx, by, lib, func(*request) error { return nil })
+}
+
+// AdmitAssignAssets is AdmitChange for AssignAssets. It also returns ErrNotFound if the caller does
+// not see the folder, and ErrForbidden if the caller does not have edit on it.
+func (s *Service) AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
+	return s.admit(ctx, by, lib, func(req *request) error {
+		_, err := req.folderToFill("", folder)
+		return err
+	})
+}
+
+// AdmitChangePermissions is AdmitChange for ChangePermissions. It also returns ErrNotFound if the
+// caller does not see the folder, and ErrForbidden if the caller does not have manage on it.
+func (s *Service) AdmitChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
+	return s.admit(ctx, by, lib, func(req *request) error {
+		_, err := req.folderToGrantOn(folder)
+		return err
+	})
+}
+
+// admit runs the rules of a change that do not depend on its body, on a snapshot.
+func (s *Service) admit(ctx context.Context, by vitrine.Caller, lib Library, rules func(*request) error) error {
+	return s.open(ctx, by, lib, true, func(req *request) error {
+		if err := req.load(); err != nil {
+			return err
+		}
+		return rules(req)
+	})
+}
+
+// enter makes the checks of Admit, and returns the caller as a member of the library's network.
+func (s *Service) enter(by vitrine.Caller, lib Library) (member, error) {
+	network := s.NetworkURN(lib)
+	m, err := memberOf(by, network)
+	if err != nil {
+		return member{}, err
+	}
+	return m, checkLibrary(lib, network, s.limits.Name)
+}
+
+// listSize is how many items a list of a request has. at is the pointer to it.
+type listSize struct {
+	at    string
+	items int
+}
+
+// size is how much a request for a change sends.
+type size struct {
+	lists []listSize
+	limit int // of the items of the lists together
+	more  int // what else the request has to store: permissions of new folders, attributes
+	bytes int // of content
+}
+
+// items is how many items the lists have together.
+func (s size) items() (n int) {
+	for _, l := range s.lists {
+		n += l.items
+	}
+	return n
+}
+
+// check returns ErrInvalid if the lists have more items together than the limit. The error points to
+// the list with the first item that is too many.
+func (s size) check() error {
+	before := 0
+	for _, l := range s.lists {
+		if before += l.items; before > s.limit {
+			return invalid(l.at, "the request has %d items, at most %d are allowed: send it in parts", s.items(), s.limit)
+		}
+	}
+	return nil
+}
+
+// heavy reports whether other changes have to wait for this one for so long that its caller may make
+// only one such change at a time; see turns.
+func (s size) heavy() bool { return s.items()+s.more > 256 || s.bytes > 1<<20 }
+
+// turns lets each caller make one heavy change at a time. A caller who sends many at once makes them
+// one after the other, so a change of somebody else waits for one of them, and not for all. The zero
+// value is ready for use.
+type turns struct {
+	mu    sync.Mutex
+	taken map[string]chan struct{} // the heavy changes under way, by the URN of the caller; closed at their end
+}
+
+// take waits until the caller has no heavy change under way, and begins one that ends when end is
+// called. It returns the error of ctx if that is done before.
+func (t *turns) take(ctx context.Context, caller string) (end func(), err error) {
+	for {
+		t.mu.Lock()
+		other := t.taken[caller]
+		if other == nil {
+			mine := make(chan struct{})
+			if t.taken == nil {
+				t.taken = map[string]chan struct{}{}
+			}
+			t.taken[caller] = mine
+			t.mu.Unlock()
+			return func() {
+				t.mu.Lock()
+				delete(t.taken, caller)
+				t.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
