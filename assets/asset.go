@@ -111,19 +111,16 @@ func bodyOf(text []byte) (Body, error) {
 // Asset returns one asset. It returns ErrNotFound if no asset has this id or the caller may not see
 // it. A moderator may also read an asset whose folders are all deleted, which no search finds.
 func (s *Service) Asset(ctx context.Context, by vitrine.Caller, lib Library, id string) (Asset, error) {
-	var out Asset
-	err := s.view(ctx, by, lib, func(req *request) error {
+	return view(ctx, s, by, lib, func(req *request) (Asset, error) {
 		r, err := req.find(id)
+		if err == nil && r == nil {
+			err = noAsset("")
+		}
 		if err != nil {
-			return err
+			return Asset{}, err
 		}
-		if r == nil {
-			return noAsset("")
-		}
-		out = req.asset(*r)
-		return nil
+		return req.asset(*r), nil
 	})
-	return out, err
 }
 
 // find returns the asset with this id, or nil if no asset has it or the caller may not see it. The

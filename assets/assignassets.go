@@ -37,23 +37,18 @@ type AssignedAssets struct {
 // edit it, and ErrInvalid if the request has more ids than Limits.AssetIDs, or the assets have more
 // terms than Limits.Terms.
 func (s *Service) AssignAssets(ctx context.Context, by vitrine.Caller, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
-	var out AssignedAssets
 	sent := size{lists: []listSize{{"/assign", len(in.Assign)}, {"/remove", len(in.Remove)}}, limit: s.limits.AssetIDs}
-	err := s.update(ctx, by, lib, sent, func(req *request) error {
+	return update(ctx, s, by, lib, sent, func(req *request) (out AssignedAssets, err error) {
 		n, err := req.folderToFill("", in.Folder)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if out.Remove, err = req.eachAsset(in.Remove, func(r Record) (int, error) { return req.takeOut(r, n.ID) }); err != nil {
-			return err
+			return out, err
 		}
 		out.Assign, err = req.eachAsset(in.Assign, func(r Record) (int, error) { return req.putInto(r, n.ID) })
-		return err
+		return out, err
 	})
-	if err != nil {
-		return AssignedAssets{}, err
-	}
-	return out, nil
 }
 
 // takeOut takes an asset, which the caller sees, out of a folder, on which the caller has edit. It

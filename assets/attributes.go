@@ -47,17 +47,15 @@ func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(n
 // Assets that the caller does not see do not count. It returns ErrInvalid if the key is empty or
 // malformed, or if its values take more than Limits.ResponseBytes.
 func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library, key string) ([]Attribute, error) {
-	out := []Attribute{}
-	err := s.view(ctx, by, lib, func(req *request) error {
+	return view(ctx, s, by, lib, func(req *request) ([]Attribute, error) {
 		if err := checkName("key", key, s.limits.Name); err != nil {
-			return err
+			return nil, err
 		}
 		found, err := req.found(index.Query{All: req.visible(req.tree)}, SearchRequest{})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		out = out[:0]
-		size := 0
+		out, size := []Attribute{}, 0
 		err = req.countValues(attributeField(key), found, nil, func(value string, _ int64) error {
 			const envelope = 20
 			if size += envelope + len(key) + len(value); size > s.limits.ResponseBytes {
@@ -67,9 +65,8 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 			return memlimit.Reserve(ctx, envelope+len(key)+len(value))
 		})
 		slices.SortFunc(out, func(a, b Attribute) int { return strings.Compare(a.Value, b.Value) })
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and one
@@ -93,41 +90,26 @@ func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib L
 	}
 	// All that depends on the request alone is done before the transaction, while nobody waits.
 	ready := in.prepare()
-	var out ChangedAttributes
 	sent := size{lists: []listSize{{"/assets", len(in.Assets)}}, limit: s.limits.AssetIDs, more: len(in.Add) + len(in.Set) + len(in.Remove)}
-	err := s.update(ctx, by, lib, sent, func(req *request) error {
-		out = ChangedAttributes{}
+	return update(ctx, s, by, lib, sent, func(req *request) (out ChangedAttributes, err error) {
 		size := 0
 		statuses, err := req.eachAsset(in.Assets, func(r Record) (int, error) {
 			if !req.editsAsset(req.tree, r.Folders) {
 				return StatusForbidden, nil
 			}
-			// An asset that keeps its attributes as they are is a success, and is not in the response.
-			r, outcome, err := req.changeAttributes(r, ready)
-			switch {
-			case err != nil:
-				return 0, err
-			case outcome == tooMany:
-				return StatusInvalid, nil
-			case outcome == unchanged:
-				return StatusOK, nil
+			r, status, err := req.changeAttributes(r, ready)
+			if r.Ordinal == 0 || err != nil { // an asset that keeps its attributes as they are is not in the response
+				return status, err
 			}
 			a := req.asset(r)
 			out.Assets, size = append(out.Assets, a), size+a.size()
-			return StatusOK, req.checkResponse(len(out.Assets), size)
+			return status, req.checkResponse(len(out.Assets), size)
 		})
-		if err != nil {
-			return err
-		}
 		for _, s := range statuses {
 			out.Result = append(out.Result, s.Status)
 		}
-		return nil
+		return out, err
 	})
-	if err != nil {
-		return ChangedAttributes{}, err
-	}
-	return out, nil
 }
 
 // check returns ErrInvalid if an attribute of the request is malformed or a list is too long.
@@ -162,32 +144,23 @@ func checkAttributes(at string, list []Attribute, lim Limits) error {
 	return nil
 }
 
-// attributeOutcome says what changeAttributes did with one asset.
-type attributeOutcome int
-
-const (
-	unchanged attributeOutcome = iota
-	changed
-	tooMany // nothing: the asset would have too many attributes
-)
-
-// changeAttributes changes the attributes of an asset, stores it if that changed anything, and
-// returns it as it is then.
-func (req *request) changeAttributes(r Record, c attributeChange) (Record, attributeOutcome, error) {
+// changeAttributes changes the attributes of an asset, and stores it if that changed anything. It returns the asset as it is then, or the
+// zero Record if it is as it was, and its status.
+func (req *request) changeAttributes(r Record, c attributeChange) (Record, int, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
-		return r, unchanged, err
+		return Record{}, 0, err
 	}
 	old := p.attributes
 	p.attributes = c.apply(old)
 	if !withinLimit(len(p.attributes), len(old), req.limits.Attributes) {
-		return r, tooMany, nil
+		return Record{}, StatusInvalid, nil
 	}
 	if slices.Equal(old, p.attributes) {
-		return r, unchanged, nil
+		return Record{}, StatusOK, nil
 	}
 	r.Body = p.body()
-	return r, changed, req.put(r, attributeTerms(old), attributeTerms(p.attributes))
+	return r, StatusOK, req.put(r, attributeTerms(old), attributeTerms(p.attributes))
 }
 
 // attributeChange is a ChangeAttributesRequest, prepared once for all of its assets. The time for an

@@ -81,19 +81,12 @@ func (s *Service) ChangeAssets(ctx context.Context, by vitrine.Caller, lib Libra
 		}
 		sent.bytes += len(a.Content)
 	}
-	var out ChangedAssets
-	err := s.update(ctx, by, lib, sent, func(req *request) (err error) {
-		out = ChangedAssets{}
-		if out.Removed, err = req.removeAssets(in.Remove); err != nil {
-			return err
+	return update(ctx, s, by, lib, sent, func(req *request) (out ChangedAssets, err error) {
+		if out.Removed, err = req.removeAssets(in.Remove); err == nil {
+			out.Added, err = req.addAssets(drafts)
 		}
-		out.Added, err = req.addAssets(drafts)
-		return err
+		return out, err
 	})
-	if err != nil {
-		return ChangedAssets{}, err
-	}
-	return out, nil
 }
 
 // removeAssets deletes the assets with these ids and returns the ids of those that it has deleted.

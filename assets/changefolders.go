@@ -308,21 +308,20 @@ type Purged struct {
 
 // PurgeFolders is ChangeFolders, and also says how much was purged.
 func (s *Service) PurgeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
-	var out ChangedFolders
-	err := s.update(ctx, by, lib, in.size(s.limits), func(req *request) error {
+	out, err := update(ctx, s, by, lib, in.size(s.limits), func(req *request) (out ChangedFolders, err error) {
 		req.cloneTree()
 		changed, err := req.changeFolders(in)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if _, err := req.foldersToPurge(in.Purge); err != nil {
-			return err
+			return out, err
 		}
 		changed = unique(changed)
 		if out.Folders, err = req.changedFolders(changed); err != nil {
-			return err
+			return out, err
 		}
-		return req.storeFolders(changed)
+		return out, req.storeFolders(changed)
 	})
 	if err == nil && len(in.Purge) > 0 {
 		out.Purged, err = s.purge(ctx, by, lib, in.Purge)

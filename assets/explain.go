@@ -81,25 +81,21 @@ const (
 // is given and the caller is no moderator; and ErrInvalid if not exactly one of Asset and Folder is
 // given, if the user is malformed or not of the network, or if in.About has too many roles or groups.
 func (s *Service) Explain(ctx context.Context, by vitrine.Caller, lib Library, in ExplainRequest) (Explanation, error) {
-	var out Explanation
-	err := s.view(ctx, by, lib, func(req *request) (err error) {
+	return view(ctx, s, by, lib, func(req *request) (out Explanation, err error) {
 		if (in.Asset == "") == (in.Folder == "") {
-			return invalid("asset", "want exactly one of asset and folder")
+			return out, invalid("asset", "want exactly one of asset and folder")
 		}
 		who := req.member
 		if in.About != nil {
 			if who, err = req.somebody(*in.About); err != nil {
-				return err
+				return out, err
 			}
 		}
 		if in.Folder != "" {
-			out, err = req.explainFolder(who, in.Folder)
-		} else {
-			out, err = req.explainAsset(who, in.Asset)
+			return req.explainFolder(who, in.Folder)
 		}
-		return err
+		return req.explainAsset(who, in.Asset)
 	})
-	return out, err
 }
 
 // somebody returns the member that a moderator asks about. It returns ErrForbidden if the caller is

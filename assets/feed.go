@@ -55,15 +55,12 @@ type ChangesPage struct {
 // removed, or if the feed has another identity, as after a restore from a backup. A follower that
 // gets ErrGone asks with Now for a cursor, reads the whole library, and goes on from the cursor.
 func (s *Service) Changes(ctx context.Context, by vitrine.Caller, lib Library, in ChangesRequest) (ChangesPage, error) {
-	var out ChangesPage
-	err := s.view(ctx, by, lib, func(req *request) (err error) {
+	return view(ctx, s, by, lib, func(req *request) (ChangesPage, error) {
 		if !req.moderator {
-			return forbidden("", "the feed of changes of a library is for moderators of its network")
+			return ChangesPage{}, forbidden("", "the feed of changes of a library is for moderators of its network")
 		}
-		out, err = s.feedPage(req.records, in, s.limits.PageBytes)
-		return err
+		return s.feedPage(req.records, in, s.limits.PageBytes)
 	})
-	return out, err
 }
 
 // Follow yields the entries of the feed as Changes returns them, and waits for more. It ends only

@@ -45,16 +45,13 @@ func foldLabel(label string) string { return cases.Fold().String(label) }
 // it also when it is deleted or below a deleted one, since they may restore it. Folder returns
 // ErrNotFound if the caller may not read the folder.
 func (s *Service) Folder(ctx context.Context, by vitrine.Caller, lib Library, id string) (Folder, error) {
-	var out Folder
-	err := s.view(ctx, by, lib, func(req *request) error {
+	return view(ctx, s, by, lib, func(req *request) (Folder, error) {
 		n, err := req.folderToRead("", id)
 		if err != nil {
-			return err
+			return Folder{}, err
 		}
-		out = req.fullFolder(n)
-		return nil
+		return req.fullFolder(n), nil
 	})
-	return out, err
 }
 
 // folder returns the folder as an asset has it: without children and permissions, which depend on
@@ -129,12 +126,7 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 // ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
 // read, if both are given, if Limit is out of range, or if IDs or Paths has more than Limits.IDs.
 func (s *Service) ListFolders(ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {
-	var out vitrine.Page[Folder]
-	err := s.view(ctx, by, lib, func(req *request) (err error) {
-		out, err = req.folders(in)
-		return err
-	})
-	return out, err
+	return view(ctx, s, by, lib, func(req *request) (vitrine.Page[Folder], error) { return req.folders(in) })
 }
 
 // AllFolders yields the folders of a list, beginning with the page that the request asks for. It

@@ -210,19 +210,16 @@ type ChangePermissionsRequest struct {
 // It returns ErrNotFound if the caller may not read the folder (see Folder), and ErrForbidden if
 // the caller may not manage it.
 func (s *Service) Permissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) ([]Permission, error) {
-	var out []Permission
-	err := s.view(ctx, by, lib, func(req *request) error {
+	return view(ctx, s, by, lib, func(req *request) ([]Permission, error) {
 		n, err := req.folderToRead("", folder)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !req.seesPermissions(n) {
-			return forbidden("", "to read or change the permissions of a folder needs manage on it")
+			return nil, forbidden("", "to read or change the permissions of a folder needs manage on it")
 		}
-		out = n.Clone().Permissions
-		return nil
+		return n.Clone().Permissions, nil
 	})
-	return out, err
 }
 
 // ChangePermissions changes the permissions of a folder and returns those that it has then. A
@@ -238,34 +235,28 @@ func (s *Service) Permissions(ctx context.Context, by vitrine.Caller, lib Librar
 // request has more than Limits.Items, or the folder would have more than Limits.Permissions and more
 // than it had, and ErrTooLarge if that is so for the library and Limits.AllPermissions.
 func (s *Service) ChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
-	var out []Permission
 	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
-	err := s.update(ctx, by, lib, sent, func(req *request) error {
+	return update(ctx, s, by, lib, sent, func(req *request) ([]Permission, error) {
 		req.cloneTree()
 		n, err := req.folderToGrantOn(in.Folder)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		f := n.FolderRecord
 		if f.Permissions, err = req.revoke(f, in.Remove); err != nil {
-			return err
+			return nil, err
 		}
 		if f.Permissions, err = req.grant("/create", f.ID, f.Permissions, in.Create); err != nil {
-			return err
+			return nil, err
 		}
 		if err := req.checkPermissionCount("/create", len(f.Permissions), len(n.Permissions)); err != nil {
-			return err
+			return nil, err
 		}
 		if len(f.Permissions) == 0 && len(n.Permissions) > 0 {
 			f.Inherit = false // if no folder above it has a permission, every member could see this one
 		}
-		out = f.Clone().Permissions
-		return req.storeFolders([]*node{req.stageFolder(f)})
+		return f.Clone().Permissions, req.storeFolders([]*node{req.stageFolder(f)})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // revoke returns the folder's permissions without those of list, in their order. It returns

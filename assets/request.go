@@ -43,15 +43,16 @@ type request struct {
 	changes changeSet // what the feed of changes will say of the request
 }
 
-// view runs fn on a snapshot of the library, for a request that only reads. It returns the errors
+// view returns what fn returns on a snapshot of the library, for a request that only reads. It returns the errors
 // of enter and load, and those of fn.
-func (s *Service) view(ctx context.Context, by vitrine.Caller, lib Library, fn func(*request) error) error {
-	return s.open(ctx, by, lib, false, func(req *request) error {
-		if err := req.load(); err != nil {
-			return err
+func view[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library, fn func(*request) (T, error)) (out T, err error) {
+	err = s.open(ctx, by, lib, false, func(req *request) (err error) {
+		if err = req.load(); err == nil {
+			out, err = fn(req)
 		}
-		return fn(req)
+		return err
 	})
+	return out, err
 }
 
 // open runs fn on a snapshot of the library. fn calls load before anything else. change says whether the caller wants to change the
@@ -73,29 +74,37 @@ func (s *Service) open(ctx context.Context, by vitrine.Caller, lib Library, chan
 	})
 }
 
-// update runs fn in a transaction on the library, for a request that changes it. Nothing is
+// update returns what fn returns in a transaction on the library, for a request that changes it. Nothing is
 // committed if fn returns an error. If fn has written something, or if the request creates the
 // library, update also stores the library's State. If fn has changed something, it adds an entry to
 // the feed of changes. All of this is one transaction. update returns ErrInvalid if the request has too
 // many items. A heavy request waits while the caller has another one under way.
-func (s *Service) update(ctx context.Context, by vitrine.Caller, lib Library, in size, fn func(*request) error) error {
+func update[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library, in size, fn func(*request) (T, error)) (out T, err error) {
 	if _, err := s.enter(by, lib); err != nil {
-		return err
+		return out, err
 	}
 	if err := in.check(); err != nil {
-		return err
+		return out, err
 	}
 	if in.heavy() {
 		end, err := s.turns.take(ctx, by.URN)
 		if err != nil {
-			return err
+			return out, err
 		}
 		defer end()
 	}
-	return s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: in.heavy()}, fn)
+	err = s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: in.heavy()}, func(req *request) (err error) {
+		out, err = fn(req)
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return out, nil
 }
 
-// updateAs is update without bounds.
+// updateAs is update without bounds and without a result.
 func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err == nil {
