@@ -187,7 +187,7 @@ var fewAssets = 100
 func (req *request) facets(fields facetFields, found *index.Set) (Facets, error) {
 	out := fields.empty()
 	var few []map[string]int64
-	if len(out) > 0 && found != nil && found.Count() <= fewAssets {
+	if found != nil && found.Count() <= fewAssets {
 		var err error
 		if few, err = req.valuesOf(fields, found); err != nil {
 			return nil, err

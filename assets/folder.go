@@ -25,13 +25,13 @@ type Folder struct {
 	ID string `json:"id"`
 	// Path is the full path of its parent: "/" for a folder at the top level, and "/12/15" for a
 	// folder in folder 15, which is in folder 12.
-	Path    string `json:"path"`
-	Label   string `json:"label"`
-	Inherit bool   `json:"inherit"` // the permissions of the parent apply to it too
-	Deleted bool   `json:"deleted"` // the folder or one above it was deleted
+	Path  string `json:"path"`
+	Label string `json:"label"`
 	// Children has the ids of the children that the caller sees, in the order of ListFolders. It is
 	// nil if the response has no children.
 	Children []string `json:"children,omitzero"`
+	Inherit  bool     `json:"inherit"` // the permissions of the parent apply to it too
+	Deleted  bool     `json:"deleted"` // the folder or one above it was deleted
 	// Permissions are those of the folder itself. They are nil if the caller may not manage the
 	// folder, or if the response has no permissions.
 	Permissions []Permission `json:"permissions,omitzero"`

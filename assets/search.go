@@ -74,9 +74,11 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if err != nil {
 		return SearchPage{}, err
 	}
-	facets, err := facetsOf(in.Facets, req.limits)
-	if err != nil {
-		return SearchPage{}, err
+	var facets facetFields
+	if len(in.Facets) > 0 {
+		if facets, err = facetsOf(in.Facets, req.limits); err != nil {
+			return SearchPage{}, err
+		}
 	}
 	cursor, err := req.pageRange(in)
 	if err != nil {
@@ -104,15 +106,20 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if found != nil {
 		page.Paging.Total = int64(found.Count())
 	}
-	page.Facets, err = req.facets(facets, found)
+	if len(facets) > 0 {
+		page.Facets, err = req.facets(facets, found)
+	}
 	return page, err
 }
 
 // found returns the assets that match the query and were added within the times of the search, or nil if all do.
 func (req *request) found(q index.Query, in SearchRequest) (*index.Set, error) {
-	after, before, err := req.addedBetween(in.AddedFrom, in.AddedBefore)
-	if err != nil {
-		return nil, err
+	var after, before int64
+	if !in.AddedFrom.IsZero() || !in.AddedBefore.IsZero() {
+		var err error
+		if after, before, err = req.addedBetween(in.AddedFrom, in.AddedBefore); err != nil {
+			return nil, err
+		}
 	}
 	if len(q.All)+len(q.Prefixes) == 0 {
 		if after == 0 && before == 0 {
@@ -121,8 +128,8 @@ func (req *request) found(q index.Query, in SearchRequest) (*index.Set, error) {
 		q.All = [][]string{{everyAsset}}
 	}
 	found, err := req.index.Find(req.ctx, q)
-	if err != nil {
-		return nil, err
+	if err != nil || after == 0 && before == 0 {
+		return found, err
 	}
 	return found.Between(after, before), nil
 }
@@ -270,7 +277,13 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 	}
 	// The page itself tells whether the search goes on after it. Whether it has anything before the
 	// page takes another look.
-	behind, err := req.behind(found, at, first)
+	var behind bool
+	if at.after != 0 || at.before != 0 { // without a cursor, the page is the first of the search
+		var err error
+		if behind, err = req.behind(found, at, first); err != nil {
+			return SearchPage{}, err
+		}
+	}
 	if at.ascending {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
 	} else {
@@ -281,7 +294,7 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 		p.Paging.Prev = req.seal.encrypt(sealedCursor, min(first, last))
 		p.Paging.Next = req.seal.encrypt(sealedCursor, max(first, last))
 	}
-	return p, err
+	return p, nil
 }
 
 // behind reports whether the search finds an asset that comes before the page in its order. first
@@ -291,8 +304,6 @@ func (req *request) behind(found *index.Set, at pageRange, first int64) (bool, e
 	// One asset on the other side of the page's beginning is enough, in the opposite order.
 	back := pageRange{ascending: !at.ascending, limit: 1}
 	switch {
-	case at.after == 0 && at.before == 0:
-		return false, nil // without a cursor, the page is the first of the search
 	case at.ascending && first != 0:
 		back.before = first
 	case at.ascending:
