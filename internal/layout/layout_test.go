@@ -65,7 +65,6 @@ var table = []row{
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
-	{"internal/proof/appmodel", "github.com/anishathalye/porcupine", "", ""},
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters", ""},
 
 	// A program puts everything together.

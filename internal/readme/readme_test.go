@@ -219,7 +219,7 @@ func documents(t *testing.T) (names []string) {
 	return names
 }
 
-// A document with blocks is one that a test knows: this one, or internal/proof/deploy and internal/proof/cluster for the deployment.
+// A document with blocks is one that a test knows: this one, or internal/proof/deploy and internal/proof/linear for the deployment.
 func TestEveryDocumentWithCodeIsRun(t *testing.T) {
 	known := append([]string{"README.md", "examples/deploy/README.md", "examples/deploy/postgres/README.md"}, figures...)
 	for _, name := range documents(t) {

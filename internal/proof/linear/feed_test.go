@@ -12,7 +12,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 // follower reads the feed of an app while clients change it.
@@ -31,7 +30,7 @@ func tell(events []appsvc.Event) (text string) {
 }
 
 // follow begins to follow the apps of a history.
-func (w *world) follow(ctx context.Context, svc *appsvc.Service) (all [appmodel.Apps]*follower) {
+func (w *world) follow(ctx context.Context, svc *appsvc.Service) (all [Apps]*follower) {
 	by := vitrine.Caller{URN: network + ":user=follower", Moderates: []string{network}}
 	for i := range all {
 		ctx, stop := context.WithCancel(ctx)
@@ -129,8 +128,8 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 		order = append(order, op)
 	}
 	for i := range h.ops {
-		o, out := h.ops[i].Input.(appmodel.Op), h.ops[i].Output.(appmodel.Outcome)
-		if o.App == app && out.Status == appmodel.Done && (o.Kind == appmodel.Patch || o.Kind == appmodel.Restore) && o.Key == appmodel.NoKey && !made[&h.ops[i]] {
+		o, out := h.ops[i].Input.(Op), h.ops[i].Output.(Outcome)
+		if o.App == app && out.Status == Done && (o.Kind == Patch || o.Kind == Restore) && o.Key == NoKey && !made[&h.ops[i]] {
 			return fmt.Errorf("%v was answered with version %d, which is not in the feed", o, out.Apps[0].Version)
 		}
 	}
@@ -151,7 +150,7 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 		}
 	}
 	for i := range h.ops {
-		if o, out := h.ops[i].Input.(appmodel.Op), h.ops[i].Output.(appmodel.Outcome); o.App == app && o.Kind == appmodel.DeleteTag && out.Status == appmodel.Done && o.Key == appmodel.NoKey {
+		if o, out := h.ops[i].Input.(Op), h.ops[i].Output.(Outcome); o.App == app && o.Kind == DeleteTag && out.Status == Done && o.Key == NoKey {
 			deletions[o.By]--
 		}
 	}
@@ -167,20 +166,20 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 func (h *history) made(app int, e appsvc.Event) *porcupine.Operation {
 	var found *porcupine.Operation
 	for i := range h.ops {
-		o, out := h.ops[i].Input.(appmodel.Op), h.ops[i].Output.(appmodel.Outcome)
-		if o.App != app || o.By != e.By || o.Key != appmodel.NoKey || out.Status != appmodel.Done {
+		o, out := h.ops[i].Input.(Op), h.ops[i].Output.(Outcome)
+		if o.App != app || o.By != e.By || o.Key != NoKey || out.Status != Done {
 			continue
 		}
 		same := false
 		switch e.Type {
 		case appsvc.AppUpdated:
-			same = o.Kind == appmodel.Patch && out.Apps[0].Version == e.Version.Number()
+			same = o.Kind == Patch && out.Apps[0].Version == e.Version.Number()
 		case appsvc.AppRestored:
-			same = o.Kind == appmodel.Restore && out.Apps[0].Version == e.Version.Number()
+			same = o.Kind == Restore && out.Apps[0].Version == e.Version.Number()
 		case appsvc.TagDeleted:
-			same = o.Kind == appmodel.DeleteTag && tagName(o.Tag) == e.Tag
+			same = o.Kind == DeleteTag && tagName(o.Tag) == e.Tag
 		case appsvc.TagSet:
-			same = o.Kind == appmodel.PutTag && tagName(o.Tag) == e.Tag && out.Tags[0].Version == e.To.Number()
+			same = o.Kind == PutTag && tagName(o.Tag) == e.Tag && out.Tags[0].Version == e.To.Number()
 		}
 		if same && found != nil && (e.Type == appsvc.TagSet || e.Type == appsvc.TagDeleted) {
 			return ambiguous(e.Type, found)

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
-
-	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 const (
@@ -25,7 +23,7 @@ type history struct {
 	*world
 	name string
 	// heads are the highest versions that anybody was shown: what a client patches.
-	heads [appmodel.Apps]atomic.Int64
+	heads [Apps]atomic.Int64
 
 	mu    sync.Mutex
 	begun time.Time
@@ -65,21 +63,21 @@ func (h *history) client(ctx context.Context, c int, r *rand.Rand, who []direct)
 func (h *history) finish(ctx context.Context, who []direct) error {
 	by := network + ":user=last"
 	for _, c := range who {
-		for app := range appmodel.Apps {
-			for _, k := range []appmodel.Kind{appmodel.ReadLatest, appmodel.ListTags} {
-				if err := h.do(ctx, 0, appmodel.Op{Kind: k, App: app, Key: appmodel.NoKey, By: by}, c); err != nil {
+		for app := range Apps {
+			for _, k := range []Kind{ReadLatest, ListTags} {
+				if err := h.do(ctx, 0, Op{Kind: k, App: app, Key: NoKey, By: by}, c); err != nil {
 					return err
 				}
 			}
-			for before := int64(appmodel.Latest); before != 0; {
-				o := appmodel.Op{Kind: appmodel.ListVersions, App: app, Version: before, Key: appmodel.NoKey, By: by}
+			for before := int64(Latest); before != 0; {
+				o := Op{Kind: ListVersions, App: app, Version: before, Key: NoKey, By: by}
 				if err := h.do(ctx, 0, o, c); err != nil {
 					return err
 				}
-				if before == appmodel.Latest {
+				if before == Latest {
 					before = h.heads[app].Load() + 1
 				}
-				before = max(before-appmodel.Page, 0)
+				before = max(before-Page, 0)
 			}
 		}
 	}
@@ -87,7 +85,7 @@ func (h *history) finish(ctx context.Context, who []direct) error {
 }
 
 // do carries out an operation and notes it.
-func (h *history) do(ctx context.Context, c int, o appmodel.Op, who direct) error {
+func (h *history) do(ctx context.Context, c int, o Op, who direct) error {
 	call := time.Since(h.begun)
 	out, err := who.do(ctx, h.world, o)
 	if err != nil {
@@ -98,33 +96,33 @@ func (h *history) do(ctx context.Context, c int, o appmodel.Op, who direct) erro
 }
 
 // next draws an operation.
-func (h *history) next(r *rand.Rand, c, i int) appmodel.Op {
-	kinds := [...]appmodel.Kind{appmodel.Patch, appmodel.Patch, appmodel.Patch, appmodel.Patch, appmodel.Restore, appmodel.PutTag, appmodel.PutTag, appmodel.DeleteTag, appmodel.ReadLatest, appmodel.ReadVersion,
-		appmodel.ReadTag, appmodel.ReadTagged, appmodel.ListVersions, appmodel.ListTags, appmodel.TagsNamed, appmodel.ListApps}
-	o := appmodel.Op{Kind: kinds[r.IntN(len(kinds))], App: r.IntN(appmodel.Apps), Tag: r.IntN(appmodel.Tags), Key: appmodel.NoKey, By: fmt.Sprintf("%s:user=%d", network, c)}
+func (h *history) next(r *rand.Rand, c, i int) Op {
+	kinds := [...]Kind{Patch, Patch, Patch, Patch, Restore, PutTag, PutTag, DeleteTag, ReadLatest, ReadVersion,
+		ReadTag, ReadTagged, ListVersions, ListTags, TagsNamed, ListApps}
+	o := Op{Kind: kinds[r.IntN(len(kinds))], App: r.IntN(Apps), Tag: r.IntN(Tags), Key: NoKey, By: fmt.Sprintf("%s:user=%d", network, c)}
 	head := h.heads[o.App].Load()
 	switch o.Kind {
-	case appmodel.Patch:
+	case Patch:
 		o.Version, o.Title = max(head+int64(r.IntN(8)/6), 0), fmt.Sprintf("%s by %d-%d", h.name, c, i)
-	case appmodel.ReadVersion, appmodel.PutTag, appmodel.Restore:
+	case ReadVersion, PutTag, Restore:
 		if o.Version = r.Int64N(head + 2); r.IntN(4) == 0 {
-			o.Version = appmodel.Latest
+			o.Version = Latest
 		}
-	case appmodel.ListVersions:
-		if o.Version = appmodel.Latest; r.IntN(3) == 0 {
+	case ListVersions:
+		if o.Version = Latest; r.IntN(3) == 0 {
 			o.Version = r.Int64N(head + 2)
 		}
 	}
-	if o.Writes() && o.Kind != appmodel.Patch && r.IntN(3) == 0 {
-		o.Key = r.IntN(appmodel.Keys)
+	if o.Writes() && o.Kind != Patch && r.IntN(3) == 0 {
+		o.Key = r.IntN(Keys)
 		o.By = network + ":user=keyed"
-		o.App, o.Tag, o.Version = o.Key%appmodel.Apps, o.Key%appmodel.Tags, int64(o.Key) // the same for the same key
+		o.App, o.Tag, o.Version = o.Key%Apps, o.Key%Tags, int64(o.Key) // the same for the same key
 	}
 	return o
 }
 
 // note keeps what can be part of an order: not what was refused.
-func (h *history) note(c int, o appmodel.Op, out appmodel.Outcome, call, back time.Duration) {
+func (h *history) note(c int, o Op, out Outcome, call, back time.Duration) {
 	for _, a := range out.Apps {
 		for {
 			head := h.heads[a.App].Load()
@@ -133,7 +131,7 @@ func (h *history) note(c int, o appmodel.Op, out appmodel.Outcome, call, back ti
 			}
 		}
 	}
-	if out.Status == appmodel.Refused {
+	if out.Status == Refused {
 		return
 	}
 	h.mu.Lock()
@@ -143,7 +141,7 @@ func (h *history) note(c int, o appmodel.Op, out appmodel.Outcome, call, back ti
 
 // check returns an error unless an order explains the history.
 func (h *history) check() error {
-	if err := appmodel.Check(h.begin, h.ops); err != nil {
+	if err := Check(h.begin, h.ops); err != nil {
 		return fmt.Errorf("history %s %w", h.name, err)
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 const network = "urn:vitrine:linear.test"
@@ -19,8 +18,8 @@ const network = "urn:vitrine:linear.test"
 // world is what a history is about.
 type world struct {
 	owner string // who made the apps; of this history alone
-	ids   [appmodel.Apps]string
-	begin [appmodel.Apps]*appmodel.Version
+	ids   [Apps]string
+	begin [Apps]*Version
 }
 
 // number returns which app of the history has an id.
@@ -45,7 +44,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 		if err != nil {
 			return nil, err
 		}
-		w.begin[i], w.ids[i] = appmodel.First(title, w.owner, app.UpdatedAt), app.ID
+		w.begin[i], w.ids[i] = First(title, w.owner, app.UpdatedAt), app.ID
 	}
 	return w, nil
 }
@@ -65,14 +64,14 @@ func config(title string) json.RawMessage {
 }
 
 // patchOf is the patch of an operation, as JSON.
-func patchOf(o appmodel.Op) []byte {
+func patchOf(o Op) []byte {
 	return fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%s"},`+
 		`{"op":"replace","path":"/apps/0/elements/0/config","value":%s}]`, o.Version, o.Title, config(o.Title))
 }
 
 // keyOf is the Idempotency-Key of an operation. Keys belong to callers, and so to histories.
-func keyOf(w *world, o appmodel.Op) string {
-	if o.Key == appmodel.NoKey {
+func keyOf(w *world, o Op) string {
+	if o.Key == NoKey {
 		return ""
 	}
 	return fmt.Sprintf("%s-%d-%d", strings.TrimPrefix(w.owner, network+":user="), o.Kind, o.Key)
@@ -81,7 +80,7 @@ func keyOf(w *world, o appmodel.Op) string {
 func tagName(t int) string { return fmt.Sprintf("t%d", t) }
 
 func tagNumber(name string) (int, error) {
-	for t := range appmodel.Tags {
+	for t := range Tags {
 		if tagName(t) == name {
 			return t, nil
 		}
@@ -92,31 +91,31 @@ func tagNumber(name string) (int, error) {
 // direct carries out operations on a Service. An error is one that the model does not know.
 type direct struct{ svc *appsvc.Service }
 
-func (d direct) do(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error) {
+func (d direct) do(ctx context.Context, w *world, o Op) (Outcome, error) {
 	out, err := d.answer(ctx, w, o)
 	switch {
 	case err == nil:
 		return out, nil
 	case errors.Is(err, vitrine.ErrNotFound):
-		return appmodel.Outcome{Status: appmodel.Absent}, nil
+		return Outcome{Status: Absent}, nil
 	case errors.Is(err, vitrine.ErrConflict):
-		return appmodel.Outcome{Status: appmodel.Conflict}, nil
+		return Outcome{Status: Conflict}, nil
 	case errors.Is(err, errRefused):
-		return appmodel.Outcome{Status: appmodel.Refused}, nil
+		return Outcome{Status: Refused}, nil
 	}
-	return appmodel.Outcome{}, err
+	return Outcome{}, err
 }
 
-func (d direct) answer(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error) {
+func (d direct) answer(ctx context.Context, w *world, o Op) (Outcome, error) {
 	by := vitrine.Caller{URN: o.By, Moderates: []string{network}}
 	id, v := w.ids[o.App], vitrine.Latest
 	if o.Version >= 0 {
 		v = vitrine.NewVersion(o.Version)
 	}
-	one := func(app appsvc.App, err error) (appmodel.Outcome, error) {
+	one := func(app appsvc.App, err error) (Outcome, error) {
 		return w.saw([]appsvc.App{app}, nil, false, err)
 	}
-	tags := func(list []appsvc.Tag, more bool, err error) (appmodel.Outcome, error) {
+	tags := func(list []appsvc.Tag, more bool, err error) (Outcome, error) {
 		var apps []appsvc.App
 		for _, t := range list {
 			if t.App != nil {
@@ -125,30 +124,30 @@ func (d direct) answer(ctx context.Context, w *world, o appmodel.Op) (appmodel.O
 		}
 		return w.saw(apps, list, more, err)
 	}
-	oneTag := func(t appsvc.Tag, err error) (appmodel.Outcome, error) { return tags([]appsvc.Tag{t}, false, err) }
+	oneTag := func(t appsvc.Tag, err error) (Outcome, error) { return tags([]appsvc.Tag{t}, false, err) }
 	switch o.Kind {
-	case appmodel.Patch:
+	case Patch:
 		return one(d.svc.Patch(ctx, by, id, patchOf(o)))
-	case appmodel.Restore:
+	case Restore:
 		return one(d.svc.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
-	case appmodel.PutTag:
+	case PutTag:
 		return oneTag(d.svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: tagName(o.Tag), Version: v, IdempotencyKey: keyOf(w, o)}))
-	case appmodel.DeleteTag:
-		return appmodel.Outcome{}, d.svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: tagName(o.Tag), IdempotencyKey: keyOf(w, o)})
-	case appmodel.ReadLatest:
+	case DeleteTag:
+		return Outcome{}, d.svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: tagName(o.Tag), IdempotencyKey: keyOf(w, o)})
+	case ReadLatest:
 		return one(d.svc.App(ctx, by, id))
-	case appmodel.ReadVersion:
+	case ReadVersion:
 		return one(d.svc.Version(ctx, by, id, v))
-	case appmodel.ReadTag:
+	case ReadTag:
 		return oneTag(d.svc.Tag(ctx, by, appsvc.TagRequest{AppID: id, Name: tagName(o.Tag), Embed: true}))
-	case appmodel.ReadTagged:
+	case ReadTagged:
 		return one(d.svc.TaggedApp(ctx, by, id, tagName(o.Tag)))
-	case appmodel.ListVersions:
-		list, more, err := listed(d.svc.ListVersions(ctx, by, appsvc.ListVersionsRequest{AppID: id, Before: v, Limit: appmodel.Page}))
+	case ListVersions:
+		list, more, err := listed(d.svc.ListVersions(ctx, by, appsvc.ListVersionsRequest{AppID: id, Before: v, Limit: Page}))
 		return w.saw(list, nil, more, err)
-	case appmodel.ListTags:
+	case ListTags:
 		return tags(listed(d.svc.ListTags(ctx, by, appsvc.ListTagsRequest{AppID: id, Embed: true})))
-	case appmodel.TagsNamed:
+	case TagsNamed:
 		list, err := d.svc.TagsNamed(ctx, by, tagName(o.Tag), w.ids[:])
 		return w.saw(nil, list, false, err)
 	}
@@ -157,8 +156,8 @@ func (d direct) answer(ctx context.Context, w *world, o appmodel.Op) (appmodel.O
 }
 
 // saw turns what a Service returned into an outcome.
-func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) (appmodel.Outcome, error) {
-	out := appmodel.Outcome{More: more}
+func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) (Outcome, error) {
+	out := Outcome{More: more}
 	if err != nil {
 		return out, err
 	}
@@ -183,21 +182,21 @@ func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) 
 	return out, nil
 }
 
-func (w *world) sawApp(id string, v, at int64, by, title string, got json.RawMessage) (appmodel.SeenApp, error) {
+func (w *world) sawApp(id string, v, at int64, by, title string, got json.RawMessage) (SeenApp, error) {
 	app, err := w.number(id)
 	if err == nil && string(got) != string(config(title)) {
 		err = fmt.Errorf("version %d of app %d has the title %q and the config %s, which was never set with it", v, app, title, got)
 	}
-	return appmodel.SeenApp{App: app, Version: v, Title: title, By: by, At: at}, err
+	return SeenApp{App: app, Version: v, Title: title, By: by, At: at}, err
 }
 
-func (w *world) sawTag(id, name string, v int64) (appmodel.SeenTag, error) {
+func (w *world) sawTag(id, name string, v int64) (SeenTag, error) {
 	app, err := w.number(id)
 	if err != nil {
-		return appmodel.SeenTag{}, err
+		return SeenTag{}, err
 	}
 	tag, err := tagNumber(name)
-	return appmodel.SeenTag{App: app, Tag: tag, Version: v}, err
+	return SeenTag{App: app, Tag: tag, Version: v}, err
 }
 
 // unpage takes a page apart.

@@ -1,6 +1,6 @@
 //go:build proof && linux
 
-package cluster_test
+package linear
 
 import (
 	"bytes"
@@ -25,18 +25,17 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
 const (
-	processes = 4 // of Vitrine
-	writers   = 6
-	shared    = 3   // apps that the writers patch at a time
-	longLife  = 200 // versions that an app gets before another takes its place
-	network   = "urn:vitrine:example.test"
-	editor    = network + ":user=editor"
-	tag       = "live" // is put on versions of every app
+	processes      = 4 // of Vitrine
+	writers        = 6
+	shared         = 3   // apps that the writers patch at a time
+	longLife       = 200 // versions that an app gets before another takes its place
+	clusterNetwork = "urn:vitrine:example.test"
+	editor         = clusterNetwork + ":user=editor"
+	tag            = "live" // is put on versions of every app
 )
 
 // load is writers and followers on some processes of Vitrine.
@@ -50,11 +49,11 @@ type load struct {
 	ended   chan struct{} // closed when no more is written
 
 	mu     sync.Mutex
-	h      history
+	h      clusterHistory
 	apps   [shared]string
 	made   int                         // apps
 	acks   [processes]int              // patches that each process has acknowledged
-	count  map[appmodel.Status]int     // answers to patches
+	count  map[Status]int              // answers to patches
 	broken map[string]int              // answers that no client may get, and how often
 	met    [processes]map[string][]int // by the follower of each process
 }
@@ -72,9 +71,9 @@ func newLoad(t *testing.T, binary, db string) *load {
 		t.Fatal(err)
 	}
 	l := &load{http: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}, begun: time.Now(),
-		ended: make(chan struct{}), count: map[appmodel.Status]int{}, broken: map[string]int{}}
+		ended: make(chan struct{}), count: map[Status]int{}, broken: map[string]int{}}
 	t.Cleanup(l.http.CloseIdleConnections)
-	who := httpapi.Principal{Caller: vitrine.Caller{URN: editor, Moderates: []string{network}}}
+	who := httpapi.Principal{Caller: vitrine.Caller{URN: editor, Moderates: []string{clusterNetwork}}}
 	if l.token, err = tokens.Sign(who, time.Now().Add(24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +106,7 @@ func newLoad(t *testing.T, binary, db string) *load {
 }
 
 var (
-	errRefused  = errors.New("refused")
+	errDeclined = errors.New("refused")
 	errUnknown  = errors.New("the outcome is unknown")
 	errConflict = errors.New("another patch was first")
 	errMissing  = errors.New("there is no such app or tag")
@@ -150,7 +149,7 @@ func (l *load) ask(process int, method, path, key string, body, out any) error {
 		if strings.Contains(string(text), "unknown_outcome") {
 			return errUnknown
 		}
-		return errRefused
+		return errDeclined
 	}
 	if answer.StatusCode == http.StatusNotFound && strings.HasSuffix(path, "/tagged/"+tag) {
 		return errMissing
@@ -179,7 +178,7 @@ func (l *load) create(place int) {
 	l.mu.Unlock()
 	var app struct{ ID string }
 	title := fmt.Sprintf("app %d", n)
-	in := map[string]any{"title": title, "groups": []string{network}}
+	in := map[string]any{"title": title, "groups": []string{clusterNetwork}}
 	for l.ask(rand.IntN(processes), "POST", "/apps/", fmt.Sprint("app-", n), in, &app) != nil {
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -187,9 +186,9 @@ func (l *load) create(place int) {
 	defer l.mu.Unlock()
 	l.apps[place] = app.ID
 	if l.h.stored == nil {
-		l.h.stored, l.h.begun = map[string][]string{}, map[string]*appmodel.Version{}
+		l.h.stored, l.h.begun = map[string][]string{}, map[string]*Version{}
 	}
-	l.h.begun[app.ID] = appmodel.First(title, editor, 0)
+	l.h.begun[app.ID] = First(title, editor, 0)
 	l.h.stored[app.ID] = nil // read in the end
 }
 
@@ -212,8 +211,8 @@ func (l *load) write(ctx context.Context) {
 		l.mu.Lock()
 		app := l.apps[place]
 		l.mu.Unlock()
-		out := l.act(app, appmodel.Op{Kind: appmodel.ReadLatest})
-		if out.Status != appmodel.Done || len(out.Apps) != 1 || out.Apps[0].Version < 0 { // history.faults reports wrong answers
+		out := l.act(app, Op{Kind: ReadLatest})
+		if out.Status != Done || len(out.Apps) != 1 || out.Apps[0].Version < 0 { // clusterHistory.faults reports wrong answers
 			continue
 		}
 		head := out.Apps[0].Version
@@ -223,11 +222,11 @@ func (l *load) write(ctx context.Context) {
 		}
 		switch rand.IntN(8) {
 		case 0:
-			l.act(app, appmodel.Op{Kind: appmodel.PutTag, Version: rand.Int64N(head + 1)})
+			l.act(app, Op{Kind: PutTag, Version: rand.Int64N(head + 1)})
 		case 1, 2:
-			l.act(app, appmodel.Op{Kind: appmodel.ReadTagged})
+			l.act(app, Op{Kind: ReadTagged})
 		default:
-			l.act(app, appmodel.Op{Kind: appmodel.Patch, Version: head, Title: fmt.Sprintf("%x-%d", who, n)})
+			l.act(app, Op{Kind: Patch, Version: head, Title: fmt.Sprintf("%x-%d", who, n)})
 		}
 	}
 }
@@ -246,8 +245,8 @@ func (l *load) replace(place int, app string) {
 }
 
 // act does something to an app, through any process, and notes it.
-func (l *load) act(app string, o appmodel.Op) appmodel.Outcome {
-	o.By, o.Key = editor, appmodel.NoKey
+func (l *load) act(app string, o Op) Outcome {
+	o.By, o.Key = editor, NoKey
 	method, path, body := request(app, o)
 	process := rand.IntN(processes)
 	a := action{app: app, Op: o, call: l.now()}
@@ -258,7 +257,7 @@ func (l *load) act(app string, o appmodel.Op) appmodel.Outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.h.actions = append(l.h.actions, a)
-	if o.Kind == appmodel.Patch {
+	if o.Kind == Patch {
 		l.count[a.Status]++
 	}
 	if _, ok := a.made(); ok {
@@ -268,39 +267,39 @@ func (l *load) act(app string, o appmodel.Op) appmodel.Outcome {
 }
 
 // request is an operation as HTTP has it.
-func request(app string, o appmodel.Op) (method, path string, body any) {
+func request(app string, o Op) (method, path string, body any) {
 	path = "/apps/" + app
 	switch version := strconv.FormatInt(o.Version, 10); o.Kind {
-	case appmodel.Patch:
+	case Patch:
 		return "PATCH", path, []map[string]string{
 			{"op": "test", "path": "/apps/0/version", "value": version},
 			{"op": "replace", "path": "/apps/0/title", "value": o.Title},
 		}
-	case appmodel.PutTag:
+	case PutTag:
 		return "PUT", path + "/tags/" + tag, map[string]string{"appVersion": version}
-	case appmodel.ReadTagged:
+	case ReadTagged:
 		return "GET", path + "/tagged/" + tag, nil
 	}
 	return "GET", path, nil
 }
 
 // outcome is an answer, or the error instead of it, in the terms of the model.
-func (s seen) outcome(err error) (out appmodel.Outcome) {
+func (s seen) outcome(err error) (out Outcome) {
 	switch {
-	case errors.Is(err, errRefused):
-		out.Status = appmodel.Refused
+	case errors.Is(err, errDeclined):
+		out.Status = Refused
 	case errors.Is(err, errConflict):
-		out.Status = appmodel.Conflict
+		out.Status = Conflict
 	case errors.Is(err, errMissing):
-		out.Status = appmodel.Absent
+		out.Status = Absent
 	case err != nil:
-		out.Status = appmodel.Unknown
+		out.Status = Unknown
 	}
 	for _, app := range s.Apps {
-		out.Apps = append(out.Apps, appmodel.SeenApp{Version: number(app.Version), Title: app.Title, By: app.UpdatedBy.URN, At: app.UpdatedAt})
+		out.Apps = append(out.Apps, SeenApp{Version: number(app.Version), Title: app.Title, By: app.UpdatedBy.URN, At: app.UpdatedAt})
 	}
 	for _, tag := range s.Tags {
-		out.Tags = append(out.Tags, appmodel.SeenTag{Version: number(tag.AppVersion)})
+		out.Tags = append(out.Tags, SeenTag{Version: number(tag.AppVersion)})
 	}
 	return out
 }
@@ -412,8 +411,8 @@ func (l *load) end(t *testing.T) []string {
 	l.stop()
 	l.writing.Wait()
 	for app := range l.h.stored {
-		for _, kind := range []appmodel.Kind{appmodel.ReadLatest, appmodel.ReadTagged} {
-			l.act(app, appmodel.Op{Kind: kind})
+		for _, kind := range []Kind{ReadLatest, ReadTagged} {
+			l.act(app, Op{Kind: kind})
 		}
 		titles, err := l.read(app)
 		if err != nil {

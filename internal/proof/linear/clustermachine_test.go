@@ -1,6 +1,6 @@
 //go:build proof && linux
 
-package cluster_test
+package linear
 
 import (
 	"bufio"

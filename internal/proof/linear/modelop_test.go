@@ -1,4 +1,6 @@
-package appmodel
+//go:build proof
+
+package linear
 
 import "fmt"
 

@@ -1,6 +1,6 @@
 //go:build proof && linux
 
-package cluster_test
+package linear
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
-	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 // tool is one of PostgreSQL's programs, with the password of the user who copies the cluster.
@@ -45,7 +44,7 @@ type moment struct {
 }
 
 // mark returns a moment, and has everything before it and a little more archived.
-func (w *world) mark() (at moment) {
+func (w *clusterWorld) mark() (at moment) {
 	w.t.Helper()
 	at.before = w.now()
 	at.server = w.value(w.db(), "SELECT clock_timestamp()")
@@ -89,7 +88,7 @@ func (m *machine) value(address, sql string) (value string) {
 var titles = regexp.MustCompile(`"[0-9a-f]+-[0-9]+"`)
 
 // restored restores the backup to a moment, and returns what is wrong.
-func (w *world) restored(at moment) (faults []string) {
+func (w *clusterWorld) restored(at moment) (faults []string) {
 	w.t.Helper()
 	const port = 5433
 	conf := strings.NewReplacer("2026-01-31 12:00:00+00", at.server, "'"+filepath.Join(w.Dir, patroni(0))+"'", "'"+w.Dir+"/restored'").Replace(w.file("restore.conf", 0))
@@ -126,7 +125,7 @@ func (w *world) restored(at moment) (faults []string) {
 			if !there[a.Title] {
 				faults = append(faults, fmt.Sprintf("restore: %q was acknowledged before the moment, and is not there", a.Title))
 			}
-		case a.Kind == appmodel.Patch && a.call > at.after && there[a.Title]:
+		case a.Kind == Patch && a.call > at.after && there[a.Title]:
 			faults = append(faults, fmt.Sprintf("restore: %q was made after the moment, and is there", a.Title))
 		}
 	}

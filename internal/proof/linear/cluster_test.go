@@ -1,6 +1,6 @@
 //go:build proof && linux
 
-package cluster_test
+package linear
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
@@ -29,32 +28,32 @@ var only = flag.String("only", "", "of the troubles of the long form only those 
 type trouble struct {
 	name string
 	// do does it and returns when it is over: the cluster is whole again.
-	do    func(w *world)
+	do    func(w *clusterWorld)
 	brief bool // is in the short form
 }
 
 var troubles = []trouble{
-	{"PostgreSQL of the primary is killed", (*world).crash, false},
-	{"the node of the primary is killed", (*world).lose, false},
-	{"the node of the primary stands still and wakes up later", (*world).freeze, true},
-	{"Patroni of the primary is killed and started later", (*world).orphan, false},
-	{"the node of the synchronous standby is killed", (*world).loseStandby, false},
-	{"one member of etcd is killed", (*world).oneEtcd, false},
-	{"two members of etcd are killed", (*world).twoEtcd, false},
-	{"the nodes are stopped and started in turn", (*world).inTurn, false},
-	{"the primary is switched over", (*world).switchOver, true},
-	{"PostgreSQL is restarted everywhere, the primary after a switchover", (*world).restart, false},
-	{"the machine of the primary is lost, and an empty one replaces it", (*world).replace, false},
+	{"PostgreSQL of the primary is killed", (*clusterWorld).crash, false},
+	{"the node of the primary is killed", (*clusterWorld).lose, false},
+	{"the node of the primary stands still and wakes up later", (*clusterWorld).freeze, true},
+	{"Patroni of the primary is killed and started later", (*clusterWorld).orphan, false},
+	{"the node of the synchronous standby is killed", (*clusterWorld).loseStandby, false},
+	{"one member of etcd is killed", (*clusterWorld).oneEtcd, false},
+	{"two members of etcd are killed", (*clusterWorld).twoEtcd, false},
+	{"the nodes are stopped and started in turn", (*clusterWorld).inTurn, false},
+	{"the primary is switched over", (*clusterWorld).switchOver, true},
+	{"PostgreSQL is restarted everywhere, the primary after a switchover", (*clusterWorld).restart, false},
+	{"the machine of the primary is lost, and an empty one replaces it", (*clusterWorld).replace, false},
 }
 
-// world is the cluster and the load on it.
-type world struct {
+// clusterWorld is the cluster and the load on it.
+type clusterWorld struct {
 	*machine
 	*load
 	binary string
 }
 
-func newWorld(t *testing.T, changes ...string) *world {
+func newClusterWorld(t *testing.T, changes ...string) *clusterWorld {
 	t.Helper()
 	m := newMachine(t, changes...)
 	built := make(chan string, 1)
@@ -70,7 +69,7 @@ func newWorld(t *testing.T, changes ...string) *world {
 	if t.Failed() {
 		t.FailNow()
 	}
-	w := &world{m, newLoad(t, binary, m.db()), binary}
+	w := &clusterWorld{m, newLoad(t, binary, m.db()), binary}
 	t.Cleanup(func() {
 		if !t.Failed() {
 			return
@@ -93,7 +92,7 @@ func TestCluster(t *testing.T) {
 	if *long > 0 {
 		need(t, "etcdctl")
 	}
-	w := newWorld(t)
+	w := newClusterWorld(t)
 	w.backUp()
 	w.goesOn("at the beginning", w.acked())
 	until := time.Now().Add(*long)
@@ -119,15 +118,15 @@ func TestCluster(t *testing.T) {
 	}
 	t.Logf("%d operations on %d apps; of the patches %d acknowledged, %d of unknown outcome, %d refused, %d for another version",
 		len(w.h.actions), len(w.h.stored),
-		w.count[appmodel.Done], w.count[appmodel.Unknown], w.count[appmodel.Refused], w.count[appmodel.Conflict])
+		w.count[Done], w.count[Unknown], w.count[Refused], w.count[Conflict])
 }
 
-// TestALossIsFound has commits wait for no standby, and a standby take over that was away for a while.
-func TestALossIsFound(t *testing.T) {
+// TestAClusterThatLosesIsFound has commits wait for no standby, and a standby take over that was away for a while.
+func TestAClusterThatLosesIsFound(t *testing.T) {
 	if *long == 0 {
 		t.Skip("takes a minute: run it with -long")
 	}
-	w := newWorld(t, "synchronous_mode: true", "synchronous_mode: false", "synchronous_mode_strict: true", "maximum_lag_on_failover: 1000000000")
+	w := newClusterWorld(t, "synchronous_mode: true", "synchronous_mode: false", "synchronous_mode_strict: true", "maximum_lag_on_failover: 1000000000")
 	primary := w.thePrimary()
 	super := w.local(patroni(primary), 5432+w.offset, "postgres")
 	begun := w.value(super, "SELECT pg_current_wal_lsn()")
@@ -160,13 +159,13 @@ func TestALossIsFound(t *testing.T) {
 }
 
 // goesOn returns when each process acknowledges writes.
-func (w *world) goesOn(when string, before [processes]int) {
+func (w *clusterWorld) goesOn(when string, before [processes]int) {
 	w.t.Helper()
 	w.await(when+" each process acknowledges writes", func() error { return w.more(before) })
 }
 
 // thePrimary returns the primary, when there is one.
-func (w *world) thePrimary() (node int) {
+func (w *clusterWorld) thePrimary() (node int) {
 	w.t.Helper()
 	w.await("there is a primary", func() (err error) {
 		node, err = w.primary()
@@ -175,16 +174,16 @@ func (w *world) thePrimary() (node int) {
 	return node
 }
 
-func (w *world) crash() {
+func (w *clusterWorld) crash() {
 	w.Signal(patroni(w.thePrimary())+"/data", syscall.SIGKILL)
 	w.goesOn("after a crash of PostgreSQL", w.acked())
 	w.await("all nodes follow", w.whole)
 }
 
-func (w *world) lose() { w.killNode(w.thePrimary()) }
+func (w *clusterWorld) lose() { w.killNode(w.thePrimary()) }
 
 // killNode kills a node, and starts it when the others go on.
-func (w *world) killNode(lost int) {
+func (w *clusterWorld) killNode(lost int) {
 	w.Kill(patroni(lost))
 	w.goesOn("after the loss of a node", w.acked())
 	w.startNode(lost)
@@ -192,7 +191,7 @@ func (w *world) killNode(lost int) {
 }
 
 // loseStandby kills the node that commits wait for.
-func (w *world) loseStandby() {
+func (w *clusterWorld) loseStandby() {
 	all, err := w.members(w.thePrimary())
 	w.must(err)
 	for _, one := range all {
@@ -205,12 +204,12 @@ func (w *world) loseStandby() {
 }
 
 // freeze has the node of the primary stand still until another is the primary.
-func (w *world) freeze() {
+func (w *clusterWorld) freeze() {
 	w.overtaken(func(old int) { w.Signal(patroni(old), syscall.SIGSTOP) }, func(old int) { w.Signal(patroni(old), syscall.SIGCONT) })
 }
 
 // orphan has PostgreSQL of the primary go on without Patroni, also when another is the primary.
-func (w *world) orphan() {
+func (w *clusterWorld) orphan() {
 	w.overtaken(func(old int) {
 		w.signal(old, "/patroni\x00", syscall.SIGKILL)
 		w.succeeded(old)
@@ -218,7 +217,7 @@ func (w *world) orphan() {
 }
 
 // succeeded returns when another node is the primary.
-func (w *world) succeeded(old int) {
+func (w *clusterWorld) succeeded(old int) {
 	w.t.Helper()
 	w.await("another node is the primary", func() error {
 		if now, err := w.primary(); err != nil || now == old {
@@ -230,7 +229,7 @@ func (w *world) succeeded(old int) {
 
 // overtaken does something to the node of the primary, and undoes it when another is the primary. A session that was open to
 // the old one must not be told that it has written then.
-func (w *world) overtaken(do, undo func(old int)) {
+func (w *clusterWorld) overtaken(do, undo func(old int)) {
 	ctx := w.t.Context()
 	old := w.thePrimary()
 	conn, err := pgconn.Connect(ctx, strings.Replace(w.db(), w.address(0, 6432), w.address(old, 5432), 1))
@@ -259,7 +258,7 @@ func (w *world) overtaken(do, undo func(old int)) {
 	w.await("all nodes follow", w.whole)
 }
 
-func (w *world) oneEtcd() {
+func (w *clusterWorld) oneEtcd() {
 	w.Kill(etcd(2))
 	w.goesOn("without one member of etcd", w.acked())
 	w.startEtcd(2)
@@ -267,7 +266,7 @@ func (w *world) oneEtcd() {
 }
 
 // twoEtcd leaves etcd without a majority for longer than the lease of the primary.
-func (w *world) twoEtcd() {
+func (w *clusterWorld) twoEtcd() {
 	w.Kill(etcd(1))
 	w.Kill(etcd(3))
 	begun := w.now()
@@ -280,7 +279,7 @@ func (w *world) twoEtcd() {
 	w.await("failsafe mode is over", w.noFailsafe) // until then no standby takes over, also from a primary that is stopped
 }
 
-func (w *world) inTurn() {
+func (w *clusterWorld) inTurn() {
 	for node := 1; node <= nodes; node++ {
 		what, begun := "a standby", w.now()
 		if node == w.thePrimary() {
@@ -296,7 +295,7 @@ func (w *world) inTurn() {
 	}
 }
 
-func (w *world) switchOver() {
+func (w *clusterWorld) switchOver() {
 	old := w.thePrimary()
 	w.ctl("switchover", "--force")
 	w.succeeded(old)
@@ -304,7 +303,7 @@ func (w *world) switchOver() {
 	w.await("all nodes follow", w.whole)
 }
 
-func (w *world) restart() {
+func (w *clusterWorld) restart() {
 	last := w.thePrimary()
 	for node := 1; node <= nodes; node++ {
 		if node != last {
@@ -316,7 +315,7 @@ func (w *world) restart() {
 }
 
 // replace gives the node of the primary an empty disk, as the README says. Its member of etcd is replaced as well.
-func (w *world) replace() {
+func (w *clusterWorld) replace() {
 	lost := w.thePrimary()
 	// A segment of the WAL that the lost machine has not archived must be in the archive nevertheless.
 	w.signal(lost, "archiver", syscall.SIGSTOP)
@@ -336,7 +335,7 @@ func (w *world) replace() {
 	w.t.Logf("node %d, replaced by an empty one, follows after %.0f s", lost, (w.now() - begun).Seconds())
 }
 
-func (w *world) restartNode(node int) {
+func (w *clusterWorld) restartNode(node int) {
 	w.ctl("restart", "vitrine", "node"+strconv.Itoa(node), "--force")
 	w.await("all nodes follow", w.whole)
 }

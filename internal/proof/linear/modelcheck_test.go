@@ -1,4 +1,6 @@
-package appmodel
+//go:build proof
+
+package linear
 
 import (
 	"cmp"
@@ -25,10 +27,10 @@ func Check(begin [Apps]*Version, history []porcupine.Operation) error {
 		return nil
 	}
 	if result == porcupine.Unknown {
-		return fmt.Errorf("could not be decided in %s:\n%s", patience, tell(m, history))
+		return fmt.Errorf("could not be decided in %s:\n%s", patience, describe(m, history))
 	}
 	return fmt.Errorf("is not linearizable: no order of what was before and beside it explains this answer:\n%s"+
-		"The whole history, with call and return in microseconds:\n%s", tell(m, unexplained(m, history)), tell(m, history))
+		"The whole history, with call and return in microseconds:\n%s", describe(m, unexplained(m, history)), describe(m, history))
 }
 
 // unexplained returns the operation that returned first of those that the longest order found does not reach.
@@ -50,8 +52,8 @@ func unexplained(m porcupine.Model, history []porcupine.Operation) []porcupine.O
 	return left[:min(1, len(left))]
 }
 
-// tell writes operations, one a line, in the order of their calls.
-func tell(m porcupine.Model, history []porcupine.Operation) string {
+// describe writes operations, one a line, in the order of their calls.
+func describe(m porcupine.Model, history []porcupine.Operation) string {
 	var text strings.Builder
 	for _, o := range slices.SortedFunc(slices.Values(history), func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) }) {
 		back := "never"

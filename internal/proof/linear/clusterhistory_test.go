@@ -1,6 +1,6 @@
 //go:build proof && linux
 
-package cluster_test
+package linear
 
 import (
 	"fmt"
@@ -8,32 +8,30 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
-
-	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 // action is what a client did to an app, and what it was answered. No two patches have the same title.
 type action struct {
 	app string
-	appmodel.Op
-	appmodel.Outcome
+	Op
+	Outcome
 	// Times are since the beginning of the history.
 	call, answer time.Duration
 }
 
 // made returns the version that a patch has made, if it was acknowledged with one app.
 func (a *action) made() (version int64, ok bool) {
-	if a.Kind != appmodel.Patch || a.Status != appmodel.Done || len(a.Outcome.Apps) != 1 {
+	if a.Kind != Patch || a.Status != Done || len(a.Outcome.Apps) != 1 {
 		return 0, false
 	}
 	return a.Outcome.Apps[0].Version, true
 }
 
-// history is all that happened to some apps.
-type history struct {
+// clusterHistory is all that happened to some apps.
+type clusterHistory struct {
 	actions []action
 	// begun has version 0 of each app.
-	begun map[string]*appmodel.Version
+	begun map[string]*Version
 	// stored has the titles of each app's versions, 0 to n, as they are in the end. Version 0 is not by a patch.
 	stored map[string][]string
 	// feeds has what each follower met: the versions of each app in the order of the feed.
@@ -41,16 +39,16 @@ type history struct {
 }
 
 // faults returns what is wrong with a history.
-func (h *history) faults() (all []string) {
+func (h *clusterHistory) faults() (all []string) {
 	fault := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	made := map[string]*action{}
 	given := map[string]map[int64]string{} // titles by app and version
 	for i := range h.actions {
 		a := &h.actions[i]
-		if a.Kind == appmodel.Patch {
+		if a.Kind == Patch {
 			made[a.Title] = a
 		}
-		if a.Status == appmodel.Done && a.Kind != appmodel.PutTag && len(a.Outcome.Apps) != 1 {
+		if a.Status == Done && a.Kind != PutTag && len(a.Outcome.Apps) != 1 {
 			fault("app %s was answered with %d apps", a.app, len(a.Outcome.Apps))
 		}
 		for _, seen := range a.Outcome.Apps {
@@ -82,7 +80,7 @@ func (h *history) faults() (all []string) {
 				fault("version %d of app %s is %q, which nobody made", version+1, app, title)
 			case kept[title]:
 				fault("%q was made once, and app %s has it twice", title, app)
-			case p.Status == appmodel.Refused || p.Status == appmodel.Conflict:
+			case p.Status == Refused || p.Status == Conflict:
 				fault("%q was refused, and is version %d of app %s", title, version+1, app)
 			}
 			kept[title] = true
@@ -90,7 +88,7 @@ func (h *history) faults() (all []string) {
 		all = append(all, h.fed(app)...)
 	}
 	for app, operations := range h.operations() {
-		if err := appmodel.Check([appmodel.Apps]*appmodel.Version{h.begun[app]}, operations); err != nil {
+		if err := Check([Apps]*Version{h.begun[app]}, operations); err != nil {
 			fault("the history of app %s %v", app, err)
 		}
 	}
@@ -99,15 +97,15 @@ func (h *history) faults() (all []string) {
 
 // operations returns what was done to each app as porcupine takes it. A write of unknown outcome may take effect at any
 // later time: its process may have failed to tell of a commit that is still under way.
-func (h *history) operations() map[string][]porcupine.Operation {
+func (h *clusterHistory) operations() map[string][]porcupine.Operation {
 	all := map[string][]porcupine.Operation{}
 	for i, a := range h.actions {
 		back := int64(a.answer)
 		switch {
-		case a.Status == appmodel.Refused || a.Status == appmodel.Unknown && !a.Writes():
+		case a.Status == Refused || a.Status == Unknown && !a.Writes():
 			continue
-		case a.Status == appmodel.Unknown:
-			back = appmodel.Never
+		case a.Status == Unknown:
+			back = Never
 		}
 		all[a.app] = append(all[a.app], porcupine.Operation{ClientId: i, Input: a.Op, Call: int64(a.call), Output: a.Outcome, Return: back})
 	}
@@ -115,7 +113,7 @@ func (h *history) operations() map[string][]porcupine.Operation {
 }
 
 // fed checks that each follower met each version of an app once, and in order.
-func (h *history) fed(app string) (all []string) {
+func (h *clusterHistory) fed(app string) (all []string) {
 	want := make([]int, len(h.stored[app]))
 	for i := range want {
 		want[i] = i
