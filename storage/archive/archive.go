@@ -170,7 +170,7 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 256<<10), maxLine)
-	for number := int64(1); lines.Scan(); number++ {
+	for number := int64(1); lines.Scan() && lines.Err() == nil; number++ {
 		l, err := parseLine(lines.Bytes())
 		switch {
 		case number == 1 && (err != nil || l.Vitrine != format):
