@@ -1,5 +1,11 @@
 package reviews
 
+import (
+	"bytes"
+	"encoding/base64"
+	"unicode"
+)
+
 // maxAddress is how many bytes the text of an imported_url may have. The limit is far above any address in use.
 const maxAddress = 64 << 10
 
@@ -13,19 +19,15 @@ const maxAddress = 64 << 10
 //	https:///path              no: there is no host
 //	//example.test             no: there is no scheme
 func isWebAddress(text []byte) bool {
-	rest, ok := afterScheme(text, "http://")
-	if !ok {
-		rest, ok = afterScheme(text, "https://")
-	}
-	if !ok || len(rest) == 0 {
+	switch {
+	case hasScheme(text, "http://"):
+		text = text[len("http://"):]
+	case hasScheme(text, "https://"):
+		text = text[len("https://"):]
+	default:
 		return false
 	}
-	// None of these begins a host. Browsers take a backslash for a slash.
-	switch rest[0] {
-	case '/', '\\', '?', '#', '@', ':':
-		return false
-	}
-	return rest[0] > ' '
+	return len(text) > 0 && text[0] > ' ' && bytes.IndexByte([]byte(`/\?#@:`), text[0]) < 0 // browsers take a backslash for a slash
 }
 
 // isPlainWebAddress returns whether text is a web address without spaces and control characters of ASCII. It is the rule url for
@@ -40,20 +42,49 @@ func isPlainWebAddress(text []byte) bool {
 	return isWebAddress(text)
 }
 
-// afterScheme returns what follows scheme in text. scheme is in lower case; in text its letters may be in either case. ok is
-// false if text does not begin with the scheme.
-func afterScheme(text []byte, scheme string) (rest []byte, ok bool) {
-	if len(text) < len(scheme) {
-		return nil, false
+// hasScheme returns whether text begins with scheme, with letters in either case.
+func hasScheme(text []byte, scheme string) bool {
+	return len(text) >= len(scheme) && bytes.EqualFold(text[:len(scheme)], []byte(scheme))
+}
+
+// maxEmail is how many bytes an email address may have: 64 before the @ and 255 after it (RFC 5321).
+const maxEmail = 64 + 1 + 255
+
+// isEmail returns whether text looks like an email address: one @ with something on both sides, a domain without empty labels,
+// and no characters that separate addresses or names from them. Letters of any script are allowed.
+func isEmail(text []byte) bool {
+	local, domain, found := bytes.Cut(text, []byte("@"))
+	return found && len(text) <= maxEmail && len(local) > 0 && len(domain) > 0 && !bytes.ContainsAny(text, "<>()[]\\,;:\"\x7f") &&
+		bytes.IndexFunc(text, func(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }) < 0 && bytes.IndexByte(domain, '@') < 0 &&
+		domain[0] != '.' && domain[len(domain)-1] != '.' && !bytes.Contains(domain, []byte(".."))
+}
+
+// rightID ends the messages about the form of an id, so that whoever has the file can mend it.
+const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for article-1"
+
+// decodeID decodes the id of a collection, or says what is wrong with it. It must be Base64 (RFC 4648) of at least one byte, in the
+// standard alphabet (with + and /) or in the one for URLs (with - and _), but not in both, and padded with = fully or not at all.
+//
+//	YQ==   YQ   a-_b   a+/b   accepted
+//	a+_b                      mixes the alphabets
+//	YQ=    Y                  no encoder writes this length
+//	==                        Base64 of nothing
+//
+// Bits of the last character that belong to no byte may be set, as in YR==.
+func decodeID(text []byte) (decoded []byte, fault string) {
+	encoding := base64.StdEncoding
+	switch url := bytes.ContainsAny(text, "-_"); {
+	case url && bytes.ContainsAny(text, "+/"):
+		return nil, "this is not Base64: it mixes the standard alphabet and the one for URLs; keep to one"
+	case url:
+		encoding = base64.URLEncoding
 	}
-	for i := range len(scheme) {
-		c := text[i]
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		if c != scheme[i] {
-			return nil, false
-		}
+	if !bytes.HasSuffix(text, []byte("=")) {
+		encoding = encoding.WithPadding(base64.NoPadding)
 	}
-	return text[len(scheme):], true
+	decoded, err := encoding.AppendDecode(nil, text)
+	if err != nil || len(decoded) == 0 || bytes.ContainsAny(text, "\r\n") { // package base64 skips line ends
+		return nil, "this is not Base64; " + rightID
+	}
+	return decoded, ""
 }

@@ -31,7 +31,7 @@ func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 			var a *audit
 			err = view(ctx, db, network, func(s *rows) error {
 				a = &audit{rows: s, want: map[string]int{}}
-				a.check = newLineChecker(&fileOptions{seeds: newSeeds(), horizon: horizon{past: "9999-99"}, maxLine: math.MaxInt, forImport: true, partial: true}, &a.found)
+				a.check = &lineChecker{fileOptions: &fileOptions{latest: math.MaxInt64, maxLine: math.MaxInt, forImport: true, partial: true}, ids: map[string]bool{}, out: func(r lineResult) { a.found = r }}
 				return a.run()
 			})
 			for _, f := range a.faults {
@@ -56,8 +56,8 @@ type audit struct {
 	want   map[string]int  // how many records of each kind belong to the collections
 	there  []storage.Entry // records that are to be there, see expect
 
-	check *lineChecker  // reads records of a file, with partial set
-	found auditReceiver // of the record that was read last
+	check *lineChecker // reads records of a file, with partial set
+	found lineResult   // of the record that was read last
 }
 
 func (a *audit) fault(key, format string, args ...any) {
@@ -234,24 +234,15 @@ func (a *audit) read(parts ...string) (*incoming, error) {
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return nil, errors.New("has a line end")
 	}
-	a.found = auditReceiver{}
+	a.found = lineResult{}
 	a.check.check(line, 1, 0)
-	if a.found.err == nil && a.found.incoming == nil {
+	for _, p := range a.found.problems {
+		if p.Severity == SeverityError {
+			return nil, fmt.Errorf("%s: %s", p.Pointer, p.Message)
+		}
+	}
+	if a.found.incoming == nil {
 		return nil, errors.New("is no record")
 	}
-	return a.found.incoming, a.found.err
+	return a.found.incoming, nil
 }
-
-// auditReceiver keeps the first error that a lineChecker finds in a record, and what an import would store of it.
-type auditReceiver struct {
-	err      error
-	incoming *incoming
-}
-
-func (f *auditReceiver) problem(p Problem) {
-	if p.Severity == SeverityError && f.err == nil {
-		f.err = fmt.Errorf("%s: %s", p.Pointer, p.Message)
-	}
-}
-
-func (f *auditReceiver) result(r lineResult) { f.incoming = r.incoming }

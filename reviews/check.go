@@ -1,6 +1,7 @@
 package reviews
 
 import (
+	"context"
 	"errors"
 	"io"
 	"iter"
@@ -31,9 +32,9 @@ type Options struct {
 // Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by one
 // goroutine, and checks the lines on several.
 type Checker struct {
-	file        io.Reader // nil once a loop over Problems has begun
-	options     Options
-	fileChecker fileChecker
+	file    io.Reader // nil once a loop over Problems has begun
+	options Options
+	checker *fileChecker
 }
 
 // Check returns a Checker of a file in the import format: NDJSON with one collection on each line, as it is or compressed
@@ -47,8 +48,7 @@ func Check(file io.Reader, o *Options) *Checker {
 	if o != nil {
 		c.options = *o
 	}
-	c.fileChecker.report.Problems = []Problem{}
-	c.fileChecker.report.DryRun = true
+	c.checker = newFileChecker(context.Background(), c.options, true, nil)
 	return c
 }
 
@@ -63,15 +63,13 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 			yield(Problem{}, errors.New("reviews: this checker was used before"))
 			return
 		}
-		// All findings are yielded by this goroutine, while run reads the file.
-		file := c.file
+		file, f := c.file, c.checker
 		c.file = nil
-		c.fileChecker.yield = func(p Problem) bool { return yield(p, nil) }
-		c.fileChecker.tell = c.options.Progress
-		err := newPipeline(c.options, false, &c.fileChecker).run(file)
-		c.fileChecker.end(err == nil)
+		f.yield = func(p Problem) bool { return yield(p, nil) }
+		err := newPipeline(c.options, false, f).run(file)
+		f.end(err == nil)
 		// A loop that was left must get nothing more, not even an error.
-		if err != nil && !c.fileChecker.stop {
+		if err != nil && !f.stop {
 			yield(Problem{}, err)
 		}
 	}
@@ -79,4 +77,4 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 
 // Report returns the counts of what has been read so far, and the first thousand problems in it. It may also be called inside
 // the loop over Problems. Created, Updated and Unchanged are 0, and DryRun is true.
-func (c *Checker) Report() Report { return c.fileChecker.report }
+func (c *Checker) Report() Report { return c.checker.report }

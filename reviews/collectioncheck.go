@@ -3,6 +3,8 @@ package reviews
 import (
 	"bytes"
 	"strconv"
+	"unicode"
+	"unicode/utf8"
 )
 
 // collectionMembers are the members of a collection. All but the last are required. The constants are their indices, and bits
@@ -10,8 +12,8 @@ import (
 //
 //	source      text that is not empty; it need not be an address
 //	title       any text
-//	created     a time, see timestampFault
-//	id          Base64 of 1 to 150 characters, see base64Fault
+//	created     a time, see parseTime
+//	id          Base64 of 1 to 150 characters, see decodeID
 //	reviews     an array of reviews, which may be empty
 //	dimensions  an array of 1 to 1,000 different names
 var collectionMembers = []string{"source", "title", "created", "id", "reviews", "dimensions"}
@@ -33,16 +35,15 @@ const (
 	maxDimensions   = 1000 // the counts of a collection take 800 bytes of memory for each
 )
 
-// collectionState is what a lineChecker knows of the collection that is read. The members may come in any order. The number of dimensions is
-// always known while reviews are read, unless dimensions has an error: reviews that come first are read last.
+// collectionState is what a lineChecker knows of the collection that is read. The members may come in any order.
 type collectionState struct {
 	source, id string // "" if they were not read or are not valid
 	raw        [6][]byte
-	dims       int // number of dimensions; -1: not known
-	dimsAt     int // where dimensions begin
-	hasDims    bool
+	dims       int  // number of dimensions; -1: not known
+	dimsAt     int  // where dimensions begin; where the record begins if they were not read
+	hasDims    bool // they were read
 	other      bool // some dimension is not called default, as a single one must be (rule dimensions-single)
-	deferred   int  // where the reviews begin, if they are read last; 0: they are not
+	names      nameSet
 }
 
 // readCollection reads a collection. source, title, created, id and reviews are required (member-missing). An absent dimensions is taken
@@ -50,19 +51,20 @@ type collectionState struct {
 // (collection-repeated) is up to the fileChecker, which gets the fingerprint of the pair. An error here rejects the line, but reading goes
 // on, so that people learn of the other problems too.
 func (c *lineChecker) readCollection() {
-	seen := c.object(collectionMembers, (*lineChecker).collectionMember)
+	c.collectionState, c.review.reads, c.path = collectionState{dims: -1, dimsAt: c.start}, false, c.path[:0]
+	if len(c.ids) > 1000 {
+		c.ids = map[string]bool{}
+	}
+	clear(c.ids)
+	seen := c.object(collectionMembers, maxUnknown, (*lineChecker).collectionMember)
 	// Only now is it known which members the collection lacks, and whether it has a source and an id.
 	c.missing(collectionMembers[:memberDimensions], seen, c.start)
-	if seen&(1<<memberDimensions) == 0 {
-		c.dims, c.dimsAt = 1, c.start
-		c.report(ruleDimensionsAbsent, c.start, "", `dimensions is missing and taken as ["default"]`)
+	if !c.hasDims {
+		c.dims = 1
+		c.report(ruleDimensionsAbsent, c.start, `dimensions is missing and taken as ["default"]`)
 	}
-	if c.source != "" && c.collectionState.id != "" {
-		c.result.paired, c.result.pair = true, fingerprintOf(c.seeds, c.source, c.collectionState.id)
-	}
-	if c.deferred > 0 {
-		c.pos = c.deferred
-		c.reviews()
+	if c.source != "" && c.id != "" {
+		c.result.paired, c.result.pair = true, fingerprintOf(c.source, c.id)
 	}
 	if c.forImport && !c.result.rejectsAll && !c.deep {
 		c.keep()
@@ -71,48 +73,45 @@ func (c *lineChecker) readCollection() {
 
 // collectionMember reads the value of the member with index i, and applies the rules of that member.
 func (c *lineChecker) collectionMember(i int) {
-	start := c.pos
+	start := c.next()
 	switch i {
 	case memberSource:
-		if text, ok := c.nonEmpty("/source"); ok {
-			c.source = string(text)
-		}
+		c.source = string(c.nonEmpty())
 	case memberTitle:
-		c.anyText("/title")
+		c.anyText()
 	case memberCreated:
-		c.timestamp("/created")
+		c.timestamp()
 	case memberID:
-		c.readID()
+		c.collectionID()
 	case memberDimensions:
 		c.dimensions()
 	case memberReviews:
-		switch {
-		case !c.expect('[', "/reviews", "an array of reviews"):
-		case c.hasDims:
-			c.reviews()
-		default: // a review needs as many ratings as there are dimensions
-			c.deferred = c.pos
-			c.value()
+		if c.expect('[', "an array of reviews") {
+			if !c.hasDims { // a review needs as many ratings as there are dimensions
+				c.dims = c.dimensionsAhead()
+			}
+			c.items((*lineChecker).readReview)
 		}
 	}
-	c.collectionState.raw[i] = c.text[start:c.pos]
+	c.raw[i] = c.text[start:c.pos]
 }
 
-// readID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64, collection-id-length). The
+// collectionID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64, collection-id-length). The
 // bytes should be a text (id-text). An id is compared as it is written, so two ways to write the same bytes are two ids.
-func (c *lineChecker) readID() {
-	at := c.pos
-	text, ok := c.limited("/id", maxCollectionID, ruleIDLength)
-	if !ok {
+func (c *lineChecker) collectionID() {
+	at := c.next()
+	text := c.limited(maxCollectionID, ruleIDLength)
+	if len(text) == 0 {
 		return
 	}
-	if message := base64Fault(text); message != "" {
-		c.report(ruleIDBase64, at, "/id", message)
+	decoded, fault := decodeID(text)
+	if fault != "" {
+		c.report(ruleIDBase64, at, fault)
 		return
 	}
-	c.collectionState.id = string(text)
-	if !isText(text) {
-		c.report(ruleIDText, at, "/id", "this id decodes to bytes that are no text, as an id does that was not encoded; "+rightID)
+	c.id = string(text)
+	if !utf8.Valid(decoded) || bytes.IndexFunc(decoded, func(r rune) bool { return !unicode.IsGraphic(r) }) >= 0 {
+		c.report(ruleIDText, at, "this id decodes to bytes that are no text, as an id does that was not encoded; "+rightID)
 	}
 }
 
@@ -120,21 +119,19 @@ func (c *lineChecker) readID() {
 // (dimension-repeated). If there is one alone, its name must be default (dimensions-single). If there is none or more than 1,000,
 // or dimensions is no array, their number stays unknown, and no review is checked to have as many ratings.
 func (c *lineChecker) dimensions() {
-	at := c.pos
-	c.dimsAt, c.hasDims = at, true
-	if !c.expect('[', "/dimensions", "an array of strings") {
+	at := c.next()
+	c.dims, c.dimsAt, c.hasDims = -1, at, true
+	if !c.expect('[', "an array of strings") {
 		return
 	}
-	c.names.clear()
-	n := c.items((*lineChecker).dimension)
-	switch {
+	switch n := c.items((*lineChecker).dimension); {
 	case n == 0:
-		c.report(ruleDimensionsNone, at, "/dimensions", `there is no dimension; want ["default"] or several names`)
+		c.report(ruleDimensionsNone, at, `there is no dimension; want ["default"] or several names`)
 	case n > maxDimensions:
-		c.report(ruleDimensionsMany, at, "/dimensions", strconv.Itoa(n)+" dimensions; want at most 1000")
+		c.report(ruleDimensionsMany, at, strconv.Itoa(n)+" dimensions; want at most 1000")
 	default:
 		if n == 1 && c.other {
-			c.report(ruleDimensionSingle, at, "/dimensions", `a single dimension is named default; want ["default"]`)
+			c.report(ruleDimensionSingle, at, `a single dimension is named default; want ["default"]`)
 		}
 		c.dims = n
 	}
@@ -143,20 +140,32 @@ func (c *lineChecker) dimensions() {
 // dimension reads the name of a dimension: a string that is not empty (text-empty). Names after the first thousand are not
 // compared, since their number is an error already.
 func (c *lineChecker) dimension() {
-	at := c.pos
-	name, ok := c.nonEmpty("/dimensions")
-	if !ok {
+	at := c.next()
+	name := c.nonEmpty()
+	if len(name) == 0 {
 		return
 	}
 	c.other = c.other || string(name) != "default"
-	if c.item < maxDimensions && !c.names.add(bytes.Clone(name), maxDimensions) {
-		c.report(ruleDimensionRepeated, at, "/dimensions", "this dimension was named before; name each one once")
+	if c.path[1].index < maxDimensions && !c.names.add(bytes.Clone(name), maxDimensions) {
+		c.report(ruleDimensionRepeated, at, "this dimension was named before; name each one once")
 	}
 }
 
-// reviews reads the array of reviews, one review after the other. Problems that are reported afterwards are those of the
-// collection again.
-func (c *lineChecker) reviews() {
-	c.items((*lineChecker).readReview)
-	c.review.index = -1
+// dimensionsAhead returns the number of the dimensions while the walk has not come to them; -1 if it is not known.
+func (c *lineChecker) dimensionsAhead() (n int) {
+	raw := c.aside.member(c.text[c.start:], "dimensions")
+	if raw == nil {
+		return 1
+	}
+	d := c.aside.begin(raw)
+	if token, err := d.ReadToken(); err != nil || token.Kind() != '[' {
+		return -1
+	}
+	for d.PeekKind() != ']' && d.SkipValue() == nil {
+		n++
+	}
+	if n == 0 || n > maxDimensions {
+		return -1
+	}
+	return n
 }

@@ -49,8 +49,8 @@
 //   - The offset of a problem is the first byte of that value. It is the first byte of the name for an unknown or repeated
 //     member, of the tag for body_html, of the escape for U+0000 and for half a surrogate pair, and the byte itself if the line
 //     is not JSON or not UTF-8.
-//   - The pointer of a problem shows at most 256 bytes of a name. A longer name is cut and ends with "…". A pointer goes about
-//     512 bytes into a value that is refused: a problem deeper inside has the pointer of a value around it.
+//   - The pointer of a problem shows at most 256 bytes of a name. A longer name is cut and ends with "…". A pointer of 512
+//     bytes gets no further name: a problem deeper inside has the pointer of a value around it.
 //   - A problem has the ids of its collection and its review if these are strings and are not empty. The problem that a line is
 //     not JSON has the id of the collection if that comes before it, but no id of a review.
 //   - The value of a problem is the text at its offset: the whole JSON value or name; in body_html, the text from the tag on;

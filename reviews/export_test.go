@@ -16,22 +16,34 @@ func WithBuffer(o Options, n int) *Options {
 }
 
 var (
-	TimestampFault    = timestampFault
-	Base64Fault       = base64Fault
 	IsPlainWebAddress = isPlainWebAddress
 )
+
+// TimestampFault says what is wrong with a time.
+func TimestampFault(text []byte) string {
+	_, fault := parseTime(text)
+	return fault
+}
+
+// Base64Fault says what is wrong with the id of a collection.
+func Base64Fault(text []byte) string {
+	_, fault := decodeID(text)
+	return fault
+}
 
 // MarkupFault gives the first fault of HTML and where it is.
 func MarkupFault(text string) (at int, fault string) { return markupFault([]byte(text)) }
 
-// PanicInWorker has a worker panic.
+// PanicInWorker has a job of a pipeline panic.
 func PanicInWorker() {
-	w := &workerPool{pipeline: newPipeline(Options{}, false, &fileChecker{}), stop: make(chan struct{})}
-	defer w.end()
-	w.horizon.past = strings.Repeat("9", 100) // longer than any time that is compared with it
-	w.memory()
-	w.work(block{data: []byte(rightLine), number: 1})
-	w.drain(0)
+	p := newPipeline(Options{}, false, newFileChecker(context.Background(), Options{}, true, nil))
+	j := p.job()
+	j.check.fileOptions = nil
+	j.data, j.batches = []byte(rightLine), make(chan []lineResult, 1)
+	p.pending = append(p.pending, j)
+	p.wait.Go(j.run)
+	defer p.end()
+	p.drain(0)
 }
 
 // ExampleFile gives a file with an example of a rule in its place; the rest of the file keeps every rule.

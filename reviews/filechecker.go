@@ -2,73 +2,93 @@ package reviews
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 )
 
 // fileChecker applies the rules that span lines: collection-repeated, file-kind, file-empty, and the warnings about the whole
-// file (fileWarnings). It gets the findings of all lines in the order of the file, puts the problems of each line in order, and
-// counts everything for the Report. Check uses it as it is, and an import builds on it. It is used by the goroutine of
-// pipeline.run alone.
-//
-// A problem takes this way:
-//
-//	problem   waits in line until all problems of its line are known
-//	endLine   puts them in the order of their offsets
-//	give      keeps a problem in early while the file may be of another kind than NDJSON
-//	report    counts it, and yield hands it to the caller
+// file. It gets the results of all lines in the order of the file, puts the problems of each line in order, and counts everything for the
+// Report. It is used by the goroutine of pipeline.run alone.
 type fileChecker struct {
-	report Report
-	yield  func(Problem) bool // gets each problem; false: it wants no more
-	stop   bool               // yield wants no more
-	tell   func(Progress)     // nil: nobody asks for progress
+	ctx     context.Context
+	report  Report
+	yield   func(Problem) bool // gets each problem; false: it wants no more
+	stop    bool               // yield wants no more, or the store of an import has failed
+	watcher func(Progress)     // nil: nobody asks for progress
 
-	line     []Problem                // problems of the line that is read
-	pairs    map[fingerprint]struct{} // the collections of the lines before: source and id
-	lines    bool                     // some line is not blank
-	warnings fileWarnings
+	// store, if not nil, gets each line in place of tell. r.incoming is nil unless the line is accepted.
+	store func(r lineResult)
+
+	pairs   map[fingerprint]struct{} // the collections of the lines before: source and id
+	lines   bool                     // some line is not blank
+	ratings int64                    // that have no error
+	top     uint8                    // the highest of them
+
+	// Some mistakes break no rule of a value, and show in the file as a whole. A lineChecker reports every such value; the file has one
+	// warning for each rule, which is at the first of them.
+	odd map[string]*oddValues // by rule: id-text, created-future, email
 
 	// A file may be of another kind than NDJSON until a line is a record. Its problems wait until then.
 	kind  kind      // what the file may be; zero if nothing else than NDJSON, or once a line was a record
 	start int64     // offset of its first line
 	early []Problem // those that wait until the kind is known
 	named bool      // the kind was reported instead of them
-	array array     // how far the file was read as a JSON array with an element on each line
+
+	// A file that begins with [ may be a JSON array with an element on each line:
+	//
+	//	[
+	//	{"source":…},      a JSON value and a comma: an error of the rule json
+	//	{"source":…}       looks like a record of NDJSON
+	//	]
+	//
+	// The line of the last element must not count as a record: it would be imported alone, and every other line would be an error in place
+	// of one file-kind. If another record follows, the file is no array.
+	element     bool // a line was a JSON value and a comma
+	lastElement bool // and after it came a record, which did not count
 }
 
-// maxWaiting is how many problems of a line, or of a file that may be of another kind, wait at most. It bounds the memory of a
-// check, whatever the file is.
-const maxWaiting = 1000
-
-// problem takes a problem. It waits for the others of its line: what an object lacks, for instance, is found at the end of
-// the object and reported at its beginning.
-func (f *fileChecker) problem(p Problem) {
-	if f.warnings.note(p) {
-		return
-	}
-	f.endLineBefore(p.Line)
-	// A line with more problems than may wait is reported in portions, each in the order of its offsets.
-	if len(f.line) == maxWaiting {
-		f.endLine()
-	}
-	f.line = append(f.line, p)
+// oddValues is how often a rule about the whole file was met, and the first problem of the file with it.
+type oddValues struct {
+	count int64
+	first Problem
 }
 
-// endLineBefore calls endLine if the problems that wait are in an earlier line than this one, so no more of them can come.
-func (f *fileChecker) endLineBefore(line int64) {
-	if len(f.line) > 0 && f.line[0].Line != line {
-		f.endLine()
+// newFileChecker returns a fileChecker that gives problems to yield until that returns false.
+func newFileChecker(ctx context.Context, o Options, dryRun bool, yield func(Problem) bool) *fileChecker {
+	f := &fileChecker{ctx: ctx, yield: yield, watcher: o.Progress, pairs: map[fingerprint]struct{}{}, odd: map[string]*oddValues{}}
+	f.report.Problems, f.report.DryRun = []Problem{}, dryRun
+	for _, rule := range []ruleID{ruleIDText, ruleFuture, ruleEmail} {
+		f.odd[rules[rule].ID] = &oddValues{}
+	}
+	return f
+}
+
+// line takes the result of a line.
+func (f *fileChecker) line(r lineResult) {
+	if !r.part && !f.count(&r) {
+		r.incoming = nil
+	}
+	if f.store != nil {
+		f.store(r)
+	} else {
+		f.tell(r.problems)
 	}
 }
 
-// endLine reports the problems of a line in the order of their offsets. Problems at the same offset keep the order in which they
-// were found.
-func (f *fileChecker) endLine() {
-	slices.SortStableFunc(f.line, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
-	for _, p := range f.line {
-		f.give(p)
+// tell reports the problems of a line in the order of their offsets. Problems at the same offset keep the order in which they were found.
+func (f *fileChecker) tell(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
+	for _, p := range problems {
+		odd := f.odd[p.Rule]
+		if odd == nil {
+			f.give(p)
+			continue
+		}
+		if odd.count++; odd.count == 1 {
+			odd.first = p
+		}
 	}
-	clear(f.line)
-	f.line = f.line[:0]
 }
 
 // give reports a problem. While the file may be of another kind, it keeps the problem instead, and drops it once file-kind was
@@ -77,9 +97,7 @@ func (f *fileChecker) give(p Problem) {
 	switch {
 	case f.kind == kind{}: // the usual case
 		f.report.add(p)
-		if !f.stop {
-			f.stop = !f.yield(p)
-		}
+		f.stop = f.stop || !f.yield(p)
 	case !f.named: // otherwise p is dropped, since the kind was reported
 		f.early = append(f.early, p)
 		if len(f.early) == maxWaiting {
@@ -88,117 +106,110 @@ func (f *fileChecker) give(p Problem) {
 	}
 }
 
-// begin is called at the beginning of the file with the kind that it may be of, see fileKind.
-func (f *fileChecker) begin(k kind, offset int64) { f.kind, f.start = k, offset }
-
 // nameKind reports the kind of the file, at line 1, in place of the problems of its lines. Further problems are dropped as long
 // as kind is set.
 func (f *fileChecker) nameKind() {
 	k := f.kind
 	f.kind, f.early, f.named = kind{}, nil, true // without a kind, give reports at once
-	f.give(ruleFileKind.problemAt(1, 1, f.start, k.message))
+	f.give(ruleFileKind.problem(1, 1, f.start, "", k.message))
 	f.kind = k
-}
-
-// foundRecord is called at each record, which shows that the file is of no other kind. It reports the problems that waited.
-func (f *fileChecker) foundRecord() {
-	early := f.early
-	f.kind, f.early = kind{}, nil
-	for _, p := range early {
-		f.give(p)
-	}
-}
-
-// end reports what is left when reading has ended. whole says that it ended at the end of the file: only then is the file known
-// to be empty. Check and Import call it once, after run.
-func (f *fileChecker) end(whole bool) {
-	f.endLine()
-	// No line was a record, so the file is taken to be of the other kind, also if it could not be read to its end.
-	if f.kind != (kind{}) && !f.named {
-		f.nameKind()
-	}
-	if whole && !f.lines && !f.stop {
-		f.give(ruleFileEmpty.problemAt(1, 1, f.start, "the file is empty or has only blank lines; want a collection on each line"))
-	}
-	if whole && !f.stop {
-		for _, p := range f.warnings.list(f.start) {
-			f.give(p)
-		}
-	}
-}
-
-// result takes the result of a line. Its problems came before.
-func (f *fileChecker) result(r lineResult) {
-	f.endLineBefore(r.line)
-	f.count(r, f.problem)
-	f.endLine()
 }
 
 // count adds the result of a line to the report and applies the rules that span lines. It returns false if no review of the
 // line is accepted, whatever their own rules say: the collection has an error, it came before in the file, the file is binary, or
-// the line is taken for the last element of a JSON array. report gets the problems; an import queues them.
-func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) {
-	// Is it a collection that an earlier line has? The source and the id of a line that is no JSON are not known.
-	repeated := false
-	if r.paired {
-		if _, repeated = f.pairs[r.pair]; !repeated {
-			if f.pairs == nil {
-				f.pairs = map[fingerprint]struct{}{}
-			}
-			f.pairs[r.pair] = struct{}{}
-		} else {
-			p := ruleCollectionRepeated.problem(r.line, r.offset, "", "a collection with this source and id came before in this file; put all of its reviews into one line")
-			p.Column, p.Collection, p.Value = r.column, r.id, ruleCollectionRepeated.wrong(r.head)
-			report(p)
-		}
-	}
+// the line is taken for the last element of an array.
+func (f *fileChecker) count(r *lineResult) (accepted bool) {
 	f.lines = true
+	// Is it a collection that an earlier line has? The source and the id of a line that is no JSON are not known.
+	if r.paired {
+		if _, repeated := f.pairs[r.pair]; repeated {
+			p := f.atRecord(ruleCollectionRepeated, r, "a collection with this source and id came before in this file; put all of its reviews into one line")
+			p.Value = firstCharacters(r.record)
+			r.problems, r.rejectsAll = append(r.problems, p), true
+		}
+		f.pairs[r.pair] = struct{}{}
+	}
 	if f.kind.binary {
 		return false
 	}
-	// The last element of an array looks like a record, but neither it nor its reviews count.
-	if f.kind.message == kindArray {
-		f.array = f.array.next(r)
-		if f.array == arrayInLast {
+	f.element = f.element || r.element && f.kind.message == kindArray
+	if r.record != nil {
+		if f.element && !f.lastElement {
 			// This waits with the other problems. file-kind takes their place unless another record follows.
-			p := ruleJSON.problem(r.line, r.offset, "", lastElement)
-			p.Column, p.Collection = r.column, r.id
-			report(p)
+			f.lastElement = true
+			r.problems = append(r.problems, f.atRecord(ruleJSON, r, "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"))
 			return false
 		}
-	}
-	// Then the record and its reviews are counted, and which of these are rejected.
-	if r.record {
-		f.foundRecord()
+		// The record shows that the file is of no other kind, so the problems that waited are reported.
+		early := f.early
+		f.kind, f.early = kind{}, nil
+		for _, p := range early {
+			f.give(p)
+		}
 		f.report.Collections++
 	}
-	f.warnings.ratings += r.ratings
-	f.warnings.top = max(f.warnings.top, r.top)
+	// Then the record and its reviews are counted, and which of these are rejected.
+	f.ratings += r.ratings
+	f.top = max(f.top, r.top)
 	f.report.Reviews += r.reviews
-	if repeated || r.rejectsAll { // an error of the collection rejects all of its reviews
-		f.report.Rejected += r.reviews
-		if r.record {
-			f.report.CollectionsRejected++
-		}
-		return false
+	if r.rejectsAll { // an error of the collection rejects all of its reviews
+		r.rejected = r.reviews
 	}
 	f.report.Rejected += r.rejected
-	if r.record && r.reviews > 0 && r.reviews == r.rejected {
+	if r.record != nil && (r.rejectsAll || r.reviews > 0 && r.reviews == r.rejected) {
 		f.report.CollectionsRejected++
 	}
-	return true
+	return !r.rejectsAll
 }
+
+// atRecord returns a problem at the record of a line.
+func (f *fileChecker) atRecord(rule ruleID, r *lineResult, message string) Problem {
+	p := rule.problem(r.line, r.column, r.offset, "", message)
+	p.Collection = idOf(&decoder{}, r.record)
+	return p
+}
+
+// end reports what is left when reading has ended. whole says that it ended at the end of the file: only then is the file known
+// to be empty, and warned about as a whole.
+func (f *fileChecker) end(whole bool) {
+	// No line was a record, so the file is taken to be of the other kind, also if it could not be read to its end.
+	if f.kind != (kind{}) && !f.named {
+		f.nameKind()
+	}
+	if !whole || f.stop {
+		return
+	}
+	if !f.lines {
+		f.give(ruleFileEmpty.problem(1, 1, f.start, "", "the file is empty or has only blank lines; want a collection on each line"))
+	}
+	if f.ratings >= fewRatings && f.top <= maxStars {
+		f.give(ruleScale.problem(1, 1, f.start, "", fmt.Sprintf("none of the %d ratings of this file is above %d; "+
+			"a rating is from 1 to 100: multiply stars from 1 to 5 by 20, and points from 1 to 10 by 10", f.ratings, f.top)))
+	}
+	for _, rule := range []ruleID{ruleIDText, ruleFuture, ruleEmail} {
+		odd := f.odd[rules[rule].ID]
+		if odd.count > 1 {
+			odd.first.Message += fmt.Sprintf("; this is the first of %d in the file", odd.count)
+		}
+		if odd.count > 0 {
+			f.give(odd.first)
+		}
+	}
+}
+
+// The rule scale is broken if a file has at least fewRatings ratings and none of them is above maxStars: a scale of 1 to 10 at most.
+const (
+	fewRatings = 20
+	maxStars   = 10
+)
 
 // progress keeps the number of lines for the report, and tells the caller how far the file was read.
 func (f *fileChecker) progress(bytes, lines int64) {
 	f.report.Lines = lines
-	if f.tell != nil {
-		f.tell(Progress{bytes, lines, f.report.Reviews, f.report.Errors + f.report.Warnings})
+	if f.watcher != nil {
+		f.watcher(Progress{bytes, lines, f.report.Reviews, f.report.Errors + f.report.Warnings})
 	}
 }
 
-// stopped returns whether the pipeline is to read no further: the caller has left the loop over the problems.
-func (f *fileChecker) stopped() bool { return f.stop }
-
-// done returns nil: nobody gives up a check but by leaving the loop over its problems.
-func (f *fileChecker) done() <-chan struct{} { return nil }
+// stopped returns whether no more of the file is to be read.
+func (f *fileChecker) stopped() bool { return f.stop || f.ctx.Err() != nil }

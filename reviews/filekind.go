@@ -1,22 +1,15 @@
 package reviews
 
 import (
-	"bufio"
 	"bytes"
+	"encoding/csv"
 
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
 // maxLook is how many bytes at the beginning of a file fileKind looks at. They are decompressed, and follow the
-// byte order mark of UTF-8 if there is one; see lines.head.
+// byte order mark of UTF-8 if there is one.
 const maxLook = 4 << 10
-
-// isGzip reports whether a file is compressed with gzip: it begins with the magic number of gzip, as no JSON does. All bytes stay
-// in file, to be read from there.
-func isGzip(file *bufio.Reader) bool {
-	head, _ := file.Peek(len(gunzip.Magic))
-	return string(head) == gunzip.Magic
-}
 
 // kind is what a file may be instead of NDJSON.
 type kind struct {
@@ -107,48 +100,6 @@ func isZippedSpreadsheet(head []byte) bool {
 // kindArray is the kind of a file that begins with [. It has a name because fileChecker compares with it.
 const kindArray = "this is one JSON array: write each of its collections on a line of its own, for instance with jq -c '.[]'"
 
-// array is how far a file that begins with [ was read as a JSON array with an element on each line:
-//
-//	[
-//	{"source":…},      a JSON value and a comma: an error of the rule json
-//	{"source":…},
-//	{"source":…}       looks like a record of NDJSON
-//	]
-//
-// Every element but the last has a comma after it, so its line is no record. The line of the last element looks like a record,
-// but must not count as one: it would be imported alone, and every other line would be an error in place of one file-kind.
-//
-// The values are states, in this order. next moves on by at most one state for each line:
-//
-//	[                  arrayBefore
-//	{"source":…},      arrayInside
-//	{"source":…}       arrayInLast: the record does not count
-//	]                  arrayAfter
-type array uint8
-
-const (
-	arrayBefore array = iota // no line was a JSON value and a comma
-	arrayInside              // some line was
-	arrayInLast              // the line that is read is the first record after such a line
-	arrayAfter               // that line was read; if there is another record, the file is no array
-)
-
-// next returns how far the file was read once line is read too.
-func (a array) next(line lineResult) array {
-	switch {
-	case a == arrayInLast:
-		return arrayAfter
-	case a == arrayBefore && line.element:
-		return arrayInside
-	case a == arrayInside && line.record:
-		return arrayInLast
-	}
-	return a
-}
-
-// lastElement is the message for the last element of an array if another record follows.
-const lastElement = "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"
-
 // isUTF16 returns whether text without a byte order mark looks like ASCII in UTF-16, in either byte order: of its first 64 bytes,
 // which must be four or more, either those at even or those at odd indices are zero, and the others are not.
 func isUTF16(text []byte) bool {
@@ -180,45 +131,17 @@ func isTable(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("sep=")) {
 		return true
 	}
-	for _, separator := range []byte(",;\t") {
-		columns, rest, _ := readRow(text, separator)
-		if columns < 2 || bytes.Contains(text[:len(text)-len(rest)], []byte(`":`)) {
+	text = bytes.ReplaceAll(text, []byte(`\"`), []byte(`""`)) // some programs write a quote in a cell so
+	for _, separator := range ",;\t" {
+		rows := csv.NewReader(bytes.NewReader(text))
+		rows.Comma, rows.LazyQuotes, rows.FieldsPerRecord = separator, true, -1
+		first, err := rows.Read()
+		if err != nil || len(first) < 2 || bytes.Contains(text[:rows.InputOffset()], []byte(`":`)) {
 			continue
 		}
-		if next, _, whole := readRow(rest, separator); !whole || next == columns {
+		if second, err := rows.Read(); err != nil || len(second) == len(first) || rows.InputOffset() == int64(len(text)) && !bytes.HasSuffix(text, []byte("\n")) {
 			return true
 		}
 	}
 	return false
-}
-
-// readRow counts the cells of the row that text begins with, and returns what follows the row. whole is false if text ends inside
-// the row. A cell that begins with a quote goes on to the next quote, with the separators and line ends that are in it. Two
-// quotes stand for one inside such a cell, and so does a quote after a backslash.
-func readRow(text []byte, separator byte) (cells int, rest []byte, whole bool) {
-	cells = 1
-	begins, quoted := true, false // at the beginning of a cell; inside quotes
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case quoted && c == '"':
-			if i+1 < len(text) && text[i+1] == '"' {
-				i++
-			} else {
-				quoted = false
-			}
-		case quoted:
-		case c == '"' && begins:
-			quoted, begins = true, false
-		case c == separator:
-			cells++
-			begins = true
-		case c == '\n':
-			return cells, text[i+1:], true
-		default:
-			begins = begins && c == ' '
-		}
-	}
-	return cells, nil, false
 }

@@ -23,14 +23,13 @@ package reviews
 // How a file is read, from its bytes to what is stored:
 //
 //	lines.go, filekind.go               blocks of lines; files that are compressed or no NDJSON
-//	pipeline.go                         the goroutines, and what they send each other
+//	pipeline.go                         the goroutines that check blocks
 //	linechecker.go                      the rules of one line: whether it is JSON, objects, values that are refused
-//	cursor.go                           the walk over a line that is JSON
 //	collectioncheck.go, reviewcheck.go  the members of a collection and of a review
 //	values.go, html.go, timestamp.go,   the values of members
-//	address.go, base64.go
-//	problemvalue.go                     the text that a problem shows
-//	filechecker.go, filewarnings.go     the rules that span lines
+//	address.go
+//	json.go                             strings and their escapes, the end of a value, the text that a problem shows
+//	filechecker.go                      the rules that span lines
 //	incoming.go, tally.go               what is stored of a line, and the counts of ratings
 //	dimensions.go                       dimensions of a file in the order of the stored ones
 //	parent.go                           the review that a reply names, in the store
@@ -41,42 +40,35 @@ package reviews
 //	record      the JSON object of a line: one collection with its reviews. doc.go shows one.
 //	collection  the reviews of one article on one site, with a title and dimensions. In the code, mostly its members but reviews.
 //	dimensions  the member of a collection that names what its reviews rate, such as price and quality
-//	block       whole lines of the file, 512 KiB at most, or the first 512 KiB of a long line
-//	worker      a goroutine that checks blocks
-//	finding     a Problem, or a lineResult: the counts of a line and, in an import, what is to be stored of it
-//	receiver    what gets the findings of a lineChecker, in order: a job in a worker, the sink in the goroutine of run
-//	sink        the receiver of the findings of all lines: a fileChecker in a check, an importer in an import
-//	drain       drain(n) replays the findings of the oldest blocks to the sink, until at most n blocks are pending
+//	block       whole lines of the file: 512 KiB at most, or one line that is longer
+//	job         a goroutine that checks a block
+//	result      a lineResult: the problems of a line, its counts and, in an import, what is to be stored of it
 //	discard     to read a refused value, looking only for repeated names, U+0000 and halves of surrogate pairs
-//	deferred    said of reviews that are read when the dimensions are known
 //	incoming    what is to be stored of a line: the collection and its accepted reviews
-//	queue       the results and problems of an importer that wait for the next transaction
+//	queue       the results of an importer that wait for the next transaction
 //
 // # A line in a check
 //
-//  1. Checker.Problems calls pipeline.run in the goroutine of the caller. lines.next reads a block of whole lines, and
-//     workerPool.work gives it to a worker. A file that is smaller than a block is checked in the goroutine of run. So is a long
-//     line, which lines.rest reads to its end first.
+//  1. Checker.Problems calls pipeline.run in the goroutine of the caller. lines.next reads a block of whole lines, and a job checks it
+//     while the next one is read. A longer line is read to its end first, and is a block by itself.
 //  2. lineChecker.check has jsontext say whether the line is JSON. If it is not, fault finds out where, and refuse reports that.
-//  3. readCollection walks over the line with a cursor, from left to right. collectionMember, readReview and reviewMember apply the
-//     rules of what they meet, and report adds a problem to lineChecker.found. If no member dimensions stands before the member
-//     reviews, these are read last.
-//  4. handOver gives the problems to the receiver, and then check gives it the lineResult.
-//  5. workerPool.drain replays the findings of the workers in the order of the file. fileChecker applies the rules that span lines,
-//     puts the problems of each line in order, and yields them.
+//  3. readCollection walks over the line from left to right. collectionMember, readReview and reviewMember apply the rules of what they meet,
+//     and report adds a problem to lineChecker.found. If the member reviews comes before dimensions, dimensionsAhead counts these.
+//  4. The job collects the lineResults, 256 at a time.
+//  5. pipeline.drain hands the results of the jobs to fileChecker.line, in the order of the file. The fileChecker applies the rules that span
+//     lines, puts the problems of each line in order, and yields them.
 //
-// Memory: up to two blocks more than there are workers, up to four lists of 256 findings for each block, 1,000 problems in each
-// lineChecker.found and in each of the lists fileChecker.line and fileChecker.early, some 25 bytes for each collection of the file, and
-// one long line with the ids of its reviews.
+// Memory: a block more than there are jobs, up to four times 256 results for each block, 1,000 problems in each lineChecker.found and in
+// fileChecker.early, some 25 bytes for each collection of the file, and one long line with the ids of its reviews.
 //
 // # A line in an import
 //
 //  1. Service.Import makes a pipeline with forImport set. So a lineChecker also fills an incoming: keep adds the collection, and
 //     keepReview each accepted review, both in the canonical form.
-//  2. importer is the sink. Its method result calls fileChecker.count, and adds the incoming to the queue.
+//  2. importer.add is fileChecker.store, and adds the results of lines to the queue.
 //  3. At 1 MiB or 1,000 entries, commit stores the queue in one transaction, in the goroutine that has called Import: it reads all
 //     collections of the queue at once, and of those that are stored the reviews that the lines have; what differs is put at the end.
-//     The workers go on until their channels are full. Import commits the rest at the end of the file.
+//     The jobs go on until their channels are full. Import commits the rest at the end of the file.
 //
 // # Reviews of an author in Delete
 //

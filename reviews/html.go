@@ -3,6 +3,7 @@ package reviews
 import (
 	"bytes"
 	"html"
+	"regexp"
 )
 
 // maxHref is how many bytes an href may have, as it stands in the HTML.
@@ -42,34 +43,32 @@ func markupFault(text []byte) (at int, message string) {
 	// At most one paragraph is open and, inside it or alone, one link. So three rules are enough: p needs both to be closed before
 	// it, a needs the link to be closed, and </p> needs the link inside to be closed.
 	p, a := -1, -1 // where they begin
-	for t := (tagReader{text: text}); ; {
-		n := bytes.IndexByte(text[t.at:], '<')
+	for {
+		n := bytes.IndexByte(text[at:], '<')
 		if n < 0 {
 			break
 		}
-		at := t.at + n
-		t.at = at + 1
-		name, closes, href, message := t.tag()
+		at += n
+		t := readTag(text[at+1:])
 		switch {
-		case message != "":
-		case !closes && (a >= 0 || name == 'p' && p >= 0):
-			message = faultNested
-		case closes && (name == 'p' && p < 0 || name == 'a' && a < 0):
-			message = faultStray
-		case closes && name == 'p' && a >= 0: // the link is in this paragraph, since no paragraph is in a link
-			message = faultCrossed
-		case name == 'p' && closes:
+		case t.fault != "":
+			return at, t.fault
+		case !t.closes && (a >= 0 || t.name == 'p' && p >= 0):
+			return at, faultNested
+		case t.closes && (t.name == 'p' && p < 0 || t.name == 'a' && a < 0):
+			return at, faultStray
+		case t.closes && t.name == 'p' && a >= 0: // the link is in this paragraph, since no paragraph is in a link
+			return at, faultCrossed
+		case t.name == 'p' && t.closes:
 			p = -1
-		case name == 'p':
+		case t.name == 'p':
 			p = at
-		case closes:
+		case t.closes:
 			a = -1
 		default:
-			a, message = at, hrefFault(href)
+			a = at
 		}
-		if message != "" {
-			return at, message
-		}
+		at += 1 + t.size
 	}
 	switch {
 	case a >= 0:
@@ -80,143 +79,98 @@ func markupFault(text []byte) (at int, message string) {
 	return 0, ""
 }
 
-// tagReader reads tags.
-type tagReader struct {
-	text []byte
-	at   int // the next byte
+// tag is a tag of HTML.
+type tag struct {
+	name   byte // p or a
+	closes bool
+	size   int    // bytes after the '<'
+	fault  string // what is wrong with the tag in itself
 }
 
-// next reads a byte; it is -1 at the end of the text.
-func (t *tagReader) next() int {
-	if t.at == len(t.text) {
-		return -1
+// readTag reads the tag whose '<' text follows.
+func readTag(text []byte) tag {
+	end := bytes.IndexByte(text, '>')
+	if end < 0 {
+		return tag{fault: faultUnclosed}
 	}
-	t.at++
-	return int(t.text[t.at-1])
-}
-
-// skip reads white space and the byte after it.
-func (t *tagReader) skip() int {
-	c := t.next()
-	for isSpace(c) {
-		c = t.next()
+	t := tag{size: end + 1}
+	inside := text[:end]
+	if t.closes = end > 0 && inside[0] == '/'; t.closes {
+		inside = inside[1:]
 	}
-	return c
-}
-
-// isSpace returns whether c is ASCII white space of the HTML standard.
-func isSpace(c int) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
-
-// tag reads a tag after its '<'. name is p or a, and href the value of the href of an opening a, as it stands in the HTML. message says
-// what is wrong with the tag in itself.
-func (t *tagReader) tag() (name int, closes bool, href []byte, message string) {
-	refuse := func(c int, message string) (int, bool, []byte, string) {
-		if c < 0 {
-			message = faultUnclosed
-		}
-		return 0, false, nil, message
+	if len(inside) == 0 {
+		return tag{fault: faultTag}
 	}
-	c := t.next()
-	if closes = c == '/'; closes {
-		c = t.next()
-	}
-	if name = c | 0x20; name != 'p' && name != 'a' {
-		return refuse(c, faultTag)
-	}
-	if closes || name == 'p' {
-		if c = t.skip(); c != '>' {
-			return refuse(c, faultTag)
-		}
-		return name, closes, nil, ""
-	}
-	c = t.next()
+	t.name = inside[0] | 0x20
+	rest := trimSpace(inside[1:])
 	switch {
-	case c == '>':
-		return refuse(c, faultNoHref)
-	case !isSpace(c):
-		return refuse(c, faultTag)
+	case t.name != 'p' && t.name != 'a', len(rest) > 0 && (t.closes || t.name == 'p' || len(rest) == len(inside)-1):
+		return tag{fault: faultTag}
+	case t.closes || t.name == 'p':
+		return t
+	case len(rest) == 0:
+		return tag{fault: faultNoHref}
+	case len(rest) < len("href") || !bytes.EqualFold(rest[:len("href")], []byte("href")): // and no second one of this name follows
+		return tag{fault: faultAttr}
 	}
-	c = t.skip()
-	for i, letter := range "href" { // any other attribute is a fault, and so is a second one of this name
-		if i > 0 {
-			c = t.next()
-		}
-		switch {
-		case c == '>':
-			return refuse(c, faultNoHref)
-		case c|0x20 != int(letter):
-			return refuse(c, faultAttr)
-		}
+	// The value may have a '>', so it is read from text.
+	rest = text[end-len(rest):]
+	rest, found := bytes.CutPrefix(trimSpace(rest[len("href"):]), []byte("="))
+	if !found {
+		return tag{fault: faultAttr}
 	}
-	if c = t.skip(); c != '=' {
-		return refuse(c, faultAttr)
+	if rest = trimSpace(rest); len(rest) == 0 || rest[0] != '"' && rest[0] != '\'' {
+		return tag{fault: faultUnquoted}
 	}
-	if c = t.skip(); c != '"' && c != '\'' {
-		return refuse(c, faultUnquoted)
-	}
-	href, _, whole := bytes.Cut(t.text[t.at:], []byte{byte(c)})
+	href, rest, found := bytes.Cut(rest[1:], rest[:1])
 	switch {
 	case len(href) > maxHref:
-		return refuse(c, faultLong)
-	case !whole:
-		return refuse(-1, "")
+		return tag{fault: faultLong}
+	case !found:
+		return tag{fault: faultUnclosed}
 	}
-	t.at += len(href) + 1
-	if c = t.skip(); c != '>' {
-		return refuse(c, faultAttr)
+	if rest = trimSpace(rest); len(rest) == 0 || rest[0] != '>' {
+		return tag{fault: faultAttr}
 	}
-	return name, false, href, ""
+	t.size = len(text) - len(rest) + 1
+	t.fault = hrefFault(href)
+	return t
 }
+
+// trimSpace returns text without the ASCII white space of HTML that it begins with.
+func trimSpace(text []byte) []byte {
+	for i, c := range text {
+		if c != ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\f' {
+			return text[i:]
+		}
+	}
+	return nil
+}
+
+// shortReference is a reference to a character by one digit, such as &#9. Browsers decode it without a semicolon, and html.UnescapeString
+// does not, but it does with two digits.
+var shortReference = regexp.MustCompile(`&#([0-9])`)
 
 // hrefFault returns what is wrong with the value of an href, as it stands in the HTML; "" for nothing. It judges the value as a
 // browser does: entities are decoded first, so &#106;avascript: is no way around the rule. Control characters are refused,
 // because browsers ignore some of them inside a scheme, such as the tab in java&Tab;script:.
 func hrefFault(value []byte) string {
-	// Decoding makes a copy, and most addresses do not need it.
-	if entitiesMatter(value) {
-		value = []byte(html.UnescapeString(string(terminated(value))))
+	// Decoding makes a copy. Most addresses have an & only in their query, where it matters only if it may stand for a control character, as
+	// &#…; &Tab; and &NewLine; can.
+	decode := false
+	for i, c := range value {
+		decode = decode || c == '&' && (i < len("https://x") || i+1 < len(value) && bytes.IndexByte([]byte("#TN"), value[i+1]) >= 0)
+	}
+	if decode {
+		value = []byte(html.UnescapeString(shortReference.ReplaceAllString(string(value), "&#0$1")))
 	}
 	for _, c := range value {
 		if c < ' ' || c == 0x7f {
 			return "href holds a control character; take it out"
 		}
 	}
-	if rest, ok := afterScheme(value, "mailto:"); ok && len(rest) > 0 { // the address itself is not checked
-		return ""
-	}
-	if isWebAddress(value) {
+	if len(value) > len("mailto:") && hasScheme(value, "mailto:") || isWebAddress(value) { // the address of an email is not checked
 		return ""
 	}
 	return "href is no http, https or mailto address; want one such as https://example.test/, or no link"
-}
-
-// terminated ends references of one digit, such as &#9, with the semicolon that they lack. Browsers decode them without
-// one, and html.UnescapeString does not.
-func terminated(value []byte) []byte {
-	// Only a reference of one digit lacks something: from two digits on, html.UnescapeString needs no semicolon.
-	digit := func(at int) bool { return at < len(value) && '0' <= value[at] && value[at] <= '9' }
-	out := make([]byte, 0, len(value)+1)
-	for i, c := range value {
-		out = append(out, c)
-		if digit(i) && !digit(i+1) && bytes.HasSuffix(out[:len(out)-1], []byte("&#")) && (i+1 == len(value) || value[i+1] != ';') {
-			out = append(out, ';')
-		}
-	}
-	return out
-}
-
-// entitiesMatter returns whether decoding the entities of value can change what hrefFault says: one may be in its scheme or at
-// the beginning of its host, or stand for a control character, as &#…; &Tab; and &NewLine; can. Most addresses have an & only
-// in their query, and need no decoding.
-func entitiesMatter(value []byte) bool {
-	for at := 0; ; at++ {
-		n := bytes.IndexByte(value[at:], '&')
-		if n < 0 {
-			return false
-		}
-		at += n
-		if at < len("https://x") || at+1 < len(value) && bytes.IndexByte([]byte("#TN"), value[at+1]) >= 0 {
-			return true
-		}
-	}
 }

@@ -22,7 +22,7 @@ type ImportRequest struct {
 	Options
 }
 
-// maxQueued is how many results of lines and problems wait for a transaction at most. A transaction usually begins earlier, at
+// maxQueued is how many lines and problems wait for a transaction at most. A transaction usually begins earlier, at
 // maxTransaction bytes; this bounds the memory for lines that store little, and for problems that wait after one of them.
 const maxQueued = 1000
 
@@ -52,19 +52,16 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 	if err != nil {
 		return Report{Problems: []Problem{}}, err
 	}
-	// The importer gets all findings of the pipeline, in this goroutine.
-	i := &importer{ctx: ctx, store: s.db, network: network, dryRun: in.DryRun}
-	i.report.DryRun = in.DryRun
-	i.report.Problems = []Problem{}
-	i.tell = in.Progress
-	i.yield = func(p Problem) bool {
+	i := &importer{store: s.db, network: network, dryRun: in.DryRun}
+	i.fileChecker = newFileChecker(ctx, in.Options, in.DryRun, func(p Problem) bool {
 		if in.Problem != nil {
 			in.Problem(p)
 		}
 		return true
-	}
+	})
+	i.fileChecker.store = i.add
 	in.MaxLine = cmp.Or(in.MaxLine, s.limits.Line)
-	err = newPipeline(in.Options, true, i).run(in.File)
+	err = newPipeline(in.Options, true, i.fileChecker).run(in.File)
 	// What was accepted before the file could not be read on is stored too, unless the caller has given up.
 	if i.err == nil {
 		i.err = ctx.Err()
@@ -81,76 +78,46 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 	return i.report, err
 }
 
-// importer stores what a pipeline accepts. It is the sink of an import, as fileChecker is that of a check, and gives every
-// finding to its fileChecker too.
+// importer stores what its fileChecker accepts.
 //
-// The results of lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of its
-// own, of the rule stored-dimensions: only the store knows the dimensions of the stored reviews. So the problems that
-// come after a result wait in the queue with it. When the transaction is committed, all of them are reported in the order of
-// the file. Without a result in the queue, a problem goes to the fileChecker at once.
+// Lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of its own, of the rule
+// stored-dimensions: only the store knows the dimensions of the stored reviews. So the problems of the lines that come after the first
+// in the queue wait with them. When the transaction is committed, all of them are reported in the order of the file.
 //
 // Each Import makes an importer. It is used by the goroutine that has called Import alone.
 type importer struct {
-	fileChecker
-	ctx     context.Context
+	*fileChecker
 	store   storage.Store
 	network string
 	dryRun  bool
-	queue   []queued
+	queue   []lineResult
+	waiting int   // lines and problems in the queue
 	size    int   // bytes that the queue is to store
 	err     error // of the store; the import stops at the first
 }
 
-// queued is either a problem or what is to be stored.
-type queued struct {
-	problem  Problem
-	incoming *incoming
-	mismatch string // the message of the rule stored-dimensions, if the transaction has found that
-}
-
-// problem reports a problem, or queues it after the results that wait.
-func (i *importer) problem(p Problem) {
-	if len(i.queue) == 0 {
-		i.fileChecker.problem(p)
+// add queues a line, or reports its problems if nothing of it is to be stored and none before it waits.
+func (i *importer) add(r lineResult) {
+	if len(i.queue) == 0 && r.incoming == nil {
+		i.tell(r.problems)
 		return
 	}
-	if i.warnings.note(p) { // it waits for the end of the file
-		return
+	i.queue = append(i.queue, r)
+	i.waiting += 1 + len(r.problems)
+	if r.incoming != nil {
+		i.size += r.incoming.size
 	}
-	i.queue = append(i.queue, queued{problem: p})
-	if len(i.queue) >= maxQueued {
+	if i.size >= maxTransaction || i.waiting >= maxQueued {
 		i.commit()
 	}
 }
-
-// result counts the result of a line, and queues what is to be stored of it. It commits the queue if that is long enough.
-func (i *importer) result(r lineResult) {
-	// The problems of earlier lines are complete, unless something of them is queued: its transaction may find another problem.
-	if len(i.queue) == 0 {
-		i.endLineBefore(r.line)
-	}
-	if !i.count(r, i.problem) || r.incoming == nil {
-		return
-	}
-	i.queue = append(i.queue, queued{incoming: r.incoming})
-	i.size += r.incoming.size
-	if i.size >= maxTransaction || len(i.queue) >= maxQueued {
-		i.commit()
-	}
-}
-
-// stopped returns whether the pipeline is to read no further: the store has failed, or the caller has given up.
-func (i *importer) stopped() bool { return i.err != nil || i.ctx.Err() != nil }
-
-// done is closed when the caller has given up.
-func (i *importer) done() <-chan struct{} { return i.ctx.Done() }
 
 // commit stores the queue in one Update, or compares it with the store in one View in a dry run. If that succeeds, it adds the outcome to the
 // report, and reports the problems of the queue with those that the transaction has found. Otherwise it keeps the error of the store, and
-// stopped then ends the pipeline. The queue is empty then, so that no goroutine waits for a result in it.
+// the pipeline stops. The queue is empty then, so that no goroutine waits for a result in it.
 func (i *importer) commit() {
 	queue, size := i.queue, i.size
-	i.queue, i.size = nil, 0
+	i.queue, i.waiting, i.size = nil, 0, 0
 	if len(queue) == 0 || i.err != nil {
 		return
 	}
@@ -165,17 +132,15 @@ func (i *importer) commit() {
 		i.err = update(i.ctx, i.store, i.network, storage.UpdateOptions{Large: size > maxTransaction}, apply)
 	}
 	if i.err != nil {
+		i.stop = true
 		return
 	}
 	i.report.Counts.Add(done)
-	for _, q := range queue {
-		if in := q.incoming; in == nil {
-			i.fileChecker.problem(q.problem)
-		} else if q.mismatch != "" {
-			p := ruleStoredDimensions.problem(in.line, in.dimsAt, in.dimsPath, q.mismatch)
-			p.Column, p.Value, p.Collection = in.dimsColumn, in.dimsText, shown([]byte(in.key.ID))
-			i.fileChecker.problem(p)
+	for _, r := range queue {
+		if r.incoming != nil && r.incoming.mismatch.Message != "" {
+			r.problems = append(r.problems, r.incoming.mismatch)
 		}
+		i.tell(r.problems)
 	}
 }
 
@@ -203,7 +168,7 @@ func (i *importer) warnOfOverwriting() error {
 		return nil
 	})
 	if err == nil && stored < 2*changed {
-		i.give(ruleOverwrite.problemAt(1, 1, i.start, fmt.Sprintf("of the reviews that were stored in this network, this file changes %d, which is "+
+		i.give(ruleOverwrite.problem(1, 1, i.start, "", fmt.Sprintf("of the reviews that were stored in this network, this file changes %d, which is "+
 			"more than half; make sure that it is the right file for this network", changed)))
 	}
 	return err
@@ -219,7 +184,7 @@ func (i *importer) warnOfOverwriting() error {
 // Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or reviews have
 // changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
 // written, see incoming.makes.
-func merge(s *rows, queue []queued) (done Counts, err error) {
+func merge(s *rows, queue []lineResult) (done Counts, err error) {
 	var keys []Key
 	for _, q := range queue {
 		if q.incoming != nil {
@@ -230,13 +195,12 @@ func merge(s *rows, queue []queued) (done Counts, err error) {
 	if err != nil {
 		return done, err
 	}
-	for n := range queue {
-		q := &queue[n]
-		q.mismatch = ""
+	for _, q := range queue {
 		in := q.incoming
 		if in == nil {
 			continue
 		}
+		in.mismatch.Message = ""
 		now, known := found[in.key]
 		if known {
 			mismatch, err := in.toStoredOrder(now)
@@ -244,7 +208,7 @@ func merge(s *rows, queue []queued) (done Counts, err error) {
 				return done, err
 			}
 			if mismatch != "" && now.Tally.Reviews > 0 {
-				q.mismatch = mismatch
+				in.mismatch.Message = mismatch
 				done.Rejected += int64(len(in.reviews))
 				if in.makes { // otherwise its own rules have rejected it, which is counted already
 					done.CollectionsRejected++

@@ -313,7 +313,7 @@ func TestAReportInJSONHasAllMembers(t *testing.T) {
 	r := importInto(t, memory.New(), "x\n", &reviews.ImportRequest{DryRun: true})
 	got, _ := json.Marshal(r)
 	want := `{"lines":1,"collections":0,"collectionsCreated":0,"collectionsUpdated":0,"collectionsRejected":0,"reviews":0,"created":0,"updated":0,"unchanged":0,"rejected":0,"errors":1,"warnings":0,"dryRun":true,` +
-		`"problems":[{"line":1,"column":1,"offset":0,"pointer":"","rule":"json","severity":"error","message":"this is not JSON: x where a value belongs"}],"problemsTruncated":false}`
+		`"problems":[{"line":1,"column":1,"offset":0,"pointer":"","rule":"json","severity":"error","message":"this is not JSON: invalid character 'x' at start of value"}],"problemsTruncated":false}`
 	if string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -53,10 +53,12 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 		var of struct {
 			Created string `json:"created"`
 		}
-		if err := json.Unmarshal(x.Review.Data, &of); err != nil || timestampFault([]byte(of.Created)) != "" {
+		err := json.Unmarshal(x.Review.Data, &of)
+		at, fault := parseTime([]byte(of.Created))
+		if err != nil || fault != "" {
 			return fmt.Errorf("the data of review %q has no time", x.Review.ID)
 		}
-		list = append(list, row{Review: Review{ID: x.Review.ID, Time: instant([]byte(of.Created)), Data: x.Review.Data}})
+		list = append(list, row{Review: Review{ID: x.Review.ID, Time: at, Data: x.Review.Data}})
 	}
 	return update(ctx, db, c.Network, storage.UpdateOptions{Large: true}, func(s *rows) error {
 		now, err := s.collection(Key{Source: c.Source, ID: c.ID})

@@ -15,20 +15,15 @@ import (
 const maxTransaction = 1 << 20
 
 // incoming is what an import is to store of a line: the collection, and those of its reviews that are accepted. A lineChecker fills it; an
-// importer compares it with what is stored and writes the difference. The fields about dimensions are for a problem of the rule
-// stored-dimensions, which only the importer can find.
+// importer compares it with what is stored and writes the difference.
 type incoming struct {
-	key        Key
-	fields     []byte // a JSON object: the record without its reviews
-	dims       int    // number of dimensions
-	dimsAt     int64  // offset of dimensions, or of the record if it has none
-	dimsPath   string // pointer to the same
-	dimsColumn int64
-	dimsText   string // what a problem shows of dimensions
-	reviews    []incomingReview
-	size       int   // bytes of all of it
-	line       int64 // number of the line
-	makes      bool  // the collection is made or changed: it has an accepted review, or none at all
+	key      Key
+	fields   []byte  // a JSON object: the record without its reviews
+	dims     int     // number of dimensions
+	mismatch Problem // of the rule stored-dimensions; has no message unless the importer has found it
+	reviews  []incomingReview
+	size     int  // bytes of all of it
+	makes    bool // the collection is made or changed: it has an accepted review, or none at all
 }
 
 // incomingReview is an accepted review. It has its ratings beside its data, so that the review need not be decoded for them.
@@ -49,7 +44,7 @@ func (c *lineChecker) keepReview() {
 		c.result.incoming = &incoming{}
 	}
 	in, r := c.result.incoming, &c.review
-	data := canonicalObject(c.pos-r.start, reviewMembers, reviewOrder, r.raw[:])
+	data := canonicalObject(reviewMembers, reviewOrder, r.raw[:])
 	in.size += len(data) + len(r.id)
 	in.reviews = append(in.reviews, incomingReview{Review{ID: r.id, Time: r.created, Data: data}, bytes.Clone(r.ratings)})
 }
@@ -59,23 +54,25 @@ func (c *lineChecker) keep() {
 	if c.result.incoming == nil {
 		c.result.incoming = &incoming{}
 	}
-	in, s := c.result.incoming, &c.collectionState
-	size := 0
-	for _, i := range collectionOrder {
-		size += len(s.raw[i]) + len(collectionMembers[i]) + 4
-	}
-	in.key, in.fields = Key{s.source, s.id}, canonicalObject(size, collectionMembers, collectionOrder, s.raw[:])
+	in := c.result.incoming
+	in.key, in.fields = Key{c.source, c.id}, canonicalObject(collectionMembers, collectionOrder, c.raw[:])
 	in.size += len(in.fields)
-	in.line, in.makes = c.line, len(in.reviews) > 0 || c.result.reviews == 0
-	in.dims, in.dimsAt, in.dimsColumn = s.dims, c.offset+int64(s.dimsAt), c.column(s.dimsAt)
-	if s.hasDims {
-		in.dimsPath, in.dimsText = "/dimensions", ruleStoredDimensions.wrong(c.head(s.dimsAt))
+	in.makes = len(in.reviews) > 0 || c.result.reviews == 0
+	in.dims = c.dims
+	in.mismatch = ruleStoredDimensions.problem(c.line, c.column(c.dimsAt), c.offset+int64(c.dimsAt), "", "")
+	in.mismatch.Collection = shown([]byte(c.id))
+	if c.hasDims {
+		in.mismatch.Pointer, in.mismatch.Value = "/dimensions", firstCharacters(c.raw[memberDimensions])
 	}
 }
 
-// canonicalObject returns an object of accepted members in the canonical form. size is about how many bytes it has.
-func canonicalObject(size int, names []string, order []int, raw [][]byte) []byte {
-	out := make([]byte, 0, size+2)
+// canonicalObject returns an object of accepted members in the canonical form.
+func canonicalObject(names []string, order []int, raw [][]byte) []byte {
+	size := 2
+	for _, i := range order {
+		size += len(raw[i]) + len(names[i]) + 4
+	}
+	out := make([]byte, 0, size)
 	for _, i := range order {
 		if raw[i] == nil {
 			continue

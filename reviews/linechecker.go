@@ -2,495 +2,393 @@ package reviews
 
 import (
 	"bytes"
-	"hash/maphash"
 	"io"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lineChecker applies the rules of the format to one line after the other. jsontext says whether a line is JSON. Then a cursor walks over
-// it once, and each rule is applied as soon as the walk has come to what it is about. Only reviews that stand before the dimensions are
-// left out at first, and walked over at the end.
+// lineChecker applies the rules of the format to one line after the other. jsontext says whether a line is JSON. Then the lineChecker walks
+// over it once, from left to right, and applies each rule as soon as it has come to what the rule is about.
 //
-// Problems wait in found until the end of the line, or until there are maxWaiting of them. A lineChecker keeps its memory from line to
-// line. It is used by one goroutine.
+// A lineChecker keeps its memory from line to line. It is used by one goroutine.
 type lineChecker struct {
-	cursor
 	*fileOptions
-	out receiver
+	out func(lineResult) // gets the results, in the order of the file
 
 	// Of the line that is read.
+	text   []byte
 	line   int64 // its number
 	offset int64 // of the line in the file
 	start  int   // of the record
+	pos    int   // of the next byte
 	deep   bool  // it is nested deeper than maxDepth
-	sure   bool  // it was found that it is not
+	intact bool  // it was found that it is not
+	path   []step
 	found  []Problem
 	result lineResult
 	collectionState
 	review reviewState
+	ids    map[string]bool // of the reviews of the collection, and whether each was accepted
 
-	// Of the member that is read. report makes the pointer of a problem from these.
-	item    int    // index of the item of an array; -1 outside of one
-	subpart []byte // the name of a subpart; nil outside of one
-	path    []byte // while a refused value is read: the pointer from the member into that value
-
-	ids   map[string]bool // of the reviews of the collection, and whether each was accepted
-	names nameSet         // of dimensions or subparts
-
-	input   bytes.Buffer // of decoder, which fault uses
-	decoder jsontext.Decoder
+	aside      decoder // for a look at a part of the line, which the walk need not have reached
+	counted    int     // up to where characters are counted, see column
+	characters int64
+	decoded    []byte // memory for a text with escapes
 }
 
 // fileOptions is what all lineCheckers of a file have in common.
 type fileOptions struct {
-	seeds     [2]maphash.Seed // of fingerprints
-	horizon   horizon
-	maxLine   int  // bytes of a line at most
-	forImport bool // fill lineResult.incoming with what is accepted, for an import to store
-	partial   bool // for an auditor: the line has only some reviews of its collection, so parent_id may name one that it lacks
+	latest    int64 // a later time is in the future, see Review.Time
+	maxLine   int   // bytes of a line at most
+	forImport bool  // fill lineResult.incoming with what is accepted, for an import to store
+	partial   bool  // for an auditor: the line has only some reviews of its collection, so parent_id may name one that it lacks
 }
 
-// fingerprint stands for a text, or a pair of texts, of any length. The seeds differ at each run, so nobody can write a file with two
-// texts of the same fingerprint.
-type fingerprint [2]uint64
-
-func newSeeds() [2]maphash.Seed { return [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()} }
-
-func fingerprintOf(seeds [2]maphash.Seed, texts ...string) (f fingerprint) {
-	for i, seed := range seeds {
-		var h maphash.Hash
-		h.SetSeed(seed)
-		for _, text := range texts {
-			h.WriteString(strconv.Itoa(len(text)) + " ")
-			h.WriteString(text)
-		}
-		f[i] = h.Sum64()
-	}
-	return f
-}
-
-// receiver gets the problems and the results of lines, in the order of the file: first the problems of a line, and then its result.
-type receiver interface {
-	problem(Problem)
-	result(lineResult)
-}
-
-// lineResult is what was found in a line: the collection and the counts of its reviews. A blank line gives none.
+// lineResult is what was found in a line: its problems, the collection and the counts of its reviews. A blank line has none. A line with
+// more than maxWaiting problems has several results: all but the last have part set, and only problems.
 type lineResult struct {
-	record     bool // the line is a record: a JSON object and nothing else, whatever its members are
-	element    bool // the line is a JSON value and a comma, like an element of an array; so it is no record
-	rejectsAll bool // an error of the collection rejects all of its reviews
-	paired     bool // source and id were read and are valid, so pair is set
-	pair       fingerprint
-	line       int64
-	offset     int64 // of the record
-	column     int64
-	head       []byte    // the beginning of the record, valid until receiver.result has returned
-	id         string    // of the collection, as a problem shows it
-	reviews    int64     // accepted or not
-	rejected   int64     // of these, by a rule of the review itself
-	ratings    int64     // without an error
-	top        uint8     // the highest of them
-	incoming   *incoming // what an import is to store; nil for a check
+	problems             []Problem
+	part                 bool
+	line, column, offset int64  // where the line begins, white space not counted
+	record               []byte // the JSON object of the line, valid until out has returned; nil if the line is anything else
+	element              bool   // the line is a JSON value and a comma, like an element of an array; so it is no record
+	rejectsAll           bool   // an error of the collection rejects all of its reviews
+	paired               bool   // source and id were read and are valid, so pair is set
+	pair                 fingerprint
+	reviews              int64     // accepted or not
+	rejected             int64     // of these, by a rule of the review itself
+	ratings              int64     // without an error
+	top                  uint8     // the highest of them
+	incoming             *incoming // what an import is to store; nil for a check
 }
 
-// maxDepth is how deep the arrays and objects of a record may be nested, the record itself included.
-const maxDepth = 64
-
-func newLineChecker(o *fileOptions, out receiver) *lineChecker {
-	return &lineChecker{fileOptions: o, out: out, ids: map[string]bool{}}
+// step is a step of the way from the record to a value: a name, or an index if name is nil.
+type step struct {
+	name  []byte
+	index int
 }
+
+const (
+	maxDepth   = 64           // how deep the arrays and objects of a record may be nested, the record itself included
+	maxWaiting = 1000         // how many problems of a line, or of a file that may be of another kind, wait at most
+	maxPointer = 2 * maxShown // a pointer of so many bytes gets no further name or index
+	maxUnknown = 4096         // how many different unknown names of an object are compared with further ones
+	blanks     = " \t\r"      // the white space of a line
+)
 
 // check checks a line. offset is that of the line in the file, number is its number.
 func (c *lineChecker) check(text []byte, number, offset int64) {
 	if len(text) > c.maxLine {
-		c.tooLong(number, offset)
+		c.out(c.tooLongResult(number, offset))
 		return
 	}
-	blank := len(text) - len(bytes.TrimLeft(text, " \t\r"))
-	if blank == len(text) {
+	c.text, c.line, c.offset, c.found = text, number, offset, nil
+	c.counted, c.characters, c.deep, c.intact = 0, 0, false, false
+	if c.start = len(text) - len(bytes.TrimLeft(text, blanks)); c.start == len(text) {
 		return
 	}
-	c.cursor = cursor{text: text, pos: blank, decoded: c.decoded}
-	c.line, c.offset, c.start, c.deep, c.sure, c.found = number, offset, c.pos, false, false, c.found[:0]
-	c.collectionState, c.review.index = collectionState{dims: -1}, -1
-	c.item, c.subpart, c.path = -1, nil, c.path[:0]
-	c.result = lineResult{line: number, offset: offset + int64(c.pos), column: c.column(c.pos), head: c.head(c.pos)}
-	if len(c.ids) > 1000 {
-		c.ids = map[string]bool{}
-	}
-	clear(c.ids)
-	if c.peek() == '{' && utf8.Valid(text) && jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
-		c.result.record = true
+	c.pos = c.start
+	c.result = lineResult{line: number, column: c.column(c.start), offset: offset + int64(c.start)}
+	switch {
+	case text[c.start] == '{' && utf8.Valid(text) && jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
 		c.readCollection()
 		if c.deep {
-			c.refuse(c.fault())
+			c.refuse()
+		} else {
+			c.result.record = text[c.start:c.pos]
+			c.handOver()
 		}
-	} else if at, rule, message, id := c.fault(); message != "" {
-		c.refuse(at, rule, message, id)
-	} else {
-		c.report(ruleObject, c.pos, "", "the record is "+c.kind()+", want an object with source, title, created, id, dimensions and reviews")
-		c.discard("", 1)
+	case c.isIntact():
+		c.report(ruleObject, c.start, "the record is "+kinds[c.peek()]+", want an object with source, title, created, id, dimensions and reviews")
+		c.discard()
+		c.handOver()
+	default:
+		c.refuse()
 	}
-	c.handOver()
-	c.out.result(c.result)
+	c.out(c.result)
 }
 
-// tooLong reports a line that has too many bytes. Nothing of it is looked at.
-func (c *lineChecker) tooLong(number, offset int64) {
-	p := ruleTooLong.problem(number, offset, "", "the line is longer than "+strconv.Itoa(c.maxLine)+" bytes; leave some of its reviews to another file")
-	p.Column = 1
-	c.out.problem(p)
-	c.out.result(lineResult{line: number, offset: offset, column: 1})
+// handOver puts the problems that wait into the result.
+func (c *lineChecker) handOver() {
+	if len(c.found) > 0 {
+		id := idOf(&c.aside, c.text[c.start:])
+		for i := range c.found {
+			c.found[i].Collection = id
+		}
+	}
+	c.result.problems, c.found = c.found, nil
 }
 
-// refuse puts the problem that a line is not JSON, not UTF-8 or nested too deep in the place of all that was found in it. The line is not
-// counted as a collection, and its reviews are not counted.
-func (c *lineChecker) refuse(at int, rule ruleID, message, id string) {
-	c.result = lineResult{line: c.line, offset: c.result.offset, column: c.result.column}
-	c.found = c.found[:0]
-	c.result.element = rule == ruleJSON && message == commaAfter
-	p := rule.problem(c.line, c.offset+int64(at), "", message)
-	p.Column, p.Collection = c.column(at), id
-	c.found = append(c.found, p)
+// tooLongResult returns the result of a line that has too many bytes. Nothing of it is looked at.
+func (o *fileOptions) tooLongResult(number, offset int64) lineResult {
+	p := ruleTooLong.problem(number, 1, offset, "", "the line is longer than "+strconv.Itoa(o.maxLine)+" bytes; leave some of its reviews to another file")
+	return lineResult{problems: []Problem{p}, line: number, column: 1, offset: offset}
 }
 
-const (
-	notUTF8    = "this byte is no part of a UTF-8 character"
-	commaAfter = "this is not JSON: there is a comma after the record; want nothing but the record on its line"
-)
+// refuse makes the result of a line that is not JSON, not UTF-8 or nested too deep. It is not counted as a collection, and its reviews are
+// not counted.
+func (c *lineChecker) refuse() {
+	at, rule, message := c.fault()
+	p := rule.problem(c.line, c.column(at), c.offset+int64(at), "", message)
+	p.Collection = idOf(&c.aside, c.text[c.start:at])
+	c.result = lineResult{problems: []Problem{p}, line: c.line, column: c.result.column, offset: c.result.offset, element: message == commaAfter}
+}
 
-// fault returns the first fault of the line, in front of which it is JSON: where it is, the rule, the message, and the id of the collection
-// if it was read before. The message is "" if there is no fault.
-func (c *lineChecker) fault() (at int, rule ruleID, message, id string) {
-	text, d := c.text, &c.decoder
-	c.input = *bytes.NewBuffer(text)
-	d.Reset(&c.input, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	name, known := "", false // of a member of the record; its id was read
-	ended := false
-	for !ended && rule == 0 && message == "" {
-		token, err := d.ReadToken()
+const commaAfter = "this is not JSON: there is a comma after the record; want nothing but the record on its line"
+
+// fault returns the first fault of the line, in front of which it is JSON: where it is, the rule and the message. The message is "" if there
+// is no fault.
+func (c *lineChecker) fault() (at int, rule ruleID, message string) {
+	d := c.aside.begin(c.text)
+	for ended := false; !ended && message == ""; {
+		_, err := d.ReadToken()
 		at = int(d.InputOffset())
 		switch {
 		case err != nil:
-			at, message = faultOf(text, err)
+			at, message = syntaxFault(c.text, err)
 		case d.StackDepth() > maxDepth:
 			at, rule, message = at-1, ruleDepth, "nested deeper than 64 levels"
 		case d.StackDepth() == 0: // the record has ended
-			at += len(text[at:]) - len(bytes.TrimLeft(text[at:], " \t\r"))
+			rest := bytes.TrimLeft(c.text[at:], blanks)
+			at = len(c.text) - len(rest)
 			switch {
-			case at == len(text):
+			case len(rest) == 0:
 				ended = true
-			case text[at] == ',':
+			case rest[0] == ',':
 				message = commaAfter
 			default:
-				message = misplaced(text[at], "the end of the line")
-			}
-		case d.StackDepth() == 1 && token.Kind() == '"':
-			if _, n := d.StackIndex(1); n%2 == 1 {
-				name = token.String()
-			} else if name == "id" && !known {
-				id, known = shown([]byte(token.String())), true
+				message = "this is not JSON: want nothing but the record on its line"
 			}
 		}
 	}
 	// A byte that is not UTF-8 comes first if it stands in front of that.
-	for i := 0; i <= at && i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
+	for i := 0; i <= at && i < len(c.text); {
+		r, size := utf8.DecodeRune(c.text[i:])
 		if r == utf8.RuneError && size == 1 {
-			return i, ruleUTF8, notUTF8, id
+			return i, ruleUTF8, "this byte is no part of a UTF-8 character"
 		}
 		i += size
 	}
-	return at, rule, message, id
+	return at, rule, message
 }
 
-// faultOf returns where a line is not JSON, and the message of the rule json, from the error of jsontext.
-func faultOf(text []byte, err error) (at int, message string) {
+// syntaxFault returns where a line is not JSON, and the message of the rule json, from the error of a decoder.
+func syntaxFault(text []byte, err error) (at int, message string) {
 	syntactic, ok := err.(*jsontext.SyntacticError)
 	if !ok || syntactic.Err == io.ErrUnexpectedEOF || int(syntactic.ByteOffset) >= len(text) {
-		at = len(text)
-		if bytes.HasSuffix(text, []byte("\r")) { // it belongs to the end of the line
-			at--
-		}
-		return at, "this is not JSON: the line ends before its value does"
+		return len(bytes.TrimSuffix(text, []byte("\r"))), "this is not JSON: the line ends before its value does" // CR belongs to the end of the line
 	}
-	at = int(syntactic.ByteOffset)
 	// jsontext finds fault with a comma that nothing follows; what is wrong is the bracket after it.
-	before, after := bytes.TrimRight(text[:at], " \t\r"), bytes.TrimLeft(text[at+1:], " \t\r")
-	if text[at] == ',' && len(before) > 0 && !bytes.ContainsAny(before[len(before)-1:], "[{,:") && len(after) > 0 {
-		switch at = len(text) - len(after); after[0] {
-		case ']':
-			return at, misplaced(']', "a value")
-		case '}':
-			return at, misplaced('}', "a member name in quotes")
-		}
+	at = int(syntactic.ByteOffset)
+	before, after := bytes.TrimRight(text[:at], blanks), bytes.TrimLeft(text[at+1:], blanks)
+	if text[at] == ',' && !bytes.ContainsAny(before[max(len(before)-1, 0):], "[{,:") && len(after) > 0 && (after[0] == ']' || after[0] == '}') {
+		return len(text) - len(after), "this is not JSON: a comma comes before this bracket; take the comma out"
 	}
-	if len(before) == 0 {
-		return at, misplaced(text[at], "a value")
-	}
-	why := syntactic.Err.Error()
-	for _, place := range [...]struct{ where, want string }{
-		{"at start of value", "a value"}, {"object name (expecting ':')", "a colon"}, {"after array element", "a comma or ]"},
-		{"after object value", "a comma or }"}, {"at start of string", "a member name in quotes"}, {"name", "a member name in quotes"},
-		{"in number", "a digit"}, {"in literal", "true, false or null"},
-	} {
-		if strings.Contains(why, place.where) {
-			return at, misplaced(text[at], place.want)
-		}
-	}
-	switch {
-	case strings.Contains(why, "escape"):
-		return at, "this is not JSON: no such escape in a string"
-	case text[at] < ' ':
-		return at, "this is not JSON: " + byteName(text[at]) + " in a string, where an escape belongs"
-	}
-	return at, "this is not JSON: " + byteName(text[at]) + " does not belong here"
+	return at, "this is not JSON: " + syntactic.Err.Error()
 }
 
-// misplaced returns the message for a byte where something else is expected.
-func misplaced(c byte, want string) string {
-	return "this is not JSON: " + byteName(c) + " where " + want + " belongs"
-}
-
-// byteName names a byte in a message: by its character, or in hexadecimal if it is not a visible one.
-func byteName(c byte) string {
-	if c > ' ' && c < 0x7f {
-		return string(rune(c))
+// isIntact returns whether the whole line is JSON and UTF-8, and not nested too deep.
+func (c *lineChecker) isIntact() bool {
+	if !c.intact && !c.deep {
+		_, _, message := c.fault()
+		c.intact, c.deep = message == "", message != ""
 	}
-	return "byte 0x" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:])
+	return c.intact
 }
 
-// report adds a problem of the review that is read, or of the collection if none is. at is where the wrong value begins in the line. member
-// is the JSON pointer of the member, relative to its review or collection. For a rating it is "/ratings": report itself appends the index
-// of an item, the name of a subpart, and the path into a refused value.
-//
-// An error of the collection rejects the whole line, and an error in a review rejects that review. A warning rejects nothing.
-func (c *lineChecker) report(rule ruleID, at int, member, message string) {
+// report adds a problem with the value that c.path leads to, or with the record or review that it is in. at is where the problem is in the
+// line. An error of the collection rejects the whole line, and an error in a review rejects that review. A warning rejects nothing.
+func (c *lineChecker) report(rule ruleID, at int, message string) {
 	if rules[rule].Severity == SeverityError {
-		if c.review.index < 0 {
-			c.result.rejectsAll = true
-		} else {
+		if c.review.reads {
 			c.review.faults++
+		} else {
+			c.result.rejectsAll = true
 		}
 	}
-	if c.item >= 0 {
-		member += "/" + strconv.Itoa(c.item)
-	}
-	if c.subpart != nil {
-		member += pointerToken(c.subpart)
-	}
-	member += string(c.path)
-	if c.review.index >= 0 {
-		member = "/reviews/" + strconv.Itoa(c.review.index) + member
-	}
-	p := rule.problem(c.line, c.offset+int64(at), member, message)
-	p.Column, p.Value = c.column(at), rule.wrong(c.head(at))
-	if c.review.index >= 0 {
-		if !c.review.named {
-			c.review.named, c.review.shown = true, c.idAt(c.review.start)
-		}
-		p.Review = c.review.shown
-	}
-	c.found = append(c.found, p)
+	c.found = append(c.found, c.problem(rule, at, message))
 	if len(c.found) < maxWaiting {
 		return
 	}
-	if !c.sure { // a line that is nested too deep has no other problem
-		c.sure = true
-		_, rule, _, _ := c.fault()
-		c.deep = c.deep || rule == ruleDepth
-	}
-	if !c.deep {
+	if c.isIntact() { // otherwise the line will have no other problem
 		c.handOver()
+		c.out(lineResult{problems: c.result.problems, part: true})
 	}
-	c.found = c.found[:0]
+	c.result.problems, c.found = nil, nil
 }
 
-// handOver hands over the problems that wait, with the id of the collection.
-func (c *lineChecker) handOver() {
-	if c.result.id == "" && c.result.record && (len(c.found) > 0 || c.result.paired) {
-		c.result.id = c.idAt(c.start)
-	}
-	for _, p := range c.found {
-		if c.result.id != "" {
-			p.Collection = c.result.id
-		}
-		c.out.problem(p)
-	}
-}
-
-// head returns the line from a place on, maxHead bytes at most.
-func (c *lineChecker) head(at int) []byte { return c.text[at:min(at+maxHead, len(c.text))] }
-
-// idAt returns the id of the object at a place, as a problem shows it: that of its first member id, "" if that is no string.
-func (c *lineChecker) idAt(at int) string {
-	if c.text[at] != '{' {
-		return ""
-	}
-	walk := cursor{text: c.text, pos: at + 1}
-	for walk.more() {
-		name := string(walk.unquote(walk.value()))
-		walk.colon()
-		if raw := walk.value(); name == "id" {
-			if raw[0] != '"' {
-				return ""
-			}
-			return shown(walk.unquote(raw))
+// problem returns a problem as report adds it, without the id of the collection.
+func (c *lineChecker) problem(rule ruleID, at int, message string) Problem {
+	var pointer []byte
+	for _, s := range c.path {
+		switch {
+		case len(pointer) >= maxPointer: // a value around it is shown
+		case s.name != nil:
+			pointer = append(pointer, pointerToken(s.name)...)
+		default:
+			pointer = strconv.AppendInt(append(pointer, '/'), int64(s.index), 10)
 		}
 	}
-	return ""
-}
-
-// expect returns true, and reads nothing, if the value begins with first, as every value of the wanted kind does. It reports
-// any other value with the rule value-type, and discards it. want names the kind in the message.
-func (c *lineChecker) expect(first byte, member, want string) bool {
-	if c.peek() == first {
-		return true
+	p := rule.problem(c.line, c.column(at), c.offset+int64(at), string(pointer), message)
+	p.Value = c.wrong(rule, at)
+	if c.review.reads {
+		if !c.review.named {
+			c.review.named, c.review.shown = true, idOf(&c.aside, c.text[c.review.start:])
+		}
+		p.Review = c.review.shown
 	}
-	c.report(ruleType, c.pos, member, "this is "+c.kind()+", want "+want)
-	c.discard(member, 0)
-	return false
+	return p
 }
 
-// kind names the JSON type of the value that is next, for a message.
-func (c *lineChecker) kind() string {
-	switch c.peek() {
-	case '"':
-		return "a string"
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
+// column returns the column of a place in the line. Columns count characters (code points) from 1, as most editors do. Counting goes on from
+// the place that was asked for before, or back.
+func (c *lineChecker) column(at int) int64 {
+	if c.counted <= at {
+		c.characters += int64(utf8.RuneCount(c.text[c.counted:at]))
+	} else {
+		c.characters -= int64(utf8.RuneCount(c.text[at:c.counted]))
 	}
-	return "a number"
+	c.counted = at
+	return c.characters + 1
 }
 
-// object walks over an object with the members of these names, and calls value at the value of each, to read it. seen has a bit for each
+// kinds names the types of JSON in messages, by what peek returns.
+var kinds = map[byte]string{'"': "a string", '{': "an object", '[': "an array", 't': "a boolean", 'f': "a boolean", 'n': "null", '0': "a number"}
+
+// next moves to the next value, name or closing bracket, and returns where it begins.
+func (c *lineChecker) next() int {
+	for c.text[c.pos] <= ' ' || c.text[c.pos] == ',' || c.text[c.pos] == ':' {
+		c.pos++
+	}
+	return c.pos
+}
+
+// peek returns the first byte of what is next; 0 for any number.
+func (c *lineChecker) peek() byte {
+	first := c.text[c.next()]
+	if first == '-' || '0' <= first && first <= '9' {
+		return '0'
+	}
+	return first
+}
+
+// value reads the next value or name, and returns it with where it begins.
+func (c *lineChecker) value() (raw []byte, at int) {
+	at = c.next()
+	raw = firstValue(c.text[at:])
+	c.pos += len(raw)
+	return raw, at
+}
+
+// more returns whether another element or member follows in the array or object that is read, or reads its closing bracket.
+func (c *lineChecker) more() bool {
+	first := c.peek()
+	if first == ']' || first == '}' {
+		c.pos++
+		return false
+	}
+	return true
+}
+
+// items reads an array and calls item at each of its elements, which reads the element. It returns how many elements there are.
+func (c *lineChecker) items(item func(*lineChecker)) (n int) {
+	c.next()
+	for c.pos++; c.more(); n++ {
+		c.path = append(c.path, step{index: n})
+		item(c)
+		c.path = c.path[:len(c.path)-1]
+	}
+	return n
+}
+
+// object reads an object with the members of these names, and calls value at the value of each, to read it. seen has a bit for each
 // member that the object has. An unknown member (member-unknown) or a repeated one (member-repeated) is reported, and its value is
-// discarded. A member counts as seen also if its value has a fault.
-func (c *lineChecker) object(names []string, value func(c *lineChecker, i int)) (seen uint) {
-	var unknown nameSet
-	c.pos++
-	for c.more() {
-		at := c.pos
-		name := c.unquote(c.value())
+// discarded. A member counts as seen also if its value has a fault. If names is nil, a member may have any name, and value is called with
+// -1. most is how many other names are compared with further ones.
+func (c *lineChecker) object(names []string, most int, value func(c *lineChecker, i int)) (seen uint) {
+	var others nameSet
+	c.next()
+	for c.pos++; c.more(); c.path = c.path[:len(c.path)-1] {
+		raw, at := c.value()
+		name := c.unquoteKept(raw)
+		c.path = append(c.path, step{name: name})
 		i := 0
 		for i < len(names) && names[i] != string(name) {
 			i++
 		}
-		switch {
-		case i == len(names):
-			c.report(ruleUnknown, at, pointerToken(name), unknownMessage(name))
-			c.discardMember(at, name, &unknown, "", 0)
-		case seen&(1<<i) != 0:
-			c.report(ruleRepeated, at, "/"+names[i], repeatedMember)
-			c.colon()
-			c.discard("/"+names[i], 0)
-		default:
-			seen |= 1 << i
-			c.colon()
-			value(c, i)
+		if i < len(names) {
+			if seen&(1<<i) == 0 {
+				seen |= 1 << i
+				value(c, i)
+			} else {
+				c.report(ruleRepeated, at, repeatedMember)
+				c.discard()
+			}
+			continue
+		}
+		if names != nil {
+			c.report(ruleUnknown, at, unknownMessage(name))
+		}
+		c.flaws(raw, at)
+		if !others.add(name, most) {
+			c.report(ruleRepeated, at, repeatedMember)
+		}
+		if names != nil {
+			c.discard()
+		} else {
+			value(c, -1)
 		}
 	}
 	return seen
 }
 
+const repeatedMember = "this member was given before; keep one of the two"
+
 // missing reports the required members that an object does not have (member-missing), one problem for each, at the object.
 func (c *lineChecker) missing(required []string, seen uint, start int) {
 	for i, name := range required {
 		if seen&(1<<i) == 0 {
-			c.report(ruleMissing, start, "", missingMessages[name])
+			c.report(ruleMissing, start, name+" is missing; want a member such as "+missingExamples[name])
 		}
 	}
+}
+
+// expect returns true, and reads nothing, if the next value is of a kind. It reports any other value with the rule value-type, and
+// discards it. want names the kind in the message.
+func (c *lineChecker) expect(kind byte, want string) bool {
+	got := c.peek()
+	if got == kind {
+		return true
+	}
+	c.report(ruleType, c.next(), "this is "+kinds[got]+", want "+want)
+	c.discard()
+	return false
 }
 
 // discard reads a value that is refused, because its member is unknown or repeated, or because it has the wrong type. The caller
 // has reported that, and the rules of the format say nothing about what is inside. discard reports only what no value may
-// contain: a repeated name (member-repeated), U+0000 (text-nul), half of a surrogate pair (text-surrogate). member is the pointer
-// of the value; c.path is the way from there to the value inside it that is read. depth is how deep that is; 0 for a value whose depth
-// the caller does not know, as it is one of the record.
+// contain: a repeated name (member-repeated), U+0000 (text-nul), half of a surrogate pair (text-surrogate).
 //
 // For example, the member "colour":{"a":1,"a":2} of the first review is unknown: that is a problem at /reviews/0/colour, and the
 // second "a" is one of member-repeated at /reviews/0/colour/a.
-func (c *lineChecker) discard(member string, depth int) {
-	if depth == 0 {
-		depth = 2 + c.nested()
-	}
-	above := len(c.path)
-	switch first := c.peek(); {
-	case first == '"':
-		at := c.pos
-		c.flaws(c.value(), at, member)
-	case first != '{' && first != '[':
-		c.value()
-	case depth > maxDepth:
+func (c *lineChecker) discard() {
+	switch kind := c.peek(); {
+	case (kind == '[' || kind == '{') && len(c.path) >= maxDepth:
 		c.deep = true
 		c.value()
-	case first == '[':
-		c.pos++
-		for n := 0; c.more(); n++ {
-			if above < maxPath {
-				c.path = strconv.AppendInt(append(c.path, '/'), int64(n), 10)
-			}
-			c.discard(member, depth+1)
-			c.path = c.path[:above]
-		}
+	case kind == '[':
+		c.items((*lineChecker).discard)
+	case kind == '{':
+		c.object(nil, maxUnknown, func(c *lineChecker, _ int) { c.discard() })
+	case kind == '"':
+		raw, at := c.value()
+		c.flaws(raw, at)
 	default:
-		var names nameSet
-		c.pos++
-		for c.more() {
-			at := c.pos
-			c.discardMember(at, c.unquote(c.value()), &names, member, depth+1)
-		}
+		c.value()
 	}
 }
-
-// nested returns how many arrays and objects are open inside of the record where a member of the format is read.
-func (c *lineChecker) nested() (n int) {
-	if c.review.index >= 0 {
-		n = 2
-	}
-	if c.item >= 0 || c.subpart != nil {
-		n++
-	}
-	return n
-}
-
-// discardMember discards the value of a member whose name was just read, and reports a name that the object had before. member is the
-// pointer of the value that is refused as a whole; "" for an unknown member of a review or a collection, whose own name is the
-// first token of c.path then.
-func (c *lineChecker) discardMember(at int, name []byte, names *nameSet, member string, depth int) {
-	name = bytes.Clone(name)
-	// While the member is read, c.path has its name. Beyond maxPath it keeps the path of a value around it.
-	above, end := len(c.path), c.pos
-	isNew := names.add(name, maxUnknown)
-	if above < maxPath {
-		c.path = append(c.path, pointerToken(name)...)
-	}
-	c.flaws(c.text[at:end], at, member)
-	if !isNew {
-		c.report(ruleRepeated, at, member, repeatedMember)
-	}
-	c.colon()
-	c.discard(member, depth)
-	c.path = c.path[:above]
-}
-
-// maxPath is about how many bytes a pointer goes into a discarded value, so that problems stay small: c.path gets no further
-// token when it has that many. Problems deeper inside have the pointer of a value around them.
-const maxPath = 2 * maxShown
-
-// maxUnknown is how many different unknown names of an object are compared with further ones.
-const maxUnknown = 4096
 
 // nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames of them are in a list, which needs less
 // memory and time than a map. The zero nameSet is empty.
@@ -510,6 +408,9 @@ func (n *nameSet) add(name []byte, most int) bool {
 		}
 	}
 	if len(n.few) < fewNames {
+		if n.few == nil {
+			n.few = make([][]byte, 0, fewNames/2)
+		}
 		n.few = append(n.few, name)
 		return true
 	}
@@ -524,6 +425,3 @@ func (n *nameSet) add(name []byte, most int) bool {
 	}
 	return true
 }
-
-// clear empties the set.
-func (n *nameSet) clear() { n.few, n.many = n.few[:0], nil }

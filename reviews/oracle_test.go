@@ -229,7 +229,7 @@ func (o *oracle) discardAt(v *value, pointer, path string) {
 	seen := map[string]bool{}
 	for i, m := range v.members {
 		next := path
-		if long := len(path) >= 512; !long && v.kind == '[' {
+		if long := len(pointer+path) >= 512; !long && v.kind == '[' {
 			next += "/" + strconv.Itoa(i)
 		} else if !long {
 			next += "/" + cut(v.names[i].text)

@@ -1,6 +1,7 @@
 package reviews
 
 import (
+	"crypto/sha256"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -89,14 +90,15 @@ func pointerToken(name []byte) string {
 	return "/" + jsonpointer.Escape(shown(name))
 }
 
-// problem returns a problem with a rule, and with the severity of that rule. The caller adds the column, the ids and the value.
-func (r ruleID) problem(line, offset int64, pointer, message string) Problem {
-	return Problem{Line: line, Offset: offset, Pointer: pointer, Rule: rules[r].ID, Severity: rules[r].Severity, Message: message}
+// problem returns a problem with a rule, and with the severity of that rule. The caller adds the ids and the value.
+func (r ruleID) problem(line, column, offset int64, pointer, message string) Problem {
+	return Problem{Line: line, Column: column, Offset: offset, Pointer: pointer, Rule: rules[r].ID, Severity: rules[r].Severity, Message: message}
 }
 
-// problemAt returns a problem of the file as a whole, which has no pointer, id and value.
-func (r ruleID) problemAt(line, column, offset int64, message string) Problem {
-	p := r.problem(line, offset, "", message)
-	p.Column = column
-	return p
+// fingerprint stands for a pair of texts of any length. Nobody can write two pairs with the same one.
+type fingerprint [16]byte
+
+func fingerprintOf(a, b string) fingerprint {
+	sum := sha256.Sum256([]byte(strconv.Itoa(len(a)) + " " + a + b))
+	return fingerprint(sum[:16])
 }

@@ -38,12 +38,12 @@ func (r *Rejects) Add(p Problem) {
 	}
 	// The file is read only if there is something to write.
 	if r.in == nil {
-		lines, err := newLines(r.file)
+		lines, err := newLines(r.file, 0, 0)
 		if err != nil {
 			r.err = err
 			return
 		}
-		r.in = bufio.NewReaderSize(lines.r, 64<<10)
+		r.in = bufio.NewReaderSize(lines.plain, 64<<10)
 	}
 	// Read over the lines in front of this one.
 	for ; r.next <= p.Line && r.err == nil; r.next++ {

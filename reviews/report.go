@@ -69,11 +69,14 @@ func (r *Report) add(p Problem) {
 	}
 	if len(r.Problems) == maxReported {
 		r.ProblemsTruncated = true
-		if !aboutFile(p.Rule) {
+		aboutFile := func(p Problem) bool {
+			return slices.ContainsFunc(rules[ruleScale:], func(r Rule) bool { return r.ID == p.Rule })
+		}
+		if !aboutFile(p) {
 			return
 		}
 		last := len(r.Problems) - 1
-		for aboutFile(r.Problems[last].Rule) {
+		for aboutFile(r.Problems[last]) {
 			last--
 		}
 		r.Problems = slices.Delete(slices.Clone(r.Problems), last, last+1)

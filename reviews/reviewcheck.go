@@ -1,6 +1,9 @@
 package reviews
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // reviewMembers are the members of a review. The first five are required. A review also needs an author, author_id or
 // imported_display_name. The constants are the indices of the members.
@@ -8,7 +11,7 @@ import "strconv"
 //	id                     text that is not empty, once in the collection
 //	title                  any text
 //	body_html              HTML of <p> and <a> alone, see markupFault
-//	created                a time, see timestampFault
+//	created                a time, see parseTime
 //	ratings                an array of integers from 1 to 100, one for each dimension
 //	author_id              text of 1 to 255 characters; excludes all imported_ members
 //	imported_display_name  text that is not empty
@@ -41,17 +44,16 @@ const (
 	maxRating   = 100
 )
 
-// reviewState is what a lineChecker knows of the review that is read. After the last review of a collection, index is -1 again, so that a
-// problem is one of the collection.
+// reviewState is what a lineChecker knows of the review that is read.
 type reviewState struct {
-	index   int    // in its collection; -1: no review is read
+	reads   bool   // a review is read; otherwise, a problem is one of the collection
 	start   int    // where it begins in the line
 	faults  int    // errors in it so far
 	id      string // "" if it was not read or is not valid
 	named   bool   // shown is known
 	shown   string // the id, as a problem shows it
 	ratings []byte
-	created int64 // for an import: when it was written, see instant
+	created int64 // when it was written, see parseTime
 	raw     [11][]byte
 }
 
@@ -63,30 +65,25 @@ type reviewState struct {
 // review may reply to it.
 func (c *lineChecker) readReview() {
 	r := &c.review
-	*r = reviewState{index: c.item, start: c.pos, ratings: r.ratings[:0]}
-	c.item = -1
+	*r = reviewState{reads: true, start: c.next(), ratings: r.ratings[:0]}
 	c.result.reviews++
-	if c.peek() != '{' {
-		c.report(ruleType, c.pos, "", "this is "+c.kind()+", want an object")
-		c.discard("", 3)
-		c.result.rejected++
-		return
-	}
-	seen := c.object(reviewMembers, (*lineChecker).reviewMember)
-	// Only now is it known which members the review lacks.
-	c.missing(reviewMembers[:reviewAuthor], seen, r.start)
-	// A member that is there counts, whatever its value is: imported_email may be null, and still excludes author_id.
-	const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
-	switch {
-	case seen&author != 0 && seen&imported != 0:
-		c.report(ruleAuthorConflict, r.start, "", "author_id and imported_ members exclude each other; keep author_id alone, or the others without it")
-	case seen&(author|1<<reviewName) == 0:
-		c.report(ruleAuthorMissing, r.start, "", "both author_id and imported_display_name are missing; want one of them")
+	if c.expect('{', "an object") {
+		seen := c.object(reviewMembers, maxUnknown, (*lineChecker).reviewMember)
+		// Only now is it known which members the review lacks.
+		c.missing(reviewMembers[:reviewAuthor], seen, r.start)
+		// A member that is there counts, whatever its value is: imported_email may be null, and still excludes author_id.
+		const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
+		switch {
+		case seen&author != 0 && seen&imported != 0:
+			c.report(ruleAuthorConflict, r.start, "author_id and imported_ members exclude each other; keep author_id alone, or the others without it")
+		case seen&(author|1<<reviewName) == 0:
+			c.report(ruleAuthorMissing, r.start, "both author_id and imported_display_name are missing; want one of them")
+		}
 	}
 	// The id counts whether the review is accepted or not: a second review with it is an error in either case.
 	if r.id != "" {
 		if _, repeated := c.ids[r.id]; repeated {
-			c.report(ruleReviewRepeated, r.start, "", "a review with this id came before in this collection; keep one of them, or give it an id of its own")
+			c.report(ruleReviewRepeated, r.start, "a review with this id came before in this collection; keep one of them, or give it an id of its own")
 		} else {
 			c.ids[r.id] = r.faults == 0
 		}
@@ -97,125 +94,88 @@ func (c *lineChecker) readReview() {
 	case c.forImport:
 		c.keepReview()
 	}
+	r.reads = false
 }
 
 // reviewMember reads the value of the member with index i, and applies the rules of that member. The title may be any text, also
 // an empty one. imported_email may be any text or null, but should be an address.
 func (c *lineChecker) reviewMember(i int) {
-	start := c.pos
+	start := c.next()
 	switch i {
 	case reviewID:
-		if text, ok := c.nonEmpty("/id"); ok {
-			c.review.id = string(text)
-		}
+		c.review.id = string(c.nonEmpty())
 	case reviewTitle:
-		c.anyText("/title")
+		c.anyText()
 	case reviewBody:
-		c.bodyHTML("/body_html")
+		c.bodyHTML()
 	case reviewCreated:
-		c.review.created = c.timestamp("/created")
+		c.review.created = c.timestamp()
 	case reviewRatings:
-		c.readRatings()
+		c.ratings()
 	case reviewAuthor:
-		c.limited("/author_id", maxAuthorID, ruleAuthorLength)
+		c.limited(maxAuthorID, ruleAuthorLength)
 	case reviewName:
-		c.nonEmpty("/imported_display_name")
+		c.nonEmpty()
 	case reviewEmail:
-		if !c.null() {
-			c.email("/imported_email")
+		if c.peek() == 'n' {
+			c.value()
+		} else {
+			c.email()
 		}
 	case reviewURL:
-		if !c.null() {
-			c.judged("/imported_url", ruleURL, addressFault)
+		if c.peek() == 'n' {
+			c.value()
+		} else {
+			c.address()
 		}
-	case reviewSubparts:
-		c.subparts()
+	case reviewSubparts: // the format does not say what the names mean; a program keeps data there that no other member has room for
+		if c.expect('{', "an object of strings") {
+			c.object(nil, len(c.text), func(c *lineChecker, _ int) { c.anyText() })
+		}
 	case reviewParent:
 		c.parent()
 	}
 	c.review.raw[i] = c.text[start:c.pos]
 }
 
-// null reads null, and returns false if another value is next.
-func (c *lineChecker) null() bool {
-	if c.peek() != 'n' {
-		return false
-	}
-	c.value()
-	return true
-}
-
 // parent reads parent_id, the id of an earlier, accepted review of the same line (rule parent). So a reply to a rejected review
 // is rejected too, and so is a reply to itself. c.ids has the reviews before this one.
 func (c *lineChecker) parent() {
-	at := c.pos
-	text, ok := c.nonEmpty("/parent_id")
-	if ok && !c.partial && !c.ids[string(text)] {
-		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
+	at := c.next()
+	if text := c.nonEmpty(); len(text) > 0 && !c.partial && !c.ids[string(text)] {
+		c.report(ruleParent, at, "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
 	}
 }
 
-// readRatings reads the ratings, one for each dimension (ratings-count). They are not compared with the number of dimensions if
+// ratings reads the ratings, one for each dimension (ratings-count). They are not compared with the number of dimensions if
 // that is not known, because dimensions has an error itself.
-func (c *lineChecker) readRatings() {
-	at := c.pos
-	if !c.expect('[', "/ratings", "an array of integers") {
+func (c *lineChecker) ratings() {
+	at := c.next()
+	if !c.expect('[', "an array of integers") {
 		return
 	}
 	// A rating with an error has a problem of its own, and counts here all the same.
 	if n := c.items((*lineChecker).rating); c.dims >= 0 && n != c.dims {
-		c.report(ruleRatingsCount, at, "/ratings", strconv.Itoa(n)+" ratings, want one for each of "+strconv.Itoa(c.dims)+" dimensions")
+		c.report(ruleRatingsCount, at, strconv.Itoa(n)+" ratings, want one for each of "+strconv.Itoa(c.dims)+" dimensions")
 	}
 }
 
 // rating reads one rating: a number from 1 to 100 (rating-range) that is written as an integer, without fraction and exponent
 // (rating-integer), and without quotes (value-type).
 func (c *lineChecker) rating() {
-	at := c.pos
-	if first := c.peek(); first != '-' && (first < '0' || first > '9') {
-		c.report(ruleType, at, "/ratings", "this is "+c.kind()+", want an integer from 1 to 100, without quotes")
-		c.discard("/ratings", 0)
+	if !c.expect('0', "an integer from 1 to 100, without quotes") {
 		return
 	}
-	value := 0
-	for _, digit := range c.value() {
-		switch {
-		case digit == '.' || digit|0x20 == 'e':
-			c.report(ruleRatingInteger, at, "/ratings", "a rating is an integer without fraction and exponent: 5, not 5.0")
-			return
-		case digit == '-':
-			value = maxRating + 1
-		default:
-			value = min(10*value+int(digit-'0'), maxRating+1)
-		}
-	}
-	if value < 1 || value > maxRating {
-		c.report(ruleRatingRange, at, "/ratings", "a rating is from 1 to 100; scale others to that")
-		return
-	}
-	c.result.ratings++
-	c.result.top = max(c.result.top, uint8(value))
-	c.review.ratings = append(c.review.ratings, byte(value))
-}
-
-// subparts reads an object whose members may have any name, each once (member-repeated), and are strings (value-type). The format
-// does not say what the names mean; a program keeps data there that no other member has room for.
-func (c *lineChecker) subparts() {
-	if !c.expect('{', "/subparts", "an object of strings") {
-		return
-	}
-	c.names.clear()
-	c.pos++
-	for c.more() {
-		at := c.pos
-		c.subpart = c.unquoteKept(c.value())
-		isNew := c.names.add(c.subpart, len(c.text))
-		c.flaws(c.text[at:c.pos], at, "/subparts")
-		if !isNew {
-			c.report(ruleRepeated, at, "/subparts", repeatedMember)
-		}
-		c.colon()
-		c.anyText("/subparts")
-		c.subpart = nil
+	raw, at := c.value()
+	value, err := strconv.Atoi(string(raw))
+	switch {
+	case err == nil && 1 <= value && value <= maxRating:
+		c.result.ratings++
+		c.result.top = max(c.result.top, uint8(value))
+		c.review.ratings = append(c.review.ratings, byte(value))
+	case bytes.ContainsAny(raw, ".eE"):
+		c.report(ruleRatingInteger, at, "a rating is an integer without fraction and exponent: 5, not 5.0")
+	default:
+		c.report(ruleRatingRange, at, "a rating is from 1 to 100; scale others to that")
 	}
 }

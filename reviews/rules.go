@@ -69,7 +69,7 @@ const (
 	ruleStoredDimensions
 	ruleFileKind
 	ruleFileEmpty
-	ruleScale // from here on: one warning for the file, see fileWarnings
+	ruleScale // from here on: one warning for the file, see fileChecker.odd
 	ruleIDText
 	ruleFuture
 	ruleEmail
@@ -88,12 +88,10 @@ const (
 // rules is the list of all rules. rules.md is written from it, and tests check every example: that Wrong breaks the rule and no
 // other, and that Right keeps all rules. Each rule is applied by the code that reports its ruleID:
 //
-//	tokens.go                           json, utf-8, json-depth
-//	members.go, values.go               members, types, texts, times, addresses, body_html
+//	linechecker.go                      json, utf-8, json-depth, members and types
+//	values.go                           texts, times, addresses, body_html
 //	collectioncheck.go, reviewcheck.go  the members of a collection and of a review, and the rules between them
-//	parent.go                           parent
-//	filechecker.go                      collection-repeated, file-kind, file-empty
-//	filewarnings.go                     scale, id-text, created-future, email
+//	filechecker.go                      collection-repeated, file-kind, file-empty, scale
 //	dimensions.go, import.go            stored-dimensions, overwrite
 //
 // To add a rule: add a constant and an entry, report it with a message that says what would be right, add cases to
