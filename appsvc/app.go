@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
 // A stored version has two parts: Meta, whose members a store keeps in columns, and Body, the JSON text of the content. The
@@ -142,10 +142,7 @@ func (a *App) UnmarshalJSON(text []byte) error {
 		return errors.New("an app lacks its id or its version")
 	}
 	// The body has the members of a stored one in their order, whatever their order in the text is.
-	members, err := rawjson.Members(compact(text))
-	if err != nil {
-		return err
-	}
+	members := jsontree.New(compact(text))
 	body := []byte{'{'}
 	for _, name := range []string{"title", "owner", "groups", "elements"} {
 		value := members.Get(name)
@@ -155,7 +152,7 @@ func (a *App) UnmarshalJSON(text []byte) error {
 		if len(body) > 1 {
 			body = append(body, ',')
 		}
-		body = append(append(appendString(body, name), ':'), value...)
+		body = value.Append(append(appendString(body, name), ':'))
 	}
 	a.Meta = Meta{ID: head.ID, Version: head.Version, CreatedAt: head.CreatedAt, UpdatedAt: head.UpdatedAt}
 	if head.Owner != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
@@ -18,8 +17,8 @@ const elementsPath = appPath + "/elements"
 
 // document returns this document: {"apps":[app]}, as a read returns it over HTTP. body and elements are what
 // Body.membersAndElements has returned; the elements are not parsed.
-func document(meta Meta, body rawjson.Object, elements [][]byte) jsontree.Node {
-	app := App{Meta: meta, Body: fmt.Appendf(nil, `{"title":%s,"owner":%s,"groups":%s}`, body.Get("title"), body.Get("owner"), body.Get("groups"))}
+func document(meta Meta, body jsontree.Node, elements [][]byte) jsontree.Node {
+	app := App{Meta: meta, Body: fmt.Appendf(nil, `{"title":%s,"owner":%s,"groups":%s}`, body.Get("title").Bytes(), body.Get("owner").Bytes(), body.Get("groups").Bytes())}
 	doc := jsontree.New(append(app.AppendJSON([]byte(docBegin)), docEnd...))
 	doc.Get("apps").At(0).Add("elements", jsontree.Array(elements))
 	return doc

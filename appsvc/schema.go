@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
@@ -155,14 +155,13 @@ func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 // acceptsEverything reports whether a schema has no keyword that could refuse a config, such as {}. Configs are not even decoded
 // then. It may be false for a schema that accepts everything: then the config is validated, with the same result.
 func acceptsEverything(schema []byte) bool {
-	members, err := rawjson.Members(schema)
-	return err == nil && !slices.ContainsFunc(members, func(m rawjson.Member) bool {
-		switch m.Name {
-		case "$schema", "$id", "id", "$comment", "title", "description", "default", "examples", "$defs", "definitions":
+	n := jsontree.New(schema)
+	for i := range n.Len() {
+		if !slices.Contains([]string{"$schema", "$id", "id", "$comment", "title", "description", "default", "examples", "$defs", "definitions"}, n.Name(i)) {
 			return false
 		}
-		return true
-	})
+	}
+	return n.Kind() == '{'
 }
 
 // rescue turns a panic of an engine into an error. It is deferred; doing says in the error what the engine did. The guard keeps

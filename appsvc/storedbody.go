@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
@@ -38,26 +39,27 @@ func (b Body) draft() (draft, error) {
 // membersAndElements returns the members of a stored body, with 0 in place of the elements, and the text of each element. The
 // elements come last and are most of the body. So they are cut off first, and scanned only once. The elements share the bytes of
 // the body; the other members are a copy. An error means that the body is not one that a Service has stored.
-func (b Body) membersAndElements() (body rawjson.Object, elements [][]byte, err error) {
+func (b Body) membersAndElements() (body jsontree.Node, elements [][]byte, err error) {
 	at := rawjson.Lookup(b, "elements")
 	if at < 0 {
-		return nil, nil, errors.New("stored body: no elements")
+		return body, nil, errors.New("stored body: no elements")
 	}
 	// Up to the elements the body is copied, and ends with 0} there. From the elements on it is cut into their texts.
-	if body, err = rawjson.Members(slices.Concat(b[:at], []byte("0}"))); err != nil {
-		return nil, nil, fmt.Errorf("stored body: %w", err)
-	}
 	if elements, err = rawjson.Items(b[at:]); err != nil {
-		return nil, nil, fmt.Errorf("stored elements: %w", err)
+		return body, nil, fmt.Errorf("stored elements: %w", err)
 	}
-	return body, elements, nil
+	return jsontree.New(slices.Concat(b[:at], []byte("0}"))), elements, nil
 }
 
 // storedDraft returns the draft of a stored body of which membersAndElements has returned these parts. Its elements are all kept,
 // so storing the draft again copies them: that is what Restore does.
-func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
-	title, isText := rawjson.Text(body.Get("title"))
-	groups, areTexts := texts(body.Get("groups"))
+func storedDraft(body jsontree.Node, elements [][]byte) (d draft, err error) {
+	rawTitle, rawGroups := body.Get("title"), body.Get("groups")
+	if rawTitle == nil || rawGroups == nil {
+		return draft{}, errors.New("stored body: no title or no groups")
+	}
+	title, isText := rawTitle.Text()
+	groups, areTexts := texts(rawGroups.Bytes())
 	if !isText || !areTexts {
 		return draft{}, errors.New("stored body: no title or no groups")
 	}

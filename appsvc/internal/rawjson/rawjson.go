@@ -12,25 +12,6 @@ import (
 // ErrNotJSON says that a text is not the valid JSON, or not the kind of value, that was expected.
 var ErrNotJSON = errors.New("not the expected JSON")
 
-// Member is one member of an object. Name is decoded. Value is a part of the text, which it shares.
-type Member struct {
-	Name  string
-	Value []byte
-}
-
-// Object is the members of an object, in the order of the text.
-type Object []Member
-
-// Get returns the value of the first member of this name, nil if there is none.
-func (o Object) Get(name string) []byte {
-	for i := range o {
-		if o[i].Name == name {
-			return o[i].Value
-		}
-	}
-	return nil
-}
-
 // Each calls visit with every member of the object, or with every item of the array, that data is, until visit returns false. name is
 // the name of a member as a JSON string, and nil for an item. Both are parts of data. kind is '{' or '['. Each returns ErrNotJSON
 // for anything else.
@@ -60,22 +41,6 @@ func Each(data []byte, visit func(name, value []byte) bool) (kind byte, err erro
 		return kind, ErrNotJSON
 	}
 	return kind, nil
-}
-
-// Members returns the members of the object in data.
-func Members(data []byte) (Object, error) {
-	out := make(Object, 0, 8) // as many as most have
-	named := true
-	kind, err := Each(data, func(name, value []byte) bool {
-		var text string
-		text, named = Text(name)
-		out = append(out, Member{text, value})
-		return named
-	})
-	if err != nil || kind != '{' || !named {
-		return nil, ErrNotJSON
-	}
-	return out, nil
 }
 
 // Items returns the items of the array in data.
