@@ -174,27 +174,6 @@ func staleVersion(tested string, current vitrine.Version) error {
 	return conflict(vitrine.CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
 }
 
-// patchError returns an error of package jsontree as an *Error of this package. The error of a failed test has the version
-// current, which is the latest version of the app.
-func patchError(err error, current vitrine.Version) error {
-	e, ok := errors.AsType[*jsontree.Error](err)
-	if !ok {
-		return err
-	}
-	out := &vitrine.Error{Pointer: e.Pointer, Reason: e.Reason}
-	switch e.Kind {
-	case jsontree.ErrMalformed:
-		out.Kind, out.Code = vitrine.ErrInvalid, vitrine.CodeInvalid
-	case jsontree.ErrTooLarge:
-		out.Kind, out.Code = vitrine.ErrTooLarge, vitrine.CodeTooLarge
-	case jsontree.ErrTest:
-		out.Kind, out.Code, out.Version = vitrine.ErrConflict, vitrine.CodeTestFailed, current
-	case jsontree.ErrApply:
-		out.Kind, out.Code = vitrine.ErrUnprocessable, vitrine.CodeNotApplicable
-	}
-	return out
-}
-
 // applyPatch applies ops to app. It returns the content of the result, and whether it differs from that of app. It returns
 // ErrConflict if a test fails, ErrUnprocessable if the operations do not apply or the result is not allowed, and
 // ErrTooLarge if the operations copy or do too much.
@@ -216,7 +195,10 @@ func (s *Service) applyPatch(app App, ops []jsontree.Op) (content draft, differs
 	}
 	before, after := document(app.Meta, body, elements), document(app.Meta, body, elements)
 	if err := after.Patch(ops, jsontree.Limits{Copies: s.limits.DocumentBytes, Work: s.limits.patchWork()}); err != nil {
-		return draft{}, false, patchError(err, app.Version)
+		if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeTestFailed {
+			e.Version = app.Version
+		}
+		return draft{}, false, err
 	}
 	d, err := resultDraft(&before, &after, old, elements)
 	if err != nil {
@@ -244,7 +226,7 @@ func (s *Service) decodePatch(patch []byte) ([]jsontree.Op, error) {
 	}
 	ops, err := jsontree.Decode(patch, s.limits.PatchOps)
 	if err != nil {
-		return nil, patchError(err, vitrine.Version{})
+		return nil, err
 	}
 	for _, op := range ops {
 		if _, ok := testedVersion(op); ok {

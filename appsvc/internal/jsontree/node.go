@@ -41,6 +41,9 @@ func Array(texts [][]byte) Node {
 
 // Kind returns the byte that the text begins with: '{', '[', '"', 't', 'f', 'n' or, for every number, '0'.
 func (n *Node) Kind() byte {
+	if len(n.text) == 0 {
+		return 'n' // no JSON, such as a text that was damaged
+	}
 	switch c := n.text[0]; c {
 	case '{', '[', '"', 't', 'f', 'n':
 		return c

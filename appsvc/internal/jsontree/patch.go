@@ -10,37 +10,29 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// The kinds of errors of Decode and Patch; the errors are *Error.
-var (
-	ErrMalformed = errors.New("malformed patch")          // not a JSON Patch
-	ErrTooLarge  = errors.New("patch is too large")       // over one of the limits
-	ErrTest      = errors.New("test failed")              // a test operation does not hold
-	ErrApply     = errors.New("operation does not apply") // any other operation that cannot be done
-)
-
-// Error says what is wrong with a patch, and where in the patch. errors.Is finds its kind, one of the four above.
-type Error struct {
-	Kind    error
-	Pointer string // JSON pointer into the patch: "/3" is its fourth operation
-	Reason  string
+// refuse returns the error of an operation that cannot be done.
+func refuse(format string, args ...any) error {
+	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeNotApplicable, Reason: fmt.Sprintf(format, args...)}
 }
 
-func (e *Error) Error() string {
-	if e.Pointer == "" {
-		return e.Reason
-	}
-	return e.Pointer + ": " + e.Reason
+// tooLarge returns the error of a patch that is over one of the limits.
+func tooLarge(format string, args ...any) error {
+	return &vitrine.Error{Kind: vitrine.ErrTooLarge, Code: vitrine.CodeTooLarge, Reason: fmt.Sprintf(format, args...)}
 }
 
-func (e *Error) Unwrap() error { return e.Kind }
+// malformed returns the error of what is no JSON Patch. pointer leads to the mistake.
+func malformed(pointer, reason string) error {
+	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: pointer, Reason: reason}
+}
 
-// fault returns an *Error.
-func fault(kind error, pointer, format string, args ...any) error {
-	return &Error{kind, pointer, fmt.Sprintf(format, args...)}
+// testFailed returns the error of a test that does not hold.
+func testFailed(reason string) error {
+	return &vitrine.Error{Kind: vitrine.ErrConflict, Code: vitrine.CodeTestFailed, Reason: reason}
 }
 
 // Op is one operation of a patch. Path and From are JSON pointers (RFC 6901); From is that of a move or a copy. Value is JSON, and
@@ -98,23 +90,23 @@ type wireOp struct {
 }
 
 // Decode reads a patch of at most maxOps operations as strict JSON. Every operation must have the members that its kind
-// needs and none that RFC 6902 does not define. The error is an *Error of the kind ErrMalformed or, beyond maxOps,
-// ErrTooLarge.
+// needs and none that RFC 6902 does not define. It returns vitrine.ErrInvalid for anything else, with a pointer into the patch, and
+// vitrine.ErrTooLarge beyond maxOps.
 func Decode(data []byte, maxOps int) ([]Op, error) {
 	var wire []wireOp
 	if err := strictjson.Decode(data, &wire); err != nil {
 		if e, ok := errors.AsType[*strictjson.Error](err); ok {
-			return nil, fault(ErrMalformed, e.Pointer, "%s", e.Sentence())
+			return nil, malformed(e.Pointer, e.Sentence())
 		}
-		return nil, fault(ErrMalformed, "", "%s", err)
+		return nil, malformed("", err.Error())
 	}
 	if len(wire) > maxOps {
-		return nil, fault(ErrTooLarge, "", "the patch has %d operations, at most %d", len(wire), maxOps)
+		return nil, tooLarge("the patch has %d operations, at most %d", len(wire), maxOps)
 	}
 	ops := make([]Op, len(wire))
 	for i, w := range wire {
 		if member, reason := w.wrong(); reason != "" {
-			return nil, fault(ErrMalformed, fmt.Sprintf("/%d/%s", i, member), "%s", reason)
+			return nil, malformed(fmt.Sprintf("/%d/%s", i, member), reason)
 		}
 		ops[i] = Op{Op: w.Op, Path: *w.Path, Value: w.Value}
 		if ops[i].hasFrom() {
@@ -163,8 +155,8 @@ type Limits struct {
 	Work   int // for each operation, the members or items of the largest object or list that it leads through, and a 32nd of the bytes that it tests
 }
 
-// Patch applies the operations in order. The error is an *Error of the kind ErrApply, ErrTest or ErrTooLarge whose Pointer leads to
-// the operation that failed; n is of no use then. The RFC leaves some questions open, which are decided so: test compares numbers
+// Patch applies the operations in order. It returns vitrine.ErrUnprocessable if one cannot be done, vitrine.ErrConflict if a test does not
+// hold, and vitrine.ErrTooLarge beyond the limits, each with a pointer to the operation; n is of no use then. The RFC leaves some questions open, which are decided so: test compares numbers
 // by value, an array index must be canonical ("-1", "01" and "+1" are not), and nothing is moved into itself.
 func (n *Node) Patch(ops []Op, limits Limits) error {
 	p := patching{root: n, left: limits}
@@ -172,10 +164,11 @@ func (n *Node) Patch(ops []Op, limits Limits) error {
 		p.steps = 0
 		err := p.do(op)
 		if p.left.Work -= p.steps; err == nil && p.left.Work < 0 {
-			err = fault(ErrTooLarge, "", "this operation and those before it take too much work on such long lists or objects")
+			err = tooLarge("this operation and those before it take too much work on such long lists or objects")
 		}
-		if e, ok := errors.AsType[*Error](err); ok {
-			return fault(e.Kind, "/"+strconv.Itoa(i), "%s of %q: %s", op.Op, op.Path, e.Reason)
+		if e, ok := errors.AsType[*vitrine.Error](err); ok {
+			e.Pointer, e.Reason = "/"+strconv.Itoa(i), fmt.Sprintf("%s of %q: %s", op.Op, op.Path, e.Reason)
+			return e
 		}
 	}
 	return nil
@@ -202,15 +195,15 @@ func (p *patching) do(op Op) error {
 	switch op.Op {
 	case "test":
 		have, err := p.find(op.Path)
+		if err != nil && !strings.HasPrefix(err.Error(), badIndex) {
+			return testFailed(err.Error()) // a place that is not there equals nothing
+		}
 		if err != nil {
-			if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrApply && !e.isIndex() {
-				e.Kind = ErrTest // a place that is not there equals nothing
-			}
 			return err
 		}
 		p.steps += have.size() / 32
 		if want := New(op.Value); !Equal(have, &want, SameNumber) {
-			return fault(ErrTest, "", "the value there is another one")
+			return testFailed("the value there is another one")
 		}
 		return nil
 	case "add":
@@ -230,7 +223,7 @@ func (p *patching) do(op Op) error {
 	case err != nil || op.Op == "move" && op.From == op.Path:
 		return err
 	case op.Op == "move" && strings.HasPrefix(op.Path, op.From+"/"): // RFC 6902, section 4.4
-		return fault(ErrApply, "", "%q cannot be moved into itself", op.From)
+		return refuse("%q cannot be moved into itself", op.From)
 	case op.Op == "move":
 		value, err := p.remove(op.From)
 		if err != nil {
@@ -240,17 +233,15 @@ func (p *patching) do(op Op) error {
 	}
 	value := New(from.Bytes())
 	if p.left.Copies -= len(value.text); p.left.Copies < 0 {
-		return fault(ErrTooLarge, "", "the copies of values come to more bytes than a document may have")
+		return tooLarge("the copies of values come to more bytes than a document may have")
 	}
 	return p.add(op.Path, value)
 }
 
+// badIndex is what the reason of a place begins with whose index is not canonical.
 const badIndex = "array indices are written in decimal digits without leading zeros"
 
-// isIndex reports whether the error is that of an index that is not canonical.
-func (e *Error) isIndex() bool { return strings.HasPrefix(e.Reason, badIndex) }
-
-// find returns the value at a pointer. All that it passes is parsed. The error is of the kind ErrApply.
+// find returns the value at a pointer. All that it passes is parsed.
 func (p *patching) find(pointer string) (at *Node, err error) {
 	at = p.root
 	tokens(pointer, func(token string) bool {
@@ -259,14 +250,14 @@ func (p *patching) find(pointer string) (at *Node, err error) {
 		i := -1
 		if at.Kind() == '[' {
 			if i = position(token); i < 0 && isOddIndex(token) {
-				err = fault(ErrApply, "", "%s: at %q of %q", badIndex, token, pointer)
+				err = refuse("%s: at %q of %q", badIndex, token, pointer)
 				return false
 			}
 		} else {
 			i = l.index(token)
 		}
 		if i < 0 || i >= len(l.items) {
-			err = fault(ErrApply, "", "there is no such place: at %q of %q", token, pointer)
+			err = refuse("there is no such place: at %q of %q", token, pointer)
 			return false
 		}
 		at = &l.items[i]
@@ -326,20 +317,20 @@ func (p *patching) add(pointer string, value Node) error {
 		case token == "-":
 			i = len(l.items)
 		case !jsonpointer.IsIndex(token):
-			return fault(ErrApply, "", "%s: at %q of %q", badIndex, token, pointer)
+			return refuse("%s: at %q of %q", badIndex, token, pointer)
 		case i < 0 || i > len(l.items):
-			return fault(ErrApply, "", "the list has %d items: want an index from 0 to %[1]d, or - for its end", len(l.items))
+			return refuse("the list has %d items: want an index from 0 to %[1]d, or - for its end", len(l.items))
 		}
 		l.items = slices.Insert(l.items, i, value)
 		return nil
 	}
-	return fault(ErrApply, "", "%q is neither a list nor an object", pointer[:strings.LastIndexByte(pointer, '/')])
+	return refuse("%q is neither a list nor an object", pointer[:strings.LastIndexByte(pointer, '/')])
 }
 
 // remove removes the value at a place and returns it.
 func (p *patching) remove(pointer string) (Node, error) {
 	if pointer == "" {
-		return Node{}, fault(ErrApply, "", "the whole document cannot be removed")
+		return Node{}, refuse("the whole document cannot be removed")
 	}
 	at, err := p.find(pointer)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
@@ -55,74 +56,74 @@ func TestApply(t *testing.T) {
 		{"a number as a member name", `{"foo":1}`, `{"op":"add","path":"/0","value":"bar"}`, `{"foo":1,"0":"bar"}`, nil},
 		{"insert in an array", `["foo","sil"]`, `{"op":"add","path":"/1","value":["bar","baz"]}`, `["foo",["bar","baz"],"sil"]`, nil},
 		{"insert at the end", `["foo","sil"]`, `{"op":"add","path":"/2","value":"bar"}`, `["foo","sil","bar"]`, nil},
-		{"insert after the end", `["foo","sil"]`, `{"op":"add","path":"/3","value":"bar"}`, ``, jsontree.ErrApply},
-		{"insert far after the end", `[]`, `{"op":"add","path":"/1000000000","value":"bar"}`, ``, jsontree.ErrApply},
-		{"insert past any integer", `[]`, `{"op":"add","path":"/99999999999999999999","value":"bar"}`, ``, jsontree.ErrApply},
-		{"a negative index", `{"bar":[1,2]}`, `{"op":"add","path":"/bar/-1","value":"5"}`, ``, jsontree.ErrApply},
-		{"a negative index of a replace", `[1,2]`, `{"op":"replace","path":"/-1","value":5}`, ``, jsontree.ErrApply},
-		{"a leading zero", `[1,2]`, `{"op":"replace","path":"/01","value":5}`, ``, jsontree.ErrApply},
-		{"a leading zero on the way", `[[1],[2]]`, `{"op":"replace","path":"/01/0","value":5}`, ``, jsontree.ErrApply},
-		{"a plus sign", `[1,2]`, `{"op":"remove","path":"/+1"}`, ``, jsontree.ErrApply},
-		{"a plus sign of a copy", `[1,2]`, `{"op":"copy","from":"/+1","path":"/0"}`, ``, jsontree.ErrApply},
-		{"a leading zero in an array made by the patch", `{}`, `{"op":"add","path":"/a","value":[1,2]},{"op":"remove","path":"/a/01"}`, ``, jsontree.ErrApply},
+		{"insert after the end", `["foo","sil"]`, `{"op":"add","path":"/3","value":"bar"}`, ``, vitrine.ErrUnprocessable},
+		{"insert far after the end", `[]`, `{"op":"add","path":"/1000000000","value":"bar"}`, ``, vitrine.ErrUnprocessable},
+		{"insert past any integer", `[]`, `{"op":"add","path":"/99999999999999999999","value":"bar"}`, ``, vitrine.ErrUnprocessable},
+		{"a negative index", `{"bar":[1,2]}`, `{"op":"add","path":"/bar/-1","value":"5"}`, ``, vitrine.ErrUnprocessable},
+		{"a negative index of a replace", `[1,2]`, `{"op":"replace","path":"/-1","value":5}`, ``, vitrine.ErrUnprocessable},
+		{"a leading zero", `[1,2]`, `{"op":"replace","path":"/01","value":5}`, ``, vitrine.ErrUnprocessable},
+		{"a leading zero on the way", `[[1],[2]]`, `{"op":"replace","path":"/01/0","value":5}`, ``, vitrine.ErrUnprocessable},
+		{"a plus sign", `[1,2]`, `{"op":"remove","path":"/+1"}`, ``, vitrine.ErrUnprocessable},
+		{"a plus sign of a copy", `[1,2]`, `{"op":"copy","from":"/+1","path":"/0"}`, ``, vitrine.ErrUnprocessable},
+		{"a leading zero in an array made by the patch", `{}`, `{"op":"add","path":"/a","value":[1,2]},{"op":"remove","path":"/a/01"}`, ``, vitrine.ErrUnprocessable},
 		{"a leading zero as a member name", `{"01":1,"-1":1,"+1":1}`, `{"op":"replace","path":"/01","value":5},{"op":"remove","path":"/-1"},{"op":"remove","path":"/+1"}`, `{"01":5}`, nil},
-		{"an exponent", `["foo","bar"]`, `{"op":"remove","path":"/1e0"}`, ``, jsontree.ErrApply},
-		{"a name on an array", `["foo","sil"]`, `{"op":"add","path":"/bar","value":42}`, ``, jsontree.ErrApply},
-		{"a name on a scalar", `{"a":1}`, `{"op":"add","path":"/a/b","value":42}`, ``, jsontree.ErrApply},
-		{"below null", `{"a":null}`, `{"op":"add","path":"/a/b","value":42}`, ``, jsontree.ErrApply},
+		{"an exponent", `["foo","bar"]`, `{"op":"remove","path":"/1e0"}`, ``, vitrine.ErrUnprocessable},
+		{"a name on an array", `["foo","sil"]`, `{"op":"add","path":"/bar","value":42}`, ``, vitrine.ErrUnprocessable},
+		{"a name on a scalar", `{"a":1}`, `{"op":"add","path":"/a/b","value":42}`, ``, vitrine.ErrUnprocessable},
+		{"below null", `{"a":null}`, `{"op":"add","path":"/a/b","value":42}`, ``, vitrine.ErrUnprocessable},
 		{"remove a member", `{"foo":1,"bar":[1,2]}`, `{"op":"remove","path":"/bar"}`, `{"foo":1}`, nil},
 		{"remove deep", `{"baz":[{"qux":"hello"}]}`, `{"op":"remove","path":"/baz/0/qux"}`, `{"baz":[{}]}`, nil},
 		{"remove one after another", `[1,2,3,4]`, `{"op":"remove","path":"/1"},{"op":"remove","path":"/2"}`, `[1,3]`, nil},
 		{"remove null", `{"foo":null}`, `{"op":"remove","path":"/foo"}`, `{}`, nil},
-		{"remove what is not there", `{"foo":"bar"}`, `{"op":"remove","path":"/baz"}`, ``, jsontree.ErrApply},
-		{"remove after the end", `["foo"]`, `{"op":"remove","path":"/1"}`, ``, jsontree.ErrApply},
-		{"remove the place after the end", `["foo"]`, `{"op":"remove","path":"/-"}`, ``, jsontree.ErrApply},
-		{"remove the document", `{}`, `{"op":"remove","path":""}`, ``, jsontree.ErrApply},
+		{"remove what is not there", `{"foo":"bar"}`, `{"op":"remove","path":"/baz"}`, ``, vitrine.ErrUnprocessable},
+		{"remove after the end", `["foo"]`, `{"op":"remove","path":"/1"}`, ``, vitrine.ErrUnprocessable},
+		{"remove the place after the end", `["foo"]`, `{"op":"remove","path":"/-"}`, ``, vitrine.ErrUnprocessable},
+		{"remove the document", `{}`, `{"op":"remove","path":""}`, ``, vitrine.ErrUnprocessable},
 		{"replace deep", `{"baz":[{"qux":"hello"}]}`, `{"op":"replace","path":"/baz/0/qux","value":"world"}`, `{"baz":[{"qux":"world"}]}`, nil},
 		{"replace by null", `[""]`, `{"op":"replace","path":"/0","value":null}`, `[null]`, nil},
 		{"replace null", `{"foo":null}`, `{"op":"replace","path":"/foo","value":"x"}`, `{"foo":"x"}`, nil},
 		{"replace the document", `{"foo":"bar"}`, `{"op":"replace","path":"","value":{"baz":"qux"}}`, `{"baz":"qux"}`, nil},
 		{"replace the document, go on", `{"foo":"bar"}`, `{"op":"replace","path":"","value":{"a":[]}},{"op":"add","path":"/a/-","value":1}`, `{"a":[1]}`, nil},
-		{"replace with a missing parent", `{"bar":"baz"}`, `{"op":"replace","path":"/foo/bar","value":false}`, ``, jsontree.ErrApply},
-		{"replace what is not there", `{"bar":"baz"}`, `{"op":"replace","path":"/foo","value":false}`, ``, jsontree.ErrApply},
-		{"replace the place after the end", `[1]`, `{"op":"replace","path":"/-","value":false}`, ``, jsontree.ErrApply},
-		{"replace at the length", `[1]`, `{"op":"replace","path":"/1","value":false}`, ``, jsontree.ErrApply},
+		{"replace with a missing parent", `{"bar":"baz"}`, `{"op":"replace","path":"/foo/bar","value":false}`, ``, vitrine.ErrUnprocessable},
+		{"replace what is not there", `{"bar":"baz"}`, `{"op":"replace","path":"/foo","value":false}`, ``, vitrine.ErrUnprocessable},
+		{"replace the place after the end", `[1]`, `{"op":"replace","path":"/-","value":false}`, ``, vitrine.ErrUnprocessable},
+		{"replace at the length", `[1]`, `{"op":"replace","path":"/1","value":false}`, ``, vitrine.ErrUnprocessable},
 		{"move a member", `{"foo":1,"baz":[]}`, `{"op":"move","from":"/foo","path":"/bar"}`, `{"baz":[],"bar":1}`, nil},
 		{"move to the same place", `{"foo":1}`, `{"op":"move","from":"/foo","path":"/foo"}`, `{"foo":1}`, nil},
 		{"move null", `{"foo":null}`, `{"op":"move","from":"/foo","path":"/bar"}`, `{"bar":null}`, nil},
 		{"move between containers", `{"baz":[{"qux":"hello"}]}`, `{"op":"move","from":"/baz/0/qux","path":"/baz/1"}`, `{"baz":[{},"hello"]}`, nil},
 		{"move inside an array", `[1,2,3]`, `{"op":"move","from":"/0","path":"/2"}`, `[2,3,1]`, nil},
-		{"move into itself", `{"a":{"b":1}}`, `{"op":"move","from":"/a","path":"/a/b"}`, ``, jsontree.ErrApply},
-		{"move an item into itself", `[{},{}]`, `{"op":"move","from":"/0","path":"/0/x"}`, ``, jsontree.ErrApply},
-		{"move the document", `{"a":1}`, `{"op":"move","from":"","path":"/a"}`, ``, jsontree.ErrApply},
+		{"move into itself", `{"a":{"b":1}}`, `{"op":"move","from":"/a","path":"/a/b"}`, ``, vitrine.ErrUnprocessable},
+		{"move an item into itself", `[{},{}]`, `{"op":"move","from":"/0","path":"/0/x"}`, ``, vitrine.ErrUnprocessable},
+		{"move the document", `{"a":1}`, `{"op":"move","from":"","path":"/a"}`, ``, vitrine.ErrUnprocessable},
 		{"move onto the document", `{"a":{"b":1}}`, `{"op":"move","from":"/a","path":""}`, `{"b":1}`, nil},
-		{"move what is not there", `{}`, `{"op":"move","from":"/a","path":"/b"}`, ``, jsontree.ErrApply},
-		{"move to an index of the items that are left", `{"l":[[1],{"x":2}]}`, `{"op":"move","from":"/l/0","path":"/l/0/01"}`, ``, jsontree.ErrApply},
-		{"move past an index of the items that are left", `{"l":[0,{},[7,8]]}`, `{"op":"move","from":"/l/0","path":"/l/1/+1"}`, ``, jsontree.ErrApply},
+		{"move what is not there", `{}`, `{"op":"move","from":"/a","path":"/b"}`, ``, vitrine.ErrUnprocessable},
+		{"move to an index of the items that are left", `{"l":[[1],{"x":2}]}`, `{"op":"move","from":"/l/0","path":"/l/0/01"}`, ``, vitrine.ErrUnprocessable},
+		{"move past an index of the items that are left", `{"l":[0,{},[7,8]]}`, `{"op":"move","from":"/l/0","path":"/l/1/+1"}`, ``, vitrine.ErrUnprocessable},
 		{"move to a name that looks like an index", `{"l":[0,[7],{"x":1}]}`, `{"op":"move","from":"/l/0","path":"/l/1/01"}`, `{"l":[[7],{"x":1,"01":0}]}`, nil},
-		{"move into an item that is left at another index", `{"l":[0,{}]}`, `{"op":"move","from":"/l/0","path":"/l/1/x"}`, ``, jsontree.ErrApply},
+		{"move into an item that is left at another index", `{"l":[0,{}]}`, `{"op":"move","from":"/l/0","path":"/l/1/x"}`, ``, vitrine.ErrUnprocessable},
 		{"move to the same odd name", `{"01":1,"a":2}`, `{"op":"move","from":"/01","path":"/01"}`, `{"01":1,"a":2}`, nil},
-		{"move what is not there to an odd name", `{"a":2}`, `{"op":"move","from":"/b","path":"/01"}`, ``, jsontree.ErrApply},
+		{"move what is not there to an odd name", `{"a":2}`, `{"op":"move","from":"/b","path":"/01"}`, ``, vitrine.ErrUnprocessable},
 		{"copy", `{"baz":[{"qux":"hello"}]}`, `{"op":"copy","from":"/baz/0","path":"/boo"}`, `{"baz":[{"qux":"hello"}],"boo":{"qux":"hello"}}`, nil},
 		{"copy null", `{"foo":null}`, `{"op":"copy","from":"/foo","path":"/bar"}`, `{"foo":null,"bar":null}`, nil},
 		{"a copy is one", `{"a":{"x":1}}`, `{"op":"copy","from":"/a","path":"/b"},{"op":"replace","path":"/b/x","value":2}`, `{"a":{"x":1},"b":{"x":2}}`, nil},
 		{"copy the document into itself", `{"a":1}`, `{"op":"copy","from":"","path":"/b"}`, `{"a":1,"b":{"a":1}}`, nil},
 		{"copy onto the document", `{"a":[1]}`, `{"op":"copy","from":"/a","path":""}`, `[1]`, nil},
-		{"copy what is not there", `{}`, `{"op":"copy","from":"/a","path":"/b"}`, ``, jsontree.ErrApply},
+		{"copy what is not there", `{}`, `{"op":"copy","from":"/a","path":"/b"}`, ``, vitrine.ErrUnprocessable},
 		{"test without regard to order", `{"foo":[{"foo":1,"bar":2}]}`, `{"op":"test","path":"/foo","value":[{"bar":2,"foo":1}]}`, `{"foo":[{"foo":1,"bar":2}]}`, nil},
 		{"test the document", `{"foo":1}`, `{"op":"test","path":"","value":{"foo":1}}`, `{"foo":1}`, nil},
 		{"test numbers by value", `{"a":1.10}`, `{"op":"test","path":"/a","value":11e-1}`, `{"a":1.10}`, nil},
-		{"test large numbers exactly", `{"a":9007199254740993}`, `{"op":"test","path":"/a","value":9007199254740992}`, ``, jsontree.ErrTest},
-		{"test a number against a string", `{"a":"10"}`, `{"op":"test","path":"/a","value":10}`, ``, jsontree.ErrTest},
+		{"test large numbers exactly", `{"a":9007199254740993}`, `{"op":"test","path":"/a","value":9007199254740992}`, ``, vitrine.ErrConflict},
+		{"test a number against a string", `{"a":"10"}`, `{"op":"test","path":"/a","value":10}`, ``, vitrine.ErrConflict},
 		{"test null", `{"a":null}`, `{"op":"test","path":"/a","value":null}`, `{"a":null}`, nil},
-		{"test what is not there for null", `{}`, `{"op":"test","path":"/a","value":null}`, ``, jsontree.ErrTest},
-		{"test below what is not there for null", `{}`, `{"op":"test","path":"/a/b","value":null}`, ``, jsontree.ErrTest},
-		{"test null against false", `[null]`, `{"op":"test","path":"/0","value":false}`, ``, jsontree.ErrTest},
-		{"test with a member less", `{"foo":{"a":1,"b":2}}`, `{"op":"test","path":"/foo","value":{"a":1}}`, ``, jsontree.ErrTest},
-		{"test with another value", `{"foo":{"bar":[1,2]}}`, `{"op":"test","path":"/foo","value":[1,2]}`, ``, jsontree.ErrTest},
-		{"test the place after the end", `[1]`, `{"op":"test","path":"/-","value":1}`, ``, jsontree.ErrTest},
-		{"test with a leading zero", `["foo"]`, `{"op":"test","path":"/00","value":"foo"}`, ``, jsontree.ErrApply},
-		{"test below a name on an array", `["foo"]`, `{"op":"test","path":"/a/00","value":"foo"}`, ``, jsontree.ErrTest},
+		{"test what is not there for null", `{}`, `{"op":"test","path":"/a","value":null}`, ``, vitrine.ErrConflict},
+		{"test below what is not there for null", `{}`, `{"op":"test","path":"/a/b","value":null}`, ``, vitrine.ErrConflict},
+		{"test null against false", `[null]`, `{"op":"test","path":"/0","value":false}`, ``, vitrine.ErrConflict},
+		{"test with a member less", `{"foo":{"a":1,"b":2}}`, `{"op":"test","path":"/foo","value":{"a":1}}`, ``, vitrine.ErrConflict},
+		{"test with another value", `{"foo":{"bar":[1,2]}}`, `{"op":"test","path":"/foo","value":[1,2]}`, ``, vitrine.ErrConflict},
+		{"test the place after the end", `[1]`, `{"op":"test","path":"/-","value":1}`, ``, vitrine.ErrConflict},
+		{"test with a leading zero", `["foo"]`, `{"op":"test","path":"/00","value":"foo"}`, ``, vitrine.ErrUnprocessable},
+		{"test below a name on an array", `["foo"]`, `{"op":"test","path":"/a/00","value":"foo"}`, ``, vitrine.ErrConflict},
 		{"a from of the whole document means nothing to a replace", `{"a":1}`, `{"op":"replace","path":"/a","from":"","value":2}`, `{"a":2}`, nil},
 		{"a from of the whole document means nothing to a remove", `{"a":1,"b":2}`, `{"op":"remove","path":"/a","from":""}`, `{"b":2}`, nil},
 		{"a from means nothing to an add", `{"a":1}`, `{"op":"add","path":"/b","from":"","value":2}`, `{"a":1,"b":2}`, nil},
@@ -133,24 +134,24 @@ func TestApply(t *testing.T) {
 		{"strings keep what HTML would escape", `{"a":"<&>"}`, `{"op":"add","path":"/c","value":"<&>"}`, `{"a":"<&>","c":"<&>"}`, nil},
 		{"surrogate pairs and separators", `{"a":"😀 "}`, `{"op":"copy","from":"/a","path":"/b"}`, `{"a":"😀 ","b":"😀 "}`, nil},
 
-		{"no array", `{}`, `]{`, ``, jsontree.ErrMalformed},
-		{"add without value", `[1]`, `{"op":"add","path":"/-"}`, ``, jsontree.ErrMalformed},
-		{"replace without value", `[1]`, `{"op":"replace","path":"/0"}`, ``, jsontree.ErrMalformed},
-		{"test without value", `[null]`, `{"op":"test","path":"/0"}`, ``, jsontree.ErrMalformed},
-		{"test of the document without value", `[null]`, `{"op":"test","path":""}`, ``, jsontree.ErrMalformed},
-		{"copy without from", `[1]`, `{"op":"copy","path":"/-"}`, ``, jsontree.ErrMalformed},
-		{"move without from", `{"foo":1}`, `{"op":"move","path":""}`, ``, jsontree.ErrMalformed},
-		{"an unknown operation", `{"foo":1}`, `{"op":"spam","path":"/foo","value":1}`, ``, jsontree.ErrMalformed},
-		{"an operation in capitals", `{"foo":1}`, `{"op":"Add","path":"/foo","value":1}`, ``, jsontree.ErrMalformed},
-		{"no path", `{"foo":1}`, `{"op":"add","value":1}`, ``, jsontree.ErrMalformed},
-		{"null as the path", `{"foo":1}`, `{"op":"add","path":null,"value":1}`, ``, jsontree.ErrMalformed},
-		{"no operation", `{"foo":1}`, `{"path":"/foo","value":1}`, ``, jsontree.ErrMalformed},
-		{"two operations in one", `{"foo":1}`, `{"op":"add","path":"/baz","value":1,"op":"remove"}`, ``, jsontree.ErrMalformed},
-		{"a path without its slash", `{"foo":1}`, `{"op":"add","path":"foo","value":1}`, ``, jsontree.ErrMalformed},
-		{"a bad escape", `{"foo":1}`, `{"op":"add","path":"/~2","value":1}`, ``, jsontree.ErrMalformed},
-		{"an open escape", `{"foo":1}`, `{"op":"add","path":"/a~","value":1}`, ``, jsontree.ErrMalformed},
-		{"an unknown member", `{"foo":1}`, `{"op":"add","path":"/a","value":1,"x":1}`, ``, jsontree.ErrMalformed},
-		{"no object", `{"foo":1}`, `1`, ``, jsontree.ErrMalformed},
+		{"no array", `{}`, `]{`, ``, vitrine.ErrInvalid},
+		{"add without value", `[1]`, `{"op":"add","path":"/-"}`, ``, vitrine.ErrInvalid},
+		{"replace without value", `[1]`, `{"op":"replace","path":"/0"}`, ``, vitrine.ErrInvalid},
+		{"test without value", `[null]`, `{"op":"test","path":"/0"}`, ``, vitrine.ErrInvalid},
+		{"test of the document without value", `[null]`, `{"op":"test","path":""}`, ``, vitrine.ErrInvalid},
+		{"copy without from", `[1]`, `{"op":"copy","path":"/-"}`, ``, vitrine.ErrInvalid},
+		{"move without from", `{"foo":1}`, `{"op":"move","path":""}`, ``, vitrine.ErrInvalid},
+		{"an unknown operation", `{"foo":1}`, `{"op":"spam","path":"/foo","value":1}`, ``, vitrine.ErrInvalid},
+		{"an operation in capitals", `{"foo":1}`, `{"op":"Add","path":"/foo","value":1}`, ``, vitrine.ErrInvalid},
+		{"no path", `{"foo":1}`, `{"op":"add","value":1}`, ``, vitrine.ErrInvalid},
+		{"null as the path", `{"foo":1}`, `{"op":"add","path":null,"value":1}`, ``, vitrine.ErrInvalid},
+		{"no operation", `{"foo":1}`, `{"path":"/foo","value":1}`, ``, vitrine.ErrInvalid},
+		{"two operations in one", `{"foo":1}`, `{"op":"add","path":"/baz","value":1,"op":"remove"}`, ``, vitrine.ErrInvalid},
+		{"a path without its slash", `{"foo":1}`, `{"op":"add","path":"foo","value":1}`, ``, vitrine.ErrInvalid},
+		{"a bad escape", `{"foo":1}`, `{"op":"add","path":"/~2","value":1}`, ``, vitrine.ErrInvalid},
+		{"an open escape", `{"foo":1}`, `{"op":"add","path":"/a~","value":1}`, ``, vitrine.ErrInvalid},
+		{"an unknown member", `{"foo":1}`, `{"op":"add","path":"/a","value":1,"x":1}`, ``, vitrine.ErrInvalid},
+		{"no object", `{"foo":1}`, `1`, ``, vitrine.ErrInvalid},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -164,7 +165,7 @@ func TestApply(t *testing.T) {
 
 func TestDecodeRefusesWhatIsNoArray(t *testing.T) {
 	for _, patch := range []string{`null`, `{}`, `"x"`, ``, `[null]`, `[[]]`} {
-		if _, err := jsontree.Decode([]byte(patch), 10); !errors.Is(err, jsontree.ErrMalformed) {
+		if _, err := jsontree.Decode([]byte(patch), 10); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("Decode(%s) = %v, want ErrMalformed", patch, err)
 		}
 	}
@@ -176,7 +177,7 @@ func TestLimits(t *testing.T) {
 	if _, err := jsontree.Decode(many(1000), 1000); err != nil {
 		t.Errorf("1000 operations: %v", err)
 	}
-	if _, err := jsontree.Decode(many(1001), 1000); !errors.Is(err, jsontree.ErrTooLarge) {
+	if _, err := jsontree.Decode(many(1001), 1000); !errors.Is(err, vitrine.ErrTooLarge) {
 		t.Errorf("1001 operations: %v, want ErrTooLarge", err)
 	}
 
@@ -185,13 +186,13 @@ func TestLimits(t *testing.T) {
 		bomb = append(bomb, fmt.Sprintf(`{"op":"copy","from":"","path":"/b%d"}`, i))
 	}
 	small := jsontree.Limits{Copies: 64 << 10, Work: 1 << 20}
-	if _, err := runWithin(`{}`, "["+strings.Join(bomb, ",")+"]", small); !errors.Is(err, jsontree.ErrTooLarge) {
+	if _, err := runWithin(`{}`, "["+strings.Join(bomb, ",")+"]", small); !errors.Is(err, vitrine.ErrTooLarge) {
 		t.Errorf("copies of the document inside itself: %v, want ErrTooLarge", err)
 	}
 	for i := range bomb[1:] {
 		bomb[i+1] = fmt.Sprintf(`{"op":"copy","from":"/a","path":"/a%d"},{"op":"add","path":"/n","value":{}},{"op":"move","from":"/a","path":"/n/x"},{"op":"copy","from":"/n","path":"/n/y"},{"op":"move","from":"/n","path":"/a"}`, i)
 	}
-	if _, err := runWithin(`{}`, "["+strings.Join(bomb, ",")+"]", small); !errors.Is(err, jsontree.ErrTooLarge) {
+	if _, err := runWithin(`{}`, "["+strings.Join(bomb, ",")+"]", small); !errors.Is(err, vitrine.ErrTooLarge) {
 		t.Errorf("doubling copies: %v, want ErrTooLarge", err)
 	}
 	list := `{"a":[` + strings.Repeat("1,", 99) + `1]}`
@@ -204,7 +205,7 @@ func TestLimits(t *testing.T) {
 		{"tests of the document", `{"op":"test","path":"","value":1}`, 10 * (len(list) / 32)},
 	} {
 		patch := "[" + strings.Repeat(tt.op+",", 9) + tt.op + "]"
-		for work, want := range map[int]error{tt.work: nil, tt.work - 1: jsontree.ErrTooLarge} {
+		for work, want := range map[int]error{tt.work: nil, tt.work - 1: vitrine.ErrTooLarge} {
 			if strings.Contains(tt.name, "document") {
 				patch = strings.ReplaceAll(patch, `"value":1}`, `"value":`+list+`}`)
 			}
@@ -279,8 +280,8 @@ func TestWhyAnOperationDoesNotApply(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = apply([]byte(doc), ops, limits)
-		e, ok := errors.AsType[*jsontree.Error](err)
-		if !ok || e.Kind != jsontree.ErrApply || e.Pointer != "/1" || e.Reason != want {
+		e, ok := errors.AsType[*vitrine.Error](err)
+		if !ok || e.Kind != vitrine.ErrUnprocessable || e.Pointer != "/1" || e.Reason != want {
 			t.Errorf("%s\n got %+v\nwant %s", patch, err, want)
 		}
 	}
