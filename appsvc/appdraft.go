@@ -170,8 +170,14 @@ func (d draft) body(owner string) (Body, []string) {
 	b := append(make([]byte, 0, size), `{"title":`...)
 	b = append(appendString(b, d.title), `,"owner":{"urn":`...)
 	b = append(appendString(b, owner), `},"groups":`...)
-	b = append(appendStrings(b, d.groups), `,"elements":[`...)
-	for i, e := range d.elements {
+	b = append(appendStrings(b, d.groups), `,"elements":`...)
+	return append(appendElements(b, d.elements), '}'), d.components()
+}
+
+// appendElements appends the JSON of elements, each with its index as id.
+func appendElements(b []byte, elements []draftElement) []byte {
+	b = append(b, '[')
+	for i, e := range elements {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -182,5 +188,5 @@ func (d draft) body(owner string) (Body, []string) {
 		}
 		b = append(append(append(append(b, e.manifest...), configName...), e.config...), '}')
 	}
-	return append(b, `]}`...), d.components()
+	return append(b, ']')
 }

@@ -66,11 +66,10 @@ func WithDefaults(schema, config []byte) ([]byte, error) {
 	}
 	d := defaulter{compile: schemaguard.Compile, work: maxDefaultWork, bytes: maxDefaultBytes}
 	d.use(compact(schema))
-	merged, ok := d.merged(nil, compact(config))
-	if !ok {
-		return nil, errors.New("the schema: its defaults make the config too large")
+	if merged := d.merged(compact(config)); merged != nil {
+		return merged, nil
 	}
-	return merged, nil
+	return nil, errors.New("the schema: its defaults make the config too large")
 }
 
 // WithDefaults returns the app with each config completed, as the function WithDefaults does it, by the configSchema in
@@ -113,33 +112,24 @@ func (d *Defaults) Complete(a App, most int) (App, error) {
 		return App{}, err
 	}
 	with := defaulter{compile: d.compile, work: maxAppDefaultWork, bytes: most - len(a.Body)}
-	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:at]...)
-	var last []byte // the manifest of the schema in use: neighbours often have the same
-	for i, e := range draft.elements {
+	for i := range draft.elements {
+		e := &draft.elements[i]
 		manifest, config, err := e.split()
 		if err != nil {
 			return App{}, err
 		}
-		if last == nil || !bytes.Equal(manifest, last) {
-			schema, err := Component{Manifest: manifest}.ConfigSchema()
-			if err != nil {
-				return App{}, err
-			}
-			with.use(schema)
-			last = manifest
+		schema, err := Component{Manifest: manifest}.ConfigSchema()
+		if err != nil {
+			return App{}, err
 		}
-		out = append(out, "[,"[min(i, 1)])
-		out = append(append(appendHead(out, i, e.key), manifest...), configName...)
-		ok := false
-		if out, ok = with.merged(out, config); !ok {
+		with.use(schema)
+		e.kept, e.manifest = nil, manifest
+		if e.config = with.merged(config); e.config == nil {
 			return App{}, tooMuchDefault(most)
 		}
-		out = append(out, '}')
 	}
-	if len(draft.elements) == 0 {
-		out = append(out, '[')
-	}
-	a.Body = append(out, "]}"...)
+	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:at]...)
+	a.Body = append(appendElements(out, draft.elements), '}')
 	if a.checkSize(most) != nil {
 		return App{}, tooMuchDefault(most)
 	}
@@ -198,9 +188,10 @@ func (p place) str(name string) string {
 type defaulter struct {
 	compile func(schema []byte) (*schemaguard.Schema, error)
 
-	root  place               // the configSchema of the present config, in which references are resolved
-	guard *schemaguard.Schema // root, compiled when it is needed; nil also if it does not compile
-	asked bool                // whether it was needed
+	schema []byte              // the configSchema of the present config
+	root   place               // the same, in which references are resolved
+	guard  *schemaguard.Schema // root, compiled when it is needed; nil also if it does not compile
+	asked  bool                // whether it was needed
 
 	work   int // steps that are left; below zero = too much to do
 	bytes  int // bytes that may be added; below zero = too large
@@ -212,29 +203,31 @@ type defaulter struct {
 
 // use sets the schema of the configs that come next.
 func (d *defaulter) use(schema []byte) {
-	root := jsontree.New(schema)
-	d.root, d.guard, d.asked = place{&root, ""}, nil, false
+	if d.schema == nil || !bytes.Equal(schema, d.schema) { // neighbours often have the same
+		root := jsontree.New(schema)
+		d.schema, d.root, d.guard, d.asked = schema, place{&root, ""}, nil, false
+	}
 }
 
 // compiled returns the schema compiled, nil if it does not compile.
 func (d *defaulter) compiled() *schemaguard.Schema {
 	if !d.asked {
 		d.asked = true
-		if guard, err := d.compile(d.root.Bytes()); err == nil {
+		if guard, err := d.compile(d.schema); err == nil {
 			d.guard = guard
 		}
 	}
 	return d.guard
 }
 
-// merged appends config, completed, to out. It returns false if there was too much to do; out is not complete then.
-func (d *defaulter) merged(out, config []byte) ([]byte, bool) {
+// merged returns config, completed, and nil if there was too much to do.
+func (d *defaulter) merged(config []byte) []byte {
 	value := jsontree.New(config)
 	d.complete(&value, []place{d.root})
 	if d.work < 0 || d.bytes < 0 {
-		return out, false
+		return nil
 	}
-	return value.Append(out), true
+	return value.Bytes()
 }
 
 // together returns the schemas and those that apply wherever they apply, each once, in the order in which defaults are

@@ -245,25 +245,32 @@ const badIndex = "array indices are written in decimal digits without leading ze
 func (p *patching) find(pointer string) (at *Node, err error) {
 	at = p.root
 	tokens(pointer, func(token string) bool {
-		l := at.parse()
-		p.steps = max(p.steps, len(l.items))
-		i := -1
-		if at.Kind() == '[' {
-			if i = position(token); i < 0 && isOddIndex(token) {
-				err = refuse("%s: at %q of %q", badIndex, token, pointer)
-				return false
-			}
-		} else {
-			i = l.index(token)
-		}
-		if i < 0 || i >= len(l.items) {
-			err = refuse("there is no such place: at %q of %q", token, pointer)
+		var i int
+		if i, err = p.child(at, token, pointer); err != nil {
 			return false
 		}
-		at = &l.items[i]
+		at = &at.list.items[i]
 		return true
 	})
 	return at, err
+}
+
+// child returns the index of the value that a token of a pointer names in a node. It returns an error if there is none.
+func (p *patching) child(at *Node, token, pointer string) (i int, err error) {
+	l := at.parse()
+	p.steps = max(p.steps, len(l.items))
+	if at.Kind() == '[' {
+		i = position(token)
+	} else {
+		i = l.index(token)
+	}
+	switch {
+	case at.Kind() == '[' && isOddIndex(token):
+		return 0, refuse("%s: at %q of %q", badIndex, token, pointer)
+	case i < 0 || i >= len(l.items):
+		return 0, refuse("there is no such place: at %q of %q", token, pointer)
+	}
+	return i, nil
 }
 
 // position returns the index of an item that a token stands for, -1 if it stands for none.
@@ -332,18 +339,16 @@ func (p *patching) remove(pointer string) (Node, error) {
 	if pointer == "" {
 		return Node{}, refuse("the whole document cannot be removed")
 	}
-	at, err := p.find(pointer)
-	if err != nil {
-		return Node{}, err
-	}
-	value := *at
 	around, l, token, err := p.parent(pointer)
 	if err != nil {
 		return Node{}, err
 	}
-	i := position(token)
+	i, err := p.child(around, token, pointer)
+	if err != nil {
+		return Node{}, err
+	}
+	value := l.items[i]
 	if around.Kind() == '{' {
-		i = l.index(token)
 		l.names = slices.Delete(l.names, i, i+1)
 	}
 	l.items = slices.Delete(l.items, i, i+1)
