@@ -17,36 +17,33 @@ import (
 // entries that are kept; 429 if the caller, or all callers together, have as many streams open as are allowed.
 func (a appRoutes) changes(c *call) error {
 	in := appsvc.ChangesRequest{After: c.query.cursor("after"), AppID: c.query.filled("app", `"" is not the id of an app`), Limit: c.query.limit()}
-	types := c.query.text("types")
+	// An empty type is passed on, so that the service refuses "types=" and "types=a,,b" as unknown types. A stream keeps the list and asks
+	// for many pages, so each type is in it once.
+	if types := c.query.text("types"); c.query.has("types") {
+		for name := range strings.SplitSeq(types, ",") {
+			in.Types = append(in.Types, appsvc.ChangeType(name))
+		}
+		slices.Sort(in.Types)
+		in.Types = slices.Clone(slices.Compact(in.Types))
+	}
 	if c.query.err != nil {
 		return c.query.err
 	}
-	// An empty type is passed on, so that the service refuses "types=" and "types=a,,b" as unknown types.
-	if c.query.has("types") {
-		in.Types = typesIn(types)
+	read := func(after string) (appsvc.ChangesPage, error) {
+		in.After = after
+		return a.svc.Changes(c.ctx(), c.by.Caller, in)
 	}
 	if !c.streams() {
-		page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
 		c.header()["Vary"] = varyFeed
-		return c.result(page, err)
+		return c.result(read(in.After))
 	}
 	in.Limit = cmp.Or(in.Limit, streamPage) // smaller than a list, since a page waits in memory until the client has read it
 	watch := a.svc.Watch(c.by.Caller, in)
 	defer watch.Close()
 	return c.stream(in.After, watch.Next, func(after string) (feedPage, error) {
-		in.After = after
-		page, err := a.svc.Changes(c.ctx(), c.by.Caller, in)
+		page, err := read(after)
 		return pageOf(page.Changes, page.Next, page.More, err, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
 	})
-}
-
-// typesIn returns the types of changes that a list names, each once, since a stream keeps them and asks for many pages.
-func typesIn(list string) (types []appsvc.ChangeType) {
-	for name := range strings.SplitSeq(list, ",") {
-		types = append(types, appsvc.ChangeType(name))
-	}
-	slices.Sort(types)
-	return slices.Clone(slices.Compact(types))
 }
 
 // changes serves GET …/changes: the feed of changes of a library, for moderators of its network (else 403). Its
@@ -56,16 +53,18 @@ func (a assetRoutes) changes(c *call) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
+	read := func(after string) (assets.ChangesPage, error) {
+		in.After = after
+		return a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
+	}
 	if !c.streams() {
-		page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
 		c.header()["Vary"] = varyFeed
-		return c.result(page, err)
+		return c.result(read(in.After))
 	}
 	in.Limit = cmp.Or(in.Limit, streamPage)
 	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
 	return c.stream(in.After, changed, func(after string) (feedPage, error) {
-		in.After = after
-		page, err := a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
+		page, err := read(after)
 		return pageOf(page.Changes, page.Next, page.More, err, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
 	})
 }

@@ -146,7 +146,7 @@ func (v reviewRoutes) export(c *call) (err error) {
 	if !c.drain() {
 		return errBodyMissing
 	}
-	d := newDownload(c, recordsType)
+	d := &download{call: c, control: http.NewResponseController(c.w)}
 	if c.r.Method != http.MethodHead {
 		if err := c.takeSlot(c.h.exports, ""); err != nil {
 			return err
@@ -216,14 +216,8 @@ func (u *upload) leave() {
 // and only the time in which the server waits for it counts, not the time in which it works.
 type download struct {
 	*call
-	kind    []string // the media type
 	control *http.ResponseController
 	failed  bool // a write has failed
-}
-
-// newDownload returns a download that has sent nothing yet.
-func newDownload(c *call, kind []string) *download {
-	return &download{call: c, kind: kind, control: http.NewResponseController(c.w)}
 }
 
 // begin sends the headers, once. There is no Content-Length, since the length is not known; over HTTP/1.1 the body is chunked,
@@ -233,7 +227,7 @@ func (d *download) begin() {
 		return
 	}
 	d.sent = true
-	d.header()["Content-Type"] = d.kind
+	d.header()["Content-Type"] = recordsType
 	d.cacheAs(noStore)
 	d.left = d.patience(true)
 	_ = d.control.SetWriteDeadline(time.Now().Add(d.left))

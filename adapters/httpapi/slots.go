@@ -272,31 +272,23 @@ const (
 	workFactor = 4
 )
 
-// newLargeSlots returns the slots of requests that need more than notLarge bytes, of which a caller has an eighth.
-func newLargeSlots(memory int64) *slots {
-	n := int(max(memory/slotBytes, 1))
-	return newSlots("large requests", http.StatusServiceUnavailable, n, max(n/8, 1), 0)
-}
-
 // errNoRoom is the response to a request for which no slot became free in time.
 var errNoRoom = refuse(http.StatusServiceUnavailable, "too many large requests are under way: there is no memory for this one at the moment, try again")
 
-// slotsFor returns how many slots a request of so many bytes takes.
-func (s *slots) slotsFor(bytes int) int {
-	return max(1, min((bytes+slotBytes-1)/slotBytes, s.total/4))
-}
-
-// largeSlot returns the slot for the memory of the request. Its count is 0 until the request is large.
-func (c *call) largeSlot() *slot {
+// memory returns the slot for the memory of the request, whose count is 0 until it is large, and how many slots so many bytes take.
+func (c *call) memory(bytes int) (*slot, int) {
 	if c.large == nil {
 		c.large = c.newSlot(c.h.large, "")
 	}
-	return c.large
+	return c.large, max(1, min((bytes+slotBytes-1)/slotBytes, c.h.large.total/4))
 }
 
 // enlarge takes slots for so many bytes in all. It waits for them if need be, and returns errNoRoom if they do not become free in time.
 func (c *call) enlarge(bytes int, patience time.Duration) error {
-	if bytes > notLarge && c.largeSlot().enter(c.ctx(), c.h.large.slotsFor(bytes), patience) != nil {
+	if bytes <= notLarge {
+		return nil
+	}
+	if large, count := c.memory(bytes); large.enter(c.ctx(), count, patience) != nil {
 		return errNoRoom
 	}
 	return nil
@@ -309,7 +301,8 @@ func (c *call) reserve(n int) bool {
 	if c.used <= notLarge {
 		return true
 	}
-	_, err := c.largeSlot().tryEnter(c.h.large.slotsFor(c.used), false)
+	large, count := c.memory(c.used)
+	_, err := large.tryEnter(count, false)
 	return err == nil
 }
 
