@@ -2,8 +2,7 @@
 //
 // # Tables
 //
-// The table vitrine_record has the entries, vitrine_log those of logs, vitrine_space the spaces, each with the number of its
-// last update, and vitrine_format one row, which says what the tables are. Keys and values are bytea; in psql,
+// The table vitrine_record has the entries, vitrine_space the spaces, each with the number of its last update, and vitrine_format one row, which says what the tables are. Keys and values are bytea; in psql,
 // convert_from(key, 'UTF8') shows a key.
 //
 // # Transactions

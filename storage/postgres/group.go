@@ -34,7 +34,7 @@ var (
 )
 
 // run calls the functions of members.
-func (g *group) run(space string, se *session, members []*member) error {
+func (g *group) run(se *session, members []*member) error {
 	for trips := 0; len(members) > 0; trips++ {
 		if trips > 0 {
 			if err := g.fill(se); err != nil {
@@ -44,7 +44,7 @@ func (g *group) run(space string, se *session, members []*member) error {
 		var again []*member
 		for _, m := range members {
 			c := &call{group: g}
-			t := &tx{reader: reader{c, newOverlay(), space}, most: groupBytes}
+			t := &tx{reader: reader{c, newOverlay()}, most: groupBytes}
 			t.full = func(context.Context) error {
 				c.failed = errAlone
 				return errAlone
@@ -116,4 +116,10 @@ func (c *call) fetch(ctx context.Context, keys []string, found map[string][]byte
 		}
 	}
 	return c.failed
+}
+
+// query is not for groups.
+func (c *call) query(context.Context, stmt) error {
+	c.failed = errAlone
+	return errAlone
 }

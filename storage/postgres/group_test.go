@@ -126,7 +126,7 @@ func TestStatementsUseTheIndex(t *testing.T) {
 		{ask: ask{from: "a log/1", to: "a log/2", rows: 10}},
 		{ask: ask{from: "", to: "", rows: 10}},
 		{ask: ask{from: "a ", to: "a!", rows: 10, reverse: true}},
-		{ask: ask{kind: count, from: "a ", to: "a!", rows: 10}},
+		{ask: ask{count: true, from: "a ", to: "a!", rows: 10}},
 	} {
 		st := p.statement()
 		var plan []string

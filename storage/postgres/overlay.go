@@ -75,9 +75,9 @@ func (o *overlay) within(r storage.Range) []string {
 // over returns a portion as it is with what was written. The portion itself is not changed.
 func (o *overlay) over(p portion) portion {
 	switch {
-	case o.empty() || p.kind == names:
+	case o.empty():
 		return p
-	case p.kind == count:
+	case p.count:
 		for _, key := range o.within(storage.Range{From: p.from, To: p.to}) {
 			if o.values[key] != nil {
 				p.n++
@@ -111,30 +111,22 @@ func (o *overlay) over(p portion) portion {
 // statements returns what writes it all.
 func (o *overlay) statements() (list []stmt) {
 	for _, r := range o.gone {
-		for _, table := range tablesOf(r.From, r.To) {
-			list = append(list, stmt{sql: "DELETE FROM " + table + " WHERE key >= $1 AND key < $2", args: []any{[]byte(r.From), []byte(r.To)}})
-		}
+		list = append(list, stmt{sql: "DELETE FROM vitrine_record WHERE key >= $1 AND key < $2", args: []any{[]byte(r.From), []byte(r.To)}})
 	}
-	var of [2]struct{ gone, keys, values [][]byte }
+	var gone, keys, values [][]byte
 	for key, value := range o.values {
-		w := &of[0]
-		if isLog(key) {
-			w = &of[1]
-		}
 		if value == nil {
-			w.gone = append(w.gone, []byte(key))
+			gone = append(gone, []byte(key))
 		} else {
-			w.keys, w.values = append(w.keys, []byte(key)), append(w.values, value)
+			keys, values = append(keys, []byte(key)), append(values, value)
 		}
 	}
-	for i, table := range bothTables {
-		if len(of[i].gone) > 0 {
-			list = append(list, stmt{sql: "DELETE FROM " + table + " WHERE key = ANY($1)", args: []any{of[i].gone}})
-		}
-		if len(of[i].keys) > 0 {
-			list = append(list, stmt{sql: "INSERT INTO " + table + ` (key, value) SELECT * FROM unnest($1::bytea[], $2::bytea[])
-				ON CONFLICT (key) DO UPDATE SET value = excluded.value`, args: []any{of[i].keys, of[i].values}})
-		}
+	if gone != nil {
+		list = append(list, stmt{sql: "DELETE FROM vitrine_record WHERE key = ANY($1)", args: []any{gone}})
+	}
+	if keys != nil {
+		list = append(list, stmt{sql: `INSERT INTO vitrine_record (key, value) SELECT * FROM unnest($1::bytea[], $2::bytea[])
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value`, args: []any{keys, values}})
 	}
 	return list
 }

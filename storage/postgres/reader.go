@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,6 +15,8 @@ import (
 type source interface {
 	// fetch reads the values of keys and some portions, in one trip. It sets those of keys that are there in found.
 	fetch(ctx context.Context, keys []string, found map[string][]byte, portions []*portion) error
+	// query runs one statement.
+	query(ctx context.Context, st stmt) error
 }
 
 const (
@@ -25,27 +26,19 @@ const (
 	estimateMax = 1000    // how many entries Estimate counts: between two longer lists there is little to choose
 )
 
-// ask is what a portion asks for.
+// ask is what a portion asks for: the first entries of a range, or how many there are.
 type ask struct {
-	kind     kind
-	from, to string // for names, from is the prefix
+	count    bool
+	from, to string
 	reverse  bool
 	rows     int // at most
 }
-
-type kind int
-
-const (
-	scan  kind = iota // the first entries of a range
-	count             // how many entries a range has
-	names             // the spaces with a prefix that have entries, as keys
-)
 
 // portion is what is read at once.
 type portion struct {
 	ask
 	entries []storage.Entry
-	n       int           // for count
+	n       int           // if it counts
 	more    bool          // the range may have more entries
 	covers  storage.Range // the part of the range that was read
 }
@@ -53,8 +46,7 @@ type portion struct {
 // reader is the Reader of a View, or the Tx of an update.
 type reader struct {
 	source
-	own   *overlay // nil in a View
-	space string   // of the update
+	own *overlay // nil in a View
 }
 
 func (r *reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
@@ -180,7 +172,7 @@ func (r *reader) entries(ctx context.Context, w *walk) iter.Seq2[storage.Entry, 
 }
 
 func (r *reader) Estimate(ctx context.Context, in storage.Range) (int, error) {
-	p := &portion{ask: ask{kind: count, from: in.From, to: in.To, rows: estimateMax}}
+	p := &portion{ask: ask{count: true, from: in.From, to: in.To, rows: estimateMax}}
 	if in.Limit > 0 {
 		p.rows = min(p.rows, in.Limit)
 	}
@@ -191,30 +183,17 @@ func (r *reader) Estimate(ctx context.Context, in storage.Range) (int, error) {
 }
 
 func (r *reader) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	const sql = `SELECT name, ''::bytea FROM vitrine_space WHERE name >= $1 AND substr(name, 1, length($1)) = $1
+		AND EXISTS (SELECT FROM vitrine_record WHERE key >= name || '\x20'::bytea AND key < name || '\x21'::bytea) ORDER BY name || '\x20'::bytea`
 	return func(yield func(string, error) bool) {
-		all := &portion{ask: ask{kind: names, from: prefix}}
-		if err := r.fetch(ctx, nil, nil, []*portion{all}); err != nil {
+		var list []string
+		take := func(rows pgx.Rows) error {
+			return each(rows, func(name string, _ []byte) { list = append(list, name) })
+		}
+		if err := r.query(ctx, stmt{sql, []any{[]byte(prefix)}, take}); err != nil {
 			yield("", err)
 			return
 		}
-		var list []string
-		for _, e := range all.entries {
-			if r.own == nil || e.Key != r.space {
-				list = append(list, e.Key)
-			}
-		}
-		if r.own != nil && strings.HasPrefix(r.space, prefix) { // has it entries, with what the update has written?
-			own := storage.Prefix(r.space + " ")
-			own.Limit = 1
-			for _, err := range r.Scan(ctx, own) {
-				if err != nil {
-					yield("", err)
-					return
-				}
-				list = append(list, r.space)
-			}
-		}
-		slices.SortFunc(list, func(a, b string) int { return strings.Compare(a+" ", b+" ") })
 		for _, space := range list {
 			if !yield(space, nil) {
 				return
@@ -222,6 +201,8 @@ func (r *reader) Spaces(ctx context.Context, prefix string) iter.Seq2[string, er
 		}
 	}
 }
+
+func (se *session) query(ctx context.Context, st stmt) error { return se.send(ctx, st) }
 
 // fetch reads from the server.
 func (se *session) fetch(ctx context.Context, keys []string, found map[string][]byte, portions []*portion) error {
@@ -239,81 +220,33 @@ func statements(keys []string, found map[string][]byte, portions []*portion) (li
 	return list
 }
 
-const records, logs = "vitrine_record", "vitrine_log"
-
-var bothTables = []string{records, logs}
-
-// isLog reports whether the entry of a key is in the table of logs.
-func isLog(key string) bool {
-	_, rest, _ := strings.Cut(key, " ")
-	return strings.HasPrefix(rest, "log/")
-}
-
-// tablesOf returns the tables that have the entries of a range.
-func tablesOf(from, to string) []string {
-	space := storage.SpaceOf(from) + " "
-	whole, log := storage.Prefix(space), storage.Prefix(space+"log/")
-	switch {
-	case len(space) == 1 || to == "" || to > whole.To:
-		return bothTables
-	case to <= log.From || from >= log.To:
-		return bothTables[:1]
-	case from >= log.From && to <= log.To:
-		return bothTables[1:]
-	}
-	return bothTables
-}
-
 // getStatement returns what reads the values of keys: one statement, which has one snapshot.
 func getStatement(keys []string, found map[string][]byte) stmt {
-	var of [2][][]byte
-	for _, key := range keys {
-		i := 0
-		if isLog(key) {
-			i = 1
-		}
-		of[i] = append(of[i], []byte(key))
+	all := make([][]byte, len(keys))
+	for i, key := range keys {
+		all[i] = []byte(key)
 	}
-	const sql = "SELECT key, value FROM "
-	take := func(rows pgx.Rows) error {
+	return stmt{"SELECT key, value FROM vitrine_record WHERE key = ANY($1)", []any{all}, func(rows pgx.Rows) error {
 		return each(rows, func(key string, value []byte) { found[key] = value })
-	}
-	switch {
-	case of[1] == nil:
-		return stmt{sql + records + " WHERE key = ANY($1)", []any{of[0]}, take}
-	case of[0] == nil:
-		return stmt{sql + logs + " WHERE key = ANY($1)", []any{of[1]}, take}
-	}
-	return stmt{sql + records + " WHERE key = ANY($1) UNION ALL " + sql + logs + " WHERE key = ANY($2)", []any{of[0], of[1]}, take}
+	}}
 }
 
 // statement returns what reads the portion.
 func (p *portion) statement() stmt {
-	if p.kind == names {
-		const some = "EXISTS (SELECT FROM vitrine_%s WHERE key >= name || '\\x20'::bytea AND key < name || '\\x21'::bytea)"
-		sql := "SELECT name, ''::bytea FROM vitrine_space WHERE name >= $1 AND substr(name, 1, length($1)) = $1 AND (" +
-			strings.Replace(some, "%s", "record", 1) + " OR " + strings.Replace(some, "%s", "log", 1) + ")"
-		return stmt{sql, []any{[]byte(p.from)}, p.take}
-	}
-	tables := tablesOf(p.from, p.to)
-	from := tables[0]
-	if len(tables) > 1 {
-		from = "(SELECT key, value FROM " + tables[0] + " UNION ALL SELECT key, value FROM " + tables[1] + ") AS tables"
-	}
-	where, args := " WHERE key >= $1", []any{[]byte(p.from), p.rows}
+	from, args := " FROM vitrine_record WHERE key >= $1", []any{[]byte(p.from), p.rows}
 	if p.to != "" {
-		where, args = where+" AND key < $3", append(args, []byte(p.to))
+		from, args = from+" AND key < $3", append(args, []byte(p.to))
 	}
-	if p.kind == count {
-		return stmt{"SELECT count(*) FROM (SELECT FROM " + from + where + " LIMIT $2) AS counted", args, p.takeCount}
+	if p.count {
+		return stmt{"SELECT count(*) FROM (SELECT" + from + " LIMIT $2) AS counted", args, p.takeCount}
 	}
 	order := " ORDER BY key"
 	if p.reverse {
 		order += " DESC"
 	}
 	// The lengths of values are known without reading them. A value beyond the limit is not sent.
-	const fits = "SELECT key, CASE WHEN sum(octet_length(value)) OVER (%s ROWS UNBOUNDED PRECEDING) - octet_length(value) < 1048576 THEN value END FROM (SELECT key, value FROM "
-	return stmt{strings.Replace(fits, "%s", order[1:], 1) + from + where + order + " LIMIT $2) AS part" + order, args, p.take}
+	return stmt{"SELECT key, CASE WHEN sum(octet_length(value)) OVER (" + order + " ROWS UNBOUNDED PRECEDING) - octet_length(value) < 1048576 THEN value END" +
+		" FROM (SELECT key, value" + from + order + " LIMIT $2) AS part" + order, args, p.take}
 }
 
 // take takes entries up to the first one without a value.
@@ -326,7 +259,7 @@ func (p *portion) take(rows pgx.Rows) error {
 		}
 	})
 	p.covers = storage.Range{From: p.from, To: p.to}
-	if p.more = p.kind == scan && (cut || len(p.entries) == p.rows); p.more {
+	if p.more = cut || len(p.entries) == p.rows; p.more {
 		if last := p.entries[len(p.entries)-1].Key; p.reverse {
 			p.covers.From = last
 		} else {

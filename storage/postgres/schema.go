@@ -14,23 +14,19 @@ import (
 
 // formatNumber is the number of the format of the tables. A release that changes it changes it in an exclusive transaction, and every
 // update reads it.
-const formatNumber = 2
+const formatNumber = 3
 
 // The tables. Values above 2 KB lie beside the rows, in TOAST, so that the rows stay small, and most updates of them stay within
-// their page. Each new value of a key leaves a dead one, which autovacuum is to remove early. The entries of logs, which come at one end
-// and go at the other, have a table of their own, so that neither bloats the other.
+// their page. Each new value of a key leaves a dead one, which autovacuum is to remove early.
 const tables = `
 	CREATE TABLE vitrine_format (number int8 NOT NULL, building text NOT NULL);
 	CREATE TABLE vitrine_space (name bytea PRIMARY KEY, number int8 NOT NULL) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.2);
-	CREATE TABLE vitrine_record (key bytea PRIMARY KEY, value bytea NOT NULL) WITH (fillfactor = 80, ` + vacuum + `);
-	CREATE TABLE vitrine_log (key bytea PRIMARY KEY, value bytea NOT NULL) WITH (` + vacuum + `);
-	ALTER TABLE vitrine_record ALTER key SET STORAGE PLAIN, ALTER value SET STORAGE EXTERNAL;
-	ALTER TABLE vitrine_log ALTER key SET STORAGE PLAIN, ALTER value SET STORAGE EXTERNAL;`
+	CREATE TABLE vitrine_record (key bytea PRIMARY KEY, value bytea NOT NULL) WITH (fillfactor = 80,
+		autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+		toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
+	ALTER TABLE vitrine_record ALTER key SET STORAGE PLAIN, ALTER value SET STORAGE EXTERNAL;`
 
-const vacuum = `autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
-	toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0`
-
-const dropTables = "DROP TABLE IF EXISTS vitrine_format, vitrine_space, vitrine_record, vitrine_log"
+const dropTables = "DROP TABLE IF EXISTS vitrine_format, vitrine_space, vitrine_record"
 
 var (
 	// ErrExists means that the database or schema holds a store already.

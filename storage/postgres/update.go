@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -44,10 +44,7 @@ type member struct {
 	thrown any        // by fn
 }
 
-var (
-	errGone = errors.New("postgres: nobody waits for the update")
-	errExit = errors.New("postgres: the function has ended its goroutine")
-)
+var errGone = errors.New("postgres: nobody waits for the update")
 
 // call calls fn. It returns errGone if nobody waits for the result.
 func (m *member) call(t *tx) (err error) {
@@ -56,7 +53,7 @@ func (m *member) call(t *tx) (err error) {
 	if m.gone {
 		return errGone
 	}
-	m.gone, m.thrown, m.worked = true, errExit, false
+	m.gone, m.worked = true, false
 	defer func() {
 		if p := recover(); p != nil {
 			err, m.thrown = errGone, p
@@ -65,7 +62,7 @@ func (m *member) call(t *tx) (err error) {
 	if err = m.ctx.Err(); err == nil {
 		err = m.fn(t)
 	}
-	m.gone, m.thrown, m.worked = false, nil, err == nil
+	m.gone, m.worked = false, err == nil
 	return err
 }
 
@@ -89,6 +86,17 @@ type tx struct {
 	reader
 	full func(context.Context) error // called when own has become large; it empties it or returns an error
 	most int                         // bytes
+}
+
+// Spaces reads from the server, which gets what was written before.
+func (t *tx) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := t.full(ctx); err != nil {
+			yield("", err)
+			return
+		}
+		t.reader.Spaces(ctx, prefix)(yield)
+	}
 }
 
 func (t *tx) Put(ctx context.Context, entries ...storage.Entry) error {
@@ -131,13 +139,10 @@ func (s *store) Update(ctx context.Context, space string, o storage.UpdateOption
 		m.alone = true
 		err = s.take(space, m)
 	}
-	switch m.thrown {
-	case nil:
-		return wrap(err)
-	case errExit:
-		runtime.Goexit()
+	if m.thrown != nil {
+		panic(m.thrown)
 	}
-	panic(m.thrown)
+	return wrap(err)
 }
 
 // take queues an update, and returns its result.
@@ -260,9 +265,9 @@ func (s *store) attempt(space string, members []*member, sent func()) error {
 	var err error
 	if len(members) > 1 {
 		g := &group{all: written, found: map[string][]byte{}, read: map[ask]portion{}, keys: map[string]bool{}, portions: map[ask]*portion{}}
-		err = g.run(space, se, members)
+		err = g.run(se, members)
 	} else {
-		err = s.single(space, se, members[0], written)
+		err = s.single(se, members[0], written)
 	}
 	if err == nil && (se.dirty || !written.empty()) {
 		s.commits.Add(1)
@@ -275,9 +280,12 @@ func (s *store) attempt(space string, members []*member, sent func()) error {
 }
 
 // single runs the function of an update that reads for itself, and writes when it has a lot.
-func (s *store) single(space string, se *session, m *member, written *overlay) error {
-	t := &tx{reader: reader{se, written, space}, most: flushBytes}
+func (s *store) single(se *session, m *member, written *overlay) error {
+	t := &tx{reader: reader{se, written}, most: flushBytes}
 	t.full = func(ctx context.Context) error {
+		if written.empty() {
+			return nil
+		}
 		writes, wait := written.statements(), s.answerWait+time.Duration(written.size)*4*time.Microsecond
 		*written = *newOverlay()
 		se.dirty = true

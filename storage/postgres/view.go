@@ -57,8 +57,14 @@ func (v *view) fetch(ctx context.Context, keys []string, found map[string][]byte
 		}
 		return nil
 	}
+	return v.read(ctx, statements(keys, found, portions)...)
+}
+
+func (v *view) query(ctx context.Context, st stmt) error { return v.read(ctx, st) }
+
+// read sends statements in the transaction.
+func (v *view) read(ctx context.Context, list ...stmt) error {
 	v.share = false
-	list := statements(keys, found, portions)
 	if v.keys != nil {
 		list = append([]stmt{v.same()}, list...)
 	}
