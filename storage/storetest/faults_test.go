@@ -378,23 +378,13 @@ var faults = map[string]func() faulty{
 			return t.Put(ctx, e)
 		})
 	},
-	"an update writes in its own space alone": func() faulty {
+	"a store is returned through Checked": func() faulty {
 		return put(func(t storage.Tx, e storage.Entry) error {
 			if storage.SpaceOf(e.Key) == "b" {
 				return nil
 			}
 			return t.Put(ctx, e)
 		})
-	},
-	"a Reader and a Tx end with their function": func() faulty {
-		return faulty{read: func(r storage.Reader) storage.Reader {
-			return reader{Reader: r, get: func(r storage.Reader, keys []string) ([][]byte, error) {
-				if values, err := r.Get(ctx, keys...); err == nil {
-					return values, nil
-				}
-				return make([][]byte, len(keys)), nil
-			}}
-		}}
 	},
 	"a context that has ended ends a call": func() faulty {
 		return faulty{view: func(s storage.Store, _ context.Context, fn func(storage.Reader) error) error { return s.View(ctx, fn) }}

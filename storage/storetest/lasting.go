@@ -76,36 +76,6 @@ func changedBelow(s storage.Store) error {
 	return nil
 }
 
-func afterTheEnd(s storage.Store) error {
-	if err := fill(s, "a 1", ""); err != nil {
-		return err
-	}
-	var late storage.Tx
-	var reader storage.Reader
-	err := errors.Join(update(s, "a", func(t storage.Tx) error { late = t; return nil }), s.View(ctx, func(r storage.Reader) error { reader = r; return nil }))
-	if err != nil {
-		return err
-	}
-	for _, r := range []storage.Reader{late, reader} {
-		_, get := r.Get(ctx, "a 1")
-		_, estimate := r.Estimate(ctx, storage.Range{})
-		var scan, spaces error
-		for _, err := range r.Scan(ctx, storage.Range{}) {
-			scan = err
-		}
-		for _, err := range r.Spaces(ctx, "") {
-			spaces = err
-		}
-		if get == nil || estimate == nil || scan == nil || spaces == nil {
-			return fmt.Errorf("a Reader is used after its function: %v, %v, %v, %v", get, estimate, scan, spaces)
-		}
-	}
-	if late.Put(ctx, storage.Entry{Key: "a 2"}) == nil || late.Delete(ctx, "a 1") == nil || late.DeleteRange(ctx, storage.Prefix("a ")) == nil {
-		return errors.New("a Tx writes after its function")
-	}
-	return holds(s, "a 1", "")
-}
-
 func endedContext(s storage.Store) error {
 	if err := fill(s, "a 1", ""); err != nil {
 		return err
