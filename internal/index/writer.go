@@ -16,7 +16,7 @@ var (
 	fanout      = 8       // how many segments of a size there are when they are merged
 	mergeAt     = 1 << 16 // how many changes merged segments have together at most
 	sliceAt     = 500     // how many changes there are between two slices of a fold
-	slicePages  = 200     // how many pages one writes at most, unless its update is large itself
+	slicePages  = 120     // how many pages one writes at most, unless its update is large itself
 )
 
 // Writer changes an index in a transaction, and reads what it has changed.
