@@ -68,26 +68,6 @@ func mayCreateIn(c vitrine.Caller, at string, groups, had []string) error {
 	return nil
 }
 
-// mayRegroup is the rule for changing the groups of an app to these. To add a group, the caller must moderate it. To
-// remove a group, the caller must moderate it or own the app, since the removal hides the app from that group. The order
-// of groups does not matter. It returns ErrForbidden for the first group that breaks the rule. at is the JSON pointer of the
-// groups in the request, "" if the request has none.
-//
-// Only Service.mayRegroup calls it, which adds the rule of protected tags.
-func mayRegroup(c vitrine.Caller, at string, h Head, groups []string) error {
-	if err := mayCreateIn(c, at, groups, h.Groups); err != nil {
-		return err
-	}
-	for _, g := range without(h.Groups, groups) {
-		if c.URN != h.Owner && !moderates(c, g) {
-			err := forbidden("only a moderator of the group %q or the owner of the app may take the group away", g)
-			err.Pointer = at
-			return err
-		}
-	}
-	return nil
-}
-
 // without returns the groups that are not in others.
 func without(groups, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return slices.Contains(others, g) })

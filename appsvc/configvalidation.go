@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // A config is validated before the transaction that stores it, since this may take long. So there are three steps: read
@@ -139,13 +140,19 @@ func (d draft) knownManifests() (manifests map[ComponentRef][]byte, ok bool) {
 // and with ErrConflict, CodeStaleVersion and current, the latest version of the app, if it was replaced.
 func (t *writer) checkUnchanged(ctx context.Context, used map[ComponentRef]string, current vitrine.Version) error {
 	for ref, digest := range used {
-		stored, found, err := t.component(ctx, ref)
-		switch {
-		case err != nil:
+		key := keyOf(componentKind, ref.Name, ref.Version)
+		value, err := t.value(ctx, key)
+		if err != nil {
 			return err
-		case !found:
+		}
+		if value == nil {
 			return componentChanged{unknownComponent(ref)}
-		case stored.Digest != digest: // ids would not do: a new component may have the id of a deleted one
+		}
+		stored, err := decodeComponent(storage.Entry{Key: key, Value: value})
+		if err != nil {
+			return err
+		}
+		if stored.Digest != digest { // ids would not do: a new component may have the id of a deleted one
 			return componentChanged{conflict(vitrine.CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)}
 		}
 	}

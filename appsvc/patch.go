@@ -15,7 +15,7 @@ import (
 //	decodePatch          parses the operations; refuses what is no JSON Patch or does not test the version
 //	readLatest           a View: reads the app, if the caller may change it
 //	applyPatch           applies the operations, and checks the result; returns the draft of the next version
-//	admitGroups          a View, only if the groups change: checks whether the caller may change them in this way
+//	mayRegroup           a View, only if the groups change: checks whether the caller may change them in this way
 //	validateDraft        validates the configs of the changed elements against their components
 //	storePatch           an Update: checks that version, rights and components are still the same, and stores the version
 //
@@ -74,8 +74,11 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if !differs {
 		return app, nil
 	}
-	if err := s.admitGroups(ctx, by, head, content.groups); err != nil {
-		return App{}, err
+	if !sameGroups(head.Groups, content.groups) { // storePatch checks this again; here such a patch costs little
+		err := s.store.view(ctx, func(r *reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", head, content.groups) })
+		if err != nil {
+			return App{}, err
+		}
 	}
 	// The components are taken to be as the elements have them, if these had them before. The transaction finds out if they are not.
 	if manifests, ok := content.knownManifests(); ok {
@@ -126,15 +129,6 @@ func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, 
 		return err
 	})
 	return app, err
-}
-
-// admitGroups returns ErrForbidden if the caller may not change the groups of the app in this way. Patch calls it before it
-// validates configs, so that such a patch costs little. storePatch checks the same rule again.
-func (s *Service) admitGroups(ctx context.Context, by vitrine.Caller, h Head, groups []string) error {
-	if sameGroups(h.Groups, groups) {
-		return nil
-	}
-	return s.store.view(ctx, func(r *reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", h, groups) })
 }
 
 // admitted returns what readLatest does, or what AdmitChange has read for this request if the patch is for that version.

@@ -26,14 +26,26 @@ func (s *Service) mayMoveTag(by vitrine.Caller, h Head, name string) error {
 	return nil
 }
 
-// mayRegroup is the whole rule for changing the groups of an app to these: that of Caller.mayRegroup, and that of
-// protected tags. It returns ErrForbidden if the app has a protected tag and the caller does not moderate every group
-// that the app has now. It is applied in the transaction that changes the groups, since tags may come and go until then.
+// mayRegroup is the rule for changing the groups of an app to these. To add a group, the caller must moderate it. To
+// remove a group, the caller must moderate it or own the app, since the removal hides the app from that group. While the app has a protected
+// tag, the caller must moderate every group that the app has now. The order of groups does not matter. It returns ErrForbidden if the
+// caller may not. at is the JSON pointer of the groups in the request, "" if the request has none. It is applied in the transaction that
+// changes the groups, since tags may come and go until then.
 func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, at string, h Head, groups []string) error {
-	if err := mayRegroup(by, at, h, groups); err != nil {
+	if sameGroups(h.Groups, groups) {
+		return nil
+	}
+	if err := mayCreateIn(by, at, groups, h.Groups); err != nil {
 		return err
 	}
-	if sameGroups(h.Groups, groups) || moderatesAll(by, h) {
+	for _, g := range without(h.Groups, groups) {
+		if by.URN != h.Owner && !moderates(by, g) {
+			err := forbidden("only a moderator of the group %q or the owner of the app may take the group away", g)
+			err.Pointer = at
+			return err
+		}
+	}
+	if moderatesAll(by, h) {
 		return nil
 	}
 	for tag, err := range r.tags(ctx, tagsAfter(h.ID, "", 0)) {

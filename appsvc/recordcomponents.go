@@ -43,16 +43,6 @@ func (c storedComponent) with(manifest []byte) Component {
 	return Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: slices.Clip(manifest)}
 }
 
-// component returns a version of a component without its manifest. found is false if there is none.
-func (r *reader) component(ctx context.Context, ref ComponentRef) (c storedComponent, found bool, err error) {
-	e := storage.Entry{Key: keyOf(componentKind, ref.Name, ref.Version)}
-	if e.Value, err = r.value(ctx, e.Key); err != nil || e.Value == nil {
-		return c, false, err
-	}
-	c, err = decodeComponent(e)
-	return c, err == nil, err
-}
-
 // componentVersions returns the versions of a component in the order in which they were added.
 func (r *reader) componentVersions(ctx context.Context, name string) (list []storedComponent, err error) {
 	for c, err := range rec.Map(r.r.Scan(ctx, under(componentKind, name)), decodeComponent) {

@@ -17,7 +17,7 @@ const (
 	// head/<app> is the Head of an app: JSON, see headJSON. Each version replaces it.
 	headKind = "head/"
 	// body/<app> is the body of the latest version, then the tail of the history before it, and then the length of the tail; see
-	// storedBody. Each version replaces it.
+	// decodeBody. Each version replaces it.
 	bodyKind = "body/"
 	// large/<app> is the body of the latest version if it has more than mostOfBody bytes. Then body/<app> has the tail alone.
 	largeKind = "large/"

@@ -62,14 +62,7 @@ func versionOrNone(n int64) vitrine.Version {
 	return vitrine.NewVersion(n)
 }
 
-// storedBody returns a value of body/: the body, the tail of the history, and in four bytes the length of the tail.
-func storedBody(body, tail []byte) []byte {
-	out := make([]byte, 0, len(body)+len(tail)+4)
-	out = append(append(out, body...), tail...)
-	return binary.BigEndian.AppendUint32(out, uint32(len(tail)))
-}
-
-// decodeBody returns the parts of a value of body/.
+// decodeBody returns the parts of a value of body/: the body, the tail of the history, and in four bytes the length of the tail.
 func decodeBody(app string, value []byte) (body, tail []byte, err error) {
 	rest := len(value) - 4
 	if rest < 0 || int64(binary.BigEndian.Uint32(value[rest:])) > int64(rest) {
@@ -285,12 +278,12 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 		return err
 	}
 	body = slices.Clone(body)
-	puts := []storage.Entry{{Key: keyOf(headKind, next.ID), Value: stored}}
+	puts, inBody := []storage.Entry{{Key: keyOf(headKind, next.ID), Value: stored}}, body
 	if next.large {
-		puts = append(puts, storage.Entry{Key: keyOf(largeKind, next.ID), Value: body}, storage.Entry{Key: keyOf(bodyKind, next.ID), Value: storedBody(nil, change.Tail)})
-	} else {
-		puts = append(puts, storage.Entry{Key: keyOf(bodyKind, next.ID), Value: storedBody(body, change.Tail)})
+		puts, inBody = append(puts, storage.Entry{Key: keyOf(largeKind, next.ID), Value: body}), nil
 	}
+	value := binary.BigEndian.AppendUint32(slices.Concat(inBody, change.Tail), uint32(len(change.Tail)))
+	puts = append(puts, storage.Entry{Key: keyOf(bodyKind, next.ID), Value: value})
 	for _, row := range change.Rows {
 		puts = append(puts, storage.Entry{Key: historyKey(next.ID, row.Version), Value: row.Data})
 	}

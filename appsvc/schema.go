@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
@@ -84,9 +83,8 @@ func newSchemas(engine SchemaEngine) *schemas {
 
 // compiledSchema is a schema as the guard has compiled it, and as another engine has.
 type compiledSchema struct {
-	guard      *schemaguard.Schema
-	other      Schema // nil without another engine
-	acceptsAll bool   // accepts every config, so none is validated
+	guard *schemaguard.Schema
+	other Schema // nil without another engine
 }
 
 // get returns the compiled form of a schema from the cache, or compiles and caches it. Compiling takes much longer than validating one
@@ -112,9 +110,6 @@ func (s *schemas) get(schema []byte) (*compiledSchema, error) {
 // of the budget. Any other error means that an engine could not decide. The config is not accepted then either.
 func (c *compiledSchema) validateWithin(budget *schemaguard.Budget, config []byte) (err error) {
 	defer rescue("validating the config", &err)
-	if c.acceptsAll {
-		return nil
-	}
 	decoded, err := decodeJSON(config)
 	if err != nil {
 		return fmt.Errorf("the config is not JSON: %w", err)
@@ -146,22 +141,10 @@ func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 	own, isOwn := s.engine.(defaultEngine)
 	guard, err := own.formats.Compile(schema)
 	if err != nil || isOwn {
-		return &compiledSchema{guard, nil, acceptsEverything(schema)}, err
+		return &compiledSchema{guard, nil}, err
 	}
 	other, err := s.engine.Compile(schema)
-	return &compiledSchema{guard, other, false}, err
-}
-
-// acceptsEverything reports whether a schema has no keyword that could refuse a config, such as {}. Configs are not even decoded
-// then. It may be false for a schema that accepts everything: then the config is validated, with the same result.
-func acceptsEverything(schema []byte) bool {
-	n := jsontree.New(schema)
-	for i := range n.Len() {
-		if !slices.Contains([]string{"$schema", "$id", "id", "$comment", "title", "description", "default", "examples", "$defs", "definitions"}, n.Name(i)) {
-			return false
-		}
-	}
-	return n.Kind() == '{'
+	return &compiledSchema{guard, other}, err
 }
 
 // rescue turns a panic of an engine into an error. It is deferred; doing says in the error what the engine did. The guard keeps

@@ -19,7 +19,7 @@ import (
 //
 // The goroutine may wake a follower in vain, but it must not leave one asleep that could see an entry. So if it does not know
 // all new entries, for instance because there are too many, it wakes everybody. After an error of the store it wakes nobody, and
-// reads the same entries again; a follower that calls Next meanwhile has to read the feed from its own cursor.
+// reads the same entries again.
 //
 // It also saves reads: if no entry between a follower's cursor and a later position concerns the follower, Next returns the
 // cursor of this position, and the follower reads on from there.
@@ -39,27 +39,25 @@ type Watch struct {
 	by    vitrine.Caller
 	appID string // only changes of this app; "" = all
 	types []ChangeType
+	keys  []string // under which watches.byKey has it
 
 	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
 	rung bool          // wake is closed
 	// No entry after from and up to until concerns the watch, so Next may return until as the cursor, and the follower
-	// need not read what lies between. until is set when the watch is woken; before that, watches.at takes its place. If
-	// unknown is true, nothing is known of the entries after from.
+	// need not read what lies between. until is set when the watch is woken; before that, watches.at takes its place.
 	from, until feed.Position
-	unknown     bool
 }
 
 // watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not compared
-// with each watch: byApp and byURN lead from the app, its owner and its groups to the watches that it may concern.
+// with each watch: byKey leads from the app, its owner and its groups to the watches that it may concern.
 //
-// The mutex guards all fields after it, and the fields of each Watch after types. It is not held while the goroutine reads the store.
+// The mutex guards all fields after it, and the fields of each Watch after keys. It is not held while the goroutine reads the store.
 type watches struct {
 	store *records
 
 	mu    sync.Mutex
 	all   map[*Watch]struct{}
-	byApp map[string]map[*Watch]struct{} // those that ask for one app
-	byURN map[string]map[*Watch]struct{} // the others, by what their callers moderate and read, and as owners
+	byKey map[string]map[*Watch]struct{} // by the app that they ask for, or by what their callers moderate, read and own
 	stop  context.CancelFunc             // ends the goroutine; nil = there is none
 	begun bool                           // it has read the feed
 	state feed.State                     // as it was read last
@@ -70,7 +68,7 @@ type watches struct {
 // newWatches returns the watches of a Service on this store. There are none yet, and it starts no goroutine: the first call of
 // Service.Watch does.
 func newWatches(store *records) *watches {
-	return &watches{store: store, all: map[*Watch]struct{}{}, byApp: map[string]map[*Watch]struct{}{}, byURN: map[string]map[*Watch]struct{}{}}
+	return &watches{store: store, all: map[*Watch]struct{}{}, byKey: map[string]map[*Watch]struct{}{}}
 }
 
 // Watch returns a Watch of the changes that Changes would return for the caller and the request; After and Limit do not
@@ -89,17 +87,21 @@ func newWatches(store *records) *watches {
 //	}
 func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
 	by.Moderates, by.Reads = slices.Clone(by.Moderates), slices.Clone(by.Reads)
-	w := &Watch{all: s.watches, by: by, appID: in.AppID, types: typesOf(in.Types), wake: make(chan struct{}), unknown: true}
+	// It is as one that was woken before anything was known, so that the first Next leads nowhere.
+	w := &Watch{all: s.watches, by: by, appID: in.AppID, types: typesOf(in.Types), rung: true}
+	if w.keys = []string{appKey(w.appID)}; w.appID == "" {
+		w.keys = slices.Concat([]string{ownerKey(by.URN)}, by.Moderates, by.Reads)
+	}
 	a := w.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.all[w] = struct{}{}
-	a.index(w, func(in map[string]map[*Watch]struct{}, key string) {
-		if in[key] == nil {
-			in[key] = map[*Watch]struct{}{}
+	for _, key := range w.keys {
+		if a.byKey[key] == nil {
+			a.byKey[key] = map[*Watch]struct{}{}
 		}
-		in[key][w] = struct{}{}
-	})
+		a.byKey[key][w] = struct{}{}
+	}
 	if a.stop == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		a.stop, a.begun = stop, false
@@ -107,6 +109,10 @@ func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
 	}
 	return w
 }
+
+// appKey and ownerKey stand for those who ask for one app, and for the apps that a user owns.
+func appKey(app string) string    { return "app " + app }
+func ownerKey(user string) string { return "owner " + user }
 
 // Next returns the cursor after which to read on, and a channel that is closed when there may be changes to see that came
 // after the call: within 10 ms after a change of this process, and within 500 ms after one of another. It may be closed
@@ -116,18 +122,17 @@ func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	from = after
+	until := a.at
+	if w.rung {
+		until = w.until
+	}
 	// If nothing between after and until concerns the watch, the follower need not read it.
-	if !w.unknown && a.begun {
-		until := a.at
-		if w.rung {
-			until = w.until
-		}
+	if w.from.Compare(until) < 0 {
 		if p, err := a.seal.Open(after); err == nil && p.Compare(w.from) >= 0 && p.Compare(until) < 0 {
 			from = a.seal.Close(until)
 		}
 	}
-	// From here on the watch is told of every entry after a.at.
-	w.from, w.unknown = a.at, !a.begun
+	w.from = a.at // from here on the watch is told of every entry
 	if w.rung {
 		w.wake, w.rung = make(chan struct{}), false
 	}
@@ -141,12 +146,12 @@ func (w *Watch) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.all, w)
-	a.index(w, func(in map[string]map[*Watch]struct{}, key string) {
-		delete(in[key], w)
-		if len(in[key]) == 0 {
-			delete(in, key)
+	for _, key := range w.keys {
+		delete(a.byKey[key], w)
+		if len(a.byKey[key]) == 0 {
+			delete(a.byKey, key)
 		}
-	})
+	}
 	if len(a.all) == 0 && a.stop != nil {
 		a.stop()
 		a.stop = nil
@@ -159,25 +164,6 @@ func (w *Watch) ring(until feed.Position) {
 	if !w.rung {
 		w.rung, w.until = true, until
 		close(w.wake)
-	}
-}
-
-// ownerKey stands for the apps that a user owns.
-func ownerKey(user string) string { return "owner " + user }
-
-// index calls each with every map that has the watch, and its key there: byApp with the app if the request asks for one, and
-// otherwise byURN with the caller as an owner and with each group that the caller moderates or reads. Watch adds the watch under
-// these keys, and Close removes it.
-func (a *watches) index(w *Watch, each func(in map[string]map[*Watch]struct{}, key string)) {
-	if w.appID != "" {
-		each(a.byApp, w.appID)
-		return
-	}
-	each(a.byURN, ownerKey(w.by.URN))
-	for _, list := range [][]string{w.by.Moderates, w.by.Reads} {
-		for _, group := range list {
-			each(a.byURN, group)
-		}
 	}
 }
 
@@ -255,29 +241,20 @@ func (a *watches) advance(ctx context.Context) error {
 	if ctx.Err() != nil { // the last watch was closed; another goroutine may run by now, for new ones
 		return ctx.Err()
 	}
-	if err != nil {
-		for w := range a.all {
-			w.unknown = true
-			if errors.Is(err, vitrine.ErrClosed) {
-				w.ring(w.from)
-			}
-		}
-		return err
-	}
-	if gap { // entries were not looked at, so each follower has to read them itself
+	if gap || errors.Is(err, vitrine.ErrClosed) { // entries were not looked at, so each follower has to read them itself
 		for w := range a.all {
 			w.ring(w.from)
-			w.unknown = true
 		}
 	}
-	for _, e := range added {
-		if !gap {
-			a.wakeFor(e)
-		}
-		a.at = e.at
+	if err != nil {
+		return err
 	}
 	if gap {
-		a.at, a.seal = state.Last, feed.NewSeal(state, feedName)
+		a.at, a.seal, added = state.Last, feed.NewSeal(state, feedName), nil
+	}
+	for _, e := range added {
+		a.wakeFor(e)
+		a.at = e.at
 	}
 	a.begun, a.state = true, state
 	return nil
@@ -316,12 +293,12 @@ func (a *watches) wakeFor(e watchedEntry) {
 		wake(a.all)
 		return
 	}
-	wake(a.byApp[e.AppID])
-	wake(a.byURN[ownerKey(e.owner)])
+	wake(a.byKey[appKey(e.AppID)])
+	wake(a.byKey[ownerKey(e.owner)])
 	for _, list := range [][]string{e.groups, e.left} {
 		for _, group := range list {
 			for _, outer := range urn.Containers(group) {
-				wake(a.byURN[outer])
+				wake(a.byKey[outer])
 			}
 		}
 	}
