@@ -77,32 +77,24 @@ func pointerOf(location string) string {
 
 // describe returns an error of the compiler as an *Error whose pointer leads to the mistake in the schema.
 func (o *outline) describe(err error) error {
-	var invalid *jsonschema.SchemaValidationError
-	var load *jsonschema.LoadURLError
-	var anchor *jsonschema.AnchorNotFoundError
-	var pointer *jsonschema.JSONPointerNotFoundError
-	var badPointer *jsonschema.InvalidJsonPointerError
-	var pattern *jsonschema.InvalidRegexError
-	var twice *jsonschema.DuplicateIDError
-	var anchorTwice *jsonschema.DuplicateAnchorError
-	switch {
-	case errors.As(err, &invalid):
-		return invalidSchema(invalid)
-	case errors.As(err, &load):
-		return refuse(o.referrer(load.URL), "%q is outside the schema, and nothing is fetched: "+
-			"a reference names a place in the schema itself or a standard meta-schema", shorten(load.URL))
-	case errors.As(err, &anchor):
-		return refuse(o.referrer(anchor.Reference), "there is no anchor %q", "#"+shorten(pointerOf(anchor.Reference)))
-	case errors.As(err, &pointer):
-		return refuse(o.referrer(pointer.URL), "there is nothing at %q", "#"+shorten(pointerOf(pointer.URL)))
-	case errors.As(err, &badPointer):
-		return refuse(o.referrer(badPointer.URL), "%q is not a JSON pointer", "#"+shorten(pointerOf(badPointer.URL)))
-	case errors.As(err, &pattern):
-		return refuse(pointerOf(pattern.URL), "%v", pattern.Err)
-	case errors.As(err, &twice):
-		return refuse(twice.Ptr1, "the id %q is also that of %q", shorten(twice.ID), twice.Ptr2)
-	case errors.As(err, &anchorTwice):
-		return refuse(anchorTwice.Ptr2, "the anchor %q is also that of %q", shorten(anchorTwice.Anchor), anchorTwice.Ptr1)
+	switch err := err.(type) {
+	case *jsonschema.SchemaValidationError:
+		return invalidSchema(err)
+	case *jsonschema.LoadURLError:
+		return refuse(o.referrer(err.URL), "%q is outside the schema, and nothing is fetched: "+
+			"a reference names a place in the schema itself or a standard meta-schema", shorten(err.URL))
+	case *jsonschema.AnchorNotFoundError:
+		return refuse(o.referrer(err.Reference), "there is no anchor %q", "#"+shorten(pointerOf(err.Reference)))
+	case *jsonschema.JSONPointerNotFoundError:
+		return refuse(o.referrer(err.URL), "there is nothing at %q", "#"+shorten(pointerOf(err.URL)))
+	case *jsonschema.InvalidJsonPointerError:
+		return refuse(o.referrer(err.URL), "%q is not a JSON pointer", "#"+shorten(pointerOf(err.URL)))
+	case *jsonschema.InvalidRegexError:
+		return refuse(pointerOf(err.URL), "%v", err.Err)
+	case *jsonschema.DuplicateIDError:
+		return refuse(err.Ptr1, "the id %q is also that of %q", shorten(err.ID), err.Ptr2)
+	case *jsonschema.DuplicateAnchorError:
+		return refuse(err.Ptr2, "the anchor %q is also that of %q", shorten(err.Anchor), err.Ptr1)
 	}
 	return refuse("", "it cannot be compiled: %s", shorten(err.Error()))
 }

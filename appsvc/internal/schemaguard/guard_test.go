@@ -182,6 +182,7 @@ func TestRefuses(t *testing.T) {
 		{"5000 ids", `{"$defs":{` + many(5000, `"p#i":{"$id":"i#i"}`, ",") + `}}`, "", "too complex"},
 		{"2000 unusual places", `{"x":[` + many(2000, `{"a":1}`, ",") + `],"allOf":[` + many(2000, `{"$ref":"#/x/#i"}`, ",") + `]}`, "", "too complex"},
 		{"long names everywhere", `{"properties":{"` + strings.Repeat("x", 100_000) + `":{"properties":{` + many(500, `"p#i":{"type":"string"}`, ",") + `}}}}`, "", "too complex"},
+		{"an enum of 30,000 values in arrays", `{` + draft4 + `,"enum":[[` + many(30_000, `#i`, ",") + `]]}`, "", "too complex"},
 		{"a number of 1001 digits", `{"default":{"a":[` + strings.Repeat("7", 1001) + `]}}`, "/default/a/0", "1000 digits"},
 		{"a huge exponent", `{"multipleOf":1e1000000}`, "/multipleOf", "1000 digits"},
 		{"an exponent beyond all", `{"multipleOf":1e99999999999999999999}`, "/multipleOf", "1000 digits"},

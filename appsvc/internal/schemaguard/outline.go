@@ -85,15 +85,18 @@ func survey(doc any, m *meter, each func(object map[string]any, pointer string, 
 			o.draft = own
 		}
 	}
-	return o, o.schema(doc, "", scope{})
+	if err := o.schema(doc, "", scope{}); err != nil {
+		return nil, err
+	}
+	return o, o.bounded()
 }
 
-// spend adds to the work of compiling the schema. It refuses one that takes too much.
-func (o *outline) spend(work int) error {
-	if o.work += work; o.work+o.compared/4+o.pointers/1024 > maxWork {
-		return refuse("", "it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
+// bounded refuses a schema that takes the compiler too much work.
+func (o *outline) bounded() error {
+	if o.work+o.compared/4+o.pointers/1024 <= maxWork {
+		return nil
 	}
-	return nil
+	return refuse("", "it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
 }
 
 // schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. A place that two
@@ -106,7 +109,8 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 	o.met[pointer] = true
 	o.pointers += 3 * len(pointer)
 	o.places = append(o.places, pointer)
-	if err := o.spend(1); err != nil {
+	o.work++
+	if err := o.bounded(); err != nil {
 		return err
 	}
 	object, ok := v.(map[string]any)
@@ -126,9 +130,7 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 	}
 	if id := o.idOf(object); id != "" || pointer == "" {
 		in = scope{pointer, id}
-		if err := o.spend(5); err != nil {
-			return err
-		}
+		o.work += 5
 	}
 	o.each(object, pointer, o.draft)
 	if given, ok := object["default"]; ok {
@@ -227,9 +229,7 @@ func (o *outline) reference(v any, at string, in scope) error {
 		return refuse(at, "there is nothing at %q", shorten(text))
 	}
 	if !o.met[in.pointer+fragment] {
-		if err := o.spend(5); err != nil {
-			return err
-		}
+		o.work += 5
 	}
 	return o.schema(target, in.pointer+fragment, in)
 }
