@@ -67,9 +67,12 @@ func TestALossByAKillIsFound(t *testing.T) {
 	}
 	binary, err := program.Build{Module: module, Package: "./examples/vitrine", Edits: []program.Edit{{
 		File: "storage/sqlite/writer.go",
-		Old:  "lost := w.commit()\n",
-		New: "for _, f := range followers { f.settled <- nil }\n\t\ttime.Sleep(200 * time.Millisecond)\n" +
-			"\t\tlost := w.commit()\n",
+		Old:  "\tw.batch = nil\n\terr := b.lost\n",
+		New:  "\tw.batch = nil\n\tclose(b.done)\n\ttime.Sleep(200 * time.Millisecond)\n\terr := b.lost\n",
+	}, {
+		File: "storage/sqlite/writer.go",
+		Old:  "\tb.err = err\n\tclose(b.done)\n",
+		New:  "\tb.err = err\n",
 	}}}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
