@@ -161,7 +161,7 @@ rm -rf "$3"
 
 // keep starts the shell.
 func (c *Cluster) keep() (err error) {
-	c.keeper = exec.Command("sh", "-c", keeper, "sh", programs(), c.Data, c.Dir)
+	c.keeper = exec.Command("sh", "-c", keeper, "sh", Programs(), c.Data, c.Dir)
 	c.keeper.Dir = c.Dir
 	Unprivileged(c.keeper)
 	if c.orders, err = c.keeper.StdinPipe(); err != nil {
@@ -254,7 +254,7 @@ const Socket = ".s.PGSQL.5432"
 
 // Command is one of PostgreSQL's programs, to be run as the owner of the cluster.
 func (c *Cluster) Command(program string, args ...string) *exec.Cmd {
-	command := exec.Command(filepath.Join(programs(), program), args...)
+	command := exec.Command(filepath.Join(Programs(), program), args...)
 	command.Dir = c.Dir
 	command.Env = append(os.Environ(), "HOME="+c.Dir)
 	Unprivileged(command)

@@ -1,10 +1,8 @@
 package cluster
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,62 +18,35 @@ func (c *Cluster) crash() error {
 	if err != nil {
 		return err
 	}
-	lines := strings.Split(string(text), "\n")
+	lines := append(strings.Split(string(text), "\n"), make([]string, 7)...)
 	server, err := strconv.Atoi(lines[0])
-	if err != nil || len(lines) < 7 {
+	segment := strings.Fields(lines[6]) // the key and the id of the shared memory by which two servers on one directory notice each other
+	if err != nil || len(segment) != 2 {
 		return fmt.Errorf("postmaster.pid is not as it should be: %q", text)
 	}
 	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil { // from here on it starts no process and waits for none
 		return err
 	}
-	if err := removeSegment(lines[6]); err != nil {
-		return err
+	if out, err := exec.Command("ipcrm", "-m", segment[1]).CombinedOutput(); err != nil { // which a killed server cannot remove
+		return fmt.Errorf("ipcrm -m %s: %w: %s", segment[1], err, out)
 	}
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server))
-	if errors.Is(err, fs.ErrNotExist) { // the kernel was built without this file
-		return errors.Join(syscall.Kill(server, syscall.SIGQUIT), syscall.Kill(server, syscall.SIGCONT))
-	}
 	if err != nil {
 		return err
 	}
+	var all error
 	for child := range strings.FieldsSeq(string(children)) {
 		pid, err := strconv.Atoi(child)
 		if err != nil {
 			return err
 		}
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			return err
-		}
+		all = errors.Join(all, syscall.Kill(pid, syscall.SIGKILL))
 	}
 	for child := range strings.FieldsSeq(string(children)) {
-		for ended := false; !ended; {
-			if ended, err = isZombie(child); err != nil {
-				return err
-			}
+		for ended := false; !ended && all == nil; { // until it has freed its memory; its parent does not wait for it
+			stat, err := os.ReadFile("/proc/" + child + "/stat")
+			all, ended = err, strings.Contains(string(stat), ") Z ")
 		}
 	}
-	return syscall.Kill(server, syscall.SIGKILL)
-}
-
-// isZombie reports whether a process has ended and has freed its memory, though its parent has not waited for it yet.
-func isZombie(pid string) (bool, error) {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return false, err
-	}
-	state := stat[bytes.LastIndexByte(stat, ')')+1:] // after the name, which may contain any character
-	return bytes.HasPrefix(state, []byte(" Z")), nil
-}
-
-// removeSegment removes the shared memory by which two servers on one data directory notice each other. which is its
-// key and its id, as in postmaster.pid. A server that was killed cannot remove it.
-func removeSegment(which string) error {
-	fields := strings.Fields(which)
-	if len(fields) != 2 {
-		return fmt.Errorf("postmaster.pid has %q where its shared memory should be", which)
-	}
-	if out, err := exec.Command("ipcrm", "-m", fields[1]).CombinedOutput(); err != nil {
-		return fmt.Errorf("ipcrm -m %s: %w: %s", fields[1], err, out)
-	}
-	return nil
+	return errors.Join(all, syscall.Kill(server, syscall.SIGKILL))
 }

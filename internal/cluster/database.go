@@ -26,7 +26,7 @@ func Shared(t testing.TB) *Cluster {
 // with the test.
 func Database(t testing.TB) string {
 	t.Helper()
-	return Shared(t).Database(t)
+	return Shared(t).URL(temporary(t, "DATABASE", "WITH (FORCE)"))
 }
 
 // Schema makes an empty schema in a database that all tests of the process use, and returns the
@@ -34,34 +34,22 @@ func Database(t testing.TB) string {
 // is quicker than a database, for tests that need many.
 func Schema(t testing.TB) string {
 	t.Helper()
-	ctx := context.Background()
-	c := Shared(t)
-	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := c.Exec(ctx, "postgres", "CREATE SCHEMA "+name); err != nil {
-		t.Fatalf("cluster: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := c.Exec(ctx, "postgres", "DROP SCHEMA "+name+" CASCADE"); err != nil {
-			t.Errorf("cluster: %v", err)
-		}
-	})
-	return c.URL("postgres") + "&search_path=" + name
+	return Shared(t).URL("postgres") + "&search_path=" + temporary(t, "SCHEMA", "CASCADE")
 }
 
-var databases atomic.Int64
+var made atomic.Int64
 
-// Database makes an empty database, dropped with the test, and returns its address.
-func (c *Cluster) Database(t testing.TB) string {
+// temporary makes something of this kind in the shared cluster that is dropped with the test, and returns its name.
+func temporary(t testing.TB, kind, drop string) string {
 	t.Helper()
-	ctx := context.Background()
-	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := c.Exec(ctx, "postgres", "CREATE DATABASE "+name); err != nil {
+	c, name := Shared(t), fmt.Sprintf("test_%d", made.Add(1))
+	if err := c.Exec(context.Background(), "postgres", "CREATE "+kind+" "+name); err != nil {
 		t.Fatalf("cluster: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := c.Exec(ctx, "postgres", "DROP DATABASE "+name+" WITH (FORCE)"); err != nil && c.runs {
+		if err := c.Exec(context.Background(), "postgres", "DROP "+kind+" "+name+" "+drop); err != nil && c.runs {
 			t.Errorf("cluster: %v", err)
 		}
 	})
-	return c.URL(name)
+	return name
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
-// programs returns the directory with PostgreSQL's own programs: that of the newest release in the place where Debian
+// Programs returns the directory with PostgreSQL's own programs: that of the newest release in the place where Debian
 // installs them, or else the directory of the postgres on the PATH, with symbolic links resolved. It is "" if there is none.
-var programs = sync.OnceValue(func() string {
+var Programs = sync.OnceValue(func() string {
 	best, newest := "", 0
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	for _, dir := range dirs {
@@ -33,9 +33,6 @@ var programs = sync.OnceValue(func() string {
 	}
 	return ""
 })
-
-// Programs returns the directory with PostgreSQL's own programs, "" if they are not installed.
-func Programs() string { return programs() }
 
 // whole reports whether a directory has what a cluster needs.
 func whole(dir string) bool {
@@ -57,7 +54,7 @@ func Need(t testing.TB) {
 		t.Skip("PostgreSQL is tested with -tags proof")
 	case runtime.GOOS == "windows":
 		why = "clusters for tests are kept by a shell, which this system does not have"
-	case programs() == "":
+	case Programs() == "":
 		why = "PostgreSQL is not installed: initdb and postgres are neither in /usr/lib/postgresql/*/bin nor on the PATH"
 	default:
 		return

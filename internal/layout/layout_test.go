@@ -52,7 +52,7 @@ var table = []row{
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
 	{"storage/memory", "storage/. github.com/tidwall/btree golang.org/x/sync/semaphore", "storage/storetest", noHTTP},
 	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest storage/memory", noHTTP},
-	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " storage/storetest internal/cluster storage/memory", "net/http"},
+	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " storage/storetest internal/cluster storage/memory adapters/httpapi", "net/http"},
 	{"storage/archive", "storage/.", "storage/memory", noHTTP},
 	// The contract of a store that is bytes alone, and its suite.
 	{"storage/.", "", "storage/memory", noHTTP},

@@ -38,10 +38,10 @@ func value(t *testing.T, s storage.Store, key string) string {
 }
 
 // openCut opens a store of which every connection can be cut, and one of the same data that cannot.
-func openCut(t *testing.T, o *Options) (cut, whole opened, cutter *cluster.Cutter) {
+func openCut(t *testing.T, o *Options) (cut, whole opened, cutter *Cutter) {
 	t.Helper()
 	whole = openTest(t, nil)
-	cutter = cluster.Shared(t).Cutter(t)
+	cutter = NewCutter(t, cluster.Shared(t))
 	return openAt(t, cutter.Behind(whole.address), o), whole, cutter
 }
 

@@ -1,6 +1,6 @@
 //go:build proof
 
-package outcome
+package postgres_test
 
 import (
 	"context"
@@ -25,6 +25,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage/postgres"
 )
 
+// The tests of this file show over HTTP what a client may rely on when a server loses its database in the middle of a commit: the answer
+// is 503, and a creation that is repeated with its Idempotency-Key, or a patch with its version test, until it succeeds is done exactly
+// once, wherever the commit was interrupted.
+
 var writes = flag.Int("writes", 60, "how many apps each client creates, and how often it patches one")
 
 const (
@@ -37,12 +41,12 @@ const (
 type world struct {
 	*testing.T
 	url     string
-	cutter  *cluster.Cutter
+	cutter  *postgres.Cutter
 	unknown atomic.Int64 // answers 503
 }
 
 func newWorld(t *testing.T) *world {
-	cutter := cluster.Shared(t).Cutter(t)
+	cutter := postgres.NewCutter(t, cluster.Shared(t))
 	db, err := postgres.Open(context.Background(), cutter.Behind(cluster.Schema(t)), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,6 @@
-package cluster
+//go:build proof
+
+package postgres
 
 import (
 	"bytes"
@@ -12,13 +14,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 // Cutter is a proxy between clients and a cluster that cuts their connections. It can do so at the moment of a certain
 // statement: it looks for the name of the statement in what the client sends, which pgx derives from the text of the
 // statement.
 type Cutter struct {
-	cluster  *Cluster
+	cluster  *cluster.Cluster
 	dir      string
 	listener net.Listener
 
@@ -36,14 +40,14 @@ type plan struct {
 	arrives bool
 }
 
-// Cutter starts a Cutter in front of the cluster. It ends with the test.
-func (c *Cluster) Cutter(t testing.TB) *Cutter {
+// NewCutter starts a Cutter in front of a cluster. It ends with the test.
+func NewCutter(t testing.TB, c *cluster.Cluster) *Cutter {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cut-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("unix", filepath.Join(dir, Socket))
+	listener, err := net.Listen("unix", filepath.Join(dir, cluster.Socket))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +108,7 @@ func (p *Cutter) serve() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("unix", filepath.Join(p.cluster.Dir, Socket))
+		server, err := net.Dial("unix", filepath.Join(p.cluster.Dir, cluster.Socket))
 		if err != nil {
 			client.Close()
 			continue
