@@ -30,8 +30,7 @@ func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 			}
 			var a *audit
 			err = view(ctx, db, network, func(s *rows) error {
-				a = &audit{rows: s, want: map[string]int{}}
-				a.check = &lineChecker{fileOptions: &fileOptions{latest: math.MaxInt64, maxLine: math.MaxInt, forImport: true, partial: true}, ids: map[string]bool{}, out: func(r lineResult) { a.found = r }}
+				a = &audit{rows: s, want: map[string]int{}, recordReader: newRecordReader()}
 				return a.run()
 			})
 			for _, f := range a.faults {
@@ -55,9 +54,7 @@ type audit struct {
 	faults []storage.Fault
 	want   map[string]int  // how many records of each kind belong to the collections
 	there  []storage.Entry // records that are to be there, see expect
-
-	check *lineChecker // reads records of a file, with partial set
-	found lineResult   // of the record that was read last
+	*recordReader
 }
 
 func (a *audit) fault(key, format string, args ...any) {
@@ -224,9 +221,21 @@ func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) er
 	return nil
 }
 
+// recordReader applies the rules of an import to records, except that a review may reply to one that the record lacks.
+type recordReader struct {
+	check *lineChecker
+	found lineResult // of the record that was read last
+}
+
+func newRecordReader() *recordReader {
+	r := &recordReader{}
+	r.check = &lineChecker{fileOptions: &fileOptions{latest: math.MaxInt64, maxLine: math.MaxInt, forImport: true, partial: true}, ids: map[string]bool{}, out: func(found lineResult) { r.found = found }}
+	return r
+}
+
 // read checks the record that the parts are together, and returns what an import would store of it. The parts must not contain a
 // line end, since the record is a line of a file.
-func (a *audit) read(parts ...string) (*incoming, error) {
+func (r *recordReader) read(parts ...string) (*incoming, error) {
 	var line []byte
 	for _, p := range parts {
 		line = append(line, p...)
@@ -234,15 +243,15 @@ func (a *audit) read(parts ...string) (*incoming, error) {
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return nil, errors.New("has a line end")
 	}
-	a.found = lineResult{}
-	a.check.check(line, 1, 0)
-	for _, p := range a.found.problems {
+	r.found = lineResult{}
+	r.check.check(line, 1, 0)
+	for _, p := range r.found.problems {
 		if p.Severity == SeverityError {
 			return nil, fmt.Errorf("%s: %s", p.Pointer, p.Message)
 		}
 	}
-	if a.found.incoming == nil {
+	if r.found.incoming == nil {
 		return nil, errors.New("is no record")
 	}
-	return a.found.incoming, nil
+	return r.found.incoming, nil
 }

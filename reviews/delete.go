@@ -311,7 +311,7 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 	if s.t == nil {
 		return int64(len(replies)), nil
 	}
-	for review, err := range s.loadList(c, func() ([]listed, error) { return replies, nil }) {
+	for review, err := range s.load(c, each(replies, nil)) {
 		if err != nil {
 			return 0, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,7 +21,7 @@ type oldLine struct {
 		Network string         `json:"network"`
 		Source  string         `json:"source"`
 		ID      string         `json:"id"`
-		Tally   []byte         `json:"tally"` // not read: it is counted again
+		Tally   []byte         `json:"tally"` // not read: ratings are counted again
 		Fields  jsontext.Value `json:"fields"`
 	} `json:"collection"`
 	Review *struct {
@@ -45,43 +46,23 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	if err := CheckNetwork(c.Network); err != nil {
 		return err
 	}
-	var list []row
+	// Together they are a record of a file.
+	parts, between := []string{strings.TrimSuffix(string(c.Fields), "}")}, `,"reviews":[`
 	for _, x := range all[1:] {
 		if x.Review == nil {
 			return errors.New("a line of a collection is no review")
 		}
-		var of struct {
-			Created string `json:"created"`
-		}
-		err := json.Unmarshal(x.Review.Data, &of)
-		at, fault := parseTime([]byte(of.Created))
-		if err != nil || fault != "" {
-			return fmt.Errorf("the data of review %q has no time", x.Review.ID)
-		}
-		list = append(list, row{Review: Review{ID: x.Review.ID, Time: at, Data: x.Review.Data}})
+		parts, between = append(parts, between, string(x.Review.Data)), ","
+	}
+	if between != "," {
+		parts = append(parts, between)
+	}
+	in, err := newRecordReader().read(append(parts, "]}")...)
+	if err != nil {
+		return fmt.Errorf("collection %q of %q: %w", c.ID, c.Source, err)
 	}
 	return update(ctx, db, c.Network, storage.UpdateOptions{Large: true}, func(s *rows) error {
-		now, err := s.collection(Key{Source: c.Source, ID: c.ID})
-		if err == nil && now.Number == 0 {
-			err = s.create(&now)
-		}
-		now.fields = c.Fields
-		if err == nil {
-			var names []string
-			_, names, err = dimensionsOf(c.Fields)
-			now.Tally.size(len(names))
-		}
-		for _, r := range list {
-			if err == nil {
-				err = now.Tally.count(r.Data, 1)
-			}
-		}
-		if err == nil {
-			err = s.putReviews(&now, list)
-		}
-		if err == nil {
-			err = s.putCollection(now)
-		}
+		_, err := merge(s, []lineResult{{incoming: in}})
 		return err
 	})
 }

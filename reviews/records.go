@@ -221,16 +221,6 @@ func (s *rows) decodeReview(e storage.Entry) (out row, err error) {
 	return out, f.Err()
 }
 
-// collection returns a collection. Its number is 0 if it is not stored.
-func (s *rows) collection(key Key) (stored, error) {
-	at := s.key("collection/", key.Source, key.ID)
-	values, err := s.r.Get(s.ctx, at)
-	if err != nil || values[0] == nil {
-		return stored{Key: key}, err
-	}
-	return s.decodeCollection(storage.Entry{Key: at, Value: values[0]})
-}
-
 // collectionsOf reads the collections with these keys in one trip, and returns those that are stored.
 func (s *rows) collectionsOf(keys []Key) (map[Key]stored, error) {
 	at, found := make([]string, len(keys)), make(map[Key]stored, len(keys))
@@ -248,8 +238,9 @@ func (s *rows) collectionsOf(keys []Key) (map[Key]stored, error) {
 
 // existing returns a collection, or ErrNotFound if it is not stored.
 func (s *rows) existing(key Key) (stored, error) {
-	c, err := s.collection(key)
-	if err == nil && c.Number == 0 {
+	found, err := s.collectionsOf([]Key{key})
+	c, ok := found[key]
+	if err == nil && !ok {
 		err = notFound("the network has no collection %q of %q", key.ID, key.Source)
 	}
 	return c, err
@@ -372,23 +363,31 @@ func (s *rows) inOrder(c stored) (out []listed, err error) {
 
 // reviews yields the reviews of a collection in the order of inOrder.
 func (s *rows) reviews(c stored) iter.Seq2[row, error] {
-	return s.loadList(c, func() ([]listed, error) { return s.inOrder(c) })
+	return s.load(c, each(s.inOrder(c)))
 }
 
-// loadList yields the reviews of a collection that list returns.
-func (s *rows) loadList(c stored, list func() ([]listed, error)) iter.Seq2[row, error] {
-	return s.load(c, func(yield func(string, error) bool) {
-		all, err := list()
+// byID yields the reviews of a collection that have one of the ids, in their order.
+func (s *rows) byID(c stored, ids []string) iter.Seq2[row, error] {
+	list := make([]listed, len(ids))
+	for i, id := range ids {
+		list[i].id = record.Part(id)
+	}
+	return s.load(c, each(list, nil))
+}
+
+// each yields the ids of a list, or an error.
+func each(list []listed, err error) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
 		if err != nil {
 			yield("", err)
 			return
 		}
-		for _, l := range all {
+		for _, l := range list {
 			if !yield(l.id, nil) {
 				return
 			}
 		}
-	})
+	}
 }
 
 // load yields the reviews of a collection with these ids, as they are in keys.
@@ -398,29 +397,16 @@ func (s *rows) load(c stored, ids iter.Seq2[string, error]) iter.Seq2[row, error
 	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
 }
 
-// byID yields the reviews of a collection that have one of the ids, in their order.
-func (s *rows) byID(c stored, ids []string) iter.Seq2[row, error] {
-	return s.load(c, func(yield func(string, error) bool) {
-		for _, id := range ids {
-			if !yield(record.Part(id), nil) {
-				return
-			}
-		}
-	})
-}
-
 // byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. If after is
 // nil, it yields all. expect is how many the caller will take.
 func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] {
 	if !c.Indexed {
-		return s.loadList(c, func() ([]listed, error) {
-			list, err := s.list(c)
-			if after != nil {
-				list = slices.DeleteFunc(list, func(l listed) bool { return latestFirst(l, listed{time: after.time, id: record.Part(after.id)}) <= 0 })
-			}
-			slices.SortFunc(list, latestFirst)
-			return list[:min(len(list), cmp.Or(expect, len(list)))], err
-		})
+		list, err := s.list(c)
+		if after != nil {
+			list = slices.DeleteFunc(list, func(l listed) bool { return latestFirst(l, listed{time: after.time, id: record.Part(after.id)}) <= 0 })
+		}
+		slices.SortFunc(list, latestFirst)
+		return s.load(c, each(list[:min(len(list), cmp.Or(expect, len(list)))], err))
 	}
 	var from []string
 	if after != nil {

@@ -122,8 +122,9 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 
 // put puts reviews as an import does: it finds those that are stored.
 func (s *rows) putAll(ctx context.Context, c stored, list []Review) error {
-	now, err := s.collection(c.Key)
-	if err == nil && now.Number == 0 {
+	found, err := s.collectionsOf([]Key{c.Key})
+	now, ok := found[c.Key]
+	if now.Key = c.Key; err == nil && !ok {
 		err = s.create(&now)
 	}
 	if err != nil {
