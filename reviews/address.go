@@ -53,10 +53,14 @@ const maxEmail = 64 + 1 + 255
 // isEmail returns whether text looks like an email address: one @ with something on both sides, a domain without empty labels,
 // and no characters that separate addresses or names from them. Letters of any script are allowed.
 func isEmail(text []byte) bool {
+	for _, r := range string(text) {
+		if r <= ' ' || r >= 0x80 && unicode.IsSpace(r) {
+			return false
+		}
+	}
 	local, domain, found := bytes.Cut(text, []byte("@"))
 	return found && len(text) <= maxEmail && len(local) > 0 && len(domain) > 0 && !bytes.ContainsAny(text, "<>()[]\\,;:\"\x7f") &&
-		bytes.IndexFunc(text, func(r rune) bool { return r <= ' ' || unicode.IsSpace(r) }) < 0 && bytes.IndexByte(domain, '@') < 0 &&
-		domain[0] != '.' && domain[len(domain)-1] != '.' && !bytes.Contains(domain, []byte(".."))
+		bytes.IndexByte(domain, '@') < 0 && domain[0] != '.' && domain[len(domain)-1] != '.' && !bytes.Contains(domain, []byte(".."))
 }
 
 // rightID ends the messages about the form of an id, so that whoever has the file can mend it.

@@ -157,9 +157,10 @@ var shortReference = regexp.MustCompile(`&#([0-9])`)
 func hrefFault(value []byte) string {
 	// Decoding makes a copy. Most addresses have an & only in their query, where it matters only if it may stand for a control character, as
 	// &#…; &Tab; and &NewLine; can.
-	decode := false
-	for i, c := range value {
-		decode = decode || c == '&' && (i < len("https://x") || i+1 < len(value) && bytes.IndexByte([]byte("#TN"), value[i+1]) >= 0)
+	first := bytes.IndexByte(value, '&')
+	decode := first >= 0 && first < len("https://x")
+	for i := first; i >= 0 && i+1 < len(value) && !decode; i++ {
+		decode = value[i] == '&' && (value[i+1] == '#' || value[i+1] == 'T' || value[i+1] == 'N')
 	}
 	if decode {
 		value = []byte(html.UnescapeString(shortReference.ReplaceAllString(string(value), "&#0$1")))

@@ -35,7 +35,8 @@ type lineChecker struct {
 	aside      decoder // for a look at a part of the line, which the walk need not have reached
 	counted    int     // up to where characters are counted, see column
 	characters int64
-	decoded    []byte // memory for a text with escapes
+	decoded    []byte  // memory for a text with escapes
+	names      nameSet // memory for the names of an object
 }
 
 // fileOptions is what all lineCheckers of a file have in common.
@@ -308,7 +309,8 @@ func (c *lineChecker) items(item func(*lineChecker)) (n int) {
 // discarded. A member counts as seen also if its value has a fault. If names is nil, a member may have any name, and value is called with
 // -1. most is how many other names are compared with further ones.
 func (c *lineChecker) object(names []string, most int, value func(c *lineChecker, i int)) (seen uint) {
-	var others nameSet
+	others := c.names // other objects inside of this one have sets of their own
+	c.names = nameSet{}
 	c.next()
 	for c.pos++; c.more(); c.path = c.path[:len(c.path)-1] {
 		raw, at := c.value()
@@ -341,6 +343,7 @@ func (c *lineChecker) object(names []string, most int, value func(c *lineChecker
 			value(c, -1)
 		}
 	}
+	c.names = nameSet{few: others.few[:0]}
 	return seen
 }
 
@@ -408,9 +411,6 @@ func (n *nameSet) add(name []byte, most int) bool {
 		}
 	}
 	if len(n.few) < fewNames {
-		if n.few == nil {
-			n.few = make([][]byte, 0, fewNames/2)
-		}
 		n.few = append(n.few, name)
 		return true
 	}

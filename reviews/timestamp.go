@@ -1,7 +1,6 @@
 package reviews
 
 import (
-	"bytes"
 	"strconv"
 	"time"
 )
@@ -53,14 +52,10 @@ func parseTime(text []byte) (micros int64, fault string) {
 	// A dot without digits is no fraction. It is left to the zone, which it is not either.
 	zone := text[len(form):]
 	if len(zone) > 1 && zone[0] == '.' && '0' <= zone[1] && zone[1] <= '9' {
-		fraction := zone[1:]
-		zone = bytes.TrimLeft(fraction, "0123456789")
-		fraction = fraction[:len(fraction)-len(zone)]
-		for i := range 6 { // six digits are microseconds
-			micros *= 10
-			if i < len(fraction) {
-				micros += int64(fraction[i] - '0')
-			}
+		unit := int64(100_000) // of the next digit, in microseconds
+		for zone = zone[1:]; len(zone) > 0 && '0' <= zone[0] && zone[0] <= '9'; zone = zone[1:] {
+			micros += int64(zone[0]-'0') * unit
+			unit /= 10
 		}
 	}
 	// The zone says how far the clock is ahead of UTC, so it is subtracted.
