@@ -25,8 +25,8 @@ var limits = []program.Edit{
 	{File: "examples/vitrine/serve.go", Old: "WriteTimeout:                 2 * time.Minute,", New: "WriteTimeout: 2*SECOND,"},
 	{File: "examples/vitrine/serve.go", Old: "IdleTimeout:                  time.Minute,", New: "IdleTimeout: SECOND,"},
 	{File: "examples/vitrine/connections.go", Old: "mostConnections = 1000", New: "mostConnections = 200"},
-	{File: "adapters/httpapi/limits.go", Old: "l.Pause = 30 * time.Second", New: "l.Pause = SECOND"},
-	{File: "adapters/httpapi/memory.go", Old: "clientRate     = 64 << 10", New: "clientRate = 64 << 20"},
+	{File: "adapters/httpapi/limits.go", Old: "&l.Pause, 30*time.Second", New: "&l.Pause, SECOND"},
+	{File: "adapters/httpapi/slots.go", Old: "clientRate     = 64 << 10", New: "clientRate = 64 << 20"},
 	{File: "internal/drain/drain.go", Old: "const Patience = time.Second", New: "const Patience = SECOND"},
 }
 
