@@ -14,9 +14,6 @@
 // earlier update of the space has written; elsewhere it reads what was committed at that moment, which may change while it runs, so no
 // rule may rest on it. Updates of different spaces do not wait for each other where a driver can help it. A space comes into being with
 // its first update.
-//
-// Entries whose key goes on with "log/" after the blank are a log: they are put with keys that only grow, are not changed, and are
-// deleted from the first on. A driver may keep them apart from the others.
 package storage
 
 import (

@@ -4,7 +4,7 @@
 // which it finds damage, and does not change it. To find damage it reads all pages of a file of up to 16 MiB,
 // and of a larger one the header and the size. A new file is built under a name .NAME.new-* in the same directory, and gets
 // its own name when it is complete. If a process is killed meanwhile, its files stay, and the next process that builds the
-// same name removes them. On systems without flock, such as Windows, they stay for good. Several processes may use one store
+// same name while nobody else builds in the directory removes them. On systems without flock, such as Windows, they stay for good. Several processes may use one store
 // at a time, with this package or with SQLite's own tools.
 //
 // # Reading the file with other tools
@@ -46,6 +46,7 @@
 // Updates overwrite with zeros what they delete or replace (secure_delete), also in pages of the file that become
 // free. Two kinds of copies are left by then: in the log, and in the free part of pages from which SQLite has moved rows to others.
 // An update with storage.UpdateOptions.Erase removes both: it overwrites the free part of each page, and empties the log. It reads
-// all pages of the file for that, while others read and write. It waits up to a minute for Views that read from the log, and updates
+// all pages of the file for that, of up to 256 GiB, while others read and write. If they change pages all the time, it reads them a last
+// time while updates wait. It waits up to a minute for Views that read from the log, and updates
 // wait for a quarter of a second out of each second meanwhile.
 package sqlite

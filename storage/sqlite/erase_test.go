@@ -122,3 +122,42 @@ func TestErasingIsBusyWhileAViewReadsFromTheLog(t *testing.T) {
 		t.Errorf("%q have a secret", names)
 	}
 }
+
+// Other updates split, join and renumber pages while the free parts are overwritten.
+func TestErasingBesideUpdatesLeavesNoDeletedByte(t *testing.T) {
+	db := openTest(t, nil)
+	secrets(t, db)
+	done, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				ended <- nil
+				return
+			default:
+			}
+			err := db.Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error {
+				for i := range 20 {
+					key := fmt.Sprintf("a %04d", (n*7919+i*151)%3000)
+					e := storage.Entry{Key: key + " more", Value: []byte(strings.Repeat("public", n%80))}
+					if err := errors.Join(tx.Delete(ctx, key+" more"), tx.Put(ctx, e)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	err := erase(db)
+	close(done)
+	if err := errors.Join(err, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	if names := filesWith(t, db, "secret"); names != nil {
+		t.Errorf("%q have a secret", names)
+	}
+}
