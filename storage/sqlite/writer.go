@@ -29,6 +29,7 @@ type writer struct {
 	counters  counters
 
 	free    chan struct{}  // holds a token while no goroutine uses the connection
+	large   chan struct{}  // holds one while an update that goes alone waits or runs, so that others have their turn between two of them
 	waiting atomic.Int32   // how many wait for the token
 	givenUp sync.WaitGroup // those of them whose callers wait no longer
 
@@ -52,7 +53,7 @@ type batch struct {
 var errNoReturn = errors.New("sqlite: the update's function did not return")
 
 func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
-	w := &writer{c: c, busy: busy, bells: bells, free: make(chan struct{}, 1)}
+	w := &writer{c: c, busy: busy, bells: bells, free: make(chan struct{}, 1), large: make(chan struct{}, 1)}
 	w.free <- struct{}{}
 	return w
 }
@@ -65,6 +66,14 @@ func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
 // fn runs at most once. It does not run if ctx ends before its turn, or if the transaction cannot begin.
 func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*tx) error) error {
 	came := time.Now()
+	if alone {
+		select {
+		case w.large <- struct{}{}:
+			defer func() { <-w.large }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	if err := w.enter(ctx); err != nil {
 		return err
 	}
