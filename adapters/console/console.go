@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"fmt"
+	"errors"
 	"html/template"
 	"io/fs"
 	"maps"
@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tdewolff/minify/v2"
 	"github.com/tdewolff/minify/v2/css"
@@ -94,20 +95,14 @@ var files = sync.OnceValue(func() handler {
 // minified returns a script or a style sheet without comments and white space, and with short names for the local
 // variables of a script. Other files are returned unchanged.
 func minified(name string, text []byte) ([]byte, error) {
-	var out bytes.Buffer
-	var err error
-	switch path.Ext(name) {
-	case ".js":
-		err = new(js.Minifier).Minify(minify.New(), &out, bytes.NewReader(text), nil)
-	case ".css":
-		err = new(css.Minifier).Minify(minify.New(), &out, bytes.NewReader(text), nil)
-	default:
+	m := minify.New()
+	m.Add(".js", &js.Minifier{})
+	m.Add(".css", &css.Minifier{})
+	out, err := m.Bytes(path.Ext(name), text)
+	if errors.Is(err, minify.ErrNotExist) {
 		return text, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return out.Bytes(), nil
+	return out, err
 }
 
 // page is the name of the page among the files.
@@ -169,7 +164,8 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // name returns the name of the file that a path asks for, or "" if there is no such file.
 func (h handler) name(path string) string {
-	if _, name, found := cutLast(path, "/"+filesBelow); found {
+	if at := strings.LastIndex(path, "/"+filesBelow); at >= 0 {
+		name := path[at+len("/"+filesBelow):]
 		if name == page {
 			return "" // the page has only one address, the folder above
 		}
@@ -179,14 +175,6 @@ func (h handler) name(path string) string {
 		return page
 	}
 	return ""
-}
-
-// cutLast is strings.Cut around the last sep.
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // send answers with the file, compressed if the client takes gzip. With no-cache and an ETag the browser asks each time
@@ -201,19 +189,9 @@ func (f *file) send(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("ETag", etag)
 	header.Set("Cache-Control", "no-cache")
-	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
-		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == etag {
-			header.Del("Content-Encoding")
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-	}
 	header.Set("Content-Type", f.mediaType)
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // a client that has gone needs no answer
-	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
 // Before returns a handler for a page and an API at the same address. Requests go to the page if they are a GET or HEAD
