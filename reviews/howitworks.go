@@ -67,7 +67,7 @@ package reviews
 //     keepReview each accepted review, both in the canonical form.
 //  2. importer.add is fileChecker.store, and adds the results of lines to the queue.
 //  3. At 1 MiB or 1,000 entries, commit stores the queue in one transaction, in the goroutine that has called Import: it reads all
-//     collections of the queue at once, and of those that are stored the reviews that the lines have; what differs is put at the end.
+//     collections of the queue at once, and of those that are stored the reviews that the lines have, and puts what differs.
 //     The jobs go on until their channels are full. Import commits the rest at the end of the file.
 //
 // # Reviews of an author in Delete
