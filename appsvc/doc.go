@@ -110,8 +110,8 @@
 // The id of an element is its index in the list, as a string. So it names the element within one version only. Its key stays with it
 // while it is edited, moved and restored: it is the version and the index where the element first stood, such as "12.3". A patch may leave
 // the key out of an element that it keeps, and must not change it. Of several elements with one key the first keeps it; the others are
-// copies, and get one of their own, as new elements do. Versions of releases without keys are read with the index as the key; the first
-// version after them gives keys to all its elements.
+// copies, and get one of their own, as new elements do. Versions that were imported from releases without keys have the index as
+// the key; the first version after them gives keys to all its elements.
 //
 // The order of members in a config does not count as a change; the text of a number does.
 //
