@@ -80,7 +80,7 @@ func (c *Codec) replay(snapshot Row, packs []Row, number int64, limit, size int)
 		if number-v.Number >= int64(limit) {
 			return nil
 		}
-		if v.sum() != sum {
+		if have := v.sum(); have != sum {
 			return fmt.Errorf("%w: version %d does not have its checksum", ErrCorrupt, v.Number)
 		}
 		own := v
