@@ -5,7 +5,6 @@ package gunzip
 
 import (
 	"bufio"
-	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -32,21 +31,19 @@ func (e *Error) Unwrap() error { return e.Cause }
 
 // Reader unpacks a file while it reads it.
 type Reader struct {
-	file   source
+	file   io.Reader
+	read   int64 // bytes of file
+	failed error // of file, which is no fault of what is in it
 	packed *bufio.Reader
 	member *gzip.Reader
 	err    error // what Read returned last; it stays
 }
 
-// source counts what was read and keeps the error that is no fault of the file.
-type source struct {
-	io.Reader
-	read   int64
-	failed error
-}
+// source is the file, which it counts the bytes of.
+type source struct{ *Reader }
 
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
+func (s source) Read(p []byte) (int, error) {
+	n, err := s.file.Read(p)
 	s.read += int64(n)
 	if err != io.EOF {
 		s.failed = err
@@ -56,58 +53,46 @@ func (s *source) Read(p []byte) (int, error) {
 
 // NewReader reads the header of the first member. Its error is an *Error, or that of file.
 func NewReader(file io.Reader) (*Reader, error) {
-	r := &Reader{file: source{Reader: file}}
-	r.packed = bufio.NewReader(&r.file)
-	var err error
-	if r.member, err = gzip.NewReader(r.packed); err != nil {
-		return nil, r.explain(err)
+	r := &Reader{file: file, member: &gzip.Reader{}}
+	r.packed = bufio.NewReader(source{r})
+	if err := r.begin(); err != nil {
+		return nil, err
 	}
-	r.member.Multistream(false)
 	return r, nil
 }
 
+// begin reads the header of a member.
+func (r *Reader) begin() error {
+	if err := r.member.Reset(r.packed); err != nil {
+		return r.explain(err)
+	}
+	r.member.Multistream(false)
+	return nil
+}
+
 // Read unpacks some bytes. Its errors are io.EOF, *Error, and those of the file.
-func (r *Reader) Read(p []byte) (int, error) {
-	if r.err != nil || len(p) == 0 {
-		return 0, r.err
-	}
-	for {
-		n, err := r.member.Read(p)
-		if err == io.EOF {
-			err = r.next()
+func (r *Reader) Read(p []byte) (n int, err error) {
+	for n == 0 && r.err == nil && len(p) > 0 {
+		if n, err = r.member.Read(p); err == io.EOF {
+			r.err = r.next()
 		} else if err != nil {
-			err = r.explain(err)
-		}
-		r.err = err
-		if n > 0 || err != nil {
-			return n, err
+			r.err = r.explain(err)
 		}
 	}
+	return n, r.err
 }
 
-// next begins the next member. It returns io.EOF if there is none.
+// next begins the next member, or reads padding to the end of the file, where it returns io.EOF.
 func (r *Reader) next() error {
-	head, err := r.packed.Peek(len(Magic))
-	switch {
-	case string(head) == Magic:
-		if err := r.member.Reset(r.packed); err != nil {
-			return r.explain(err)
-		}
-		r.member.Multistream(false)
-		return nil
-	case r.file.failed != nil:
-		return r.file.failed
-	case len(head) == 0:
-		return err
+	if head, _ := r.packed.Peek(len(Magic)); string(head) == Magic {
+		return r.begin()
 	}
-	return r.padding()
-}
-
-// padding reads zeros up to the end of the file.
-func (r *Reader) padding() error {
 	for {
 		at := r.offset()
-		switch c, err := r.packed.ReadByte(); {
+		c, err := r.packed.ReadByte()
+		switch {
+		case r.failed != nil:
+			return r.failed
 		case err != nil:
 			return err
 		case c != 0:
@@ -117,22 +102,18 @@ func (r *Reader) padding() error {
 }
 
 // offset is the offset of the next byte in the file.
-func (r *Reader) offset() int64 { return r.file.read - int64(r.packed.Buffered()) }
+func (r *Reader) offset() int64 { return r.read - int64(r.packed.Buffered()) }
 
 // explain returns an error of the gzip reader as an *Error.
 func (r *Reader) explain(err error) error {
-	if r.file.failed != nil {
-		return r.file.failed
-	}
-	var corrupt flate.CorruptInputError
-	fault := "this is damaged: " + err.Error()
+	fault := "the packed data is damaged here or shortly before"
 	switch {
+	case r.failed != nil:
+		return r.failed
 	case errors.Is(err, gzip.ErrHeader):
 		fault = "here ends what should be the header of a gzip member: want 0x1f 0x8b 0x08 and on"
 	case errors.Is(err, gzip.ErrChecksum):
 		fault = "the member that ends here is damaged: its checksum or length is not that of what it holds"
-	case errors.As(err, &corrupt):
-		fault = "the packed data is damaged here or shortly before"
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
 		fault, err = "the file ends in the middle of a gzip member: want all of it", io.ErrUnexpectedEOF
 	}
