@@ -25,9 +25,10 @@ func (d *decoder) begin(text []byte) *decoder {
 // member returns the value of the first member with a name; nil if text does not begin with an object that has it, or if the object has a
 // fault before that.
 func (d *decoder) member(text []byte, name string) []byte {
-	if token, err := d.begin(text).ReadToken(); err != nil || token.Kind() != '{' {
+	if len(text) == 0 || text[0] != '{' {
 		return nil
 	}
+	d.begin(text).ReadToken()
 	for d.PeekKind() == '"' {
 		token, err := d.ReadToken()
 		found := err == nil && token.String() == name

@@ -96,17 +96,21 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 	case text[c.start] == '{' && utf8.Valid(text) && jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
 		c.readCollection()
 		if c.deep {
-			c.refuse()
+			c.refuse(c.fault())
 		} else {
 			c.result.record = text[c.start:c.pos]
 			c.handOver()
 		}
-	case c.isIntact():
+	default:
+		at, rule, message := c.fault()
+		if message != "" {
+			c.refuse(at, rule, message)
+			break
+		}
+		c.intact = true
 		c.report(ruleObject, c.start, "the record is "+kinds[c.peek()]+", want an object with source, title, created, id, dimensions and reviews")
 		c.discard()
 		c.handOver()
-	default:
-		c.refuse()
 	}
 	c.out(c.result)
 }
@@ -128,10 +132,9 @@ func (o *fileOptions) tooLongResult(number, offset int64) lineResult {
 	return lineResult{problems: []Problem{p}, line: number, column: 1, offset: offset}
 }
 
-// refuse makes the result of a line that is not JSON, not UTF-8 or nested too deep. It is not counted as a collection, and its reviews are
+// refuse makes the result of a line that is not JSON, not UTF-8 or nested too deep, which fault has found. It is not counted as a collection, and its reviews are
 // not counted.
-func (c *lineChecker) refuse() {
-	at, rule, message := c.fault()
+func (c *lineChecker) refuse(at int, rule ruleID, message string) {
 	p := rule.problem(c.line, c.column(at), c.offset+int64(at), "", message)
 	p.Collection = idOf(&c.aside, c.text[c.start:at])
 	c.result = lineResult{problems: []Problem{p}, line: c.line, column: c.result.column, offset: c.result.offset, element: message == commaAfter}
