@@ -278,21 +278,25 @@ func (d *defaulter) resolve(ref string) (at place, ok bool) {
 }
 
 // anchor returns the first schema in p, or inside it, that has this anchor: as $anchor or $dynamicAnchor, or as $id or id
-// with "#" before it, as older drafts have it.
+// with "#" before it, as older drafts have it. Its pointer is written on the way back.
 func (d *defaulter) anchor(p place, name string) (at place, ok bool) {
 	if d.work--; d.work < 0 {
 		return place{}, false
 	}
+	if kind := p.Kind(); kind != '{' && kind != '[' {
+		return place{}, false
+	}
+	d.work -= p.Len() / 16
 	if p.str("$anchor") == name || p.str("$dynamicAnchor") == name || p.str("$id") == "#"+name || p.str("id") == "#"+name {
 		return p, true
 	}
 	for i := range p.Len() {
-		token := strconv.Itoa(i)
-		if p.Kind() == '{' {
-			token = jsonpointer.Escape(p.Name(i))
-		}
-		if at, ok := d.anchor(place{p.At(i), p.pointer + "/" + token}, name); ok {
-			return at, true
+		if at, ok := d.anchor(place{p.At(i), ""}, name); ok {
+			token := strconv.Itoa(i)
+			if p.Kind() == '{' {
+				token = jsonpointer.Escape(p.Name(i))
+			}
+			return place{at.Node, p.pointer + "/" + token + at.pointer}, true
 		}
 	}
 	return place{}, false

@@ -98,11 +98,18 @@ func Lookup(data []byte, name string) int {
 
 // IsName reports whether a JSON string stands for name.
 func IsName(quoted []byte, name string) bool {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return len(quoted) == len(name)+2 && quoted[0] == '"' && string(quoted[1:len(quoted)-1]) == name
+	inside := len(quoted) - 2 // an escape is longer than what it stands for, at most six times
+	if inside < len(name) || inside > 6*len(name) {
+		return false
 	}
-	s, ok := Text(quoted)
-	return ok && s == name
+	if inside == len(name) {
+		return quoted[0] == '"' && string(quoted[1:1+inside]) == name && bytes.IndexByte(quoted, '\\') < 0
+	}
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return false
+	}
+	text, ok := Text(quoted)
+	return ok && text == name
 }
 
 // scanner walks over a text. Once it has failed it stays so.
