@@ -92,3 +92,28 @@ func inTurn(ranges []Range) (in []Range, ok bool) {
 	}
 	return in, true
 }
+
+// Portions yields the entries of one range, for a driver that reads some at a time: n of the range in, about, and then what is left of
+// the range, unless there is nothing more. It begins with first entries, or as many as are expected, and goes on with more, up to most.
+func Portions(in Range, first, most int, read func(in Range, n int) (list []Entry, rest Range, more bool, err error)) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		left, more := in.Limit, true
+		for n := min(cmp.Or(in.Expect, first), most); more; n = min(4*n, most) {
+			if left > 0 {
+				n = min(n, left)
+			}
+			var list []Entry
+			var err error
+			list, in, more, err = read(in, n)
+			for _, e := range list {
+				if left--; !yield(e, nil) || left == 0 {
+					return
+				}
+			}
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+		}
+	}
+}

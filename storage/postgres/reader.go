@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -41,6 +42,10 @@ type portion struct {
 	n       int           // if it counts
 	more    bool          // the range may have more entries
 	covers  storage.Range // the part of the range that was read
+}
+
+func newPortion(in storage.Range, rows int) *portion {
+	return &portion{ask: ask{from: in.From, to: in.To, reverse: in.Reverse, rows: rows}}
 }
 
 // reader is the Reader of a View, or the Tx of an update.
@@ -86,88 +91,44 @@ func (r *reader) read(ctx context.Context, portions []*portion) error {
 	return nil
 }
 
-// walk is a loop over one range.
-type walk struct {
-	rest storage.Range // what is not read yet
-	rows int           // of the next portion
-	part []storage.Entry
-	more bool
-}
-
-func (w *walk) next() *portion {
-	n := min(w.rows, mostRows)
-	w.rows = 4 * n
-	return &portion{ask: ask{from: w.rest.From, to: w.rest.To, reverse: w.rest.Reverse, rows: n}}
-}
-
-// fill reads the next portions of walks, in one trip.
-func (r *reader) fill(ctx context.Context, walks ...*walk) error {
-	portions := make([]*portion, len(walks))
-	for i, w := range walks {
-		portions[i] = w.next()
-	}
-	err := r.read(ctx, portions)
-	for i, p := range portions {
-		w := walks[i]
-		if w.part, w.more = p.entries, p.more; p.reverse {
-			w.rest.To = p.covers.From
-		} else {
-			w.rest.From = p.covers.To
-		}
-	}
-	return err
-}
-
 // Scan reads the first portions of all ranges in one trip.
 func (r *reader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
-		walks := make([]*walk, len(ranges))
-		for i, in := range ranges {
-			walks[i] = &walk{rest: in, rows: firstRows}
-			if in.Expect > 0 {
-				walks[i].rows = in.Expect
-			}
+		var first []*portion
+		for _, in := range ranges {
+			n := min(cmp.Or(in.Expect, firstRows), mostRows)
 			if in.Limit > 0 {
-				walks[i].rows = min(walks[i].rows, in.Limit)
+				n = min(n, in.Limit)
 			}
+			first = append(first, newPortion(in, n))
 		}
-		if len(walks) == 0 {
+		if first == nil {
 			return
 		}
-		if err := r.fill(ctx, walks...); err != nil {
+		if err := r.read(ctx, first); err != nil {
 			yield(storage.Entry{}, err)
 			return
 		}
-		of := map[storage.Range][]*walk{} // equal ranges have a walk each
-		for i, in := range ranges {
-			of[in] = append(of[in], walks[i])
+		known := map[ask]*portion{}
+		for _, p := range first {
+			known[p.ask] = p
 		}
 		storage.Merge(ranges, func(in storage.Range) iter.Seq2[storage.Entry, error] {
-			w := of[in][0]
-			of[in] = of[in][1:]
-			return r.entries(ctx, w)
-		})(yield)
-	}
-}
-
-// entries yields the entries of a walk whose first portion is there.
-func (r *reader) entries(ctx context.Context, w *walk) iter.Seq2[storage.Entry, error] {
-	return func(yield func(storage.Entry, error) bool) {
-		left := w.rest.Limit
-		for {
-			for _, e := range w.part {
-				if left--; !yield(e, nil) || left == 0 {
-					return
+			return storage.Portions(in, firstRows, mostRows, func(in storage.Range, n int) ([]storage.Entry, storage.Range, bool, error) {
+				p := newPortion(in, n)
+				if read := known[p.ask]; read != nil {
+					p = read
+				} else if err := r.read(ctx, []*portion{p}); err != nil {
+					return nil, in, false, err
 				}
-			}
-			if !w.more {
-				return
-			}
-			if err := r.fill(ctx, w); err != nil {
-				yield(storage.Entry{}, err)
-				return
-			}
-		}
+				if in.Reverse {
+					in.To = p.covers.From
+				} else {
+					in.From = p.covers.To
+				}
+				return p.entries, in, p.more, nil
+			})
+		})(yield)
 	}
 }
 

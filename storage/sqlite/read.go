@@ -111,56 +111,31 @@ const (
 
 // scan reads portions, each with a query of its own from where the last one ended, so that no query is open while the loop writes.
 func (r *reader) scan(ctx context.Context, in storage.Range) iter.Seq2[storage.Entry, error] {
-	return func(yield func(storage.Entry, error) bool) {
+	return storage.Portions(in, firstPortion, mostPortion, func(in storage.Range, n int) (list []storage.Entry, rest storage.Range, more bool, err error) {
 		if err := r.ready(ctx); err != nil {
-			yield(storage.Entry{}, err)
-			return
+			return nil, in, false, err
 		}
-		left := in.Limit
-		for n := min(cmp.Or(in.Expect, firstPortion), mostPortion); ; n = min(4*n, mostPortion) {
-			if in.Limit > 0 {
-				n = min(n, left)
-			}
-			list, more, err := r.portion(in, n)
-			for _, e := range list {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(storage.Entry{}, err)
-				return
-			}
-			left -= len(list)
-			if !more || in.Limit > 0 && left == 0 {
-				return
-			}
-			if last := list[len(list)-1].Key; in.Reverse {
-				in.To = last
-			} else {
-				in.From = last + "\x00"
-			}
+		sql := up
+		if in.Reverse {
+			sql = down
 		}
-	}
-}
-
-// portion returns the first entries of a range, up to n of them. If more is false, there are no others.
-func (r *reader) portion(in storage.Range, n int) (list []storage.Entry, more bool, err error) {
-	sql := up
-	if in.Reverse {
-		sql = down
-	}
-	rows := r.c.query(sql, in.From, bound(in.To))
-	defer rows.close()
-	list = make([]storage.Entry, 0, n)
-	for size := 0; len(list) < n && size < portionBytes; {
-		if !rows.next() {
-			return list, false, rows.err
+		rows := r.c.query(sql, in.From, bound(in.To))
+		defer rows.close()
+		list = make([]storage.Entry, 0, n)
+		for size := 0; len(list) < n && size < portionBytes; {
+			if !rows.next() {
+				return list, in, false, rows.err
+			}
+			e := storage.Entry{Key: rows.text(0), Value: rows.blob(1)}
+			list, size = append(list, e), size+len(e.Key)+len(e.Value)
 		}
-		e := storage.Entry{Key: rows.text(0), Value: rows.blob(1)}
-		list, size = append(list, e), size+len(e.Key)+len(e.Value)
-	}
-	return list, true, nil
+		if last := list[len(list)-1].Key; in.Reverse {
+			in.To = last
+		} else {
+			in.From = last + "\x00"
+		}
+		return list, in, true, nil
+	})
 }
 
 // bound returns the value for the upper bound of a range. Without one it is a blob, which is greater than each text.

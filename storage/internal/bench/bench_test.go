@@ -45,7 +45,7 @@ func both(b *testing.B) (*sqlite.DB, *postgres.DB, *pgxpool.Pool) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { lite.Close() })
-	address := durable(b).Database(b)
+	address := durable(b).URL("postgres")
 	post, err := postgres.Open(ctx, address, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -138,7 +138,7 @@ func BenchmarkRead(b *testing.B) {
 			})
 		}
 	}
-	pool := open(b, durable(b).Database(b))
+	pool := open(b, durable(b).URL("postgres"))
 	raw(b, pool)
 	for _, n := range []int{1, 32} {
 		b.Run(fmt.Sprintf("PostgreSQL/raw/%d", n), func(b *testing.B) {
@@ -181,7 +181,7 @@ func BenchmarkPatch(b *testing.B) {
 			})
 		}
 	}
-	pool := open(b, durable(b).Database(b))
+	pool := open(b, durable(b).URL("postgres"))
 	body := raw(b, pool)
 	var id atomic.Int64
 	for _, n := range []int{1, 32} {
