@@ -361,7 +361,7 @@ func TestNoMethodTakesAMalformedCaller(t *testing.T) {
 
 func TestWhoMayManageComponents(t *testing.T) {
 	ctx := context.Background()
-	manifest := []byte(`{"name":"new","version":"1","main":"m.js","configSchema":{}}`)
+	manifest := []byte(`{"name":"new","version":"1","main":"/m.js","configSchema":{}}`)
 	for name, by := range map[string]vitrine.Caller{"components": manager, "owner": owner, "network": moderator(network), "nobody": moderator()} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkshop(t)

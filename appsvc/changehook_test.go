@@ -33,7 +33,7 @@ func watchedOn(t *testing.T, store storage.Store) *watched {
 		return w.refuse
 	}})
 	w.component(`{"name":"text","version":"1.0.0","main":"https://example.test/text.js","configSchema":{}}`)
-	w.component(`{"name":"any","version":"1","main":"any.js","configSchema":{}}`)
+	w.component(`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)
 	w.seen, w.by = nil, nil
 	return w
 }
@@ -68,7 +68,7 @@ var steps = []step{
 		return w.DeleteTag(context.Background(), editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"})
 	}, `tag.deleted live 2 ->  groups [` + site1 + `] -> [` + site1 + `] titles "" -> ""`},
 	{"create a component", func(w *watched, _ appsvc.App) error {
-		return ignoring(w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"3","main":"new.js","configSchema":{}}`)}))
+		return ignoring(w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)}))
 	}, `component.created new 3 new.js`},
 	{"delete a component", func(w *watched, _ appsvc.App) error {
 		return w.DeleteComponent(context.Background(), editor, appsvc.DeleteComponentRequest{Name: "new"})

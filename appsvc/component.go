@@ -22,56 +22,51 @@ import (
 //
 // A Component is a value. Its Manifest may be shared with a cache and with the store: nobody changes its bytes.
 type Component struct {
-	ID       string // unique among all components
-	Name     string
-	Version  string
-	Main     string // URL of the script
-	Manifest []byte // the whole component as one compact JSON object, as elements copy it
+	ID      string // unique among all components
+	Name    string
+	Version string
+	Main    string // URL of the script
+	// Manifest is the whole component as one compact JSON object, as elements copy it. In lists it has id, name, version, main, title and
+	// description alone: the others are what makes manifests large, and a list is for choosing.
+	Manifest []byte
 }
 
-// MarshalJSON returns the manifest. Without a manifest it returns an object of id, name, version and main.
-func (c Component) MarshalJSON() ([]byte, error) {
-	if c.Manifest != nil {
-		return c.Manifest, nil
-	}
-	return json.Marshal(brief{c.ID, c.Name, c.Version, c.Main})
-}
+// MarshalJSON returns the manifest.
+func (c Component) MarshalJSON() ([]byte, error) { return c.Manifest, nil }
 
-// UnmarshalJSON reads what MarshalJSON writes. The text becomes the Manifest unless it has neither a description nor a
-// configSchema: then it is that of a component in a list, and Manifest stays nil.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (c *Component) UnmarshalJSON(text []byte) error {
-	var b brief
-	if err := json.Unmarshal(text, &b); err != nil {
+	var m struct {
+		ID      string `json:"id"`
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Main    string `json:"main"`
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
 		return err
 	}
-	*c = Component{ID: b.ID, Name: b.Name, Version: b.Version, Main: b.Main}
-	kept := compact(text)
-	for _, member := range []string{"description", "configSchema"} {
-		if rawjson.Lookup(kept, member) >= 0 {
-			c.Manifest = kept
-		}
-	}
+	*c = Component{ID: m.ID, Name: m.Name, Version: m.Version, Main: m.Main, Manifest: compact(text)}
 	return nil
 }
 
-// brief is a component without its manifest.
-type brief struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Main    string `json:"main"`
-}
+// Title returns what people see in place of the name. It is nil if the manifest has none.
+func (c Component) Title() *string { return c.text("title") }
 
-// Description returns the plain text that describes the component to app creators. It is nil if the
-// manifest has none.
-func (c Component) Description() *string {
-	var m struct {
-		Description *string `json:"description"`
-	}
-	if json.Unmarshal(c.Manifest, &m) != nil {
+// Description returns the plain text that describes the component to app creators. It is nil if the manifest has none.
+func (c Component) Description() *string { return c.text("description") }
+
+// text returns a member of the manifest, nil if it is no string.
+func (c Component) text(name string) *string {
+	at := rawjson.Lookup(c.Manifest, name)
+	if at < 0 {
 		return nil
 	}
-	return m.Description
+	value, _ := rawjson.Cut(c.Manifest[at:])
+	var text *string
+	if json.Unmarshal(value, &text) != nil {
+		return nil
+	}
+	return text
 }
 
 // ConfigSchema returns the JSON Schema that configs of the component conform to. It returns an error if the
@@ -208,7 +203,7 @@ func (r *reader) latestComponents(ctx context.Context, after string) iter.Seq2[C
 				return
 			}
 			if len(versions) > 0 && c.Name != versions[0].Name {
-				if !yield(latestOf(versions).with(nil), nil) {
+				if !yield(latestOf(versions).listed(), nil) {
 					return
 				}
 				versions = nil
@@ -216,7 +211,7 @@ func (r *reader) latestComponents(ctx context.Context, after string) iter.Seq2[C
 			versions = append(versions, c)
 		}
 		if len(versions) > 0 {
-			yield(latestOf(versions).with(nil), nil)
+			yield(latestOf(versions).listed(), nil)
 		}
 	}
 }

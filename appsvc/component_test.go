@@ -26,7 +26,7 @@ func bench(t *testing.T, limits appsvc.Limits) *workshop {
 
 func (w *workshop) addComponent(name, version string) {
 	w.t.Helper()
-	w.component(fmt.Sprintf(`{"name":%q,"version":%q,"main":"m.js","configSchema":{}}`, name, version))
+	w.component(fmt.Sprintf(`{"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, name, version))
 }
 
 func TestTheLatestComponent(t *testing.T) {
@@ -86,7 +86,7 @@ func TestComponentsAreListedByName(t *testing.T) {
 			}
 			for _, c := range page {
 				got = append(got, c.Name)
-				if c.Version != "2.0.0" || c.ID == "" || c.Main != "m.js" || c.Manifest != nil {
+				if c.Version != "2.0.0" || c.ID == "" || c.Main != "/m.js" || strings.Contains(string(c.Manifest), "configSchema") {
 					t.Errorf("%+v", c)
 				}
 			}
@@ -122,7 +122,7 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 		t.Fatal(err)
 	}
-	w.component(`{"name":"text","version":"9.0.0","main":"nine.js","configSchema":{}}`) // another one of that name
+	w.component(`{"name":"text","version":"9.0.0","main":"/nine.js","configSchema":{}}`) // another one of that name
 	if now, err := w.Version(ctx, editor, app.ID, vitrine.NewVersion(0)); err != nil || string(now.Body) != string(app.Body) {
 		t.Errorf("version 0 is now %s, %v", now.Body, err)
 	}
@@ -167,7 +167,7 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 		t.Errorf("beside another version it is read as\n%s, %v\nwant\n%s", one.Manifest, err, want)
 	}
 
-	plain, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"plain","version":"1","main":"m.js","configSchema":{}}`)})
+	plain, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"plain","version":"1","main":"/m.js","configSchema":{}}`)})
 	if uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); err != nil || !uuid.MatchString(plain.ID) {
 		t.Errorf("an id that was not given is %q, %v", plain.ID, err)
 	}
@@ -179,7 +179,7 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 func TestCreateComponentRefuses(t *testing.T) {
 	with := func(change string) string { // the members of change replace those of a good manifest
 		var manifest, changes map[string]json.RawMessage
-		_ = json.Unmarshal([]byte(`{"name":"x","version":"1","id":"i","description":"d","main":"m.js","configSchema":{}}`), &manifest)
+		_ = json.Unmarshal([]byte(`{"name":"x","version":"1","id":"i","description":"d","main":"/m.js","configSchema":{}}`), &manifest)
 		if err := json.Unmarshal([]byte(change), &changes); err != nil {
 			t.Fatal(err)
 		}
@@ -216,16 +216,24 @@ func TestCreateComponentRefuses(t *testing.T) {
 		{"an id that is no string", with(`{"id":7}`), "id"},
 		{"a description that is no string", with(`{"description":[]}`), "description"},
 		{"no main", with(`{"main":"-"}`), "main"},
-		{"an empty main", with(`{"main":""}`), "main"},
-		{"main without a scheme", with(`{"main":"//cdn.test/m.js"}`), ""},
-		{"a javascript: main", with(`{"main":"javascript:alert(1)"}`), "javascript"},
-		{"a JavaScript: main after a space", with(`{"main":" JavaScript:alert(1)"}`), "javascript"},
-		{"a javascript: main split by a tab", with(`{"main":"java\tscript:alert(1)"}`), "javascript"},
-		{"a javascript: main after a control character", with(`{"main":"\u0001javascript:alert(1)"}`), "javascript"},
-		{"a javascript: main by an entity", with(`{"main":"javascript&colon;alert(1)"}`), "javascript"},
-		{"a javascript: main by a numbered entity", with(`{"main":"&#x6A;ava&#9;script:alert(1)"}`), "javascript"},
-		{"a data: main", with(`{"main":"data:text/javascript,1"}`), "data"},
-		{"a vbscript: main", with(`{"main":"VBSCRIPT:x"}`), "vbscript"},
+		{"an empty main", with(`{"main":""}`), "no address"},
+		{"main without a scheme", with(`{"main":"//cdn.test/m.js"}`), "no address"},
+		{"a javascript: main", with(`{"main":"javascript:alert(1)"}`), "no address"},
+		{"a JavaScript: main after a space", with(`{"main":" JavaScript:alert(1)"}`), "no address"},
+		{"a javascript: main split by a tab", with(`{"main":"java\tscript:alert(1)"}`), "no address"},
+		{"a javascript: main after a control character", with(`{"main":"\u0001javascript:alert(1)"}`), "no address"},
+		{"a javascript: main by an entity", with(`{"main":"javascript&colon;alert(1)"}`), "no address"},
+		{"a javascript: main by a numbered entity", with(`{"main":"&#x6A;ava&#9;script:alert(1)"}`), "no address"},
+		{"a data: main", with(`{"main":"data:text/javascript,1"}`), "no address"},
+		{"a main in a blob", with(`{"main":"blob:https://x.test/1"}`), "no address"},
+		{"a main in a file", with(`{"main":"file:///m.js"}`), "no address"},
+		{"a main that is no address", with(`{"main":"nonsense"}`), "no address"},
+		{"a main with a backslash", with(`{"main":"/\\cdn.test/m.js"}`), "no address"},
+		{"a main with a user", with(`{"main":"https://u:p@cdn.test/m.js"}`), "no address"},
+		{"a title that is no string", with(`{"title":1}`), "want a string"},
+		{"a title in another case", with(`{"Title":"x"}`), "did you mean title"},
+		{"a headless that is no boolean", with(`{"headless":"yes"}`), "want true or false"},
+		{"a vbscript: main", with(`{"main":"VBSCRIPT:x"}`), "no address"},
 		{"no configSchema", with(`{"configSchema":"-"}`), "configSchema"},
 		{"a configSchema that is no schema", with(`{"configSchema":{"type":"colour"}}`), "configSchema"},
 		{"a name that is no text", with(`{"name":1}`), "/name: want a string, have a number"},
@@ -233,11 +241,11 @@ func TestCreateComponentRefuses(t *testing.T) {
 		{"a configSchema of null", with(`{"configSchema":null}`), "configSchema"},
 		{"a configSchema that fetches", with(`{"configSchema":{"$ref":"https://example.test/s"}}`), "/configSchema/$ref: "},
 		{"a name in another case", with(`{"Name":"y"}`), "Name"},
-		{"a member twice", `{"name":"x","version":"1","version":"2","main":"m.js","configSchema":{}}`, "version"},
-		{"a member twice, unknown", `{"name":"x","version":"1","main":"m.js","configSchema":{},"v":1,"v":2}`, "v"},
+		{"a member twice", `{"name":"x","version":"1","version":"2","main":"/m.js","configSchema":{}}`, "version"},
+		{"a member twice, unknown", `{"name":"x","version":"1","main":"/m.js","configSchema":{},"v":1,"v":2}`, "v"},
 		{"no object", `[]`, " "},
 		{"no JSON", `{`, " "},
-		{"two values", `{"name":"x","version":"1","main":"m.js","configSchema":{}}{}`, " "},
+		{"two values", `{"name":"x","version":"1","main":"/m.js","configSchema":{}}{}`, " "},
 		{"nothing", ``, " "},
 		{"null", `null`, " "},
 	} {
@@ -262,7 +270,7 @@ func TestCreateComponentRefuses(t *testing.T) {
 func TestAComponentExistsOnce(t *testing.T) {
 	ctx, w := context.Background(), bench(t, appsvc.Limits{})
 	create := func(id, name, version string) error {
-		_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, `{"id":%q,"name":%q,"version":%q,"main":"m.js","configSchema":{}}`, id, name, version)})
+		_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, `{"id":%q,"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, id, name, version)})
 		return err
 	}
 	checkKind(t, create("1", "a", "1"), nil)
@@ -278,7 +286,7 @@ func TestAComponentExistsOnce(t *testing.T) {
 func TestAManifestHasOnlySoManyBytes(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	manifest := func(size int) []byte {
-		const begin, end = `{"name":"large","version":"1","main":"m.js","configSchema":{},"note":"`, `"}`
+		const begin, end = `{"name":"large","version":"1","main":"/m.js","configSchema":{},"note":"`, `"}`
 		return []byte(begin + strings.Repeat("x", size-len(begin)-len(end)) + end)
 	}
 	_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest(1<<20 + 1)})
@@ -304,14 +312,14 @@ func (m *meanwhile) Update(ctx context.Context, space string, o storage.UpdateOp
 
 // A component is deleted and made anew under its id while a config is validated against it.
 func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
-	const old = `{"id":"7","name":"c","version":"1","main":"m.js","configSchema":{}}`
+	const old = `{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{}}`
 	tests := []struct {
 		name, made string
 		err        error
 	}{
-		{"with another schema", `{"id":"7","name":"c","version":"1","main":"m.js","configSchema":{"type":"object"}}`, vitrine.ErrConflict},
-		{"with another script", `{"id":"7","name":"c","version":"1","main":"n.js","configSchema":{}}`, vitrine.ErrConflict},
-		{"with another id", `{"id":"8","name":"c","version":"1","main":"m.js","configSchema":{}}`, vitrine.ErrConflict},
+		{"with another schema", `{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{"type":"object"}}`, vitrine.ErrConflict},
+		{"with another script", `{"id":"7","name":"c","version":"1","main":"/n.js","configSchema":{}}`, vitrine.ErrConflict},
+		{"with another id", `{"id":"8","name":"c","version":"1","main":"/m.js","configSchema":{}}`, vitrine.ErrConflict},
 		{"as it was", old, nil},
 		{"not at all", "", vitrine.ErrUnprocessable},
 	}

@@ -18,7 +18,7 @@ import (
 
 // manifestOf is the manifest of a version of the component text.
 func manifestOf(version, schema string) []byte {
-	return fmt.Appendf(nil, `{"name":"text","version":%q,"main":"m.js","configSchema":%s}`, version, schema)
+	return fmt.Appendf(nil, `{"name":"text","version":%q,"main":"/m.js","configSchema":%s}`, version, schema)
 }
 
 // textApp creates an app of elements of text 0, which accepts anything, with these configs.
@@ -48,7 +48,7 @@ func checking(t *testing.T) *workshop {
 	w := newWorkshop(t)
 	w.Service = appsvc.New(memory.New(), &appsvc.Options{Now: func() time.Time { return w.clock }})
 	w.component(string(manifestOf("0", "{}")))
-	w.component(`{"name":"other","version":"1","main":"m.js","configSchema":{}}`)
+	w.component(`{"name":"other","version":"1","main":"/m.js","configSchema":{}}`)
 	return w
 }
 
@@ -128,9 +128,9 @@ func jsonOf(v any) string {
 
 func TestACheckRefusesWhatACreationRefuses(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
-	w.component(`{"id":"taken","name":"x","version":"1","main":"m.js","configSchema":{}}`)
+	w.component(`{"id":"taken","name":"x","version":"1","main":"/m.js","configSchema":{}}`)
 	for _, manifest := range []string{
-		``, `{`, `[]`, `{}`, `{"name":"text"}`, string(manifestOf("0", "{}")), `{"id":"taken","name":"text","version":"2","main":"m.js","configSchema":{}}`,
+		``, `{`, `[]`, `{}`, `{"name":"text"}`, string(manifestOf("0", "{}")), `{"id":"taken","name":"text","version":"2","main":"/m.js","configSchema":{}}`,
 		string(manifestOf("2", `{"$ref":"http://x.test/y"}`)), string(manifestOf("2", `[]`)), string(manifestOf("2", `{"type":7}`)),
 		string(manifestOf("", `{}`)), `{"name":"text","version":"2","main":"javascript:x","configSchema":{}}`, strings.Repeat(" ", 1<<20+1),
 	} {
@@ -228,7 +228,7 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 		}
 	}
 	_, err = w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "any", After: full.Next,
-		Manifest: []byte(`{"name":"any","version":"2","main":"m.js","configSchema":{}}`)})
+		Manifest: []byte(`{"name":"any","version":"2","main":"/m.js","configSchema":{}}`)})
 	checkKind(t, err, vitrine.ErrInvalid)
 }
 

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"html"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -27,7 +24,7 @@ type manifest struct {
 	version      string
 	id           *string // nil = none was sent
 	description  *string // plain text for app creators; nil = none
-	main         string  // URL of the script
+	main         string  // address of the script
 	configSchema json.RawMessage
 }
 
@@ -37,7 +34,8 @@ type manifest struct {
 //   - name, version and main are required strings, and configSchema is a required object. id and description are strings, null
 //     or missing. Members of any other names are kept.
 //   - A name that differs from one of these only in case, such as configschema, is refused: it would be kept and have no effect.
-//   - checkName says what name, version and id may be, checkMain what main may be, and package schemaguard what configSchema
+//   - title is a string or missing, and headless a boolean or missing.
+//   - checkName says what name, version and id may be, validMain what main may be, and package schemaguard what configSchema
 //     may be.
 //
 // Without an id the component gets a random one. parseManifest returns ErrTooLarge if there are too many bytes, and ErrInvalid
@@ -50,6 +48,25 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 	m, extra, err := s.limits.readManifest(data)
 	if err != nil {
 		return Component{}, err
+	}
+	if !validMain(m.main) {
+		return Component{}, invalid("/main", "%.100q is no address of a script: want an http or https URL, or a path that begins with one slash", m.main)
+	}
+	for _, x := range extra {
+		kind, wanted := byte('"'), "a string"
+		switch strings.ToLower(x.Name) {
+		case "title":
+		case "headless":
+			kind, wanted = 't', "true or false"
+		default:
+			continue
+		}
+		if x.Name != strings.ToLower(x.Name) {
+			return Component{}, invalid("/"+x.Name, "is kept and has no effect: did you mean %s?", strings.ToLower(x.Name))
+		}
+		if first := x.Value[0]; first != kind && !(kind == 't' && first == 'f') {
+			return Component{}, invalid("/"+x.Name, "want %s", wanted)
+		}
 	}
 	if m.id == nil {
 		id := s.newID()
@@ -64,8 +81,8 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 	return m.component(extra), nil
 }
 
-// readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of
-// configSchemas: of configSchema it checks only that it is an object. Audit calls it for stored manifests. It returns the
+// readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of main, title, headless
+// and configSchemas: of configSchema it checks only that it is an object. Audit calls it for stored manifests. It returns the
 // members that the service does not know beside the manifest, in their order. Every rule that is broken is ErrInvalid, with the
 // pointer of the member.
 func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
@@ -81,9 +98,6 @@ func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error)
 		if wrong := l.checkName(f.value); wrong != "" {
 			return m, nil, invalid(f.pointer, "%s", wrong)
 		}
-	}
-	if err := checkMain(m.main); err != nil {
-		return m, nil, invalid("/main", "%s", err)
 	}
 	if m.configSchema == nil || bytes.TrimLeft(m.configSchema, " \t\r\n")[0] != '{' {
 		return m, nil, invalid("/configSchema", "want a JSON Schema that is an object; {} accepts anything")
@@ -142,40 +156,18 @@ func (m manifest) text(extra []strictjson.Member) []byte {
 	return append(text, '}')
 }
 
-// checkMain is the rule for main, the URL of the script of a component: it is not empty, it parses as a URL, absolute or
-// relative, and its scheme does not make the URL itself the script. A browser drops tabs and line ends inside a URL,
-// and spaces around it, before it looks at the scheme. And a page that writes the URL into HTML may have its entities decoded,
-// as in javascript&colon;. So the URL is checked in both forms.
-func checkMain(main string) error {
-	if strings.TrimSpace(main) == "" {
-		return errors.New("must not be empty")
+// validMain is the rule for main, the address of a component's script: an http or https URL, or a path of the host that delivers it.
+// Browsers take a backslash for a slash, and drop tabs and line ends.
+func validMain(main string) bool {
+	if strings.ContainsFunc(main, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
+		return false
 	}
-	// The URL as it is, and as it is when a page has decoded its entities.
-	if err := checkScheme(main); err != nil {
-		return err
+	u, err := url.Parse(main)
+	if err != nil || u.User != nil {
+		return false
 	}
-	if err := checkScheme(html.UnescapeString(main)); err != nil {
-		return err
+	if u.Scheme == "" {
+		return strings.HasPrefix(main, "/") && !strings.HasPrefix(main, "//")
 	}
-	if _, err := url.Parse(strings.TrimSpace(main)); err != nil {
-		return fmt.Errorf("%q is no URL", main)
-	}
-	return nil
-}
-
-// checkScheme returns an error if the scheme of a URL is javascript, data or vbscript, in upper or lower case, whatever white
-// space and control characters are in it.
-func checkScheme(main string) error {
-	seen := strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, main)
-	for _, scheme := range []string{"javascript:", "data:", "vbscript:"} {
-		if strings.HasPrefix(seen, scheme) {
-			return fmt.Errorf("a %s URL is not allowed", strings.TrimSuffix(scheme, ":"))
-		}
-	}
-	return nil
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/mod/semver"
 
 	"github.com/vitrine-go/vitrine"
@@ -68,7 +67,7 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 		}
 		items := func(yield func(Component, error) bool) {
 			for _, c := range versions {
-				if !yield(c.listed()) {
+				if !yield(c.listed(), nil) {
 					return
 				}
 			}
@@ -77,18 +76,22 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 	})
 }
 
-// listed returns the component as ListComponentVersions shows it: the manifest without configSchema and without the members that the
-// service does not know. Those are what makes manifests large, and a list is for choosing a version.
-func (c storedComponent) listed() (out Component, err error) {
-	out = c.with(nil)
-	out.Manifest, err = json.Marshal(struct {
-		ID          string  `json:"id"`
-		Name        string  `json:"name"`
-		Version     string  `json:"version"`
-		Main        string  `json:"main"`
-		Description *string `json:"description"`
-	}{c.ID, c.Name, c.Version, c.Main, c.Description})
-	return out, err
+// listed returns the component as lists have it.
+func (c storedComponent) listed() Component {
+	manifest := appendString([]byte(`{"id":`), c.ID)
+	manifest = appendString(append(manifest, `,"name":`...), c.Name)
+	manifest = appendString(append(manifest, `,"version":`...), c.Version)
+	manifest = appendString(append(manifest, `,"main":`...), c.Main)
+	if c.Title != nil {
+		manifest = appendString(append(manifest, `,"title":`...), *c.Title)
+	}
+	manifest = append(manifest, `,"description":`...)
+	if c.Description == nil {
+		manifest = append(manifest, "null"...)
+	} else {
+		manifest = appendString(manifest, *c.Description)
+	}
+	return c.with(append(manifest, '}'))
 }
 
 // AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page. in.Limit is

@@ -42,7 +42,7 @@ func TestCreateApp(t *testing.T) {
 	want := `{"id":"` + app.ID + `","version":"0","createdAt":1700000000000,"updatedAt":1700000000000,"updatedBy":{"urn":"` + editor.URN + `"},` +
 		`"title":"First","owner":{"urn":"` + editor.URN + `"},"groups":["` + site1 + `"],"elements":[` +
 		`{"id":"0","key":"0.0","component":` + manifest("text", "1.0.0", ids[0].ID, "https://example.test/text.js", `"configSchema":{"type":"object","properties":{"size":{"type":"integer"}}},"vendor":{"a":1.10}`) + `,"config":{"size":1}},` +
-		`{"id":"1","key":"0.1","component":` + manifest("any", "1", ids[1].ID, "any.js", `"configSchema":{}`) + `,"config":{"n":1.10,"big":9007199254740993,"list":["a","b"]}}]}`
+		`{"id":"1","key":"0.1","component":` + manifest("any", "1", ids[1].ID, "/any.js", `"configSchema":{}`) + `,"config":{"n":1.10,"big":9007199254740993,"list":["a","b"]}}]}`
 	if got := string(app.AppendJSON(nil)); got != want {
 		t.Errorf("the app reads\n%s, want\n%s", got, want)
 	}
@@ -131,7 +131,7 @@ func TestCreateAppRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorkshop(t)
-			w.component(`{"name":"branching","version":"1","main":"b.js","configSchema":` + branching(10) + `}`)
+			w.component(`{"name":"branching","version":"1","main":"/b.js","configSchema":` + branching(10) + `}`)
 			in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element("any", "1", `{}`)}}
 			tt.edit(&in)
 			_, err := w.CreateApp(context.Background(), moderator, in)

@@ -76,7 +76,7 @@ func BenchmarkDiffOfLargeVersions(b *testing.B) {
 	ctx := context.Background()
 	for name, pair := range largePages() {
 		s := appsvc.New(memory.New(), &appsvc.Options{Limits: appsvc.Limits{PatchBytes: 64 << 20, DocumentBytes: 64 << 20}})
-		if _, err := s.CreateComponent(ctx, designer, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"any","version":"1","main":"any.js","configSchema":{}}`)}); err != nil {
+		if _, err := s.CreateComponent(ctx, designer, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)}); err != nil {
 			b.Fatal(err)
 		}
 		app, err := s.CreateApp(ctx, designer, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: pair[0].elements})

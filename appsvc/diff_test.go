@@ -311,7 +311,7 @@ func TestDiffOfManifests(t *testing.T) {
 	if err := w.DeleteComponent(ctx, designer, appsvc.DeleteComponentRequest{Name: "any"}); err != nil {
 		t.Fatal(err)
 	}
-	w.component(`{"name":"any","version":"1","main":"new.js","configSchema":{}}`)
+	w.component(`{"name":"any","version":"1","main":"/new.js","configSchema":{}}`)
 	for v, a := range []int{2, 1} {
 		if _, err := w.Patch(ctx, designer, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/elements/0/config/a","value":%d}]`, v, a)); err != nil {
 			t.Fatal(err)
@@ -612,7 +612,7 @@ func (w *workshop) members(id string, v vitrine.Version) map[string]string {
 func checkRandomDiff(t *testing.T, seed uint64) {
 	r := randomPages{rand.New(rand.NewPCG(seed, 0))}
 	w := newWorkshop(t)
-	w.component(`{"name":"other","version":"1","main":"other.js","configSchema":{}}`)
+	w.component(`{"name":"other","version":"1","main":"/other.js","configSchema":{}}`)
 	a := r.page()
 	b := r.changed(a)
 	if r.IntN(5) == 0 {

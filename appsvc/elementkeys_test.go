@@ -61,10 +61,10 @@ func TestKeysOfOlderVersions(t *testing.T) {
 	ctx, w, db := context.Background(), newWorkshop(t), memory.New()
 	w.Service = appsvc.New(db, nil)
 	element := func(i, a int) string {
-		return fmt.Sprintf(`{"id":"%d","component":{"name":"any","version":"1","id":"x","description":null,"main":"any.js","configSchema":{}},"config":{"a":%d}}`, i, a)
+		return fmt.Sprintf(`{"id":"%d","component":{"name":"any","version":"1","id":"x","description":null,"main":"/any.js","configSchema":{}},"config":{"a":%d}}`, i, a)
 	}
-	manifest := `{"name":"any","version":"1","id":"x","description":null,"main":"any.js","configSchema":{}}`
-	lines := [][]byte{fmt.Appendf(nil, `{"component":{"id":"x","name":"any","version":"1","main":"any.js","manifest":%s}}`, manifest)}
+	manifest := `{"name":"any","version":"1","id":"x","description":null,"main":"/any.js","configSchema":{}}`
+	lines := [][]byte{fmt.Appendf(nil, `{"component":{"id":"x","name":"any","version":"1","main":"/any.js","manifest":%s}}`, manifest)}
 	for v, elements := range [][]string{{element(0, 1), element(1, 2)}, {element(0, 0), element(1, 1), element(2, 5)}} {
 		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":"7","version":%d,"owner":%q,"createdAt":1,"updatedAt":%d,"updatedBy":%[2]q,"body":{"title":"t","owner":{"urn":%[2]q},"groups":[%[4]q],"elements":[%[5]s]}}}`,
 			v, designer.URN, v+1, site1, strings.Join(elements, ",")))

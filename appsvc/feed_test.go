@@ -128,7 +128,7 @@ func TestTheFeedHasEveryChangeOnce(t *testing.T) {
 	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Fatal(err)
 	}
-	w.component(`{"name":"clock","version":"3","main":"c.js","configSchema":{}}`)
+	w.component(`{"name":"clock","version":"3","main":"/c.js","configSchema":{}}`)
 	if err := w.DeleteComponent(ctx, ofBoth, appsvc.DeleteComponentRequest{Name: "clock"}); err != nil {
 		t.Fatal(err)
 	}

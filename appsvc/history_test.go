@@ -288,7 +288,7 @@ func TestHistoryAgreesWithDiff(t *testing.T) {
 	for seed := range uint64(8) {
 		r := randomPages{rand.New(rand.NewPCG(seed, 1))}
 		w := newWorkshop(t)
-		w.component(`{"name":"other","version":"1","main":"other.js","configSchema":{}}`)
+		w.component(`{"name":"other","version":"1","main":"/other.js","configSchema":{}}`)
 		pages := []page{r.page()}
 		for range 12 {
 			next := r.changed(pages[len(pages)-1])

@@ -56,7 +56,7 @@ var keyedOperations = []keyed{
 		return err
 	}},
 	{"create a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
-		c, err := w.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"1","main":"` + choose(other, "other", "one") + `.js","configSchema":{}}`), IdempotencyKey: key})
+		c, err := w.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"1","main":"/` + choose(other, "other", "one") + `.js","configSchema":{}}`), IdempotencyKey: key})
 		return fmt.Sprintf("%q", c), err
 	}, func(w *workshop, _ string) error {
 		return w.DeleteComponent(context.Background(), admin, appsvc.DeleteComponentRequest{Name: "new"})
@@ -64,7 +64,7 @@ var keyedOperations = []keyed{
 	{"delete a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
 		return "", w.DeleteComponent(context.Background(), by, appsvc.DeleteComponentRequest{Name: choose(other, "text", "any"), IdempotencyKey: key})
 	}, func(w *workshop, _ string) error {
-		w.component(`{"name":"any","version":"again","main":"m.js","configSchema":{}}`)
+		w.component(`{"name":"any","version":"again","main":"/m.js","configSchema":{}}`)
 		return nil
 	}},
 }
@@ -224,7 +224,7 @@ func TestAnUpdateThatFailedIsNoAnswer(t *testing.T) {
 	if _, err := w.CreateApp(context.Background(), editor, in); !errors.Is(err, vitrine.ErrUnprocessable) {
 		t.Fatalf("error %v, want %v", err, vitrine.ErrUnprocessable)
 	}
-	w.component(`{"name":"late","version":"1","main":"m.js","configSchema":{}}`)
+	w.component(`{"name":"late","version":"1","main":"/m.js","configSchema":{}}`)
 	first, err := w.CreateApp(context.Background(), editor, in)
 	if err != nil {
 		t.Fatalf("the same again, when it can be done: %v", err)
@@ -271,7 +271,7 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest := `{"name":"new","version":"1","main":"m.js","description":"` + sent + `","configSchema":{}}`
+	manifest := `{"name":"new","version":"1","main":"/m.js","description":"` + sent + `","configSchema":{}}`
 	made, err := svc.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +311,7 @@ func TestAnAnswerOfTheFirstReleaseStillAnswers(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	store := memory.New()
 	w.Service = appsvc.New(store, nil)
-	manifest := []byte(`{"name":"new","version":"1","main":"m.js","configSchema":{}}`)
+	manifest := []byte(`{"name":"new","version":"1","main":"/m.js","configSchema":{}}`)
 	made, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func newLimitedWorkshop(t *testing.T, limits appsvc.Limits) *workshop {
 		"configSchema":{"type":"object","properties":{"size":{"type":"integer"}}}}`)
 	w.component(`{"name":"text","version":"2.0.0","main":"https://example.test/text2.js",
 		"configSchema":{"type":"object","properties":{"size":{"type":"string"}}}}`)
-	w.component(`{"name":"any","version":"1","main":"any.js","configSchema":{}}`)
+	w.component(`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)
 	return w
 }
 
@@ -144,9 +144,9 @@ func TestPatch(t *testing.T) {
 		{name: "an element with another key", patch: op(`{"op":"replace","path":"/apps/0/elements/0/key","value":"0.1"}`), err: vitrine.ErrUnprocessable},
 		{name: "a key that is no string", patch: op(`{"op":"replace","path":"/apps/0/elements/0/key","value":0}`), err: vitrine.ErrUnprocessable},
 		{name: "a new element with a key", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"key":"1.2","component":{"name":"any","version":"1"},"config":{}}}`), err: vitrine.ErrUnprocessable},
-		{name: "a new element with main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"any.js"},"config":{}}}`), err: vitrine.ErrUnprocessable},
+		{name: "a new element with main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"/any.js"},"config":{}}}`), err: vitrine.ErrUnprocessable},
 		{name: "a component version that is no text", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":1}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/0/component/version: want a string, have a number"},
-		{name: "a new element with a main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"m.js"},"config":{}}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/2/component/main: unknown member"},
+		{name: "a new element with a main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"/m.js"},"config":{}}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/2/component/main: unknown member"},
 		{name: "a new element that is no object", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":null}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/2"},
 		{name: "elements no array", patch: op(`{"op":"replace","path":"/apps/0/elements","value":{}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements"},
 		{name: "elements null", patch: op(`{"op":"replace","path":"/apps/0/elements","value":null}`), err: vitrine.ErrUnprocessable},

@@ -18,7 +18,7 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 	other := appsvc.New(store, nil)
 	create := func(kind string) {
 		t.Helper()
-		manifest := fmt.Appendf(nil, `{"name":"text","version":"1","main":"m.js","configSchema":{"type":"object","properties":{"size":{"type":%q}}}}`, kind)
+		manifest := fmt.Appendf(nil, `{"name":"text","version":"1","main":"/m.js","configSchema":{"type":"object","properties":{"size":{"type":%q}}}}`, kind)
 		if _, err := other.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 			t.Fatal(err)
 		}

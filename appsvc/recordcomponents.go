@@ -21,6 +21,7 @@ type storedComponent struct {
 	Name        string  `json:"name"`
 	Version     string  `json:"version"`
 	Main        string  `json:"main"`
+	Title       *string `json:"title,omitzero"`
 	Description *string `json:"description,omitzero"`
 	Number      int64   `json:"number"` // rises in the order in which they are added
 	Digest      string  `json:"digest"` // of the manifest; see digestOf
@@ -83,7 +84,7 @@ func (t *writer) addComponent(ctx context.Context, c Component) error {
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(storedComponent{c.ID, c.Name, c.Version, c.Main, c.Description(), n, digestOf(c.Manifest)})
+	value, err := json.Marshal(storedComponent{c.ID, c.Name, c.Version, c.Main, c.Title(), c.Description(), n, digestOf(c.Manifest)})
 	if err != nil {
 		return err
 	}

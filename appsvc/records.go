@@ -31,6 +31,8 @@ import (
 const (
 	versionCacheSize = 32 << 20
 	nameCacheSize    = 4 << 20
+
+	deliveryCacheSize = 16 << 20
 )
 
 // records are what a Service reads and writes its records with.
@@ -40,6 +42,9 @@ type records struct {
 	feed     rec.Feed
 	versions *lru.Cache[versionName, keptVersion]
 	ready    atomic.Bool // the store has an identity
+
+	deliveries *lru.Cache[versionName, Delivery]
+	defaults   Defaults
 }
 
 // versionName names a version of an app.
@@ -56,7 +61,8 @@ func newRecords(db storage.Store) *records {
 	}
 	return &records{
 		db: db, codec: codec, feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
-		versions: lru.New[versionName, keptVersion](versionCacheSize),
+		versions:   lru.New[versionName, keptVersion](versionCacheSize),
+		deliveries: lru.New[versionName, Delivery](deliveryCacheSize),
 	}
 }
 

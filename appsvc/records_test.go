@@ -74,7 +74,7 @@ func TestComponentsWithLongNamesAreInTheirOrder(t *testing.T) {
 		names := []string{"a", long + "a", long + "b", long + "é", long + "\U0001f601", "\U0001f601"}
 		for _, i := range []int{3, 0, 5, 2, 1, 4} {
 			for _, version := range []string{"2.0.0", "1.0.0"} {
-				manifest := fmt.Appendf(nil, `{"name":%q,"version":%q,"main":"m.js","configSchema":{}}`, names[i], version)
+				manifest := fmt.Appendf(nil, `{"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, names[i], version)
 				if _, err := s.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 					t.Fatal(err)
 				}

@@ -117,6 +117,11 @@ func (s *Session) TaggedApp(ctx context.Context, appID, name string) (App, error
 	return s.service.TaggedApp(ctx, s.by, appID, name)
 }
 
+// Deliver returns the versions of apps to which a tag points, as pages get them.
+func (s *Session) Deliver(ctx context.Context, in DeliverRequest) ([]Delivery, error) {
+	return s.service.Deliver(ctx, s.by, in)
+}
+
 // PutTag creates a tag or moves it.
 func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 	return s.service.PutTag(ctx, s.by, in)

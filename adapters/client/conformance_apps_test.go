@@ -197,7 +197,7 @@ var appBehaviours = []behaviour{
 	{"a check says what a component would break", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "x", site)
-		in := appsvc.CheckComponentRequest{Name: "@scope/poll ü", Manifest: []byte(`{"name": "@scope/poll ü", "version": "2.0.0", "main": "m.js",
+		in := appsvc.CheckComponentRequest{Name: "@scope/poll ü", Manifest: []byte(`{"name": "@scope/poll ü", "version": "2.0.0", "main": "/m.js",
 			"configSchema": {"properties": {"question": {"type": "integer"}}, "requierd": []}}`)}
 		found := ok(s.apps.CheckComponent(t.Context(), in))(t)
 		if found.Apps < 1 || found.Versions < 1 || found.Elements < 1 || len(found.Warnings) != 1 || found.Next != "" {

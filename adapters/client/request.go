@@ -28,6 +28,7 @@ type request struct {
 	into   io.Writer // gets the body of an export while it arrives; nil = the answer has it
 	accept string    // "" = application/json
 	reads  bool      // it changes nothing
+	keyed  bool      // the token goes into the query, as a key
 	cached bool      // its answer has an ETag, and may be kept in the cache
 	etag   string    // of the answer that is kept; "" = none
 }

@@ -127,7 +127,13 @@ func (s remote) open(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Header.Set("Authorization", "svctoken "+token)
+	if r.keyed {
+		query := out.URL.Query()
+		query.Set("key", token)
+		out.URL.RawQuery = query.Encode()
+	} else {
+		out.Header.Set("Authorization", "svctoken "+token)
+	}
 	// Not an http.Client: it would follow redirects, and the token with it.
 	in, err := s.config.Transport.RoundTrip(out)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -60,6 +61,53 @@ func (a *Apps) tag(ctx context.Context, r request, appID, name string) (appsvc.T
 		return appsvc.Tag{}, err
 	}
 	return list[0], nil
+}
+
+// Deliver returns the versions of apps to which a tag points, as pages get them. Only a token with tags may be used, as it is for what stands
+// in pages, and at most 50 apps are answered at once. Scripts have their whole address.
+func (a *Apps) Deliver(ctx context.Context, in appsvc.DeliverRequest) ([]appsvc.Delivery, error) {
+	r := request{method: http.MethodGet, path: path("/x/public/%s", in.Tag), query: values{"app": in.AppIDs}, reads: true, keyed: true}
+	list, err := send[[]delivery](ctx, a.remote, r, value("apps"))
+	out := make([]appsvc.Delivery, len(list))
+	for i, d := range list {
+		out[i] = appsvc.Delivery(d)
+	}
+	return out, err
+}
+
+// delivery is an appsvc.Delivery that can be read from JSON.
+type delivery appsvc.Delivery
+
+// UnmarshalJSON reads what appsvc.Delivery.AppendJSON writes.
+func (d *delivery) UnmarshalJSON(text []byte) error {
+	var in struct {
+		ID       string          `json:"id"`
+		Tag      string          `json:"tag"`
+		Version  vitrine.Version `json:"version"`
+		Title    string          `json:"title"`
+		Error    string          `json:"error"`
+		Code     string          `json:"code"`
+		Elements []struct {
+			Key      string         `json:"key"`
+			Name     string         `json:"name"`
+			Version  string         `json:"version"`
+			Main     string         `json:"main"`
+			Headless bool           `json:"headless"`
+			Config   jsontext.Value `json:"config"`
+		} `json:"elements"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*d = delivery{ID: in.ID, Tag: in.Tag, Version: in.Version, Title: in.Title}
+	for _, e := range in.Elements {
+		d.Elements = append(d.Elements, appsvc.DeliveredElement{Key: e.Key, Name: e.Name, Version: e.Version, Main: e.Main, Headless: e.Headless, Config: e.Config})
+	}
+	if in.Code != "" {
+		kinds := map[string]error{vitrine.CodeNotFound: vitrine.ErrNotFound, vitrine.CodeTooLarge: vitrine.ErrTooLarge, vitrine.CodeCost: vitrine.ErrUnprocessable}
+		d.Err = &vitrine.Error{Kind: kinds[in.Code], Code: in.Code, Reason: in.Error}
+	}
+	return nil
 }
 
 // PutTag creates a tag or moves it.

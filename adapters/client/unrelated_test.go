@@ -24,6 +24,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.App":          func(ctx context.Context, c *client.Client) error { return second(c.Apps.App(ctx, "a")) },
 	"Apps.Version":      func(ctx context.Context, c *client.Client) error { return second(c.Apps.Version(ctx, "a", v0)) },
 	"Apps.TaggedApp":    func(ctx context.Context, c *client.Client) error { return second(c.Apps.TaggedApp(ctx, "a", "t")) },
+	"Apps.Deliver":      ofApps((*client.Apps).Deliver, appsvc.DeliverRequest{Tag: "t", AppIDs: []string{"a"}}),
 	"Apps.ListApps":     ofApps((*client.Apps).ListApps, appsvc.ListAppsRequest{}),
 	"Apps.CreateApp":    ofApps((*client.Apps).CreateApp, appsvc.CreateAppRequest{}),
 	"Apps.Patch":        func(ctx context.Context, c *client.Client) error { return second(c.Apps.Patch(ctx, "a", []byte(`[]`))) },
@@ -158,7 +159,7 @@ func TestEmptyAnswersAreSuccesses(t *testing.T) {
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	app := ok(c.Apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}))(t)
 	folder := ok(c.Assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}}))(t)[0].ID
-	manifest := []byte(`{"name":"poll","version":"1.0.0","description":null,"main":"x.js","configSchema":{}}`)
+	manifest := []byte(`{"name":"poll","version":"1.0.0","description":null,"main":"/x.js","configSchema":{}}`)
 	ok(c.Apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: manifest}))(t)
 	for name, err := range map[string]error{
 		"Apps.ListApps":            second(c.Apps.ListApps(t.Context(), appsvc.ListAppsRequest{UsingComponent: "poll"})),

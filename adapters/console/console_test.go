@@ -70,7 +70,7 @@ func TestThePageAndItsFiles(t *testing.T) {
 }
 
 func TestEveryAnswerHasThePolicy(t *testing.T) {
-	const want = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; base-uri 'none'; " +
+	const want = "default-src 'none'; frame-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; base-uri 'none'; " +
 		"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	page := console.New(console.Config{})
 	for _, path := range []string{"/", "/x/console/main.js", "/none"} {

@@ -141,9 +141,10 @@ func secretsOf(r *http.Request) []string {
 		_, token, _ := strings.Cut(header, " ")
 		secrets = append(secrets, strings.Trim(token, " "))
 	}
+	delivers := strings.Contains(r.URL.Path, publicPath)
 	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		if name, err := url.QueryUnescape(name); err != nil || name != tokenParameter {
+		if name, err := url.QueryUnescape(name); err != nil || name != tokenParameter && !(delivers && name == keyParameter) {
 			continue
 		}
 		plain, _ := url.QueryUnescape(value)

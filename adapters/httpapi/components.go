@@ -10,14 +10,6 @@ import (
 // The shapes of a component in responses. Each endpoint has its own, which clients know: the list is short, one component has
 // its description and twice its version, and a numbered version is the manifest as it was given.
 
-// listedComponent is a component as the list of all components has it.
-type listedComponent struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Main    string `json:"main"`
-}
-
 // shownComponent is a component that was asked for by its name. Version and LatestVersion are always the same.
 type shownComponent struct {
 	Name          string  `json:"name"`
@@ -31,11 +23,7 @@ type shownComponent struct {
 // {"components":[…]} and a Link to the next page if there is one. 400 if after is given twice.
 func (a appRoutes) components(c *call) error {
 	list, err := askPage(c, a.svc.ListComponents, appsvc.ListComponentsRequest{After: c.query.text("after")}, "after")
-	wire := make([]listedComponent, len(list))
-	for i, x := range list {
-		wire[i] = listedComponent{x.ID, x.Name, x.Version, x.Main}
-	}
-	return c.member("components", wire, err)
+	return c.member("components", list, err)
 }
 
 // createComponent serves POST /components/ with a manifest: it creates a version of a component. The service decodes

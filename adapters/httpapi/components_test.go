@@ -27,7 +27,7 @@ func TestComponentsAreCreatedShownAndDeleted(t *testing.T) {
 	}
 	w.as(stranger, "GET", "/components/", "").want(200).read(&list)
 	if len(list.Components) != 2 || list.Components[0]["name"] != "@scope/feed" || list.Components[0]["version"] != "1.10.0" ||
-		len(list.Components[0]) != 4 || list.Components[0]["id"] == "" || list.Components[0]["main"] == "" {
+		len(list.Components[0]) != 5 || list.Components[0]["description"] != "posts" || list.Components[0]["id"] == "" || list.Components[0]["main"] == "" {
 		t.Errorf("%v", list)
 	}
 	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "", header("Content-Type", "application/json")).want(204)

@@ -10,6 +10,7 @@ import (
 	"path"
 	"reflect"
 	"strings"
+	"time"
 )
 
 // Config is what New builds a handler from. The routes of a domain that is nil are left out.
@@ -54,8 +55,11 @@ type Config struct {
 	// Observer is called for every request; nil means none. See AccessLog.
 	Observer Observer
 	// CompressFrom is the least length, in bytes, of responses that are compressed for clients that accept gzip; 0 means
-	// 16 KiB. Negative means that no response is compressed, for instance because a proxy does it.
+	// 1 KiB. Negative means that no response is compressed, for instance because a proxy does it.
 	CompressFrom int
+	// PublicCache is how long shared caches may keep what GET x/public/{tag} answers, in whole seconds; 0 means that they
+	// ask each time. A tag that moves reaches pages behind a cache after so long.
+	PublicCache time.Duration
 	// Limits bound the size and the number of requests. The limits of the domains, such as the length of a title, are options
 	// of their services.
 	Limits Limits

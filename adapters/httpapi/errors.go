@@ -171,6 +171,10 @@ func (c *call) refuse(r *refusal) {
 		delete(header, name)
 	}
 	c.cacheAs(revalidate)
+	if c.route != nil && c.route.is(shared) {
+		c.cacheAs(noStore)
+		delete(header, "Cache-Tag")
+	}
 	switch r.status {
 	case http.StatusUnauthorized:
 		header["Www-Authenticate"] = []string{tokenScheme}

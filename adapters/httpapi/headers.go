@@ -54,11 +54,12 @@ func (c *call) preflight() {
 //
 //	one version of an app, by its number   a year, without asking again: a version never changes
 //	cors.html                              a day, also in shared caches
+//	deliveries to pages                    as Config.PublicCache says, also in shared caches; their errors not at all
 //	event streams, exports of reviews      not at all
 //	all others, errors too                 only to ask whether the copy is still good
 //
 // A request with a token in its query overrules all of these: its response is not kept at all, since a cache would store
-// it under the address, and the address has the token. All but cors.html is private: a shared cache must not hand the response
+// it under the address, and the address has the token. All but cors.html and deliveries is private: a shared cache must not hand the response
 // for one caller to another one.
 //
 // Reads of one version of an app have an ETag, so a client can ask with If-None-Match whether its copy is still good; the

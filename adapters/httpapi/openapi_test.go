@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -167,6 +168,9 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("GET", "/apps/{id}/tags/", "?embedApps=true&limit=1&after=a", "")
 	a.ask("GET", "/apps/{id}/tags/{tag}", "?embedApps=false", "")
 	a.ask("GET", "/apps/{id}/tagged/{tag}", "", "")
+	key := w.token(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", Reads: []string{network}, TagsOnly: true, Tags: []string{"live"}}})
+	w.send("GET", "/v4/x/public/live?app="+a.ids["id"]+"&app=absent&key="+key, "").want(200)
+	a.asked["GET /x/public/{tag}"] = true
 	a.ask("GET", "/tags/{tag}", "?appId={id}&appId=x", "")
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "", `{"appVersion":"1","from":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/{tag}/history/", "?limit=1", "")

@@ -165,7 +165,7 @@ func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 // to send than to compress. Event streams and exports are never compressed.
 
 const (
-	defaultCompressFrom = 16 << 10 // Config.CompressFrom, if it is 0
+	defaultCompressFrom = 1 << 10 // Config.CompressFrom, if it is 0
 	// compressedPart is how many times shorter JSON is in gzip, about. It decides how much memory is reserved for the
 	// compressed form before its length is known.
 	compressedPart = 4

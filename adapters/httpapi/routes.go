@@ -46,6 +46,7 @@ func (h *handler) routes() []route {
 			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash, "limit", "before"),
 			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults"),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
+			admitted(admitKey, get(publicPath+"{tag}", a.deliver, public|shared|reserves, "app", keyParameter))[0],
 
 			get("/components/", a.components, slash|lenient|reserves, "after"),
 			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody, a.admitComponent),
@@ -115,6 +116,7 @@ const (
 	lenient                    // ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not answer everything
 	byTag                      // takes callers who may read by tags only
 	keyed                      // takes an Idempotency-Key
+	shared                     // shared caches may keep its answers, and nobody its errors
 	reserves                   // its domain reserves memory for what it reads, see memlimit
 )
 

@@ -30,6 +30,7 @@ type Apps interface {
 	ComponentVersion(ctx context.Context, by vitrine.Caller, name, version string) (appsvc.Component, error)
 	CreateApp(ctx context.Context, by vitrine.Caller, in appsvc.CreateAppRequest) (appsvc.App, error)
 	CreateComponent(ctx context.Context, by vitrine.Caller, in appsvc.CreateComponentRequest) (appsvc.Component, error)
+	Deliver(ctx context.Context, by vitrine.Caller, in appsvc.DeliverRequest) ([]appsvc.Delivery, error)
 	DeleteComponent(ctx context.Context, by vitrine.Caller, in appsvc.DeleteComponentRequest) error
 	DeleteTag(ctx context.Context, by vitrine.Caller, in appsvc.DeleteTagRequest) error
 	Diff(ctx context.Context, by vitrine.Caller, in appsvc.DiffRequest) (appsvc.Diff, error)

@@ -68,7 +68,7 @@ func TestChangesOfApps(t *testing.T) {
 		_, err = apps.Patch(t.Context(), me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups/0","value":"`+to2+`"}]`))
 		must(err)
 		must(apps.DeleteTag(t.Context(), me, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}))
-		_, err = apps.CreateComponent(t.Context(), me, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"map","version":"1","main":"map.js","configSchema":{}}`)})
+		_, err = apps.CreateComponent(t.Context(), me, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"map","version":"1","main":"/map.js","configSchema":{}}`)})
 		must(err)
 		stop()
 		<-done

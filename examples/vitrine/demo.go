@@ -17,6 +17,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/examples/components"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/archive"
 )
@@ -56,13 +57,13 @@ func demoFills(ctx context.Context, s *store) (bool, error) {
 }
 
 // newDemo fills the store if fill is true, and makes a token for what is in it.
-func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpapi.Tokens) (*demo, error) {
+func newDemo(ctx context.Context, p *program, s *store, fill bool, base string, tokens *httpapi.Tokens) (*demo, error) {
 	token, err := tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
 	if err != nil {
 		return nil, err
 	}
 	if fill {
-		return &demo{token, "/apps/" + demoID(6) + "/tagged/production"}, fillDemo(ctx, s, time.Now().UTC())
+		return &demo{token, "/apps/" + demoID(6) + "/tagged/production"}, fillDemo(ctx, s, base, time.Now().UTC())
 	}
 	fmt.Fprintln(p.stderr, "vitrine: -demo: the store is not empty: no sample data was added")
 	return &demo{token, "/components/"}, nil
@@ -75,17 +76,18 @@ var demoRequests []byte
 
 // demoRequest is a request of which the sample data come.
 type demoRequest struct {
-	At      string          // when it was sent: "-9d 08:40" is a time in UTC nine days before the store is filled, "-40m" is forty minutes before
-	By      string          // the last part of the caller's URN, see demoCaller
-	Request string          // method and path
-	Body    json.RawMessage // <+18d> stands for the date eighteen days later, <post-1> and <Press> for the ids of an asset and a folder that were added before
+	At      string // when it was sent: "-9d 08:40" is a time in UTC nine days before the store is filled, "-40m" is forty minutes before
+	By      string // the last part of the caller's URN, see demoCaller
+	Request string // method and path
+	// Body may be the name of a file of examples/components that has it.
+	Body json.RawMessage // <+18d> stands for the date eighteen days later, <post-1> and <Press> for the ids of an asset and a folder that were added before
 }
 
 // placeholder is what stands in bodies for a date or an id.
 var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[A-Z][a-z]+( [a-z]+)?)>`)
 
 // fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a past of nine days.
-func fillDemo(ctx context.Context, s *store, filled time.Time) error {
+func fillDemo(ctx context.Context, s *store, base string, filled time.Time) error {
 	var now time.Time
 	clock := func() time.Time { return now }
 	made := -1
@@ -106,6 +108,13 @@ func fillDemo(ctx context.Context, s *store, filled time.Time) error {
 			return err
 		}
 		now = demoTime(filled, in.At)
+		var file string
+		if json.Unmarshal(in.Body, &file) == nil {
+			if in.Body, err = components.Files.ReadFile(file); err != nil {
+				return err
+			}
+		}
+		in.Body = bytes.ReplaceAll(in.Body, []byte(`"/`+demoSite), []byte(`"`+strings.TrimRight("/"+strings.Trim(base, "/"), "/")+`/`+demoSite))
 		body := placeholder.ReplaceAllStringFunc(string(in.Body), func(p string) string {
 			var days int
 			if n, _ := fmt.Sscanf(p, "<%dd>", &days); n == 1 {
@@ -203,7 +212,7 @@ func marked(ctx context.Context, s *store) error {
 // print shows a link into the console, the token, and three curl commands that can be copied as they are.
 func (d *demo) print(w io.Writer, root, base string) {
 	auth := "-H 'Authorization: svctoken " + d.token + "'"
-	fmt.Fprintf(w, "\nopen in a browser:\n%s/#token=%s\n", base, d.token)
+	fmt.Fprintf(w, "\na page with the sample apps:\n%s/%s\n\nthe console:\n%s/#token=%s\n", base, demoSite, base, d.token)
 	fmt.Fprintf(w, "\ntoken of %s, good for a day:\n%s\n\ntry:\n", demoUser.URN, d.token)
 	fmt.Fprintf(w, "curl %s '%s/apps/'\n", auth, base)
 	fmt.Fprintf(w, "curl %s '%s%s'\n", auth, base, d.tagged)

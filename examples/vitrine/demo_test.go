@@ -23,7 +23,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newDemo(ctx, &program{}, s, true, tokens); err != nil {
+		if _, err := newDemo(ctx, &program{}, s, true, "/", tokens); err != nil {
 			t.Fatal(err)
 		}
 		return s

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/page"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -37,6 +38,7 @@ type serveFlags struct {
 	protectTags, metricsAddr             string
 	demo, accessLog, newKeys             bool
 	keepChanges                          lifetime
+	publicCache                          time.Duration
 }
 
 // define adds the flags to f.
@@ -56,6 +58,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete")
 	o.keepChanges = lifetime(30 * 24 * time.Hour)
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
+	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second, "`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
 	f.StringVar(&o.metricsAddr, "metrics-addr", "", "`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
 	f.BoolVar(&o.accessLog, "access-log", false, "log every request to standard error")
 	f.BoolVar(&o.demo, "demo", false, "fill an empty store with sample data and print a link into the console, a token and requests to try; a store with other data is refused")
@@ -138,19 +141,24 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	handler, err := httpapi.New(httpapi.Config{
 		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.New(s.db, nil),
 		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
-		Streams: streams, Observer: o.observer(figures, log),
+		PublicCache: o.publicCache, Streams: streams, Observer: o.observer(figures, log),
 	})
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
 	}
 	var sample *demo
 	if o.demo {
-		if sample, err = newDemo(ctx, p, s, fill, set.signer); err != nil {
+		if sample, err = newDemo(ctx, p, s, fill, o.basePath, set.signer); err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
-	// Around the handler: the console for browsers, the headers of trusted proxies, and the limits of the server.
-	site := console.Before(handler, o.basePath, console.New(console.Config{}))
+	// Around the handler: the console and the files of pages for browsers, the headers of trusted proxies, and the limits of the server.
+	site := console.Before(page.Before(handler, o.basePath), o.basePath, console.New(console.Config{}))
+	if sample != nil {
+		if site, err = withDemoSite(site, o.basePath, set.signer); err != nil {
+			return fmt.Errorf("-demo: %w", err)
+		}
+	}
 	server, scheme := newServer(set.proxies.behind(site), log), "http"
 	server.RegisterOnShutdown(streams.Close)
 	all := newConnections(listener, connectionBound())

@@ -60,10 +60,11 @@ var table = []row{
 
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},
-	{"adapters/console", "internal/drain github.com/tdewolff/minify/v2", "", ""},
+	{"adapters/console", "internal", "", ""},
 	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight", "storage github.com/santhosh-tekuri/jsonschema/v6", ""},
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
+	{"internal/webfile", "internal/drain github.com/tdewolff/minify/v2", "", ""},
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters", ""},
 

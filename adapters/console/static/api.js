@@ -14,7 +14,7 @@ import { parse, stringify } from "./json.js";
 /** @typedef {Schemas["Violation"]} Violation */
 /** @typedef {{name: string, version: string}} Ref */
 /** @typedef {Ref & {id: string, main: string, description: string | null, configSchema: Value}} Manifest the members that every manifest has */
-/** @typedef {{id: string, component: Manifest, config: Value}} Element */
+/** @typedef {{id: string, key: string, component: Manifest, config: Value}} Element */
 /** @typedef {{id: string, version: string, createdAt: number, updatedAt: number, title: string, groups: string[], owner: Party | null, updatedBy: Party | null, elements: Element[]}} App as Schemas["App"], with configs that keep their numbers */
 /** @typedef {{op: "test" | "add" | "replace", path: string, value: Value} | {op: "remove", path: string} | {op: "move" | "copy", from: string, path: string}} Operation */
 

@@ -70,7 +70,7 @@ func deliveries(t *testing.T, secrets ...string) []request {
 	}
 	names := []string{"map", "é", "@scope/a b", "\"\\/<>&", "\U0001f600", strings.Repeat("x", 128)}
 	for _, name := range names {
-		manifest := fmt.Appendf(nil, `{"name":%q,"version":"1","main":"map.js","configSchema":{}}`, name)
+		manifest := fmt.Appendf(nil, `{"name":%q,"version":"1","main":"/map.js","configSchema":{}}`, name)
 		if _, err := apps.CreateComponent(t.Context(), me, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,7 @@
  * is for the service to say.
  * @module
  */
-import { at, equal, isNumber, isObject, names, numberText } from "../json.js";
+import { at, define, equal, isNumber, isObject, names, numberText } from "../json.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {{[name: string]: Value}} Schema */
@@ -359,6 +359,7 @@ export function fits(schema, root, value, depth = 0) {
 	if (schema["enum"] && !listIn(schema["enum"]).some((v) => equal(v, value))) return false;
 	const allowed = types(schema);
 	if (allowed.length > 0 && !allowed.some((t) => isOf(t, value))) return false;
+	if (!bounded(schema, value)) return false;
 	if (isObject(value)) {
 		if (!listIn(schema["required"]).every((n) => typeof n !== "string" || Object.hasOwn(value, n))) return false;
 		const properties = objectIn(schema["properties"]);
@@ -370,6 +371,21 @@ export function fits(schema, root, value, depth = 0) {
 	}
 	if (Array.isArray(value) && isObject(schema["items"]) && !value.slice(0, 20).every((v) => fits(schema["items"], root, v, depth + 1))) return false;
 	return true;
+}
+
+/** Whether a text, a number or a list keeps the bounds of a schema. @param {Schema} schema @param {Value} value */
+function bounded(schema, value) {
+	const size = typeof value === "string" ? [...value].length : Array.isArray(value) ? value.length : Number(numberIn(value) ?? 0);
+	const [least, most] = typeof value === "string" ? ["minLength", "maxLength"] : Array.isArray(value) ? ["minItems", "maxItems"] : isNumber(value) ? ["minimum", "maximum"] : [];
+	if (least === undefined || most === undefined) return true;
+	if (size < (numberIn(schema[least]) ?? -Infinity) || size > (numberIn(schema[most]) ?? Infinity)) return false;
+	if (isNumber(value)) return size > (numberIn(schema["exclusiveMinimum"]) ?? -Infinity) && size < (numberIn(schema["exclusiveMaximum"]) ?? Infinity);
+	if (typeof value !== "string" || typeof schema["pattern"] !== "string") return true;
+	try {
+		return new RegExp(schema["pattern"], "u").test(value);
+	} catch {
+		return true; // a pattern that this browser does not know
+	}
 }
 
 /** @param {string} type @param {Value} value */
@@ -384,6 +400,49 @@ function isOf(type, value) {
 	case "null": return value === null;
 	default: return true;
 	}
+}
+
+/**
+ * A config with the defaults of its schema, as a component gets it: members that are absent get the default of their schema, or are made up
+ * from the defaults inside it.
+ * @param {Value} schema @param {Value} root @param {Value} value @param {number} [depth]
+ * @returns {Value}
+ */
+export function complete(schema, root, value, depth = 0) {
+	const here = schemasOf(schema, root);
+	if (depth > deepest) return value;
+	if (Array.isArray(value)) {
+		return value.map((item, i) => here.reduce((/** @type {Value} */ done, s) => {
+			const { leading, items } = itemsOf(s);
+			return complete(leading[i] ?? items, root, done, depth + 1);
+		}, item));
+	}
+	if (!isObject(value)) return value;
+	/** @type {Schema} */
+	const made = { ...value };
+	for (const name of new Set(here.flatMap((s) => Object.keys(objectIn(s["properties"]))))) {
+		const schemas = here.flatMap((s) => schemasOf(objectIn(s["properties"])[name], root));
+		const all = { allOf: schemas };
+		if (Object.hasOwn(made, name)) {
+			define(made, name, complete(all, root, /** @type {Value} */ (made[name]), depth + 1));
+			continue;
+		}
+		const given = schemas.find((s) => Object.hasOwn(s, "default"));
+		if (given) {
+			if (fits(given, root, given["default"])) define(made, name, complete(all, root, given["default"], depth + 1));
+		} else if (schemas.some((s) => s["type"] === "object")) {
+			const object = complete(all, root, {}, depth + 1);
+			if (Object.keys(objectIn(object)).length > 0 && fits(all, root, object)) define(made, name, object);
+		}
+	}
+	return made;
+}
+
+/** A schema, and those that its $ref and allOf lead to. @param {Value | undefined} schema @param {Value} root @param {number} [depth] @returns {Schema[]} */
+function schemasOf(schema, root, depth = 0) {
+	if (!isObject(schema) || depth > deepest) return [];
+	const ref = schema["$ref"];
+	return [schema, ...typeof ref === "string" ? schemasOf(resolve(ref, root), root, depth + 1) : [], ...listIn(schema["allOf"]).flatMap((s) => schemasOf(s, root, depth + 1))];
 }
 
 /**

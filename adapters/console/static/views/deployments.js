@@ -5,9 +5,10 @@
 import { ApiError, keys, newKey } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
-import { askWith, confirm, show, toast } from "../elements/dialog.js";
+import { askWith, confirm, show, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
+import { showVersion } from "../elements/preview.js";
 import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
 import { kept } from "../model/local.js";
@@ -73,7 +74,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			h("h2", null, icon("flag"), tag.name, tag.protected && h("span", { class: "chip" }, icon("lock"), "protected")),
 			version, since, none, tag.protected && !may && h("p", { class: "help" }, whoMoves),
 			h("div", { class: "row" }, deploy, may && [button("Move", () => void choose(tag)), back],
-				button("History", () => void past(tag)), button("Use it", () => useIt(tag)), may && button("Remove the tag", () => void remove(tag), { icon: "remove", bare: true })));
+				button("Show", () => void showVersion(api, id, tag.appVersion).catch(trouble)), button("History", () => void past(tag)), button("Use it", () => useIt(tag)), may && button("Remove the tag", () => void remove(tag), { icon: "remove", bare: true })));
 		seen(node, async () => {
 			try {
 				let page = await api.moves(id, tag.name, {}, signal);
@@ -181,12 +182,13 @@ export function view({ session, api, params, signal, live, shell }) {
 
 	/** @param {Tag} tag */
 	function useIt(tag) {
+		const script = new URL("x/vitrine.js", api.base).href;
+		const page = `<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" key="DELIVERY_TOKEN"></vitrine-app>`;
 		const url = new URL(`apps/${id}/tagged/${encodeURIComponent(tag.name)}`, api.base).href;
-		const code = `const response = await fetch(${JSON.stringify(url)}, {\n  headers: {Authorization: "Bearer DELIVERY_TOKEN"},\n});\nconst {apps: [app]} = await response.json();`;
 		const command = `vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page -reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
 		/** @param {string} label @param {string} text */
 		const copy = (label, text) => h("div", { class: "field" }, h("div", { class: "label" }, h("span", { class: "name" }, label), button("Copy", () => void navigator.clipboard?.writeText(text).then(() => toast("It is copied.")), { class: "small bare" })), h("pre", { class: "raw", tabindex: "0", "aria-label": label }, text));
-		void show(`Use ${tag.name}`, h("div", null, copy("Address", url), copy("In a page", code), copy("A token for the page: it reads this tag and nothing else", command)), { wide: true });
+		void show(`Use ${tag.name}`, h("div", null, copy("In a page", page), copy("Address of the JSON", url), copy("A token for the page: it reads this tag and nothing else", command)), { wide: true });
 	}
 
 	const add = button("New tag", () => void create(), { icon: "add", class: "main", hidden: true });

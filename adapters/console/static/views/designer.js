@@ -8,6 +8,7 @@ import { appNav } from "../elements/apphead.js";
 import { askWith, confirm, details, sentence, toast, trouble as tell } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { choose, pick } from "../elements/pick.js";
+import { Preview } from "../elements/preview.js";
 import { tabbed } from "../elements/tabs.js";
 import { equal, names, notJSON, parse, stringify } from "../json.js";
 import { Editor } from "../model/editor.js";
@@ -93,7 +94,18 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const add = button("Add an element", () => void addElement(), { icon: "add", class: "main" });
 		const none = h("div", { class: "empty" }, h("p", null, "This app has no elements yet. An element is powered by a component and has a config of its own."));
 		const raw = rawJSON(editor);
-		const design = h("div", null, none, elements, !readonly && add);
+		const preview = new Preview({ base: api.base, signal, onclick(key) {
+			tabs.open(0);
+			cards.get(key)?.focus();
+		}, onerror(key, message) {
+			if (key === undefined) toast(`The preview: ${message}`);
+			else cards.get(key)?.fail(message);
+		} });
+		const design = h("div", { class: "beside" }, h("div", null, none, elements, !readonly && add), preview.node);
+		elements.addEventListener("focusin", (event) => {
+			const at = [...cards].find(([, card]) => card.node.contains(/** @type {Node} */ (event.target)));
+			preview.mark(at?.[0] ?? null);
+		});
 		const tabs = tabbed([["Design", design], ["JSON", raw.node]], query.get("tab") === "json" ? 1 : 0, (i) => {
 			if (i === 1) raw.show();
 			history.replaceState(null, "", `${to("apps", id)}${i === 1 ? "?tab=json" : ""}`);
@@ -109,6 +121,16 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			redo.disabled = !editor.canRedo || readonly;
 			fill(groups, draft.groups.map((g) => h("span", { class: "chip", title: g }, shortURN(g))), !readonly && button("Change the groups", () => void editGroups(), { class: "small bare" }));
 			raw.update();
+			void showPreview();
+		}
+
+		/** Shows the draft in the preview as soon as its components are loaded. */
+		async function showPreview() {
+			const { draft } = editor;
+			const loaded = await Promise.allSettled(draft.elements.map(async ({ key, component, config }) => ({ key, component: await tools.manifest(component), config })));
+			if (draft !== editor.draft) return; // another one is shown meanwhile
+			for (const card of cards.values()) card.fail("");
+			preview.show({ id, tag: "", version: editor.app.version, title: draft.title }, loaded.flatMap((l) => (l.status === "fulfilled" ? [l.value] : [])));
 		}
 
 		function renderState() {
@@ -436,6 +458,7 @@ class Card {
 		this.version.addEventListener("focus", () => void this.listVersions(), { once: true });
 		this.body = h("div", { class: "body" });
 		this.local = h("div", { class: "local row", hidden: true });
+		this.failure = h("div", { class: "local row", role: "status", hidden: true });
 		const handle = button("Drag, or move with Alt and the arrow keys", () => {}, { icon: "drag", bare: true, class: "bare handle" });
 		this.up = button("Move up", () => this.move(-1), { icon: "up", bare: true });
 		this.down = button("Move down", () => this.move(1), { icon: "down", bare: true });
@@ -446,7 +469,13 @@ class Card {
 		this.node = h("li", { class: "card", onkeydown: arrows((by) => this.move(by)), ...this.dragging() },
 			h("header", null, !tools.readonly && handle, this.number, this.title, this.version,
 				!tools.readonly && h("span", { class: "tools" }, this.up, this.down, button("Duplicate", () => this.duplicate(), { icon: "copy", bare: true }), button("Remove", () => this.remove(), { icon: "remove", bare: true }))),
-			this.body, this.local);
+			this.body, this.local, this.failure);
+	}
+
+	/** Shows what has failed when the component ran, "" for nothing. @param {string} message */
+	fail(message) {
+		this.failure.hidden = message === "";
+		this.failure.textContent = `The component has failed in the preview: ${message}`;
 	}
 
 	/** What happens while a card is dragged by its handle, and over this one. */

@@ -5,9 +5,10 @@
 import { keys } from "../api.js";
 import { button, count, debounce, fill, flag, h, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
-import { askWith, sentence, toast } from "../elements/dialog.js";
+import { askWith, sentence, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
+import { showVersion } from "../elements/preview.js";
 import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
 import { to } from "../router.js";
@@ -139,7 +140,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	/** The line of one version. @param {Entry} e */
 	function line(e) {
-		return h("div", { class: "line" }, what(e, e), h("span", { class: "tools" }, changes(e, e),
+		return h("div", { class: "line" }, what(e, e), h("span", { class: "tools" },
+			button("Show", () => void showVersion(api, id, e.version).catch(trouble), { class: "small", "aria-label": `Show version ${e.version}` }), changes(e, e),
 			writable && e !== list.items[0] && button("Restore", () => void restore(e.version), { class: "small", "aria-label": `Restore version ${e.version}` })));
 	}
 

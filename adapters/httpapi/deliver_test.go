@@ -1,0 +1,206 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// delivered is a service with two apps, tagged production, and a hidden one.
+type delivered struct {
+	t      *testing.T
+	svc    *appsvc.Service
+	tokens *httpapi.Tokens
+	h      http.Handler
+	ids    []string
+	key    string
+}
+
+func newDelivered(t *testing.T, c httpapi.Config) *delivered {
+	ctx := t.Context()
+	svc := appsvc.New(memory.New(), nil)
+	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test", "urn:vitrine:other.test"}, Components: true}
+	for _, m := range []string{
+		`{"name":"poll","version":"1","main":"/x/demo/poll.js","title":"Poll","secret":"not for pages","configSchema":{"properties":{"size":{"default":3},"font":{"type":"object","properties":{"bold":{"default":false}}}}}}`,
+		`{"name":"count","version":"2","main":"https://cdn.example/count.js","headless":true,"configSchema":{}}`,
+	} {
+		if _, err := svc.CreateComponent(ctx, ann, appsvc.CreateComponentRequest{Manifest: []byte(m)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := &delivered{t: t, svc: svc}
+	for i, group := range []string{"urn:vitrine:example.test:site=a", "urn:vitrine:example.test:site=b", "urn:vitrine:other.test"} {
+		app, err := svc.CreateApp(ctx, ann, appsvc.CreateAppRequest{Title: fmt.Sprint("App ", i) + strings.Repeat(".", 200), Groups: []string{group}, Elements: []appsvc.NewElement{
+			{Component: appsvc.ComponentRef{Name: "poll", Version: "1"}, Config: []byte(`{"q":1.50}`)},
+			{Component: appsvc.ComponentRef{Name: "count", Version: "2"}, Config: []byte(`{}`)},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := svc.PutTag(ctx, ann, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
+			t.Fatal(err)
+		}
+		d.ids = append(d.ids, app.ID)
+	}
+	var err error
+	if d.tokens, err = httpapi.NewTokens([]byte(strings.Repeat("k", 32)), nil); err != nil {
+		t.Fatal(err)
+	}
+	c.Apps, c.Authenticate, c.Log = svc, d.tokens.Authenticate, slog.New(slog.DiscardHandler)
+	if d.h, err = httpapi.New(c); err != nil {
+		t.Fatal(err)
+	}
+	d.key = d.sign(vitrine.Caller{Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"production"}})
+	return d
+}
+
+func (d *delivered) sign(by vitrine.Caller) string {
+	by.URN = "urn:vitrine:example.test:user=page"
+	key, err := d.tokens.Sign(httpapi.Principal{Caller: by}, time.Now().Add(time.Hour))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return key
+}
+
+// get asks for apps, given as ids; headers are given as pairs.
+func (d *delivered) get(path string, headers ...string) (*http.Response, string) {
+	d.t.Helper()
+	r := httptest.NewRequest("GET", "http://shop.example"+path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	d.h.ServeHTTP(w, r)
+	body, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return w.Result(), string(body)
+}
+
+func TestDelivery(t *testing.T) {
+	d := newDelivered(t, httpapi.Config{PublicCache: 30 * time.Second})
+	path := "/x/public/production?app=" + d.ids[1] + "&app=" + d.ids[2] + "&app=none&app=" + d.ids[0] + "&key=" + d.key
+	answer, body := d.get(path, "Cookie", "a=b", "Origin", "https://page.example")
+	elements := `"elements":[{"key":"0.0","name":"poll","version":"1","main":"http://shop.example/x/demo/poll.js","config":{"q":1.50,"size":3,"font":{"bold":false}}},` +
+		`{"key":"0.1","name":"count","version":"2","main":"https://cdn.example/count.js","headless":true,"config":{}}]}`
+	dots := strings.Repeat(".", 200)
+	hidden := `,"error":"no app that this key may read has this id and this tag","code":"not_found"}`
+	want := `{"apps":[{"id":"` + d.ids[1] + `","tag":"production","version":"0","title":"App 1` + dots + `",` + elements + `,{"id":"` + d.ids[2] + `"` + hidden + `,{"id":"none"` + hidden +
+		`,{"id":"` + d.ids[0] + `","tag":"production","version":"0","title":"App 0` + dots + `",` + elements + `]}`
+	if answer.StatusCode != 200 || body != want {
+		t.Errorf("%d %s\nwant %s", answer.StatusCode, body, want)
+	}
+	for name, value := range map[string]string{
+		"Cache-Control": "public, max-age=0, s-maxage=30", "Vary": "Accept-Encoding", "Access-Control-Allow-Origin": "*",
+		"Cache-Tag": "app-" + d.ids[1] + ", app-" + d.ids[2] + ", app-none, app-" + d.ids[0],
+	} {
+		if got := answer.Header.Get(name); got != value {
+			t.Errorf("%s: %q, want %q", name, got, value)
+		}
+	}
+	etag := answer.Header.Get("Etag")
+	if !strings.HasPrefix(etag, `"`) {
+		t.Errorf("ETag %s", etag)
+	}
+	again, text := d.get(path, "If-None-Match", etag)
+	if again.StatusCode != 304 || text != "" || again.Header.Get("Etag") != etag || again.Header.Get("Cache-Control") != answer.Header.Get("Cache-Control") || again.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("asked again: %d %q %v", again.StatusCode, text, again.Header)
+	}
+	zipped, _ := d.get(path, "Accept-Encoding", "gzip")
+	if zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" || zipped.Header.Get("Etag") == etag {
+		t.Errorf("zipped: %v", zipped.Header)
+	}
+	if again, _ := d.get(path, "Accept-Encoding", "gzip", "If-None-Match", zipped.Header.Get("Etag")); again.StatusCode != 304 || again.Header.Get("Etag") != zipped.Header.Get("Etag") {
+		t.Errorf("the zipped one asked again: %d %v", again.StatusCode, again.Header)
+	}
+	// What changes is seen at once.
+	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
+	if err := d.svc.DeleteTag(t.Context(), ann, appsvc.DeleteTagRequest{AppID: d.ids[0], Name: "production"}); err != nil {
+		t.Fatal(err)
+	}
+	if changed, body := d.get(path, "If-None-Match", etag); changed.StatusCode != 200 || strings.Count(body, "not_found") != 3 {
+		t.Errorf("after a change: %d %s", changed.StatusCode, body)
+	}
+}
+
+func TestDeliveryRefuses(t *testing.T) {
+	d := newDelivered(t, httpapi.Config{PublicCache: time.Minute})
+	person := d.sign(vitrine.Caller{Moderates: []string{"urn:vitrine:example.test"}})
+	other := d.sign(vitrine.Caller{Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"staging"}})
+	many := strings.Builder{}
+	for i := range 51 {
+		fmt.Fprintf(&many, "&app=%d", i)
+	}
+	one := "?app=" + d.ids[0]
+	for _, c := range []struct {
+		query   string
+		headers []string
+		status  int
+	}{
+		{one, nil, 401},
+		{one + "&key=", nil, 401},
+		{one + "&key=nonsense", nil, 401},
+		{one + "&key=" + person, nil, 401},
+		{one + "&key=" + d.key + "&key=" + d.key, nil, 400},
+		{one + "&key=" + other, nil, 403},
+		{one + "&key=" + d.key, []string{"Authorization", "Bearer " + d.key}, 400},
+		{one + "&key=" + d.key + "&svctoken=" + d.key, nil, 400},
+		{one + "&key=" + d.key + "&spam=1", nil, 400},
+		{"?key=" + d.key, nil, 400},
+		{"?app=&key=" + d.key, nil, 400},
+		{one + "&app=" + d.ids[0] + "&key=" + d.key, nil, 400},
+		{"?key=" + d.key + many.String(), nil, 400},
+	} {
+		answer, body := d.get("/x/public/production"+c.query, c.headers...)
+		if answer.StatusCode != c.status || answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("Cache-Tag") != "" || strings.Contains(body, d.key) {
+			t.Errorf("%.60s: %d %q %s, want %d", c.query, answer.StatusCode, answer.Header.Get("Cache-Control"), body, c.status)
+		}
+	}
+	for path, cache := range map[string]string{"/x/public/none": "", "/x/public/a%20b": ""} {
+		if answer, _ := d.get(path + one + "&key=" + d.key); answer.StatusCode != 403 {
+			t.Errorf("%s: %d %s", path, answer.StatusCode, cache)
+		}
+	}
+}
+
+func TestDeliveryHasABound(t *testing.T) {
+	d := newDelivered(t, httpapi.Config{})
+	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
+	query := ""
+	for range 6 {
+		app, err := d.svc.CreateApp(t.Context(), ann, appsvc.CreateAppRequest{Title: "Large", Groups: []string{"urn:vitrine:example.test:site=a"}, Elements: []appsvc.NewElement{
+			{Component: appsvc.ComponentRef{Name: "count", Version: "2"}, Config: []byte(`{"text":"` + strings.Repeat("x", 900<<10) + `"}`)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.svc.PutTag(t.Context(), ann, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
+			t.Fatal(err)
+		}
+		query += "&app=" + app.ID
+	}
+	answer, body := d.get("/x/public/production?key=" + d.key + query + "&app=" + d.ids[0])
+	var out struct {
+		Apps []struct{ Code, Title string }
+	}
+	if err := json.Unmarshal([]byte(body), &out); err != nil || answer.StatusCode != 200 || answer.Header.Get("Cache-Control") != "public, no-cache" {
+		t.Fatal(answer.StatusCode, answer.Header, err)
+	}
+	for i, app := range out.Apps {
+		if (app.Code == "too_large") != (i == 4 || i == 5) {
+			t.Errorf("app %d: %+v", i, app)
+		}
+	}
+}

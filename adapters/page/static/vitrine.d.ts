@@ -1,0 +1,74 @@
+// Types of components, of the element <vitrine-app>, and of its event.
+
+/** What the script of a component exports. */
+export interface Component<Config = unknown> {
+	/** Shows an element of an app. `element` is an empty `<div>` of the page; it is null for a headless component. */
+	mount(element: HTMLElement | null, context: Context<Config>): Mounted<Config> | void | Promise<Mounted<Config> | void>
+}
+
+export interface Context<Config = unknown> {
+	/** The configuration of the element, with the defaults of its schema. It is a copy for this element alone. */
+	config: Config
+	app: AppInfo
+	/** The key of the element. It stays the same while the element is edited or moved. */
+	key: string
+	/** Is aborted when the element goes away. */
+	signal: AbortSignal
+}
+
+export interface AppInfo {
+	id: string
+	tag: string
+	/** The number of the version. */
+	version: string
+	title: string
+}
+
+/** What mount returns. Both functions may be left out. */
+export interface Mounted<Config = unknown> {
+	/** Shows another configuration. Without it, the element is unmounted and mounted anew. */
+	update?(config: Config): void | Promise<void>
+	/** Is called when the element goes away. */
+	unmount?(): void
+}
+
+/** The detail of the event `vitrine-error`, which bubbles. key and component are undefined for an error of the app. */
+export interface VitrineError {
+	app: string
+	key?: string
+	component?: string
+	error: unknown
+}
+
+/** The element `<vitrine-app app tag key live>`. */
+export class VitrineApp extends HTMLElement {
+	/** Seconds between two requests, 0 for one request alone. */
+	readonly live: number
+	/** Shows an app as the service delivers it. */
+	show(app: DeliveredApp): Promise<void>
+}
+
+/** An app as `GET x/public/{tag}` answers it. */
+export type DeliveredApp =
+	| AppInfo & { elements: DeliveredElement[] }
+	| { id: string; error: string; code: string }
+
+export interface DeliveredElement {
+	key: string
+	/** The name and the version of the component. */
+	name: string
+	version: string
+	/** The address of its script. */
+	main: string
+	headless?: true
+	config: unknown
+}
+
+declare global {
+	interface HTMLElementTagNameMap {
+		'vitrine-app': VitrineApp
+	}
+	interface HTMLElementEventMap {
+		'vitrine-error': CustomEvent<VitrineError>
+	}
+}

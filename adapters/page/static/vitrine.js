@@ -1,0 +1,269 @@
+// vitrine.js shows the apps of a page. It defines the element
+//
+//   <vitrine-app app="ID" tag="production" key="KEY" live="10"></vitrine-app>
+//
+// All elements with the same tag and key ask in one request for their apps. Each element of an app is mounted into a <div> of its own, by
+// the module that its component names as main (see vitrine.d.ts). See the README of adapters/page for everything else.
+
+const address = new URL('public/', import.meta.url) // {base}/x/public/
+const mostApps = 50 // that one request may ask for
+const patience = 10_000 // milliseconds that a module may take to load before its element counts as failed
+const longestPause = 300_000 // milliseconds between two requests after many errors
+
+// deadline settles like the promise, or fails when that takes too long.
+const deadline = promise => Promise.race([promise, new Promise((_, no) => setTimeout(no, patience, new Error('the module did not load in time')))])
+
+// Part is one element of an app on the page.
+class Part {
+  failed = false
+
+  constructor(host, info, element) {
+    Object.assign(this, { host, info, element })
+    if (!element.headless) {
+      this.div = document.createElement('div')
+      this.div.dataset.key = element.key
+      this.div.dataset.component = element.name
+    }
+    this.load()
+  }
+
+  // load begins to load the module. mount sees when that fails.
+  load() {
+    this.module = deadline(import(this.element.main))
+    this.module.catch(() => {})
+  }
+
+  // mount calls the component as soon as its module is there. What it returns, or what it promises, is the handle.
+  async mount() {
+    const { config, key } = this.element
+    const gone = this.gone = new AbortController()
+    this.failed = false
+    this.handle = this.module.then(module => gone.signal.aborted ? null :
+      module.mount(this.div ?? null, { config: structuredClone(config), app: this.info, key, signal: gone.signal }))
+    this.handle.catch(error => this.fail(error))
+    await this.module.catch(() => {})
+  }
+
+  // update hands over a new configuration. A component that takes none, or that has failed, is mounted anew.
+  update(info, element) {
+    const same = JSON.stringify(this.element.config) === JSON.stringify(element.config)
+    Object.assign(this, { info, element })
+    if (this.failed) return this.remount()
+    if (same) return
+    this.handle.then(handle => handle?.update ? handle.update(structuredClone(element.config)) : this.remount())
+      .catch(error => this.fail(error))
+  }
+
+  remount() {
+    this.unmount()
+    this.div?.replaceChildren()
+    this.load()
+    this.mount()
+  }
+
+  unmount() {
+    this.handle?.then(handle => handle?.unmount?.(), () => {}).catch(error => this.host.report(error, this))
+    this.gone?.abort()
+  }
+
+  fail(error) {
+    if (this.failed || this.gone.signal.aborted) return
+    this.failed = true
+    const { template } = this.host
+    if (template) this.div?.replaceChildren(template.content.cloneNode(true))
+    this.host.report(error, this)
+  }
+}
+
+export class VitrineApp extends HTMLElement {
+  static observedAttributes = ['app', 'tag', 'key', 'live']
+  parts = new Map() // by app and key
+
+  get live() { // seconds between two requests, 0 for one request alone
+    return this.hasAttribute('live') ? Math.max(1, Number(this.getAttribute('live')) || 10) : 0
+  }
+
+  get template() { return this.querySelector(':scope > template[slot=error]') ?? this.kept }
+
+  connectedCallback() { join(this) }
+  connectedMoveCallback() {}
+  disconnectedCallback() {
+    queueMicrotask(() => { // an element that was moved is connected again
+      if (this.isConnected) return
+      leave(this)
+      this.show({ elements: [] })
+    })
+  }
+  attributeChangedCallback() { if (this.isConnected) join(this) }
+
+  // report tells the page what has failed.
+  report(error, part) {
+    (part?.div?.isConnected ? part.div : this).dispatchEvent(new CustomEvent('vitrine-error', { bubbles: true, detail: {
+      app: this.getAttribute('app'), key: part?.element.key, component: part?.element.name, error,
+    } }))
+  }
+
+  // show shows an app as the service delivers it. The last of several calls counts.
+  async show(app) {
+    const text = JSON.stringify(app)
+    if (text === this.shown) return
+    this.shown = text
+    this.next = JSON.parse(text)
+    if (this.showing) return
+    this.showing = true
+    while (this.next) {
+      const now = this.next
+      this.next = null
+      await this.change(now).catch(error => this.report(error))
+    }
+    this.showing = false
+  }
+
+  // change makes the page equal to what an app is now. Parts that stay keep their state.
+  async change({ id, tag, version, title, elements, error, code }) {
+    this.kept = this.template
+    if (error) {
+      if (!this.parts.size && this.kept) this.replaceChildren(this.kept, this.kept.content.cloneNode(true))
+      this.report(Object.assign(new Error(error), { code }))
+      if (!this.parts.size) return
+      elements = []
+    }
+    const info = { id, tag, version, title }
+    const before = this.parts
+    this.parts = new Map()
+    const fresh = []
+    for (const element of elements) {
+      const name = id + ' ' + element.key
+      let part = before.get(name)
+      if (part?.element.main === element.main && !part.element.headless === !element.headless) {
+        before.delete(name)
+        part.update(info, element)
+      } else {
+        part = new Part(this, info, element)
+        fresh.push(part)
+      }
+      this.parts.set(name, part)
+    }
+    for (const part of before.values()) {
+      part.unmount()
+      part.div?.remove()
+    }
+    this.place([...this.parts.values()].filter(part => part.div).map(part => part.div))
+    for (const part of fresh) await part.mount()
+  }
+
+  // place puts the divs into the document in their order, and moves as few as it easily can.
+  place(divs) {
+    const wanted = new Set(divs)
+    for (const child of [...this.childNodes]) {
+      if (!wanted.has(child) && child !== this.kept) child.remove()
+    }
+    let at = this.firstChild
+    for (const div of divs) {
+      while (at && at === this.kept) at = at.nextSibling
+      if (div === at) {
+        at = at.nextSibling
+      } else if (div.isConnected && this.moveBefore) {
+        this.moveBefore(div, at) // keeps what a browser knows of it, such as the focus
+      } else {
+        this.insertBefore(div, at)
+      }
+    }
+  }
+}
+
+// Groups are the elements with the same tag and key. Each group asks for its apps in one request, or in several if there are many.
+const groups = new Map()
+
+function leave(host) {
+  host.group?.hosts.delete(host)
+  host.group = null
+}
+
+function join(host) {
+  leave(host)
+  const [app, tag, key] = ['app', 'tag', 'key'].map(name => host.getAttribute(name))
+  if (!app || !tag || !key) return
+  const name = JSON.stringify([tag, key])
+  if (!groups.has(name)) groups.set(name, new Group(tag, key))
+  const group = host.group = groups.get(name)
+  host.fresh = true
+  group.hosts.add(host)
+  group.soon(0)
+}
+
+class Group {
+  hosts = new Set()
+  errors = 0
+
+  constructor(tag, key) { Object.assign(this, { tag, key }) }
+
+  // soon asks in so many milliseconds, unless it asks earlier.
+  soon(pause) {
+    const due = Date.now() + pause
+    if (this.due <= due) return
+    this.due = due
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => this.ask(), pause)
+  }
+
+  // ask asks for the apps of those that have none yet or are live.
+  async ask() {
+    this.due = undefined
+    if (this.asking) return // it sets the next time
+    this.paused = document.hidden && this.loaded
+    if (this.paused) return // until wake
+    const hosts = [...this.hosts].filter(host => host.fresh || host.live)
+    if (!hosts.length) return
+    this.asking = true
+    const ids = [...new Set(hosts.map(host => host.getAttribute('app')))].sort()
+    const requests = []
+    for (let i = 0; i < ids.length; i += mostApps) requests.push(this.fetch(ids.slice(i, i + mostApps)))
+    const answers = await Promise.allSettled(requests)
+    this.asking = false
+    let failed = false
+    for (const [i, { value, reason }] of answers.entries()) {
+      failed ||= !!reason
+      for (const host of hosts) {
+        const id = host.getAttribute('app')
+        if (host.group !== this || !ids.slice(i * mostApps, (i + 1) * mostApps).includes(id)) continue
+        if (reason) {
+          if (!this.errors) host.report(reason) // once, until it works again
+          if (reason.final) host.fresh = false
+          continue
+        }
+        host.fresh = false
+        host.show(value.find(app => app.id === id))
+      }
+    }
+    this.errors = failed ? this.errors + 1 : 0
+    this.loaded = true
+    // Next time: at once for those that have come meanwhile, after a second and then more for those that got an error, after their time for those that are live.
+    const pauses = [...this.hosts].map(host => host.fresh ? 1000 * failed : host.live ? 1000 * host.live : Infinity)
+    const pause = Math.min(longestPause, Math.min(...pauses) * 2 ** Math.max(0, this.errors - 1)) * (0.9 + Math.random() / 5)
+    if (Math.min(...pauses) < Infinity) this.soon(pause)
+  }
+
+  async fetch(ids) {
+    const url = new URL(encodeURIComponent(this.tag), address)
+    for (const id of ids) url.searchParams.append('app', id)
+    url.searchParams.set('key', this.key)
+    const answer = await fetch(url, { credentials: 'omit', signal: AbortSignal.timeout(30_000) }) // the browser's cache sends the ETag
+    if (answer.ok) return (await answer.json()).apps
+    const error = new Error(`the service answered ${answer.status}`)
+    error.final = answer.status < 500 && answer.status !== 429
+    throw error
+  }
+}
+
+// wake asks at once when the page is seen again, or the network is back.
+function wake() {
+  if (document.hidden) return
+  for (const group of groups.values()) {
+    if (group.paused || group.errors) group.soon(0)
+  }
+}
+document.addEventListener('visibilitychange', wake)
+addEventListener('online', wake)
+
+customElements.define('vitrine-app', VitrineApp)

@@ -1,0 +1,185 @@
+package appsvc
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/memlimit"
+)
+
+// DeliverRequest names apps, and the tag whose versions are wanted.
+type DeliverRequest struct {
+	Tag    string
+	AppIDs []string
+}
+
+// Delivery is a version of an app as a page gets it: what its elements are mounted with, and nothing else.
+type Delivery struct {
+	ID, Tag  string
+	Version  vitrine.Version
+	Title    string
+	Elements []DeliveredElement
+
+	// Err is why there is nothing to show; only ID is set beside it. It wraps ErrNotFound if the app or the tag is absent or the caller may
+	// not read it, always with the same sentence; ErrUnprocessable with CodeCost if its configs with their defaults are too large; and, from a
+	// server, ErrTooLarge if the answer had no room for it.
+	Err error
+
+	updatedAt int64
+}
+
+// DeliveredElement is an element of a Delivery.
+type DeliveredElement struct {
+	Key           string // stays the same while the element is edited, moved or restored
+	Name, Version string // of the component
+	Main          string // address of the component's script: a URL, or a path of the host that delivers
+	Headless      bool   // the component shows nothing
+	Config        []byte // JSON, with the defaults of the component's schema
+}
+
+// Deliver returns the versions of apps to which a tag points, in the order of the request, and with the defaults of their configs. One
+// that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has TagsOnly and the tag is not among its Tags.
+// All apps are read from one snapshot.
+func (s *Service) Deliver(ctx context.Context, by vitrine.Caller, in DeliverRequest) ([]Delivery, error) {
+	if err := by.Check(); err != nil {
+		return nil, err
+	}
+	if by.TagsOnly && !slices.Contains(by.Tags, in.Tag) {
+		return nil, forbidden("this caller may read apps by the tags %q, and by no other", by.Tags)
+	}
+	out := make([]Delivery, len(in.AppIDs))
+	err := s.store.view(ctx, func(r *reader) error {
+		var keys []string
+		for _, id := range in.AppIDs {
+			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, in.Tag))
+		}
+		if err := r.r.Ahead(ctx, keys...); err != nil {
+			return err
+		}
+		for i, id := range in.AppIDs {
+			d, err := s.delivery(ctx, r, by, id, in.Tag)
+			if errors.Is(err, vitrine.ErrNotFound) {
+				err = notFound("no app that this key may read has this id and this tag")
+			}
+			if e, ok := errors.AsType[*vitrine.Error](err); ok {
+				d, err = Delivery{ID: id, Err: e}, nil
+			}
+			if err != nil {
+				return err
+			}
+			out[i] = d
+		}
+		return nil
+	})
+	return out, err
+}
+
+// delivery returns one app.
+func (s *Service) delivery(ctx context.Context, r *reader, by vitrine.Caller, id, tag string) (d Delivery, err error) {
+	head, err := readableHead(ctx, r, by, id)
+	if err != nil {
+		return d, err
+	}
+	at, err := r.pointsTo(ctx, id, tag)
+	if err == nil && at.IsZero() {
+		err = noTag(id, tag)
+	}
+	if err != nil {
+		return d, err
+	}
+	app, err := r.version(ctx, head, at)
+	if err != nil {
+		return d, err
+	}
+	name := versionName{id, app.Version.Number()}
+	d, found := s.store.deliveries.Get(name)
+	if !found || d.updatedAt != app.UpdatedAt {
+		if err := memlimit.Reserve(ctx, min(64*len(app.Body), 96<<20)); err != nil { // as much as completing configs may take
+			return d, err
+		}
+		if d, err = deliveryOf(app, &s.store.defaults); err != nil {
+			return d, err
+		}
+		s.store.deliveries.Put(name, d, 500+len(app.Body))
+	}
+	d.Tag = tag
+	return d, nil
+}
+
+// deliveryOf returns what a page gets of a version.
+func deliveryOf(app App, defaults *Defaults) (Delivery, error) {
+	app, err := defaults.Complete(app, 0)
+	if err != nil {
+		return Delivery{}, err
+	}
+	var in struct {
+		Title    string `json:"title"`
+		Elements []struct {
+			Key       string `json:"key"`
+			Component struct {
+				Name     string         `json:"name"`
+				Version  string         `json:"version"`
+				Main     string         `json:"main"`
+				Headless jsontext.Value `json:"headless"`
+			} `json:"component"`
+			Config jsontext.Value `json:"config"`
+		} `json:"elements"`
+	}
+	err = json.Unmarshal(app.Body, &in)
+	d := Delivery{ID: app.ID, Version: app.Version, Title: in.Title, updatedAt: app.UpdatedAt}
+	for _, e := range in.Elements {
+		d.Elements = append(d.Elements, DeliveredElement{e.Key, e.Component.Name, e.Component.Version, e.Component.Main, string(e.Component.Headless) == "true", e.Config})
+	}
+	return d, err
+}
+
+// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "elements": [{"key", "name", "version", "main", "headless",
+// "config"}]}, or {"id", "error", "code"}. headless is there if it is true. root is the scheme and the host, such as https://host.example, of
+// scripts whose address is a path.
+func (d Delivery) AppendJSON(dst []byte, root string) []byte {
+	dst = appendString(append(dst, `{"id":`...), d.ID)
+	if e, ok := errors.AsType[*vitrine.Error](d.Err); ok {
+		dst = appendString(append(dst, `,"error":`...), e.Reason)
+		return append(appendString(append(dst, `,"code":`...), string(e.Code)), '}')
+	}
+	dst = appendString(append(dst, `,"tag":`...), d.Tag)
+	dst = appendString(append(dst, `,"version":`...), d.Version.String())
+	dst = append(appendString(append(dst, `,"title":`...), d.Title), `,"elements":[`...)
+	for i, e := range d.Elements {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		main := e.Main
+		if strings.HasPrefix(main, "/") {
+			main = root + main
+		}
+		dst = appendString(append(dst, `{"key":`...), e.Key)
+		dst = appendString(append(dst, `,"name":`...), e.Name)
+		dst = appendString(append(dst, `,"version":`...), e.Version)
+		dst = appendString(append(dst, `,"main":`...), main)
+		if e.Headless {
+			dst = append(dst, `,"headless":true`...)
+		}
+		dst = append(append(append(dst, `,"config":`...), e.Config...), '}')
+	}
+	return append(dst, "]}"...)
+}
+
+// DeliveryETag is a short text that differs where the JSON of deliveries with this root differs.
+func DeliveryETag(list []Delivery, root string) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q", root)
+	for _, d := range list {
+		fmt.Fprintf(sum, " %q %q %s %d %v", d.ID, d.Tag, d.Version, d.updatedAt, d.Err)
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:15]) + "-a" // the letter names the form of the JSON
+}

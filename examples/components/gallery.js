@@ -1,0 +1,60 @@
+// gallery.js shows pictures, and each of them large when it is chosen. See gallery.json for its configuration.
+
+const style = `
+	:host { display: block; font: 1rem/1.4 system-ui, sans-serif }
+	h2 { margin: 0 0 .6em; font-size: 1.15em }
+	ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, var(--width)), 1fr)); gap: .75em; margin: 0; padding: 0; list-style: none }
+	button { display: block; width: 100%; padding: 0; border: 0; background: none; color: inherit; font: inherit; text-align: start; cursor: zoom-in }
+	img { display: block; width: 100%; border-radius: 10px }
+	li img { aspect-ratio: 4 / 3; object-fit: cover }
+	figure { margin: 0 }
+	figcaption { padding: .3em .1em; font-size: .9em; opacity: .85 }
+	dialog { width: min(92vw, 60rem); padding: 0; border: 0; border-radius: 12px }
+	dialog::backdrop { background: rgb(0 0 0 / .75) }
+`
+const widths = { small: '8rem', medium: '12rem', large: '18rem' }
+
+export function mount(element, { config }) {
+	const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+
+	function draw() {
+		const dialog = make('dialog')
+		dialog.addEventListener('click', () => dialog.close())
+		const list = make('ul')
+		element.style.colorScheme = { light: 'light', dark: 'dark' }[config.theme] ?? 'light dark'
+		list.style.setProperty('--width', widths[config.size] ?? widths.medium)
+		for (const picture of (config.pictures ?? []).slice(0, config.limit ?? 24)) {
+			const button = make('button', { type: 'button' }, figure(picture, config.captions !== false))
+			button.addEventListener('click', () => {
+				dialog.replaceChildren(figure(picture, true))
+				dialog.showModal()
+			})
+			list.append(make('li', {}, button))
+		}
+		const heading = config.heading ? [make('h2', { textContent: config.heading })] : []
+		root.replaceChildren(make('style', { textContent: style }), ...heading, list, dialog)
+	}
+
+	draw()
+	return {
+		update(changed) {
+			config = changed
+			draw()
+		},
+	}
+}
+
+// figure returns a picture, with its caption if there shall be one. Its address may be relative to this script.
+function figure({ src, alt, caption }, captioned) {
+	const image = make('img', { alt: alt ?? '', loading: 'lazy' })
+	const url = URL.parse(src, import.meta.url)
+	if (url && /^https?:$/.test(url.protocol)) image.src = url
+	return make('figure', {}, image, ...captioned && caption ? [make('figcaption', { textContent: caption })] : [])
+}
+
+// make returns an HTML element with these properties and children.
+function make(name, properties, ...children) {
+	const element = Object.assign(document.createElement(name), properties)
+	element.append(...children)
+	return element
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	_ "embed" // demo.html
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/examples/components"
+)
+
+// demoPage is a page that shows the sample apps.
+//
+//go:embed demo.html
+var demoPage string
+
+// demoSite is the folder of the sample site, below the base path.
+const demoSite = "x/demo/"
+
+// demoApps are the apps that the page shows.
+var demoApps = []struct {
+	ID, Title string
+	Wide      bool
+}{
+	{demoID(6), "Front page", false}, {demoID(8), "Poll of the week", false}, {demoID(7), "Harbour festival", false},
+	{demoID(12), "In the ferry terminal", false}, {demoID(11), "From our customers", true},
+}
+
+// withDemoSite returns a handler for the sample site, with the scripts and pictures of its components, and next for everything else. The page
+// is in a sandbox: it has no origin, since the server's origin has the console.
+func withDemoSite(next http.Handler, base string, tokens *httpapi.Tokens) (http.Handler, error) {
+	reader := vitrine.Caller{URN: demoNetwork + ":user=page", Reads: []string{demoNetwork}, TagsOnly: true, Tags: []string{"production"}}
+	key, err := tokens.Sign(httpapi.Principal{Caller: reader}, time.Now().Add(365*24*time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
+	if err := template.Must(template.New("").Parse(demoPage)).Execute(&page, map[string]any{"Apps": demoApps, "Key": key}); err != nil {
+		return nil, err
+	}
+	site := strings.TrimRight("/"+strings.Trim(base, "/"), "/") + "/" + demoSite
+	files := http.StripPrefix(site, http.FileServerFS(components.Files))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch rest, below := strings.CutPrefix(r.URL.Path, site); {
+		case !below:
+			next.ServeHTTP(w, r)
+		case rest == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+			w.Header().Set("Content-Security-Policy", "sandbox allow-scripts")
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page.Bytes()))
+		default:
+			w.Header().Set("Access-Control-Allow-Origin", "*")
+			w.Header().Set("Cache-Control", "no-cache")
+			files.ServeHTTP(w, r)
+		}
+	}), nil
+}

@@ -1,0 +1,323 @@
+//go:build proof
+
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// deliveredElement is an element of an app as the service delivers it.
+type deliveredElement struct {
+	Key      string         `json:"key"`
+	Name     string         `json:"name"`
+	Main     string         `json:"main"`
+	Headless bool           `json:"headless,omitempty"`
+	Config   map[string]any `json:"config"`
+}
+
+// deliveredApp is what the service delivers of an app.
+type deliveredApp struct {
+	ID       string             `json:"id"`
+	Tag      string             `json:"tag,omitempty"`
+	Version  int                `json:"version"`
+	Title    string             `json:"title,omitempty"`
+	Elements []deliveredElement `json:"elements"`
+	Error    string             `json:"error,omitempty"`
+	Code     string             `json:"code,omitempty"`
+}
+
+// pages has a service that delivers what a test puts into apps, and a site of another origin.
+type pages struct {
+	*Browser
+	service, site *httptest.Server
+
+	mu     sync.Mutex
+	apps   map[string]deliveredApp // by tag and id
+	asked  []url.Values            // of each delivery
+	status int                     // that deliveries get instead; 0 for none
+	page   string
+	policy string
+}
+
+// component is a module that shows its text, counts what happens to it, and fails where its configuration says so.
+const component = `
+export function mount(element, { config, app, key, signal }) {
+	window.log = [...window.log ?? [], 'mount ' + app.id + ' ' + key]
+	signal.addEventListener('abort', () => log.push('abort ' + key))
+	if (config.fails) throw new Error('mount fails')
+	if (element) {
+		element.textContent = config.text
+		element.state = Math.random()
+	}
+	return {
+		update(config) {
+			log.push('update ' + key)
+			if (config.breaks) throw new Error('update fails')
+			if (element) element.textContent = config.text
+		},
+		unmount() { log.push('unmount ' + key) },
+	}
+}`
+
+func newPages(t *testing.T) *pages {
+	w := &pages{Browser: newBrowser(t), apps: map[string]deliveredApp{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v4/x/vitrine.js", func(a http.ResponseWriter, r *http.Request) {
+		text, err := os.ReadFile("../../../adapters/page/static/vitrine.js")
+		if err != nil {
+			t.Error(err)
+		}
+		a.Header().Set("Content-Type", "text/javascript")
+		_, _ = a.Write(text)
+	})
+	mux.HandleFunc("GET /v4/x/public/{tag}", w.deliver)
+	mux.HandleFunc("GET /component.js", func(a http.ResponseWriter, r *http.Request) {
+		a.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprint(a, component)
+	})
+	mux.HandleFunc("GET /plain.js", func(a http.ResponseWriter, r *http.Request) { // its component takes no update
+		a.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprint(a, `export const mount = async (element, { config }) => { element.append(config.text) }`)
+	})
+	w.service = httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
+		if r.Method != "GET" || r.Header.Get("Cookie") != "" || r.Header.Get("Authorization") != "" {
+			t.Errorf("%s %s with %v", r.Method, r.URL, r.Header)
+		}
+		a.Header().Set("Access-Control-Allow-Origin", "*")
+		mux.ServeHTTP(a, r)
+	}))
+	t.Cleanup(w.service.Close)
+	w.site = httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		a.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if w.policy != "" {
+			a.Header().Set("Content-Security-Policy", w.policy)
+		}
+		fmt.Fprint(a, w.page)
+	}))
+	t.Cleanup(w.site.Close)
+	return w
+}
+
+func (w *pages) deliver(a http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.status != 0 {
+		http.Error(a, "{}", w.status)
+		return
+	}
+	w.asked = append(w.asked, r.URL.Query())
+	out := struct {
+		Apps []deliveredApp `json:"apps"`
+	}{}
+	for _, id := range r.URL.Query()["app"] {
+		found, ok := w.apps[r.PathValue("tag")+" "+id]
+		if !ok {
+			found = deliveredApp{ID: id, Error: "there is no such app", Code: "not_found"}
+		}
+		out.Apps = append(out.Apps, found)
+	}
+	a.Header().Set("Cache-Control", "public, max-age=0")
+	_ = json.NewEncoder(a).Encode(out)
+}
+
+// put makes an app with elements that each show their text. A text that begins with "!" is of a component that fails.
+func (w *pages) put(id string, elements ...deliveredElement) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.apps["production "+id] = deliveredApp{ID: id, Tag: "production", Version: 3, Title: "T " + id, Elements: elements}
+}
+
+func (w *pages) element(key, text string) deliveredElement {
+	return deliveredElement{Key: key, Name: "@x/" + key, Main: w.service.URL + "/component.js", Config: map[string]any{"text": text}}
+}
+
+// open opens a page with these elements.
+func (w *pages) open(body string) {
+	w.mu.Lock()
+	w.page = `<!doctype html><title>site</title>` + strings.ReplaceAll(body, "<vitrine-app app=", `<vitrine-app tag="production" key="k" app=`) +
+		`<script type="module" src="` + w.service.URL + `/v4/x/vitrine.js"></script>`
+	w.asked = nil
+	w.mu.Unlock()
+	w.Open(w.site.URL)
+}
+
+// listening is a script that keeps the errors of the page.
+const listening = `window.log = []; window.errors = []; document.addEventListener('vitrine-error', e => errors.push([e.detail.app, e.detail.key, e.detail.component, e.detail.error.message, e.target.tagName]))`
+
+func (w *pages) requests() []url.Values {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked
+}
+
+func TestLoader(t *testing.T) {
+	w := newPages(t)
+	w.Prelude(listening)
+	t.Run("the apps of a page come in one request and are mounted in order", func(t *testing.T) {
+		w := w.in(t)
+		silent := w.element("0.1", "silent")
+		silent.Headless = true
+		w.put("a", w.element("0.0", "one"), silent, w.element("2.0", "two"))
+		w.put("b", w.element("0.0", "three"))
+		w.open(`<vitrine-app app="a"><p>wait</p></vitrine-app><vitrine-app app="b"></vitrine-app><vitrine-app app="b"></vitrine-app>`)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one two three three'`)
+		if asked := w.requests(); len(asked) != 1 || asked[0].Encode() != "app=a&app=b&key=k" {
+			t.Errorf("asked %v", asked)
+		}
+		var html string
+		w.Run(&html, `() => document.querySelector('vitrine-app').innerHTML`)
+		if html != `<div data-key="0.0" data-component="@x/0.0">one</div><div data-key="2.0" data-component="@x/2.0">two</div>` {
+			t.Error(html)
+		}
+		var log []string
+		w.Run(&log, `() => log.filter(l => l.startsWith('mount a'))`)
+		if got := strings.Join(log, ","); got != "mount a 0.0,mount a 0.1,mount a 2.0" {
+			t.Error(got)
+		}
+	})
+	t.Run("what fails takes down nothing else", func(t *testing.T) {
+		w := w.in(t)
+		broken, absent := w.element("0.1", "x"), w.element("0.2", "x")
+		broken.Config["fails"] = true
+		absent.Main = w.service.URL + "/absent.js"
+		w.put("a", w.element("0.0", "one"), broken, absent, w.element("2.0", "two"))
+		var body strings.Builder
+		for i := range 20 {
+			w.put(fmt.Sprint("app", i), w.element("0.0", "fine"))
+			fmt.Fprintf(&body, `<vitrine-app app="app%d"></vitrine-app>`, i)
+		}
+		w.open(body.String() + `<vitrine-app app="a"><template slot="error"><b>sorry</b></template></vitrine-app><vitrine-app app="gone"><i>inside</i></vitrine-app>`)
+		w.Until(`() => errors.length === 3 && document.body.innerText.split('fine').length === 21 && document.querySelector('[app=a]').innerText.replace(/\s+/g, ' ') === 'one sorry sorry two'`)
+		var errors [][]string
+		w.Run(&errors, `() => errors.sort()`)
+		if got := fmt.Sprint(errors); !strings.Contains(got, "[a 0.1 @x/0.1 mount fails DIV]") || !strings.Contains(got, "[a 0.2 @x/0.2 ") || !strings.Contains(got, "there is no such app VITRINE-APP") {
+			t.Error(got)
+		}
+		var inside string
+		w.Run(&inside, `() => document.querySelector('[app=gone]').innerText`)
+		if inside != "inside" {
+			t.Error(inside)
+		}
+	})
+	t.Run("a live app changes in place", func(t *testing.T) {
+		w := w.in(t)
+		plain := deliveredElement{Key: "0.3", Name: "plain", Main: w.service.URL + "/plain.js", Config: map[string]any{"text": "plain"}}
+		w.put("a", w.element("0.0", "one"), w.element("0.1", "two"), w.element("0.2", "three"), plain)
+		w.open(`<vitrine-app app="a" live="1"></vitrine-app>`)
+		w.Until(`() => document.body.innerText.includes('plain')`)
+		w.Run(new(any), `() => { window.states = Object.fromEntries([...document.querySelectorAll('[data-key]')].map(d => [d.dataset.key, d.state])); log = [] }`)
+		changed := plain
+		changed.Config = map[string]any{"text": "changed"}
+		w.put("a", changed, w.element("0.2", "three"), w.element("0.0", "ONE"), w.element("4.3", "new"))
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'changed three ONE new'`)
+		var same bool
+		w.Run(&same, `() => ['0.0', '0.2'].every(k => document.querySelector('[data-key="' + k + '"]').state === states[k])`)
+		var log []string
+		w.Run(&log, `() => log.sort()`)
+		if got := strings.Join(log, ","); !same || got != "abort 0.1,mount a 4.3,unmount 0.1,update 0.0" {
+			t.Error(same, got)
+		}
+	})
+	t.Run("attributes may change", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a", w.element("0.0", "one"))
+		w.put("b", w.element("0.0", "two"))
+		w.mu.Lock()
+		w.apps["staging a"] = deliveredApp{ID: "a", Tag: "staging", Elements: []deliveredElement{w.element("0.0", "staged"), w.element("1.0", "more")}}
+		w.mu.Unlock()
+		w.open(`<vitrine-app app="a"></vitrine-app>`)
+		w.Until(`() => document.body.innerText.trim() === 'one'`)
+		w.Run(new(any), `() => { log = []; document.querySelector('vitrine-app').setAttribute('tag', 'staging') }`)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'staged more' && log.join() === 'update 0.0,mount a 1.0'`)
+		w.Run(new(any), `() => { const a = document.querySelector('vitrine-app'); a.setAttribute('tag', 'production'); a.setAttribute('app', 'b') }`)
+		w.Until(`() => document.body.innerText.trim() === 'two'`)
+		w.Run(new(any), `() => { log = []; document.querySelector('vitrine-app').remove() }`)
+		w.Until(`() => log.join() === 'abort 0.0,unmount 0.0' || log.join() === 'unmount 0.0,abort 0.0'`)
+	})
+	t.Run("a strict policy is enough", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a", w.element("0.0", "one"))
+		w.policy = "default-src 'none'; script-src " + w.service.URL + "; connect-src " + w.service.URL
+		defer func() { w.policy = "" }()
+		w.open(`<vitrine-app app="a"></vitrine-app>`)
+		w.Until(`() => document.body.innerText.trim() === 'one'`)
+	})
+	t.Run("offline and back", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a", w.element("0.0", "one"))
+		w.open(`<vitrine-app app="a" live="1"></vitrine-app>`)
+		w.Until(`() => document.body.innerText.trim() === 'one'`)
+		w.Offline(true)
+		w.put("a", w.element("0.0", "two"))
+		w.Until(`() => errors.length === 1`)
+		w.Offline(false)
+		w.Until(`() => document.body.innerText.trim() === 'two'`)
+	})
+	t.Run("a service that is down shows later", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a", w.element("0.0", "one"))
+		w.mu.Lock()
+		w.status = 503
+		w.mu.Unlock()
+		w.open(`<vitrine-app app="a">wait</vitrine-app>`)
+		w.Until(`() => errors.length === 1 && document.body.innerText.trim() === 'wait'`)
+		w.mu.Lock()
+		w.status = 0
+		w.mu.Unlock()
+		w.Until(`() => document.body.innerText.trim() === 'one'`)
+	})
+	t.Run("a thousand moves keep the state", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a")
+		w.open(`<vitrine-app app="a"></vitrine-app>`)
+		var wrong string
+		w.Run(&wrong, `async main => {
+			const host = document.querySelector('vitrine-app')
+			await customElements.whenDefined('vitrine-app')
+			const elements = Array.from({ length: 20 }, (_, i) => ({ key: '0.' + i, name: 'x', main, config: { text: 'e' + i } }))
+			const show = () => host.show({ id: 'a', version: 1, elements })
+			await show()
+			await new Promise(done => setTimeout(done, 300))
+			const states = Object.fromEntries([...host.children].map(d => [d.dataset.key, d.state]))
+			for (let i = 0; i < 1000; i++) {
+				elements.splice(i * 7 % 20, 0, ...elements.splice(i * 13 % 20, 1))
+				await show()
+				if ([...host.children].map(d => d.dataset.key).join() !== elements.map(e => e.key).join()) return 'order after ' + i
+			}
+			if ([...host.children].some(d => d.state === undefined || d.state !== states[d.dataset.key])) return 'state'
+			return log.filter(l => !l.startsWith('mount')).join()
+		}`, w.service.URL+"/component.js")
+		if wrong != "" {
+			t.Error(wrong)
+		}
+	})
+	t.Run("more than fifty apps", func(t *testing.T) {
+		w := w.in(t)
+		var body strings.Builder
+		for i := range 60 {
+			w.put(fmt.Sprint("app", i), w.element("0.0", "fine"))
+			fmt.Fprintf(&body, `<vitrine-app app="app%d"></vitrine-app>`, i)
+		}
+		w.open(body.String())
+		w.Until(`() => document.body.innerText.split('fine').length === 61`)
+		if asked := w.requests(); len(asked) != 2 || len(asked[0]["app"])+len(asked[1]["app"]) != 60 {
+			t.Errorf("asked %v", asked)
+		}
+	})
+}
+
+// in is the world for a subtest.
+func (w *pages) in(t *testing.T) *pages {
+	w.Browser = w.Browser.For(t)
+	return w
+}

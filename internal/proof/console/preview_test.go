@@ -1,0 +1,116 @@
+//go:build proof
+
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+)
+
+// scripts is a server of another origin with the scripts of components.
+func scripts(t *testing.T, files map[string]string) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Content-Type", "text/javascript")
+		if files[r.URL.Path] == "" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		fmt.Fprint(w, files[r.URL.Path])
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// script shows the text of its configuration, and fails if that is "bad".
+const script = `export function mount(element, { config }) {
+	const show = (config) => {
+		if (config.text === 'bad') throw new Error('no bad texts')
+		element.textContent = config.text + ' ' + config.size
+	}
+	show(config)
+	return { update: show }
+}`
+
+const textSchema = `{"type":"object","required":["text"],"properties":{"text":{"type":"string","title":"Text","maxLength":20},"size":{"type":"integer","default":3}}}`
+
+// frame runs a function in the preview, and returns what it returns.
+func (p *person) frame(value any, function string, args ...any) {
+	p.T.Helper()
+	p.Enter(0)
+	defer p.Enter(nil)
+	p.Run(value, function, args...)
+}
+
+// shows waits until the preview has this text.
+func (p *person) shows(text string) {
+	p.T.Helper()
+	var got string
+	for range 200 {
+		if p.frame(&got, `() => document.body.innerText.replace(/\s+/g, ' ').trim()`); got == text {
+			return
+		}
+	}
+	p.T.Fatalf("the preview shows %q, want %q", got, text)
+}
+
+// The designer shows the app beside the form, and what is typed at once.
+func TestPreview(t *testing.T) {
+	w := newWorld(t)
+	at := scripts(t, map[string]string{"/text.js": script, "/other.js": `export const mount = (element, { config }) => { element.textContent = 'other ' + config.text }`})
+	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
+	id := w.newApp("Winter", element("text", `{"text":"one"}`), element("text", `{"text":"two"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.Click(named("Run components of this store"))
+	p.shows("one 3 two 3")
+	card := func(n int) string { return fmt.Sprintf(`//li[contains(@class, "card")][%d]`, n) }
+	p.Retype(card(1)+field("Text"), "ONE")
+	p.shows("ONE 3 two 3")
+	// What breaks the schema leaves what was there before.
+	p.Retype(card(1)+field("Text"), "this text is longer than it may be")
+	p.See(`//*[contains(., "so the preview shows element 1 as before")]`)
+	p.shows("ONE 3 two 3")
+	// An error stands at its card, and takes down nothing else.
+	p.Retype(card(1)+field("Text"), "bad")
+	p.See(card(1) + `//*[contains(., "no bad texts")]`)
+	p.Retype(card(2)+field("Text"), "TWO")
+	p.Retype(card(1)+field("Text"), "good")
+	p.shows("good 3 TWO 3")
+	// A click on an element opens its form, and the focus in a form marks its element.
+	p.frame(new(any), `() => document.querySelectorAll('[data-key]')[1].click()`)
+	p.Until(`() => document.querySelectorAll('.card')[1].contains(document.activeElement)`)
+	var marked []bool
+	for range 100 {
+		if p.frame(&marked, `() => [...document.querySelectorAll('[data-key]')].map((d) => d.hasAttribute('data-marked'))`); slices.Equal(marked, []bool{false, true}) {
+			break
+		}
+	}
+	if !slices.Equal(marked, []bool{false, true}) {
+		t.Errorf("marked: %v", marked)
+	}
+	// Another script for the component, in this tab alone.
+	p.Click(`//summary[.="Settings"]`)
+	p.Retype(`//section[@aria-label="Preview"]`+field("text"), at+"/other.js")
+	p.Press(keyTab)
+	p.shows("other good other TWO")
+}
+
+// Any version is shown in the same frame, from the history and from a deployment.
+func TestPreviewOfVersions(t *testing.T) {
+	w := newWorld(t)
+	at := scripts(t, map[string]string{"/text.js": script})
+	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
+	id := w.newApp("Winter", element("text", `{"text":"one"}`))
+	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"latest":true}`)
+	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/text","value":"bad"}]`)
+	p := w.signIn(ann, "/apps/"+id+"/history")
+	p.Click(named("Show version 1"))
+	p.Click(`//dialog` + named("Run components of this store"))
+	p.See(`//dialog//*[contains(., "Element 1 has failed: no bad texts")]`)
+	p.Click(`//dialog` + named("Close"))
+	p.view("/apps/" + id + "/deployments")
+	p.Click(`//article` + named("Show"))
+	p.shows("one 3")
+}

@@ -1,0 +1,132 @@
+// Package webfile serves the files of a browser: minified, compressed, and with an ETag, so that a browser fetches each once.
+package webfile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
+
+	"github.com/vitrine-go/vitrine/internal/drain"
+)
+
+// File is one file, plain and compressed, each with an ETag of its own.
+type File struct {
+	mediaType      string
+	plain, zipped  []byte
+	etag, zippedAs string
+}
+
+// All returns the files of a directory, by their path below it.
+func All(dir fs.FS) (map[string]*File, error) {
+	files := map[string]*File{}
+	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(dir, name)
+		if err == nil {
+			files[name], err = New(name, text)
+		}
+		return err
+	})
+	return files, err
+}
+
+// New returns a file with this name. The end of the name says what it is. Scripts and style sheets lose their comments and white space,
+// and the local variables of scripts get short names.
+func New(name string, text []byte) (*File, error) {
+	m := minify.New()
+	m.Add(".js", &js.Minifier{})
+	m.Add(".css", &css.Minifier{})
+	switch out, err := m.Bytes(path.Ext(name), text); {
+	case err == nil:
+		text = out
+	case !errors.Is(err, minify.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	mediaType := mime.TypeByExtension(path.Ext(name))
+	switch path.Ext(name) { // TypeByExtension has other types for these on some machines
+	case ".js":
+		mediaType = "text/javascript; charset=utf-8"
+	case ".css":
+		mediaType = "text/css; charset=utf-8"
+	case ".svg":
+		mediaType = "image/svg+xml"
+	case ".ts":
+		mediaType = "text/plain; charset=utf-8"
+	}
+	var zipped bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // an error is only about the level
+	_, _ = w.Write(text)                                       // a buffer takes everything
+	_ = w.Close()
+	sum := sha256.Sum256(text)
+	hash := base64.RawURLEncoding.EncodeToString(sum[:12])
+	return &File{mediaType, text, zipped.Bytes(), `"` + hash + `"`, `"` + hash + `-gzip"`}, nil
+}
+
+// mostDrained is how many bytes are read of a body that a request has though it needs none.
+const mostDrained = 256 << 10
+
+// Serve answers a GET or HEAD with the file, compressed if the client takes gzip, and any other method with 405; a nil file is 404. cache is the
+// Cache-Control of the file.
+func Serve(w http.ResponseWriter, r *http.Request, f *File, cache string) {
+	drain.Body(w, r, mostDrained)
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Access-Control-Allow-Origin", "*") // as for everything that the server answers; files have no secrets
+	switch {
+	case f == nil:
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "a file is read with GET", http.StatusMethodNotAllowed)
+		return
+	}
+	body, etag := f.plain, f.etag
+	header.Add("Vary", "Accept-Encoding")
+	if Names(r.Header["Accept-Encoding"], "gzip") && len(f.zipped) < len(f.plain) {
+		body, etag = f.zipped, f.zippedAs
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", etag)
+	header.Set("Cache-Control", cache)
+	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == etag {
+			header.Del("Content-Encoding")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	header.Set("Content-Type", f.mediaType)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // a client that has gone needs no answer
+	}
+}
+
+// Names reports whether a header that is a list has an item of this name whose weight is not 0.
+func Names(header []string, wanted string) bool {
+	for item := range strings.SplitSeq(strings.Join(header, ","), ",") {
+		name, weight, _ := strings.Cut(item, ";")
+		if strings.EqualFold(strings.TrimSpace(name), wanted) {
+			q, err := strconv.ParseFloat(strings.TrimPrefix(strings.ReplaceAll(weight, " ", ""), "q="), 64)
+			return err != nil || q > 0
+		}
+	}
+	return false
+}
