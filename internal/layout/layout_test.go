@@ -69,7 +69,8 @@ var table = []row{
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters", ""},
 
 	// A program puts everything together.
-	{"examples/vitrine", domains + " internal storage adapters github.com/schollz/progressbar/v3 golang.org/x/term github.com/prometheus/client_golang", "github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite", ""},
+	{"examples/components", "", "", ""},
+	{"examples/vitrine", domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 golang.org/x/term github.com/prometheus/client_golang", "github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite", ""},
 	{"examples", domains + " internal storage adapters", "", ""},
 }
 
