@@ -69,7 +69,7 @@ var steps = []step{
 	}, `tag.deleted live 2 ->  groups [` + site1 + `] -> [` + site1 + `] titles "" -> ""`},
 	{"create a component", func(w *watched, _ appsvc.App) error {
 		return ignoring(w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)}))
-	}, `component.created new 3 new.js`},
+	}, `component.created new 3 /new.js`},
 	{"delete a component", func(w *watched, _ appsvc.App) error {
 		return w.DeleteComponent(context.Background(), editor, appsvc.DeleteComponentRequest{Name: "new"})
 	}, `component.deleted new  `},

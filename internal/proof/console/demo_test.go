@@ -11,25 +11,44 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// TestDemo opens the console on the sample data of `vitrine -demo`. With VITRINE_PICTURES=../../../adapters/console/pictures
-// it writes the pictures of the README.
+// TestDemo opens the sample site and the console on the sample data of `vitrine -demo`. With
+// VITRINE_PICTURES=../../../adapters/console/pictures it writes the pictures of the README.
 func TestDemo(t *testing.T) {
 	const frontPage = "/apps/de300000-0000-4000-8000-000000000006"
 	w := newWorld(t, "-demo")
 	p := w.signIn(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}}, "")
 	p.See(`//table//a[contains(., "Front page, winter")]`)
 	p.Resize(1280, 800)
-	for _, v := range []struct{ name, address, shows, scheme string }{
-		{"designer", frontPage, named("Add an element"), "light"},
-		{"history", frontPage + "/history?from=14&to=16", `//div[contains(@class, "difference")]//ins`, "dark"},
-	} {
-		p.Scheme(v.scheme)
-		p.view(v.address)
-		p.See(v.shows)
+	picture := func(name string) {
 		if dir := os.Getenv("VITRINE_PICTURES"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, v.name+".png"), p.Picture(), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, name+".png"), p.Picture(), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
+	console := w.url + "/#token=" + w.token(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}})
+	p.Scheme("light")
+	p.Open(w.url + "/x/demo/")
+	p.Until(`() => {
+		const apps = [...document.querySelectorAll("vitrine-app")];
+		const parts = apps.flatMap((a) => [...a.children]);
+		const pictures = parts.flatMap((e) => [...e.shadowRoot?.querySelectorAll("img") ?? []]).slice(0, 3);
+		return apps.length === 5 && apps.every((a) => a.querySelector("[data-key]")) && parts.every((e) => e.shadowRoot?.textContent) && pictures.length === 3 && pictures.every((i) => i.naturalWidth > 0);
+	}`)
+	picture("site")
+	p.Open(console)
+	p.See(`//table//a[contains(., "Front page, winter")]`)
+	p.view(frontPage)
+	p.Click(named("Run components of this store"))
+	var shown bool
+	for !shown {
+		p.Enter(0)
+		p.Run(&shown, `() => [...document.querySelectorAll("[data-key]")].filter((e) => e.shadowRoot?.textContent).length > 2`)
+		p.Enter(nil)
+	}
+	picture("designer")
+	p.Scheme("dark")
+	p.view(frontPage + "/history?from=14&to=16")
+	p.See(`//div[contains(@class, "difference")]//ins`)
+	picture("history")
 }
