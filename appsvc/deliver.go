@@ -103,7 +103,7 @@ func (s *Service) delivery(ctx context.Context, r *reader, by vitrine.Caller, id
 	name := versionName{id, app.Version.Number()}
 	d, found := s.store.deliveries.Get(name)
 	if !found || d.updatedAt != app.UpdatedAt {
-		if err := memlimit.Reserve(ctx, min(64*len(app.Body), 96<<20)); err != nil { // as much as completing configs may take
+		if err := memlimit.Reserve(ctx, DefaultsMemory(app)); err != nil {
 			return d, err
 		}
 		if d, err = deliveryOf(app, &s.store.defaults); err != nil {

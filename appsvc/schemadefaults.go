@@ -97,6 +97,9 @@ func (d *Defaults) compile(schema []byte) (*schemaguard.Schema, error) {
 	return compiled.guard, nil
 }
 
+// DefaultsMemory is about how many bytes of memory completing the configs of an app takes at most.
+func DefaultsMemory(a App) int { return min(64*len(a.Body), 96<<20) }
+
 // Complete is App.WithDefaults.
 func (d *Defaults) Complete(a App, most int) (App, error) {
 	if most == 0 {

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // What pages get: the versions of apps that a tag points to, several in one answer that shared caches may keep.
@@ -20,6 +22,10 @@ const (
 	publicPath        = "/x/public/"
 	keyParameter      = "key" // of the query: a token that may read by tags alone, and so may stand in a page
 )
+
+// errNoPlace is the error of an app that an answer has no room for.
+var errNoPlace = &vitrine.Error{Kind: vitrine.ErrTooLarge, Code: vitrine.CodeTooLarge,
+	Reason: fmt.Sprintf("it does not fit into an answer of %d MiB beside those before it: ask for it alone", mostDeliveryBytes>>20)}
 
 // admitKey identifies the caller by the key in the query, and by nothing else: caches keep the answer under the address. So the key must be
 // one that restricts itself to what its tags point to.
@@ -71,7 +77,11 @@ func (a appRoutes) deliver(c *call) error {
 	}
 	header := c.header()
 	header["Cache-Control"] = c.h.publicCache()
-	header["Cache-Tag"] = []string{"app-" + strings.Join(ids, ", app-")}
+	tags := make([]string, len(ids))
+	for i, id := range ids {
+		tags[i] = "app-" + urlescape.Escape(id)
+	}
+	header["Cache-Tag"] = []string{strings.Join(tags, ", ")}
 	etag := `"` + appsvc.DeliveryETag(list, root) + `"`
 	for _, form := range []string{etag, strings.TrimSuffix(etag, `"`) + `-gzip"`} {
 		if matches(c.r.Header["If-None-Match"], form) {
@@ -86,7 +96,7 @@ func (a appRoutes) deliver(c *call) error {
 		}
 		before := len(out)
 		if out = d.AppendJSON(out, root); len(out) > mostDeliveryBytes {
-			out = fmt.Appendf(out[:before], `{"id":%q,"error":"it does not fit into an answer of %d MiB beside those before it: ask for it alone","code":"too_large"}`, d.ID, mostDeliveryBytes>>20)
+			out = appsvc.Delivery{ID: d.ID, Err: errNoPlace}.AppendJSON(out[:before], root)
 		}
 	}
 	c.out = append(out, "]}"...)

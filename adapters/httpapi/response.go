@@ -127,13 +127,6 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 	return append(dst, ']')
 }
 
-// Completing configs with defaults takes up to defaultsFactor times the memory of the app, and no more
-// than mostForDefaults.
-const (
-	defaultsFactor  = 64
-	mostForDefaults = 96 << 20 // bytes
-)
-
 // version answers a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
 // already. cache is the Cache-Control of the response. With the parameter withDefaults, the configs are completed with the defaults of
 // their schemas, which may make the response as large as 16 MiB.
@@ -151,7 +144,7 @@ func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 	header["Vary"] = varyCaller
 	c.cacheAs(cache)
 	if defaults {
-		if !c.reserve(min(defaultsFactor*len(app.Body), mostForDefaults)) {
+		if !c.reserve(appsvc.DefaultsMemory(app)) {
 			return memlimit.ErrExceeded
 		}
 		if app, err = c.h.defaults.Complete(app, 0); err != nil {

@@ -220,7 +220,7 @@ type download struct {
 	failed  bool // a write has failed
 }
 
-// begin sends the headers, once. There is no Content-Length, since the length is not known; over HTTP/1.1 the body is chunked,
+// begin sends the headers, once. The length is not known yet, so there is no Content-Length; over HTTP/1.1 the body is chunked,
 // and the last chunk is how a client knows that the response is complete.
 func (d *download) begin() {
 	if d.sent {

@@ -46,7 +46,6 @@ func (h *handler) routes() []route {
 			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash, "limit", "before"),
 			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults"),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
-			admitted(admitKey, get(publicPath+"{tag}", a.deliver, public|shared|reserves, "app", keyParameter))[0],
 
 			get("/components/", a.components, slash|lenient|reserves, "after"),
 			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody, a.admitComponent),
@@ -58,6 +57,7 @@ func (h *handler) routes() []route {
 
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"), // a stream reserves memory for its pages by itself
 		)
+		all = append(all, admitted(admitKey, get(publicPath+"{tag}", a.deliver, public|shared|reserves, "app", keyParameter))...)
 	}
 	if h.Assets != nil {
 		const lib = assetPrefix + "/{network}/assetLibrary/{library}"
