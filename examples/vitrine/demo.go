@@ -79,8 +79,9 @@ type demoRequest struct {
 	At      string // when it was sent: "-9d 08:40" is a time in UTC nine days before the store is filled, "-40m" is forty minutes before
 	By      string // the last part of the caller's URN, see demoCaller
 	Request string // method and path
-	// Body may be the name of a file of examples/components that has it.
-	Body json.RawMessage // <+18d> stands for the date eighteen days later, <post-1> and <Press> for the ids of an asset and a folder that were added before
+	// Body may be the name of a file of examples/components that has it. In it <+18d> stands for the date eighteen days later, and <post-1>
+	// and <Press> for the ids of an asset and a folder that were added before.
+	Body json.RawMessage
 }
 
 // placeholder is what stands in bodies for a date or an id.
@@ -114,7 +115,7 @@ func fillDemo(ctx context.Context, s *store, base string, filled time.Time) erro
 				return err
 			}
 		}
-		in.Body = bytes.ReplaceAll(in.Body, []byte(`"/`+demoSite), []byte(`"`+strings.TrimRight("/"+strings.Trim(base, "/"), "/")+`/`+demoSite))
+		in.Body = bytes.ReplaceAll(in.Body, []byte(`"/`+demoSite), []byte(`"`+demoPath(base)))
 		body := placeholder.ReplaceAllStringFunc(string(in.Body), func(p string) string {
 			var days int
 			if n, _ := fmt.Sscanf(p, "<%dd>", &days); n == 1 {
@@ -152,8 +153,8 @@ func demoTime(filled time.Time, at string) time.Time {
 	return filled.Add(before)
 }
 
-// demoCaller returns the user who has sent a request, one of those who have made the sample data. They are named for what they do. Everybody may change the apps of
-// each site. In the library the newsdesk moderates, and the editor has the rights that folders give to the role, and does
+// demoCaller returns the user who has sent a request, one of those who have made the sample data. They are named for what they do. Everybody may
+// change the apps of each site. In the library the newsdesk moderates, and the editor has the rights that folders give to the role, and does
 // not see the embargoed folder.
 func demoCaller(r *http.Request) (httpapi.Principal, error) {
 	name, err := httpapi.RequestToken(r)

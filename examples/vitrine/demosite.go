@@ -21,6 +21,11 @@ var demoPage string
 // demoSite is the folder of the sample site, below the base path.
 const demoSite = "x/demo/"
 
+// demoPath is the path of the sample site.
+func demoPath(base string) string {
+	return strings.TrimRight("/"+strings.Trim(base, "/"), "/") + "/" + demoSite
+}
+
 // demoApps are the apps that the page shows.
 var demoApps = []struct {
 	ID, Title string
@@ -42,7 +47,7 @@ func withDemoSite(next http.Handler, base string, tokens *httpapi.Tokens) (http.
 	if err := template.Must(template.New("").Parse(demoPage)).Execute(&page, map[string]any{"Apps": demoApps, "Key": key}); err != nil {
 		return nil, err
 	}
-	site := strings.TrimRight("/"+strings.Trim(base, "/"), "/") + "/" + demoSite
+	site := demoPath(base)
 	files := http.StripPrefix(site, http.FileServerFS(components.Files))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch rest, below := strings.CutPrefix(r.URL.Path, site); {
