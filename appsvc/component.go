@@ -55,7 +55,7 @@ func (c Component) Title() *string { return c.text("title") }
 // Description returns the plain text that describes the component to app creators. It is nil if the manifest has none.
 func (c Component) Description() *string { return c.text("description") }
 
-// text returns a member of the manifest, nil if it is no string.
+// text returns a member of the manifest that is a string. It returns nil if there is none, or if it is something else.
 func (c Component) text(name string) *string {
 	at := rawjson.Lookup(c.Manifest, name)
 	if at < 0 {

@@ -34,7 +34,8 @@ const (
 	// created/<list> <time> <app> and updated/<list> <time> <app> are empty: the apps of a list, by time. They are there for each list of
 	// an owner or a group that the latest version of the app is in; see listKeys. A new version replaces the one by update time.
 	createdKind, updatedKind = "created/", "updated/"
-	// used/<list> <app> is empty: some version of the app has an element of the component of the list. Such an entry is never removed.
+	// used/<list> <app> is empty. It is there if some version of the app has an element of the component that the list is of, and it is
+	// never removed.
 	usedKind = "used/"
 
 	// tag/<app> <name> is the version that a tag points to, as a decimal number.

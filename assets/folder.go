@@ -122,7 +122,7 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 // They are ordered by label, ignoring case, and then by id. With in.Deleted it lists deleted
 // folders instead: those that were deleted themselves and that the caller may manage.
 //
-// A path or an id of a folder that the caller does not see is no error, and finds nothing.
+// The path or the id of a folder that the caller does not see finds nothing, and is no error.
 // ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
 // read, if both are given, if Limit is out of range, or if IDs or Paths has more than Limits.IDs.
 func (s *Service) ListFolders(ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {

@@ -74,7 +74,7 @@ type block struct {
 	tooLong bool  // in place of data, there is a line of more bytes than a line may have
 }
 
-// next reads a block into buf, which grows for a line that is longer. A block without data is the end of what can be read, see err. If
+// next reads a block into buf, which grows if a line is longer. A block without data means that nothing more can be read; err says why. If
 // reading fails inside a line, the beginning of that line is dropped, since its rest might make another record of it.
 //
 // While a line of more than a block is read, longer is called with what was read of it, and ends the reading if it returns false.

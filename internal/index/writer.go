@@ -124,7 +124,7 @@ func (w *Writer) putState(ctx context.Context) error {
 	return w.tx.Put(ctx, storage.Entry{Key: w.Key(), Value: w.state.encode()})
 }
 
-// settle moves what was changed into the state, and with what is there into a segment if that has more bytes than most.
+// settle moves the changes into the state. If the state then has more than most bytes of changes, they all become a segment.
 func (w *Writer) settle(ctx context.Context, most int) error {
 	recent := append(w.state.recent[:len(w.state.recent):len(w.state.recent)], w.unwritten()...)
 	w.pending, w.latest = nil, nil

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock takes a lock of an open directory: if alone is true, one beside which there is no other, unless there is another already; else
-// one that others may have too, as soon as nobody is alone. It reports whether it has the lock. The system releases it when the
+// lock locks an open directory, and reports whether it has the lock. If alone is true, nobody else has a lock beside it, and lock does not
+// wait for one. Else others may have one too, and lock waits while somebody is alone. The system releases it when the
 // directory is closed or the process ends.
 func lock(dir *os.File, alone bool) bool {
 	how := syscall.LOCK_SH

@@ -13,7 +13,7 @@ import (
 // reader reads on the connection of the writer, in an update, or in a View on one from the pool.
 type reader struct {
 	pool  *pool        // nil in an update
-	flush func() error // gives SQLite what an update has written; nil in a View
+	flush func() error // hands what an update has written to SQLite; nil in a View
 	c     *conn        // nil before the first read of a View
 	// snapshot is the first query of a View. It is closed when the View ends: SQLite keeps the snapshot while one query of the
 	// connection is open. So a View needs neither BEGIN nor ROLLBACK.

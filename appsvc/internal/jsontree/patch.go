@@ -255,7 +255,7 @@ func (p *patching) find(pointer string) (at *Node, err error) {
 	return at, err
 }
 
-// child returns the index of the value that a token of a pointer names in a node. It returns an error if there is none.
+// child returns the place, in a node, of the value that a token of a pointer names. It returns an error if there is no such value.
 func (p *patching) child(at *Node, token, pointer string) (i int, err error) {
 	l := at.parse()
 	p.steps = max(p.steps, len(l.items))

@@ -32,7 +32,7 @@ type meter struct {
 	schemas     []*jsonschema.Schema        // those of the schema, in the order of their places
 	own         map[*jsonschema.Schema]bool // the same; others are of meta-schemas
 	numbers     bool                        // some look into numbers
-	unevaluated bool                        // some keep track of what is evaluated
+	unevaluated bool                        // some have unevaluatedItems or unevaluatedProperties
 }
 
 // charge takes steps from what is left. It panics with ErrCostly if there are not so many.
