@@ -43,6 +43,12 @@ type Caller struct {
 	Groups     []string // URNs of groups; a permission of a group is for callers with exactly this URN
 	Components bool     // may create and delete components
 
+	// Key is the prefix of the key by which a program asks for a person, and empty for the person: no program approves a release.
+	Key string
+
+	// PublicReviews lets a caller with TagsOnly read the reviews that pages show, in the networks of Reads. Tags may be empty then.
+	PublicReviews bool
+
 	// Operator is for the program itself, as at the command line, which may do everything with reviews. Never set it from a request.
 	Operator bool
 }
