@@ -2,10 +2,7 @@ package appsvc
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -172,14 +169,4 @@ func (d Delivery) AppendJSON(dst []byte, root string) []byte {
 		dst = append(append(append(dst, `,"config":`...), e.Config...), '}')
 	}
 	return append(dst, "]}"...)
-}
-
-// DeliveryETag is a short text that differs where the JSON of deliveries with this root differs.
-func DeliveryETag(list []Delivery, root string) string {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%q", root)
-	for _, d := range list {
-		fmt.Fprintf(sum, " %q %q %s %d %v", d.ID, d.Tag, d.Version, d.updatedAt, d.Err)
-	}
-	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:15]) + "-a" // the letter names the form of the JSON
 }

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
 // Config is what New builds a handler from. The routes of a domain that is nil are left out.
@@ -84,7 +86,7 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
-	h := &handler{Config: c, refusals: &refusalLog{log: c.Log}}
+	h := &handler{Config: c, refusals: &refusalLog{log: c.Log}, deliveries: lru.New[question, delivered](deliveriesSize)}
 	l := c.Limits
 	large := int(max(l.Memory/slotBytes, 1))
 	h.large = newSlots("large requests", http.StatusServiceUnavailable, large, max(large/8, 1), 0)

@@ -1,13 +1,17 @@
 package httpapi
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -41,9 +45,7 @@ func admitKey(c *call) error {
 	defer func() { c.r = asked }()
 	c.r = asked.WithContext(asked.Context())
 	c.r.URL = &url.URL{Path: asked.URL.Path}
-	c.r.Header = maps.Clone(asked.Header)
-	delete(c.r.Header, "Cookie")
-	c.r.Header["Authorization"] = []string{tokenScheme + " " + key}
+	c.r.Header = http.Header{"Authorization": {tokenScheme + " " + key}}
 	if err := c.h.authenticate(c); err != nil {
 		return err
 	}
@@ -56,7 +58,8 @@ func admitKey(c *call) error {
 
 // deliver serves GET /x/public/{tag}?app=ID&app=ID…&key=KEY: what pages mount of apps, 1 to 50, each once. 200 with {"apps":[…]} in the
 // order asked for, an ETag, and a Cache-Control for shared caches; or 304. An app that cannot be read, or for which 4 MiB have no room any
-// more, is {"id","error","code"}. 401 without a key that may stand in public; 403 if it does not name the tag.
+// more, is {"id","error","code"}. 401 without a key that may stand in public; 403 if it does not name the tag. An answer is used again for
+// half a second at most, for the same key with the same rights, until an app changes.
 func (a appRoutes) deliver(c *call) error {
 	ids := c.query.all("app")
 	if len(ids) < 1 || len(ids) > mostDelivered {
@@ -67,44 +70,75 @@ func (a appRoutes) deliver(c *call) error {
 			return refuseParameter("app", "%q is empty or repeated: want each id once", id)
 		}
 	}
-	list, err := a.svc.Deliver(c.ctx(), c.by.Caller, appsvc.DeliverRequest{Tag: c.param(0), AppIDs: ids})
-	if err != nil {
-		return err
-	}
 	root := c.url("")
 	if _, rest, _ := strings.Cut(root, "://"); strings.Contains(rest, "/") {
 		root = root[:len(root)-len(rest)+strings.Index(rest, "/")]
 	}
+	asked := question{root, c.param(0), c.r.URL.RawQuery}
+	d, found := c.h.deliveries.Get(asked)
+	if !found || !d.good() || !reflect.DeepEqual(d.by, c.by.Caller) {
+		d = delivered{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()} // before it reads
+		list, err := a.svc.Deliver(c.ctx(), c.by.Caller, appsvc.DeliverRequest{Tag: asked.tag, AppIDs: ids})
+		if err != nil {
+			return err
+		}
+		var tags string
+		d.body, tags = deliveryBody(list, root)
+		sum := sha256.Sum256(d.body)
+		d.header = http.Header{"Cache-Control": c.h.publicCache(), "Cache-Tag": {tags}, "Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
+		c.h.deliveries.Put(asked, d, len(asked.query)+len(d.body)+1000)
+	}
 	header := c.header()
-	header["Cache-Control"] = c.h.publicCache()
-	tags := make([]string, len(ids))
-	for i, id := range ids {
-		tags[i] = "app-" + urlescape.Escape(id)
-	}
-	header["Cache-Tag"] = []string{strings.Join(tags, ", ")}
-	etag := `"` + appsvc.DeliveryETag(list, root) + `"`
-	for _, form := range []string{etag, strings.TrimSuffix(etag, `"`) + `-gzip"`} {
-		if matches(c.r.Header["If-None-Match"], form) {
-			header["Etag"], header["Vary"], c.out = []string{form}, varyEncoding, c.out[:0]
-			return nil // send makes it a 304
-		}
-	}
-	out := append(c.out[:0], `{"apps":[`...)
-	for i, d := range list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		before := len(out)
-		if out = d.AppendJSON(out, root); len(out) > mostDeliveryBytes {
-			out = appsvc.Delivery{ID: d.ID, Err: errNoPlace}.AppendJSON(out[:before], root)
-		}
-	}
-	c.out = append(out, "]}"...)
-	header["Etag"] = []string{etag}
+	maps.Copy(header, d.header)
+	c.out = append(c.out[:0], d.body...)
 	if len(c.out) < c.h.CompressFrom || c.h.CompressFrom < 0 {
 		header["Vary"] = varyEncoding
 	}
 	return nil
+}
+
+const (
+	deliveryAge    = 500 * time.Millisecond // that an answer is used again, unless something changes
+	deliveriesSize = 8 << 20                // bytes of answers that are kept
+)
+
+// question is what a delivery depends on, beside the apps: the scheme and the host of the service, the tag, and the query with ids and key.
+type question struct{ root, tag, query string }
+
+// delivered is an answer that is kept for those who ask the same soon after. What their key allows is looked at each time.
+type delivered struct {
+	by      vitrine.Caller // what the key allowed
+	body    []byte
+	header  http.Header
+	until   time.Time
+	changed <-chan struct{} // closed when an app has changed
+}
+
+// good reports whether the answer may be used again.
+func (d delivered) good() bool {
+	select {
+	case <-d.changed:
+		return false
+	default:
+		return time.Now().Before(d.until)
+	}
+}
+
+// deliveryBody returns the JSON of an answer, and the tags under which a cache may forget it.
+func deliveryBody(list []appsvc.Delivery, root string) (body []byte, cacheTag string) {
+	body = append(body, `{"apps":[`...)
+	tags := make([]string, len(list))
+	for i, d := range list {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		before := len(body)
+		if body = d.AppendJSON(body, root); len(body) > mostDeliveryBytes {
+			body = appsvc.Delivery{ID: d.ID, Err: errNoPlace}.AppendJSON(body[:before], root)
+		}
+		tags[i] = "app-" + urlescape.Escape(d.ID)
+	}
+	return append(body, "]}"...), strings.Join(tags, ", ")
 }
 
 // publicCache is the Cache-Control of deliveries.

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -202,5 +203,77 @@ func TestDeliveryHasABound(t *testing.T) {
 		if (app.Code == "too_large") != (i == 4 || i == 5) {
 			t.Errorf("app %d: %+v", i, app)
 		}
+	}
+}
+
+// counting counts how often the app service is asked for deliveries.
+type counting struct {
+	*appsvc.Service
+	asked int
+}
+
+func (c *counting) Deliver(ctx context.Context, by vitrine.Caller, in appsvc.DeliverRequest) ([]appsvc.Delivery, error) {
+	c.asked++
+	return c.Service.Deliver(ctx, by, in)
+}
+
+// An answer is used again for half a second, until something changes or the key allows something else.
+func TestDeliveryAgain(t *testing.T) {
+	d := newDelivered(t, httpapi.Config{})
+	svc := &counting{Service: d.svc}
+	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=page", Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"production"}}
+	revoked := false
+	var err error
+	d.h, err = httpapi.New(httpapi.Config{Apps: svc, Log: slog.New(slog.DiscardHandler), Authenticate: func(r *http.Request) (httpapi.Principal, error) {
+		if r.Header.Get("Cookie") != "" || r.Header.Get("X-Forwarded-User") != "" || r.URL.RawQuery != "" {
+			t.Errorf("the key alone counts, have %v %s", r.Header, r.URL)
+		}
+		if revoked {
+			return httpapi.Principal{}, httpapi.ErrUnauthenticated
+		}
+		return httpapi.Principal{Caller: by}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/x/public/production?app=" + d.ids[0] + "&app=" + d.ids[2] + "&key=k"
+	var first string
+	want := func(asked, found int, what string) {
+		t.Helper()
+		answer, body := d.get(path, "Cookie", "a=b", "X-Forwarded-User", "ann")
+		if first == "" {
+			first = body
+		}
+		if answer.StatusCode != 200 || svc.asked != asked || strings.Count(body, "not_found") != 2-found || found == 1 && body != first {
+			t.Errorf("%s: %d, asked %d times, want %d; %s", what, answer.StatusCode, svc.asked, asked, body)
+		}
+	}
+	want(1, 1, "at first")
+	want(1, 1, "again")
+	elsewhere := httptest.NewRequest("GET", "http://other.example"+path, nil)
+	w := httptest.NewRecorder()
+	if d.h.ServeHTTP(w, elsewhere); !strings.Contains(w.Body.String(), `"main":"http://other.example/x/demo/poll.js"`) {
+		t.Errorf("under another address: %s", w.Body)
+	}
+	svc.asked--
+	by.Reads = []string{"urn:vitrine:example.test:site=b"}
+	want(2, 0, "with fewer rights")
+	by.Tags = []string{"staging"}
+	if answer, _ := d.get(path); answer.StatusCode != 403 {
+		t.Errorf("without the tag: %d", answer.StatusCode)
+	}
+	by.Reads, by.Tags = []string{"urn:vitrine:example.test"}, []string{"production"}
+	want(4, 1, "with the rights back")
+	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
+	if err := d.svc.DeleteTag(t.Context(), ann, appsvc.DeleteTagRequest{AppID: d.ids[0], Name: "production"}); err != nil {
+		t.Fatal(err)
+	}
+	want(5, 0, "after a change")
+	want(5, 0, "and again")
+	time.Sleep(550 * time.Millisecond)
+	want(6, 0, "after half a second")
+	revoked = true
+	if answer, _ := d.get(path); answer.StatusCode != 401 {
+		t.Errorf("revoked: %d", answer.StatusCode)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
 // handler answers every request. Its methods stand in the order in which a request passes them. Its fields do not change
@@ -38,8 +39,9 @@ type handler struct {
 	// What requests share, and wait for or are refused by:
 	large, uploads, exports, streams *slots
 
-	calls    sync.Pool // of *call
-	defaults appsvc.Defaults
+	calls      sync.Pool // of *call
+	defaults   appsvc.Defaults
+	deliveries *lru.Cache[question, delivered]
 }
 
 // ServeHTTP answers one request: OPTIONS at once, any other by serve. An error of serve becomes the response. Event

@@ -17,7 +17,7 @@ import (
 // each method does and which errors it returns. A program that wants to see or change what passes embeds
 // *appsvc.Service in a type of its own and overrides single methods. The status of an error follows from the sentinel
 // of package appsvc that it wraps, such as vitrine.ErrNotFound; an error that wraps none is answered with 500 and
-// logged.
+// logged. What Deliver returns is used again for half a second, until Changed says that something has changed.
 type Apps interface {
 	AdmitChange(ctx context.Context, by vitrine.Caller, id string) error
 	AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error
