@@ -42,18 +42,17 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 }
 
 // exportStore is the command export: it writes everything that a store holds to standard output, as an archive.
-func exportStore(ctx context.Context, p *program, args []string) (err error) {
+func exportStore(ctx context.Context, p *program, args []string) error {
 	f := flags("export")
 	db := dbFlag(f)
 	if err := p.parse(f, args); err != nil {
 		return err
 	}
-	s, err := openThere(ctx, *db)
-	if err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	n, err := archive.Export(ctx, s.db, p.stdout, notArchived())
+	var n int64
+	err := inStore(ctx, *db, func(s storage.Store) (err error) {
+		n, err = archive.Export(ctx, s, p.stdout, notArchived())
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -59,8 +62,8 @@ func TestAnArchiveBecomesAStore(t *testing.T) {
 
 // What was erased is in no archive. Ids and cursors of lists stay good in the imported store; it has feeds of its own, and goes on.
 func TestAnImportedStoreGoesOn(t *testing.T) {
-	ctx, from, to := t.Context(), newMemory(), newMemory()
-	t.Cleanup(func() { _, _ = from.close(), to.close() })
+	ctx, from, to := t.Context(), memory.New(), memory.New()
+	t.Cleanup(func() { _, _ = from.Close(), to.Close() })
 	tokens, err := httpapi.NewTokens(newKey(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +72,8 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
-	services := func(s *store) (*appsvc.Session, *assets.Session, *reviews.Service) {
-		return appsvc.New(s.db, nil).As(by), assets.New(s.db, nil).As(by), reviews.New(s.db, nil)
+	services := func(s storage.Store) (*appsvc.Session, *assets.Session, *reviews.Service) {
+		return appsvc.New(s, nil).As(by), assets.New(s, nil).As(by), reviews.New(s, nil)
 	}
 	apps, library, stored := services(from)
 	page, err := apps.ListApps(ctx, appsvc.ListAppsRequest{Limit: 1})
@@ -95,10 +98,10 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	want := rest(apps, library)
 
 	var text bytes.Buffer
-	if _, err := archive.Export(ctx, from.db, &text, notArchived()); err != nil || strings.Contains(text.String(), "first-ferry") {
+	if _, err := archive.Export(ctx, from, &text, notArchived()); err != nil || strings.Contains(text.String(), "first-ferry") {
 		t.Fatalf("the archive has what was erased, or %v", err)
 	}
-	if _, err := fillStore(ctx, to.db, bufio.NewReader(&text)); err != nil {
+	if _, err := fillStore(ctx, to, bufio.NewReader(&text)); err != nil {
 		t.Fatal(err)
 	}
 	apps, library, _ = services(to)
@@ -127,7 +130,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	if now, err := apps.Changes(ctx, appsvc.ChangesRequest{}); err != nil || len(now.Changes) != 2 {
 		t.Errorf("%d changes after the import, %v", len(now.Changes), err)
 	}
-	for f, err := range audit(ctx, to.db) {
+	for f, err := range audit(ctx, to) {
 		t.Error(f, err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/julienschmidt/httprouter"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -107,7 +108,7 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 		}
 		target.Followers = append(target.Followers, token)
 	}
-	apps := appsvc.New(s.db, nil)
+	apps := appsvc.New(s, nil)
 	if !beside {
 		if err := fillBench(apps, count, target); err != nil {
 			return nil, err
@@ -115,7 +116,7 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 	}
 	streams := httpapi.NewStreams()
 	streams.Began = streamBegan
-	return httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate, Ready: s.ping, Log: log, Streams: streams})
+	return httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate, Ready: ready(s), Log: log, Streams: streams})
 }
 
 // fillBench makes so many apps, each with a tag. The last one is read.

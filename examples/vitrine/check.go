@@ -2,43 +2,44 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // checkStore is the command check: it looks at all records of a store, and says where they contradict each other. With -rebuild it
 // first makes anew what is made from other records.
-func checkStore(ctx context.Context, p *program, args []string) (err error) {
+func checkStore(ctx context.Context, p *program, args []string) error {
 	f := flags("check")
 	db := dbFlag(f)
 	rebuild := f.Bool("rebuild", false, "first build the search indices anew; a store may be served meanwhile, and searching a library, and adding to it, is 503 until it is done")
 	if err := p.parse(f, args); err != nil {
 		return err
 	}
-	s, err := openThere(ctx, *db)
+	faults := 0
+	err := inStore(ctx, *db, func(s storage.Store) error {
+		if *rebuild {
+			if err := assets.Rebuild(ctx, s); err != nil {
+				return err
+			}
+		}
+		for fault, err := range audit(ctx, s) {
+			if err == nil {
+				faults++
+				_, err = fmt.Fprintln(p.stdout, fault)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return exitError{fmt.Errorf("check: %w", err), exitUsage}
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if *rebuild {
-		if err := assets.Rebuild(ctx, s.db); err != nil {
-			return exitError{fmt.Errorf("check: %w", err), exitUsage}
-		}
-	}
-	faults := 0
-	for fault, err := range audit(ctx, s.db) {
-		if err == nil {
-			faults++
-			_, err = fmt.Fprintln(p.stdout, fault)
-		}
-		if err != nil {
-			return exitError{fmt.Errorf("check: %w", err), exitUsage}
-		}
-	}
 	if faults > 0 {
-		return exitError{fmt.Errorf("check: faults found: %d", faults), 1}
+		return fmt.Errorf("check: faults found: %d", faults)
 	}
 	fmt.Fprintln(p.stderr, "nothing is wrong")
 	return nil

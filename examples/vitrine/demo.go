@@ -19,6 +19,7 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/examples/components"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/archive"
 )
 
@@ -48,8 +49,8 @@ type demo struct {
 
 // demoFills reports whether -demo is to fill the store. It is true for an empty store, false for one that -demo has
 // filled before, and errForeign is returned for any other.
-func demoFills(ctx context.Context, s *store) (bool, error) {
-	empty, err := archive.Empty(ctx, s.db)
+func demoFills(ctx context.Context, s storage.Store) (bool, error) {
+	empty, err := archive.Empty(ctx, s)
 	if err == nil && !empty {
 		err = marked(ctx, s)
 	}
@@ -57,7 +58,7 @@ func demoFills(ctx context.Context, s *store) (bool, error) {
 }
 
 // newDemo fills the store if fill is true, and makes a token for what is in it.
-func newDemo(ctx context.Context, p *program, s *store, fill bool, base string, tokens *httpapi.Tokens) (*demo, error) {
+func newDemo(ctx context.Context, p *program, s storage.Store, fill bool, base string, tokens *httpapi.Tokens) (*demo, error) {
 	token, err := tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
 	if err != nil {
 		return nil, err
@@ -88,15 +89,15 @@ type demoRequest struct {
 var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[A-Z][a-z]+( [a-z]+)?)>`)
 
 // fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a past of nine days.
-func fillDemo(ctx context.Context, s *store, base string, filled time.Time) error {
+func fillDemo(ctx context.Context, s storage.Store, base string, filled time.Time) error {
 	var now time.Time
 	clock := func() time.Time { return now }
 	made := -1
 	newID := func() string { made++; return demoID(made) } // the same ids in every store
 	handler, err := httpapi.New(httpapi.Config{
-		Apps:         appsvc.New(s.db, &appsvc.Options{Now: clock, NewID: newID}),
-		Assets:       assets.New(s.db, &assets.Options{Now: clock}),
-		Reviews:      reviews.New(s.db, nil),
+		Apps:         appsvc.New(s, &appsvc.Options{Now: clock, NewID: newID}),
+		Assets:       assets.New(s, &assets.Options{Now: clock}),
+		Reviews:      reviews.New(s, nil),
 		Authenticate: demoCaller,
 	})
 	if err != nil {
@@ -201,9 +202,9 @@ func (a *answer) addIDs(ids map[string]string, request []byte) {
 }
 
 // marked returns errForeign unless -demo has filled the store.
-func marked(ctx context.Context, s *store) error {
+func marked(ctx context.Context, s storage.Store) error {
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
-	_, err := appsvc.New(s.db, nil).App(ctx, by, demoMark)
+	_, err := appsvc.New(s, nil).App(ctx, by, demoMark)
 	if errors.Is(err, vitrine.ErrNotFound) {
 		return exitError{errForeign, exitUsage}
 	}

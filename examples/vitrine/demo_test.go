@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -16,9 +19,9 @@ import (
 // The sample data have something to show in every view, and are the same in every store but for the days.
 func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 	ctx := t.Context()
-	fill := func() *store {
-		s := newMemory()
-		t.Cleanup(func() { _ = s.close() })
+	fill := func() storage.Store {
+		s := memory.New()
+		t.Cleanup(func() { _ = s.Close() })
 		tokens, err := httpapi.NewTokens(newKey(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -29,7 +32,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		return s
 	}
 	s := fill()
-	apps, library, stored := appsvc.New(s.db, nil), assets.New(s.db, nil), reviews.New(s.db, nil)
+	apps, library, stored := appsvc.New(s, nil), assets.New(s, nil), reviews.New(s, nil)
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 
 	t.Run("apps with a history of several people over days, in the order of the feed", func(t *testing.T) {
@@ -99,7 +102,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("the same again", func(t *testing.T) {
-		again, err := appsvc.New(fill().db, nil).ListApps(ctx, by, appsvc.ListAppsRequest{})
+		again, err := appsvc.New(fill(), nil).ListApps(ctx, by, appsvc.ListAppsRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}

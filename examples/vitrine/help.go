@@ -19,17 +19,6 @@ func isHelp(arg string) bool {
 	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
 }
 
-// helpWords is how many words after help may name a command: 1 if the first word is the whole name of one, else 2, as in
-// "help reviews import". It is 2 also for a word that no command begins with.
-func helpWords(named []string) int {
-	for _, c := range commands() {
-		if c.words() == named[0] {
-			return 1
-		}
-	}
-	return 2
-}
-
 // isVersion reports whether an argument asks for the version.
 func isVersion(arg string) bool { return arg == "-version" || arg == "--version" }
 
@@ -41,10 +30,10 @@ const helpWidth = 80
 func (p *program) usage(w io.Writer, words string) {
 	fmt.Fprintf(w, "usage: vitrine %sCOMMAND [FLAGS] [FILES]\n\n", words)
 	for _, c := range commands() {
-		if !strings.HasPrefix(c.line()+" ", words) {
+		if !strings.HasPrefix(c.name+" ", words) {
 			continue
 		}
-		fmt.Fprintf(w, "  %-21s%s\n", c.words(), wrapped(c.does, 23))
+		fmt.Fprintf(w, "  %-21s%s\n", c.name, wrapped(c.does, 23))
 	}
 	fmt.Fprintln(w, "\nvitrine help COMMAND, or vitrine COMMAND -h, explains a command and its flags.")
 	if words != "" {
@@ -58,8 +47,8 @@ func (p *program) usage(w io.Writer, words string) {
 func usageLine(words string) string {
 	var lines []string
 	for _, c := range commands() {
-		if strings.HasPrefix(c.line()+" ", words) {
-			lines = append(lines, strings.TrimSpace("vitrine "+c.line()))
+		if strings.HasPrefix(c.name+" ", words) {
+			lines = append(lines, strings.TrimSpace("vitrine "+c.name+" "+c.args))
 		}
 	}
 	if len(lines) == 1 {
@@ -71,8 +60,8 @@ func usageLine(words string) string {
 // help prints what one command does, and its flags.
 func (p *program) help(w io.Writer, f *flag.FlagSet) {
 	for _, c := range commands() {
-		if c.words() == f.Name() {
-			fmt.Fprintf(w, "usage: vitrine %s\n\n%s\n", strings.TrimSpace(c.line()), wrapped("It "+c.does+".", 0))
+		if c.name == f.Name() {
+			fmt.Fprintf(w, "usage: vitrine %s\n\n%s\n", strings.TrimSpace(c.name+" "+c.args), wrapped("It "+c.does+".", 0))
 		}
 	}
 	f.VisitAll(func(one *flag.Flag) {

@@ -91,8 +91,8 @@ func TestTheUsageHasEveryCommand(t *testing.T) {
 		}
 		plain := strings.Join(strings.Fields(out.String()), " ")
 		for _, c := range commands() {
-			if !strings.Contains(plain, " "+c.words()+" "+c.does) {
-				t.Errorf("%s: %s is not in %s", ask, c.words(), out.String())
+			if !strings.Contains(plain, " "+c.name+" "+c.does) {
+				t.Errorf("%s: %s is not in %s", ask, c.name, out.String())
 			}
 		}
 		fits(t, out.String())

@@ -21,10 +21,10 @@ import (
 
 // command is what the first word after the program's name chooses, or the first two words.
 type command struct {
-	name  string
-	usage string // what follows the name: the second word of a command of two, then its flags and arguments
-	does  string // a sentence without its subject and full stop
-	run   func(ctx context.Context, p *program, args []string) error
+	name string // one word or two
+	args string // its flags and arguments, as the usage shows them
+	does string // a sentence without its subject and full stop
+	run  func(ctx context.Context, p *program, args []string) error
 }
 
 // commands returns all commands in the order of the usage. The first one runs if no name is given.
@@ -34,20 +34,20 @@ func commands() []command {
 			"answers requests until it is told to stop; it runs also without the word serve", serve},
 		{"token", "-urn URN [FLAGS]",
 			"prints a signed token for the user that its flags describe", token},
-		{"reviews", "check [FLAGS] FILE…|-",
-			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them", reviewCommand},
-		{"reviews", "import [FLAGS] FILE…|-",
-			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but warnings, 1 errors and the rest is in, 2 could not go on", reviewCommand},
-		{"reviews", "export [FLAGS]",
-			"writes all stored reviews of a network to standard output, in the format that import reads", reviewCommand},
-		{"reviews", "collections [FLAGS]",
-			"prints a line for each stored collection of a network: source, id, title, how many reviews, and the mean of each dimension", reviewCommand},
-		{"reviews", "delete -network N [FLAGS]",
-			"erases stored reviews for good: a source, a collection, a review, an author's reviews, or everything in the network: exit 0 erased, 2 nothing to erase, or copies are left in the store's files", reviewCommand},
-		{"reviews", "rules",
-			"prints the rules of the format, each with an example of what is wrong and of what is right", reviewCommand},
-		{"reviews", "schema",
-			"prints a JSON Schema of one line of the format", reviewCommand},
+		{"reviews check", "[FLAGS] FILE…|-",
+			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them", ofReviews(checkReviews)},
+		{"reviews import", "[FLAGS] FILE…|-",
+			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but warnings, 1 errors and the rest is in, 2 could not go on", ofReviews(importReviews)},
+		{"reviews export", "[FLAGS]",
+			"writes all stored reviews of a network to standard output, in the format that import reads", ofReviews(exportReviews)},
+		{"reviews collections", "[FLAGS]",
+			"prints a line for each stored collection of a network: source, id, title, how many reviews, and the mean of each dimension", ofReviews(listCollections)},
+		{"reviews delete", "-network N [FLAGS]",
+			"erases stored reviews for good: a source, a collection, a review, an author's reviews, or everything in the network: exit 0 erased, 2 nothing to erase, or copies are left in the store's files", ofReviews(deleteReviews)},
+		{"reviews rules", "",
+			"prints the rules of the format, each with an example of what is wrong and of what is right", ofReviews(printRules)},
+		{"reviews schema", "",
+			"prints a JSON Schema of one line of the format", ofReviews(printSchema)},
 		{"backup", "[FLAGS] OUT",
 			"copies a store, which others may be using, without its key", backup},
 		{"check", "[FLAGS]",
@@ -56,8 +56,8 @@ func commands() []command {
 			"writes what a store holds, but its feeds of changes, to standard output, as an archive that import reads into a store of any kind", exportStore},
 		{"import", "-db STORE FILE|-",
 			"builds a store from an archive, which may be gzipped, and checks it as the command check does; -db names a file that does not exist yet, or an empty database", importStore},
-		{"feed", "reset [FLAGS]",
-			"gives the feeds of changes of a store a new identity, after a failover that has lost changes or when an older copy was brought back: every earlier cursor is answered with 410", feedCommand},
+		{"feed reset", "[FLAGS]",
+			"gives the feeds of changes of a store a new identity, after a failover that has lost changes or when an older copy was brought back: every earlier cursor is answered with 410", feedReset},
 		{"healthz", "[FLAGS]",
 			"exits 0 when the server at that address answers", healthz},
 		{"version", "",
@@ -67,22 +67,36 @@ func commands() []command {
 	}
 }
 
-// line is what a command line looks like after the program's name.
-func (c command) line() string { return c.name + " " + c.usage }
-
-// words are the one or two words that name the command.
-func (c command) words() string {
-	if second, _, _ := strings.Cut(c.usage, " "); second != "" && strings.Trim(second, "abcdefghijklmnopqrstuvwxyz") == "" {
-		return c.name + " " + second
-	}
-	return c.name
-}
-
 // flags returns the flags that the command defines. It asks the command for its help, which makes the command return them.
 func (c command) flags() *flag.FlagSet {
 	var help helpError
-	_ = errors.As(c.run(context.Background(), &program{}, append(strings.Fields(c.words())[1:], "-h")), &help)
+	_ = errors.As(c.run(context.Background(), &program{}, []string{"-h"}), &help)
 	return help.flags
+}
+
+// find returns the command that a command line begins with, and what follows its name. Without a name that is serve.
+func find(args []string) (command, []string, error) {
+	all := commands()
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return all[0], args, nil
+	}
+	for _, c := range all {
+		if words := strings.Fields(c.name); len(args) >= len(words) && slices.Equal(words, args[:len(words)]) {
+			return c, args[len(words):], nil
+		}
+	}
+	switch {
+	case !isGroup(args[0]):
+		return command{}, nil, usageError{fmt.Errorf("there is no command %q", args[0])}
+	case len(args) == 1:
+		return command{name: args[0]}, nil, usageError{fmt.Errorf("%s: the second word of the command is missing", args[0])}
+	}
+	return command{name: args[0]}, nil, usageError{fmt.Errorf("%s: there is no command %q", args[0], args[1])}
+}
+
+// isGroup reports whether several commands begin with this word.
+func isGroup(word string) bool {
+	return slices.ContainsFunc(commands(), func(c command) bool { return strings.HasPrefix(c.name, word+" ") })
 }
 
 // program is the process as commands see it. Only main knows os.Stdin, os.Stdout, os.Stderr and the environment.
@@ -120,51 +134,34 @@ func main() {
 
 // run carries out one command line and returns the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
-	if len(args) > 0 && isHelp(args[0]) {
-		named := slices.DeleteFunc(slices.Clone(args), isHelp)
-		if len(named) == 0 {
-			p.usage(p.stdout, "")
-			return 0
-		}
-		if strings.HasPrefix(named[0], "-") && !isVersion(named[0]) {
-			args = append([]string{"-h"}, named...) // flags of serve
-		} else if words := helpWords(named); len(named) > words {
-			return p.status(usageError{fmt.Errorf("help: want the name of one command, have %q after it", named[words])}, "help ")
-		} else {
-			args = append(named, "-h")
-		}
+	asked := len(args) > 0 && isHelp(args[0])
+	if asked {
+		args = slices.DeleteFunc(slices.Clone(args), isHelp)
 	}
-	if len(args) > 0 && isVersion(args[0]) {
-		return p.status(version(ctx, p, args[1:]), "version ")
+	switch {
+	case asked && len(args) == 0:
+		p.usage(p.stdout, "")
+		return 0
+	case len(args) > 0 && isGroup(args[0]) && (asked && len(args) == 1 || len(args) == 2 && isHelp(args[1])):
+		p.usage(p.stdout, args[0]+" ")
+		return 0
+	case len(args) > 0 && isVersion(args[0]):
+		args = append([]string{"version"}, args[1:]...)
 	}
-	all := commands()
-	chosen := all[0]
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		chosen = command{run: unknown}
-		for _, c := range all {
-			if c.name == args[0] {
-				chosen, args = c, args[1:]
-				break
-			}
+	chosen, rest, err := find(args)
+	if asked && err == nil {
+		if len(rest) > 0 && len(rest) < len(args) {
+			return p.status(usageError{fmt.Errorf("help: want the name of one command, have %q after it", rest[0])}, "help ")
 		}
+		rest = []string{"-h"}
 	}
-	err := chosen.run(ctx, p, args)
+	if err == nil {
+		err = chosen.run(ctx, p, rest)
+	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%s: interrupted", chosen.name)
 	}
-	return p.status(err, chosen.named(args))
-}
-
-// named is the beginning of the usage lines that an error of the command shows: its name, and the second word if args
-// begin with that of a command of two words. For an unknown command it is "".
-func (c command) named(args []string) string {
-	switch {
-	case c.name == "":
-		return ""
-	case len(args) > 0 && slices.ContainsFunc(commands(), func(other command) bool { return other.words() == c.name+" "+args[0] }):
-		return c.name + " " + args[0] + " "
-	}
-	return c.name + " "
+	return p.status(err, strings.TrimLeft(chosen.name+" ", " "))
 }
 
 // status reports an error of the command whose usage begins with words and turns it into an exit status.
@@ -201,9 +198,4 @@ func (p *program) complain(err error) {
 		}
 	}
 	fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(p.inVariables(strings.Join(parts, "; "))))
-}
-
-// unknown is what runs for a name that no command has.
-func unknown(_ context.Context, _ *program, args []string) error {
-	return usageError{fmt.Errorf("there is no command %q", args[0])}
 }

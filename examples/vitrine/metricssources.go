@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -125,8 +126,8 @@ func oneIf(is bool) float64 {
 }
 
 // ofStore registers the figures of a driver.
-func (m *metrics) ofStore(driver any) {
-	switch db := driver.(type) {
+func (m *metrics) ofStore(s storage.Store) {
+	switch db := s.(type) {
 	case *sqlite.DB:
 		m.registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- commitSizes(db.Stats()) }))
 		m.register(

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/storage/memory"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -51,8 +53,8 @@ func keyIn(line string) string {
 // However a line of an archive is changed: what is accepted can be read, and what is refused is refused with a reason.
 func TestAcceptedArchivesCanBeRead(t *testing.T) {
 	ctx, random := t.Context(), rand.New(rand.NewPCG(1, 2))
-	s := newMemory()
-	defer s.close()
+	s := memory.New()
+	defer s.Close()
 	tokens, err := httpapi.NewTokens(newKey(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +63,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if _, err := archive.Export(ctx, s.db, &text, notArchived()); err != nil {
+	if _, err := archive.Export(ctx, s, &text, notArchived()); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(text.String(), "\n")
@@ -70,13 +72,13 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 	accepted := 0
 	for range 30 {
 		damaged := resummed(strings.Join(mutated(lines, random), "") + `{"entries":`)
-		into := newMemory()
-		if _, err := fillStore(ctx, into.db, bufio.NewReader(strings.NewReader(damaged))); err != nil {
-			_ = into.close()
+		into := memory.New()
+		if _, err := fillStore(ctx, into, bufio.NewReader(strings.NewReader(damaged))); err != nil {
+			_ = into.Close()
 			continue
 		}
 		accepted++
-		apps, library, stored := appsvc.New(into.db, nil).As(by), assets.New(into.db, nil).As(by), reviews.New(into.db, nil)
+		apps, library, stored := appsvc.New(into, nil).As(by), assets.New(into, nil).As(by), reviews.New(into, nil)
 		for a, err := range apps.AllApps(ctx, appsvc.ListAppsRequest{}) {
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +102,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 		if err := stored.Export(ctx, operator, reviews.ExportRequest{Network: demoLibrary.Network, To: io.Discard}); err != nil {
 			t.Error(err)
 		}
-		_ = into.close()
+		_ = into.Close()
 	}
 	t.Logf("%d were accepted", accepted)
 }

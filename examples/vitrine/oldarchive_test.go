@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/storage/memory"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -41,15 +43,15 @@ var elementKey = regexp.MustCompile(`("id":"\d+"),"key":"\d+"`)
 
 // Services answer what each line of the archive says.
 func TestAnArchiveOfBeforeBecomesAStoreThatAnswersTheSame(t *testing.T) {
-	ctx, text, s := t.Context(), oldFixture(t), newMemory()
-	t.Cleanup(func() { _ = s.close() })
-	if n, err := fillStore(ctx, s.db, bufio.NewReader(strings.NewReader(text))); err != nil || n != int64(strings.Count(text, "\n")) {
+	ctx, text, s := t.Context(), oldFixture(t), memory.New()
+	t.Cleanup(func() { _ = s.Close() })
+	if n, err := fillStore(ctx, s, bufio.NewReader(strings.NewReader(text))); err != nil || n != int64(strings.Count(text, "\n")) {
 		t.Fatalf("%d lines, %v", n, err)
 	}
 	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test", "urn:vitrine:other.test"}, Components: true}
-	apps, library, stored := appsvc.New(s.db, nil).As(by), assets.New(s.db, nil).As(by), reviews.New(s.db, nil)
+	apps, library, stored := appsvc.New(s, nil).As(by), assets.New(s, nil).As(by), reviews.New(s, nil)
 	var now bytes.Buffer
-	if _, err := archive.Export(ctx, s.db, &now, notArchived()); err != nil {
+	if _, err := archive.Export(ctx, s, &now, notArchived()); err != nil {
 		t.Fatal(err)
 	}
 	exported := map[string]string{}   // by network
@@ -180,13 +182,13 @@ func TestADamagedArchiveOfBeforeIsRefused(t *testing.T) {
 		"assets/example.test/example.test": summed(strings.Replace(body, `"count":27`, `"count":26`, 1)),
 		"/ratings":                         summed(strings.Replace(body, `"ratings":[1]`, `"ratings":[0]`, 1)),
 	} {
-		s := newMemory()
+		s := memory.New()
 		if damaged == text {
 			t.Errorf("%s: nothing was changed", says)
 		}
-		if _, err := fillStore(t.Context(), s.db, bufio.NewReader(strings.NewReader(damaged))); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := fillStore(t.Context(), s, bufio.NewReader(strings.NewReader(damaged))); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
-		_ = s.close()
+		_ = s.Close()
 	}
 }

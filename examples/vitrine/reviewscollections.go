@@ -12,7 +12,7 @@ import (
 )
 
 // listCollections is the command reviews collections: it prints a line for each stored collection of one network.
-func listCollections(ctx context.Context, p *program, args []string) (err error) {
+func listCollections(ctx context.Context, p *program, args []string) error {
 	f := flags("reviews collections")
 	db, asJSON := dbFlag(f), f.Bool("json", false, "print each collection as a line of JSON")
 	network := f.String("network", "", "`name` of the network whose collections are listed (default: the only one of the store)")
@@ -20,36 +20,25 @@ func listCollections(ctx context.Context, p *program, args []string) (err error)
 	if err := p.parse(f, args); err != nil {
 		return err
 	}
-	if err := reviews.CheckNetwork(*network); *network != "" && err != nil {
-		return usageError{fmt.Errorf("%s: -%w", f.Name(), err)} // the sentence begins with "network: "
-	}
-	s, err := openThere(ctx, *db)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	svc := reviews.New(s.db, nil)
-	named, err := chooseNetwork(ctx, p, svc, f.Name(), *network)
-	if err != nil || named == "" {
-		return err
-	}
-	out := bufio.NewWriterSize(p.stdout, 64<<10)
-	lines := json.NewEncoder(escaper{out})
-	lines.SetEscapeHTML(false)
-	for c, err := range svc.AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: named, Source: *source, Limit: 500}) {
-		switch {
-		case err != nil:
-			return errors.Join(err, out.Flush())
-		case *asJSON:
-			err = lines.Encode(c)
-		default:
-			_, err = fmt.Fprintln(out, printable(collectionLine(c)))
+	return inNetwork(ctx, p, f.Name(), *db, *network, func(svc *reviews.Service, network string) error {
+		out := bufio.NewWriterSize(p.stdout, 64<<10)
+		lines := json.NewEncoder(escaper{out})
+		lines.SetEscapeHTML(false)
+		in := reviews.ListCollectionsRequest{Network: network, Source: *source, Limit: 500}
+		for c, err := range svc.AllCollections(ctx, operator, in) {
+			switch {
+			case err != nil:
+			case *asJSON:
+				err = lines.Encode(c)
+			default:
+				_, err = fmt.Fprintln(out, printable(collectionLine(c)))
+			}
+			if err != nil {
+				return errors.Join(err, out.Flush())
+			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return out.Flush()
+		return out.Flush()
+	})
 }
 
 // collectionLine returns the line for people: source, id, title, number of reviews, and the mean of each dimension.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // deleteReviews is the command reviews delete: it erases stored reviews of one network for good. It wants a flag that says which, or
@@ -44,12 +45,11 @@ func deleteReviews(ctx context.Context, p *program, args []string) (err error) {
 	if in.Source+in.Collection+in.Review+in.Author+in.Email == "" && !in.Everything {
 		return usageError{fmt.Errorf("%s: say what to erase: want one of -source, -collection, -review, -author and -email, or -everything for the whole network", f.Name())}
 	}
-	s, err := openThere(ctx, *db)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	done, err := reviews.New(s.db, nil).Delete(ctx, operator, in)
+	var done reviews.Deleted
+	err = inStore(ctx, *db, func(s storage.Store) (err error) {
+		done, err = reviews.New(s, nil).Delete(ctx, operator, in)
+		return err
+	})
 	if errors.Is(err, vitrine.ErrInvalid) {
 		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
 	}

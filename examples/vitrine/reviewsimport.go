@@ -40,8 +40,8 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("reviews import: %w", err)
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	out, svc := newFindings(p.stdout, shown), reviews.New(s.db, nil)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	out, svc := newFindings(p.stdout, shown), reviews.New(s, nil)
 	counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
 		return svc.Import(context.WithoutCancel(ctx), operator, reviews.ImportRequest{
 			Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(shown),

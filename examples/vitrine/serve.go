@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/console"
@@ -111,7 +112,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	// -demo fills an empty store, and refuses one that holds other data.
 	fill := false
 	if o.demo {
@@ -130,17 +131,19 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		}
 	}
 	// The services over the store, and the handler over the services.
-	tokens := newLiveTokens(set.signer)
+	var tokens atomic.Pointer[httpapi.Tokens] // which SIGHUP replaces
+	tokens.Store(set.signer)
+	authenticate := func(r *http.Request) (httpapi.Principal, error) { return tokens.Load().Authenticate(r) }
 	services := webhook.Services{
-		Apps:   appsvc.New(s.db, &appsvc.Options{ProtectedTags: set.protected, KeepChanges: time.Duration(o.keepChanges)}),
-		Assets: assets.New(s.db, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
+		Apps:   appsvc.New(s, &appsvc.Options{ProtectedTags: set.protected, KeepChanges: time.Duration(o.keepChanges)}),
+		Assets: assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
 	}
 	streams := httpapi.NewStreams()
 	streams.Began = streamBegan
 	figures := newMetrics()
 	handler, err := httpapi.New(httpapi.Config{
-		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.New(s.db, nil),
-		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
+		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.New(s, nil),
+		Authenticate: authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: ready(s), Log: log,
 		PublicCache: o.publicCache, Streams: streams, Observer: o.observer(figures, log),
 	})
 	if err != nil {
@@ -165,10 +168,15 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	figures.ofHandler(handler)
 	figures.ofStreams(streams)
 	figures.ofConnections(all)
-	figures.ofStore(s.driver)
+	figures.ofStore(s)
 	// What SIGHUP reads again, and what runs beside the server.
 	reloads := []reload{{"the keys", func() error {
-		return tokens.read(func() (*httpapi.Tokens, error) { return p.signer(o.db, o.keyFile) }, streams.Recheck)
+		defer streams.Recheck()
+		read, err := p.signer(o.db, o.keyFile)
+		if err == nil {
+			tokens.Store(read)
+		}
+		return err
 	}}}
 	if set.cert != nil {
 		server.TLSConfig, scheme = set.cert.config(), "https"
@@ -176,7 +184,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		reloads = append(reloads, reload{"the certificate and its key", set.cert.read})
 	}
 	if set.hooks.file != "" {
-		d, stop, err := set.hooks.deliver(ctx, s.db, services, log, figures.ofWebhooks())
+		d, stop, err := set.hooks.deliver(ctx, s, services, log, figures.ofWebhooks())
 		if err != nil {
 			return err
 		}

@@ -53,44 +53,27 @@ func absent(db string) bool {
 	return inFile(db) && errors.Is(err, fs.ErrNotExist)
 }
 
-// store is the open store that -db names, whichever driver it has. close must be called.
-type store struct {
-	db     storage.Store
-	ping   func(context.Context) error
-	close  func() error
-	reset  func(context.Context) error // the feeds of changes
-	driver any                         // the DB of a driver
-}
-
-// storeOf returns the store with what is in db. The driver is db as its package has it.
-func storeOf(db storage.Store, driver any) *store {
-	ping := func(ctx context.Context) error {
-		return db.View(ctx, func(r storage.Reader) error {
+// ready returns a function that asks a store whether it answers.
+func ready(s storage.Store) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return s.View(ctx, func(r storage.Reader) error {
 			_, err := storage.ReadIdentity(ctx, r)
 			return err
 		})
 	}
-	reset := func(ctx context.Context) error { return storage.RenewIdentity(ctx, db) }
-	return &store{db, ping, db.Close, reset, driver}
-}
-
-// newMemory returns an empty store in memory.
-func newMemory() *store {
-	s := memory.New()
-	return storeOf(s, s)
 }
 
 // openStore opens the store, and builds it if it does not exist. A SQLite store that it builds gets its name only after
 // built has returned nil. serve uses it, and openToFill.
-func openStore(ctx context.Context, db string, built func() error) (*store, error) {
+func openStore(ctx context.Context, db string, built func() error) (storage.Store, error) {
 	if err := checkDB(db); err != nil {
 		return nil, err
 	}
 	switch {
 	case db == inMemory:
-		return newMemory(), nil
+		return memory.New(), nil
 	case inPostgres(db):
-		return openPostgres(ctx, db, false)
+		return postgres.Open(ctx, db, nil)
 	}
 	if absent(db) {
 		err := sqlite.Build(db, func(*sqlite.DB) error { return built() })
@@ -98,32 +81,14 @@ func openStore(ctx context.Context, db string, built func() error) (*store, erro
 			return nil, err
 		}
 	}
-	return openSQLite(db)
-}
-
-// openPostgres opens a PostgreSQL store. If existing is true, it builds none.
-func openPostgres(ctx context.Context, db string, existing bool) (*store, error) {
-	s, err := postgres.Open(ctx, db, &postgres.Options{Existing: existing})
-	if err != nil {
-		return nil, err
-	}
-	return storeOf(s, s), nil
-}
-
-// openSQLite opens a SQLite store.
-func openSQLite(db string) (*store, error) {
-	s, err := sqlite.Open(db, nil)
-	if err != nil {
-		return nil, err
-	}
-	return storeOf(s, s), nil
+	return sqlite.Open(db, nil)
 }
 
 // errNoStore is returned by a command that needs an existing store and finds none.
 var errNoStore = errors.New("there is no store")
 
 // openThere opens an existing store. It returns errNoStore if there is none.
-func openThere(ctx context.Context, db string) (*store, error) {
+func openThere(ctx context.Context, db string) (storage.Store, error) {
 	if err := checkReached(db); err != nil {
 		return nil, err
 	}
@@ -131,26 +96,35 @@ func openThere(ctx context.Context, db string) (*store, error) {
 		return nil, fmt.Errorf("%w at %s", errNoStore, db)
 	}
 	if inFile(db) {
-		return openSQLite(db)
+		return sqlite.Open(db, nil)
 	}
-	s, err := openPostgres(ctx, db, true)
+	s, err := postgres.Open(ctx, db, &postgres.Options{Existing: true})
 	if errors.Is(err, postgres.ErrAbsent) {
 		return nil, fmt.Errorf("%w in the database that -db names", errNoStore)
 	}
 	return s, err
 }
 
+// inStore calls fn with an existing store, and closes it.
+func inStore(ctx context.Context, db string, fn func(storage.Store) error) error {
+	s, err := openThere(ctx, db)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(s), s.Close())
+}
+
 // openToCompare opens a store for a command that does not change it. If there is no store, it returns an empty one.
-func openToCompare(ctx context.Context, db string) (*store, error) {
+func openToCompare(ctx context.Context, db string) (storage.Store, error) {
 	s, err := openThere(ctx, db)
 	if errors.Is(err, errNoStore) {
-		return newMemory(), nil
+		return memory.New(), nil
 	}
 	return s, err
 }
 
 // openToFill opens a store for a command that adds data, and builds it, with its key, if it does not exist.
-func (p *program) openToFill(ctx context.Context, db string) (*store, error) {
+func (p *program) openToFill(ctx context.Context, db string) (storage.Store, error) {
 	if err := checkReached(db); err != nil {
 		return nil, err
 	}
@@ -206,7 +180,11 @@ func partOfStore(db, name string) string {
 	if name == "" || !inFile(db) {
 		return ""
 	}
-	for _, path := range []string{db, resolved(db)} { // SQLite keeps its files beside what a link leads to
+	paths := []string{db}
+	if real, err := filepath.EvalSymlinks(db); err == nil {
+		paths = append(paths, real) // SQLite keeps its files beside it
+	}
+	for _, path := range paths {
 		for _, part := range []struct{ suffix, is string }{
 			{"", "the store"}, {"-wal", "the write-ahead log"}, {"-shm", "the index of the write-ahead log"}, {".key", "the key file"},
 		} {
@@ -218,43 +196,13 @@ func partOfStore(db, name string) string {
 	return ""
 }
 
-// sameFile reports whether two names are of one file, or would be if it existed.
+// sameFile reports whether two names are of one file, or are the same name of a file that does not exist yet.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
-	if err == nil {
-		var other os.FileInfo
-		if other, err = os.Stat(b); err == nil {
-			return os.SameFile(one, other)
-		}
+	if other, none := os.Stat(b); err == nil && none == nil {
+		return os.SameFile(one, other)
 	}
-	return resolved(a) == resolved(b)
-}
-
-// mostLinks is how many links that lead to nothing are followed one after the other.
-const mostLinks = 40
-
-// resolved returns the absolute path, without symbolic links, that a name leads to. The file need not exist.
-func resolved(name string) string {
-	path, err := filepath.Abs(name)
-	if err != nil {
-		return filepath.Clean(name)
-	}
-	for range mostLinks {
-		if whole, err := filepath.EvalSymlinks(path); err == nil {
-			return whole
-		}
-		dir, file := filepath.Split(path)
-		if whole, err := filepath.EvalSymlinks(dir); err == nil {
-			path = filepath.Join(whole, file)
-		}
-		target, err := os.Readlink(path)
-		if err != nil {
-			return path
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = target
-	}
-	return path
+	a, _ = filepath.Abs(a)
+	b, _ = filepath.Abs(b)
+	return a == b
 }
