@@ -119,6 +119,10 @@ const (
 	CodeStaleVersion     = "stale_version"     // ErrConflict: the app, or a component, changed meanwhile; read it and try again
 	CodeTestFailed       = "test_failed"       // ErrConflict: a test operation of a patch failed
 	CodeMoved            = "moved"             // ErrConflict: a tag or an asset is elsewhere than the request says; see PointsTo and ID
+	CodeNeedsRelease     = "needs_release"     // ErrForbidden: the tag needs approvals, so only a release moves it
+	CodeWrongState       = "wrong_state"       // ErrConflict: this cannot be done as things are, such as changing a release that was run
+	CodeNeedsApproval    = "needs_approval"    // ErrConflict: too few people have approved the release
+	CodeConflicts        = "conflicts"         // ErrConflict: moves of a release cannot be made; see Conflicts
 	CodeGone             = "gone"              // ErrGone
 	CodeTooLarge         = "too_large"         // ErrTooLarge
 	CodeNotApplicable    = "not_applicable"    // ErrUnprocessable: an operation does not apply, or the result of the patch is not an app

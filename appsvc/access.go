@@ -127,11 +127,8 @@ func (s *Service) AdmitTagChange(ctx context.Context, by vitrine.Caller, id, nam
 		return err
 	}
 	return s.store.view(ctx, func(r *reader) error {
-		h, err := usableHead(ctx, r, by, id)
-		if err != nil {
-			return err
-		}
-		return s.mayMoveTag(by, h, name)
+		_, err := mayMoveTag(ctx, r, by, id, name, true) // only the body tells whether it is a roll back
+		return err
 	})
 }
 

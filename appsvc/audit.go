@@ -405,6 +405,8 @@ func (a *audit) checkTags(h Head) error {
 			return fmt.Errorf("comes from version %d, and the move before leads to %d", m.From, last.To)
 		case m.At < last.At:
 			return errors.New("at is earlier than that of the move before")
+		case m.Top < 0 || m.Top >= n || m.Top > 0 && !m.Rollback:
+			return errors.New("top is the number of no move before it")
 		}
 		number, last = n, m
 		return nil
@@ -466,7 +468,7 @@ func (a *audit) checkOthers() error {
 			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n, a.follow[kind])
 		}
 	}
-	faults, err := rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, listKind, counterKind, componentKind, answerKind, expiresKind)...)
+	faults, err := rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, listKind, counterKind, componentKind, rulesKind, answerKind, expiresKind)...)
 	for _, f := range faults {
 		a.fault(f.Key, "%s", f.Wrong)
 	}

@@ -50,6 +50,8 @@ type Change struct {
 
 	Restored vitrine.Version // the version whose content an AppRestored brings back
 	Tag      string          // name of the tag of TagSet and TagDeleted
+	Rollback bool            // a TagSet or TagDeleted rolls an earlier move back
+	Release  string          // id of the release that a TagSet or TagDeleted is of; "" = none
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component Component

@@ -130,7 +130,10 @@
 // tag points. That is so even if the tag already points to the requested version. The rights of the caller are checked before
 // the guard.
 //
-// Options.ProtectedTags says which tags, such as production, decide what is delivered; see "Rights".
+// With Rollback, PutTag goes back to where the tag pointed before its last move that was not rolled back. So two roll backs go back two
+// moves, and none leads forth again to what was rolled back.
+//
+// SetTagRules says which tags, such as production, decide what is delivered; see "Rights".
 //
 // # History
 //
@@ -219,11 +222,11 @@
 //     Reads is ErrNotFound. Any other tag, whether it is there or not, and any other method is ErrForbidden. The app that such a
 //     caller gets names no users and no groups, so the caller may stand for the public.
 //
-// A tag is protected if Options.ProtectedTags returns true for its name. Only a moderator of every group of an app may create,
+// A tag is protected if a rule of the store says so (SetTagRules). Only a moderator of every group of an app may create,
 // move or delete a protected tag of it; owning the app is not enough. While an app has a protected tag, only a moderator of
 // every group that the app has may change the groups, by Patch or by Restore. Otherwise an owner could first take away the
 // groups of others. Both rules are checked in the transaction of the write, on the latest version. The rule for tags is checked
-// again before a repeat with an idempotency key is answered.
+// again before a repeat with an idempotency key is answered. If a rule asks for approvals too, only a release moves the tag, or a roll back.
 //
 // A program adds rules of its own with Options.Check. The function sees each [Change] before it is committed, and may refuse it.
 //

@@ -13,7 +13,7 @@ import (
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
 // those that do not apply are left out:
 //
-//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "tag", "from", "to", "component": {"name", "version"}}
+//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "tag", "from", "to", "rollback", "release", "component": {"name", "version"}}
 type Event struct {
 	Cursor string // goes into ChangesRequest.After, to read on after this entry
 	Type   ChangeType
@@ -27,6 +27,8 @@ type Event struct {
 	// new, and To is zero for TagDeleted; in JSON they are null then.
 	Tag      string
 	From, To vitrine.Version
+	Rollback bool   // the tag was rolled back
+	Release  string // id of the release that moved the tag; "" = none
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component ComponentRef
@@ -44,6 +46,8 @@ type eventText struct {
 	Tag       string            `json:"tag,omitzero"`
 	From      **vitrine.Version `json:"from,omitzero"`
 	To        **vitrine.Version `json:"to,omitzero"`
+	Rollback  bool              `json:"rollback,omitzero"`
+	Release   string            `json:"release,omitzero"`
 	Component *componentText    `json:"component,omitzero"`
 }
 
@@ -77,7 +81,7 @@ func orZero(v *vitrine.Version) vitrine.Version {
 // apply, except From and To, which apply if there is a Tag. An empty Cursor is left out too, as in the events that
 // adapters/webhook sends.
 func (e Event) MarshalJSON() ([]byte, error) {
-	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Version: orNull(e.Version), Tag: e.Tag}
+	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Version: orNull(e.Version), Tag: e.Tag, Rollback: e.Rollback, Release: e.Release}
 	if e.By != "" {
 		t.By = &user{e.By}
 	}
@@ -96,6 +100,6 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	t := eventText{By: &user{}, From: &from, To: &to, Component: &componentText{}}
 	by, component := t.By, t.Component
 	err := json.Unmarshal(text, &t)
-	*e = Event{t.Cursor, t.Type, t.At, by.URN, t.App, orZero(t.Version), t.Tag, orZero(from), orZero(to), ComponentRef(*component)}
+	*e = Event{t.Cursor, t.Type, t.At, by.URN, t.App, orZero(t.Version), t.Tag, orZero(from), orZero(to), t.Rollback, t.Release, ComponentRef(*component)}
 	return err
 }

@@ -37,7 +37,8 @@ func typesOf(asked []ChangeType) []ChangeType {
 //
 //	1 byte            index of the type in storedTypes
 //	of apps:          the new version
-//	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag
+//	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag; for a roll back or a
+//	                  release, then a line with r or - and the id of the release
 //	of components:    the length of the name, the name and the version; no version for ComponentDeleted
 //
 // Its Names, which are stored once each, are the URN of the caller and, of apps and tags, the id of the app, its groups, and the
@@ -56,7 +57,13 @@ func feedEntry(by vitrine.Caller, c Change, at int64) feed.Entry {
 	case TagSet, TagDeleted:
 		e.Data = binary.AppendUvarint(e.Data, uint64(c.From.Number()+1))
 		e.Data = binary.AppendUvarint(e.Data, uint64(c.To.Number()+1))
-		e.Data = append(e.Data, c.Tag...)
+		if e.Data = append(e.Data, c.Tag...); c.Rollback || c.Release != "" {
+			flag := "\n-"
+			if c.Rollback {
+				flag = "\nr"
+			}
+			e.Data = append(append(e.Data, flag...), c.Release...)
+		}
 	default:
 		e.Data = binary.AppendUvarint(e.Data, uint64(c.To.Number()))
 	}
@@ -91,7 +98,10 @@ func readRecord(e feed.Entry) (r record, err error) {
 		isApp = isApp && len(rest.Rest()) == 0
 	case TagSet, TagDeleted:
 		r.From, r.To = version(), version()
-		r.Tag = string(rest.Rest())
+		var more string
+		if r.Tag, more, _ = strings.Cut(string(rest.Rest()), "\n"); more != "" {
+			r.Rollback, r.Release = more[0] == 'r', more[1:]
+		}
 	case ComponentCreated, ComponentDeleted:
 		r.Component.Name = string(rest.Text())
 		r.Component.Version = string(rest.Rest())

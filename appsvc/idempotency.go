@@ -36,13 +36,12 @@ var errRepeated = errors.New("done before")
 // is done and a retry would do it again.
 //
 // Each call of a method that takes a key makes one by newIdempotentWrite, and passes it to Service.write or writeVersion. A method
-// whose caller needs a right to an app sets app, and may if there is a further rule.
+// whose caller needs a right to something that is stored sets may.
 type idempotentWrite struct {
 	by      vitrine.Caller
-	key     string           // "" = none
-	request []byte           // SHA-256 of the operation and its input, to detect another request with the same key
-	app     string           // before a retry is answered, the caller must be able to use this app; "" = none
-	may     func(Head) error // further rights that the caller needs then; nil = none
+	key     string                               // "" = none
+	request []byte                               // SHA-256 of the operation and its input, to detect another request with the same key
+	may     func(context.Context, *reader) error // judges the rights of the caller before a retry is answered; nil = the operation has done so
 }
 
 // newIdempotentWrite returns the write of an operation with this input. The name of the operation and the JSON of the
@@ -79,8 +78,8 @@ func checkKey(key string) error {
 }
 
 // replay returns errRepeated if this write was done before, and fills result with the result of then. It returns
-// ErrUnprocessable with CodeKeyReused if the key was used for another request. If the write names an app, it first checks that
-// the caller may use the app now, and has the rights of w.may; otherwise the operation has checked the rights before. now is the
+// ErrUnprocessable with CodeKeyReused if the key was used for another request. It first
+// checks by w.may that the caller has the rights now. now is the
 // time in milliseconds since the epoch: a result that expires at now or before counts as none, whether or not the store still
 // has it.
 //
@@ -89,12 +88,8 @@ func (w idempotentWrite) replay(ctx context.Context, r *reader, now int64, resul
 	if w.key == "" {
 		return nil
 	}
-	if w.app != "" {
-		h, err := usableHead(ctx, r, w.by, w.app)
-		if err == nil && w.may != nil {
-			err = w.may(h)
-		}
-		if err != nil {
+	if w.may != nil {
+		if err := w.may(ctx, r); err != nil {
 			return err
 		}
 	}

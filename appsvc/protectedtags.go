@@ -2,10 +2,106 @@ package appsvc
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/storage"
 )
+
+// TagRule says who may move tags of one name, in every app of the store.
+type TagRule struct {
+	Name string `json:"name"`
+	// Protected leaves creating, moving and deleting such a tag to the moderators of every group of the app.
+	Protected bool `json:"protected"`
+	// Approvals is how many people must approve a move, 0 to 10. A tag that needs approvals is protected, and only a release moves it,
+	// or a roll back.
+	Approvals int `json:"approvals"`
+}
+
+// mostApprovals bounds TagRule.Approvals.
+const mostApprovals = 10
+
+// TagRules returns the rules of the store, by name. It takes no Caller: the rules are the embedding program's.
+func (s *Service) TagRules(ctx context.Context) (list []TagRule, err error) {
+	err = s.store.view(ctx, func(r *reader) (err error) {
+		list, err = r.tagRules(ctx)
+		return err
+	})
+	return list, err
+}
+
+// SetTagRules replaces the rules of the store. They are records of it, read by each transaction that moves a tag, so they bind every
+// process that works on the store. It takes no Caller: the rules are the embedding program's. It returns ErrInvalid for a name that no tag
+// can have, a name that is there twice, and Approvals out of range.
+func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
+	rules = SortTagRules(rules)
+	for i, r := range rules {
+		switch {
+		case !tagName.MatchString(r.Name):
+			return invalid("", "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", r.Name)
+		case slices.ContainsFunc(rules[:i], func(o TagRule) bool { return o.Name == r.Name }):
+			return invalid("", "there are two rules for the tag %q: want one", r.Name)
+		case r.Approvals < 0 || r.Approvals > mostApprovals:
+			return invalid("", "the tag %q needs %d approvals: want 0 to %d", r.Name, r.Approvals, mostApprovals)
+		}
+	}
+	return s.store.update(ctx, func(tx *writer) error { return tx.setTagRules(ctx, rules) })
+}
+
+// SortTagRules returns the rules as a store has them: by name, and those that need approvals protected.
+func SortTagRules(rules []TagRule) []TagRule {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		rules[i].Protected = rules[i].Protected || rules[i].Approvals > 0
+	}
+	slices.SortFunc(rules, func(a, b TagRule) int { return strings.Compare(a.Name, b.Name) })
+	return rules
+}
+
+// tagRules are the rules of a store.
+type tagRules []TagRule
+
+// of returns the rule for tags of a name; the zero rule lets everybody move them who may change the app.
+func (t tagRules) of(name string) (rule TagRule) {
+	if i := slices.IndexFunc(t, func(r TagRule) bool { return r.Name == name }); i >= 0 {
+		rule = t[i]
+	}
+	return rule
+}
+
+// tagRules reads the rules.
+func (r *reader) tagRules(ctx context.Context) (rules tagRules, err error) {
+	value, err := r.value(ctx, keyOf(rulesKind))
+	if err != nil {
+		return nil, err
+	}
+	return parseTagRules(value)
+}
+
+// parseTagRules reads the value of the record of the rules, nil for none.
+func parseTagRules(value []byte) (rules tagRules, err error) {
+	if value == nil {
+		return nil, nil
+	}
+	if err = json.Unmarshal(value, &rules); err != nil {
+		err = damaged(keyOf(rulesKind), err)
+	}
+	return rules, err
+}
+
+func (t *writer) setTagRules(ctx context.Context, rules tagRules) error {
+	key := keyOf(rulesKind)
+	if len(rules) == 0 {
+		return t.tx.Delete(ctx, key)
+	}
+	value, err := json.Marshal(rules)
+	if err != nil {
+		return err
+	}
+	return t.tx.Put(ctx, storage.Entry{Key: key, Value: value})
+}
 
 // Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a
 // moderator of all of its groups decides what is delivered. The groups of an app decide who that is, so they are
@@ -16,14 +112,46 @@ func moderatesAll(c vitrine.Caller, h Head) bool {
 	return len(h.Groups) > 0 && !slices.ContainsFunc(h.Groups, func(g string) bool { return !moderates(c, g) })
 }
 
-// mayMoveTag is the rule for creating, moving and deleting a tag of an app that the caller may use. It returns
-// ErrForbidden if the tag is protected and the caller does not moderate every group of the app. h is the Head of the latest
-// version: in the transaction of the write, and in that of a repeat with an idempotency key, it is the one of that time.
-func (s *Service) mayMoveTag(by vitrine.Caller, h Head, name string) error {
-	if s.protected(name) && !moderatesAll(by, h) {
-		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", name)
+// mayMove is the rule for whoever creates, moves or deletes a tag of an app that the caller may use: it returns ErrForbidden if the tag is
+// protected and the caller does not moderate every group of the app. h is the Head of the latest version: in the transaction of the write,
+// and in that of a repeat with an idempotency key, it is the one of that time.
+func (t TagRule) mayMove(by vitrine.Caller, h Head) error {
+	if t.Protected && !moderatesAll(by, h) {
+		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", t.Name)
 	}
 	return nil
+}
+
+// mayMoveAlone is the rule for a move without a release: that of mayMove, and ErrForbidden with CodeNeedsRelease if the tag needs approvals.
+func (t TagRule) mayMoveAlone(by vitrine.Caller, h Head) error {
+	if err := t.mayMove(by, h); err != nil || t.Approvals == 0 {
+		return err
+	}
+	err := forbidden("the tag %q needs %d approvals: move it by a release, or roll it back", t.Name, t.Approvals)
+	err.Code = vitrine.CodeNeedsRelease
+	return err
+}
+
+// mayMoveTag applies the rule of a tag to a caller, and returns the Head of the app. A roll back needs no release. The errors are those of
+// usableHead, mayMove and mayMoveAlone.
+func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool) (Head, error) {
+	if err := r.r.Ahead(ctx, keyOf(headKind, app), keyOf(rulesKind), keyOf(tagKind, app, name)); err != nil {
+		return Head{}, err
+	}
+	h, err := usableHead(ctx, r, by, app)
+	if err != nil {
+		return h, err
+	}
+	rules, err := r.tagRules(ctx)
+	if err != nil {
+		return h, err
+	}
+	if rule := rules.of(name); rollback {
+		err = rule.mayMove(by, h)
+	} else {
+		err = rule.mayMoveAlone(by, h)
+	}
+	return h, err
 }
 
 // mayRegroup is the rule for changing the groups of an app to these. To add a group, the caller must moderate it. To
@@ -48,11 +176,15 @@ func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, 
 	if moderatesAll(by, h) {
 		return nil
 	}
+	rules, err := r.tagRules(ctx)
+	if err != nil || len(rules) == 0 {
+		return err
+	}
 	for tag, err := range r.tags(ctx, tagsAfter(h.ID, "", 0)) {
 		if err != nil {
 			return err
 		}
-		if s.protected(tag.Name) {
+		if rules.of(tag.Name).Protected {
 			err := forbidden("the app has the protected tag %q: only a moderator of every group of the app may change its groups", tag.Name)
 			err.Pointer = at
 			return err

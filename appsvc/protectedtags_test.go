@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"math/rand/v2"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,12 +16,26 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// protecting is a workshop in which the tags production and live-… are protected.
+// protecting is a workshop in which the tags production and some live-… are protected.
 func protecting(t *testing.T) *workshop {
 	w := newWorkshop(t)
-	w.Service = appsvc.New(memory.New(), &appsvc.Options{
-		ProtectedTags: func(name string) bool { return name == "production" || strings.HasPrefix(name, "live-") }})
+	w.Service = appsvc.New(memory.New(), nil)
+	w.rules("production", "live-eu", "live-2", "live-absent")
 	return w
+}
+
+// rules protects tags. A name with =n needs n approvals.
+func (w *workshop) rules(names ...string) {
+	w.t.Helper()
+	var rules []appsvc.TagRule
+	for _, name := range names {
+		name, n, _ := strings.Cut(name, "=")
+		approvals, _ := strconv.Atoi(n)
+		rules = append(rules, appsvc.TagRule{Name: name, Protected: true, Approvals: approvals})
+	}
+	if err := w.SetTagRules(context.Background(), rules); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // appIn creates an app of the owner with these groups and a second version.
@@ -188,8 +206,171 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	svc := appsvc.New(late, &appsvc.Options{ProtectedTags: func(name string) bool { return name == "production" }})
+	svc := appsvc.New(late, nil)
+	if err := free.SetTagRules(ctx, []appsvc.TagRule{{Name: "production", Protected: true}}); err != nil {
+		t.Fatal(err)
+	}
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, site1)
 	_, err = svc.Patch(ctx, owner, app.ID, []byte(patch))
 	checkKind(t, err, vitrine.ErrForbidden)
+}
+
+func TestRulesOfTagsAreInTheStore(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	store := memory.New()
+	w.Service = appsvc.New(store, nil)
+	other := appsvc.New(store, nil)
+	check := func(want ...appsvc.TagRule) {
+		t.Helper()
+		got, err := other.TagRules(ctx)
+		if err != nil || len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("rules %+v, %v; want %+v", got, err, want)
+		}
+	}
+	check()
+	if err := w.SetTagRules(ctx, []appsvc.TagRule{{Name: "production", Approvals: 2}, {Name: "live", Protected: true}}); err != nil {
+		t.Fatal(err)
+	}
+	check(appsvc.TagRule{Name: "live", Protected: true}, appsvc.TagRule{Name: "production", Protected: true, Approvals: 2})
+	id := w.appIn(site1)
+	for name, want := range map[string]string{"live": "", "production": vitrine.CodeNeedsRelease, "staging": ""} {
+		_, err := other.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.Latest})
+		if e := new(vitrine.Error); errors.As(err, &e) != (want != "") || e.Code != want {
+			t.Errorf("PutTag of %s: %v", name, err)
+		}
+		_, err = other.PutTag(ctx, nobody, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.Latest})
+		checkKind(t, err, vitrine.ErrNotFound)
+	}
+	err := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "production"})
+	if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeNeedsRelease || e.Kind != vitrine.ErrForbidden {
+		t.Errorf("DeleteTag: %v", err)
+	}
+	for _, bad := range [][]appsvc.TagRule{{{Name: "-"}}, {{}}, {{Name: "a"}, {Name: "a"}}, {{Name: "a", Approvals: -1}}, {{Name: "a", Approvals: 11}}} {
+		checkKind(t, w.SetTagRules(ctx, bad), vitrine.ErrInvalid)
+	}
+	checkKind(t, w.SetTagRules(ctx, nil), nil)
+	check()
+	for f, err := range appsvc.Audit(ctx, store, appsvc.Limits{}) {
+		t.Error(f, err)
+	}
+}
+
+// Two roll backs go back two moves, and none leads forth.
+func TestRollBack(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	store := memory.New()
+	w.Service = appsvc.New(store, nil)
+	id := w.tagged()
+	v := vitrine.NewVersion[int]
+	put := func(n int) {
+		t.Helper()
+		w.putTag(id, "live", v(n))
+	}
+	back := func(want vitrine.Version) {
+		t.Helper()
+		tag, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Rollback: true})
+		if err != nil || tag.AppVersion != want {
+			t.Fatalf("rolled back to %q, %v; want %q", tag.AppVersion, err, want)
+		}
+		if !want.IsZero() && w.tagVersion(id, "live") != want {
+			t.Fatalf("the tag points to %q", w.tagVersion(id, "live"))
+		}
+	}
+	refused := func(code string, in appsvc.PutTagRequest) {
+		t.Helper()
+		in.AppID, in.Name, in.Rollback = id, "live", true
+		_, err := w.PutTag(ctx, editor, in)
+		if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != code {
+			t.Errorf("error %v, want %s", err, code)
+		}
+	}
+	refused(vitrine.CodeNotFound, appsvc.PutTagRequest{})
+	put(0)
+	put(1)
+	put(2)
+	refused(vitrine.CodeInvalid, appsvc.PutTagRequest{Version: v(0)})
+	refused(vitrine.CodeMoved, appsvc.PutTagRequest{From: appsvc.PointsTo(v(1))})
+	back(v(1))
+	back(v(0))
+	put(2) // 1 and 2 stay rolled back
+	put(1)
+	back(v(2))
+	back(v(0))
+	back(vitrine.Version{})
+	refused(vitrine.CodeWrongState, appsvc.PutTagRequest{})
+	put(1)
+	checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "live"}), nil)
+	back(v(1)) // it was deleted
+	back(vitrine.Version{})
+	moves := w.tagMoves(id, "live")
+	if len(moves) != 14 || !moves[0].Rollback || moves[2].Rollback {
+		t.Errorf("%d moves: %+v", len(moves), moves)
+	}
+	key := appsvc.PutTagRequest{AppID: id, Name: "live", Rollback: true, IdempotencyKey: "k"}
+	put(0)
+	put(1)
+	for range 3 {
+		if tag, err := w.PutTag(ctx, editor, key); err != nil || tag.AppVersion != v(0) {
+			t.Fatalf("%+v, %v", tag, err)
+		}
+	}
+	events := 0
+	for e, err := range allEvents(ctx, w) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Rollback {
+			events++
+		}
+	}
+	if events != 8 {
+		t.Errorf("%d events of roll backs, want 8", events)
+	}
+	for f, err := range appsvc.Audit(ctx, store, appsvc.Limits{}) {
+		t.Error(f, err)
+	}
+}
+
+// A roll back goes to where the tag pointed when that was the present state, whatever moves and roll backs came between.
+func TestRandomRollBacks(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	w.Service = appsvc.New(memory.New(), nil)
+	id := w.tagged()
+	random := rand.New(rand.NewPCG(1, 2))
+	was := []vitrine.Version{{}} // where the tag pointed, without what was rolled back
+	for range 400 {
+		if random.IntN(2) == 0 {
+			to := vitrine.NewVersion(random.IntN(3))
+			w.putTag(id, "live", to)
+			if to != was[len(was)-1] {
+				was = append(was, to)
+			}
+		} else if len(was) > 1 {
+			was = was[:len(was)-1]
+			tag, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Rollback: true})
+			if err != nil || tag.AppVersion != was[len(was)-1] {
+				t.Fatalf("rolled back to %q, %v; want %q", tag.AppVersion, err, was[len(was)-1])
+			}
+		}
+	}
+}
+
+// allEvents yields all events that the administrator sees.
+func allEvents(ctx context.Context, w *workshop) iter.Seq2[appsvc.Event, error] {
+	return func(yield func(appsvc.Event, error) bool) {
+		for in := (appsvc.ChangesRequest{}); ; {
+			page, err := w.Changes(ctx, admin, in)
+			for _, e := range page.Changes {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(appsvc.Event{}, err)
+			}
+			if in.After = page.Next; err != nil || !page.More {
+				return
+			}
+		}
+	}
 }

@@ -45,6 +45,9 @@ const (
 	// moved/<app> <name> is empty: there are moves of the tag. The first move adds it.
 	movedKind = "moved/"
 
+	// rules/ are the rules of tags: JSON, a list of TagRule. It is there if there are rules.
+	rulesKind = "rules/"
+
 	// component/<name> <version> is a version of a component without its manifest: JSON, see storedComponent.
 	componentKind = "component/"
 	// manifest/<name> <version> is its manifest.

@@ -55,6 +55,22 @@ type storedMove struct {
 	By   string `json:"by"`
 	From int64  `json:"from"`
 	To   int64  `json:"to"`
+
+	Rollback bool   `json:"rollback,omitzero"`
+	Top      int64  `json:"top,omitzero"` // of a roll back: number of the last move that was not rolled back after it, 0 for none
+	Release  string `json:"release,omitzero"`
+}
+
+// top returns the number of the last move that was not rolled back, after this move with a number.
+func (m storedMove) top(number int64) int64 {
+	if m.Rollback {
+		return m.Top
+	}
+	return number
+}
+
+func (m storedMove) move() TagMove {
+	return TagMove{At: m.At, By: m.By, From: versionOrNone(m.From), To: versionOrNone(m.To), Rollback: m.Rollback, Release: m.Release, top: m.Top}
 }
 
 // numberedMove is a TagMove with its number: 1 for the first move of the tag, then 2, 3 …
@@ -77,8 +93,61 @@ func (r *reader) moves(ctx context.Context, app, name string, before int64, limi
 			return numberedMove{}, err
 		}
 		n, err := rec.ParseNumber(partsOf(e.Key, moveKind)[2])
-		return numberedMove{n, TagMove{At: m.At, By: m.By, From: versionOrNone(m.From), To: versionOrNone(m.To)}}, err
+		return numberedMove{n, m.move()}, err
 	})
+}
+
+// lastMove returns the last move of a tag; its number is 0 if there is none.
+func (r *reader) lastMove(ctx context.Context, app, name string) (last numberedMove, err error) {
+	for m, err := range r.moves(ctx, app, name, 0, 1) {
+		return m, err
+	}
+	return last, nil
+}
+
+// storedMove returns a move by its number, the zero move if there is none.
+func (r *reader) storedMove(ctx context.Context, app, name string, number int64) (m storedMove, err error) {
+	key := moveKey(app, name, number)
+	value, err := r.value(ctx, key)
+	if err != nil || value == nil {
+		return m, err
+	}
+	return decodeMove(storage.Entry{Key: key, Value: value})
+}
+
+// rollback returns the move that rolls a tag of the app with this head back to where it pointed before its last move that was not rolled
+// back. With a release, that must be a move of it. It returns ErrNotFound if there never was such a tag, and ErrConflict with
+// CodeWrongState if there is no such move.
+func (r *reader) rollback(ctx context.Context, h Head, name, release string) (move TagMove, err error) {
+	last, err := r.lastMove(ctx, h.ID, name)
+	if err != nil {
+		return move, err
+	}
+	if last.number == 0 {
+		at, err := r.pointsTo(ctx, h.ID, name)
+		if err == nil && at.IsZero() {
+			err = noTag(h.ID, name)
+		}
+		if err != nil {
+			return move, err
+		}
+	}
+	top := last.number
+	if last.Rollback {
+		top = last.top
+	}
+	if top == 0 {
+		return move, conflict(vitrine.CodeWrongState, h.Version, "no move of the tag %q is left to roll back", name)
+	}
+	m, err := r.storedMove(ctx, h.ID, name, top)
+	if err != nil {
+		return move, err
+	}
+	if release != "" && m.Release != release {
+		return move, conflict(vitrine.CodeMoved, h.Version, "the tag %q was moved after this release", name)
+	}
+	before, err := r.storedMove(ctx, h.ID, name, top-1)
+	return TagMove{From: last.To, To: versionOrNone(m.From), Rollback: true, Release: release, top: before.top(top - 1)}, err
 }
 
 func decodeMove(e storage.Entry) (m storedMove, err error) {
@@ -94,7 +163,7 @@ func (r *reader) movedTags(ctx context.Context, app string) iter.Seq2[string, er
 }
 
 func (t *writer) addMove(ctx context.Context, app, name string, m numberedMove) error {
-	value, err := json.Marshal(storedMove{m.At, m.By, m.From.Number(), m.To.Number()})
+	value, err := json.Marshal(storedMove{m.At, m.By, m.From.Number(), m.To.Number(), m.Rollback, m.top, m.Release})
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,10 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		return memlimit.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
 	}
 	// A repeat is answered only if the caller may still use the app.
-	write.app = in.AppID
+	write.may = func(ctx context.Context, r *reader) error {
+		_, err := usableHead(ctx, r, by, in.AppID)
+		return err
+	}
 	restored, err := s.writeVersion(ctx, write, prepare, func(tx *writer) (App, error) {
 		head, err := usableHead(ctx, tx.reader, by, in.AppID)
 		if err != nil {

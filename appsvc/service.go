@@ -28,9 +28,8 @@ type Service struct {
 	newID   func() string
 	schemas *schemas
 
-	limits    Limits
-	check     func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
-	protected func(tag string) bool                                        // Options.ProtectedTags; never nil
+	limits Limits
+	check  func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
 
 	watches     *watches      // those who follow the feed of changes
 	keepChanges time.Duration // how long entries of the feed are kept; negative = for ever
@@ -47,12 +46,6 @@ type Options struct {
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
 	// some at a time by later changes, so nothing is removed while nothing changes.
 	KeepChanges time.Duration
-
-	// ProtectedTags reports whether tags of this name are protected; nil protects none. To create, move or
-	// delete a protected tag, a caller must moderate every group of the app; owning the app is not enough. The same
-	// right is needed to change the groups of an app that has a protected tag. The function must answer the same for the
-	// same name, and is called inside transactions.
-	ProtectedTags func(name string) bool
 
 	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing
 	// transaction, after a change has passed every other rule. If it returns an error, the transaction is rolled
@@ -95,11 +88,8 @@ func New(db storage.Store, opts *Options) *Service {
 	if o.KeepChanges == 0 {
 		o.KeepChanges = defaultKeepChanges
 	}
-	if o.ProtectedTags == nil {
-		o.ProtectedTags = func(string) bool { return false }
-	}
 	return &Service{store: store, now: o.Now, newID: o.NewID, schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
-		check: o.Check, protected: o.ProtectedTags, watches: newWatches(store), keepChanges: o.KeepChanges}
+		check: o.Check, watches: newWatches(store), keepChanges: o.KeepChanges}
 }
 
 // millis returns the present time of the clock in Options.Now, in milliseconds since the Unix epoch.

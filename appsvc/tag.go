@@ -13,7 +13,7 @@ import (
 
 // A tag is one row of the store: an app, a name and a version. PutTag and DeleteTag do these steps in one transaction:
 //
-//	usableHead, mayMoveTag      check the rights of the caller, by the latest version of the app
+//	mayMoveTag                  check the rights of the caller, by the latest version of the app and the rules of the store
 //	pointsTo, TagGuard.holds    read where the tag points, and compare it with what the caller expects (PutTag)
 //	moveTag                     store or remove the tag and add the move to its history; for a new tag: check whether the app may have one more
 //
@@ -27,9 +27,10 @@ type Tag struct {
 	Name       string          `json:"name"`
 	AppVersion vitrine.Version `json:"appVersion"`
 
-	// Protected reports whether only a moderator of every group of the app may create, move or delete the tag. The
-	// service sets it by Options.ProtectedTags; it is not stored.
+	// Protected reports whether only a moderator of every group of the app may create, move or delete the tag, and Approvals how many
+	// people must approve a move. The service sets both by the rules of the store (SetTagRules).
 	Protected bool `json:"protected,omitzero"`
+	Approvals int  `json:"approvals,omitzero"`
 
 	// App is the version that the tag points to, if the request asked for it with Embed. It is not part of
 	// the JSON of a tag: over HTTP the apps are a list of their own.
@@ -64,9 +65,12 @@ func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRe
 		if limit > 0 {
 			most = limit + 1 // the last one shows that there are more
 		}
+		rules, err := r.tagRules(ctx)
+		if err != nil {
+			return page, err
+		}
 		tags := rec.Map(r.tags(ctx, tagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
-			err := s.complete(ctx, r, h, &t, in.Embed)
-			return t, err
+			return r.complete(ctx, h, t.under(rules), in.Embed)
 		})
 		return fill(ctx, s, limit, tags, Tag.size, func(last Tag) string { return last.Name })
 	})
@@ -86,15 +90,21 @@ func (s *Service) AllTags(ctx context.Context, by vitrine.Caller, in ListTagsReq
 	return all(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, by, in) })
 }
 
-// complete sets Protected of a tag of the app with this head and, if embed is true, the version that it points to.
-func (s *Service) complete(ctx context.Context, r *reader, h Head, t *Tag, embed bool) error {
-	t.Protected = s.protected(t.Name)
+// under returns the tag with what the rules say of it.
+func (t Tag) under(rules tagRules) Tag {
+	rule := rules.of(t.Name)
+	t.Protected, t.Approvals = rule.Protected, rule.Approvals
+	return t
+}
+
+// complete returns a tag of the app with this head and, if embed is true, the version that it points to.
+func (r *reader) complete(ctx context.Context, h Head, t Tag, embed bool) (Tag, error) {
 	if !embed {
-		return nil
+		return t, nil
 	}
 	app, err := r.version(ctx, h, t.AppVersion)
 	t.App = &app
-	return err
+	return t, err
 }
 
 // TagRequest asks for one tag of an app.
@@ -119,7 +129,7 @@ func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 	var out Tag
 	err := s.store.view(ctx, func(r *reader) error {
 		key := keyOf(tagKind, in.AppID, in.Name)
-		values, err := r.r.Get(ctx, keyOf(headKind, in.AppID), key)
+		values, err := r.r.Get(ctx, keyOf(headKind, in.AppID), key, keyOf(rulesKind))
 		if err != nil {
 			return err
 		}
@@ -140,8 +150,12 @@ func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 		if err != nil {
 			return err
 		}
-		out = Tag{AppID: in.AppID, Name: in.Name, AppVersion: versionOrNone(n)}
-		if err := s.complete(ctx, r, h, &out, in.Embed); err != nil || !in.Embed {
+		rules, err := parseTagRules(values[2])
+		if err != nil {
+			return err
+		}
+		tag := Tag{AppID: in.AppID, Name: in.Name, AppVersion: versionOrNone(n)}.under(rules)
+		if out, err = r.complete(ctx, h, tag, in.Embed); err != nil || !in.Embed {
 			return err
 		}
 		return memlimit.Reserve(ctx, len(out.App.Body))
@@ -160,6 +174,7 @@ type PutTagRequest struct {
 	Name           string          // [A-Za-z0-9_][A-Za-z0-9._-]{0,127}
 	Version        vitrine.Version // Latest is allowed
 	From           TagGuard        // where the tag must point before: PointsTo(v) or NoTag(); zero = anywhere
+	Rollback       bool            // in place of a Version: go back to where the tag pointed before its last move
 	Embed          bool            // return the version too
 	IdempotencyKey string          // "" = none
 }
@@ -174,14 +189,18 @@ type keptTag struct {
 // PutTag creates a tag or moves it, and records the move. If the tag already points to the version, nothing is stored. With
 // Latest the tag points to the version that is the latest in the transaction; it does not follow later changes.
 //
+// With Rollback the tag goes back to where it pointed before its last move that was not rolled back: two roll backs go back two moves, and
+// none leads forth again. If there was no such tag before, it is removed, and the Tag has no AppVersion. A roll back needs no approvals.
+//
 // It returns:
-//   - ErrInvalid if no tag can have the name, for the zero Version, if From names no version although it should, or for a
-//     malformed idempotency key;
-//   - ErrNotFound as App does, or if the app has no such version;
+//   - ErrInvalid if no tag can have the name, for the zero Version or one beside Rollback, if From names no version although it should,
+//     or for a malformed idempotency key;
+//   - ErrNotFound as App does, if the app has no such version, or for a roll back if it never had the tag;
 //   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group
-//     of the app, or if Options.Check refuses the change;
+//     of the app, or if Options.Check refuses the change; with CodeNeedsRelease if the tag needs approvals;
 //   - ErrConflict with CodeMoved if the tag does not point where From says; PointsTo of the error is where it
 //     points;
+//   - ErrConflict with CodeWrongState if no move is left to roll back;
 //   - ErrUnprocessable with CodeLimit if the tag is new and the app has Limits.Tags tags already, by default 1,000, or if the name is
 //     new and the app has had tags of Limits.TagNames names, by default 10,000;
 //   - ErrUnprocessable with CodeKeyReused if the idempotency key was used for another request.
@@ -195,6 +214,9 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	if err := in.From.check(); err != nil {
 		return Tag{}, err
 	}
+	if in.Rollback && !in.Version.IsZero() {
+		return Tag{}, invalid("/rollback", "want it in place of a version")
+	}
 	// The digest of a request without From must stay as it was in releases that had no From; see newIdempotentWrite.
 	write, err := newIdempotentWrite(by, in.IdempotencyKey, "put tag", struct {
 		AppID, Name    string
@@ -202,17 +224,20 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		Embed          bool
 		IdempotencyKey string
 		From           string `json:",omitempty"`
-	}{in.AppID, in.Name, in.Version.Number(), in.Embed, in.IdempotencyKey, in.From.key()})
+		Rollback       bool   `json:",omitempty"`
+	}{in.AppID, in.Name, in.Version.Number(), in.Embed, in.IdempotencyKey, in.From.key(), in.Rollback})
 	if err != nil {
 		return Tag{}, err
 	}
 	var kept keptTag
-	var app App // the version that the tag will point to
+	var app App                                         // the version that the tag will point to
+	may := func(ctx context.Context, r *reader) error { // rights come before what the request says
+		_, err := mayMoveTag(ctx, r, by, in.AppID, in.Name, in.Rollback)
+		return err
+	}
 	prepare := func() (err error) {
-		if s.protected(in.Name) { // rights come before what the request says
-			if err := s.AdmitTagChange(ctx, by, in.AppID, in.Name); err != nil {
-				return err
-			}
+		if err := s.store.view(ctx, func(r *reader) error { return may(ctx, r) }); err != nil || in.Rollback {
+			return err
 		}
 		app, err = s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")
 		if err == nil && in.Embed {
@@ -220,14 +245,14 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		}
 		return err
 	}
-	may := func(h Head) error { return s.mayMoveTag(by, h, in.Name) }
-	write.app, write.may = in.AppID, may
+	var rules tagRules
+	write.may = may
 	repeated, err := s.write(ctx, write, &kept, prepare, func(tx *writer) error {
-		head, err := usableHead(ctx, tx.reader, by, in.AppID)
-		if err == nil {
-			err = may(head)
-		}
+		head, err := mayMoveTag(ctx, tx.reader, by, in.AppID, in.Name, in.Rollback)
 		if err != nil {
+			return err
+		}
+		if rules, err = tx.tagRules(ctx); err != nil {
 			return err
 		}
 		if in.Version == vitrine.Latest && app.Version != head.Version { // the app has moved on since it was read
@@ -236,55 +261,84 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 				return err
 			}
 		}
-		kept = keptTag{in.AppID, in.Name, app.Version.Number()}
 		// The guard counts even if the tag points to the version already.
 		from, err := tx.pointsTo(ctx, in.AppID, in.Name)
 		if err == nil {
 			err = in.From.holds(in.Name, from, head.Version)
 		}
-		if err != nil || from == app.Version {
+		if err != nil {
 			return err
 		}
-		return s.moveTag(ctx, tx, by, Change{Type: TagSet, AppID: in.AppID, Before: head, After: head, New: app.Body,
-			From: from, To: app.Version, Tag: in.Name})
+		var move TagMove
+		if in.Rollback {
+			if move, err = tx.rollback(ctx, head, in.Name, ""); err != nil {
+				return err
+			}
+			if app = (App{}); !move.To.IsZero() {
+				if app, err = tx.version(ctx, head, move.To); err != nil {
+					return err
+				}
+			}
+		} else {
+			move = TagMove{From: from, To: app.Version}
+		}
+		kept = keptTag{in.AppID, in.Name, move.To.Number()}
+		if move.From == move.To {
+			return nil
+		}
+		return s.moveTag(ctx, tx, by, head, in.Name, move, app.Body)
 	})
 	if err == nil && repeated { // return the version of the first call, even if the tag has moved since
-		if app, err = s.Version(ctx, by, in.AppID, vitrine.NewVersion(kept.AppVersion)); err == nil && in.Embed {
+		if app = (App{}); kept.AppVersion >= 0 {
+			app, err = s.Version(ctx, by, in.AppID, vitrine.NewVersion(kept.AppVersion))
+		}
+		if err == nil && in.Embed {
 			err = memlimit.Reserve(ctx, len(app.Body))
+		}
+		if err == nil {
+			err = s.store.view(ctx, func(r *reader) (err error) {
+				rules, err = r.tagRules(ctx)
+				return err
+			})
 		}
 	}
 	if err != nil {
 		return Tag{}, err
 	}
-	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version, Protected: s.protected(in.Name)}
-	if in.Embed {
+	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version}.under(rules)
+	if in.Embed && !app.Version.IsZero() {
 		out.App = &app
 	}
 	return out, nil
 }
 
-// moveTag moves a tag as the change says, creates or deletes it, adds the move to its history, and finishes the change. The move gets the
-// number after that of the last one, also of a tag that was deleted. Its time is never before that of the last one, even if the clock was
-// set back.
-func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
-	var last numberedMove
-	for m, err := range tx.moves(ctx, c.AppID, c.Tag, 0, 1) {
-		if err != nil {
-			return err
-		}
-		last = m
+// moveTag moves a tag of the app with this head, creates or deletes it, adds the move to its history, and finishes the change. body is that
+// of the version that the tag will point to, nil if it is deleted. The move gets the number after that of the last one, also of a tag that
+// was deleted. Its time is now unless it is set, and never before that of the last one, even if the clock was set back.
+func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, move TagMove, body Body) error {
+	last, err := tx.lastMove(ctx, h.ID, name)
+	if err != nil {
+		return err
 	}
-	if c.From.IsZero() {
-		if err := s.limits.checkTags(ctx, tx.reader, c.AppID, last); err != nil {
+	if move.From.IsZero() {
+		if err := s.limits.checkTags(ctx, tx.reader, h.ID, last); err != nil {
 			return err
 		}
 	}
-	move := numberedMove{last.number + 1, TagMove{At: max(s.millis(), last.At), By: by.URN, From: c.From, To: c.To}}
-	if err := tx.addMove(ctx, c.AppID, c.Tag, move); err != nil {
+	if move.At == 0 {
+		move.At = s.millis()
+	}
+	move.At, move.By = max(move.At, last.At), by.URN
+	if err := tx.addMove(ctx, h.ID, name, numberedMove{last.number + 1, move}); err != nil {
 		return err
 	}
-	if err := tx.setTag(ctx, Tag{AppID: c.AppID, Name: c.Tag, AppVersion: c.To}); err != nil {
+	if err := tx.setTag(ctx, Tag{AppID: h.ID, Name: name, AppVersion: move.To}); err != nil {
 		return err
+	}
+	c := Change{Type: TagSet, AppID: h.ID, Before: h, After: h, New: body, From: move.From, To: move.To, Tag: name,
+		Rollback: move.Rollback, Release: move.Release}
+	if move.To.IsZero() {
+		c.Type = TagDeleted
 	}
 	return s.record(ctx, tx, by, c)
 }
@@ -340,7 +394,7 @@ type DeleteTagRequest struct {
 //   - ErrInvalid for a malformed idempotency key;
 //   - ErrNotFound as App does, or if the app has no tag of this name;
 //   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group of
-//     the app, or if Options.Check refuses the change;
+//     the app, or if Options.Check refuses the change; with CodeNeedsRelease if the tag needs approvals;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTagRequest) error {
 	if err := by.CheckUnrestricted(); err != nil {
@@ -350,14 +404,13 @@ func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTag
 	if err != nil {
 		return err
 	}
-	may := func(h Head) error { return s.mayMoveTag(by, h, in.Name) }
-	write.app, write.may = in.AppID, may
+	write.may = func(ctx context.Context, r *reader) error {
+		_, err := mayMoveTag(ctx, r, by, in.AppID, in.Name, false)
+		return err
+	}
 	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
-		head, err := usableHead(ctx, tx.reader, by, in.AppID)
+		head, err := mayMoveTag(ctx, tx.reader, by, in.AppID, in.Name, false)
 		if err != nil {
-			return err
-		}
-		if err := may(head); err != nil {
 			return err
 		}
 		// A name that no tag can have needs no check: there is no such tag.
@@ -368,7 +421,7 @@ func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTag
 		if from.IsZero() {
 			return noTag(in.AppID, in.Name)
 		}
-		return s.moveTag(ctx, tx, by, Change{Type: TagDeleted, AppID: in.AppID, Before: head, After: head, From: from, Tag: in.Name})
+		return s.moveTag(ctx, tx, by, head, in.Name, TagMove{From: from}, nil)
 	})
 	return err
 }

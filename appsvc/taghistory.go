@@ -20,6 +20,11 @@ type TagMove struct {
 	By   string          // URN of the user who moved the tag
 	From vitrine.Version // where the tag pointed before; zero if there was no tag
 	To   vitrine.Version // where the tag points from then on; zero if it was deleted
+
+	Rollback bool   // it rolled an earlier move back
+	Release  string // id of the release that it is of; "" = none
+
+	top int64 // of a roll back: number of the last move that is not rolled back after it
 }
 
 // wireMove is the JSON of a TagMove. A zero Version is null.
@@ -28,18 +33,21 @@ type wireMove struct {
 	By   user             `json:"by"`
 	From *vitrine.Version `json:"from"`
 	To   *vitrine.Version `json:"to"`
+
+	Rollback bool   `json:"rollback,omitzero"`
+	Release  string `json:"release,omitzero"`
 }
 
-// MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}; a zero Version is null.
+// MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}, and "rollback" and "release" where they apply; a zero Version is null.
 func (m TagMove) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireMove{m.At, user{m.By}, orNull(m.From), orNull(m.To)})
+	return json.Marshal(wireMove{m.At, user{m.By}, orNull(m.From), orNull(m.To), m.Rollback, m.Release})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (m *TagMove) UnmarshalJSON(text []byte) error {
 	var w wireMove
 	err := json.Unmarshal(text, &w)
-	*m = TagMove{w.At, w.By.URN, orZero(w.From), orZero(w.To)}
+	*m = TagMove{At: w.At, By: w.By.URN, From: orZero(w.From), To: orZero(w.To), Rollback: w.Rollback, Release: w.Release}
 	return err
 }
 
@@ -81,6 +89,7 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 				page.Next = cursor(history, m.number+1, "")
 				break
 			}
+			m.top = 0
 			page.Items = append(page.Items, m.TagMove)
 		}
 		if len(page.Items) > 0 || in.After != "" {

@@ -25,11 +25,15 @@ func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string,
 	var tags []Tag
 	err := s.store.view(ctx, func(r *reader) error {
 		tags = nil
-		var keys []string
+		keys := []string{keyOf(rulesKind)}
 		for _, id := range appIDs {
 			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, name))
 		}
 		if err := r.r.Ahead(ctx, keys...); err != nil {
+			return err
+		}
+		rules, err := r.tagRules(ctx)
+		if err != nil {
 			return err
 		}
 		for i, id := range appIDs {
@@ -46,7 +50,7 @@ func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string,
 				return err
 			}
 			if !at.IsZero() {
-				tags = append(tags, Tag{AppID: id, Name: name, AppVersion: at, Protected: s.protected(name)})
+				tags = append(tags, Tag{AppID: id, Name: name, AppVersion: at}.under(rules))
 			}
 		}
 		return nil

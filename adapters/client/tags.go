@@ -116,18 +116,30 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 		return appsvc.Tag{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid,
 			Reason: `"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens`}
 	}
-	if in.Version.IsZero() {
+	if in.Version.IsZero() != in.Rollback {
 		return appsvc.Tag{}, errNoVersion
 	}
 	body := struct {
 		namedVersion
-		From appsvc.TagGuard `json:"from,omitzero"`
-	}{named(in.Version), in.From}
+		From     appsvc.TagGuard `json:"from,omitzero"`
+		Rollback bool            `json:"rollback,omitzero"`
+	}{From: in.From, Rollback: in.Rollback}
+	if !in.Rollback {
+		body.namedVersion = named(in.Version)
+	}
 	if _, err := in.From.MarshalJSON(); err != nil {
 		return appsvc.Tag{}, err
 	}
 	r := request{method: http.MethodPut, query: values{}.flag("embedApps", in.Embed), body: body, key: keyOr(in.IdempotencyKey)}
-	return a.tag(ctx, r, in.AppID, in.Name)
+	if !in.Rollback {
+		return a.tag(ctx, r, in.AppID, in.Name)
+	}
+	r.path = path("/apps/%s/tags/%s", in.AppID, in.Name)
+	list, err := send[tags](ctx, a.remote, r, object("tags"))
+	if err != nil || len(list) == 0 { // it has removed the tag
+		return appsvc.Tag{AppID: in.AppID, Name: in.Name}, err
+	}
+	return list[0], nil
 }
 
 // DeleteTag removes a tag.

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"net/http"
+
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -37,11 +39,13 @@ func (a appRoutes) tag(c *call) error {
 
 // putTag serves PUT /apps/{id}/tags/{tag}: it creates a tag or moves it. The body is {"appVersion": "3"}, or {"latest":
 // true} for the version that is the latest when the request is carried out. The member from, a version or null, is
-// where the tag must point before, null for "there is no such tag".
+// where the tag must point before, null for "there is no such tag". {"rollback": true} goes back to where the tag pointed before its last
+// move that was not rolled back.
 //
-// 201 with {"tags":[Tag]}, whether the tag was created, moved, or there already. 400 for the body or for a name that no
-// tag can have; 403 for a protected tag; 404 for an app or a version that is absent or not visible; 409 with pointsTo
-// if the tag does not point to from; 422 for too many tags.
+// 201 with {"tags":[Tag]}, whether the tag was created, moved, or there already, and with {"tags":[]} if a roll back has removed it. 400 for
+// the body or for a name that no tag can have; 403 for a protected tag, and with needs_release for one that needs approvals; 404 for an app
+// or a version that is absent or not visible; 409 with pointsTo if the tag does not point to from, and with wrong_state if there is nothing
+// to roll back; 422 for too many tags.
 func (a appRoutes) putTag(c *call) error {
 	in := appsvc.PutTagRequest{AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps"), IdempotencyKey: c.key}
 	if c.query.err != nil {
@@ -51,17 +55,27 @@ func (a appRoutes) putTag(c *call) error {
 		AppVersion *string         `json:"appVersion"`
 		Latest     *bool           `json:"latest"`
 		From       appsvc.TagGuard `json:"from"`
+		Rollback   *bool           `json:"rollback"`
 	}
 	err := c.decode(&body)
 	if err != nil {
 		return err
 	}
 	in.From = body.From
-	if in.Version, err = versionOf(body.Latest, "appVersion", body.AppVersion); err != nil {
-		return err
+	switch in.Rollback = body.Rollback != nil; {
+	case in.Rollback && (!*body.Rollback || body.Latest != nil || body.AppVersion != nil):
+		return refusePointer(http.StatusBadRequest, "/rollback", "want it to be true, in place of /appVersion and /latest")
+	case !in.Rollback:
+		if in.Version, err = versionOf(body.Latest, "appVersion", body.AppVersion); err != nil {
+			return err
+		}
 	}
 	tag, err := ask(c, a.svc.PutTag, in)
-	return c.tags([]appsvc.Tag{tag}, in.Embed, err)
+	tags := []appsvc.Tag{tag}
+	if err == nil && tag.AppVersion.IsZero() { // a roll back has removed it
+		tags = []appsvc.Tag{}
+	}
+	return c.tags(tags, in.Embed, err)
 }
 
 // deleteTag serves DELETE /apps/{id}/tags/{tag}: it removes a tag and keeps its history. 204 without a body. embedApps

@@ -28,4 +28,24 @@ func TestProtectedTagsTakeAModeratorOfEveryGroup(t *testing.T) {
 		s.do(alone, "PUT", tag(name), `{"appVersion":"0"}`, 403)
 		s.do(both, "PUT", tag(name), `{"appVersion":"0","from":null}`, 201)
 	}
+	// The rules stay in the store until a flag changes them.
+	for _, test := range []struct {
+		args       []string
+		log        string
+		alone, all int
+	}{
+		{nil, "", 403, 201},
+		{[]string{"-protect-tags", "live,production"}, "", 403, 201},
+		{[]string{"-approve", "production=1"}, "the rules of tags were changed", 403, 403},
+		{nil, "", 403, 403},
+		{[]string{"-protect-tags", "none"}, "the rules of tags were changed", 201, 201},
+	} {
+		s.stop()
+		s = start(t, dir, nil, append([]string{"-db", "v.db"}, test.args...)...)
+		s.do(alone, "PUT", tag("production"), `{"appVersion":"0"}`, test.alone)
+		s.do(both, "PUT", tag("production"), `{"appVersion":"0"}`, test.all)
+		if got := strings.Contains(s.stderr.String(), "rules of tags"); got != (test.log != "") {
+			t.Errorf("%q: the log has the change of rules: %v", test.args, got)
+		}
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -36,7 +35,7 @@ type serveFlags struct {
 	addr, db, basePath, baseURL, keyFile string
 	tlsCert, tlsKey, trustProxy, log     string
 	webhooks, webhooksAllow              string
-	protectTags, metricsAddr             string
+	protectTags, approve, metricsAddr    string
 	demo, accessLog, newKeys             bool
 	keepChanges                          lifetime
 	publicCache                          time.Duration
@@ -56,7 +55,8 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.log, "log", "text", "`form` of the log on standard error: text or json")
 	f.StringVar(&o.webhooks, "webhooks", "", webhooksUsage)
 	f.StringVar(&o.webhooksAllow, "webhooks-allow", "", webhooksAllowUsage)
-	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete")
+	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete; kept in the store until the flag changes them; none takes all rules away")
+	f.StringVar(&o.approve, "approve", "", "`rules` such as production=1, separated by commas: how many people must approve a release that moves this tag; kept in the store")
 	o.keepChanges = lifetime(30 * 24 * time.Hour)
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
 	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second, "`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
@@ -130,12 +130,15 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 			return err
 		}
 	}
+	if err := o.setTagRules(ctx, s, set.rules, log); err != nil {
+		return err
+	}
 	// The services over the store, and the handler over the services.
 	var tokens atomic.Pointer[httpapi.Tokens] // which SIGHUP replaces
 	tokens.Store(set.signer)
 	authenticate := func(r *http.Request) (httpapi.Principal, error) { return tokens.Load().Authenticate(r) }
 	services := webhook.Services{
-		Apps:   appsvc.New(s, &appsvc.Options{ProtectedTags: set.protected, KeepChanges: time.Duration(o.keepChanges)}),
+		Apps:   appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges)}),
 		Assets: assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
 	}
 	streams := httpapi.NewStreams()
@@ -213,11 +216,11 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 
 // settings are what the flags of serve name, as far as it can be read before the store is opened.
 type settings struct {
-	proxies   proxies
-	hooks     webhookSettings
-	protected func(tag string) bool
-	cert      *certificate    // nil without TLS
-	signer    *httpapi.Tokens // nil if the key is beside the store, which may have to be built first
+	proxies proxies
+	hooks   webhookSettings
+	rules   []appsvc.TagRule // nil = as they are in the store
+	cert    *certificate     // nil without TLS
+	signer  *httpapi.Tokens  // nil if the key is beside the store, which may have to be built first
 }
 
 // settings checks the flags and reads the files that they name. The error says which flag is wrong.
@@ -231,7 +234,7 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 	if set.hooks, err = p.webhookSettings(o.webhooks, o.webhooksAllow); err != nil {
 		return set, err
 	}
-	if set.protected, err = protectedTags(o.protectTags); err != nil {
+	if set.rules, err = tagRules(o.protectTags, o.approve); err != nil {
 		return set, err
 	}
 	if set.cert, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {
@@ -287,20 +290,6 @@ func (o *serveFlags) warn(log *slog.Logger, addr net.Addr) {
 		log.Warn("other machines reach this address, and it has no TLS: set -tls-cert and -tls-key or, behind a proxy with TLS, -trust-proxy or -base-url",
 			"address", addr.String())
 	}
-}
-
-// protectedTags reads the value of -protect-tags. A name that no tag can have would protect nothing.
-func protectedTags(list string) (func(name string) bool, error) {
-	if list == "" {
-		return nil, nil
-	}
-	names := strings.Split(list, ",")
-	for _, name := range names {
-		if !appsvc.ValidTagName(name) {
-			return nil, usageError{fmt.Errorf("serve: -protect-tags: %q cannot name a tag: want names without spaces, separated by commas", name)}
-		}
-	}
-	return func(name string) bool { return slices.Contains(names, name) }, nil
 }
 
 // memoryAim is the memory limit that the Go runtime gets, in bytes. It is a soft limit: the garbage collector works harder as

@@ -3,6 +3,7 @@
 package access
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ type world struct {
 }
 
 // protected: the tag production takes a moderator of every group of the app.
-func protected(tag string) bool { return tag == "production" }
+var protected = []appsvc.TagRule{{Name: "production", Protected: true}}
 
 // start is when worlds begin.
 const start = 1_700_000_000_000
@@ -68,8 +69,12 @@ func newWorld(t testing.TB) *world {
 	if w.tokens, err = httpapi.NewTokens([]byte("a key for tests, 32 bytes long.."), nil); err != nil {
 		t.Fatal(err)
 	}
+	apps := appsvc.New(memory.New(), &appsvc.Options{Now: clock})
+	if err := apps.SetTagRules(context.Background(), protected); err != nil {
+		t.Fatal(err)
+	}
 	h, err := httpapi.New(httpapi.Config{
-		Apps:         appsvc.New(memory.New(), &appsvc.Options{Now: clock, ProtectedTags: protected}),
+		Apps:         apps,
 		Assets:       assets.New(memory.New(), &assets.Options{Now: clock}),
 		Reviews:      reviews.New(memory.New(), nil),
 		Authenticate: w.authenticate,

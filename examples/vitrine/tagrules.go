@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// noTagRules is the value of -protect-tags that takes all rules away.
+const noTagRules = "none"
+
+// tagRules reads the values of -protect-tags and -approve. It returns nil if none of them is given, and an empty list for no rules. A name
+// that no tag can have would protect nothing.
+func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
+	wrong := func(format string, args ...any) ([]appsvc.TagRule, error) {
+		return nil, usageError{fmt.Errorf("serve: "+format, args...)}
+	}
+	switch {
+	case protect == noTagRules && approve != "":
+		return wrong("-protect-tags none takes all rules away: not with -approve")
+	case protect == noTagRules:
+		return []appsvc.TagRule{}, nil
+	}
+	at := map[string]int{}
+	add := func(name string) *appsvc.TagRule {
+		if _, there := at[name]; !there {
+			at[name] = len(rules)
+			rules = append(rules, appsvc.TagRule{Name: name, Protected: true})
+		}
+		return &rules[at[name]]
+	}
+	if protect != "" {
+		for name := range strings.SplitSeq(protect, ",") {
+			if !appsvc.ValidTagName(name) || name == noTagRules {
+				return wrong("-protect-tags: %q cannot name a tag: want names without spaces, separated by commas, or none alone", name)
+			}
+			add(name)
+		}
+	}
+	if approve != "" {
+		for item := range strings.SplitSeq(approve, ",") {
+			name, count, _ := strings.Cut(item, "=")
+			n, err := strconv.Atoi(count)
+			if !appsvc.ValidTagName(name) || err != nil || n < 1 || n > 10 {
+				return wrong("-approve: %q: want the name of a tag and how many people must approve, 1 to 10, such as production=1", item)
+			}
+			rule := add(name)
+			if rule.Approvals > 0 {
+				return wrong("-approve: %q is there twice", name)
+			}
+			rule.Approvals = n
+		}
+	}
+	return rules, nil
+}
+
+// setTagRules stores the rules that the flags give, where they differ from those of the store, and logs both.
+func (o *serveFlags) setTagRules(ctx context.Context, db storage.Store, rules []appsvc.TagRule, log *slog.Logger) error {
+	if rules == nil {
+		return nil
+	}
+	apps := appsvc.New(db, nil)
+	was, err := apps.TagRules(ctx)
+	if err != nil {
+		return err
+	}
+	sorted := appsvc.SortTagRules(rules)
+	if len(was)+len(sorted) == 0 || reflect.DeepEqual(was, sorted) {
+		return nil
+	}
+	if err := apps.SetTagRules(ctx, rules); err != nil {
+		return err
+	}
+	log.Info("the rules of tags were changed", "were", fmt.Sprint(was), "are", fmt.Sprint(sorted))
+	return nil
+}
