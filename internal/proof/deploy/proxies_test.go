@@ -29,6 +29,7 @@ type proxy struct {
 type place struct {
 	dir           string
 	plain, secure string // ports
+	inner         string // port, of nginx alone
 	backend       string // host and port
 }
 
@@ -51,6 +52,7 @@ var kinds = []kind{
 				"server 127.0.0.1:8080;", "server " + at.backend + ";",
 				"listen 80;", "listen 127.0.0.1:" + at.plain + ";", "listen [::]:80;", "",
 				"listen 443 ssl", "listen 127.0.0.1:" + at.secure + " ssl", "listen [::]:443 ssl http2;", "",
+				"127.0.0.1:8079", "127.0.0.1:" + at.inner, "/var/cache/vitrine", at.dir + "/cache",
 				"/etc/vitrine/tls/", at.dir + "/", "/var/log/nginx/", at.dir + "/"}, pairs...)...)
 			write(t, filepath.Join(at.dir, "vitrine.conf"), text)
 			user := ""
@@ -114,7 +116,7 @@ func eachProxy(t *testing.T, test func(t *testing.T, k kind)) {
 // before starts a proxy before a backend, and waits until it answers.
 func (k kind) before(t *testing.T, backend string, pairs ...string) *proxy {
 	t.Helper()
-	at := place{dir: t.TempDir(), plain: freePort(t), secure: freePort(t), backend: backend}
+	at := place{dir: t.TempDir(), plain: freePort(t), secure: freePort(t), inner: freePort(t), backend: backend}
 	roots := writeCertificate(t, at.dir)
 	line := k.start(t, at, pairs)
 	script := "echo serving here; exec"

@@ -175,11 +175,11 @@ type server struct {
 	token   string // of a user who may do everything in example.test
 }
 
-// newServer starts Vitrine with a store in memory, as it runs behind a proxy.
-func newServer(t *testing.T) *server {
+// newServer starts Vitrine with a store in memory, as it runs behind a proxy, and with further flags.
+func newServer(t *testing.T, flags ...string) *server {
 	t.Helper()
-	p, err := program.StartServer([]string{"VITRINE_KEY=" + key}, binary(t), "serve", "-db", "memory:", "-addr", "127.0.0.1:0",
-		"-trust-proxy", "127.0.0.1", "-access-log")
+	p, err := program.StartServer([]string{"VITRINE_KEY=" + key}, binary(t), append([]string{"serve", "-db", "memory:", "-addr", "127.0.0.1:0",
+		"-trust-proxy", "127.0.0.1", "-access-log"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
