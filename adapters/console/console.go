@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vitrine-go/vitrine/internal/negotiate"
 	"github.com/vitrine-go/vitrine/internal/webfile"
 )
 
@@ -137,4 +138,4 @@ func (v varying) WriteHeader(status int) {
 func (v varying) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
 // wantsHTML reports whether Accept names text/html. Programs send */*, which does not name it.
-func wantsHTML(r *http.Request) bool { return webfile.Names(r.Header["Accept"], "text/html") }
+func wantsHTML(r *http.Request) bool { return negotiate.Takes(r.Header["Accept"], "text/html") }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/negotiate"
 )
 
 // changes serves GET /x/changes: the feed of changes of apps, tags and components that the caller may read. 200 with a
@@ -88,20 +90,8 @@ var varyFeed = []string{"Accept, Authorization, Cookie"}
 // eventStream is the media type of server-sent events.
 const eventStream = "text/event-stream"
 
-// streams reports whether the client asks for an event stream: with GET, and with text/event-stream in Accept. One with the
-// weight 0 is refused (RFC 9110, section 12.4.2). "*/*" does not ask for one, as most programs send it and want a page.
+// streams reports whether the client asks for an event stream: with GET, and with text/event-stream in Accept. "*/*" does not ask for
+// one, as most programs send it and want a page.
 func (c *call) streams() bool {
-	if c.r.Method != "GET" {
-		return false
-	}
-	for _, list := range c.r.Header["Accept"] {
-		for kind := range strings.SplitSeq(list, ",") {
-			kind, params, _ := strings.Cut(kind, ";")
-			if strings.EqualFold(strings.TrimSpace(kind), eventStream) {
-				q, weighed := quality(params)
-				return !weighed || q > 0
-			}
-		}
-	}
-	return false
+	return c.r.Method == http.MethodGet && negotiate.Takes(c.r.Header["Accept"], eventStream)
 }

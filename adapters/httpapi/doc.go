@@ -83,7 +83,7 @@
 //
 // # Compression
 //
-// Responses of at least [Config.CompressFrom] bytes are compressed with gzip for clients whose Accept-Encoding prefers it.
+// Responses of at least [Config.CompressFrom] bytes are compressed with gzip for clients whose Accept-Encoding names it.
 // The compressed form of a version has its own ETag, and If-None-Match is compared with the form that would be sent.
 //
 // # Limits

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -100,18 +99,4 @@ func etagOf(app appsvc.App, tagged, defaults bool) string {
 		etag += "-defaults"
 	}
 	return etag + `-b"`
-}
-
-// matches reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly, as RFC 9110,
-// section 13.1.2, asks.
-func matches(lists []string, etag string) bool {
-	for _, list := range lists {
-		for tag := range strings.SplitSeq(list, ",") {
-			tag = strings.Trim(tag, " \t")
-			if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -1,14 +1,14 @@
 package httpapi
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/json"
-	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // openAPI describes every endpoint for people and tools. It is written by hand: tests hold it against
@@ -29,54 +29,25 @@ func (d *description) get(c *call) error {
 
 // describe makes the description of a server with these endpoints. base is the address of the base path, and root that of
 // the root, where the asset manager is: its paths have members servers of their own. An address that is a path is relative to the address
-// of the description itself. It is made once, by New. The rest of openapi.json, such as the schemas, is served as it is, also where no
-// path refers to it any more.
+// of the description itself. It is made once, by New. The rest of openapi.json, such as the schemas, is served also where no path refers to it
+// any more.
 func (d *description) describe(base, root string, routes []route) {
-	served := map[string]bool{}
-	for _, rt := range routes {
-		served[rt.described()] = true
-	}
-	d.json = append(rewrite(openAPI, "\n  ", func(name string, value []byte) []byte {
-		switch name {
-		case "servers":
-			return atServer(base)
-		case "paths":
-			return rewrite(value, "\n    ", func(path string, item []byte) []byte {
-				if !served[path] {
-					return nil
-				}
-				return rewrite(item, "\n      ", func(name string, value []byte) []byte {
-					if name == "servers" {
-						return atServer(root)
-					}
-					return value
-				})
-			})
-		}
-		return value
-	}), '\n')
-}
-
-// atServer returns the member servers for one address.
-func atServer(url string) []byte {
-	text, _ := json.Marshal(url) // which never refuses a string
-	return fmt.Appendf(nil, `[{"url":%s}]`, text)
-}
-
-// rewrite returns an object of openapi.json with the values that each returns for its members, and without those for which it returns nil.
-// Each member is on a line that begins with indent, so the served description looks like openapi.json.
-func rewrite(object []byte, indent string, each func(name string, value []byte) []byte) []byte {
-	members, err := strictjson.Members(object)
-	if err != nil {
+	var doc map[string]any
+	if err := json.Unmarshal(openAPI, &doc); err != nil {
 		panic("openapi.json: " + err.Error())
 	}
-	var lines [][]byte
-	for _, m := range members {
-		if value := each(m.Name, m.Value); value != nil {
-			lines = append(lines, fmt.Appendf(nil, "%s%q: %s", indent, m.Name, value))
+	at := func(url string) any { return []any{map[string]any{"url": url}} }
+	doc["servers"] = at(base)
+	paths := doc["paths"].(map[string]any)
+	maps.DeleteFunc(paths, func(path string, _ any) bool {
+		return !slices.ContainsFunc(routes, func(rt route) bool { return rt.described() == path })
+	})
+	for _, item := range paths {
+		if item := item.(map[string]any); item["servers"] != nil {
+			item["servers"] = at(root)
 		}
 	}
-	return fmt.Appendf(nil, "{%s%s}", bytes.Join(lines, []byte(",")), indent[:len(indent)-2])
+	d.json, _ = json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  ")) // which never refuses what was JSON
 }
 
 // addresses returns what the description calls the base path and the root. base is BaseURL, or else BasePath. root is

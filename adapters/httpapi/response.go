@@ -13,6 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/negotiate"
 )
 
 // send writes the response: the headers set so far, the status, and out, compressed or not. Nothing may be sent after
@@ -180,47 +181,6 @@ func (h *handler) compress(p []byte) []byte {
 	return out.Bytes()
 }
 
-// takesGzip reports whether Accept-Encoding prefers gzip to the plain response, or likes both as much (RFC 9110, section
-// 12.5.3). Without the header the response is plain. An item that is malformed is ignored.
-func takesGzip(lists []string) bool {
-	zipped, plain, others := -1.0, -1.0, -1.0 // the weights of gzip, identity and "*"; -1 = not mentioned
-	for _, list := range lists {
-		for item := range strings.SplitSeq(list, ",") {
-			coding, params, _ := strings.Cut(item, ";")
-			q, ok := quality(params)
-			if !ok {
-				continue
-			}
-			switch strings.ToLower(strings.Trim(coding, " \t")) {
-			case "gzip", "x-gzip":
-				zipped = max(zipped, q)
-			case "identity":
-				plain = q
-			case "*":
-				others = q
-			}
-		}
-	}
-	if zipped < 0 {
-		zipped = others // the weight of "*" counts for codings that are not mentioned
-	}
-	return zipped > 0 && zipped >= plain
-}
-
-// quality reads a weight of 0 to 1, as in "q=0.5". No weight at all is 1. It returns false for one that is malformed.
-func quality(params string) (float64, bool) {
-	params = strings.Trim(params, " \t")
-	if params == "" {
-		return 1, true
-	}
-	name, value, _ := strings.Cut(params, "=")
-	if !strings.EqualFold(name, "q") || len(value) > len("0.123") || strings.Trim(value, "0123456789.") != "" {
-		return 0, false
-	}
-	q, err := strconv.ParseFloat(value, 64)
-	return q, err == nil && q <= 1
-}
-
 // choose returns the bytes to be sent: out, out compressed, or nothing if the client already has what would be sent, which
 // makes the response a 304. The compressed form has an ETag of its own, since a strong ETag names exact bytes (RFC 9110,
 // section 8.8.1). If-None-Match is compared before anything is compressed, so a 304 costs no compression.
@@ -230,14 +190,14 @@ func (c *call) choose() []byte {
 	zipped := false
 	if from := c.h.CompressFrom; from >= 0 && len(c.out) >= from {
 		header["Vary"] = append(varyEncoding[:1:1], header["Vary"]...)
-		zipped = takesGzip(c.r.Header["Accept-Encoding"])
+		zipped = negotiate.Takes(c.r.Header["Accept-Encoding"], "gzip")
 	}
 	if etag := header["Etag"]; etag != nil {
 		if zipped {
 			etag = []string{strings.TrimSuffix(etag[0], `"`) + `-gzip"`}
 			header["Etag"] = etag
 		}
-		if matches(c.r.Header["If-None-Match"], etag[0]) {
+		if negotiate.Has(c.r.Header["If-None-Match"], etag[0]) {
 			c.status = http.StatusNotModified
 			return nil
 		}

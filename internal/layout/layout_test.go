@@ -64,7 +64,7 @@ var table = []row{
 	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight", "storage github.com/santhosh-tekuri/jsonschema/v6", ""},
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
-	{"internal/webfile", "internal/drain github.com/tdewolff/minify/v2", "", ""},
+	{"internal/webfile", "internal/drain internal/negotiate github.com/tdewolff/minify/v2", "", ""},
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters examples/components", ""},
 

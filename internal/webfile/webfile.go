@@ -13,13 +13,13 @@ import (
 	"net/http"
 	"path"
 	"strconv"
-	"strings"
 
 	"github.com/tdewolff/minify/v2"
 	"github.com/tdewolff/minify/v2/css"
 	"github.com/tdewolff/minify/v2/js"
 
 	"github.com/vitrine-go/vitrine/internal/drain"
+	"github.com/vitrine-go/vitrine/internal/negotiate"
 )
 
 // File is one file, plain and compressed, each with an ETag of its own.
@@ -98,18 +98,16 @@ func Serve(w http.ResponseWriter, r *http.Request, f *File, cache string) {
 	}
 	body, etag := f.plain, f.etag
 	header.Add("Vary", "Accept-Encoding")
-	if Names(r.Header["Accept-Encoding"], "gzip") && len(f.zipped) < len(f.plain) {
+	if negotiate.Takes(r.Header["Accept-Encoding"], "gzip") && len(f.zipped) < len(f.plain) {
 		body, etag = f.zipped, f.zippedAs
 		header.Set("Content-Encoding", "gzip")
 	}
 	header.Set("ETag", etag)
 	header.Set("Cache-Control", cache)
-	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
-		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == etag {
-			header.Del("Content-Encoding")
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
+	if negotiate.Has(r.Header["If-None-Match"], etag) {
+		header.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
 	}
 	header.Set("Content-Type", f.mediaType)
 	header.Set("Content-Length", strconv.Itoa(len(body)))
@@ -117,16 +115,4 @@ func Serve(w http.ResponseWriter, r *http.Request, f *File, cache string) {
 	if r.Method == http.MethodGet {
 		_, _ = w.Write(body) // a client that has gone needs no answer
 	}
-}
-
-// Names reports whether a header that is a list has an item of this name whose weight is not 0.
-func Names(header []string, wanted string) bool {
-	for item := range strings.SplitSeq(strings.Join(header, ","), ",") {
-		name, weight, _ := strings.Cut(item, ";")
-		if strings.EqualFold(strings.TrimSpace(name), wanted) {
-			q, err := strconv.ParseFloat(strings.TrimPrefix(strings.ReplaceAll(weight, " ", ""), "q="), 64)
-			return err != nil || q > 0
-		}
-	}
-	return false
 }
