@@ -22,7 +22,7 @@ import (
 type Asset struct {
 	ID        string   // opaque, and valid in its library only
 	Library   string   // id of the library
-	CreatedAt int64    // when it was added, in milliseconds since the epoch
+	CreatedAt int64    // when it was first published, in milliseconds since the epoch: NewAsset.CreatedAt, or the time of adding
 	UpdatedAt int64    // when ChangeAssets last changed it, in milliseconds since the epoch
 	Folders   []Folder // those of its folders that the caller sees, without children and permissions
 	Body      Body     // do not change it: others may share it
@@ -171,7 +171,7 @@ func (req *request) asset(r Record) Asset {
 // returns ErrInvalid if the assets that the request has stored would have more than Limits.Terms together.
 func (req *request) put(r Record, before, after []string) error {
 	r.terms += len(after) - len(before)
-	if req.terms += r.terms - 2; req.terms > req.limits.Terms { // everyAsset and the origin do not count
+	if req.terms += r.terms - 3; req.terms > req.limits.Terms { // everyAsset, the origin and createdAt do not count
 		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
 			req.limits.Terms)
 	}

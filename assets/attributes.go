@@ -51,7 +51,7 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 		if err := checkName("key", key, s.limits.Name); err != nil {
 			return nil, err
 		}
-		found, err := req.found(index.Query{All: req.visible(req.tree)}, SearchRequest{})
+		found, err := req.found(index.Query{All: req.visible(req.tree)})
 		if err != nil {
 			return nil, err
 		}

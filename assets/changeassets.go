@@ -45,8 +45,8 @@ func appendAssets(b []byte, list []Asset) []byte {
 // ChangeAssets removes assets and then adds assets, all or nothing.
 //
 // An asset is identified by its generator and its foreign id. Adding one that the library has
-// already replaces its content, and those of its tags, via and rights that are given. The asset
-// keeps its id and its attributes, stays in its folders, and is put into those of the request too.
+// already replaces its content, and those of its tags, via, rights and createdAt that are given. The asset
+// keeps its id, its attributes and its folders, and gets those of the request too.
 // So the same request may be sent again: the second time it changes nothing, except that what it
 // removes by id is not there any more.
 //
@@ -79,7 +79,11 @@ func (s *Service) ChangeAssets(ctx context.Context, by vitrine.Caller, lib Libra
 		if drafts[i], err = a.draft(fmt.Sprintf("/add/%d", i), s.limits); err != nil {
 			return ChangedAssets{}, err
 		}
+		if err := a.checkCreated(drafts[i].at, s.now()); err != nil {
+			return ChangedAssets{}, err
+		}
 		sent.bytes += len(a.Content)
+		sent.more += len(a.Attributes)
 	}
 	return update(ctx, s, by, lib, sent, func(req *request) (out ChangedAssets, err error) {
 		if out.Removed, err = req.removeAssets(in.Remove); err == nil {
@@ -129,8 +133,7 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 			return nil, err
 		}
 	}
-	// The times of assets never decrease along their ordinals, even if the clock was set back.
-	// Searches by time rely on that.
+	// The times of adding never decrease along the ordinals, even if the clock was set back.
 	now := max(req.now().UnixMilli(), req.state.At)
 	// The folders of the drafts were checked before this, since collapse loses which item of the
 	// request has which folder.
@@ -212,9 +215,12 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 	req.changes.note(req.state.Last, wasAdded)
 	req.state.Count++
 	req.state.At = now
-	r := Record{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: now, UpdatedAt: now, Folders: d.Folders, words: req.limits.SearchedWords}
+	r := Record{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: d.createdAt(now), UpdatedAt: now, Folders: d.Folders, words: req.limits.SearchedWords}
 	var p parts
-	d.applyTo(&p, now)
+	d.applyTo(&p, r.CreatedAt)
+	if err := d.checkAttributeCount(len(p.attributes), 0, req.limits); err != nil {
+		return Record{}, err
+	}
 	r.Body = p.body()
 	return r, req.put(r, nil, allTerms(r, p, d.text))
 }
@@ -228,13 +234,17 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 		moved.ID = id
 		return Record{}, moved
 	}
-	// What the draft has replaces what is stored, and its folders are added. The attributes stay.
+	// What the draft has replaces what is stored, and its folders and attributes are added.
 	p, err := partsOf(old.Body)
 	if err != nil {
 		return Record{}, err
 	}
-	d.applyTo(&p, old.CreatedAt) // published stays the time of the first adding
-	r := old
+	r, had := old, len(p.attributes)
+	r.CreatedAt = d.createdAt(old.CreatedAt)
+	d.applyTo(&p, r.CreatedAt)
+	if err := d.checkAttributeCount(len(p.attributes), had, req.limits); err != nil {
+		return Record{}, err
+	}
 	r.Folders = unique(slices.Concat(old.Folders, d.Folders))
 	if err := d.checkFolderCount(len(r.Folders), len(old.Folders), req.limits); err != nil {
 		return Record{}, err

@@ -209,7 +209,7 @@ func checkContentSize(sent []byte, at string, lim Limits) error {
 // contentHead checks a content and returns it as it is stored, without its end: a compact object
 // that begins with the id and the generator of the asset, goes on with the other members as they
 // were sent, and lacks the last member, published, and the closing brace. finishContent adds these
-// when the time of adding is known. at is the pointer to the content.
+// when createdAt is known. at is the pointer to the content.
 //
 //	{"id":"17","generator":{"id":"g"},"content":"Hello"
 func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
@@ -246,7 +246,7 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 }
 
 // finishContent returns the content that begins with head, from contentHead, and ends with the
-// member published: the time of adding, in milliseconds since the epoch.
+// member published: when it was first published, in milliseconds since the epoch.
 func finishContent(head []byte, published int64) []byte {
 	out := append(slices.Clone(head), `,"published":"`...)
 	out = appendTime(out, published)

@@ -86,8 +86,11 @@
 //   - A word that ends in * stands for every word that begins so. It has at least two characters
 //     before the *, after folding, or one of Han, Hiragana or Katakana. Any other * separates
 //     words: foo*bar is two words.
-//   - AddedFrom and AddedBefore limit the search to assets that were added in this time. A zero time
-//     sets no limit. If both are given and AddedFrom is not the earlier one, nothing is found.
+//   - CreatedFrom and CreatedBefore limit the search to assets that were first published in this time. A zero time
+//     sets no limit. If both are given and CreatedFrom is not the earlier one, nothing is found.
+//   - The order of a library is that of adding. With ByCreated a search is sorted by createdAt. A cursor keeps the sort
+//     of its search, so the next request need not name it again; naming another one is [vitrine.ErrInvalid].
+//   - ForeignID finds an asset by its identity: the id of the content in the service that Generator names.
 //   - The key of an AttributeFilter has no colon, and that of a facet no comma, since they are
 //     separators over HTTP.
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the

@@ -37,7 +37,7 @@ type modelAsset struct {
 	via                    int64 // 0 = none
 	folders                map[string]bool
 	attributes             map[assets.Attribute]bool
-	added                  int64 // milliseconds since the epoch
+	created                int64 // milliseconds since the epoch
 }
 
 // modelCaller is a caller, and who it is in grants.
@@ -165,7 +165,7 @@ type modelSearch struct {
 	words, prefixes []string
 }
 
-// search returns the assets found, oldest first. Only the filters of s are looked at.
+// search returns the assets found, oldest first in the sort of s. Only the filters of s are looked at.
 func (m *modelService) search(by modelCaller, s modelSearch) (found []*modelAsset, err error) {
 	for _, id := range []string{s.Folder, s.FolderTree} {
 		if f := m.folders[id]; id != "" && (f == nil || !m.sees(by, f)) {
@@ -176,6 +176,9 @@ func (m *modelService) search(by modelCaller, s modelSearch) (found []*modelAsse
 		if m.inSight(by, a) && a.isIn(m, by, s.SearchRequest) && a.has(s) {
 			found = append(found, a)
 		}
+	}
+	if s.Sort == assets.ByCreated {
+		slices.SortStableFunc(found, func(a, b *modelAsset) int { return cmp.Compare(a.created, b.created) })
 	}
 	return found, nil
 }
@@ -199,8 +202,9 @@ func (a *modelAsset) isIn(m *modelService, by modelCaller, s assets.SearchReques
 // has reports whether the asset has all that s asks for.
 func (a *modelAsset) has(s modelSearch) bool {
 	ok := (s.Generator == "" || s.Generator == a.generator) && (s.Via == nil || *s.Via == a.via)
-	added := time.UnixMilli(a.added)
-	ok = ok && !added.Before(s.AddedFrom) && (s.AddedBefore.IsZero() || added.Before(s.AddedBefore))
+	ok = ok && (s.ForeignID == "" || s.ForeignID == a.foreign)
+	created := time.UnixMilli(a.created)
+	ok = ok && !created.Before(s.CreatedFrom) && (s.CreatedBefore.IsZero() || created.Before(s.CreatedBefore))
 	for _, w := range s.words {
 		ok = ok && a.words[w]
 	}

@@ -133,7 +133,7 @@ func (h *history) checkAsset(by modelCaller, got assets.Asset, a *modelAsset) {
 		h.t.Fatal(err)
 	}
 	c := body.Content
-	if c.ID != a.foreign || c.Generator.ID != a.generator || c.Published != body.CreatedAt || c.Extra != "1.5" || body.Via != a.via ||
+	if got.CreatedAt != a.created || c.ID != a.foreign || c.Generator.ID != a.generator || c.Published != body.CreatedAt || c.Extra != "1.5" || body.Via != a.via ||
 		!sameSet(body.Tags, a.tags) || !sameSet(body.Attributes, a.attributes) {
 		h.t.Fatalf("asset %s, want %+v", got.AppendJSON(nil), a)
 	}
@@ -177,6 +177,10 @@ func (h *history) search() (s modelSearch) {
 	if h.IntN(4) == 0 {
 		s.Generator = pick(h.randomData, []string{"g.example", "G.example", "g"})
 	}
+	if s.Generator != "" && h.IntN(2) == 0 {
+		s.ForeignID = fmt.Sprint(h.IntN(12))
+	}
+	s.Sort = pick(h.randomData, []assets.Sort{"", assets.ByAdded, assets.ByCreated})
 	if h.IntN(4) == 0 {
 		via := h.Int64N(3)
 		if via > 0 {
@@ -194,10 +198,10 @@ func (h *history) search() (s modelSearch) {
 		s.Attributes = append(s.Attributes, assets.AttributeFilter{Key: h.attribute().Key})
 	}
 	if h.IntN(4) == 0 {
-		s.AddedFrom = h.time()
+		s.CreatedFrom = h.time()
 	}
 	if h.IntN(4) == 0 {
-		s.AddedBefore = h.time()
+		s.CreatedBefore = h.time()
 	}
 	s.Facets = h.some(4, func() string {
 		return pick(h.randomData, []string{"generator", "tags", "via", "rights", "folder", "attribute:k", "attribute:K", "attribute:many", "attribute:none"})
@@ -245,16 +249,19 @@ func (h *history) lookFor(by modelCaller, m modelSearch) {
 
 // walkPages goes to the end of a search and back.
 func (h *history) walkPages(by modelCaller, s assets.SearchRequest, page assets.SearchPage, want []string) {
-	there, back := idsOf(page), []string{}
+	there, back, sort := idsOf(page), []string{}, s.Sort
 	for page.Paging.HasPrev {
 		s.Until = page.Paging.Prev
+		if h.IntN(2) == 0 {
+			s.Sort = "" // the cursor has it
+		}
 		page = h.page(by, s)
 		there = append(there, idsOf(page)...)
 	}
 	if !slices.Equal(there, want) {
 		h.t.Fatalf("a walk by until meets %v, want %v", there, want)
 	}
-	s.Until, s.Order = "", assets.Ascending
+	s.Until, s.Order, s.Sort = "", assets.Ascending, sort
 	for page = h.page(by, s); ; page = h.page(by, s) {
 		if page.Paging.HasPrev != (s.Since != "") {
 			h.t.Fatalf("hasPrev is %v on a page since %q", page.Paging.HasPrev, s.Since)
@@ -286,15 +293,22 @@ func idsOf(p assets.SearchPage) []string {
 }
 
 // walk goes through all assets by cursors while others are added and removed, also those that the
-// cursors stand on, and must meet each that stays exactly once.
+// cursors stand on, and must meet each that stays exactly once, whatever the sort.
 func (h *history) walk() {
+	h.steady = true
+	for _, sort := range []assets.Sort{assets.ByAdded, assets.ByCreated} {
+		h.walkBy(sort)
+	}
+}
+
+func (h *history) walkBy(sort assets.Sort) {
 	mod := h.callers[3]
 	before := map[string]bool{}
 	for _, a := range h.model.assets {
 		before[a.id] = h.model.inSight(mod, a)
 	}
 	met := map[string]int{}
-	s := assets.SearchRequest{Limit: 2, Order: assets.Ascending}
+	s := assets.SearchRequest{Limit: 2, Order: assets.Ascending, Sort: sort}
 	for {
 		page := h.page(mod, s)
 		for _, id := range idsOf(page) {
@@ -304,6 +318,7 @@ func (h *history) walk() {
 		if !page.Paging.HasNext {
 			break
 		}
+		s.Sort = pick(h.randomData, []assets.Sort{sort, ""})
 		if h.IntN(2) == 0 {
 			gone := page.Assets[len(page.Assets)-1].ID
 			_, err := h.svc.ChangeAssets(ctx, mod.Caller, h.lib, assets.ChangeAssetsRequest{Remove: []string{gone}})

@@ -70,6 +70,7 @@ type history struct {
 	lib     assets.Library
 	model   *modelService
 	callers []modelCaller
+	steady  bool // repeats of assets do not change createdAt
 }
 
 func newHistory(t *testing.T, s storage.Store, seed uint64) *history {
@@ -348,6 +349,16 @@ func (h *history) add(by modelCaller) {
 		a.via = 1 + h.Int64N(2)
 		in.Via = &a.via
 	}
+	i := slices.IndexFunc(h.model.assets, func(b *modelAsset) bool { return b.generator == a.generator && b.foreign == a.foreign })
+	if h.IntN(2) == 0 && (i < 0 || !h.steady) {
+		at := h.time()
+		in.CreatedAt = &at
+		a.created = at.UnixMilli()
+	}
+	for range h.IntN(3) {
+		x := h.attribute()
+		in.Attributes, a.attributes[x] = append(in.Attributes, x), true
+	}
 	var want error
 	for _, id := range in.Folders {
 		f := h.model.folders[id]
@@ -360,7 +371,6 @@ func (h *history) add(by modelCaller) {
 			want = vitrine.ErrForbidden
 		}
 	}
-	i := slices.IndexFunc(h.model.assets, func(b *modelAsset) bool { return b.generator == a.generator && b.foreign == a.foreign })
 	if want == nil && (i < 0 && len(in.Folders) == 0 && !by.moderator || i >= 0 && !h.model.edits(by, h.model.assets[i])) {
 		want = vitrine.ErrForbidden
 	}
@@ -374,7 +384,9 @@ func (h *history) add(by modelCaller) {
 	}
 	a.id = got.Added[0].ID
 	if i < 0 {
-		a.added = got.Added[0].CreatedAt
+		if in.CreatedAt == nil {
+			a.created = got.Added[0].CreatedAt
+		}
 		h.model.assets = append(h.model.assets, a)
 		return
 	}
@@ -384,6 +396,10 @@ func (h *history) add(by modelCaller) {
 	}
 	old.words = a.words
 	maps.Copy(old.folders, a.folders)
+	maps.Copy(old.attributes, a.attributes)
+	if in.CreatedAt != nil {
+		old.created = a.created
+	}
 	if in.SafeTags != nil {
 		old.tags = a.tags
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // NewAsset is an asset to add. Generator, ID and Content are required. Generator and ID together
@@ -23,6 +24,12 @@ type NewAsset struct {
 	SafeTags []string `json:"safe_tags,omitzero"` // its tags
 	Via      *int64   `json:"via,omitzero"`       // how it was added
 	Rights   *int64   `json:"rights,omitzero"`    // status of the rights request
+
+	// CreatedAt is when the content was first published: from the year 1 to a day from now, in whole milliseconds. If it is nil, an
+	// asset that is there already keeps its own, and a new one has the time of adding.
+	CreatedAt *time.Time `json:"createdAt,omitempty"` // a zero time is one
+	// Attributes are added to those that the asset has.
+	Attributes []Attribute `json:"attributes,omitzero"`
 }
 
 // Generator is the service that a content originates from, such as a social network.
@@ -39,7 +46,7 @@ type draft struct {
 	unfiled  bool      // its first mention in the request names no folder
 	mentions []mention // one for each item of the request that adds the asset
 	origin   Origin
-	content  []byte   // as it is stored, except for its end, which needs the time of adding; see contentHead
+	content  []byte   // as it is stored, except for its end, which needs createdAt; see contentHead
 	text     []string // terms of its text
 }
 
@@ -59,6 +66,9 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 		return d, err
 	}
 	if err := checkName(at+"/generator/id", in.Generator.ID, lim.Name); err != nil {
+		return d, err
+	}
+	if err := checkAttributes(at+"/attributes", in.Attributes, lim); err != nil {
 		return d, err
 	}
 	if err := checkTags(at+"/safe_tags", in.SafeTags, lim); err != nil {
@@ -119,8 +129,8 @@ func collapse(drafts []draft) []draft {
 }
 
 // then returns the draft after next, a later draft of the same asset, was applied to it. The
-// content is that of next. Tags, via and rights are those of next if it has them. The folders are
-// those of both, possibly with repeats.
+// content is that of next. Tags, via, rights and createdAt are those of next if it has them. The folders and
+// the attributes are those of both, possibly with repeats.
 func (d draft) then(next draft) draft {
 	d.content, d.text = next.content, next.text
 	d.Folders, d.mentions = append(d.Folders, next.Folders...), append(d.mentions, next.mentions...)
@@ -133,7 +143,37 @@ func (d draft) then(next draft) draft {
 	if next.Rights != nil {
 		d.Rights = next.Rights
 	}
+	if next.CreatedAt != nil {
+		d.CreatedAt = next.CreatedAt
+	}
+	d.Attributes = slices.Concat(d.Attributes, next.Attributes)
 	return d
+}
+
+// checkCreated returns ErrInvalid if the asset was first published before the year 1 or more than a day from now. at is the pointer to
+// the asset.
+func (in NewAsset) checkCreated(at string, now time.Time) error {
+	if t := in.CreatedAt; t != nil && (t.UTC().Year() < 1 || t.After(now.Add(24*time.Hour))) {
+		return invalid(at+"/createdAt", "want a time from the year 1 to a day from now")
+	}
+	return nil
+}
+
+// createdAt returns when the content was first published. otherwise is for a draft that does not say it.
+func (d draft) createdAt(otherwise int64) int64 {
+	if d.CreatedAt != nil {
+		return d.CreatedAt.UnixMilli()
+	}
+	return otherwise
+}
+
+// checkAttributeCount returns ErrInvalid if the draft's asset would have n attributes, had before, and n
+// is more than Limits.Attributes permits.
+func (d draft) checkAttributeCount(n, before int, lim Limits) error {
+	if !withinLimit(n, before, lim.Attributes) {
+		return invalid(d.at+"/attributes", "the asset would have %d attributes, at most %d are allowed", n, lim.Attributes)
+	}
+	return nil
 }
 
 // checkFolderCount returns ErrInvalid if the draft's asset would be in n folders, was in before, and
@@ -145,8 +185,8 @@ func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	return nil
 }
 
-// applyTo replaces the content of an asset, and its tags, via and rights if the draft has them.
-// Attributes stay. createdAt is when the asset was added, in milliseconds since the epoch; the
+// applyTo replaces the content of an asset, and its tags, via and rights if the draft has them, and
+// adds attributes. createdAt is when the content was first published, in milliseconds since the epoch; the
 // content has it as its member published.
 func (d draft) applyTo(p *parts, createdAt int64) {
 	p.content, p.generator = finishContent(d.content, createdAt), d.Generator.ID
@@ -159,6 +199,7 @@ func (d draft) applyTo(p *parts, createdAt int64) {
 	if d.Rights != nil {
 		p.rights = d.Rights
 	}
+	p.attributes = unique(slices.Concat(p.attributes, d.Attributes))
 }
 
 // unique returns the list without repeats, in its order; nil stays nil.

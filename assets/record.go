@@ -81,8 +81,8 @@ func sameRecord(r, o Record) bool {
 type Record struct {
 	Ordinal   int64    // 1 to MaxOrdinal, ascending in the order in which assets were added
 	Origin    Origin   // no two assets of a library have the same
-	CreatedAt int64    // time of adding, in milliseconds since the epoch; along the ordinals it never decreases
-	UpdatedAt int64    // when ChangeAssets last changed it; never lower than CreatedAt
+	CreatedAt int64    // when it was first published, in milliseconds since the epoch; the time of adding unless that was given
+	UpdatedAt int64    // when ChangeAssets last changed it
 	Folders   []string // ids of its folders, each once, in the order in which it was put into them
 	Body      Body
 
@@ -114,7 +114,7 @@ type Attribute struct {
 // rowForm is the first byte of an asset as it is stored.
 const rowForm = 1
 
-// encodeAsset returns an asset as it is stored, in fields: rowForm, the origin, the time of adding, how much later the last change was,
+// encodeAsset returns an asset as it is stored, in fields: rowForm, the origin, createdAt, how much later the last change was,
 // the number of its folders and their ids, the limit of words by which it is indexed, the number of its terms, and then the body as
 // it is.
 func encodeAsset(r Record) []byte {

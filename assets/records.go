@@ -195,12 +195,24 @@ func (r *records) assetsFrom(origins []Origin) (map[Origin]Record, error) {
 
 // assetsIn yields the assets of a range that are in a set; a nil set has all.
 func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[Record, error] {
-	if found == nil {
+	if found == nil && !at.byCreated {
 		return r.every(at)
 	}
 	keys := func(yield func(string, error) bool) {
+		if at.byCreated {
+			list, err := r.byCreated(found, at)
+			for _, o := range list {
+				if !yield(r.assetKey(o), nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield("", err)
+			}
+			return
+		}
 		left := at.limit
-		for o := range found.Between(at.after, at.before).All(at.ascending) {
+		for o := range found.Between(at.after.ordinal, at.before.ordinal).All(at.ascending) {
 			if left--; !yield(r.assetKey(o), nil) || left == 0 {
 				return
 			}
@@ -212,9 +224,9 @@ func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[Record, err
 // every yields all assets of a range.
 func (r *records) every(at pageRange) iter.Seq2[Record, error] {
 	in := storage.Prefix(r.assets)
-	in.From = r.assetKey(max(at.after, 0) + 1)
-	if at.before != 0 {
-		in.To = r.assetKey(at.before)
+	in.From = r.assetKey(max(at.after.ordinal, 0) + 1)
+	if at.before.isBound() {
+		in.To = r.assetKey(at.before.ordinal)
 	}
 	if in.From >= in.To {
 		return func(func(Record, error) bool) {}

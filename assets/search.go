@@ -1,8 +1,10 @@
 package assets
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -65,8 +67,7 @@ func (s *Service) AllAssets(ctx context.Context, by vitrine.Caller, lib Library,
 //  2. look up its folders and turn it into a query: a list of sets of terms, which are entries of
 //     the search index. An asset must have at least one term of each set. One of the sets is what
 //     the caller may see, unless the caller sees every folder or the request names a folder;
-//  3. find what matches the query, within AddedFrom and AddedBefore as bounds of ordinals: the ordinal of
-//     an asset is its number in the order of adding;
+//  3. find what matches the query: a set of ordinals, which are the numbers of assets in the order of adding;
 //  4. count it, read a page of it, and count the facets.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
 	// 1. The fields and the cursor. The folders are looked up in step 2.
@@ -93,7 +94,7 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 		return SearchPage{Facets: facets.empty()}, nil
 	}
 	// 3. What is found.
-	found, err := req.found(q, in)
+	found, err := req.found(q)
 	if err != nil {
 		return SearchPage{}, err
 	}
@@ -112,30 +113,16 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	return page, err
 }
 
-// found returns the assets that match the query and were added within the times of the search, or nil if all do.
-func (req *request) found(q index.Query, in SearchRequest) (*index.Set, error) {
-	var after, before int64
-	if !in.AddedFrom.IsZero() || !in.AddedBefore.IsZero() {
-		var err error
-		if after, before, err = req.addedBetween(in.AddedFrom, in.AddedBefore); err != nil {
-			return nil, err
-		}
+// found returns the assets that match the query, or nil if all do.
+func (req *request) found(q index.Query) (*index.Set, error) {
+	if len(q.All)+len(q.Spans) == 0 {
+		return nil, nil
 	}
-	if len(q.All)+len(q.Prefixes) == 0 {
-		if after == 0 && before == 0 {
-			return nil, nil
-		}
-		q.All = [][]string{{everyAsset}}
-	}
-	found, err := req.index.Find(req.ctx, q)
-	if err != nil || after == 0 && before == 0 {
-		return found, err
-	}
-	return found.Between(after, before), nil
+	return req.index.Find(req.ctx, q)
 }
 
 // conditions returns the query for the assets that the search asks for and that the caller sees,
-// without the bounds of its times and cursors. whole are the words of the search text that do not
+// without the bounds of its cursors. whole are the words of the search text that do not
 // end in *. prefixes are those that do, without the *. It returns ErrNotFound if the caller does
 // not see a folder that the search names.
 //
@@ -153,12 +140,12 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q in
 		all = append(all, []string{wordTerm(w)})
 	}
 	for _, p := range prefixes {
-		q.Prefixes = append(q.Prefixes, []string{prefixTerm(p)})
+		q.Spans = append(q.Spans, []index.Span{index.Prefix(prefixTerm(p))})
 	}
 	// The other fields. An asset must satisfy each of them.
 	for _, a := range in.Attributes {
 		if a.Value == nil {
-			q.Prefixes = append(q.Prefixes, hasKey(a.Key))
+			q.Spans = append(q.Spans, hasKey(a.Key))
 		} else {
 			all = append(all, hasAttribute(Attribute{Key: a.Key, Value: *a.Value}))
 		}
@@ -166,7 +153,9 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q in
 	for _, tag := range in.Tags {
 		all = append(all, []string{term(kindTag, tag)})
 	}
-	if in.Generator != "" {
+	if in.ForeignID != "" {
+		all = append(all, []string{originTerm(originOf(in.Generator, in.ForeignID))})
+	} else if in.Generator != "" {
 		all = append(all, []string{term(kindGenerator, in.Generator)})
 	}
 	if in.Via != nil {
@@ -174,6 +163,9 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q in
 	}
 	if in.Rights != nil {
 		all = append(all, []string{integerTerm(kindRights, *in.Rights)})
+	}
+	if !in.CreatedFrom.IsZero() || !in.CreatedBefore.IsZero() {
+		q.Spans = append(q.Spans, []index.Span{createdBetween(in.CreatedFrom, in.CreatedBefore)})
 	}
 	// The folders, which also say what the caller may see.
 	if in.Folder != "" {
@@ -252,7 +244,7 @@ func (in SearchRequest) Following(p SearchPage) string {
 // ends at the limit of the range, or earlier when it has reached Limits.PageBytes.
 func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 	var p SearchPage
-	var first, last int64
+	var first, last position
 	more := false
 	room := paging.NewRoom(at.limit, req.limits.PageBytes)
 	at.limit++ // one more than the page may have tells whether the search goes on
@@ -264,9 +256,9 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 		if more = room.Full(); more {
 			break
 		}
-		last = r.Ordinal
-		if first == 0 {
-			first = r.Ordinal
+		last = at.position(r)
+		if first.ordinal == 0 {
+			first = last
 		}
 		a := req.asset(r)
 		if err := memlimit.Reserve(req.ctx, a.size()); err != nil {
@@ -278,40 +270,40 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 	// The page itself tells whether the search goes on after it. Whether it has anything before the
 	// page takes another look.
 	var behind bool
-	if at.after != 0 || at.before != 0 { // without a cursor, the page is the first of the search
+	if at.after.isBound() || at.before.isBound() { // without a cursor, the page is the first of the search
 		var err error
 		if behind, err = req.behind(found, at, first); err != nil {
 			return SearchPage{}, err
 		}
 	}
-	if at.ascending {
-		p.Paging.HasNext, p.Paging.HasPrev = more, behind
-	} else {
-		p.Paging.HasPrev, p.Paging.HasNext = more, behind
-	}
 	// The cursors are those of the oldest and the newest asset of the page, whatever its order.
-	if first != 0 {
-		p.Paging.Prev = req.seal.encrypt(sealedCursor, min(first, last))
-		p.Paging.Next = req.seal.encrypt(sealedCursor, max(first, last))
+	oldest, newest := last, first
+	p.Paging.HasPrev, p.Paging.HasNext = more, behind
+	if at.ascending {
+		oldest, newest = first, last
+		p.Paging.HasNext, p.Paging.HasPrev = more, behind
+	}
+	if first.ordinal != 0 {
+		p.Paging.Prev, p.Paging.Next = req.seal.cursor(oldest), req.seal.cursor(newest)
 	}
 	return p, nil
 }
 
 // behind reports whether the search finds an asset that comes before the page in its order. first
-// is the ordinal of the page's first asset. It is 0 if the page is empty; then the asset of the
+// is the position of the page's first asset. It is zero if the page is empty; then the asset of the
 // cursor and all before it count.
-func (req *request) behind(found *index.Set, at pageRange, first int64) (bool, error) {
+func (req *request) behind(found *index.Set, at pageRange, first position) (bool, error) {
 	// One asset on the other side of the page's beginning is enough, in the opposite order.
-	back := pageRange{ascending: !at.ascending, limit: 1}
+	back := pageRange{ascending: !at.ascending, byCreated: at.byCreated, limit: 1}
 	switch {
-	case at.ascending && first != 0:
+	case at.ascending && first.ordinal != 0:
 		back.before = first
 	case at.ascending:
-		back.before = at.after + 1 // with the asset of the cursor, which is not on the page
-	case first != 0:
+		back.before = position{at.after.created, at.after.ordinal + 1} // with the asset of the cursor, which is not on the page
+	case first.ordinal != 0:
 		back.after = first
 	default:
-		back.after = at.before - 1
+		back.after = position{at.before.created, at.before.ordinal - 1}
 	}
 	for _, err := range req.assetsIn(found, back) {
 		return err == nil, err
@@ -319,83 +311,125 @@ func (req *request) behind(found *index.Set, at pageRange, first int64) (bool, e
 	return false, nil
 }
 
-// pageRange is the part of a library that a page is taken from. A cursor is the encrypted ordinal
-// of an asset, so a page before or after it is a range of ordinals. It stays valid when the asset
-// is removed.
+// position is the place of an asset in the order of a search. The zero position is none.
+type position struct {
+	created int64 // if the search is sorted by createdAt: the time, in milliseconds since the beginning of the year 0, so it is not 0
+	ordinal int64
+}
+
+func (p position) isBound() bool { return p != position{} }
+
+func (p position) before(o position) bool {
+	return cmp.Or(cmp.Compare(p.created, o.created), cmp.Compare(p.ordinal, o.ordinal)) < 0
+}
+
+// pageRange is the part of a library that a page is taken from. A cursor is the encrypted position
+// of an asset, so it stays valid when the asset is removed.
 type pageRange struct {
-	after, before int64 // ordinals, exclusive; 0 = no bound
+	after, before position // exclusive; zero = no bound
 	ascending     bool
-	limit         int // assets at most
+	byCreated     bool // in the order of createdAt, and of ordinals where it is the same
+	limit         int  // assets at most
+}
+
+// position returns the place of an asset in the order of the range.
+func (at pageRange) position(r Record) position {
+	p := position{ordinal: r.Ordinal}
+	if at.byCreated {
+		p.created = r.CreatedAt - yearZero
+	}
+	return p
 }
 
 // pageRange returns the range of assets that the search asks for with its cursors, its order and
-// its limit. It returns ErrInvalid if a cursor is not of this library or the limit is out of range.
+// its limit. It returns ErrInvalid if a cursor is not of this library or of another sort, or the limit is out of range.
 func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	limit, err := req.pageLimit(in.Limit, 50)
-	c := pageRange{ascending: in.ascending(), limit: limit}
+	c := pageRange{ascending: in.ascending(), byCreated: in.Sort == ByCreated, limit: limit}
 	if err != nil {
 		return c, err
 	}
 	for _, p := range []struct {
 		field, cursor string
-		bound         *int64
+		bound         *position
 	}{{"since", in.Since, &c.after}, {"until", in.Until, &c.before}} {
 		if p.cursor == "" {
 			continue
 		}
-		ordinal, ok := req.seal.decrypt(sealedCursor, p.cursor)
+		at, ok := req.seal.position(p.cursor)
 		if !ok {
 			return c, invalid(p.field, "is not a cursor of this library")
 		}
-		*p.bound = ordinal
+		byCreated := at.created != 0
+		if in.Sort != "" && byCreated != c.byCreated {
+			return c, invalid(p.field, "is the cursor of a search with another sort")
+		}
+		*p.bound, c.byCreated = at, byCreated
 	}
 	return c, nil
 }
 
-// addedBetween returns bounds for the ordinals of the assets that were added at from or later, and
-// before to. The ordinals are above after and below before. A zero time, and a bound of 0, mean no
-// bound.
-func (req *request) addedBetween(from, to time.Time) (after, before int64, err error) {
+// createdBetween returns the terms of the times from one on and before another one. A zero time is no bound.
+func createdBetween(from, before time.Time) index.Span {
+	in := index.Prefix(string(kindCreated))
+	milliseconds := func(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() } // those of assets are whole
 	if !from.IsZero() {
-		if after, err = req.lastAddedBefore(from); err != nil {
-			return 0, 0, err
-		}
+		in.From = createdTerm(milliseconds(from))
 	}
-	if !to.IsZero() {
-		if before, err = req.lastAddedBefore(to); err != nil {
-			return 0, 0, err
-		}
-		before++
+	if !before.IsZero() {
+		in.To = createdTerm(milliseconds(before))
 	}
-	return after, before, nil
+	return in
 }
 
-// lastAddedBefore returns an ordinal that divides the assets of the library at the time t: those up
-// to it were added before t, and those above it at t or later. It is 0 if none was added before t.
-//
-// There is no index by time. Times never decrease along the ordinals, so the ordinal can be
-// searched for by halving, with one read of an asset for each step.
-func (req *request) lastAddedBefore(t time.Time) (int64, error) {
-	at := t.UnixMilli()
-	if t.Truncate(time.Millisecond).Before(t) {
-		at++ // the times of assets are whole milliseconds
-	}
-	low, high := int64(0), req.state.Last // the result is one of these or between them
-	for low < high {
-		middle, next := low+(high-low)/2, Record{}
-		// If the first asset above the middle was added before t, the result is above the middle.
-		// There may be no such asset, since assets are removed.
-		for first, err := range req.assetsIn(nil, pageRange{after: middle, ascending: true, limit: 1}) {
+// fewSorted is up to how many found assets are sorted by reading them, in place of the index.
+const fewSorted = 100
+
+// byCreated returns the ordinals of the assets of a range that are in a set, in the order of createdAt; a nil set has all.
+func (r *records) byCreated(found *index.Set, at pageRange) (list []int64, err error) {
+	if found != nil && found.Count() <= min(fewSorted, fewAssets) {
+		var all []position
+		for a, err := range r.assetsIn(found, pageRange{}) {
 			if err != nil {
-				return 0, err
+				return nil, err
 			}
-			next = first
+			if p := at.position(a); at.has(p) {
+				all = append(all, p)
+			}
 		}
-		if next.Ordinal == 0 || next.CreatedAt >= at {
-			high = middle
-		} else {
-			low = next.Ordinal
+		slices.SortFunc(all, func(a, b position) int {
+			if a.before(b) == at.ascending {
+				return -1
+			}
+			return 1
+		})
+		for _, p := range all[:min(at.limit, len(all))] {
+			list = append(list, p.ordinal)
 		}
+		return list, nil
 	}
-	return low, nil
+	in := index.Prefix(string(kindCreated))
+	if at.after.isBound() {
+		in.From = createdTerm(at.after.created + yearZero)
+	}
+	if at.before.isBound() {
+		in.To = createdTerm(at.before.created+yearZero) + "\x00"
+	}
+	err = r.index.Each(r.ctx, found, in, !at.ascending, func(term string, some []int64) bool {
+		if !at.ascending {
+			slices.Reverse(some)
+		}
+		for _, o := range some {
+			if at.has(position{createdOf(term) - yearZero, o}) {
+				list = append(list, o)
+			}
+		}
+		return len(list) < at.limit
+	})
+	return list[:min(at.limit, len(list))], err
+}
+
+// has reports whether a position is between the bounds of the range.
+func (at pageRange) has(p position) bool {
+	return (!at.after.isBound() || at.after.before(p)) && (!at.before.isBound() || p.before(at.before))
 }

@@ -80,9 +80,9 @@ func TestTheBoundsOfASearch(t *testing.T) {
 		"a prefix of one character of Han":  {assets.SearchRequest{Query: "漢*"}, true},
 		"a prefix of one folded character":  {assets.SearchRequest{Query: "é*"}, false},
 		"a key with a colon":                {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "a:b"}}}, false},
-		"the last year":                     {assets.SearchRequest{AddedFrom: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}, true},
-		"the year 10000":                    {assets.SearchRequest{AddedBefore: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, false},
-		"a time that begins after its end":  {assets.SearchRequest{AddedFrom: d.now.Add(time.Hour), AddedBefore: d.now}, true},
+		"the last year":                     {assets.SearchRequest{CreatedFrom: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}, true},
+		"the year 10000":                    {assets.SearchRequest{CreatedBefore: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, false},
+		"a time that begins after its end":  {assets.SearchRequest{CreatedFrom: d.now.Add(time.Hour), CreatedBefore: d.now}, true},
 		"facets, each mentioned many times": {assets.SearchRequest{Facets: []string{"tags", "tags", "via", "tags"}}, true},
 	} {
 		if _, err := d.Search(ctx, moderator, lib, c.in); c.ok && err != nil || !c.ok && !errors.Is(err, vitrine.ErrInvalid) {
@@ -154,7 +154,7 @@ func TestTimesFilter(t *testing.T) {
 		return begin.Add(time.Duration(second)*time.Second + more)
 	}
 	count := func(from, to time.Time) int64 {
-		return d.total(member, assets.SearchRequest{AddedFrom: from, AddedBefore: to})
+		return d.total(member, assets.SearchRequest{CreatedFrom: from, CreatedBefore: to})
 	}
 	for second := range 18 {
 		before := int64(min(3*second, 50))
@@ -168,8 +168,8 @@ func TestTimesFilter(t *testing.T) {
 			t.Errorf("%d from second %d to the next, want %d", n, second, until-before)
 		}
 	}
-	page := d.search(member, assets.SearchRequest{AddedFrom: at(1, 0), AddedBefore: at(3, 0), Limit: 2})
-	page = d.search(member, assets.SearchRequest{AddedFrom: at(1, 0), AddedBefore: at(3, 0), Limit: 9, Until: page.Paging.Prev})
+	page := d.search(member, assets.SearchRequest{CreatedFrom: at(1, 0), CreatedBefore: at(3, 0), Limit: 2})
+	page = d.search(member, assets.SearchRequest{CreatedFrom: at(1, 0), CreatedBefore: at(3, 0), Limit: 9, Until: page.Paging.Prev})
 	if len(page.Assets) != 4 || page.Paging.HasPrev || !page.Paging.HasNext || page.Paging.Total != 6 {
 		t.Errorf("the second page has %d assets, %+v", len(page.Assets), page.Paging)
 	}

@@ -18,13 +18,14 @@ type SearchRequest struct {
 	FolderTree string // id of a folder: the asset must be in it, or in one below it that the caller sees; "" = any
 
 	Generator  string            // id of the service that the asset comes from; "" = any
+	ForeignID  string            // id of the content in that service, which Generator names; "" = any
 	Via        *int64            // how the asset was added; nil = any
 	Rights     *int64            // status of the rights request; nil = any
 	Tags       []string          // the asset must have all of them
 	Attributes []AttributeFilter // the asset must satisfy all of them
 
-	AddedFrom   time.Time // added at this time or later; zero = at any time; over HTTP the parameter from
-	AddedBefore time.Time // added earlier than this; zero = at any time; over HTTP the parameter to
+	CreatedFrom   time.Time // first published at this time or later: see Asset.CreatedAt; zero = at any time; over HTTP the parameter from
+	CreatedBefore time.Time // first published earlier than this; zero = at any time; over HTTP the parameter to
 
 	// Facets names the fields whose values are to be counted: generator, tags, via, rights, folder,
 	// attribute (its values are the keys of attributes), or attribute:<key>.
@@ -33,6 +34,7 @@ type SearchRequest struct {
 	Limit int    // assets of a page; 0 = 50, or Limits.Page if that is lower
 	Since string // Paging.Next of another SearchPage: only newer assets, oldest first
 	Until string // Paging.Prev of another SearchPage: only older assets, newest first
+	Sort  Sort   // "" = ByAdded, or that of the cursor
 	Order Order  // "" = Ascending with Since, else Descending; any other order with a cursor is ErrInvalid
 }
 
@@ -53,7 +55,16 @@ func (in SearchRequest) From(cursor string) SearchRequest {
 	return in
 }
 
-// Order is the order of a search: that in which the assets were added, or the reverse.
+// Sort is what a search is sorted by.
+type Sort string
+
+// What a search can be sorted by. Assets with the same createdAt are in the order of adding.
+const (
+	ByAdded   Sort = "added"     // the order in which assets were added
+	ByCreated Sort = "createdAt" // Asset.CreatedAt
+)
+
+// Order is the direction of the order of a search.
 type Order string
 
 // The orders of a search.
@@ -88,6 +99,10 @@ func (in SearchRequest) checkFields(lim Limits) error {
 	switch {
 	case in.Order != "" && in.Order != Ascending && in.Order != Descending:
 		return invalid("order", "want asc or desc")
+	case in.Sort != "" && in.Sort != ByAdded && in.Sort != ByCreated:
+		return invalid("sort", "want added or createdAt")
+	case in.ForeignID != "" && in.Generator == "":
+		return invalid("foreignId", "needs generator, the service in which this is the id")
 	case in.Since != "" && in.Until != "":
 		return invalid("since", "want one cursor at a time, since or until")
 	case in.Since != "" && in.Order == Descending:
@@ -115,10 +130,13 @@ func (in SearchRequest) checkFields(lim Limits) error {
 			return err
 		}
 	}
-	for field, at := range map[string]time.Time{"from": in.AddedFrom, "to": in.AddedBefore} {
+	for field, at := range map[string]time.Time{"from": in.CreatedFrom, "to": in.CreatedBefore} {
 		if year := at.UTC().Year(); year < 1 || year > 9999 {
 			return invalid(field, "is in the year %d, want one from 1 to 9999", year)
 		}
+	}
+	if err := checkText("foreignId", in.ForeignID, lim.Text); err != nil {
+		return err
 	}
 	return checkText("generator", in.Generator, lim.Name)
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,6 +28,7 @@ import (
 //	tapproved            it has the tag "approved"
 //	p5:color=red         it has the attribute color=red
 //	kcolor               it has an attribute with the key color
+//	c---1Tbgo_t-         its createdAt: see createdTerm
 //	oxkT0DuYLr4Cp        its Origin begins so; the record has the whole of it
 //
 // Stores have these terms on disk. Who changes their form builds the indices anew; see Rebuild.
@@ -39,6 +41,7 @@ const (
 	kindTag       = 't'
 	kindAttribute = 'p' // a pair of a key and a value; see attributeKey
 	kindKey       = 'k'
+	kindCreated   = 'c'
 	kindOrigin    = 'o'
 )
 
@@ -119,13 +122,14 @@ func attributeKey(key string) string { return fmt.Sprintf("%d:%s=", len(key), ke
 // longAttributeKey returns the prefix of the terms of all long attributes with this key.
 func longAttributeKey(key string) string { return string(kindLongAttribute) + digest(key, keyDigest) }
 
-// hasKey returns prefixes by which a search finds the assets that have any attribute with this key:
+// hasKey returns the spans by which a search finds the assets that have any attribute with this key:
 // those of its short terms and of its long terms.
-func hasKey(key string) []string {
+func hasKey(key string) []index.Span {
+	spans := []index.Span{index.Prefix(longAttributeKey(key))}
 	if text := attributeKey(key); len(text) < index.MaxTerm {
-		return []string{string(kindAttribute) + text, longAttributeKey(key)}
+		spans = append(spans, index.Prefix(string(kindAttribute)+text))
 	}
-	return []string{longAttributeKey(key)}
+	return spans
 }
 
 // endOfHead marks in a term where the beginning of a word or of an attribute's value ends. No word
@@ -155,7 +159,7 @@ func wordTerm(w string) string {
 	return string(kindLongWord) + digest(w, valueDigest)
 }
 
-// prefixTerm returns the prefix for Query.Prefixes of the index that finds the assets with a word that
+// prefixTerm returns the prefix of the terms by which the index finds the assets with a word that
 // begins with p. It is the kind and p itself if p fits into a term. A longer p is cut as
 // prefixTerms cuts words.
 func prefixTerm(p string) string {
@@ -223,6 +227,25 @@ func attributeTerms(attributes []Attribute) (terms []string) {
 	return slices.Compact(terms)
 }
 
+// yearZero is the beginning of the year 0, in milliseconds since the epoch. No asset has a createdAt before the year 1.
+const yearZero = -62167219200000
+
+// orderedEncoding is base64 in an alphabet that keeps the order of what it encodes.
+var orderedEncoding = base64.NewEncoding("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz").WithPadding(base64.NoPadding)
+
+// createdTerm returns the term of a createdAt. These terms are in the order of the times.
+func createdTerm(milliseconds int64) string {
+	b := binary.BigEndian.AppendUint64(nil, uint64(milliseconds-yearZero))
+	return string(kindCreated) + orderedEncoding.EncodeToString(b[1:])
+}
+
+// createdOf is the inverse of createdTerm.
+func createdOf(term string) int64 {
+	var b [8]byte
+	_, _ = orderedEncoding.Decode(b[1:], []byte(term[1:])) // whatever a damaged index has
+	return int64(binary.BigEndian.Uint64(b[:])) + yearZero
+}
+
 // originTerm returns the term of an origin.
 func originTerm(o Origin) string {
 	return string(kindOrigin) + base64.RawURLEncoding.EncodeToString(o[:9])
@@ -231,7 +254,7 @@ func originTerm(o Origin) string {
 // allTerms returns the terms of an asset with these parts, sorted and each once. text has the terms of its text, which a draft has
 // computed before the transaction.
 func allTerms(r Record, p parts, text []string) []string {
-	terms := slices.Concat([]string{everyAsset, originTerm(r.Origin), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.attributes))
+	terms := slices.Concat([]string{everyAsset, originTerm(r.Origin), createdTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.attributes))
 	for _, tag := range p.tags {
 		terms = append(terms, term(kindTag, tag))
 	}

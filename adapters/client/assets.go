@@ -29,7 +29,7 @@ func change[T any](ctx context.Context, a *Assets, path string, body any, t targ
 // Search finds assets that the caller sees.
 func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error) {
 	q := values{}.text("query", in.Query).text("folder", in.Folder).text("folderTree", in.FolderTree).text("generator", in.Generator).
-		number("limit", in.Limit).text("since", in.Since).text("until", in.Until).text("order", string(in.Order))
+		number("limit", in.Limit).text("since", in.Since).text("until", in.Until).text("sort", string(in.Sort)).text("order", string(in.Order)).text("foreignId", in.ForeignID)
 	for _, tag := range in.Tags {
 		q.text("tags", tag)
 	}
@@ -40,7 +40,7 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 		}
 		q["attribute"] = append(q["attribute"], text)
 	}
-	for name, at := range map[string]time.Time{"from": in.AddedFrom, "to": in.AddedBefore} {
+	for name, at := range map[string]time.Time{"from": in.CreatedFrom, "to": in.CreatedBefore} {
 		if !at.IsZero() {
 			q.text(name, at.UTC().Format(time.RFC3339Nano))
 		}

@@ -94,8 +94,8 @@ var assetBehaviours = []behaviour{
 			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("a:b")}}}, 1},
 			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("")}}}, 1},
 			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("a,b&c")}, {Key: "k"}}}, 1},
-			{assets.SearchRequest{AddedFrom: begin}, 3}, {assets.SearchRequest{AddedBefore: begin}, 0},
-			{assets.SearchRequest{AddedFrom: begin.Add(-1), AddedBefore: begin.Add(time.Hour)}, 3}, {assets.SearchRequest{AddedFrom: begin.Add(time.Hour)}, 0},
+			{assets.SearchRequest{CreatedFrom: begin}, 3}, {assets.SearchRequest{CreatedBefore: begin}, 0},
+			{assets.SearchRequest{CreatedFrom: begin.Add(-1), CreatedBefore: begin.Add(time.Hour)}, 3}, {assets.SearchRequest{CreatedFrom: begin.Add(time.Hour)}, 0},
 		} {
 			if page := ok(s.assets.Search(t.Context(), lib, c.in))(t); page.Paging.Total != c.want || page.Facets != nil {
 				t.Errorf("%+v finds %d with facets %v, want %d", c.in, page.Paging.Total, page.Facets, c.want)
@@ -106,6 +106,27 @@ var assetBehaviours = []behaviour{
 			{Name: "generator", Values: []assets.FacetValue{{Value: "g", Count: 2}}}, {Name: "attribute", Values: []assets.FacetValue{{Value: "k", Count: 2}}}}
 		if !reflect.DeepEqual(page.Facets, want) {
 			t.Errorf("facets %#v, want %#v", page.Facets, want)
+		}
+	}},
+	{"an asset keeps when it was first published, and has attributes from the beginning", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		old, older := post("1", "x"), post("2", "x")
+		old.CreatedAt, older.CreatedAt = to(time.Date(2012, 3, 4, 5, 6, 7, 8_000_000, time.UTC)), to(time.Time{})
+		old.Attributes = []assets.Attribute{{Key: "k", Value: "v"}}
+		list := add(t, s, old, older, post("3", "x"))
+		if a := list[0]; a.CreatedAt != old.CreatedAt.UnixMilli() || !strings.HasSuffix(string(a.Body), `"attributes":[{"key":"k","value":"v"}]}`) {
+			t.Errorf("%+v: %s", a, a.Body)
+		}
+		page := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Sort: assets.ByCreated, Limit: 2}))(t)
+		page2 := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Until: page.Paging.Prev}))(t)
+		if got := idsOf(append(page.Assets, page2.Assets...)); !slices.Equal(got, []string{list[2].ID, list[0].ID, list[1].ID}) || page2.Paging.HasPrev {
+			t.Errorf("sorted by createdAt they are %v of %v", got, idsOf(list))
+		}
+		for _, id := range []string{"1", "4"} {
+			page := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Generator: "g", ForeignID: id}))(t)
+			if got := idsOf(page.Assets); (id == "1") != slices.Equal(got, []string{list[0].ID}) {
+				t.Errorf("%s finds %v", id, got)
+			}
 		}
 	}},
 	{"adding again replaces the content, and what is not given stays", func(t *testing.T, as func(httpapi.Principal) services) {

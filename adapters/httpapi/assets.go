@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -63,10 +64,14 @@ func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context,
 func (a assetRoutes) search(c *call) error {
 	q := &c.query
 	in := assets.SearchRequest{Query: q.text("query"), Folder: q.folder("folder"), FolderTree: q.folder("folderTree"),
-		Generator: q.filled("generator", "is empty: want the id of a service"), Order: assets.Order(q.filled("order", "want asc or desc"))}
+		Generator: q.filled("generator", "is empty: want the id of a service"), Order: assets.Order(q.filled("order", "want asc or desc")), Sort: assets.Sort(q.filled("sort", "want added or createdAt")),
+		ForeignID: q.filled("foreignId", "is empty: want the id in the service that generator names")}
 	in.Since, in.Until = q.cursors()
 	in.Via, in.Rights = q.integer("via"), q.integer("rights")
-	in.AddedFrom, in.AddedBefore = q.time("from"), q.time("to")
+	in.CreatedFrom, in.CreatedBefore = q.time("from"), q.time("to")
+	if q.has("to") && in.CreatedBefore.IsZero() { // nothing is earlier, and a zero time would be no bound
+		in.CreatedFrom, in.CreatedBefore = time.UnixMilli(0), time.UnixMilli(0)
+	}
 	// The first colon ends the key, so a value may have colons. Without one, any value of the key will do.
 	for _, text := range q.all("attribute") {
 		key, value, found := strings.Cut(text, ":")
@@ -248,6 +253,7 @@ var (
 
 	assetsBody = []member{{"add", list, []member{
 		{"id", needed, nil}, {"generator", needed, []member{{"id", needed, nil}}}, {"via", optional, nil}, {"rights", optional, nil},
+		{"createdAt", optional, nil}, {"attributes", list, attributeMembers},
 	}}}
 	foldersBody = []member{
 		{"create", list, []member{

@@ -97,6 +97,50 @@ func TestAssetIsAnsweredAsTheContractShowsIt(t *testing.T) {
 	}
 }
 
+// When something was first published is given with it, is kept by repeats, and is what the search goes by.
+func TestOriginalDatesAreKept(t *testing.T) {
+	w := newAssetWorld(t)
+	add := func(foreign, more string) reply {
+		return w.as(editor, "POST", library+"/assets", `{"add":[{"id":"`+foreign+`","generator":{"id":"g.example"},"content":{"content":"x","published":"ignored"}`+more+`}]}`).want(200)
+	}
+	for i, sent := range []string{"2011-05-06T07:08:09.0129+02:00", "2009-01-01", "0001-01-01T00:00:00Z", "2011-05-06T05:08:09,012"} {
+		add(fmt.Sprint(i+1), `,"createdAt":"`+sent+`","attributes":[{"key":"k","value":"a"},{"key":"k","value":"a"}]`)
+	}
+	add("5", "")
+	for range 2 { // a repeat without it changes nothing
+		for foreign, want := range map[string]string{"1": "2011-05-06T05:08:09.012Z", "3": "0001-01-01T00:00:00.000Z"} {
+			r := add(foreign, `,"attributes":[{"key":"l","value":"b"}]`)
+			for _, part := range []string{`"createdAt":"` + want, `"published":"` + want, `"attributes":[{"key":"k","value":"a"},{"key":"l","value":"b"}]`} {
+				if !strings.Contains(r.body, part) {
+					t.Errorf("%s is not in %s", part, r.body)
+				}
+			}
+		}
+	}
+	find := func(query, want string) reply {
+		t.Helper()
+		r := w.as(stranger, "GET", library+"/assets?"+query, "").want(200)
+		if ids, total := r.found(); strings.Join(ids, " ") != want || total < len(ids) {
+			t.Errorf("%s finds %v of %d, want %s", query, ids, total, want)
+		}
+		return r
+	}
+	find("sort=createdAt&from=2011-01-01&to=2012-01-01&order=asc", "1 4")
+	find("to=0001-01-01", "")
+	find("sort=createdAt&to=2010-01-01", "2 3")
+	find("from=0001-01-01&to=0001-01-01T00:00:00.001Z", "3")
+	find("generator=g.example&foreignId=4", "4")
+	find("generator=other.example&foreignId=4", "")
+	var page struct{ Paging struct{ Prev, Next string } }
+	find("sort=createdAt&limit=3", "5 4 1").read(&page)
+	find("until="+page.Paging.Prev, "2 3") // the cursor keeps the sort
+	find("sort=createdAt&until="+page.Paging.Prev, "2 3")
+	find("since="+page.Paging.Next, "")
+	w.as(stranger, "GET", library+"/assets?sort=added&until="+page.Paging.Prev, "").want(400, "until: is the cursor of a search with another sort")
+	add("1", `,"createdAt":"2001-01-01"`)
+	find("sort=createdAt&order=asc", "3 1 2 4 5")
+}
+
 func TestSearchParametersAreParsed(t *testing.T) {
 	w := newAssetWorld(t)
 	w.mustAsset("1", "x")
@@ -115,6 +159,8 @@ func TestSearchParametersAreParsed(t *testing.T) {
 		"facets=": "facets", "facets=tag": "facets", "facets=tags,": "facets", "facets=attribute:": "facets", "facets=tags&facets=via": "facets: given more than once",
 		"facets=" + list(9, "attribute:%d"): "facets: has 9", "from=": "from", "from=yesterday": "from", "from=2023-02-29": "from", "to=2024-01-01T24:00": "to", "to=2024-1-1": "to",
 		"to=2024-01-01T00:00:00%2B24:00": "to", "from=0000-01-01": "from", "from=2024-01-01T00:00:00+02:00": "%2B", "from=2024-01-01&from=2024-01-01": "from: given more than once",
+		"sort=": "sort", "sort=-createdAt": "sort: want added or createdAt", "sort=createdAt&since=" + cursor: "since: is the cursor of a search with another sort",
+		"foreignId=1": "foreignId: needs generator", "foreignId=&generator=g.example": "foreignId: is empty", "foreignId=1&foreignId=2&generator=g": "foreignId: given more than once",
 		"to=20240101": "to", "from=1700000000": "from",
 	} {
 		w.as(stranger, "GET", library+"/assets?"+query, "").want(400, word)

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/isotime"
 )
 
 // query is the decoded parameters of a request's URL. Its methods read one parameter each, in the type that it must
@@ -158,10 +158,6 @@ func (q *query) before() vitrine.Version {
 	return v
 }
 
-// iso8601 is a date, or a date with a time of day, with or without a zone. time.Parse is more generous: it takes an hour of one
-// digit, for instance.
-var iso8601 = regexp.MustCompile(`^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$`)
-
 // time returns a parameter that is a time in ISO 8601, the zero time when it is not given. Without a zone it is in UTC,
 // and a date alone is its midnight.
 func (q *query) time(name string) time.Time {
@@ -169,22 +165,11 @@ func (q *query) time(name string) time.Time {
 	if !q.has(name) {
 		return time.Time{}
 	}
-	if iso8601.MatchString(s) {
-		for _, layout := range []string{
-			"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z07:00",
-		} {
-			t, err := time.Parse(layout, s)
-			if err != nil || t.UTC().Year() < 1 {
-				continue
-			}
-			if t.IsZero() { // the zero time means that none is given
-				t = t.Add(1)
-			}
-			return t.UTC()
-		}
+	t, err := isotime.Parse(s)
+	if err != nil {
+		q.invalid(name, "%q is no time: %s, with + escaped as %%2B", s, err)
 	}
-	q.invalid(name, "%q is no time: want a real date in ISO 8601, such as 2024-02-29 or 2024-02-29T18:30:00Z, with + escaped as %%2B", s)
-	return time.Time{}
+	return t
 }
 
 // integer returns a parameter that is a whole number of 64 bits, nil when it is not given. Only one spelling of each number is

@@ -63,8 +63,8 @@ func (h *handler) routes() []route {
 		const lib = assetPrefix + "/{network}/assetLibrary/{library}"
 		a := assetRoutes{h.Assets}
 		all = append(all, admitted(a.admit,
-			get(lib+"/assets", a.search, slash|reserves, "query", "folder", "folderTree", "generator", "via", "rights", "tags", "attribute",
-				"from", "to", "facets", "limit", "since", "until", "order"),
+			get(lib+"/assets", a.search, slash|reserves, "query", "folder", "folderTree", "generator", "foreignId", "via", "rights", "tags", "attribute",
+				"from", "to", "facets", "limit", "since", "until", "sort", "order"),
 			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody, a.admitChange),
 			get(lib+"/asset/{asset}", a.asset, lenient),
 			get(lib+"/folders", a.folders, slash|reserves, "id", "path", "label", "deleted", "limit", "since", "until"),

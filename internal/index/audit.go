@@ -101,7 +101,7 @@ func (r *Reader) compare(ctx context.Context, entries iter.Seq2[Entry, error], w
 		}
 	}
 	more := true
-	err := r.walk(ctx, "", func(term string, parts, changes [][]byte) bool {
+	err := r.walk(ctx, Prefix(""), func(term string, parts, changes [][]byte) bool {
 		s := &Set{}
 		s.addList(parts, nil)
 		for _, part := range changes {

@@ -293,9 +293,20 @@ func (r *Reader) changesOf(term string) (list [][]byte, err error) {
 	return list, nil
 }
 
-// Query asks for what has at least one of the terms of each set in All, and at least one term that begins with one of the texts of each
-// set in Prefixes.
-type Query struct{ All, Prefixes [][]string }
+// Query asks for what has at least one of the terms of each set in All, and at least one term in one of the spans of each set in Spans.
+type Query struct {
+	All   [][]string
+	Spans [][]Span
+}
+
+// Span is a range of terms: those from From on and below To for which Match, unless it is nil, returns true.
+type Span struct {
+	From, To string
+	Match    func(term string) bool
+}
+
+// Prefix returns the span of the terms that begin with a text.
+func Prefix(text string) Span { return Span{From: text, To: text + "\xff"} } // no term has this byte
 
 // Find returns what matches a query that has at least one set. The caller may change the result.
 func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
@@ -307,7 +318,7 @@ func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range len(q.All) + len(q.Prefixes) {
+	for i := range len(q.All) + len(q.Spans) {
 		s := &Set{}
 		if i < len(q.All) {
 			for _, term := range q.All[i] {
@@ -318,9 +329,11 @@ func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
 				s.addList(parts[term], changes)
 			}
 		} else {
-			for _, prefix := range q.Prefixes[i-len(q.All)] {
-				err := r.walk(ctx, prefix, func(_ string, parts, changes [][]byte) bool {
-					s.addList(parts, changes)
+			for _, in := range q.Spans[i-len(q.All)] {
+				err := r.walk(ctx, in, func(term string, parts, changes [][]byte) bool {
+					if in.Match == nil || in.Match(term) {
+						s.addList(parts, changes)
+					}
 					return true
 				})
 				if err != nil {
@@ -351,22 +364,48 @@ func (r *Reader) Lists(ctx context.Context, terms []string) (map[string][]int64,
 	}
 	out := map[string][]int64{}
 	for _, term := range terms {
-		var list []int64
-		for _, v := range parts[term] {
-			list = append(list, ordinals(v)...)
-		}
 		changes, err := r.changesOf(term)
 		if err != nil {
 			return nil, err
 		}
-		if all := together(changes); len(all) > 0 {
-			list = changed(list, all)
-		}
-		if len(list) > 0 {
+		if list := listOf(parts[term], changes); len(list) > 0 {
 			out[term] = list
 		}
 	}
 	return out, nil
+}
+
+// listOf returns the list that has these parts and changes.
+func listOf(parts, changes [][]byte) (list []int64) {
+	for _, v := range parts {
+		list = append(list, ordinals(v)...)
+	}
+	if all := together(changes); len(all) > 0 {
+		list = changed(list, all)
+	}
+	return list
+}
+
+// Each calls fn with each term of a span that ordinals of a set have, and with these ordinals, ascending. It begins with the first term,
+// or with the last one if back is true, and ends when fn returns false. A nil set has all ordinals.
+func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(term string, list []int64) bool) error {
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	walk := r.walk
+	if back {
+		walk = r.walkBack
+	}
+	return walk(ctx, in, func(term string, parts, changes [][]byte) bool {
+		if s.count(parts, changes) == 0 {
+			return true
+		}
+		list := listOf(parts, changes)
+		if s != nil {
+			list = slices.DeleteFunc(list, func(o int64) bool { return !s.has(o) })
+		}
+		return fn(term, list)
+	})
 }
 
 // CountTerms calls fn with each term that begins with a prefix and how many ordinals of a set have it, above 0, in the order of the terms,
@@ -379,8 +418,8 @@ func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, least fu
 	if s != nil && len(s.at) == 0 {
 		return nil
 	}
-	return r.walk(ctx, prefix, func(term string, parts, changes [][]byte) bool {
-		n, most := int64(0), int64(0)
+	return r.walk(ctx, Prefix(prefix), func(term string, parts, changes [][]byte) bool {
+		most := int64(0)
 		for _, v := range changes {
 			most += int64(len(v)) // each takes a byte or more
 		}
@@ -390,31 +429,22 @@ func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, least fu
 		if least != nil && most < least() {
 			return true
 		}
-		for _, v := range parts {
-			n += s.countPart(v)
-		}
-		for _, v := range changes {
-			n += s.countChanges(v)
-		}
+		n := s.count(parts, changes)
 		return n == 0 || fn(term, n)
 	})
 }
 
-// walk calls fn, for each term that begins with a prefix, with the parts of its list and its changes that are not in them, until fn
+// walk calls fn, for each term of a span, whatever its Match, with the parts of its list and its changes that are not in them, until fn
 // returns false. The segments are loaded. The changes are only good until fn returns.
-func (r *Reader) walk(ctx context.Context, prefix string, fn func(term string, parts, changes [][]byte) bool) error {
+func (r *Reader) walk(ctx context.Context, in Span, fn func(term string, parts, changes [][]byte) bool) error {
 	m := merger{}
 	for i, s := range r.all {
-		from := prefix
-		if i < r.state.folding {
-			from = max(prefix, r.state.at)
-		}
-		m.cursors = append(m.cursors, s.seek(from))
+		m.cursors = append(m.cursors, s.seek(r.firstIn(i, in)))
 	}
 	m.next()
 	// upTo calls fn with the terms below one that are in segments alone.
 	upTo := func(term string, all bool) bool {
-		for ; m.ok && strings.HasPrefix(string(m.term), prefix) && (all || string(m.term) < term); m.next() {
+		for ; m.ok && string(m.term) < in.To && (all || string(m.term) < term); m.next() {
 			if !fn(string(m.term), nil, m.changes) {
 				return false
 			}
@@ -435,22 +465,24 @@ func (r *Reader) walk(ctx context.Context, prefix string, fn func(term string, p
 		m.next()
 		return more
 	}
-	first := r.pageWith(place{term: prefix})
-	rest := storage.Prefix(r.pageKey(place{term: prefix}))
-	rest.From = first.To
+	first := r.pageWith(place{term: in.From})
+	rest := storage.Range{From: first.To, To: r.pageKey(place{term: in.To})}
 	if !r.state.folded {
 		upTo("", true)
 		return damage(m.cursors)
 	}
-	for _, in := range []storage.Range{first, rest} {
-		for e, err := range r.r.Scan(ctx, in) {
+	for _, pages := range []storage.Range{first, rest} {
+		if pages.From >= pages.To {
+			continue
+		}
+		for e, err := range r.r.Scan(ctx, pages) {
 			if err != nil {
 				return err
 			}
 			c := cursor{rest: e.Value}
 			for c.next(); c.ok; c.next() {
 				switch {
-				case !strings.HasPrefix(string(c.term), prefix):
+				case string(c.term) < in.From || string(c.term) >= in.To:
 				case parts != nil && string(c.term) == term:
 					parts = append(parts, c.changes)
 				case !end():
@@ -468,4 +500,12 @@ func (r *Reader) walk(ctx context.Context, prefix string, fn func(term string, p
 		upTo("", true)
 	}
 	return damage(m.cursors)
+}
+
+// firstIn returns the first term of a span whose changes in a segment count.
+func (r *Reader) firstIn(number int, in Span) string {
+	if number < r.state.folding {
+		return max(in.From, r.state.at)
+	}
+	return in.From
 }

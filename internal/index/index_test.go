@@ -98,9 +98,9 @@ func (m model) find(q index.Query) (out []int64) {
 		for _, set := range q.All {
 			all = all && slices.ContainsFunc(set, func(t string) bool { return slices.Contains(terms, t) })
 		}
-		for _, set := range q.Prefixes {
-			all = all && slices.ContainsFunc(set, func(p string) bool {
-				return slices.ContainsFunc(terms, func(t string) bool { return strings.HasPrefix(t, p) })
+		for _, set := range q.Spans {
+			all = all && slices.ContainsFunc(set, func(in index.Span) bool {
+				return slices.ContainsFunc(terms, func(t string) bool { return t >= in.From && t < in.To && (in.Match == nil || in.Match(t)) })
 			})
 		}
 		if all {
@@ -131,10 +131,10 @@ func (l *library) check(r *index.Reader, q index.Query, prefix string) error {
 	}
 	want := l.model.find(q)
 	if got := slices.Collect(set.All(true)); !slices.Equal(got, want) || set.Count() != len(want) {
-		return fmt.Errorf("%q: found %d, want %d", q, got, want)
+		return fmt.Errorf("%v: found %d, want %d", q, got, want)
 	}
 	among := want
-	if len(q.All)+len(q.Prefixes) == 0 {
+	if len(q.All)+len(q.Spans) == 0 {
 		set, among = nil, slices.Collect(maps.Keys(l.model))
 	}
 	got, last := map[string]int64{}, ""
@@ -146,19 +146,19 @@ func (l *library) check(r *index.Reader, q index.Query, prefix string) error {
 		return true
 	})
 	if counts := l.model.counts(among, prefix); !maps.Equal(got, counts) {
-		return fmt.Errorf("%q: counts of %q are %v, want %v", q, prefix, got, counts)
+		return fmt.Errorf("%v: counts of %q are %v, want %v", q, prefix, got, counts)
 	}
 	for _, least := range []int64{1, 2, 5, 100} {
 		more := r.CountTerms(ctx, set, prefix, func() int64 { return least }, func(term string, n int64) bool {
 			if got[term] != n {
-				err = fmt.Errorf("%q: %d have %q, want %d", q, n, term, got[term])
+				err = fmt.Errorf("%v: %d have %q, want %d", q, n, term, got[term])
 			}
 			delete(got, term)
 			return true
 		})
 		for term, n := range got {
 			if n >= least {
-				err = fmt.Errorf("%q: %q, which %d have, is left out where %d are enough", q, term, n, least)
+				err = fmt.Errorf("%v: %q, which %d have, is left out where %d are enough", q, term, n, least)
 			}
 		}
 		got, err = l.model.counts(among, prefix), errors.Join(err, more)
@@ -175,9 +175,62 @@ func randomTerm(rng *rand.Rand) string {
 	return fmt.Sprint("n", rng.IntN(60))
 }
 
+func randomSpan(rng *rand.Rand) index.Span {
+	in := index.Span{From: randomTerm(rng), To: randomTerm(rng)}
+	if rng.IntN(2) == 0 {
+		in.Match = func(t string) bool { return len(t)%2 == 0 }
+	}
+	if rng.IntN(2) == 0 {
+		in.To = "\xff"
+	}
+	return in
+}
+
+// checkEach compares the terms of a span and what has them, in both directions.
+func (l *library) checkEach(r *index.Reader, q index.Query, in index.Span) error {
+	var set *index.Set
+	among := l.model
+	if len(q.All)+len(q.Spans) > 0 {
+		var err error
+		if set, err = r.Find(ctx, q); err != nil {
+			return err
+		}
+		among = model{}
+		for _, o := range l.model.find(q) {
+			among[o] = l.model[o]
+		}
+	}
+	var want []string
+	lists := map[string][]int64{}
+	for _, o := range slices.Sorted(maps.Keys(among)) {
+		for _, term := range among[o] {
+			if term >= in.From && term < in.To {
+				lists[term] = append(lists[term], o)
+			}
+		}
+	}
+	for _, term := range slices.Sorted(maps.Keys(lists)) {
+		want = append(want, fmt.Sprintf("%q %d", term, lists[term]))
+	}
+	for _, back := range []bool{false, true} {
+		for most := range 3 {
+			got, most := []string{}, []int{1 << 30, 1, 3}[most]
+			err := r.Each(ctx, set, in, back, func(term string, list []int64) bool {
+				got = append(got, fmt.Sprintf("%q %d", term, list))
+				return len(got) < most
+			})
+			if err != nil || !slices.Equal(got, want[:min(most, len(want))]) {
+				return fmt.Errorf("%v from %q to %q, back %t: %.2000q, want %.2000q (%w)", q, in.From, in.To, back, got, want, err)
+			}
+		}
+		slices.Reverse(want)
+	}
+	return nil
+}
+
 // randomQuery has one to three sets.
 func randomQuery(rng *rand.Rand) (q index.Query) {
-	for len(q.All)+len(q.Prefixes) == 0 {
+	for len(q.All)+len(q.Spans) == 0 {
 		for range rng.IntN(3) {
 			set := []string{}
 			for range rng.IntN(5) {
@@ -186,7 +239,7 @@ func randomQuery(rng *rand.Rand) (q index.Query) {
 			q.All = append(q.All, set)
 		}
 		if rng.IntN(2) == 0 {
-			q.Prefixes = append(q.Prefixes, []string{"n" + fmt.Sprint(rng.IntN(6)), "a", "é"}[:1+rng.IntN(3)])
+			q.Spans = append(q.Spans, []index.Span{index.Prefix("n" + fmt.Sprint(rng.IntN(6))), randomSpan(rng), index.Prefix("é")}[:1+rng.IntN(3)])
 		}
 	}
 	return q
@@ -228,9 +281,9 @@ func TestAnIndexAgreesWithItsModel(t *testing.T) {
 			l.view(func(r *index.Reader) error {
 				errs := []error{l.check(r, randomQuery(rng), randomTerm(rng))}
 				for range 5 {
-					errs = append(errs, l.check(r, randomQuery(rng), "n"))
+					errs = append(errs, l.check(r, randomQuery(rng), "n"), l.checkEach(r, randomQuery(rng), randomSpan(rng)))
 				}
-				return errors.Join(errs...)
+				return errors.Join(append(errs, l.checkEach(r, index.Query{}, index.Prefix("")))...)
 			})
 		}
 	}
@@ -257,7 +310,7 @@ func TestLongLists(t *testing.T) {
 			t.Helper()
 			l.view(func(r *index.Reader) error {
 				return errors.Join(l.check(r, index.Query{All: [][]string{{"all"}}}, "b"), l.check(r, index.Query{All: [][]string{{"by1"}, {"by1", "by2"}}}, "b"),
-					l.check(r, index.Query{Prefixes: [][]string{{"by"}}}, "a"))
+					l.check(r, index.Query{Spans: [][]index.Span{{index.Prefix("by")}}}, "a"))
 			})
 		}
 		check()

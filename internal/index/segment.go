@@ -153,18 +153,26 @@ func merged(all []segment) (segment, int, error) {
 	return b.segment(), b.changes, damage(m.cursors)
 }
 
-// entries returns the part of a segment from the last whole term on that is not above a given one, or from the first on.
-func (s segment) entries(term string) ([]byte, error) {
+// blocks returns how many whole terms a segment has, and a function that returns the entries from one of them on.
+func (s segment) blocks() (n int, from func(i int) []byte, err error) {
 	if len(s) < 4 {
-		return nil, errDamaged
+		return 0, nil, errDamaged
 	}
-	n := int(binary.LittleEndian.Uint32(s[len(s)-4:]))
+	n = int(binary.LittleEndian.Uint32(s[len(s)-4:]))
 	end := len(s) - 4 - 4*n
 	if n < 0 || end < 0 {
-		return nil, errDamaged
+		return 0, nil, errDamaged
 	}
-	from := func(i int) []byte {
+	return n, func(i int) []byte {
 		return s[min(int(binary.LittleEndian.Uint32(s[end+4*i:])), end):end]
+	}, nil
+}
+
+// blockOf returns the last whole term that is not above a given one, or the first one.
+func (s segment) blockOf(term string) (int, error) {
+	n, from, err := s.blocks()
+	if err != nil {
+		return 0, err
 	}
 	low, high := 0, n
 	for low < high {
@@ -172,7 +180,7 @@ func (s segment) entries(term string) ([]byte, error) {
 		_, rest := number(from(middle))
 		whole, _, ok := part(rest)
 		if !ok {
-			return nil, errDamaged
+			return 0, errDamaged
 		}
 		if string(whole) <= term {
 			low = middle + 1
@@ -180,10 +188,20 @@ func (s segment) entries(term string) ([]byte, error) {
 			high = middle
 		}
 	}
-	if n == 0 {
-		return nil, nil
+	return max(low-1, 0), nil
+}
+
+// entries returns the part of a segment from the last whole term on that is not above a given one, or from the first on.
+func (s segment) entries(term string) ([]byte, error) {
+	n, from, err := s.blocks()
+	if err != nil || n == 0 {
+		return nil, err
 	}
-	return from(max(low-1, 0)), nil
+	i, err := s.blockOf(term)
+	if err != nil {
+		return nil, err
+	}
+	return from(i), nil
 }
 
 // number returns the number at the beginning of b and what follows it, nil if there is none.

@@ -57,7 +57,8 @@ func (s *Set) make(n int64) *chunk {
 
 func (s *Set) add(o int64) { s.make(o >> chunkBits)[o>>6&(chunkWords-1)] |= 1 << (o & 63) }
 
-func (s *Set) remove(o int64) {
+// Remove takes an ordinal out of the set.
+func (s *Set) Remove(o int64) {
 	if c := s.find(o >> chunkBits); c != nil {
 		c[o>>6&(chunkWords-1)] &^= 1 << (o & 63)
 	}
@@ -89,12 +90,23 @@ func (s *Set) countChanges(changes []byte) (n int64) {
 	return n
 }
 
+// count returns how many ordinals of the set, or all for a nil one, are in a list that has these parts and changes.
+func (s *Set) count(parts, changes [][]byte) (n int64) {
+	for _, v := range parts {
+		n += s.countPart(v)
+	}
+	for _, v := range changes {
+		n += s.countChanges(v)
+	}
+	return n
+}
+
 // apply adds and removes what changes say, the oldest first.
 func (s *Set) apply(changes [][]byte) {
 	for _, part := range changes {
 		for c := range each(part) {
 			if c.gone {
-				s.remove(c.ordinal)
+				s.Remove(c.ordinal)
 			} else {
 				s.add(c.ordinal)
 			}
@@ -154,6 +166,17 @@ func (s *Set) and(o *Set) {
 		}
 	}
 	s.at, s.chunks, s.last = s.at[:n], s.chunks[:n], 0
+}
+
+// Minus takes what is in o out of the set.
+func (s *Set) Minus(o *Set) {
+	for i, at := range s.at {
+		if other := o.find(at); other != nil {
+			for j := range other {
+				s.chunks[i][j] &^= other[j]
+			}
+		}
+	}
 }
 
 // Count returns how many ordinals are in the set.

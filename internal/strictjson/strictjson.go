@@ -12,9 +12,12 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/internal/isotime"
 )
 
 // MaxDepth is the deepest nesting of arrays and objects that the services accept.
@@ -95,12 +98,12 @@ func trailing(rest []byte, offset int64) error {
 
 // Decode checks data and decodes it into v, which is a pointer. It returns an *Error for a member that v does not have
 // (names are compared exactly, with their case), for a value of another type, and for null where v has no pointer to
-// take it.
+// take it. Times have the forms of package isotime.
 func Decode(data []byte, v any) error {
 	if err := Check(data, MaxDepth); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), noNull); err != nil {
+	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(noNull, times))); err != nil {
 		return describe(err)
 	}
 	return nil
@@ -109,14 +112,29 @@ func Decode(data []byte, v any) error {
 var errNull = errors.New("null is not allowed here")
 
 // noNull refuses null where the decoder would silently leave a zero value.
-var noNull = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
+var noNull = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
 	kind := reflect.TypeOf(v).Elem().Kind()
 	_, raw := v.(json.Unmarshaler) // a raw message keeps null as it is
 	if dec.PeekKind() == 'n' && kind != reflect.Pointer && kind != reflect.Interface && !raw && reflect.TypeOf(v) != valueType {
 		return errNull
 	}
 	return errors.ErrUnsupported
-}))
+})
+
+// times reads times in the forms of package isotime.
+var times = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, t *time.Time) error {
+	if kind := dec.PeekKind(); kind != '"' {
+		return &Error{Offset: -1, Reason: "want a string, have " + kindName(kind)}
+	}
+	token, err := dec.ReadToken()
+	if err == nil {
+		*t, err = isotime.Parse(token.String())
+	}
+	if err != nil {
+		return &Error{Offset: -1, Reason: err.Error()}
+	}
+	return nil
+})
 
 var valueType = reflect.TypeFor[*jsontext.Value]()
 
@@ -199,6 +217,9 @@ func mismatch(sem *json.SemanticError) string {
 	}
 	if errors.Is(sem.Err, strconv.ErrRange) {
 		return "the number is out of range"
+	}
+	if e, ok := errors.AsType[*Error](sem.Err); ok {
+		return e.Reason
 	}
 	if r, ok := errors.AsType[reasoned](sem.Err); ok {
 		return r.Sentence()
