@@ -1,0 +1,197 @@
+package convert
+
+import (
+	"context"
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/vitrine-go/vitrine"
+)
+
+// Request is the request of Convert. File and To are required.
+type Request struct {
+	File    io.Reader // CSV, as it is or compressed with gzip
+	To      io.Writer // gets NDJSON in the import format
+	Mapping Mapping   // which columns the fields come from; nil = what Look guesses
+	Source  string    // the source of all collections; "" = "import"
+	Scale   float64   // the best rating, above 0 and at most 100; 0 = 5
+	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = decided by the rows at the beginning of the file
+
+	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header.
+	Rejects io.Writer
+	// Progress, if not nil, is called with the number of bytes of File that were read.
+	Progress func(int64)
+	// Large, if not nil, bounds how many conversions have a collection in memory at a time: from the end of the file on, a conversion
+	// has sent a value to this channel.
+	Large chan struct{}
+	// MaxLine is how many bytes a line of the output has at most. 0 = 16 MiB, which every import accepts.
+	MaxLine int
+}
+
+// Rejected is a row that could not be converted.
+type Rejected struct {
+	Line   int64  `json:"line"` // of the file, from 1, where the row begins
+	Reason string `json:"reason"`
+}
+
+// mostRejected is how many rejected rows a Result has.
+const mostRejected = 100
+
+// Result says what became of the rows. Its JSON is the last line of what the HTTP API answers.
+type Result struct {
+	Converted     int64      `json:"converted"`     // reviews
+	Rejected      []Rejected `json:"rejected"`      // the first 100, by line
+	RejectedTotal int64      `json:"rejectedTotal"` // all of them
+}
+
+// conversion is a Convert that is under way.
+type conversion struct {
+	Request
+	*table
+	plan    *plan
+	result  Result
+	bodies  bodyWriter
+	rejects *csv.Writer
+	err     error // of Rejects
+}
+
+// Convert reads a table and writes its reviews in the import format. It writes nothing before it has read the whole file.
+//
+// It returns ErrInvalid if the file is no table, or if Mapping, Scale or Dates do not fit it; the parameter of the error names which. It
+// also returns the errors of File, To and Rejects, of a temporary file, and of ctx. A row that cannot be converted is no error.
+func Convert(ctx context.Context, in Request) (Result, error) {
+	c := &conversion{Request: in, result: Result{Rejected: []Rejected{}}}
+	if c.Source == "" {
+		c.Source = "import"
+	}
+	if c.Scale == 0 {
+		c.Scale = 5
+	}
+	if c.MaxLine == 0 {
+		c.MaxLine = 16 << 20
+	}
+	switch {
+	case in.File == nil || in.To == nil:
+		return c.result, invalid("", "the request needs a file to convert and a place to write to")
+	case !(c.Scale > 0 && c.Scale <= 100):
+		return c.result, invalid("scale", "it is above 0 and at most 100, such as 5 for stars")
+	case in.Dates != "" && in.Dates != "dmy" && in.Dates != "mdy":
+		return c.result, invalid("dates", "want dmy or mdy")
+	}
+	var err error
+	if c.table, err = open(in.File); err != nil {
+		return c.result, err
+	}
+	if c.Mapping == nil {
+		c.Mapping = guess(c.header)
+	}
+	if c.plan, err = newPlan(c.Mapping, c.header); err != nil {
+		return c.result, err
+	}
+	c.decideDates(c.plan, in.Dates)
+	groups := &groups{}
+	defer groups.close()
+	if err = c.readRows(ctx, groups); err != nil {
+		return c.result, err
+	}
+	if in.Large != nil {
+		select {
+		case in.Large <- struct{}{}:
+			defer func() { <-in.Large }()
+		case <-ctx.Done():
+			return c.result, ctx.Err()
+		}
+	}
+	if err = c.writeLines(ctx, groups); err == nil {
+		err = c.endRejects()
+	}
+	slices.SortStableFunc(c.result.Rejected, func(a, b Rejected) int { return int(a.Line - b.Line) })
+	return c.result, err
+}
+
+// readRows converts each row, and adds what it has become to groups.
+func (c *conversion) readRows(ctx context.Context, groups *groups) error {
+	var e entry
+	for n := 0; ; n++ {
+		row, err := c.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && n%256 == 0 {
+			err = ctx.Err()
+			if c.Progress != nil {
+				c.Progress(c.read.n)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if row.fault != "" {
+			c.reject(row.line, row.fault, row.cells)
+			continue
+		}
+		if reason := c.review(row.cells, &e); reason != "" {
+			c.reject(row.line, reason, row.cells)
+			continue
+		}
+		e.line, e.cells = row.line, nil
+		if c.Rejects != nil {
+			e.cells = row.cells
+		}
+		if err := groups.add(&e); err != nil {
+			return err
+		}
+	}
+}
+
+// The columns that Rejects has beside those of the file. A file that has them was rejected before, and they are left out.
+const (
+	lineColumn   = "rejected_line"
+	reasonColumn = "rejected_reason"
+)
+
+// reject counts a row that cannot be converted, and writes it to Rejects.
+func (c *conversion) reject(line int64, reason string, cells []string) {
+	c.result.RejectedTotal++
+	if len(c.result.Rejected) < mostRejected {
+		c.result.Rejected = append(c.result.Rejected, Rejected{line, reason})
+	}
+	if c.Rejects == nil || c.err != nil {
+		return
+	}
+	width := len(c.header)
+	if width > 2 && c.header[width-2] == lineColumn && c.header[width-1] == reasonColumn {
+		width -= 2
+	}
+	if c.rejects == nil {
+		c.rejects = csv.NewWriter(c.Rejects)
+		c.rejects.Comma = rune(c.comma)
+		c.err = c.rejects.Write(append(slices.Clone(c.header[:width]), lineColumn, reasonColumn))
+	}
+	out := make([]string, width, width+2)
+	if n := copy(out, cells); n < len(cells) && len(cells) != len(c.header) { // a row with too many cells keeps them all
+		out = append(out, cells[n:]...)
+	}
+	if err := c.rejects.Write(append(out, strconv.FormatInt(line, 10), reason)); c.err == nil {
+		c.err = err
+	}
+}
+
+// endRejects writes what is left of the rejected rows.
+func (c *conversion) endRejects() error {
+	if c.rejects == nil {
+		return c.err
+	}
+	c.rejects.Flush()
+	if c.err == nil {
+		c.err = c.rejects.Error()
+	}
+	return c.err
+}
+
+// invalid returns an ErrInvalid about a parameter; "" for one about the file.
+func invalid(parameter, reason string) error {
+	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: parameter, Reason: reason}
+}

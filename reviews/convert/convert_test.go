@@ -1,0 +1,556 @@
+package convert_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/reviews/convert"
+)
+
+// record is a line of the output.
+type record struct {
+	Source, ID, Title, Created string
+	Dimensions                 []string
+	Reviews                    []review
+}
+
+type review struct {
+	ID       string            `json:"id"`
+	Parent   string            `json:"parent_id"`
+	Title    string            `json:"title"`
+	Body     string            `json:"body_html"`
+	Created  string            `json:"created"`
+	Ratings  []int             `json:"ratings"`
+	Author   string            `json:"author_id"`
+	Name     string            `json:"imported_display_name"`
+	Email    string            `json:"imported_email"`
+	URL      string            `json:"imported_url"`
+	Subparts map[string]string `json:"subparts"`
+}
+
+// converted converts a file, checks the output, and returns it.
+func converted(t *testing.T, in convert.Request, file string) ([]record, convert.Result, string) {
+	t.Helper()
+	var out, rejects bytes.Buffer
+	in.File, in.To, in.Rejects = strings.NewReader(file), &out, &rejects
+	result, err := convert.Convert(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted(t, out.Bytes(), result.Converted)
+	var list []record
+	for line := range bytes.Lines(out.Bytes()) {
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list, result, rejects.String()
+}
+
+// accepted fails unless a check finds no error in a file of so many reviews.
+func accepted(t *testing.T, file []byte, count int64) {
+	t.Helper()
+	if len(file) == 0 && count == 0 {
+		return
+	}
+	check := reviews.Check(bytes.NewReader(file), nil)
+	for p, err := range check.Problems() {
+		if err != nil || p.Severity == reviews.SeverityError {
+			t.Fatalf("%v, %v", p, err)
+		}
+	}
+	if report := check.Report(); report.Reviews != count || report.Rejected != 0 {
+		t.Fatalf("%+v, want %d reviews", report, count)
+	}
+}
+
+// simple is the mapping of most tests.
+var simple = convert.Mapping{"collection_id": "product", "review_id": "id", "rating": "stars", "created": "date", "author_name": "name", "title": "title", "body": "text"}
+
+const simpleHeader = "id,product,stars,date,name,title,text\n"
+
+func TestRowsBecomeCollections(t *testing.T) {
+	mapping := convert.Mapping{"collection_id": "sku", "collection_title": "product", "review_id": "nr", "rating:price": "price", "rating:quality": "quality", "created": "date", "author_name": "who",
+		"author_email": "mail", "author_url": "web", "author_id": "user", "parent_id": "to", "title": "title", "body": "text", "subpart:size": "size"}
+	list, result, _ := converted(t, convert.Request{Source: "shop.example.test", Mapping: mapping}, strings.Join([]string{
+		"nr,to,sku,product,price,quality,date,who,mail,web,user,title,text,size,unused",
+		`2,1,kettle,,5,"4,5",2019-04-04,Berta,,example.test,,Re,"Yes, ""very"".` + "\r\n\r\n" + `Good <3",,x`,
+		"3,,lamp,A lamp,1,2,2019-04-05,,,,user-7,,,L,",
+		"1,,kettle,A kettle,4,3,2019-04-03,Anna,anna@example.test,,,Hot,Fine,,",
+	}, "\n"))
+	want := []record{
+		{"shop.example.test", "a2V0dGxl", "A kettle", "2019-04-03T00:00:00Z", []string{"price", "quality"}, []review{
+			{ID: "1", Title: "Hot", Body: "<p>Fine</p>", Created: "2019-04-03T00:00:00Z", Ratings: []int{80, 60}, Name: "Anna", Email: "anna@example.test"},
+			{ID: "2", Parent: "1", Title: "Re", Body: "<p>Yes, \"very\".</p><p>Good &lt;3</p>", Created: "2019-04-04T00:00:00Z", Ratings: []int{100, 90}, Name: "Berta", URL: "https://example.test"}}},
+		{"shop.example.test", "bGFtcA==", "A lamp", "2019-04-05T00:00:00Z", []string{"price", "quality"}, []review{
+			{ID: "3", Created: "2019-04-05T00:00:00Z", Ratings: []int{20, 40}, Author: "user-7", Subparts: map[string]string{"size": "L"}}}},
+	}
+	if !reflect.DeepEqual(list, want) || result.Converted != 3 || result.RejectedTotal != 0 {
+		t.Errorf("%+v, %+v\nwant %+v", list, result, want)
+	}
+}
+
+// A file gives the same reviews in every encoding, with every separator, and compressed.
+func TestFormsOfFiles(t *testing.T) {
+	plain := simpleHeader + "1,café,5,03/04/2019,Zoë,“Good” – €5,\"a\nb\"\n2,thé,4,15/04/2019,Åse,,\n"
+	want, _, _ := converted(t, convert.Request{Mapping: simple}, plain)
+	if len(want) != 2 || want[0].Reviews[0].Title != "“Good” – €5" || want[0].Reviews[0].Created != "2019-04-03T00:00:00Z" {
+		t.Fatalf("%+v", want)
+	}
+	encode := func(text string, err error) string {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte(plain)); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	little, big := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	for name, file := range map[string]string{
+		"byte order mark":      "\ufeff" + plain,
+		"Windows-1252":         encode(charmap.Windows1252.NewEncoder().String(plain)),
+		"UTF-16":               encode(little.NewEncoder().String(plain)),
+		"UTF-16 without mark":  encode(big.NewEncoder().String(plain)),
+		"semicolons":           strings.ReplaceAll(plain, ",", ";"),
+		"tabs":                 strings.ReplaceAll(plain, ",", "\t"),
+		"bars":                 strings.ReplaceAll(plain, ",", "|"),
+		"sep":                  "sep=^\r\n" + strings.ReplaceAll(plain, ",", "^"),
+		"CRLF":                 strings.ReplaceAll(plain, "\n", "\r\n"),
+		"CR":                   strings.ReplaceAll(plain, "\n", "\r"),
+		"no end":               strings.TrimSuffix(plain, "\n"),
+		"blank rows":           strings.ReplaceAll(plain, "\n2", "\n\n,,,,,,\n2"),
+		"cells behind the end": strings.ReplaceAll(plain, "\n2", ",,,\n2"),
+		"gzip":                 packed.String(),
+		"two encodings":        strings.Replace(plain, "thé", "th\xe9", 1),
+	} {
+		if name == "CR" || name == "cells behind the end" { // the break inside of quotes is one of rows for the reader of a CR
+			file = strings.ReplaceAll(file, "\"a\nb\",,,", "\"a\nb\",,,")
+		}
+		got, result, _ := converted(t, convert.Request{Mapping: simple}, file)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %+v\nwant %+v", name, got, result, want)
+		}
+	}
+}
+
+// Each row has one fault, and the others around it are converted.
+func TestRejectedRows(t *testing.T) {
+	long := strings.Repeat("x", 1100<<10)
+	for name, c := range map[string]struct{ row, reason string }{
+		"no collection":         {"9,,5,2019-04-03,Ann,,", "the id of the collection is empty"},
+		"a long collection":     {"9," + strings.Repeat("x", 113) + ",5,2019-04-03,Ann,,", "longer than 112 bytes"},
+		"no id":                 {",lamp,5,2019-04-03,Ann,,", "the id of the review is empty"},
+		"a repeated id":         {"1,lamp,5,2019-04-03,Ann,,", "came before in this collection, in line 2"},
+		"no rating":             {"9,lamp,,2019-04-03,Ann,,", "the rating is empty"},
+		"a rating of 0":         {"9,lamp,0,2019-04-03,Ann,,", "the rating is 0"},
+		"a rating above":        {"9,lamp,5.5,2019-04-03,Ann,,", "the rating is above 5"},
+		"a rating below":        {"9,lamp,-1,2019-04-03,Ann,,", "the rating is not readable"},
+		"a word for a rating":   {"9,lamp,good,2019-04-03,Ann,,", "the rating is not readable"},
+		"a rating of infinity":  {"9,lamp,1e3,2019-04-03,Ann,,", "the rating is not readable"},
+		"no date":               {"9,lamp,5,,Ann,,", "the date is empty"},
+		"no real date":          {"9,lamp,5,2019-02-30,Ann,,", "there is no such date"},
+		"no month":              {"9,lamp,5,2019-13-01,Ann,,", "there is no such date"},
+		"no hour":               {"9,lamp,5,2019-01-01 25:00,Ann,,", "there is no such date"},
+		"a word for a date":     {"9,lamp,5,yesterday,Ann,,", "the date is not readable"},
+		"no name":               {"9,lamp,5,2019-04-03, ,,", "the name of the author is empty"},
+		"few cells":             {"9,lamp,5,2019-04-03,Ann", "the row has 5 cells, and there are 7 columns"},
+		"many cells":            {"9,lamp,5,2019-04-03,Ann,t,a,b", "the row has 8 cells, and there are 7 columns"},
+		"a quote that is open":  {`9,lamp,5,2019-04-03,Ann,"Great`, "a quote is opened in this line"},
+		"a row that is too big": {"9,lamp,5,2019-04-03,Ann,," + long, "more than 1024 KiB"},
+	} {
+		list, result, rejects := converted(t, convert.Request{Mapping: simple},
+			simpleHeader+"1,lamp,5,2019-04-03,Ann,first,\n"+c.row+"\n2,lamp,5,2019-04-03,Ben,last,\n")
+		if len(list) != 1 || len(list[0].Reviews) != 2 || result.RejectedTotal != 1 || len(result.Rejected) != 1 ||
+			result.Rejected[0].Line != 3 || !strings.Contains(result.Rejected[0].Reason, c.reason) {
+			t.Errorf("%s: %.300v, %+v", name, list, result)
+		}
+		if head := "id,product,stars,date,name,title,text,rejected_line,rejected_reason\n"; !strings.HasPrefix(rejects, head) || strings.Count(rejects, "\n") != 2 || !strings.Contains(rejects, ",3,") {
+			t.Errorf("%s: the rejects are %.300q", name, rejects)
+		}
+	}
+}
+
+// A file of rejected rows can be mended and converted, and what is rejected again has the columns once.
+func TestRejectedRowsCanBeConverted(t *testing.T) {
+	_, _, rejects := converted(t, convert.Request{Mapping: simple}, simpleHeader+"1,lamp,6,2019-04-03,\"Ann, B\",,\"a\nb\"\n2,lamp,7,2019-04-03,Ben,,\n")
+	list, result, again := converted(t, convert.Request{Mapping: simple}, strings.Replace(rejects, "lamp,6", "lamp,5", 1))
+	if len(list) != 1 || list[0].Reviews[0].Name != "Ann, B" || list[0].Reviews[0].Body != "<p>a</p><p>b</p>" || result.RejectedTotal != 1 {
+		t.Errorf("%+v, %+v", list, result)
+	}
+	if strings.Count(again, "rejected_line") != 1 || strings.Count(again, "\n") != 2 {
+		t.Errorf("%q", again)
+	}
+}
+
+func TestRatings(t *testing.T) {
+	for text, want := range map[string]int{"5": 100, "1": 20, "4.5": 90, "4,5": 90, "0.5": 10, "0.01": 1, " 3 ": 60, "4/5": 80, "7/10": 70, "4 out of 5": 80, "4.0 out of 5 stars": 80, "80%": 80, "80 %": 80,
+		"★★★★☆": 80, "★★★★★": 100, "⭐⭐⭐": 60, "4 stars": 80, "1 star": 20, "4 von 5 Sternen": 0, "4 von 5": 80, "11/10": 0, "5/0": 0, "★ good": 0, "NaN": 0, "٤": 0, "5.0.0": 0} {
+		list, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+"1,lamp,\""+text+"\",2019-04-03,Ann,,\n")
+		switch {
+		case want == 0 && result.RejectedTotal != 1, want > 0 && (len(list) != 1 || list[0].Reviews[0].Ratings[0] != want):
+			t.Errorf("%q: %+v, %+v, want %d", text, list, result, want)
+		}
+	}
+	list, _, _ := converted(t, convert.Request{Mapping: simple, Scale: 10}, simpleHeader+"1,lamp,7,2019-04-03,Ann,,\n")
+	if got := list[0].Reviews[0].Ratings; !slices.Equal(got, []int{70}) {
+		t.Errorf("of 10: %d", got)
+	}
+}
+
+func TestDates(t *testing.T) {
+	for text, want := range map[string]string{
+		"2019-04-03": "2019-04-03T00:00:00Z", "2019/04/03": "2019-04-03T00:00:00Z", "20190403": "2019-04-03T00:00:00Z", "2019-4-3 4:05": "2019-04-03T04:05:00Z",
+		"2019-04-03T04:05:06Z": "2019-04-03T04:05:06Z", "2019-04-03T04:05:06.789+02:00": "2019-04-03T02:05:06.789Z", "2019-04-03 04:05:06 UTC": "2019-04-03T04:05:06Z",
+		"2019-04-03 04:05:06 -0430": "2019-04-03T08:35:06Z", "2019-04-03T04:05:06+02": "2019-04-03T02:05:06Z",
+		"13/04/2019": "", "04/13/2019": "2019-04-13T00:00:00Z", "4/3/19": "2019-04-03T00:00:00Z", "04/03/2019 04:05 PM": "2019-04-03T16:05:00Z", "4/3/2019, 12:05:06 am": "2019-04-03T00:05:06Z",
+		"03.04.2019": "2019-04-03T00:00:00Z", "3.4.99": "1999-04-03T00:00:00Z", "03-04-2019 23:59": "2019-04-03T23:59:00Z", "03-Apr-2019": "2019-04-03T00:00:00Z",
+		"Apr 3, 2019": "2019-04-03T00:00:00Z", "April 3rd, 2019 at 4:05 pm": "2019-04-03T16:05:00Z", "3 April 2019": "2019-04-03T00:00:00Z", "3. März 2019": "2019-03-03T00:00:00Z",
+		"3 mai 2019": "2019-05-03T00:00:00Z", "Wed, 03 Apr 2019 04:05:06 GMT": "2019-04-03T04:05:06Z", "Wed, 03 Apr 2019 04:05:06 +0200": "2019-04-03T02:05:06Z",
+		"Wed Apr 03 2019 04:05:06 GMT+0200 (Central European Summer Time)": "2019-04-03T02:05:06Z", "1554300300": "2019-04-03T14:05:00Z", "1554300300123": "2019-04-03T14:05:00.123Z",
+		"29.02.2020": "2020-02-29T00:00:00Z", "29.02.2019": "", "2019": "", "04:05": "", "3 2019": "", "2019-04-03 04:05:06 13:00:00": "", "0000-01-01": "", "10000-01-01": "", "13:00 pm 2019-04-03": "",
+		"2019-04-03 04:60": "", "1/2/3/4": "", "-": "", "2019-": "", "99999999": "", "3.4.": "", "2019-04-03T": "", "2019-04-03 +": "", "2019-04-03 1:2:3:4": "",
+	} {
+		list, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+"1,lamp,5,\""+text+"\",Ann,,\n")
+		switch {
+		case want == "" && text != "13/04/2019" && result.RejectedTotal != 1, want != "" && (len(list) != 1 || list[0].Reviews[0].Created != want):
+			t.Errorf("%q: %+v, %+v, want %s", text, list, result, want)
+		}
+	}
+}
+
+// What 03/04/2019 means is decided by the other rows, for each separator by itself, or by the request.
+func TestOrderOfDates(t *testing.T) {
+	for name, c := range map[string]struct{ dates, rows, want string }{
+		"a day above 12":      {"", "25/04/2019", "2019-04-03"},
+		"a month above 12":    {"", "04/25/2019", "2019-03-04"},
+		"nothing":             {"", "04/04/2019", "2019-03-04"},
+		"another separator":   {"", "25.04.2019", "2019-03-04"},
+		"the request":         {"dmy", "04/04/2019", "2019-04-03"},
+		"the request, though": {"mdy", "25/04/2019", "2019-03-04"},
+	} {
+		list, _, _ := converted(t, convert.Request{Mapping: simple, Dates: c.dates}, simpleHeader+"1,lamp,5,03/04/2019,Ann,,\n2,tea,5,"+c.rows+",Ann,,\n")
+		if got := list[0].Reviews[0].Created; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestBodies(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "",
+		"Good":                           "<p>Good</p>",
+		"5 < 6 & 7 > 2 <3":               "<p>5 &lt; 6 &amp; 7 &gt; 2 &lt;3</p>",
+		"one\r\n\r\n two \nthree":        "<p>one</p><p>two </p><p>three</p>",
+		"<p>one<p>two</p>":               "<p>one</p><p>two</p>",
+		"one<br/>two<BR>three":           "<p>one</p><p>two</p><p>three</p>",
+		"<div><b>Bold</b> and <i>not":    "<p>Bold and not</p>",
+		"<ul><li>a</li> <li>b</li></ul>": "<p>a</p><p>b</p>",
+		"a &amp; b &lt;c&gt; &eacute;":   "<p>a &amp; b &lt;c&gt; é</p>",
+		"<script>alert(1)</script>x":     "<p>x</p>",
+		"<style>p{}</style><!-- c -->x":  "<p>x</p>",
+		"<img src=x onerror=alert(1)>x":  "<p>x</p>",
+		`<a href="https://example.test/?a=1&amp;b=2" onclick="x">l</a>`:                           `<p><a href="https://example.test/?a=1&amp;b=2">l</a></p>`,
+		`<a href='mailto:a@example.test'>m<a href=http://b.test>n`:                                `<p><a href="mailto:a@example.test">m</a><a href="http://b.test">n</a></p>`,
+		`<a href="javascript:alert(1)">x</a><a href="java&#10;script:x">y</a><a>z</a>`:            "<p>xyz</p>",
+		`<a href="https:///x">x</a><a href="https://">y</a><a href="/z">z</a><a href="mailto:">m`: "<p>xyzm</p>",
+		`<a href="https://e.test/&#34;&gt;&lt;b&gt;">x</a>`:                                       `<p><a href="https://e.test/&#34;&gt;&lt;b&gt;">x</a></p>`,
+	} {
+		list, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+`1,lamp,5,2019-04-03,Ann,,"`+strings.ReplaceAll(text, `"`, `""`)+"\"\n")
+		if len(list) != 1 || list[0].Reviews[0].Body != want {
+			t.Errorf("%q: %+v, %+v, want %q", text, list, result, want)
+		}
+	}
+}
+
+func TestRepliesFollowReviews(t *testing.T) {
+	mapping := convert.Mapping{"collection_id": "p", "review_id": "id", "rating": "r", "created": "d", "author_name": "n", "parent_id": "to"}
+	list, result, _ := converted(t, convert.Request{Mapping: mapping}, "id,to,p,r,d,n\n4,3,x,5,2019-04-03,a\n3,1,x,5,2019-04-03,a\n5,9,x,5,2019-04-03,a\n6,7,x,5,2019-04-03,a\n7,6,x,5,2019-04-03,a\n"+
+		"8,8,x,5,2019-04-03,a\n1,0,x,5,2019-04-03,a\n2,1,x,5,2019-04-03,a\n2,1,y,5,2019-04-03,a\n")
+	var ids []string
+	for _, r := range list[0].Reviews {
+		ids = append(ids, r.ID)
+	}
+	if !slices.Equal(ids, []string{"1", "3", "2", "4"}) || result.RejectedTotal != 5 || result.Rejected[0].Line != 4 {
+		t.Errorf("%q, %+v", ids, result)
+	}
+}
+
+// Without a column of ids, the same file has the same ids again, and equal reviews are kept.
+func TestIDsAreMade(t *testing.T) {
+	mapping := convert.Mapping{"collection_id": "p", "rating": "r", "created": "d", "author_name": "n"}
+	file := "p,r,d,n\nx,5,2019-04-03,a\nx,5,2019-04-03,a\ny,5,2019-04-03,a\nx,4,2019-04-03,a\n"
+	list, _, _ := converted(t, convert.Request{Mapping: mapping}, file)
+	again, _, _ := converted(t, convert.Request{Mapping: mapping}, file)
+	x := list[0].Reviews
+	if !reflect.DeepEqual(list, again) || len(x) != 3 || x[1].ID != x[0].ID+"-2" || x[2].ID == x[0].ID || list[1].Reviews[0].ID != x[0].ID {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestMistakesOfRequests(t *testing.T) {
+	file := simpleHeader + "1,lamp,5,2019-04-03,Ann,,\n"
+	for name, c := range map[string]struct {
+		in                convert.Request
+		file              string
+		parameter, reason string
+	}{
+		"a field":          {convert.Request{Mapping: convert.Mapping{"colour": "id"}}, file, "mapping", `no field "colour"`},
+		"a column":         {convert.Request{Mapping: convert.Mapping{"title": "headline"}}, file, "mapping", `no column "headline": its columns are "id", "product"`},
+		"two columns":      {convert.Request{Mapping: convert.Mapping{"title": "a"}}, "a,a\n", "mapping", `two columns "a"`},
+		"no collection":    {convert.Request{Mapping: convert.Mapping{"title": "title"}}, file, "mapping", "no column is named for collection_id"},
+		"no date":          {convert.Request{Mapping: convert.Mapping{"collection_id": "id"}}, file, "mapping", "for created"},
+		"no rating":        {convert.Request{Mapping: convert.Mapping{"collection_id": "id", "created": "date"}}, file, "mapping", "for rating"},
+		"no author":        {convert.Request{Mapping: convert.Mapping{"collection_id": "id", "created": "date", "rating": "stars"}}, file, "mapping", "for author_name"},
+		"a dimension":      {convert.Request{Mapping: convert.Mapping{"rating:": "id"}}, file, "mapping", "no field"},
+		"a scale":          {convert.Request{Scale: -1}, file, "scale", "above 0"},
+		"a high scale":     {convert.Request{Scale: 1000}, file, "scale", "at most 100"},
+		"an order":         {convert.Request{Dates: "ymd"}, file, "dates", "dmy or mdy"},
+		"a spreadsheet":    {convert.Request{}, "PK\x03\x04", "", "spreadsheet"},
+		"JSON":             {convert.Request{}, "{}\n", "", "JSON"},
+		"nothing":          {convert.Request{}, "", "", "empty"},
+		"a binary file":    {convert.Request{}, "a,b\x00\x00\x00,c", "", "binary"},
+		"unknown columns":  {convert.Request{}, "a,b\n1,2\n", "mapping", "no column is named for collection_id"},
+		"a broken gzip":    {convert.Request{}, "\x1f\x8b\x08", "gzip", ""},
+		"a quote in names": {convert.Request{}, "\"a,b\n" + strings.Repeat("x\n", 1<<20), "", "names of the columns"},
+	} {
+		c.in.File, c.in.To = strings.NewReader(c.file), &bytes.Buffer{}
+		_, err := convert.Convert(t.Context(), c.in)
+		var e *vitrine.Error
+		if errors.As(err, &e) && (e.Parameter != c.parameter || !strings.Contains(e.Reason, c.reason) || !errors.Is(err, vitrine.ErrInvalid)) || e == nil && c.parameter != "gzip" || err == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Exports of well-known programs need no mapping.
+func TestLookGuesses(t *testing.T) {
+	for name, c := range map[string]struct {
+		header string
+		want   convert.Mapping
+	}{
+		"Judge.me": {"title,body,rating,review_date,source,curated,reviewer_name,reviewer_email,product_id,product_handle,reply,reply_date,picture_urls,ip_address,location",
+			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "review_date", "author_name": "reviewer_name", "author_email": "reviewer_email", "collection_id": "product_handle", "subpart:reply": "reply"}},
+		"Shopify": {"product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at",
+			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "created_at", "author_name": "author", "author_email": "email", "collection_id": "product_handle", "subpart:reply": "reply"}},
+		"Yotpo": {"Review ID,Review Title,Review Content,Review Score,Review Date,Reviewer Name,Reviewer Email,Product ID,Product Title",
+			convert.Mapping{"review_id": "Review ID", "title": "Review Title", "body": "Review Content", "rating": "Review Score", "created": "Review Date", "author_name": "Reviewer Name", "author_email": "Reviewer Email",
+				"collection_id": "Product ID", "collection_title": "Product Title"}},
+		"Loox": {"id,product_id,product_handle,rating,author,email,body,created_at,photo_url,verified_purchase",
+			convert.Mapping{"review_id": "id", "body": "body", "rating": "rating", "created": "created_at", "author_name": "author", "author_email": "email", "collection_id": "product_handle"}},
+		"Stamped": {"productId,productTitle,author,email,reviewRating,reviewTitle,reviewMessage,reviewDate",
+			convert.Mapping{"title": "reviewTitle", "body": "reviewMessage", "rating": "reviewRating", "created": "reviewDate", "author_name": "author", "author_email": "email", "collection_id": "productId", "collection_title": "productTitle"}},
+		"Trustpilot": {"Review Id;Review Created (UTC);Review Username;Review Title;Review Content;Review Stars;Product Name",
+			convert.Mapping{"review_id": "Review Id", "title": "Review Title", "body": "Review Content", "rating": "Review Stars", "created": "Review Created (UTC)", "author_name": "Review Username", "collection_id": "Product Name"}},
+		"WordPress": {"comment_ID,comment_post_ID,comment_author,comment_author_email,comment_author_url,comment_date,comment_content,comment_parent,rating",
+			convert.Mapping{"review_id": "comment_ID", "body": "comment_content", "rating": "rating", "created": "comment_date", "author_name": "comment_author", "author_email": "comment_author_email",
+				"author_url": "comment_author_url", "collection_id": "comment_post_ID", "parent_id": "comment_parent"}},
+		"WooCommerce": {"id,date_created,product_id,product_name,reviewer,reviewer_email,review,rating",
+			convert.Mapping{"review_id": "id", "body": "review", "rating": "rating", "created": "date_created", "author_name": "reviewer", "author_email": "reviewer_email", "collection_id": "product_id", "collection_title": "product_name"}},
+		"Bazaarvoice": {"ReviewID,ProductID,Rating,Title,ReviewText,SubmissionTime,UserNickname",
+			convert.Mapping{"review_id": "ReviewID", "title": "Title", "body": "ReviewText", "rating": "Rating", "created": "SubmissionTime", "author_name": "UserNickname", "collection_id": "ProductID"}},
+		"Okendo": {"productId,rating,name,body,dateCreated,email,title,imageUrls",
+			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "dateCreated", "author_name": "name", "author_email": "email", "collection_id": "productId"}},
+		"two columns": {"id,id,product,rating", convert.Mapping{"collection_id": "product", "rating": "rating"}},
+	} {
+		s, err := convert.Look(strings.NewReader(c.header + "\n"))
+		if err != nil || !reflect.DeepEqual(s.Mapping, c.want) {
+			t.Errorf("%s: %v, %v\nwant %v", name, s.Mapping, err, c.want)
+		}
+	}
+}
+
+func TestLookSays(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("product;rating;date;name;text\n")
+	for i := range 20000 {
+		fmt.Fprintf(&file, "p%d;%d;%02d.01.2019;Ann;\"a\nb\"\n", i, i%10+1, i%28+1)
+	}
+	s, err := convert.Look(strings.NewReader(file.String()))
+	if err != nil || s.Separator != ";" || s.Charset != "utf-8" || s.Scale != 10 || s.Dates != "dmy" || len(s.Rows) != 5 || !slices.Equal(s.Rows[1], []string{"p1", "2", "02.01.2019", "Ann", "a\nb"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	s, err = convert.Look(strings.NewReader("caf\xe9,rating,date\n1,80,3/14/2019\n"))
+	if err != nil || s.Charset != "windows-1252" || s.Scale != 100 || s.Dates != "mdy" || s.Columns[0] != "café" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// garbage is a file of rows that are mostly right and have bytes changed.
+func garbage(random *rand.Rand) string {
+	pieces := []string{"lamp", "5", "2019-04-03", "Ann", "\"", "\"\"", ",", ";", "\n", "\r\n", "\r", "\x00", "\xff", "é", "\u2028", "<p>", "</a>", "<a href=\"http://x\">", "<a href=javascript:x>", "&#0;", "&#9;", "&",
+		"<!--", "<script>", "\ufeff", "★", "\\ud800", "\x1f", "mailto:", "http://", "0", "1,", "\t", strings.Repeat("x", 300), "<svg/><p", "'", "<a href='https://a\tb'>"}
+	var out strings.Builder
+	out.WriteString("id,to,p,r,d,n,m,u,a,t,b,s\n")
+	for i := range 1 + random.IntN(30) {
+		row := []string{strconv.Itoa(i), "", "lamp", "5", "2019-04-03", "Ann", "a@example.test", "example.test", "", "t", "b", "s"}
+		for range random.IntN(4) {
+			at := random.IntN(len(row))
+			row[at] = ""
+			for range 1 + random.IntN(4) {
+				row[at] += pieces[random.IntN(len(pieces))]
+			}
+			if random.IntN(2) > 0 {
+				row[at] = `"` + strings.ReplaceAll(row[at], `"`, `""`) + `"`
+			}
+		}
+		out.WriteString(strings.Join(row, ",") + "\n")
+	}
+	return out.String()
+}
+
+var wide = convert.Mapping{"review_id": "id", "parent_id": "to", "collection_id": "p", "rating": "r", "created": "d", "author_name": "n", "author_email": "m", "author_url": "u", "author_id": "a", "title": "t", "body": "b", "subpart:x": "s"}
+
+// Whatever the file is, a check accepts what is written, and each row is converted or rejected.
+func TestAcceptedWhateverTheFileIs(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var done int64
+	for range 3000 {
+		_, result, _ := converted(t, convert.Request{Mapping: wide}, garbage(random))
+		done += result.Converted
+	}
+	if done < 10000 {
+		t.Errorf("only %d reviews were converted: this test shows little", done)
+	}
+}
+
+func FuzzConvert(f *testing.F) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		f.Add([]byte(garbage(random)), "shop")
+	}
+	f.Add([]byte("id;to;p;r;d;n;m;u;a;t;b;s\r\"x"), "")
+	f.Fuzz(func(t *testing.T, file []byte, source string) {
+		var out bytes.Buffer
+		result, err := convert.Convert(context.Background(), convert.Request{File: bytes.NewReader(file), To: &out, Mapping: wide, Source: source, Rejects: &bytes.Buffer{}})
+		if err == nil {
+			accepted(t, out.Bytes(), result.Converted)
+		}
+		_, _ = convert.Look(bytes.NewReader(file))
+	})
+}
+
+// A quote in each line costs no more time than other bytes.
+func TestOpenQuotesTakeNoTime(t *testing.T) {
+	_, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+strings.Repeat("1,\"x\n", 1<<20))
+	if result.RejectedTotal == 0 || result.Converted != 0 {
+		t.Errorf("%+v", result)
+	}
+}
+
+// large yields the bytes of a file of so many reviews of so many collections, in an order that mixes them.
+type large struct {
+	rows, collections, at int
+	rest                  []byte
+}
+
+func (l *large) Read(p []byte) (int, error) {
+	if len(l.rest) == 0 {
+		if l.at > l.rows {
+			return 0, io.EOF
+		}
+		l.rest = l.row()
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+func (l *large) row() []byte {
+	defer func() { l.at++ }()
+	if l.at == 0 {
+		return []byte("id,product,stars,date,name,title,text\n")
+	}
+	return fmt.Appendf(nil, "%d,product-%d,%d,%02d/%02d/2019,Customer %d,\"Title, %d\",\"A review of some length, as people write them: it works, and it looks good.\nThe second line says \"\"more\"\" about it. %s\"\n",
+		l.at, l.at%l.collections, l.at%5+1, l.at%28+1, l.at%12+1, l.at, l.at, strings.Repeat("And more. ", l.at%20))
+}
+
+// file returns the whole file.
+func (l *large) file() []byte {
+	var out []byte
+	for range l.rows + 1 {
+		out = append(out, l.row()...)
+	}
+	return out
+}
+
+// Rows of one collection are found wherever they are, also if the rows do not fit into memory.
+func TestRowsThatDoNotFitIntoMemory(t *testing.T) {
+	l := &large{rows: 60000, collections: 700}
+	list, result, _ := converted(t, convert.Request{Mapping: simple}, string(l.file()))
+	if len(list) != 700 || result.Converted != 60000 {
+		t.Errorf("%d collections, %+v", len(list), result)
+	}
+	for _, r := range list {
+		if !slices.IsSortedFunc(r.Reviews, func(a, b review) int { x, _ := strconv.Atoi(a.ID); y, _ := strconv.Atoi(b.ID); return x - y }) {
+			t.Fatalf("%s is not in the order of the file", r.ID)
+		}
+	}
+	l = &large{rows: 6000, collections: 7}
+	if _, result, _ := converted(t, convert.Request{Mapping: simple, MaxLine: 20 << 10}, string(l.file())); result.RejectedTotal == 0 || !strings.Contains(result.Rejected[0].Reason, "20480 bytes") {
+		t.Errorf("%+v", result)
+	}
+}
+
+// The memory is that of a few rows and runs, whatever the file is.
+func TestMemoryIsFlat(t *testing.T) {
+	most := uint64(0)
+	look := func() {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		most = max(most, m.HeapAlloc)
+	}
+	result, err := convert.Convert(t.Context(), convert.Request{File: &large{rows: 200000, collections: 1000}, To: writes(look), Mapping: simple, Progress: func(n int64) {
+		if n%64 == 0 {
+			look()
+		}
+	}})
+	if err != nil || result.Converted != 200000 || most > 64<<20 {
+		t.Errorf("%d MiB, %+v, %v", most>>20, result, err)
+	}
+	t.Logf("%d MiB", most>>20)
+}
+
+// writes is a writer that forgets what it gets, and calls a function.
+type writes func()
+
+func (w writes) Write(p []byte) (int, error) {
+	w()
+	return len(p), nil
+}
+
+func BenchmarkConvert(b *testing.B) {
+	file := (&large{rows: 100000, collections: 1000}).file()
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		result, err := convert.Convert(b.Context(), convert.Request{File: bytes.NewReader(file), To: io.Discard, Mapping: simple})
+		if err != nil || result.Converted != 100000 {
+			b.Fatal(result, err)
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/(1<<20), "MiB-sys")
+}

@@ -1,0 +1,35 @@
+// Package convert turns tables of reviews, as shops export them, into the import format of package reviews. It reads CSV in UTF-8,
+// UTF-16 or Windows-1252, with or without gzip, separated by commas, semicolons, tabs or bars, with line breaks inside quotes.
+//
+//	mapping := convert.Mapping{"collection_id": "product_handle", "rating": "rating", "body": "body", "created": "review_date", "author_name": "reviewer_name"}
+//	result, err := convert.Convert(ctx, convert.Request{File: file, To: out, Mapping: mapping, Source: "shop.example.test"})
+//
+// Look reads the beginning of a file and guesses the mapping from the names of its columns. What Convert writes, reviews.Check
+// accepts: it is checked before it is written.
+//
+// # Rows
+//
+//   - The first row has the names of the columns. A line "sep=;" before it says what separates them.
+//   - A row becomes one review. Rows of the same collection become one line of the output, wherever they are in the file, and replies
+//     come after the reviews that they reply to. Collections are ordered by id.
+//   - A row that cannot be converted is rejected with a reason, and the others go on. Request.Rejects gets it as CSV, with two more
+//     columns for its line and the reason, so that people mend it and convert that file again.
+//   - A row has as many cells as there are columns. If a row over several lines has not, a quote was probably opened and not closed: its
+//     first line is rejected, and reading goes on with the next line. A row may have 1 MiB.
+//
+// # Values
+//
+//   - A rating is a number from above 0 to Request.Scale, such as 4, 4.5 or 4,5, or it says its own scale: 4/5, "4 out of 5", 80 %, or
+//     five characters of which some are ★. It becomes an integer from 1 to 100.
+//   - A date may be in ISO 8601, in digits with the year first or last, have the name of a month, or be the seconds or milliseconds since
+//     1970. Without a zone it is UTC. Whether the day or the month comes first is decided for each separator (03/04/2019, 03.04.2019,
+//     03-04-2019) by the rows at the beginning of the file: a number above 12 is a day. If there is none, the month is first with a slash,
+//     and the day is first otherwise. Request.Dates decides it for all rows.
+//   - The id of a collection becomes its Base64. The title of a collection is that of its first row, or the id.
+//   - A review without a column of ids gets one that is made from its content, so converting the file again gives the same ids.
+//   - HTML in a body is reduced to paragraphs and links. Plain text becomes a paragraph for each line.
+//   - A review has the author_id of its row if that is not empty, and else the name, email and address of the author.
+//
+// Memory does not grow with the file: rows are sorted in temporary files. The reviews of one collection are in memory together, 16 MiB
+// of them at most.
+package convert

@@ -1,0 +1,157 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// markup finds what makes a text HTML: a tag, a comment or an entity.
+var markup = regexp.MustCompile(`<[a-zA-Z/!]|&(#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z]+);`)
+
+// body returns the text of a review as the import format has it: paragraphs and links.
+//
+// golang.org/x/net/html reads the text as a browser does, and nothing is copied: the output has text, escaped, and tags that are written
+// here. So it is well formed, and reviews.Check, which judges it, never has a reason to refuse it.
+func (w *bodyWriter) body(text string) string {
+	w.out = w.out[:0]
+	text = strings.TrimSpace(text)
+	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '&') < 0 || !markup.MatchString(text) {
+		for line := range strings.Lines(text) {
+			w.text(strings.TrimRight(line, "\r\n"))
+			w.end()
+		}
+		return string(w.out)
+	}
+	in := html.NewTokenizer(strings.NewReader(text))
+	hidden := "" // the element whose text is not to be shown
+	for {
+		switch in.Next() {
+		case html.ErrorToken: // the end
+			w.end()
+			return string(w.out)
+		case html.TextToken:
+			if hidden == "" {
+				w.text(string(in.Text()))
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := in.TagName()
+			switch tag := string(name); {
+			case hidden != "":
+			case invisible[tag]:
+				hidden = tag
+			case breaks[tag]:
+				w.end()
+			case tag == "a":
+				w.endLink()
+				for more {
+					var key, value []byte
+					if key, value, more = in.TagAttr(); string(key) == "href" {
+						w.link(string(value))
+						break
+					}
+				}
+			}
+		case html.EndTagToken:
+			name, _ := in.TagName()
+			switch tag := string(name); {
+			case tag == hidden:
+				hidden = ""
+			case hidden != "":
+			case breaks[tag]:
+				w.end()
+			case tag == "a":
+				w.endLink()
+			}
+		}
+	}
+}
+
+// invisible are the elements whose text browsers do not show, and breaks those at which a line begins or ends.
+var (
+	invisible = setOf("script style title iframe noembed noframes noscript textarea template xmp plaintext")
+	breaks    = setOf("p br div li ul ol dl dt dd tr table blockquote pre h1 h2 h3 h4 h5 h6 section article hr header footer")
+)
+
+// setOf returns the set of the words of a text.
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
+// bodyWriter writes paragraphs with links. A paragraph begins with its first text.
+type bodyWriter struct {
+	out       []byte
+	paragraph bool
+	linked    bool // a link is open
+}
+
+// text writes a text. Space between paragraphs is left out.
+func (w *bodyWriter) text(text string) {
+	if !w.paragraph {
+		if text = strings.TrimLeft(text, " \t\r\n\f\u00a0"); text == "" {
+			return
+		}
+		w.begin()
+	}
+	for {
+		n := strings.IndexAny(text, "&<>")
+		if n < 0 {
+			break
+		}
+		w.out = append(append(w.out, text[:n]...), map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"}[text[n]]...)
+		text = text[n+1:]
+	}
+	w.out = append(w.out, text...)
+}
+
+// begin begins a paragraph unless there is one.
+func (w *bodyWriter) begin() {
+	if !w.paragraph {
+		w.out = append(w.out, "<p>"...)
+		w.paragraph = true
+	}
+}
+
+// link begins a link, if a review may link to the address.
+func (w *bodyWriter) link(href string) {
+	href = strings.TrimSpace(href)
+	scheme, rest, _ := strings.Cut(href, ":")
+	scheme = strings.ToLower(scheme)
+	host, web := strings.CutPrefix(rest, "//")
+	switch {
+	case strings.ContainsFunc(href, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return
+	case scheme == "mailto" && rest != "":
+	case scheme != "http" && scheme != "https", !web, host == "", strings.IndexByte(`/\?#@: `, host[0]) >= 0:
+		return
+	}
+	escaped := html.EscapeString(href)
+	if len(escaped) > 64<<10 {
+		return
+	}
+	w.begin()
+	w.out = append(append(append(w.out, `<a href="`...), escaped...), `">`...)
+	w.linked = true
+}
+
+// endLink ends a link that is open.
+func (w *bodyWriter) endLink() {
+	if w.linked {
+		w.out = append(w.out, "</a>"...)
+		w.linked = false
+	}
+}
+
+// end ends the paragraph that is open.
+func (w *bodyWriter) end() {
+	w.endLink()
+	if w.paragraph {
+		w.out = append(w.out, "</p>"...)
+		w.paragraph = false
+	}
+}

@@ -1,0 +1,124 @@
+package convert
+
+import (
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Sight is what Look sees of a file. Its JSON is what the HTTP API answers.
+type Sight struct {
+	Charset   string     `json:"charset"`   // "utf-8", "utf-16" or "windows-1252"
+	Separator string     `json:"separator"` // of cells: one of , ; | and a tab
+	Columns   []string   `json:"columns"`
+	Rows      [][]string `json:"rows"`    // the first five
+	Mapping   Mapping    `json:"mapping"` // guessed from the names of the columns; a field without a column is left out
+	Scale     float64    `json:"scale"`   // 5, 10 or 100: the first that is not below the ratings at the beginning
+	Dates     string     `json:"dates"`   // "dmy", "mdy", or "" if no date needs to be told
+}
+
+// Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. It returns ErrInvalid if the file is no table.
+func Look(file io.Reader) (Sight, error) {
+	t, err := open(file)
+	if err != nil {
+		return Sight{}, err
+	}
+	s := Sight{Charset: t.charset, Separator: string(t.comma), Columns: t.header, Rows: [][]string{}, Mapping: guess(t.header), Scale: 5}
+	for _, cells := range t.sample[:min(len(t.sample), 5)] {
+		s.Rows = append(s.Rows, append([]string{}, cells...))
+	}
+	created, rates := -1, -1
+	for i, name := range t.header {
+		switch name {
+		case s.Mapping["created"]:
+			created = i
+		case s.Mapping["rating"]:
+			rates = i
+		}
+	}
+	p := &plan{created: created}
+	t.decideDates(p, "")
+	s.Dates = t.dates(p)
+	for _, cells := range t.sample {
+		if rates >= 0 && rates < len(cells) {
+			for n, err := parseNumber(cells[rates]); err == nil && n > s.Scale && s.Scale < 100; {
+				s.Scale = map[float64]float64{5: 10, 10: 100}[s.Scale]
+			}
+		}
+	}
+	return s, nil
+}
+
+// known are the names that columns of exports have, for each field the most telling first. They are compared without upper case and
+// without anything but letters and digits.
+//
+//	Judge.me                 title, body, rating, review_date, reviewer_name, reviewer_email, product_id, product_handle, reply
+//	                         (its template for imports, as programs that write it have it)
+//	Shopify Product Reviews  product_handle, rating, title, author, email, body, created_at, reply (its export, likewise)
+//	Okendo                   name, body, handle, productId, rating, sku, dateCreated, email, title
+//	                         (support.okendo.io/en/articles/2057320-importing-reviews-using-the-okendo-import-template)
+//	Loox                     product_handle, product_id, rating, author, email, body, created_at (its export, as programs that read it have it)
+//	Yotpo                    Review Title, Review Content, Review Score, Review Date, Reviewer Name, Product ID, Product Title
+//	                         (apidocs.yotpo.com/reference/create-review has the same names with underscores)
+//	Stamped                  productId, productTitle, author, email, reviewRating, reviewTitle, reviewMessage, reviewDate
+//	Trustpilot               Review Id, Review Created (UTC), Review Username, Review Title, Review Content, Review Stars, Product Name
+//	                         (its export, as programs that read it have it)
+//	WooCommerce              comment_ID, comment_post_ID, comment_author, comment_author_email, comment_author_url, comment_date,
+//	                         comment_content, comment_parent, rating (columns of WordPress); product_id, product_name, reviewer,
+//	                         reviewer_email, review, rating, date_created (woocommerce.github.io/woocommerce-rest-api-docs, product reviews)
+//	Bazaarvoice              ProductID, ReviewID, ReviewText, Rating, SubmissionTime, UserNickname, Title
+//	                         (knowledge.bazaarvoice.com/wp-content/conversations/en_US/Display/content_exports.html)
+//	Facebook                 reviewID, rating, title, content, created_at, reviewer.name, product.name
+//	                         (developers.facebook.com/docs/commerce-platform/platforms/feed-schema-csv)
+//	Feefo                    Name, Email, Feedback Date, Product Id, Product Rating, Product Comment
+//	                         (help.feefo.com/knowledge-base/importing-service-reviews)
+//	Shopper Approved         Review Date, Reviewer Name, Product ID, Reviewer Product Rating, Reviewer Review
+//	                         (help.shopperapproved.com/en/articles/2842491-content-license-agreement-overview)
+//	Magento                  sku, nickname, summary, text (adobedocs.github.io/commerce-webapi/graphql/schema/products/mutations/create-review)
+var known = map[string]string{
+	"collection_id": "collection_id product_handle handle product_id commentpostid product_sku sku externalid product_code item_id article_id productidentifier " +
+		"product_url product_number artikelnummer produktid productname producttitle product",
+	"collection_title": "collection_title product_title product_name item_name produktname product",
+	"review_id":        "review_id commentid id reviewidentifier uuid",
+	"title":            "review_title title headline review_headline summary subject titel",
+	"body": "body review_content review_text reviewmessage review_body commentcontent content product_comment reviewer_review review message comment text " +
+		"review_comment service_comment bewertungstext",
+	"created": "review_created_utc review_date created_at date_created created submission_time commentdategmt commentdate reviewdate date feedback_date " +
+		"submitted_at review_created timestamp time datum",
+	"rating":        "rating review_rating review_stars review_score stars score star_rating product_rating reviewer_product_rating overall_rating service_rating bewertung sterne",
+	"author_name":   "author_name reviewer_name display_name user_nickname nickname review_username author commentauthor reviewer customer_name name user_name username",
+	"author_email":  "author_email reviewer_email customer_email email commentauthoremail user_email email_address review_user_email",
+	"author_url":    "author_url commentauthorurl reviewer_url website",
+	"parent_id":     "parent_id commentparent parent reply_to",
+	"subpart:reply": "reply review_reply shop_reply company_reply merchant_reply",
+}
+
+// guess returns a mapping by the names of the columns. A column is used once, and of two fields that want it the earlier one gets it.
+func guess(header []string) Mapping {
+	m, simple, used := Mapping{}, map[string]int{}, map[int]bool{}
+	for i, name := range header {
+		if other, twice := simple[simpleName(name)]; !twice {
+			simple[simpleName(name)] = i
+		} else if header[other] == name {
+			used[i], used[other] = true, true // a mapping cannot tell them apart
+		}
+	}
+	for _, field := range append([]string{"rating", "body", "title"}, append(fields, "subpart:reply")...) {
+		for name := range strings.FieldsSeq(known[field]) {
+			if i, ok := simple[simpleName(name)]; ok && !used[i] && m[field] == "" {
+				m[field], used[i] = header[i], true
+			}
+		}
+	}
+	return m
+}
+
+// simpleName returns the letters and digits of a name, in lower case.
+func simpleName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
