@@ -21,10 +21,10 @@ require (
 	github.com/tidwall/btree v1.8.2 // storage/memory: a map in order, whose copies take no time
 	go.etcd.io/bbolt v1.5.0 // tests: a driver that is written against package storage alone
 	golang.org/x/mod v0.42.0 // appsvc: which version of a component is the latest
-	golang.org/x/net v0.62.0 // assets: text of HTML
+	golang.org/x/net v0.62.0 // assets, reviews/convert: text of HTML
 	golang.org/x/sync v0.25.0 // storage/memory: a lock for which one waits as long as a context lasts; adapters/httpapi: one call of Ready at a time
 	golang.org/x/term v0.47.0 // examples/vitrine: whether there is a terminal
-	golang.org/x/text v0.43.0 // assets: folding of letters and accents
+	golang.org/x/text v0.43.0 // assets: folding of letters and accents; reviews/convert: encodings of files
 	modernc.org/libc v1.77.1 // storage/sqlite: must be the version that modernc.org/sqlite was made with
 	modernc.org/sqlite v1.60.0 // storage/sqlite: SQLite without cgo
 )

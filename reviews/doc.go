@@ -32,6 +32,8 @@
 //   - RecordSchema returns a JSON Schema of the rules that such a schema can state.
 //   - Rejects copies the lines that have an error to another file, where people correct them.
 //
+// Package convert, below this one, makes the format of tables that shops export.
+//
 // Every stored collection belongs to a network. Every import, dry run, export, list and deletion works in one network alone, so
 // its result says nothing about the reviews of another one. The same source and id in two networks are two collections. The
 // caller must moderate the network as a whole, urn:<vendor>:<network>, or be an operator (Caller.Operator); to moderate some of

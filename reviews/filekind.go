@@ -34,7 +34,7 @@ func fileKind(head []byte) kind {
 			return kind{message: "this is JSON over several lines: write each collection on one line, for instance with jq -c ."}
 		}
 	case isTable(text):
-		return kind{message: "this is a table, such as CSV: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"}
+		return kind{message: "this is a table, such as CSV: vitrine reviews convert makes the import format of it"}
 	}
 	return kind{}
 }

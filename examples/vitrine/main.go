@@ -38,6 +38,8 @@ func commands() []command {
 			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them", ofReviews(checkReviews)},
 		{"reviews import", "[FLAGS] FILE…|-",
 			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but warnings, 1 errors and the rest is in, 2 could not go on", ofReviews(importReviews)},
+		{"reviews convert", "[FLAGS] IN.csv|- > OUT",
+			"turns a table of reviews, as shops export it, into the format that import reads: exit 0 all rows, 1 some were rejected, 2 could not convert it", ofReviews(convertReviews)},
 		{"reviews export", "[FLAGS]",
 			"writes all stored reviews of a network to standard output, in the format that import reads", ofReviews(exportReviews)},
 		{"reviews collections", "[FLAGS]",

@@ -23,8 +23,8 @@ type Request struct {
 	Rejects io.Writer
 	// Progress, if not nil, is called with the number of bytes of File that were read.
 	Progress func(int64)
-	// Large, if not nil, bounds how many conversions have a collection in memory at a time: from the end of the file on, a conversion
-	// has sent a value to this channel.
+	// Large, if not nil, bounds how many collections of more than 1 MiB are in memory at a time: while a conversion has one, it has sent
+	// a value to this channel.
 	Large chan struct{}
 	// MaxLine is how many bytes a line of the output has at most. 0 = 16 MiB, which every import accepts.
 	MaxLine int
@@ -95,14 +95,6 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err != nil {
 		return c.result, err
-	}
-	if in.Large != nil {
-		select {
-		case in.Large <- struct{}{}:
-			defer func() { <-in.Large }()
-		case <-ctx.Done():
-			return c.result, ctx.Err()
-		}
 	}
 	if err = c.writeLines(ctx, groups); err == nil {
 		err = c.endRejects()

@@ -23,7 +23,7 @@ type entry struct {
 }
 
 // maxChunk is how many bytes of entries are sorted in memory.
-const maxChunk = 4 << 20
+const maxChunk = 2 << 20
 
 // groups orders entries by collection, and keeps the order of the file inside of each. What is more than maxChunk goes into a temporary
 // file, in runs that are each in order and are merged in the end.

@@ -124,20 +124,23 @@ type collection struct {
 }
 
 // writeLines writes a line for each collection.
-func (c *conversion) writeLines(ctx context.Context, g *groups) error {
+func (c *conversion) writeLines(ctx context.Context, g *groups) (err error) {
 	w := &lineWriter{conversion: c}
-	var err error
 	var same []*entry
-	size := 0
+	size, large := 0, false
 	end := func() bool {
 		if len(same) > 0 {
 			w.add(c.assemble(same))
 		}
 		same, size = nil, 0
-		if w.size >= 1<<20 {
+		if w.size >= maxBatch || large {
 			if err = ctx.Err(); err == nil {
 				err = w.flush()
 			}
+		}
+		if large {
+			<-c.Large
+			large = false
 		}
 		return err == nil
 	}
@@ -145,21 +148,31 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 		if len(same) > 0 && same[0].collection != e.collection && !end() {
 			return false
 		}
-		if size += len(e.json) + len(e.id)*2 + len(e.parent)*2 + 64; size > c.MaxLine-8<<10 && len(same) > 0 {
+		size += len(e.json) + 2*len(e.id) + 2*len(e.parent) + 64
+		if size > c.MaxLine-8<<10 && len(same) > 0 {
 			c.reject(e.line, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert the rejected rows as a file of their own, and import both", c.MaxLine), e.cells)
 			return true
+		}
+		if size > maxBatch && !large && c.Large != nil {
+			select {
+			case c.Large <- struct{}{}:
+				large = true
+			case <-ctx.Done():
+				err = ctx.Err()
+				return false
+			}
 		}
 		same = append(same, e)
 		return true
 	})
 	if failed == nil && err == nil && end() {
-		err = w.flush()
+		failed = w.flush()
 	}
-	if failed != nil {
-		return failed
-	}
-	return err
+	return cmp.Or(failed, err)
 }
+
+// maxBatch is about how many bytes of lines are checked together.
+const maxBatch = 1 << 20
 
 // assemble orders the reviews of a collection, so that replies follow what they reply to, and rejects those whose id came before and those
 // that reply to a review that is not there. Ids that were made of the content get a number where they repeat.

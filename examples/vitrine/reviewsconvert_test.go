@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReviewsConvert(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"shop.csv": "product_handle,rating,author,email,body,created_at\nlamp,5,Ann,ann@example.test,\"Bright\nand <b>light</b>\",03/25/2019\nlamp,6,Ben,,,03/26/2019\n",
+		"map.json": `{"collection_id": "product_handle", "rating": "rating", "author_name": "author", "created": "created_at", "subpart:mail": "email"}`,
+		"bad.json": `{"collection_id": 1}`, "odd.json": `{"collection_id": "sku"}`, "good.csv": "product_handle,rating,author,created_at\nlamp,10,Ann,2019-04-03\n",
+		"json.csv": goodRecord,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := run(t, dir, nil, "reviews", "convert", "-source", "shop.example.test", "-rejects", "rejects.csv", "shop.csv")
+	if out.status != 1 || !strings.Contains(out.stdout, `"source":"shop.example.test"`) || !strings.Contains(out.stdout, `"body_html":"<p>Bright\nand light</p>","created":"2019-03-25T00:00:00Z","ratings":[100]`) ||
+		out.stderr != "converted: 1 review; 1 row rejected\n  line 4: the rating is above 5, the best one: say what scale the ratings have\n" {
+		t.Errorf("%+v", out)
+	}
+	if got := readFile(t, dir, "rejects.csv"); !strings.Contains(got, "lamp,6,Ben,,,03/26/2019,4,\"the rating") {
+		t.Errorf("%q", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "out.ndjson"), []byte(out.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(t, dir, nil, "reviews", "check", "out.ndjson"); out.status != 0 {
+		t.Errorf("%+v", out)
+	}
+	if out := run(t, dir, nil, "reviews", "convert", "-scale", "10", "-mapping", "map.json", "good.csv"); out.status != 2 || !strings.Contains(out.stderr, `no column "email"`) {
+		t.Errorf("%+v", out)
+	}
+	if out := run(t, dir, nil, "reviews", "convert", "-scale", "10", "good.csv"); out.status != 0 || !strings.Contains(out.stdout, `"ratings":[100]`) || out.stderr != "converted: 1 review; 0 rows rejected\n" {
+		t.Errorf("%+v", out)
+	}
+	if out := runWith(t, dir, nil, readFile(t, dir, "good.csv"), "reviews", "convert", "-scale", "10", "-"); out.status != 0 || out.stdout == "" {
+		t.Errorf("%+v", out)
+	}
+	want := "{\n  \"author_name\": \"author\",\n  \"collection_id\": \"product_handle\",\n  \"created\": \"created_at\",\n  \"rating\": \"rating\"\n}\n"
+	if out := run(t, dir, nil, "reviews", "convert", "-guess", "good.csv"); out.status != 0 || out.stdout != want || out.stderr != "" {
+		t.Errorf("%+v", out)
+	}
+	for _, args := range [][]string{{}, {"good.csv", "shop.csv"}, {"none.csv"}, {"."}, {"-mapping", "none.json", "good.csv"}, {"-mapping", "bad.json", "good.csv"}, {"-mapping", "odd.json", "good.csv"}, {"-scale", "0", "x"},
+		{"-scale", "-1", "good.csv"}, {"-scale", "five", "good.csv"}, {"-dates", "ymd", "good.csv"}, {"-rejects", "good.csv", "good.csv"}, {"json.csv"}, {"-guess", "json.csv"}} {
+		if out := run(t, dir, nil, append([]string{"reviews", "convert"}, args...)...); out.status != 2 || out.stdout != "" || out.stderr == "" {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+}
