@@ -143,3 +143,39 @@ func TestTwoPeopleEdit(t *testing.T) {
 	two.Retype(`(`+field("a")+`)[1]`, "bob at last")
 	w.stored(id, `{"a":"bob at last","b":"bob"}`)
 }
+
+// What the designer tells while one works moves nothing, so that a click does not hit what stood beside its aim.
+func TestNothingMovesUnderTheMouse(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`)
+	id := w.newApp("Winter", poll(`{"a":"1","b":"1"}`), poll(`{"a":"2","b":"2"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.saved(0)
+	where := func() (top float64) {
+		p.T.Helper()
+		p.Run(&top, `() => document.querySelectorAll(".card")[1].getBoundingClientRect().top`)
+		return top
+	}
+	p.See(`//li[contains(@class, "card")][2]` + field("b"))
+	before := where()
+	same := func(when string) {
+		t.Helper()
+		if now := where(); now != before {
+			t.Errorf("%s, a card has moved from %v to %v", when, before, now)
+		}
+	}
+	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/a","value":"bob"}]`)
+	p.See(`//*[contains(@class, "news") and contains(., "is shown now")]`)
+	same("when somebody else has saved")
+	p.Retype(`(`+field("b")+`)[1]`, "ann")
+	p.saved(2)
+	p.Until(`() => document.querySelector(".news").hidden`)
+	same("when it is saved")
+	p.Offline(true)
+	p.Retype(`(`+field("b")+`)[1]`, "ann again")
+	p.See(`//*[contains(@class, "trouble") and contains(., "saved as soon as")]`)
+	same("offline")
+	p.Offline(false)
+	p.saved(3)
+	same("at last")
+}
