@@ -44,6 +44,7 @@ import (
 	"sync"
 
 	"github.com/qri-io/jsonschema"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
@@ -58,16 +59,9 @@ type engine struct{}
 // not safe for concurrent use.
 var library sync.Mutex
 
-// errCostly is the error of a config that would take too long to validate. The service counts the steps of its own engine, but
-// that one stops at a wrong type, and this one does not.
-var errCostly = errors.New("validating this config against this schema would take too long: make the config smaller, or the schema less branching")
-
 // mostWork is how many subschemas times values of a config there may be, at about a microsecond each. maxViolations is how many violations
 // of one config are returned.
-const (
-	mostWork      = 200_000
-	maxViolations = 100
-)
+const mostWork, maxViolations = 200_000, 100
 
 // schema is a compiled schema, and what it weighs: see checker.
 type schema struct {
@@ -98,9 +92,10 @@ func (engine) Compile(text []byte) (appsvc.Schema, error) {
 // Validate implements appsvc.Schema. It returns the first 100 violations of a config, ordered by pointer, keyword and message, and an
 // error for a config that would take too long. The library finds violations in the random order of maps.
 func (s *schema) Validate(config []byte) (out []vitrine.Violation, err error) {
+	// The service counts the steps of its own engine, but that one stops at a wrong type, and this one does not.
 	values := 1 + len(config)/32 + bytes.Count(config, []byte(",")) + bytes.Count(config, []byte(":"))
 	if values > mostWork/s.weight {
-		return nil, errCostly
+		return nil, errors.New("validating this config against this schema would take too long: make the config smaller, or the schema less branching")
 	}
 	library.Lock()
 	defer library.Unlock()
@@ -179,15 +174,7 @@ func (c *checker) keyword(keyword string, v any, pointer string) int {
 		if text != "#" && (!strings.HasPrefix(text, "#/") || strings.ContainsAny(text, "~%") || strings.Contains(text+"/", "/items/")) {
 			return c.refuse("%s: %.200q is not a reference that this engine takes: use a JSON pointer like \"#/$defs/name\", without escapes and not through items", at, text)
 		}
-		target := c.doc
-		for _, token := range strings.Split(text[1:], "/")[1:] {
-			object, _ := target.(map[string]any)
-			array, _ := target.([]any)
-			if target = object[token]; len(array) > 0 {
-				i, _ := strconv.Atoi(token) // the guard has looked: there is such an item
-				target = array[min(max(i, 0), len(array)-1)]
-			}
-		}
+		target, _ := jsonpointer.Lookup(c.doc, text[1:]) // the guard has looked: there is one
 		return c.weigh(target, text[1:])
 	}
 	return c.weigh(v, at)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/spelling"
 )
 
 // flags returns an empty flag set whose errors come back to the caller of parse.
@@ -86,32 +88,11 @@ func plainer(f *flag.FlagSet, err error) error {
 func nearestFlag(f *flag.FlagSet, given string) string {
 	near, least := "", 3
 	f.VisitAll(func(one *flag.Flag) {
-		if far := editDistance(one.Name, given); far < least && far < len(given) {
+		if far := spelling.Distance(one.Name, given); far < least && far < len(given) {
 			near, least = one.Name, far
 		}
 	})
 	return near
-}
-
-// editDistance is the Levenshtein distance: how many characters must be inserted, removed or replaced to turn a into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // parseAnywhere is f.Parse for flags that may also stand behind arguments. Everything after "--" is an argument.

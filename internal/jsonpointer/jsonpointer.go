@@ -1,7 +1,10 @@
 // Package jsonpointer writes and reads the tokens of JSON pointers (RFC 6901).
 package jsonpointer
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 var (
 	escape   = strings.NewReplacer("~", "~0", "/", "~1")
@@ -23,4 +26,27 @@ func Unescape(token string) string {
 		return token // as most are; Replace would copy it
 	}
 	return unescape.Replace(token)
+}
+
+// Lookup returns the value at a pointer in a decoded document, and false if there is none.
+func Lookup(v any, pointer string) (any, bool) {
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch parent := v.(type) {
+		case map[string]any:
+			member, ok := parent[Unescape(token)]
+			if !ok {
+				return nil, false
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i >= len(parent) || !IsIndex(token) {
+				return nil, false
+			}
+			v = parent[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
 }

@@ -30,3 +30,17 @@ func TestIsIndex(t *testing.T) {
 		}
 	}
 }
+
+func TestLookup(t *testing.T) {
+	doc := map[string]any{"a/b": []any{1.0, map[string]any{"": "x"}}, "null": nil}
+	for pointer, want := range map[string]any{"/a~1b/0": 1.0, "/a~1b/1/": "x", "/null": nil} {
+		if got, ok := jsonpointer.Lookup(doc, pointer); !ok || got != want {
+			t.Errorf("Lookup(%q) = %v, %v, want %v", pointer, got, ok, want)
+		}
+	}
+	for _, pointer := range []string{"/a", "/a~1b/2", "/a~1b/00", "/a~1b/-", "/a~1b/0/0", "/null/x"} {
+		if got, ok := jsonpointer.Lookup(doc, pointer); ok {
+			t.Errorf("Lookup(%q) = %v, want nothing", pointer, got)
+		}
+	}
+}

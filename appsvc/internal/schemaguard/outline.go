@@ -224,7 +224,7 @@ func (o *outline) reference(v any, at string, in scope) error {
 	if address != "" && address != in.id {
 		return refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
 	}
-	target, ok := lookup(o.doc, in.pointer+fragment)
+	target, ok := jsonpointer.Lookup(o.doc, in.pointer+fragment)
 	if !ok {
 		return refuse(at, "there is nothing at %q", shorten(text))
 	}
@@ -232,29 +232,6 @@ func (o *outline) reference(v any, at string, in scope) error {
 		o.work += 5
 	}
 	return o.schema(target, in.pointer+fragment, in)
-}
-
-// lookup returns the value at a JSON pointer (RFC 6901), and false if there is none.
-func lookup(v any, pointer string) (any, bool) {
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		switch parent := v.(type) {
-		case map[string]any:
-			member, ok := parent[jsonpointer.Unescape(token)]
-			if !ok {
-				return nil, false
-			}
-			v = member
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i >= len(parent) || !jsonpointer.IsIndex(token) { // the compiler would take "01" for an index too
-				return nil, false
-			}
-			v = parent[i]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
 }
 
 // applicator surveys the subschemas that a keyword holds. A keyword that needs a list or an object of subschemas and has something

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+	"github.com/vitrine-go/vitrine/internal/spelling"
 )
 
 // Warning names something in a schema that has no effect, so that the schema accepts more configs than its author may
@@ -145,7 +146,7 @@ func nearest(name string) string {
 		if max(len(name)-len(keyword), len(keyword)-len(name)) > most {
 			continue
 		}
-		if distance := editDistance(name, keyword); distance <= most && distance < near {
+		if distance := spelling.Distance(name, keyword); distance <= most && distance < near {
 			best, near = keyword, distance
 		}
 	}
@@ -153,23 +154,3 @@ func nearest(name string) string {
 }
 
 func letters(s string) []byte { return slices.Sorted(slices.Values([]byte(s))) }
-
-// editDistance is how many letters are inserted, removed, replaced or swapped with their neighbour to turn a into b.
-func editDistance(a, b string) int {
-	before, last, row := []int(nil), []int(nil), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			if a[i-1] == b[j-1] {
-				row[j] = last[j-1]
-			} else if row[j] = 1 + min(last[j-1], last[j], row[j-1]); i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], 1+before[j-2])
-			}
-		}
-	}
-	return row[len(b)]
-}
