@@ -21,26 +21,28 @@ type DeliverRequest struct {
 
 // Delivery is a version of an app as a page gets it: what its elements are mounted with, and nothing else.
 type Delivery struct {
-	ID, Tag  string
-	Version  vitrine.Version
-	Title    string
-	Elements []DeliveredElement
+	ID       string             `json:"id"`
+	Tag      string             `json:"tag"`
+	Version  vitrine.Version    `json:"version"`
+	Title    string             `json:"title"`
+	Elements []DeliveredElement `json:"elements"`
 
 	// Err is why there is nothing to show; only ID is set beside it. It wraps ErrNotFound if the app or the tag is absent or the caller may
 	// not read it, always with the same sentence; ErrUnprocessable with CodeCost if its configs with their defaults are too large; and, from a
 	// server, ErrTooLarge if the answer had no room for it.
-	Err error
+	Err error `json:"-"`
 
 	updatedAt int64
 }
 
 // DeliveredElement is an element of a Delivery.
 type DeliveredElement struct {
-	Key           string // stays the same while the element is edited, moved or restored
-	Name, Version string // of the component
-	Main          string // address of the component's script: a URL, or a path of the host that delivers
-	Headless      bool   // the component shows nothing
-	Config        []byte // JSON, with the defaults of the component's schema
+	Key      string         `json:"key"`               // stays the same while the element is edited, moved or restored
+	Name     string         `json:"name"`              // of the component
+	Version  string         `json:"version"`           // of the component
+	Main     string         `json:"main"`              // address of the component's script: a URL, or a path of the host that delivers
+	Headless bool           `json:"headless,omitzero"` // the component shows nothing
+	Config   jsontext.Value `json:"config"`            // with the defaults of the component's schema
 }
 
 // Deliver returns the versions of apps to which a tag points, in the order of the request, and with the defaults of their configs. One
@@ -143,30 +145,17 @@ func deliveryOf(app App, defaults *Defaults) (Delivery, error) {
 // "config"}]}, or {"id", "error", "code"}. headless is there if it is true. root is the scheme and the host, such as https://host.example, of
 // scripts whose address is a path.
 func (d Delivery) AppendJSON(dst []byte, root string) []byte {
-	dst = appendString(append(dst, `{"id":`...), d.ID)
 	if e, ok := errors.AsType[*vitrine.Error](d.Err); ok {
+		dst = appendString(append(dst, `{"id":`...), d.ID)
 		dst = appendString(append(dst, `,"error":`...), e.Reason)
-		return append(appendString(append(dst, `,"code":`...), string(e.Code)), '}')
+		return append(appendString(append(dst, `,"code":`...), e.Code), '}')
 	}
-	dst = appendString(append(dst, `,"tag":`...), d.Tag)
-	dst = appendString(append(dst, `,"version":`...), d.Version.String())
-	dst = append(appendString(append(dst, `,"title":`...), d.Title), `,"elements":[`...)
-	for i, e := range d.Elements {
-		if i > 0 {
-			dst = append(dst, ',')
+	d.Elements = slices.Clone(d.Elements)
+	for i := range d.Elements {
+		if main := &d.Elements[i].Main; strings.HasPrefix(*main, "/") {
+			*main = root + *main
 		}
-		main := e.Main
-		if strings.HasPrefix(main, "/") {
-			main = root + main
-		}
-		dst = appendString(append(dst, `{"key":`...), e.Key)
-		dst = appendString(append(dst, `,"name":`...), e.Name)
-		dst = appendString(append(dst, `,"version":`...), e.Version)
-		dst = appendString(append(dst, `,"main":`...), main)
-		if e.Headless {
-			dst = append(dst, `,"headless":true`...)
-		}
-		dst = append(append(append(dst, `,"config":`...), e.Config...), '}')
 	}
-	return append(dst, "]}"...)
+	out, _ := json.Marshal(d) // which nothing that is stored can fail
+	return append(dst, out...)
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -70,44 +69,23 @@ func (a *Apps) Deliver(ctx context.Context, in appsvc.DeliverRequest) ([]appsvc.
 	list, err := send[[]delivery](ctx, a.remote, r, value("apps"))
 	out := make([]appsvc.Delivery, len(list))
 	for i, d := range list {
-		out[i] = appsvc.Delivery(d)
+		if out[i] = d.Delivery; d.Code != "" {
+			out[i] = appsvc.Delivery{ID: d.ID, Err: &vitrine.Error{Kind: deliveryKinds[d.Code], Code: d.Code, Reason: d.Error}}
+		}
 	}
 	return out, err
 }
 
-// delivery is an appsvc.Delivery that can be read from JSON.
-type delivery appsvc.Delivery
+// delivery is the JSON of an appsvc.Delivery.
+type delivery struct {
+	appsvc.Delivery
+	Error string `json:"error"`
+	Code  string `json:"code"`
+}
 
-// UnmarshalJSON reads what appsvc.Delivery.AppendJSON writes.
-func (d *delivery) UnmarshalJSON(text []byte) error {
-	var in struct {
-		ID       string          `json:"id"`
-		Tag      string          `json:"tag"`
-		Version  vitrine.Version `json:"version"`
-		Title    string          `json:"title"`
-		Error    string          `json:"error"`
-		Code     string          `json:"code"`
-		Elements []struct {
-			Key      string         `json:"key"`
-			Name     string         `json:"name"`
-			Version  string         `json:"version"`
-			Main     string         `json:"main"`
-			Headless bool           `json:"headless"`
-			Config   jsontext.Value `json:"config"`
-		} `json:"elements"`
-	}
-	if err := json.Unmarshal(text, &in); err != nil {
-		return err
-	}
-	*d = delivery{ID: in.ID, Tag: in.Tag, Version: in.Version, Title: in.Title}
-	for _, e := range in.Elements {
-		d.Elements = append(d.Elements, appsvc.DeliveredElement{Key: e.Key, Name: e.Name, Version: e.Version, Main: e.Main, Headless: e.Headless, Config: e.Config})
-	}
-	if in.Code != "" {
-		kinds := map[string]error{vitrine.CodeNotFound: vitrine.ErrNotFound, vitrine.CodeTooLarge: vitrine.ErrTooLarge, vitrine.CodeCost: vitrine.ErrUnprocessable}
-		d.Err = &vitrine.Error{Kind: kinds[in.Code], Code: in.Code, Reason: in.Error}
-	}
-	return nil
+// deliveryKinds are the kinds of the errors of single apps, by their codes.
+var deliveryKinds = map[string]error{
+	vitrine.CodeNotFound: vitrine.ErrNotFound, vitrine.CodeTooLarge: vitrine.ErrTooLarge, vitrine.CodeCost: vitrine.ErrUnprocessable,
 }
 
 // PutTag creates a tag or moves it.
