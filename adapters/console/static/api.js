@@ -18,6 +18,14 @@ import { parse, stringify } from "./json.js";
 /** @typedef {{id: string, version: string, createdAt: number, updatedAt: number, title: string, groups: string[], owner: Party | null, updatedBy: Party | null, elements: Element[]}} App as Schemas["App"], with configs that keep their numbers */
 /** @typedef {{op: "test" | "add" | "replace", path: string, value: Value} | {op: "remove", path: string} | {op: "move" | "copy", from: string, path: string}} Operation */
 
+/** @typedef {{admin: boolean, moderates: string[], reads: string[], roles: string[], groups: string[], components: boolean}} Rights */
+/** @typedef {Rights & {id: string, urn: string, name: string, email: string, disabled: boolean, createdAt: number, lastSeenAt: number | null, passkeys: number, invitation: {by: Party | null, expires: number} | null, provider: {issuer: string, values: string[]} | null}} Person with an account */
+/** @typedef {{id: string, via: "passkey" | "oidc" | "link", expires: number, confirmedUntil: number | null, person: Person}} SignedIn a session */
+/** @typedef {{origin: string | null, base: string, people: boolean, oidc: {name: string} | null, session: SignedIn | null}} Place where and how people sign in */
+/** @typedef {{id: string, name: string, createdAt: number, lastUsedAt: number | null, synced: boolean}} Passkey */
+/** @typedef {{id: string, current: boolean, via: string, browser: string, createdAt: number, lastSeenAt: number, expires: number}} OwnSession */
+/** @typedef {Omit<Rights, "admin"> & {id: string, name: string, kind: "secret" | "public", prefix: string, tags: string[], reviews: boolean, expires: number | null, createdAt: number, by: Party, lastUsedAt: number | null, key?: string}} Key */
+
 /** What the service, or the way to it, has said no with. */
 export class ApiError extends Error {
 	/**
@@ -52,6 +60,7 @@ export class ApiError extends Error {
  * @typedef {object} Session what requests are sent with
  * @property {() => string} token the person's token, or ""
  * @property {(refused: ApiError, token: string) => Promise<void>} renew asks for another token after a 401; it fails if there is none
+ * @property {() => Promise<void>} [confirm] has the person show again who they are; it fails if they do not
  * @property {(seconds: number) => void} [wait] tells that the service asks for this long until a request is sent again
  */
 
@@ -157,8 +166,8 @@ export class Api {
 	}
 
 	/**
-	 * Sends a request and returns its response, whatever the status is. A 401 asks for another token, unless
-	 * the request has its own session. Where the service says when to read again, that is waited for, a few times.
+	 * Sends a request and returns its response, whatever the status is. A 401 asks to sign in again, unless
+	 * the request has its own session, and a request that needs a confirmation is sent again after it. Where the service says when to read again, that is waited for, a few times.
 	 * @param {string} method
 	 * @param {string} path below the base path without a slash in front, or from the root with one
 	 * @param {Options} [options]
@@ -182,6 +191,7 @@ export class Api {
 			}
 			const seconds = waitOf(response);
 			if (response.status === 401 && options.session !== false) await this.session.renew(await problem(response), token);
+			else if (response.status === 403 && this.session.confirm && (await problem(response.clone())).code === "needs_confirmation") await this.session.confirm();
 			else if (method === "GET" && seconds !== undefined && tries < patience) {
 				this.session.wait?.(seconds);
 				await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
@@ -340,6 +350,35 @@ export class Api {
 	/** @param {string} id @param {string} tag @param {string} key */
 	deleteTag(id, tag, key) {
 		return this.change("DELETE", `apps/${s(id)}/tags/${s(tag)}`, key);
+	}
+
+	/** Where and how people sign in. @returns {Promise<Place>} */
+	async place() {
+		return (await this.ask("GET", "x/signin", { member: "origin", session: false })).value;
+	}
+
+	/**
+	 * A step of signing in, or a change of accounts and keys.
+	 * @param {string} method @param {string} path below x/ @param {object} [body] @param {string} [member] that every answer has, unless there is none
+	 * @returns {Promise<any>}
+	 */
+	async account(method, path, body, member) {
+		return (await this.ask(method, `x/${path}`, { member, body: body && stringify(body) })).value;
+	}
+
+	/** The names of people. @param {string[]} urns @returns {Promise<{urn: string, name: string}[]>} */
+	async names(urns) {
+		return (await this.get("x/people/", "people", { urn: urns })).people;
+	}
+
+	/** @param {{after?: string, q?: string}} query @param {AbortSignal} [signal] @returns {Promise<{people: Person[], next: string | undefined}>} */
+	people(query, signal) {
+		return this.page("x/people/", "people", query, signal);
+	}
+
+	/** @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{keys: Key[], next: string | undefined}>} */
+	keys(after, signal) {
+		return this.page("x/keys/", "keys", { after }, signal);
 	}
 
 	/** @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{components: Schemas["ListedComponent"][], next: string | undefined}>} */

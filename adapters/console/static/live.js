@@ -23,6 +23,8 @@ const pause = 2000;
 export class Live extends EventTarget {
 	#cursor = "now";
 	#ended = new AbortController();
+	/** Is called when the stream has ended, and says whether the caller is not who they were. */
+	onstop = async () => false;
 
 	/** @param {import("./api.js").Api} api @param {import("./api.js").Me} me @param {string} [path] the address of the feed */
 	constructor(api, me, path = "x/changes") {
@@ -75,6 +77,11 @@ export class Live extends EventTarget {
 					this.#share(undefined);
 				} else if (response.ok && response.body) await this.#stream(response.body.pipeThrough(new TextDecoderStream()));
 				else if (response.status < 500 && response.status !== 429) return;
+				// A stream ends when its caller has other rights, too.
+				if (response.ok && await this.onstop()) {
+					this.#share(undefined);
+					continue;
+				}
 			} catch {
 				// the connection is lost; the cursor says where to go on
 			}

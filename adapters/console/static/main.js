@@ -4,20 +4,22 @@
  */
 import { button, fill, h, icon } from "./dom.js";
 import { sentence, show, trouble } from "./elements/dialog.js";
+import { person } from "./elements/person.js";
 import { Live } from "./live.js";
 import { match, to } from "./router.js";
-import { Session, shortURN, whoami } from "./session.js";
+import { Session } from "./session.js";
 
 const meta = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-api"]'));
 const title = document.title;
 const base = new URL(meta.content.replace(/\/?$/, "/"), location.href);
 const session = new Session(base);
 
-/** @type {[string, string, "apps" | "library" | "reviews" | "parts"][]} */
-const menu = [["apps", "Apps", "apps"], ["assets", "Assets", "library"], ["reviews", "Reviews", "reviews"], ["components", "Components", "parts"]];
+/** What the menu has: the name of a view, its title, its icon, its key after g, and for whom it is. @type {[string, string, Parameters<typeof icon>[0], string, () => boolean][]} */
+const menu = [["apps", "Apps", "apps", "a", () => true], ["assets", "Assets", "library", "s", () => true], ["reviews", "Reviews", "reviews", "r", () => true], ["components", "Components", "parts", "c", () => true],
+	["people", "People", "person", "p", () => session.managesPeople], ["keys", "Keys", "key", "k", () => session.managesPeople || session.account !== undefined]];
 
 const main = h("main", { id: "main", tabindex: "-1" });
-const links = menu.map(([name, text, symbol]) => h("a", { href: to(name) }, icon(symbol), text));
+const links = menu.map(([name, text, symbol, , may]) => h("a", { href: to(name), hidden: !may() }, icon(symbol), text));
 const corner = h("div", { class: "corner" });
 
 /** @type {Live} */
@@ -76,7 +78,10 @@ function notice(text, ...more) {
 function showCorner() {
 	const me = session.me;
 	if (!me) return;
-	fill(corner, themeButton(), button(shortURN(me.urn), () => void show("Who you are", whoami(session)), { icon: "person", class: "who", title: me.urn }));
+	const who = button("", async () => show("Who you are", (await import("./views/account.js")).whoami(session)), { class: "who" });
+	fill(who, person(me.urn));
+	fill(corner, themeButton(), who);
+	links.forEach((link, i) => (link.hidden = !menu[i]?.[4]()));
 }
 
 /** The themes: as the system has it, or by choice. */
@@ -100,7 +105,7 @@ function theme() {
 }
 
 /** The shortcuts that work everywhere; views have more of their own in their help. */
-const shortcuts = [["?", "This list"], ["g a", "Apps"], ["g s", "Assets"], ["g r", "Reviews"], ["g c", "Components"], ["/", "Search or filter"], ["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"], ["Ctrl S", "Save at once"],
+const shortcuts = [["?", "This list"], ["g a", "Apps"], ["g s", "Assets"], ["g r", "Reviews"], ["g c", "Components"], ["g p", "People"], ["g k", "Keys"], ["/", "Search or filter"], ["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"], ["Ctrl S", "Save at once"],
 	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"], ["Shift F10", "What can be done with a folder"], ["Alt ↑ · Alt ↓", "Move an element or an item up or down"], ["Esc", "Close a dialog; leave a cut folder where it is"]];
 
 function help() {
@@ -121,7 +126,7 @@ document.addEventListener("keydown", (event) => {
 		search.focus();
 	} else if (event.key === "g") afterG = event.timeStamp;
 	else if (event.timeStamp - afterG < 1500) {
-		const found = menu.find(([name]) => (name === "assets" ? "s" : name[0]) === event.key);
+		const found = menu.find(([, , , key, may]) => key === event.key && may());
 		if (found) location.hash = to(found[0]);
 	}
 });
@@ -149,6 +154,11 @@ async function begin() {
 		return;
 	}
 	showCorner();
+	session.placed = showCorner;
+	live.onstop = () => session.changed();
+	live.addEventListener("change", (event) => {
+		if (!(/** @type {CustomEvent} */ (event).detail)) void session.changed().catch(() => {});
+	});
 	session.onend = () => {
 		current.abort?.abort();
 		current = { hash: "" };

@@ -20,6 +20,9 @@ export const routes = /** @type {[RegExp, string, () => Promise<Module>][]} */ (
 	[/^\/assets\/([^/]+)\/([^/]+)\/add$/, "assets", () => import("./views/assetadd.js")],
 	[/^\/reviews(?:\/([^/]+))?$/, "reviews", () => import("./views/reviews.js")],
 	[/^\/components$/, "components", () => import("./views/components.js")],
+	[/^\/account$/, "", () => import("./views/account.js")],
+	[/^\/people$/, "people", () => import("./views/people.js")],
+	[/^\/keys$/, "keys", () => import("./views/keys.js")],
 	[/^\/components\/([^/]+)$/, "components", () => import("./views/component.js")],
 ]);
 

@@ -1,11 +1,12 @@
 /**
- * Who uses the page: the token in sessionStorage, or a cookie that the page never sees.
+ * Who uses the page: the person of a session, whose cookie the page never sees, or the token in sessionStorage.
  * @module
  */
 import { Api, ApiError } from "./api.js";
-import { button, count, h, labelled } from "./dom.js";
-import { askWith, confirm, sentence, toast } from "./elements/dialog.js";
-import { time } from "./elements/time.js";
+import { count, h } from "./dom.js";
+import { confirm, toast } from "./elements/dialog.js";
+import { person } from "./elements/person.js";
+import { askFor, nameOf, begin as namesFrom, learn } from "./model/names.js";
 import { decode } from "./router.js";
 
 /** @typedef {import("./api.js").Me} Me */
@@ -13,16 +14,29 @@ import { decode } from "./router.js";
 const storage = "vitrine.token";
 
 /** What can be sent as a token. */
-const sendable = /^[\x21-\x7e]+$/;
+export const sendable = /^[\x21-\x7e]+$/;
+
+/** How somebody signs in, and how they show again that it is them; loaded when it is needed. */
+const signin = () => import("./elements/signin.js");
 
 export class Session {
 	/** @param {URL} base the address of the API's base path */
 	constructor(base) {
-		this.api = new Api(base, { token: () => sessionStorage.getItem(storage) ?? "", renew: (refused, token) => this.#renew(refused, token), wait: (seconds) => this.#wait(seconds) });
+		this.api = new Api(base, { token: () => sessionStorage.getItem(storage) ?? "", renew: (refused, token) => this.#renew(refused, token), confirm: () => this.#confirm(), wait: (seconds) => this.#wait(seconds) });
 		/** @type {Me | undefined} */
 		this.me = undefined;
+		/** Sends no token, so that the cookie counts, and asks nobody to sign in. */
+		this.bare = new Api(base, { token: () => "", renew: (refused) => Promise.reject(refused) });
+		/** @type {import("./api.js").Place | undefined} how people sign in; undefined where nobody has an account */
+		this.place = undefined;
 		/** @type {Promise<void> | undefined} */
 		this.renewing = undefined;
+		/** @type {Promise<void> | undefined} */
+		this.confirming = undefined;
+		/** Tells the other tabs of this browser that somebody has signed in. */
+		this.channel = new BroadcastChannel(`vitrine signed in ${base.href}`);
+		/** Is called when it is known, or known anew, who the caller is and how people sign in. */
+		this.placed = () => {};
 		/** @type {HTMLElement | undefined} */
 		this.waiting = undefined;
 		/** Ends the view that is open, before the page begins anew without its caller. */
@@ -33,20 +47,67 @@ export class Session {
 	}
 
 	/**
-	 * Finds out who the caller is: by the token of the address, of the tab, by a cookie, or by asking for a token.
+	 * Finds out who the caller is: by the link that was followed, by the token of the tab, by a cookie, or by asking.
 	 * @returns {Promise<Me>}
 	 */
 	async begin() {
-		const offered = takeFragment();
-		if (offered) await this.#offer(offered);
+		namesFrom(this.api);
+		const link = takeFragment();
+		const placed = this.look();
+		if (link?.kind === "token") await this.#offer(link.secret);
+		else if (link) {
+			await placed;
+			await (await signin()).follow(this, link.kind, link.secret);
+		}
 		for (;;) {
 			try {
-				return this.me = await this.api.me({ session: false });
+				this.me = await this.api.me({ session: false });
+				if (!this.byToken) this.channel.postMessage("");
+				return this.me;
 			} catch (e) {
 				if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
-				sessionStorage.setItem(storage, await this.#ask(this.byToken || e.status === 403 ? e : undefined));
+				await placed;
+				this.keep(await this.#ask(this.byToken || e.status === 403 ? e : undefined));
 			}
 		}
+	}
+
+	/** Finds out how people sign in here, and who has the session of this browser. */
+	async look() {
+		const place = await this.bare.place().catch(() => undefined);
+		this.place = place && this.byToken ? { ...place, session: null } : place; // with a token, no cookie counts
+		if (this.account) learn([this.account.person]);
+		this.placed();
+	}
+
+	/** The session of this browser, if there is one and no token. */
+	get account() {
+		return this.place?.session ?? undefined;
+	}
+
+	/** Whether the caller may list people and public keys: administrators and moderators may, where there are accounts. */
+	get managesPeople() {
+		return this.place !== undefined && (!!this.account?.person.admin || (this.me?.moderates.length ?? 0) > 0);
+	}
+
+	/** The groups that the caller has to do with. */
+	get groups() {
+		return [...new Set([...this.me?.moderates ?? [], ...this.me?.reads ?? [], ...this.me?.groups ?? []])];
+	}
+
+	/** Sends a token from now on, or with "" the cookie. @param {string} token */
+	keep(token) {
+		if (token === "") sessionStorage.removeItem(storage);
+		else sessionStorage.setItem(storage, token);
+	}
+
+	/** Asks the service who the caller is by now. @returns {Promise<boolean>} whether something else is known of them */
+	async changed() {
+		const was = JSON.stringify({ ...this.me, expires: 0 });
+		this.me = await this.api.me();
+		if (JSON.stringify({ ...this.me, expires: 0 }) === was) return false;
+		await this.look();
+		return true;
 	}
 
 	/**
@@ -59,7 +120,10 @@ export class Session {
 		const now = sendable.test(token) ? await this.#whose(before) : undefined;
 		const then = (now || this.me) && await this.#whose(token);
 		if (now && !then || !sendable.test(token)) toast("The link has no token that you can sign in with.", { bad: true });
-		else if (!now || await confirm("Use the token of the link?", `You are ${now}. The link has a token of ${then}.`, `Continue as ${then}`)) await this.#take(token, then);
+		else {
+			await askFor([now ?? "", then ?? ""]);
+			if (!now || await confirm("Use the token of the link?", h("span", null, "You are ", person(now), ". The link has a token of ", person(then), "."), `Continue as ${nameOf(then ?? "")}`)) await this.#take(token, then);
+		}
 	}
 
 	/** Tells that the service is busy, once at a time. @param {number} seconds */
@@ -75,7 +139,7 @@ export class Session {
 	async #take(token, urn) {
 		const other = this.me && this.me.urn !== urn;
 		if (other) this.onend();
-		sessionStorage.setItem(storage, token);
+		this.keep(token);
 		if (!other) return;
 		location.reload();
 		this.renewing = new Promise(() => {}); // what waits for a token ends with the page
@@ -97,12 +161,16 @@ export class Session {
 		}
 	}
 
-	/** Takes the token of a link that was followed while the page was open. */
+	/** Follows a link to sign in with that was opened in the page. */
 	async follow() {
-		const token = takeFragment();
-		if (!token) return;
+		const link = takeFragment();
+		if (!link) return;
 		const before = sessionStorage.getItem(storage);
-		await this.#offer(token);
+		if (link.kind === "token") await this.#offer(link.secret);
+		else if (await (await signin()).follow(this, link.kind, link.secret)) {
+			this.onend();
+			location.reload();
+		}
 		if (sessionStorage.getItem(storage) !== before) this.me = await this.api.me();
 	}
 
@@ -132,6 +200,7 @@ export class Session {
 				const me = await this.#meWith(token);
 				await this.#take(token, me.urn);
 				this.me = me;
+				await this.look();
 				return;
 			} catch (e) {
 				if (!(e instanceof ApiError) || e.status !== 401) throw e;
@@ -141,29 +210,29 @@ export class Session {
 	}
 
 	/**
-	 * Asks for a token until there is one.
-	 * @param {ApiError | undefined} refused why the one before is not taken
-	 * @returns {Promise<string>}
+	 * Asks to sign in until somebody does.
+	 * @param {ApiError | undefined} refused why the token before is not taken
+	 * @returns {Promise<string>} a token, or "" for the cookie
 	 */
 	async #ask(refused) {
-		const input = h("textarea", { rows: 4, required: true, autocomplete: "off", spellcheck: "false", autocapitalize: "off", class: "mono" });
 		if (refused?.status === 403) refused.words = "This token is for a page that shows an app. Nobody can sign in with it.";
-		const note = refused && h("div", { role: "alert", class: "note bad" }, sentence(refused));
-		const field = labelled("Token", input, ["It is kept until you close this tab, and goes to this server alone. ", h("code", null, "vitrine token"), " makes one."]);
-		const token = await askWith(this.me ? "Sign in again" : "Sign in", [note, field], "Sign in",
-			() => {
-				const token = input.value.replaceAll(/\s/g, "").replace(/^(bearer|svctoken)/i, "");
-				if (token !== "" && !sendable.test(token)) throw new Error("This is no token. A token has letters, digits, dots, hyphens and underscores.");
-				return token || undefined;
-			}, { required: true });
-		return /** @type {string} */ (token);
+		return (await signin()).ask(this, refused);
 	}
 
-	/** Forgets the token and what is kept in this browser of the caller's changes, and starts anew. */
-	async signOut() {
+	/** Has the person show again that it is them, once for all that waits for it. */
+	#confirm() {
+		this.confirming ??= signin().then((m) => m.confirm(this)).finally(() => {
+			this.confirming = undefined;
+		});
+		return this.confirming;
+	}
+
+	/** Ends the session, or forgets the token, with what is kept in this browser of the caller's changes, and starts anew. @param {boolean} [everywhere] all sessions of the person */
+	async signOut(everywhere = false) {
 		const { forget, kept } = await import("./model/local.js");
 		const whose = [this.base.href, this.me?.urn ?? ""];
 		if ((this.unsaved() || kept(whose).length > 0) && !await confirm("Sign out and lose changes?", "Some of your changes are not saved. They are in this browser alone, and are deleted from it when you sign out.", "Sign out", { danger: true })) return;
+		if (this.account) await this.api.account("DELETE", `signin/sessions/${everywhere ? "" : this.account.id}`);
 		this.onend();
 		forget(whose);
 		sessionStorage.removeItem(storage);
@@ -192,31 +261,10 @@ export function contains(outer, inner) {
 	return inner === outer || inner.startsWith(`${outer}:`);
 }
 
-/** The last part of a URN, which is what people call it by. @param {string} urn */
-export function shortURN(urn) {
-	const parts = urn.split(":");
-	const last = parts.at(-1) ?? urn;
-	return parts.length > 3 ? last.replace(/^(user|site)=/, "") : last;
-}
-
-/** Takes #token=… out of the address, so that it is in no history and in no link. */
+/** Takes #token=…, #invite=… or #signin=… out of the address, so that it is in no history and in no link. */
 function takeFragment() {
-	const match = location.hash.match(/^#token=([^&]+)(?:&(.*))?$/);
+	const match = location.hash.match(/^#(token|invite|signin)=([^&]+)(?:&(.*))?$/);
 	if (!match) return undefined;
-	history.replaceState(null, "", `${location.pathname}${location.search}#${match[2] ?? ""}`);
-	return decode(match[1]);
+	history.replaceState(null, "", `${location.pathname}${location.search}#${match[3] ?? ""}`);
+	return { kind: /** @type {"token" | "invite" | "signin"} */ (match[1]), secret: decode(match[2]) };
 }
-
-/** What stands in the corner: who I am, what I may, until when. @param {Session} session */
-export function whoami(session) {
-	const me = /** @type {Me} */ (session.me);
-	/** @param {string} name @param {readonly (string | Node)[]} list */
-	const row = (name, list) => list.length > 0 && [h("dt", null, name), h("dd", null, list.map((x) => h("div", null, x)))];
-	return h("div", { class: "whoami" },
-		h("dl", null,
-			row("You are", [me.urn]), row("You moderate", me.moderates), row("You may read", me.reads), row("Roles", me.roles), row("Groups", me.groups),
-			row("Components", me.components ? ["You may create and delete them."] : []),
-			row("Until", me.expires === null ? [] : [h("span", null, `${new Date(Number(me.expires)).toLocaleString()}, `, time(Number(me.expires)))])),
-		session.byToken && h("div", { class: "buttons" }, button("Sign out", () => session.signOut())));
-}
-

@@ -224,6 +224,6 @@ func TestComponents(t *testing.T) {
 	p.See(`//*[contains(@class, "empty") and contains(., "There are no components yet")]`)
 	t.Run("without the right", func(t *testing.T) {
 		q := w.signIn(bob, "/components")
-		q.See(`//*[contains(., "Your token does not let you create components")]`)
+		q.See(`//*[contains(., "You have no right to create components")]`)
 	})
 }

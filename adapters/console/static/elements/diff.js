@@ -9,7 +9,7 @@ import { compare, draftOf, follow, longestRise } from "../model/patch.js";
 import { fieldAt, fieldOf } from "../model/schema.js";
 import { elementName, titleOf } from "../model/timeline.js";
 import { words } from "../model/words.js";
-import { shortURN } from "../session.js";
+import { group } from "./person.js";
 import { isText, kindOf, shown } from "./value.js";
 
 /** @typedef {import("../json.js").Value} Value */
@@ -40,7 +40,7 @@ function difference(from, to, operations) {
 	const parts = [];
 	if (before.title !== after.title) parts.push(part("changed", "Title", [row([], text(before.title, after.title))]));
 	const [left, came] = [before.groups.filter((g) => !after.groups.includes(g)), after.groups.filter((g) => !before.groups.includes(g))];
-	if (left.length + came.length > 0) parts.push(part("changed", "Groups", [h("p", null, came.map((g) => h("ins", { title: g }, shortURN(g))), " ", left.map((g) => h("del", { title: g }, shortURN(g))))]));
+	if (left.length + came.length > 0) parts.push(part("changed", "Groups", [h("p", null, came.map((g) => h("ins", null, group(g))), " ", left.map((g) => h("del", null, group(g))))]));
 	after.elements.forEach((e, i) => {
 		const name = elementName(to.elements, i);
 		const j = was.get(e.key);

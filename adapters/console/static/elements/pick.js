@@ -10,7 +10,8 @@ import { buttons, show } from "./dialog.js";
  * @param {string} name
  * @param {string[]} suggested
  * @param {Set<string>} picked what is chosen; it is changed
- * @param {{help?: string, placeholder?: string, onchange?: () => void, disabled?: boolean}} [options]
+ * @param {{help?: string, placeholder?: string, onchange?: () => void, disabled?: boolean, label?: (text: string) => string, read?: (typed: string) => string}} [options]
+ * label is what a text is shown as, with itself on hover, and read makes one of what is typed
  */
 export function choose(name, suggested, picked, options = {}) {
 	const id = newID();
@@ -18,7 +19,7 @@ export function choose(name, suggested, picked, options = {}) {
 	const boxes = h("div", { class: "boxes" });
 	const other = h("input", { placeholder: options.placeholder ?? "", autocomplete: "off", spellcheck: "false", "aria-label": `Another of ${name}` });
 	function add() {
-		const text = other.value.trim();
+		const text = options.read?.(other.value.trim()) ?? other.value.trim();
 		if (text === "") return;
 		if (!known.includes(text)) known.push(text);
 		picked.add(text);
@@ -32,15 +33,33 @@ export function choose(name, suggested, picked, options = {}) {
 		add();
 	});
 	function render() {
-		fill(boxes, known.map((text) => h("label", null, h("input", { type: "checkbox", checked: picked.has(text), disabled: options.disabled ?? false, onchange: (/** @type {Event} */ event) => {
+		fill(boxes, known.map((text) => h("label", { title: options.label && text }, h("input", { type: "checkbox", checked: picked.has(text), disabled: options.disabled ?? false, onchange: (/** @type {Event} */ event) => {
 			if (/** @type {HTMLInputElement} */ (event.target).checked) picked.add(text);
 			else picked.delete(text);
 			options.onchange?.();
-		} }), text)));
+		} }), options.label?.(text) ?? text)));
 	}
 	render();
 	return h("fieldset", { class: "field", "aria-describedby": options.help && id }, h("legend", null, name), boxes,
 		!options.disabled && h("div", { class: "row" }, other, button("Add", add, { class: "small" })), options.help && h("p", { class: "help", id }, options.help));
+}
+
+/**
+ * A line for one of several things, by their names. Anything else can be typed too.
+ * @param {import("../dom.js").Props} props
+ * @returns {{input: HTMLInputElement, list: HTMLDataListElement, offer: (things: [string, string][]) => void, value: () => string}}
+ * offer says what there is: names and values, and value is that of the name in the line, or what is typed
+ */
+export function nameLine(props) {
+	const list = h("datalist", { id: newID("names") });
+	const input = h("input", { autocomplete: "off", spellcheck: "false", list: list.id, ...props });
+	/** @type {Map<string, string>} */
+	const values = new Map();
+	return { input, list, offer(things) {
+		values.clear();
+		for (const [name, value] of things) values.set(values.has(name) ? `${name} (${value})` : name, value);
+		fill(list, [...values.keys()].map((value) => h("option", { value })));
+	}, value: () => values.get(input.value.trim()) ?? input.value.trim() };
 }
 
 /** How many of a list are shown at once. */

@@ -3,6 +3,8 @@
  * @module
  */
 
+import { groupName, nameOf } from "./names.js";
+
 /** @typedef {import("../api.js").Folder} Folder */
 /** @typedef {import("../api.js").Permission} Permission */
 /** @typedef {import("../api.js").Verdict} Verdict */
@@ -17,11 +19,21 @@ export function may(operation) {
 	return { view: "view", edit: "view and edit", manage: "view, edit and manage" }[operation ?? ""] ?? "nothing";
 }
 
-/** Whom a permission is given to, in words. @param {Partial<Permission>} p */
-export function holder({ user, role, group }) {
-	const named = user ?? role;
-	const id = named?.name && named.name !== named.id ? `${named.name} (${named.id})` : named?.id ?? group;
-	return `${user ? "person" : role ? "role" : "group"} ${id}`;
+/** The URN of a person of a network. @param {string} id an id, or a URN already @param {string} users what the URNs of the network's users begin with */
+export function userURN(id, users) {
+	return id.startsWith("urn:") ? id : users + id;
+}
+
+/** The people to whom permissions of folders are given, as URNs. @param {Folder[]} chain @param {string} users */
+export function holders(chain, users) {
+	return chain.flatMap((f) => (f.permissions ?? []).flatMap(({ user }) => user ? [userURN(user.id, users)] : []));
+}
+
+/** Whom a permission is given to, in words. @param {Partial<Permission>} p @param {string} users what the URNs of the network's users begin with */
+export function holder({ user, role, group }, users) {
+	if (user) return `person ${nameOf(userURN(user.id, users))}`;
+	if (!role) return `group ${groupName(group ?? "")}`;
+	return `role ${role.name && role.name !== role.id ? `${role.name} (${role.id})` : role.id}`;
 }
 
 /** @param {Partial<Permission>} p @param {string} users what the URNs of the network's users begin with */
@@ -48,7 +60,7 @@ export function effective(chain, users) {
 			out.open = false;
 			const k = key(p, users);
 			const has = out.rights.get(k);
-			if (!has || operations.indexOf(p.operation) > operations.indexOf(has.operation)) out.rights.set(k, { who: holder(p), operation: p.operation, from: f });
+			if (!has || operations.indexOf(p.operation) > operations.indexOf(has.operation)) out.rights.set(k, { who: holder(p, users), operation: p.operation, from: f });
 		}
 		if (!f.inherit) {
 			out.open = false;
@@ -82,14 +94,15 @@ export function differences(before, after) {
  * @param {string | undefined} who undefined for the person who asks
  * @param {(folder: string) => string} label
  * @param {"folder" | "asset" | "unfiled"} what it is about; unfiled is an asset in no folder
+ * @param {string} users what the URNs of the network's users begin with
  */
-export function sentences(verdicts, who, label, what) {
+export function sentences(verdicts, who, label, what, users) {
 	/** @type {Map<string, {allowed: boolean, list: string[]}>} */
 	const reasons = new Map();
 	for (const operation of /** @type {const} */ (["view", "edit", "manage"])) {
 		const v = verdicts[operation];
 		if (!v) continue;
-		const why = reason(v, who, label, what);
+		const why = reason(v, who, label, what, users);
 		const known = reasons.get(why) ?? { allowed: v.allowed, list: [] };
 		known.list.push(operation);
 		reasons.set(why, known);
@@ -108,11 +121,11 @@ function upper(text) {
 /** Why something is not allowed that no rule allows. */
 const nothing = { folder: "no permission of it, or of a folder that it inherits from, allows that", asset: "no permission of its folders, or of those that they inherit from, allows that", unfiled: "it is in no folder, and only moderators change such assets" };
 
-/** @param {Verdict} v @param {string | undefined} who @param {(folder: string) => string} label @param {keyof typeof nothing} what */
-function reason({ rule, folder, grant }, who, label, what) {
+/** @param {Verdict} v @param {string | undefined} who @param {(folder: string) => string} label @param {keyof typeof nothing} what @param {string} users */
+function reason({ rule, folder, grant }, who, label, what, users) {
 	switch (rule) {
 		case "moderator": return `${who === undefined ? "you moderate" : `${who} moderates`} the network`;
-		case "grant": return grant ? `the folder “${label(folder ?? "")}” has a permission to ${grant.operation} for ${holder(grant)}` : "a permission allows it";
+		case "grant": return grant ? `the folder “${label(folder ?? "")}” has a permission to ${grant.operation} for ${holder(grant, users)}` : "a permission allows it";
 		case "open": return "the folder is open to every member, since neither it nor a folder above has permissions";
 		case "unfiled": return "it is in no folder, so every member may view it";
 		case "deleted": return `${folder ? `the folder “${label(folder)}”` : "a folder"} is deleted, and nobody sees what is in it until it is brought back`;

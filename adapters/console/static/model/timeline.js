@@ -12,9 +12,9 @@ import { fieldAt, seen } from "./schema.js";
 /** @typedef {{op: string, path: string, from?: string}} Change */
 /** @typedef {{parts: (string | {name: string})[], known: boolean}} Phrase words and names; known says whether the element of it is */
 
-/** What a component is called. @param {Manifest} component */
+/** What a component is called. @param {{name: string, title?: unknown}} component */
 export function titleOf(component) {
-	const title = /** @type {{[name: string]: unknown}} */ (component)["title"];
+	const { title } = component;
 	return typeof title === "string" && seen.test(title) ? title : component.name;
 }
 

@@ -6,10 +6,11 @@ import { keys } from "../api.js";
 import { button, count, debounce, fill, flag, h, icon, labelled, newID, reconcile, searchLine, table, whenSeen } from "../dom.js";
 import { askWith } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
-import { choose } from "../elements/pick.js";
+import { chooseGroups, group as groupChip, person } from "../elements/person.js";
 import { time } from "../elements/time.js";
+import { groupName } from "../model/names.js";
+import { titleOf } from "../model/timeline.js";
 import { to } from "../router.js";
-import { shortURN } from "../session.js";
 
 /** @typedef {import("../api.js").App} App */
 
@@ -39,9 +40,9 @@ export function view({ session, api, query, signal, live, shell }) {
 		const { items: apps, next } = list;
 		const words = text.value.trim().toLowerCase();
 		const urn = group.value.trim().toLowerCase();
-		const shown = apps.filter((a) => a.title.toLowerCase().includes(words) && (urn === "" || a.groups.some((g) => g.toLowerCase().includes(urn))));
+		const shown = apps.filter((a) => a.title.toLowerCase().includes(words) && (urn === "" || a.groups.some((g) => `${g} ${groupName(g)}`.toLowerCase().includes(urn))));
 		reconcile(body, rows, shown, (a) => `${a.id} ${a.version}`, (app) => ({ node: row(app) }));
-		fill(groups, [...new Set(apps.flatMap((a) => a.groups))].sort().map((g) => h("option", { value: g })));
+		fill(groups, [...new Set(apps.flatMap((a) => a.groups))].sort().map((g) => h("option", { value: groupName(g) })));
 		shownApps.hidden = apps.length === 0;
 		empty.hidden = shown.length > 0;
 		const all = component.value === "" && words === "" && urn === "";
@@ -74,13 +75,13 @@ export function view({ session, api, query, signal, live, shell }) {
 
 	/** @param {App} app */
 	function row(app) {
-		const names = [...new Set(app.elements.map((e) => e.component.name))];
+		const titles = new Map(app.elements.map((e) => [e.component.name, titleOf(e.component)]));
 		const node = h("tr", null,
 			h("th", { scope: "row" }, h("a", { href: to("apps", app.id), class: "name" }, app.title), h("span", { class: "detail" }, `version ${app.version} · ${count(app.elements.length, "element")}`)),
-			h("td", null, chips(app.groups.map((g) => [shortURN(g), g]), 3)),
-			h("td", null, chips(names.map((n) => [n, ""]), 3)),
+			h("td", null, chips(app.groups.map((g) => [groupName(g), groupChip(g)]), 3)),
+			h("td", null, chips([...titles].map(([name, title]) => [title, h("span", { class: "chip", title: name }, title)]), 3)),
 			h("td", { class: "tags" }),
-			h("td", { class: "when" }, time(app.updatedAt), app.updatedBy && h("span", { class: "detail", title: app.updatedBy.urn }, `by ${shortURN(app.updatedBy.urn)}`)));
+			h("td", { class: "when" }, time(app.updatedAt), app.updatedBy && h("span", { class: "detail" }, "by ", person(app.updatedBy.urn))));
 		tagsOf(node, app);
 		return node;
 	}
@@ -102,7 +103,7 @@ export function view({ session, api, query, signal, live, shell }) {
 		const title = h("input", { required: true, maxlength: 1024, autocomplete: "off" });
 		const suggested = [...new Set([...session.me?.moderates ?? [], ...list.items.flatMap((a) => a.groups).filter((g) => session.moderates(g))])];
 		const picked = new Set(suggested.length === 1 ? suggested : []);
-		const groups = choose("Groups", suggested, picked, { help: "Their moderators may use the app. A network stands for all of its sites.", placeholder: "urn:vitrine:example.test:site=blog" });
+		const groups = chooseGroups("Groups", suggested, picked, session, { help: "Their moderators may use the app. A network stands for all of its sites." });
 		const keyOf = keys();
 		const made = await askWith("New app", [labelled("Title", title), groups], "Create", async () => {
 			if (picked.size === 0) throw new Error("An app has at least one group.");
@@ -139,7 +140,7 @@ export function view({ session, api, query, signal, live, shell }) {
 	async function allComponents() {
 		try {
 			const { components } = await api.components(undefined, signal);
-			component.append(...components.filter((c) => c.name !== wanted).map((c) => h("option", { value: c.name }, c.name)));
+			component.append(...components.filter((c) => c.name !== wanted).map((c) => h("option", { value: c.name, title: c.name }, titleOf(c))));
 		} catch {
 			// the list is of use without this filter
 		}
@@ -151,8 +152,8 @@ export function view({ session, api, query, signal, live, shell }) {
 		h("div", { class: "scroll" }, shownApps), empty, list.foot) };
 }
 
-/** Short names with their long ones on hover. @param {[string, string][]} list @param {number} most */
+/** So many things with their names, and how many more there are. @param {[string, HTMLElement][]} list @param {number} most */
 export function chips(list, most) {
 	const rest = list.slice(most);
-	return h("span", { class: "chips" }, list.slice(0, most).map(([short, long]) => h("span", { class: "chip", title: long }, short)), rest.length > 0 && h("span", { class: "detail", title: rest.map((x) => x[1]).join("\n") }, `+${rest.length}`));
+	return h("span", { class: "chips" }, list.slice(0, most).map(([, node]) => node), rest.length > 0 && h("span", { class: "detail", title: rest.map(([name]) => name).join("\n") }, `+${rest.length}`));
 }

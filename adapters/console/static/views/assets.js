@@ -9,10 +9,10 @@ import { time } from "../elements/time.js";
 import { drag } from "../elements/tree.js";
 import { stringify } from "../json.js";
 import { Gathering } from "../model/assetnews.js";
+import { askFor, nameOf } from "../model/names.js";
 import { sentences } from "../model/rights.js";
 import { told } from "../model/told.js";
 import { to } from "../router.js";
-import { shortURN } from "../session.js";
 import { Folders } from "./folders.js";
 import { Selected } from "./selected.js";
 
@@ -59,7 +59,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		changes++;
 		loading = load(true);
 	};
-	const folders = new Folders(lib, signal, { users: `${networkURN(session, network)}:user=`, moderator: mayManage, onchanged: changed,
+	const folders = new Folders(lib, signal, { users: `${networkURN(session, network)}:user=`, session, moderator: mayManage, onchanged: changed,
 		onpick: (id) => go(() => (folder = folder === id ? "" : id)), onknown: () => folder && render(),
 		onassets: (ids, id) => void selected.assign(ids, id), total: async (id) => (await lib.assets({ ...conditions(), folderTree: id, limit: "1" }, signal)).paging.total });
 	folders.choose(folder);
@@ -162,19 +162,20 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			changes++;
 			if (moved.size > 0 || all) await folders.load();
 			await refresh(assets.filter((a) => all || moved.size > 0 || changed.has(a.id)), mine);
+			await askFor([...removed.values()]);
 			for (const a of assets) {
 				const by = removed.get(a.id);
-				if (by !== undefined) gone.set(a.id, `removed by ${shortURN(by)}`);
+				if (by !== undefined) gone.set(a.id, `removed by ${nameOf(by)}`);
 			}
 			const lost = [...selected.assets.values()].filter((a) => gone.has(a.id));
 			for (const a of lost) selected.set(a, false);
 			const why = gone.get(lost[0]?.id ?? "");
-			if (why !== undefined && why !== `removed by ${shortURN(session.me?.urn ?? "")}`) toast(`No longer selected: ${count(lost.length, "asset")}, ${why}.`, { bad: true });
+			if (why !== undefined && why !== `removed by ${nameOf(session.me?.urn ?? "")}`) toast(`No longer selected: ${count(lost.length, "asset")}, ${why}.`, { bad: true });
 			render();
 			if (detail) {
 				const { id, tell, update } = detail;
 				const by = removed.get(id);
-				if (by !== undefined) tell(`${shortURN(by)} has removed this asset.`);
+				if (by !== undefined) tell(`${nameOf(by)} has removed this asset.`);
 				else if (all || changed.has(id)) await lib.asset(id, signal).then(update, (e) => tell(told(e)));
 			}
 			const [now, fresh] = await Promise.all([counts(mine), since === undefined ? undefined : lib.assets({ ...conditions(), since, limit: "100" }, mine)]);
@@ -285,7 +286,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	/** What the person may do with an asset, and why. @param {Asset} asset */
 	function explained(asset) {
 		const node = h("div", null, "…");
-		lib.explain({ asset: asset.id }, signal).then((e) => fill(node, h("ul", null, sentences(e, undefined, (id) => folders.label(id), asset.folders.length === 0 ? "unfiled" : "asset").map((x) => h("li", null, x))), button("Why, and who else?", () => void why(), { class: "small" })), (e) => fill(node, sentence(e)));
+		lib.explain({ asset: asset.id }, signal).then((e) => fill(node, h("ul", null, sentences(e, undefined, (id) => folders.label(id), asset.folders.length === 0 ? "unfiled" : "asset", folders.options.users).map((x) => h("li", null, x))), button("Why, and who else?", () => void why(), { class: "small" })), (e) => fill(node, sentence(e)));
 		const why = async () => (await import("./folder.js")).why(folders, { asset: asset.id }, authorOf(asset));
 		return node;
 	}

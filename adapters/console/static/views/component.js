@@ -17,6 +17,7 @@ import { to } from "../router.js";
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, params, query, signal, live, shell }) {
 	const name = params[0];
+	const heading = h("h1", { title: name }, name);
 	shell.title(name);
 	const versions = h("ul", { class: "versions" });
 	const shown = h("div", { class: "manifest" });
@@ -57,6 +58,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (chosen !== version) return; // another one was chosen meanwhile
 			manifest = found;
 			fill(shown, describe(manifest));
+			heading.textContent = titleOf(manifest);
+			shell.title(titleOf(manifest));
 		} catch (e) {
 			if (!signal.aborted && chosen === version) fill(shown, h("div", { role: "alert" }, sentence(e)));
 		}
@@ -91,7 +94,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const may = session.me?.components;
 	return { node: h("div", { class: "page component" },
 		h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("components") }, "Components")),
-		h("div", { class: "head" }, h("h1", null, name), may && h("div", { class: "row" }, again, remove)),
+		h("div", { class: "head" }, heading, may && h("div", { class: "row" }, again, remove)),
 		h("div", { class: "split" }, h("section", { "aria-label": "Versions" }, h("h2", null, "Versions"), versions), shown)) };
 }
 
@@ -100,7 +103,7 @@ function describe(manifest) {
 	const { name, version, id, main, description, configSchema, ...others } = manifest;
 	const raw = h("pre", { class: "raw", tabindex: "0", "aria-label": "Schema as JSON" }, stringify(configSchema, 2));
 	return h("div", null,
-		h("dl", { class: "facts" }, h("dt", null, "Script"), h("dd", null, h("code", null, main)), description && [h("dt", null, "About"), h("dd", null, description)], h("dt", null, "Id"), h("dd", null, h("code", null, id)),
+		h("dl", { class: "facts" }, h("dt", null, "Name"), h("dd", null, h("code", null, name)), h("dt", null, "Script"), h("dd", null, h("code", null, main)), description && [h("dt", null, "About"), h("dd", null, description)], h("dt", null, "Id"), h("dd", null, h("code", null, id)),
 			Object.entries(others).flatMap(([k, v]) => [h("dt", null, k), h("dd", null, h("code", null, stringify(v)))])),
 		h("h2", null, "Schema of configs"), tree(configSchema, configSchema),
 		h("details", null, h("summary", null, "As JSON"), raw),

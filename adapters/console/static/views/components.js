@@ -4,6 +4,7 @@
  */
 import { button, count, debounce, fill, h, icon, searchLine, table } from "../dom.js";
 import { Pages } from "../elements/pages.js";
+import { titleOf } from "../model/timeline.js";
 import { to } from "../router.js";
 import { edit } from "./component.js";
 
@@ -16,17 +17,17 @@ export function view({ session, api, query, signal, live, shell }) {
 	const create = () => void edit(api, undefined).then((made) => {
 		if (made) location.hash = to("components", made.name);
 	});
-	/** @type {Pages<{name: string, version: string, main: string}>} */
+	/** @type {Pages<{name: string, version: string, main: string, title?: string}>} */
 	const list = new Pages(signal, "components", (after, signal) => api.components(after, signal), render);
 
 	function render() {
 		const { items: components, next } = list;
 		const words = search.value.trim().toLowerCase();
-		const shown = components.filter((c) => c.name.toLowerCase().includes(words));
-		fill(body, shown.map((c) => h("tr", null, h("th", { scope: "row" }, h("a", { class: "name", href: to("components", c.name) }, c.name)), h("td", null, c.version), h("td", { class: "main-url" }, h("code", null, c.main)))));
+		const shown = components.filter((c) => `${c.name} ${titleOf(c)}`.toLowerCase().includes(words));
+		fill(body, shown.map((c) => h("tr", null, h("th", { scope: "row" }, h("a", { class: "name", href: to("components", c.name) }, titleOf(c)), titleOf(c) !== c.name && h("span", { class: "detail" }, c.name)), h("td", null, c.version), h("td", { class: "main-url" }, h("code", null, c.main)))));
 		empty.hidden = shown.length > 0;
 		fill(empty, h("p", null, components.length === 0 ? "There are no components yet. A component powers elements of apps: it has a script, and a JSON Schema for the configs of its elements." : next === undefined ? "No component fits." : "None of the components that are loaded fits. Show more, or change the filter."),
-			components.length === 0 && !session.me?.components && h("p", { class: "help" }, "Your token does not let you create components."));
+			components.length === 0 && !session.me?.components && h("p", { class: "help" }, "You have no right to create components."));
 		return components.length === 0 ? "" : count(components.length, next === undefined ? "component" : "loaded component");
 	}
 

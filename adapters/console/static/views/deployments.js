@@ -8,13 +8,15 @@ import { appNav } from "../elements/apphead.js";
 import { askWith, confirm, show, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
+import { person } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
+import { moderated } from "../elements/rights.js";
 import { Said } from "../elements/said.js";
+import { copyable } from "../elements/secret.js";
 import { time } from "../elements/time.js";
 import { kept } from "../model/local.js";
 import { before } from "../model/rollback.js";
 import { to } from "../router.js";
-import { shortURN } from "../session.js";
 
 /** @typedef {import("../api.js").Tag} Tag */
 /** @typedef {import("../api.js").Move} Move */
@@ -79,7 +81,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			try {
 				let page = await api.moves(id, tag.name, {}, signal);
 				const last = page.moves[0];
-				fill(since, last ? [`by ${shortURN(last.by.urn)} `, time(last.at), last.from !== null && `, before that version ${last.from}`] : "since before moves were recorded");
+				fill(since, last ? ["by ", person(last.by.urn), " ", time(last.at), last.from !== null && `, before that version ${last.from}`] : "since before moves were recorded");
 				earlier = before(tag.appVersion, page.moves);
 				while (may && earlier === undefined && page.next !== undefined) {
 					page = await api.moves(id, tag.name, { before: page.next }, signal);
@@ -131,7 +133,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		if (app) said.know(app);
 		/** @param {Entry} e */
 		const option = (e) => ({ node: h("label", null, h("input", { type: "radio", name, value: e.version, required: true, checked: e.version === at }),
-			h("span", { class: "what" }, h("span", { class: "strong" }, `Version ${e.version}`), " ", h("span", { title: e.updatedBy?.urn ?? "" }, shortURN(e.updatedBy?.urn ?? "somebody")), " ", said.words([e]), " ", h("span", { class: "detail" }, time(e.updatedAt)), " ", e.tags.map((t) => flag(t)))) });
+			h("span", { class: "what" }, h("span", { class: "strong" }, `Version ${e.version}`), " ", person(e.updatedBy?.urn), " ", said.words([e]), " ", h("span", { class: "detail" }, time(e.updatedAt)), " ", e.tags.map((t) => flag(t)))) });
 		/** @type {Pages<Entry>} */
 		const history = new Pages(signal, "history", (before, signal) => api.history(id, before, signal), () => {
 			said.read(history.items);
@@ -173,7 +175,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		const body = h("tbody");
 		/** @type {Pages<Move>} */
 		const moves = new Pages(signal, "moves", (before, signal) => api.moves(id, tag.name, { before }, signal), () => {
-			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", { title: m.by.urn }, shortURN(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`))));
+			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", null, person(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`))));
 			return "";
 		});
 		void moves.load();
@@ -186,9 +188,19 @@ export function view({ session, api, params, signal, live, shell }) {
 		const page = `<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" key="DELIVERY_TOKEN"></vitrine-app>`;
 		const url = new URL(`apps/${id}/tagged/${encodeURIComponent(tag.name)}`, api.base).href;
 		const command = `vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page -reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
-		/** @param {string} label @param {string} text */
-		const copy = (label, text) => h("div", { class: "field" }, h("div", { class: "label" }, h("span", { class: "name" }, label), button("Copy", () => void navigator.clipboard?.writeText(text).then(() => toast("It is copied.")), { class: "small bare" })), h("pre", { class: "raw", tabindex: "0", "aria-label": label }, text));
-		void show(`Use ${tag.name}`, h("div", null, copy("In a page", page), copy("Address of the JSON", url), copy("A token for the page: it reads this tag and nothing else", command)), { wide: true });
+		const group = session.managesPeople && app && moderated(session, app.groups)[0];
+		const make = button("Make a key for the page", async () => {
+			make.disabled = true;
+			try {
+				const { key } = await api.account("POST", "keys/", { name: `${app?.title}, ${tag.name}`.slice(0, 128), kind: "public", reads: [group], tags: [tag.name] }, "id");
+				fill(lines, copyable("In a page", page.replace("DELIVERY_TOKEN", key)), h("p", { class: "help" }, "The key reads this tag and nothing else. It is listed, and can be revoked, under ", h("a", { href: to("keys"), onclick: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close() }, "Keys"), "."));
+			} catch (e) {
+				make.disabled = false;
+				trouble(e);
+			}
+		}, { class: "main", icon: "key" });
+		const lines = h("div", null, copyable("In a page", page), group ? h("p", null, make) : copyable("A token for the page: it reads this tag and nothing else", command));
+		void show(`Use ${tag.name}`, h("div", null, lines, copyable("Address of the JSON", url)), { wide: true });
 	}
 
 	const add = button("New tag", () => void create(), { icon: "add", class: "main", hidden: true });

@@ -7,7 +7,8 @@ import { arrows, button, count, fill, focusIn, h, icon, newID, reconcile } from 
 import { appNav } from "../elements/apphead.js";
 import { askWith, confirm, details, sentence, toast, trouble as tell } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
-import { choose, pick } from "../elements/pick.js";
+import { chooseGroups, group, person } from "../elements/person.js";
+import { pick } from "../elements/pick.js";
 import { Preview } from "../elements/preview.js";
 import { tabbed } from "../elements/tabs.js";
 import { equal, names, notJSON, parse, stringify } from "../json.js";
@@ -18,7 +19,6 @@ import { newKey } from "../model/patch.js";
 import { begin, fieldAt } from "../model/schema.js";
 import { elementName, titleOf } from "../model/timeline.js";
 import { to } from "../router.js";
-import { shortURN } from "../session.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../api.js").Manifest} Manifest */
@@ -119,7 +119,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			reconcile(elements, cards, draft.elements, (e) => e.key, (e) => new Card(editor, e, { ...tools, readonly }), (card, e, i) => card.update(e, i, draft.elements.length));
 			undo.disabled = !editor.canUndo || readonly;
 			redo.disabled = !editor.canRedo || readonly;
-			fill(groups, draft.groups.map((g) => h("span", { class: "chip", title: g }, shortURN(g))), !readonly && button("Change the groups", () => void editGroups(), { class: "small bare" }));
+			fill(groups, draft.groups.map(group), !readonly && button("Change the groups", () => void editGroups(), { class: "small bare" }));
 			raw.update();
 			void showPreview();
 		}
@@ -166,7 +166,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		/** What a person has to know about a state, and can do. @param {State} s @returns {(HTMLElement | false)[]} */
 		function troubleOf(s) {
 			switch (s.kind) {
-			case "conflict": return [h("p", null, `${shortURN(s.by) || "Somebody"} has changed the same places meanwhile (version ${editor.app.version}).`), button("Compare and choose", () => void resolve(s), { class: "main small" })];
+			case "conflict": return [h("p", null, person(s.by), ` has changed the same places meanwhile (version ${editor.app.version}).`), button("Compare and choose", () => void resolve(s), { class: "main small" })];
 			case "offline": return [sentence(s.error), h("p", { class: "help" }, "What you type is kept here and saved as soon as the service takes it."), button("Try now", () => void editor.save(), { class: "small" })];
 			case "refused": return [sentence(s.error)];
 			case "gone": return [h("p", null, "This app is not there any more, or you may not see it any more. What you have typed is still here: it is under JSON, to copy."), details(s.error), button("Try again", () => void editor.retry(), { class: "small" })];
@@ -180,16 +180,16 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			const choices = new Map(s.conflicts.map((c) => [c, "mine"]));
 			const sides = s.conflicts.map((c) => {
 				const name = newID("side");
-				/** @param {"mine" | "theirs"} side @param {string} text @param {Value | undefined} value */
+				/** @param {"mine" | "theirs"} side @param {string | Node[]} text @param {Value | undefined} value */
 				const option = (side, text, value) => h("label", { class: "side" }, h("span", null, h("input", { type: "radio", name, checked: side === "mine", onchange: () => choices.set(c, side) }), text), h("pre", null, value === undefined ? "taken away" : typeof value === "string" ? value : stringify(value, 2)));
-				return h("fieldset", { class: "sides" }, h("legend", null, whereOf(c, editor, tools.known)), option("mine", "Yours", c.mine), option("theirs", `By ${shortURN(s.by) || "somebody else"}`, c.theirs));
+				return h("fieldset", { class: "sides" }, h("legend", null, whereOf(c, editor, tools.known)), option("mine", "Yours", c.mine), option("theirs", [h("span", null, "By ", person(s.by))], c.theirs));
 			});
 			if (await askWith("Two changes of the same places", sides, "Go on with these", () => true, { wide: true })) editor.resolve((c) => choices.get(c) ?? "mine");
 		}
 
 		async function editGroups() {
 			const picked = new Set(editor.draft.groups);
-			const groups = choose("Groups", [...new Set([...editor.draft.groups, ...session.me?.moderates ?? []])], picked, { help: "Their moderators may use the app.", placeholder: "urn:vitrine:example.test:site=blog" });
+			const groups = chooseGroups("Groups", [...editor.draft.groups, ...session.me?.moderates ?? []], picked, session, { help: "Their moderators may use the app." });
 			await askWith("Groups of the app", groups, "Change", () => {
 				if (picked.size === 0) throw new Error("An app has at least one group.");
 				editor.change({ ...editor.draft, groups: [...picked] });
@@ -213,7 +213,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		}
 
 		async function pickComponent() {
-			/** @type {{name: string, version: string}[]} */
+			/** @type {{name: string, version: string, title?: string}[]} */
 			let list = [];
 			let after;
 			do {
@@ -221,7 +221,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				list = [...list, ...page.components];
 				after = page.next;
 			} while (after !== undefined && list.length < 5000);
-			return pick("Which component?", list, (c) => ({ name: c.name, detail: `version ${c.version}` }), "There are no components yet. Who may create components finds them in the menu.");
+			return pick("Which component?", list, (c) => ({ name: titleOf(c), detail: `${titleOf(c) === c.name ? "" : `${c.name} · `}version ${c.version}` }), "There are no components yet. Who may create components finds them in the menu.");
 		}
 
 		/** @type {Map<string, Manifest>} */
@@ -259,7 +259,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const groups = h("div", { class: "groups chips" });
 		fill(node,
 			appNav(id, ""),
-			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, state, !readonly && [show, undo, redo])),
+			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, state, !readonly && [show, undo, redo], button("Share", async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id }), { class: "small" }))),
 			groups, tabs.node, h("div", { class: "told" }, news, trouble), said); // what is told moves nothing that somebody may be about to click
 		editor.addEventListener("draft", render);
 		editor.addEventListener("state", renderState);
@@ -310,10 +310,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		/** Shows a version that somebody else has made, or tells of it while somebody works here. @param {import("../live.js").Change} c */
 		async function others(c) {
 			const before = editor.app.version;
-			const by = shortURN(c.by?.urn ?? "somebody else");
+			const by = person(c.by?.urn);
 			const taken = !busy();
 			if (taken && !await editor.catchUp()) return;
-			fill(news, h("span", null, taken ? `Version ${editor.app.version} by ${by} is shown now.` : `Version ${c.version} by ${by}.`), h("a", { href: `${to("apps", id, "history")}?from=${before}&to=${c.version}` }, "Show"),
+			fill(news, h("span", null, `Version ${taken ? editor.app.version : c.version} by `, by, taken ? " is shown now." : "."), h("a", { href: `${to("apps", id, "history")}?from=${before}&to=${c.version}` }, "Show"),
 				!taken && button("Take over", () => void editor.catchUp(), { class: "small" }));
 			news.hidden = false;
 		}

@@ -3,17 +3,20 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { button, fill, h, labelled, newID } from "../dom.js";
+import { button, fill, h, labelled } from "../dom.js";
 import { buttons, sentence, show, toast } from "../elements/dialog.js";
-import { choose } from "../elements/pick.js";
-import { below, differences, effective, holder, may, operations, sentences } from "../model/rights.js";
+import { chooseGroups, groupsNamed, peopleNamed, person } from "../elements/person.js";
+import { choose, nameLine } from "../elements/pick.js";
+import { askFor, everybody, groupName, nameOf } from "../model/names.js";
+import { below, differences, effective, holder, holders, may, operations, sentences, userURN } from "../model/rights.js";
+import { contains } from "../session.js";
 
 /** @typedef {import("../api.js").Folder} Folder */
 /** @typedef {import("./folders.js").Folders} Folders */
 /** @typedef {"user" | "role" | "group"} Kind */
 /** @typedef {{id?: string, was?: string, kind: Kind, who: string, operation: string, gone: boolean, node: HTMLElement, wrong: HTMLElement, input?: HTMLInputElement}} Draft a permission of the folder as it is to be */
 
-const kinds = /** @type {[Kind, string, string][]} */ ([["user", "Person", "Id or URN of a user"], ["role", "Role", "Id of a role"], ["group", "Group", "URN of a group"]]);
+const kinds = /** @type {[Kind, string, string][]} */ ([["user", "Person", "Name, id or URN"], ["role", "Role", "Id of a role"], ["group", "Group", "Name or URN"]]);
 
 /** Shows what can be done with a folder. @param {Folders} folders @param {Folder} f */
 export async function panel(folders, f) {
@@ -32,8 +35,9 @@ export async function panel(folders, f) {
 		try {
 			const [chain, rights] = await Promise.all([folders.chain(f), folders.lib.explain({ folder: f.id }, folders.signal)]);
 			const now = /** @type {Folder} */ (chain[0]);
+			await askFor(holders(chain, folders.options.users));
 			fill(where, chain.slice(1).reverse().map((x) => x.label).join(" › ") || "the top level");
-			fill(mine, sentences(rights, undefined, named(chain), "folder").map((s) => h("div", null, s)));
+			fill(mine, sentences(rights, undefined, named(chain), "folder", folders.options.users).map((s) => h("div", null, s)));
 			const all = effective(chain, folders.options.users);
 			fill(who, all.open ? "Every member of the network may view it." : all.rights.size === 0 ? `Moderators of the network${all.hidden ? ", and whom permissions allow that you may not see" : " alone"}.` : [...all.rights.values()].map((r) => h("div", null, `${r.who} may ${may(r.operation)}`)));
 			const { edit, manage } = rights;
@@ -60,9 +64,12 @@ function named(chain) {
 export async function permissions(folders, chain) {
 	const [f, ...above] = /** @type {[Folder, ...Folder[]]} */ (chain);
 	const { users } = folders.options;
+	await askFor(holders(chain, users));
 	const before = effective(chain, users);
-	const list = newID("holders");
-	const known = [...new Set(chain.flatMap((x) => x.permissions ?? []).map((p) => p.user?.id ?? p.role?.id ?? p.group ?? ""))];
+	const given = chain.flatMap((x) => x.permissions ?? []);
+	const people = await peopleNamed(users);
+	/** @type {Record<Kind, [string, string][]>} */
+	const known = { user: people, role: [...new Set(given.flatMap((p) => p.role?.id ?? []))].map((id) => [id, id]), group: groupsNamed([...given.flatMap((p) => p.group ?? []), ...folders.options.session.groups]) };
 	const rows = h("tbody");
 	const inherited = h("tbody");
 	const preview = h("div", { class: "preview", role: "status" });
@@ -85,19 +92,23 @@ export async function permissions(folders, chain) {
 		const d = /** @type {Draft} */ ({ kind: "user", who: "", operation: "view", gone: false, wrong: h("div", { class: "wrong" }), ...has });
 		const given = { [d.kind]: d.kind === "group" ? d.who : { id: d.who } };
 		/** @type {import("../dom.js").Child[]} */
-		let what = [holder(given)];
+		let what = d.kind === "user" ? ["person ", person(userURN(d.who, users))] : [holder(given, users)];
 		if (!d.id) {
-			const input = d.input = h("input", { required: true, list, autocomplete: "off", spellcheck: "false", placeholder: kinds[0]?.[2], "aria-label": kinds[0]?.[2], oninput: () => {
-				d.who = input.value.trim();
+			const line = nameLine({ required: true, placeholder: kinds[0]?.[2], "aria-label": kinds[0]?.[2], oninput: () => {
+				d.who = line.value();
 				render();
 			} });
+			const input = d.input = line.input;
+			line.offer(known.user);
 			const kind = h("select", { "aria-label": "Who", onchange: () => {
 				d.kind = /** @type {Kind} */ (kind.value);
 				const text = kinds.find(([k]) => k === d.kind)?.[2] ?? "";
 				for (const attribute of ["placeholder", "aria-label"]) input.setAttribute(attribute, text);
+				line.offer(known[d.kind]);
+				d.who = line.value();
 				render();
 			} }, kinds.map(([value, text]) => h("option", { value }, text)));
-			what = [h("span", { class: "holder" }, kind, input)];
+			what = [h("span", { class: "holder" }, kind, input, line.list)];
 		}
 		const drop = button("Remove", () => {
 			d.gone = !d.gone;
@@ -108,8 +119,8 @@ export async function permissions(folders, chain) {
 			}
 			drop.textContent = d.gone ? "Keep" : "Remove";
 			render();
-		}, { class: "small", "aria-label": d.id ? `Remove ${holder(given)}` : "Remove the new permission" });
-		d.node = h("tr", null, h("td", null, what, d.wrong), h("td", null, select(d.operation, `What ${d.id ? holder(given) : "the new one"} may`, (o) => (d.operation = o))), h("td", null, "This folder"), h("td", null, drop));
+		}, { class: "small", "aria-label": d.id ? `Remove ${holder(given, users)}` : "Remove the new permission" });
+		d.node = h("tr", null, h("td", null, what, d.wrong), h("td", null, select(d.operation, `What ${d.id ? holder(given, users) : "the new one"} may`, (o) => (d.operation = o))), h("td", null, "This folder"), h("td", null, drop));
 		drafts.push(d);
 		rows.append(d.node);
 		return d;
@@ -172,8 +183,7 @@ export async function permissions(folders, chain) {
 		add({}).input?.focus();
 		render();
 	}, { icon: "add", class: "small" });
-	const form = h("form", null, h("p", { class: "help" }, "Moderators of the network may do everything."), h("datalist", { id: list }, known.map((value) => h("option", { value }))),
-		h("div", { class: "scroll" }, h("table", { class: "grants" }, h("thead", null, h("tr", null, ["Who", "May", "From"].map((t) => h("th", { scope: "col" }, t)), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Change")))), inherited, rows)),
+	const form = h("form", null, h("p", { class: "help" }, "Moderators of the network may do everything."), h("div", { class: "scroll" }, h("table", { class: "grants" }, h("thead", null, h("tr", null, ["Who", "May", "From"].map((t) => h("th", { scope: "col" }, t)), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Change")))), inherited, rows)),
 		h("div", { class: "row" }, adding, h("label", { class: "row" }, inherit, f.path === "/" ? "Open to every member while it has no permissions" : "The permissions of the folders above count too")),
 		preview, buttons(h("button", { class: "main" }, "Save")));
 	reset();
@@ -187,26 +197,30 @@ export async function permissions(folders, chain) {
 export async function why(folders, what, label) {
 	const { lib, signal, options } = folders;
 	const answer = h("div", { role: "status" });
-	const person = h("input", { autocomplete: "off", spellcheck: "false" });
+	const somebody = nameLine({});
+	void peopleNamed(options.users).then(somebody.offer);
 	/** @type {Set<string>} */
 	const roles = new Set();
 	/** @type {Set<string>} */
 	const groups = new Set();
 	/** @param {boolean} other whether it is about somebody else */
 	async function explain(other) {
-		const user = person.value.trim();
-		const about = other ? { user, role: [...roles], group: [...groups] } : {};
-		const whom = other ? [user && (user.startsWith(options.users) ? user.slice(options.users.length) : user), ...[...roles].map((r) => `role ${r}`), ...[...groups].map((g) => `group ${g}`)].filter(Boolean).join(", ") || "a member without roles and groups" : undefined;
-		const e = await lib.explain({ ...what, ...about }, signal);
+		const user = somebody.value();
+		const account = other ? (await everybody()).find((p) => p.urn === userURN(user, options.users)) : undefined;
+		const about = other ? { user, role: [...new Set([...roles, ...account?.roles ?? []])], group: [...new Set([...groups, ...account?.groups ?? []])] } : {};
+		const whom = other ? [user && nameOf(userURN(user, options.users)), ...[...roles].map((r) => `role ${r}`), ...[...groups].map((g) => `group ${groupName(g)}`)].filter(Boolean).join(", ") || "a member without roles and groups" : undefined;
+		const moderates = account?.moderates.some((m) => contains(m, options.users.replace(/:user=$/, "")));
+		const all = { allowed: true, rule: "moderator" };
+		const e = /** @type {import("../api.js").Explanation} */ (moderates ? { view: all, edit: all, manage: all } : await lib.explain({ ...what, ...about }, signal));
 		const inside = e.folders?.map((x) => x.id) ?? [];
 		const label = await names(folders, [...inside, ...[e, ...e.folders ?? []].flatMap((x) => [x.view, x.edit, "manage" in x ? x.manage : undefined].map((v) => v?.folder ?? ""))]);
 		const several = inside.length > 1 || e.view.rule === "moderator";
-		fill(answer, h("ul", null, sentences(e, whom, label, "folder" in what ? "folder" : inside.length === 0 ? "unfiled" : "asset").map((s) => h("li", null, s))),
-			several && (e.folders ?? []).map((x) => [h("h3", null, `In ${label(x.id)}`), h("ul", null, sentences({ view: x.view, edit: x.edit }, whom, label, "folder").map((s) => h("li", null, s)))]).flat());
+		fill(answer, h("ul", null, sentences(e, whom, label, "folder" in what ? "folder" : inside.length === 0 ? "unfiled" : "asset", options.users).map((s) => h("li", null, s))),
+			several && (e.folders ?? []).map((x) => [h("h3", null, `In ${label(x.id)}`), h("ul", null, sentences({ view: x.view, edit: x.edit }, whom, label, "folder", options.users).map((s) => h("li", null, s)))]).flat());
 		return undefined;
 	}
-	const form = h("form", null, answer, options.moderator && [h("h3", null, "Somebody else"), labelled("Person", person, "Id or URN of a user who moderates nothing. The service does not know the roles and groups of others: say those that count."),
-		choose("Roles", [], roles), choose("Groups", [], groups, { placeholder: "URN of a group" }), h("div", { class: "buttons" }, h("button", { class: "main" }, "Explain"))]);
+	const form = h("form", null, answer, options.moderator && [h("h3", null, "Somebody else"), labelled("Person", somebody.input, "Name, id or URN. Of somebody without an account here, say the roles and groups that count."), somebody.list,
+		choose("Roles", [], roles), chooseGroups("Groups", options.session.groups, groups, options.session), h("div", { class: "buttons" }, h("button", { class: "main" }, "Explain"))]);
 	explain(false).catch((e) => fill(answer, sentence(e)));
 	await show(`Who may what: ${label}`, form, { submit: () => explain(true) });
 }

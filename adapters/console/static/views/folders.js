@@ -5,13 +5,15 @@
 import { button, fill, h, icon } from "../dom.js";
 import { ask, buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { Tree } from "../elements/tree.js";
-import { below, differences, effective } from "../model/rights.js";
+import { askFor } from "../model/names.js";
+import { below, differences, effective, holders } from "../model/rights.js";
 
 /** @typedef {import("../api.js").Folder} Folder */
 
 /**
  * @typedef {object} Options
  * @property {string} users what the URNs of the network's users begin with
+ * @property {import("../session.js").Session} session
  * @property {boolean} moderator of the network
  * @property {(folder: string) => void} onpick called with the folder whose assets are to be shown
  * @property {() => void} onknown called when folders were loaded
@@ -115,6 +117,7 @@ export class Folders {
 		if (path === from) return;
 		try {
 			const was = await this.chain(f);
+			await askFor(holders(was, this.options.users));
 			const will = [was[0] ?? f, ...parent ? await this.chain(parent) : []];
 			const changes = differences(effective(was, this.options.users), effective(will, this.options.users));
 			const place = parent?.label ?? "the top level";

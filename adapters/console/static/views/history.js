@@ -8,11 +8,11 @@ import { appNav } from "../elements/apphead.js";
 import { askWith, sentence, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
+import { person } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
 import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
 import { to } from "../router.js";
-import { shortURN } from "../session.js";
 
 /** @typedef {import("../api.js").Entry} Entry */
 
@@ -150,7 +150,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const group = all ?? [last];
 		const tags = group.flatMap((e) => e.tags.map((t) => flag(t, `${t} points to version ${e.version}`)));
 		return [h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
-			h("span", { class: "what" }, h("span", { class: "strong", title: last.updatedBy?.urn ?? "" }, shortURN(last.updatedBy?.urn ?? "somebody")), " ", said.words(group), " ", h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
+			h("span", { class: "what" }, person(last.updatedBy?.urn), " ", said.words(group), " ", h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
 	}
 
 	/** The button that compares versions with the one before them. @param {Entry} last @param {Entry} first */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { learn } from "../static/model/names.js";
 import { below, differences, effective, holder, sentences } from "../static/model/rights.js";
 
 const users = "urn:vitrine:example.test:user=";
@@ -10,7 +11,7 @@ const all = (e) => Object.fromEntries([...e.rights.values()].map((r) => [r.who, 
 
 test("the best permission on the way up counts", () => {
 	const e = effective([folder("c", "/a/b", [user("rea", "view")]), folder("b", "/a", [user(`${users}rea`, "edit"), role("desk", "view")]), folder("a", "/", [role("desk", "manage")])], users);
-	assert.deepEqual(all(e), { [`person ${users}rea`]: "edit b", "role desk": "manage a" });
+	assert.deepEqual(all(e), { "person rea": "edit b", "role desk": "manage a" });
 	assert.equal(e.open, false);
 });
 
@@ -38,18 +39,21 @@ test("answers of explain are sentences", () => {
 	const label = (id) => id.toUpperCase();
 	const grant = { allowed: true, rule: "grant", folder: "a", grant: role("desk", "edit") };
 	const no = { allowed: false, rule: "none" };
-	assert.deepEqual(sentences({ view: grant, edit: grant, manage: no }, "rea", label, "folder"), [
+	assert.deepEqual(sentences({ view: grant, edit: grant, manage: no }, "rea", label, "folder", users), [
 		"Rea may view and edit it: the folder “A” has a permission to edit for role desk.", "Rea may not manage it: no permission of it, or of a folder that it inherits from, allows that."]);
 	const moderator = { allowed: true, rule: "moderator" };
-	assert.deepEqual(sentences({ view: moderator, edit: moderator, manage: moderator }, undefined, label, "folder"), ["You may view, edit and manage it: you moderate the network."]);
-	assert.deepEqual(sentences({ view: { allowed: true, rule: "unfiled" }, edit: no }, undefined, label, "unfiled"), [
+	assert.deepEqual(sentences({ view: moderator, edit: moderator, manage: moderator }, undefined, label, "folder", users), ["You may view, edit and manage it: you moderate the network."]);
+	assert.deepEqual(sentences({ view: { allowed: true, rule: "unfiled" }, edit: no }, undefined, label, "unfiled", users), [
 		"You may view it: it is in no folder, so every member may view it.", "You may not edit it: it is in no folder, and only moderators change such assets."]);
 	const deleted = { allowed: false, rule: "deleted", folder: "b" };
-	assert.deepEqual(sentences({ view: deleted, edit: deleted }, undefined, label, "asset"), ["You may not view or edit it: the folder “B” is deleted, and nobody sees what is in it until it is brought back."]);
+	assert.deepEqual(sentences({ view: deleted, edit: deleted }, undefined, label, "asset", users), ["You may not view or edit it: the folder “B” is deleted, and nobody sees what is in it until it is brought back."]);
 });
 
 test("names and places", () => {
-	assert.equal(holder({ user: { id: "1", name: "Rea" } }), "person Rea (1)");
-	assert.equal(holder({ group: "urn:vitrine:example.test:site=1" }), "group urn:vitrine:example.test:site=1");
+	learn([{ urn: `${users}1`, name: "Rea Lind" }]);
+	assert.equal(holder({ user: { id: "1" } }, users), "person Rea Lind");
+	assert.equal(holder({ user: { id: `${users}1`, name: "x" } }, users), "person Rea Lind");
+	assert.equal(holder({ user: { id: "2" } }, users), "person 2");
+	assert.equal(holder({ group: "urn:vitrine:example.test:site=1" }, users), "group 1");
 	assert.deepEqual([below(undefined), below(folder("a", "/")), below(folder("b", "/a"))], ["/", "/a", "/a/b"]);
 });

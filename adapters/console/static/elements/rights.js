@@ -1,0 +1,57 @@
+/**
+ * The rights of a person or a key: as words, and as a form.
+ * @module
+ */
+import { h } from "../dom.js";
+import { contains } from "../session.js";
+import { chooseGroups, group } from "./person.js";
+import { choose } from "./pick.js";
+
+/** @typedef {import("../api.js").Rights} Rights */
+/** @typedef {import("../dom.js").Child} Child */
+
+/** No rights at all. @returns {Rights} */
+export function none() {
+	return { admin: false, moderates: [], reads: [], roles: [], groups: [], components: false };
+}
+
+/** What rights come to, in words. @param {Partial<Rights>} r @returns {Child[]} */
+export function rightsOf(r) {
+	/** @param {string} verb @param {string[]} [urns] */
+	const line = (verb, urns = []) => urns.length > 0 && h("div", { class: "chips" }, verb, urns.map(group));
+	/** @param {string} noun @param {string[]} [names] */
+	const named = (noun, names = []) => names.length > 0 && h("div", { class: "chips" }, noun, names.map((x) => h("span", { class: "chip" }, x)));
+	return [r.admin && h("div", null, "is an administrator"), line("moderates", r.moderates), line("may read", r.reads), named("has the roles", r.roles), line("is in", r.groups), r.components && h("div", null, "may create and delete components")];
+}
+
+/**
+ * A form for rights. Who may not give a right finds it shown and cannot change it.
+ * @param {import("../session.js").Session} session @param {Rights} has
+ * @param {{admin: boolean}} options whether the right of administrators is one of them
+ * @returns {{node: HTMLElement, value: () => Rights}}
+ */
+export function rightsForm(session, has, { admin }) {
+	const me = /** @type {import("../api.js").Me} */ (session.me);
+	const all = session.account?.person.admin ?? false;
+	const kinds = /** @type {const} */ (["moderates", "reads", "roles", "groups"]);
+	const picked = Object.fromEntries(kinds.map((kind) => [kind, new Set(has[kind])]));
+	/** @param {string} label @param {boolean} checked @param {boolean} disabled */
+	const box = (label, checked, disabled) => {
+		const input = h("input", { type: "checkbox", checked, disabled });
+		return { input, node: h("label", { class: "row" }, input, label) };
+	};
+	const administrator = box("Administrator: may do everything, also with people of other networks", has.admin, !all);
+	const components = box("May create and delete components", has.components, !all && !me.components);
+	return { node: h("div", { class: "rights" }, admin && (all || has.admin) && h("div", { class: "field" }, administrator.node),
+		chooseGroups("Moderates", [...me.moderates, ...has.moderates], picked["moderates"], session, { help: "May do everything with these networks and sites." }),
+		chooseGroups("May read", [...me.moderates, ...me.reads, ...has.reads], picked["reads"], session, { help: "May see their apps, and change nothing." }),
+		choose("Roles", [...me.roles, ...has.roles], picked["roles"], { help: "For permissions on folders of assets." }),
+		chooseGroups("Groups", [...me.groups, ...has.groups], picked["groups"], session, { help: "For permissions on folders that are given to a group." }),
+		h("div", { class: "field" }, components.node)),
+	value: () => ({ .../** @type {Rights} */ (/** @type {unknown} */ (Object.fromEntries(kinds.map((kind) => [kind, [...picked[kind]]])))), admin: administrator.input.checked, components: components.input.checked }) };
+}
+
+/** The groups that the caller moderates, of some. @param {import("../session.js").Session} session @param {string[]} groups */
+export function moderated(session, groups) {
+	return session.account?.person.admin ? groups : groups.filter((g) => session.me?.moderates.some((m) => contains(m, g)));
+}

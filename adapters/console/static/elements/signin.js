@@ -1,0 +1,163 @@
+/**
+ * Signing in: with a passkey, at the provider of the organisation, by a link, or with a token.
+ * @module
+ */
+import { ApiError } from "../api.js";
+import { h, labelled } from "../dom.js";
+import { sendable } from "../session.js";
+import { askWith, buttons, confirm as question, sentence, show, toast } from "./dialog.js";
+import { person } from "./person.js";
+
+/** @typedef {import("../session.js").Session} Session */
+
+/** Whether passkeys and the provider work at this address: they do at one address of the service alone. @param {Session} session */
+function here(session) {
+	return session.place?.origin === location.origin;
+}
+
+/** What a browser without passkeys has no function for. */
+const supported = typeof PublicKeyCredential === "function" && "parseRequestOptionsFromJSON" in PublicKeyCredential;
+
+/** Does something with passkeys, and tells in words why it failed. @template T @param {() => Promise<T>} f @returns {Promise<T>} */
+async function withPasskey(f) {
+	if (!supported) throw new Error("This page needs a newer browser for passkeys: Chromium 129, Firefox 135, Safari 18.4 or later.");
+	try {
+		return await f();
+	} catch (e) {
+		if (!(e instanceof DOMException)) throw e;
+		if (e.name === "InvalidStateError") throw new Error("This device has a passkey of yours already.");
+		if (e.name === "NotAllowedError") throw new Error("No passkey was used: it took too long, or was cancelled. Try again.");
+		throw new Error(`The browser does not take passkeys here: ${e.message}`);
+	}
+}
+
+/** Signs in with a passkey. @param {Session} session @param {boolean} [again] for who is signed in already */
+async function withOne(session, again) {
+	const api = session.bare;
+	await withPasskey(async () => {
+		const { ceremony, publicKey } = await api.account("POST", "signin/begin", again ? { confirm: true } : {}, "ceremony");
+		const credential = /** @type {PublicKeyCredential} */ (await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey) }));
+		await api.account("POST", "signin/finish", { ceremony, credential: credential.toJSON() }, "session");
+	}).catch((e) => {
+		if (e instanceof ApiError && e.status === 401) e.words = "This passkey is not known here, or its account is disabled.";
+		throw e;
+	});
+	session.channel.postMessage("");
+	return "";
+}
+
+/** Stores a new passkey: that of an invitation, or a further one. @param {Session} session @param {string} name @param {string} [invitation] */
+export async function register(session, name, invitation) {
+	const api = invitation ? session.bare : session.api;
+	return withPasskey(async () => {
+		const { ceremony, publicKey } = await api.account("POST", "signin/register/begin", invitation ? { invitation } : {}, "ceremony");
+		const credential = /** @type {PublicKeyCredential} */ (await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) }));
+		return api.account("POST", "signin/register/finish", { ceremony, name, credential: credential.toJSON() }, "passkey");
+	});
+}
+
+/** A field for the name of a new passkey: that of this device, unless the person has a better one. */
+export function passkeyName() {
+	const device = /Windows|iPhone|iPad|Android|Mac OS|CrOS|Linux/.exec(navigator.userAgent)?.[0] ?? "this device";
+	const input = h("input", { required: true, maxlength: 128, autocomplete: "off", value: device.replace("Mac OS", "Mac") });
+	return { input, field: labelled("Name of the passkey", input, "It tells your passkeys apart, if you have several.") };
+}
+
+/** Goes to the provider, in a tab of its own while something here must not be lost. @param {Session} session @param {boolean} again */
+function provider(session, again) {
+	const { name } = /** @type {{name: string}} */ (session.place?.oidc);
+	const url = new URL("x/signin/oidc", session.base);
+	url.searchParams.set("to", location.hash || "#/apps");
+	if (again) url.searchParams.set("confirm", "true");
+	const stays = again || session.me !== undefined;
+	return h("a", { class: "button", href: url.href, ...(stays ? { target: "_blank", rel: "noopener" } : {}) }, `Sign in with ${name}`);
+}
+
+/** Does something when another tab of this browser has signed in. @param {Session} session @param {HTMLFormElement} form it is submitted then */
+function elsewhere(session, form) {
+	const heard = () => form.requestSubmit();
+	session.channel.addEventListener("message", heard);
+	return () => session.channel.removeEventListener("message", heard);
+}
+
+/**
+ * Asks to sign in until somebody does.
+ * @param {Session} session @param {ApiError | undefined} refused why the token before is not taken
+ * @returns {Promise<string>} a token, or "" for the cookie
+ */
+export async function ask(session, refused) {
+	const { place } = session;
+	const input = h("textarea", { rows: 4, required: true, autocomplete: "off", spellcheck: "false", autocapitalize: "off", class: "mono" });
+	const field = labelled("Token", input, ["It is kept until you close this tab, and goes to this server alone. ", h("code", null, "vitrine token"), " makes one."]);
+	const passkey = h("form", { class: "ways" }, h("button", { class: "main", autofocus: true }, "Sign in with a passkey"), place?.oidc && provider(session, false));
+	const token = h("form", null, field, h("div", { class: "buttons" }, h("button", { class: place?.origin ? "" : "main" }, "Sign in")));
+	const other = h("form", { hidden: true });
+	const content = h("div", { class: "signin" }, refused && h("div", { role: "alert", class: "note bad" }, sentence(refused)), other,
+		place && !place.people && h("p", null, "Nobody has an account here yet. ", h("code", null, "vitrine invite -admin"), " on the server prints a link that makes the first one."),
+		here(session) ? [passkey, h("details", null, h("summary", null, "Use a token"), token)]
+			: [place?.origin && h("p", null, "With a passkey you sign in at ", h("a", { href: `${place.base}${location.hash}` }, place.origin), "."), token]);
+	const quiet = elsewhere(session, other);
+	const found = await show(session.me ? "Sign in again" : "Sign in", content, { required: true, submit: (form) => {
+		if (form === passkey) return withOne(session);
+		if (form === other) return "";
+		const text = input.value.replaceAll(/\s/g, "").replace(/^(bearer|svctoken)/i, "");
+		if (text !== "" && !sendable.test(text)) throw new Error("This is no token. A token has letters, digits, dots, hyphens and underscores.");
+		return text || undefined;
+	} });
+	quiet();
+	return /** @type {string} */ (found);
+}
+
+/** Has the person show again that it is them; it fails if they do not. @param {Session} session */
+export async function confirm(session) {
+	const byProvider = session.account?.via === "oidc";
+	const form = h("form", null, h("p", null, "It is more than five minutes since you have shown that this is you. After that it goes on with what you were doing."), byProvider && provider(session, true),
+		byProvider ? buttons() : buttons(h("button", { class: "main", autofocus: true }, "Show the passkey")));
+	const quiet = byProvider ? elsewhere(session, form) : () => {};
+	const shown = await show("Is it still you?", form, { submit: async () => {
+		if (!byProvider) await withOne(session, true);
+		return true;
+	} });
+	quiet();
+	if (!shown) throw new ApiError("Nothing was done.", { status: 403, code: "needs_confirmation" });
+}
+
+/**
+ * Follows a link to sign in with: an invitation, or one that signs in at once.
+ * @param {Session} session @param {"invite" | "signin"} kind @param {string} secret
+ * @returns {Promise<boolean>} whether somebody has signed in with it
+ */
+export async function follow(session, kind, secret) {
+	const { place } = session;
+	if (!place?.origin) {
+		toast("Nobody can sign in by a link here: this service has no accounts at this address.", { bad: true });
+		return false;
+	}
+	if (!here(session)) {
+		location.replace(`${place.base}#${kind}=${encodeURIComponent(secret)}&${location.hash.slice(1)}`);
+		return new Promise(() => {});
+	}
+	const api = session.bare;
+	const now = session.account?.person.urn ?? (session.byToken ? await session.api.me({ session: false }).then((me) => me.urn, () => undefined) : undefined);
+	try {
+		if (kind === "signin") {
+			if (now !== undefined && !await question("Use the link?", h("span", null, "You are ", person(now), ". The link signs you in as somebody else, or anew."), "Use the link")) return false;
+			await api.account("POST", "signin/link", { link: secret }, "session");
+		} else {
+			const invited = await api.account("POST", "signin/invitation", { invitation: secret }, "urn");
+			const { input, field } = passkeyName();
+			const done = await askWith(`Welcome, ${invited.name}`, [
+				h("p", null, invited.by && [person(invited.by.urn), " invites you. "], "A passkey is how you sign in from now on: your device or your password manager keeps it, and there is no password."),
+				now !== undefined && now !== invited.urn && h("p", { class: "note" }, "You are ", person(now), " here until then."), field], "Make a passkey", () => register(session, input.value, secret), { focus: true });
+			if (!done) return false;
+			toast("Your passkey is stored. You are signed in.");
+		}
+	} catch (e) {
+		if (e instanceof ApiError && e.status === 404) e.words = kind === "invite" ? "This invitation is not good any more: it was used, or replaced by a newer one, or is older than seven days. Ask for another one." : "This link is not good any more.";
+		toast(sentence(e), { bad: true });
+		return false;
+	}
+	session.keep("");
+	await session.look();
+	return true;
+}

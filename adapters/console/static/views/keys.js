@@ -1,0 +1,79 @@
+/**
+ * Keys for programs and pages: made here, shown once, revoked here.
+ * @module
+ */
+import { button, count, fill, h, labelled, newID, table } from "../dom.js";
+import { askWith, confirm, toast } from "../elements/dialog.js";
+import { Pages } from "../elements/pages.js";
+import { chooseGroups, group, person } from "../elements/person.js";
+import { choose } from "../elements/pick.js";
+import { none, rightsForm, rightsOf } from "../elements/rights.js";
+import { copyable, once } from "../elements/secret.js";
+import { time } from "../elements/time.js";
+
+/** @typedef {import("../api.js").Key} Key */
+
+/** For how long a key is good, in days, in words. */
+const terms = [["30", "30 days"], ["90", "90 days"], ["365", "a year"]];
+
+/** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
+export function view({ session, api, signal, shell }) {
+	shell.title("Keys");
+	const body = h("tbody");
+	const empty = h("div", { class: "empty", hidden: true }, h("p", null, "No keys yet. A program uses a secret key in place of a token, with rights of yours. A public key stands in a page, and reads what the page shows and nothing else."));
+	/** @type {Pages<Key>} */
+	const list = new Pages(signal, "keys", (after, signal) => api.keys(after, signal), () => {
+		empty.hidden = list.items.length > 0;
+		fill(body, list.items.map((k) => h("tr", null,
+			h("th", { scope: "row" }, h("bdi", null, k.name), h("span", { class: "detail mono" }, `${k.prefix}…`)), h("td", null, k.kind === "public" ? publicly(k) : rightsOf(k)),
+			h("td", null, person(k.by.urn), h("div", { class: "detail" }, time(k.createdAt))), h("td", null, h("div", null, k.lastUsedAt === null ? "never" : time(k.lastUsedAt)), k.expires !== null && h("div", { class: "detail" }, "until ", time(k.expires))),
+			h("td", null, h("div", { class: "row" }, k.key !== undefined && button("Show", () => void askWith(k.name, copyable("Key", /** @type {string} */ (k.key)), "Done", () => true, { focus: true }), { class: "small", "aria-label": `Show ${k.name}` }), button("Revoke", () => void revoke(k), { class: "small", "aria-label": `Revoke ${k.name}` }))))));
+		return list.items.length === 0 ? "" : count(list.items.length, "key");
+	});
+
+	/** @param {Key} k */
+	function publicly(k) {
+		return [h("div", null, "for pages"), k.reads.length > 0 && h("div", { class: "chips" }, "of", k.reads.map(group)), k.tags.length > 0 && h("div", { class: "chips" }, "apps by the tags", k.tags.map((t) => h("span", { class: "tag" }, t))), k.reviews && h("div", null, "reviews that are shown")];
+	}
+
+	async function createSecret() {
+		const name = h("input", { required: true, maxlength: 128, autocomplete: "off" });
+		const term = h("select", null, terms.map(([value, text]) => h("option", { value }, text)));
+		const rights = rightsForm(session, none(), { admin: false });
+		const made = await askWith("New secret key", [labelled("Name", name, "Such as the program that uses it, and where it runs."), labelled("Good for", term), h("p", { class: "help" }, "It can do at most what you can do yourself, and less as soon as you can do less."), rights.node], "Make the key", () => {
+			const { admin, ...given } = rights.value();
+			return api.account("POST", "keys/", { name: name.value, kind: "secret", expires: Date.now() + Number(term.value) * 86400_000, ...given }, "id");
+		}, { wide: true });
+		if (!made) return;
+		await list.load(true);
+		await once(`The key ${made.name}`, "Key", made.key, "Copy it now: it is kept as a hash and never shown again. Who has it can do what it may.");
+	}
+
+	async function createPublic() {
+		const name = h("input", { required: true, maxlength: 128, autocomplete: "off" });
+		const groups = [...new Set([...session.me?.moderates ?? []])];
+		/** @type {Set<string>} */
+		const reads = new Set(groups.length === 1 ? groups : []);
+		const tags = new Set(["production"]);
+		const reviews = h("input", { type: "checkbox", id: newID() });
+		const made = await askWith("New public key", [labelled("Name", name, "Such as the site that it stands in."), chooseGroups("Reads", groups, reads, session, { help: "The networks and sites whose apps and reviews the page shows." }),
+			choose("Tags", [], tags, { help: "The page shows apps by these tags, and no other version.", placeholder: "Another tag" }), h("div", { class: "field" }, h("label", { class: "row" }, reviews, "Reviews that are shown"))], "Make the key",
+		() => api.account("POST", "keys/", { name: name.value, kind: "public", reads: [...reads], tags: [...tags], reviews: reviews.checked }, "id"), { wide: true });
+		if (!made) return;
+		await list.load(true);
+		await once(`The key ${made.name}`, "Key", made.key, "It may stand in a page for everybody to see.");
+	}
+
+	/** @param {Key} k */
+	async function revoke(k) {
+		const text = k.kind === "public" ? "Pages with it get nothing new within a second; what caches have they show for up to 30 seconds more." : "Programs that use it are refused within a second.";
+		if (!await confirm(`Revoke ${k.name}?`, `${text} It cannot be brought back.`, "Revoke", { danger: true })) return;
+		await api.account("DELETE", `keys/${k.id}`);
+		toast(`${k.name} is revoked.`);
+		await list.load(true);
+	}
+
+	void list.load(true);
+	return { node: h("div", { class: "page keys" }, h("div", { class: "head" }, h("h1", null, "Keys"), h("div", { class: "row" }, session.managesPeople && button("New public key", () => void createPublic(), { icon: "add" }), session.account && button("New secret key", () => void createSecret(), { icon: "add", class: "main" }))),
+		h("div", { class: "scroll" }, table(["Key", "May", "By", "Used", "Change"], body, { class: "rows" })), empty, list.foot) };
+}
