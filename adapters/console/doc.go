@@ -8,8 +8,10 @@
 //	page := console.New(console.Config{Title: "Example"})
 //	http.ListenAndServe(addr, console.Before(api, "/", page)) // api is the handler of package httpapi
 //
-// A token is pasted into the page, or comes in the fragment of a link (…/#token=…), which a browser never sends. Where
-// Authenticate knows its callers by a cookie, the page asks the API who the caller is and needs no token.
+// Where package signin serves accounts, people sign in with a passkey or at the provider of their organisation, accept invitations
+// (…/#invite=…), and find people and keys in the menu if they may manage them. A token is pasted into the page, or comes in the
+// fragment of a link (…/#token=…), which a browser never sends. Where Authenticate knows its callers by a cookie of its own, the
+// page asks the API who the caller is and needs no token.
 //
 // The page runs under a Content-Security-Policy that allows scripts, styles and connections of its own origin
 // alone, and under Trusted Types with no policy. It never makes HTML out of data.

@@ -308,7 +308,7 @@ func TestPermissions(t *testing.T) {
 		t.Run("what I may", func(t *testing.T) {
 			q.Click(`//button[contains(@class, "who")]`)
 			q.See(`//dialog//dt[.="Roles"]/following-sibling::dd[.="desk"]`)
-			q.See(`//dialog//dt[.="Groups"]/following-sibling::dd[contains(., "site=1")]`)
+			q.See(`//dialog//dt[.="Groups"]/following-sibling::dd[.//*[contains(@title, "site=1")]]`)
 			q.See(`//dialog//dt[.="Until"]/following-sibling::dd[contains(., "in ")]`)
 			q.Click(`//dialog` + named("Close"))
 		})

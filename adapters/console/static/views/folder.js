@@ -5,7 +5,7 @@
 import { ApiError } from "../api.js";
 import { button, fill, h, labelled } from "../dom.js";
 import { buttons, sentence, show, toast } from "../elements/dialog.js";
-import { chooseGroups, groupsNamed, peopleNamed, person } from "../elements/person.js";
+import { chooseGroups, group, groupsNamed, peopleNamed, person } from "../elements/person.js";
 import { choose, nameLine } from "../elements/pick.js";
 import { askFor, everybody, groupName, nameOf } from "../model/names.js";
 import { below, differences, effective, holder, holders, may, operations, sentences, userURN } from "../model/rights.js";
@@ -92,7 +92,7 @@ export async function permissions(folders, chain) {
 		const d = /** @type {Draft} */ ({ kind: "user", who: "", operation: "view", gone: false, wrong: h("div", { class: "wrong" }), ...has });
 		const given = { [d.kind]: d.kind === "group" ? d.who : { id: d.who } };
 		/** @type {import("../dom.js").Child[]} */
-		let what = d.kind === "user" ? ["person ", person(userURN(d.who, users))] : [holder(given, users)];
+		let what = d.kind === "role" ? [holder(given, users)] : d.kind === "user" ? ["person ", person(userURN(d.who, users))] : ["group ", group(d.who)];
 		if (!d.id) {
 			const line = nameLine({ required: true, placeholder: kinds[0]?.[2], "aria-label": kinds[0]?.[2], oninput: () => {
 				d.who = line.value();
