@@ -156,7 +156,7 @@ type Error struct {
 	// Violations are the values in a config that break its schema, 100 at most. Their pointers begin at the
 	// config, to which Pointer points.
 	Violations []Violation
-	// Version is the latest version of the app, for CodeStaleVersion, CodeTestFailed and CodeMoved.
+	// Version is the latest version of the app, for CodeStaleVersion, CodeTestFailed, CodeMoved and CodeWrongState.
 	Version Version
 	// PointsTo is where the tag points, for CodeMoved; zero if the app has no such tag.
 	PointsTo Version

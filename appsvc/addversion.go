@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch and
@@ -15,20 +16,25 @@ import (
 func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller, c Change, meta Meta, d draft, most int) (App, error) {
 	d.elements = slices.Clone(d.elements) // the caller may call again
 	d.giveKeys(meta.Version)
-	body, components := d.body(meta.Owner)
-	app := App{Meta: meta, Body: body}
+	body := d.body(meta.Owner)
+	app := newApp(meta, body)
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
 	// The Change is complete before the write, so that record has it all. Patch has set its Old, and so has Restore if there is an
 	// Options.Check, which alone looks at it.
-	c.AppID, c.After, c.New = meta.ID, Head{Meta: meta, Groups: d.groups, Components: components}, body
+	c.AppID, c.After, c.New = meta.ID, d.head(meta), body
 	c.From, c.To = c.Before.Version, meta.Version
 	if err := tx.addVersion(ctx, c.After, body); err != nil {
 		return App{}, err
 	}
 	if c.Type == AppRestored {
 		if err := tx.addRestoration(ctx, meta.ID, meta.Version, c.Restored); err != nil {
+			return App{}, err
+		}
+	}
+	if c.Note != "" {
+		if err := tx.tx.Put(ctx, storage.Entry{Key: noteKey(meta.ID, meta.Version.Number()), Value: []byte(c.Note)}); err != nil {
 			return App{}, err
 		}
 	}

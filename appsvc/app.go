@@ -32,23 +32,36 @@ type Meta struct {
 //
 //	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "elements"}
 //
-// To read the content in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes.
+// To read the elements in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes. Title is that of the body,
+// in which JSON has it.
 //
 // An App is a value: it does not change when the app gets another version. Copies of it share the Body.
 type App struct {
 	Meta
-	Body Body
+	Title string
+	Body  Body
+
+	// Summary is what ListApps with the View Summary has of an app in place of its Body.
+	Summary *AppSummary
 }
+
+// newApp returns a version with a stored body, whose first member is the title.
+func newApp(m Meta, body Body) App { return App{Meta: m, Title: member(body, "title"), Body: body} }
 
 // Head describes the latest version of an app without its body. The access rules and lists need no more. It is kept beside the
 // body, so that most calls read no body.
 type Head struct {
 	Meta
+	Title      string
 	Groups     []string // as in the body
 	Components []string // names of the components that power elements, sorted, each once
 
+	uses  []use   // Components, with their versions
 	lists []int64 // numbers of the lists that the app is in, in the order of listKeys
 	large bool    // the body is in large/
+
+	deletedAt int64 // milliseconds since the epoch, 0 for an app that is there
+	deletedBy string
 }
 
 // Body is the stored content of a version: one compact JSON object with the members title, owner, groups and elements,
@@ -64,12 +77,34 @@ type Content struct {
 }
 
 // Element is one part of an app: a config and the manifest of the component that it configures. A program renders it by
-// loading the script at main of the manifest and passing it the config.
+// loading the script at main of the manifest and passing it the config. In JSON it is {"id", "key", "component": manifest, "config"}.
 type Element struct {
-	ID        string          `json:"id"`        // its index, as a string
-	Key       string          `json:"key"`       // stays while the element is edited, moved and restored: "12.3" first stood in version 12 at index 3
-	Component json.RawMessage `json:"component"` // the manifest as it was when the element was written
-	Config    json.RawMessage `json:"config"`    // the creator's values, an object
+	ID        string          // its index, as a string
+	Key       string          // stays while the element is edited, moved and restored: "12.3" first stood in version 12 at index 3
+	Component ComponentRef    // the name and the version in Manifest
+	Manifest  json.RawMessage // of the component, as it was when the element was written
+	Config    json.RawMessage // the creator's values, an object
+}
+
+// elementText is the JSON of an Element.
+type elementText struct {
+	ID       string          `json:"id"`
+	Key      string          `json:"key"`
+	Manifest json.RawMessage `json:"component"`
+	Config   json.RawMessage `json:"config"`
+}
+
+// MarshalJSON writes the element as responses have it.
+func (e Element) MarshalJSON() ([]byte, error) {
+	return json.Marshal(elementText{e.ID, e.Key, e.Manifest, e.Config})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Element) UnmarshalJSON(text []byte) error {
+	var t elementText
+	err := json.Unmarshal(text, &t)
+	*e = Element{t.ID, t.Key, storedRef(t.Manifest), t.Manifest, t.Config}
+	return err
 }
 
 // Content decodes the body. It returns an error if the body is not one that a service has stored.
@@ -88,12 +123,15 @@ func (a App) Head() (Head, error) {
 	if err != nil {
 		return Head{}, err
 	}
-	return Head{Meta: a.Meta, Groups: d.groups, Components: d.components()}, nil
+	return d.head(a.Meta), nil
 }
 
 // AppendJSON appends the JSON of the app to dst: the members of Meta, then those of the stored body. The
 // body is copied, not decoded.
 func (a App) AppendJSON(dst []byte) []byte {
+	if a.Summary != nil {
+		return a.appendSummary(dst)
+	}
 	dst = slices.Grow(dst, 256+len(a.Body))
 	return append(a.Meta.appendJSON(dst), a.Body[1:]...)
 }
@@ -134,6 +172,7 @@ func (a *App) UnmarshalJSON(text []byte) error {
 		UpdatedAt int64           `json:"updatedAt"`
 		UpdatedBy *party          `json:"updatedBy"` // null where the caller may not know
 		Owner     *party          `json:"owner"`     // likewise
+		Title     string          `json:"title"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
 		return err
@@ -141,8 +180,18 @@ func (a *App) UnmarshalJSON(text []byte) error {
 	if head.ID == "" || head.Version.IsZero() {
 		return errors.New("an app lacks its id or its version")
 	}
+	*a = App{Meta: Meta{ID: head.ID, Version: head.Version, CreatedAt: head.CreatedAt, UpdatedAt: head.UpdatedAt}, Title: head.Title}
+	if head.Owner != nil {
+		a.Owner = head.Owner.URN
+	}
+	if head.UpdatedBy != nil {
+		a.UpdatedBy = head.UpdatedBy.URN
+	}
 	// The body has the members of a stored one in their order, whatever their order in the text is.
 	members := jsontree.New(compact(text))
+	if members.Get("elements") == nil && members.Get("components") != nil {
+		return a.readSummary(text)
+	}
 	body := []byte{'{'}
 	for _, name := range []string{"title", "owner", "groups", "elements"} {
 		value := members.Get(name)
@@ -153,13 +202,6 @@ func (a *App) UnmarshalJSON(text []byte) error {
 			body = append(body, ',')
 		}
 		body = value.Append(append(appendString(body, name), ':'))
-	}
-	a.Meta = Meta{ID: head.ID, Version: head.Version, CreatedAt: head.CreatedAt, UpdatedAt: head.UpdatedAt}
-	if head.Owner != nil {
-		a.Owner = head.Owner.URN
-	}
-	if head.UpdatedBy != nil {
-		a.UpdatedBy = head.UpdatedBy.URN
 	}
 	a.Body = append(body, '}')
 	return nil

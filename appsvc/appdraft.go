@@ -2,8 +2,10 @@ package appsvc
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
@@ -57,17 +59,46 @@ func (d draft) giveKeys(v vitrine.Version) {
 	}
 }
 
-// components returns the names of the components in use, sorted, each once, as Head.Components has them.
-func (d draft) components() []string {
-	names := make([]string, len(d.elements))
+// use is a component in use, with its versions, sorted, each once.
+type use struct {
+	Name     string   `json:"name"`
+	Versions []string `json:"versions"`
+}
+
+// uses returns the components in use, by name.
+func (d draft) uses() (list []use) {
+	refs := make([]ComponentRef, len(d.elements))
 	for i, e := range d.elements {
-		names[i] = e.ref.Name
-		if !e.written() {
-			names[i] = member(e.kept, "name")
+		if refs[i] = e.ref; !e.written() {
+			refs[i] = storedRef(e.kept)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.SortFunc(refs, func(a, b ComponentRef) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
+	})
+	for _, ref := range slices.Compact(refs) {
+		if n := len(list); n > 0 && list[n-1].Name == ref.Name {
+			list[n-1].Versions = append(list[n-1].Versions, ref.Version)
+		} else {
+			list = append(list, use{ref.Name, []string{ref.Version}})
+		}
+	}
+	return list
+}
+
+// namesOf returns the names of components in use.
+func namesOf(uses []use) []string {
+	names := make([]string, len(uses))
+	for i, u := range uses {
+		names[i] = u.Name
+	}
+	return names
+}
+
+// head returns the head of a version with the content d.
+func (d draft) head(m Meta) Head {
+	uses := d.uses()
+	return Head{Meta: m, Title: d.title, Groups: d.groups, Components: namesOf(uses), uses: uses}
 }
 
 // sameContent reports whether d has the content of old, a stored draft. Then a patch has changed nothing. A written element is
@@ -155,10 +186,9 @@ func (l Limits) checkWritten(e draftElement) error {
 	return nil
 }
 
-// body returns the draft as it is stored, and the names of the components that it uses, which go into the Head. owner is the URN
-// of the user who created the app. Each element gets its index as id. Kept elements are copied; a written one has its manifest by
+// body returns the draft as it is stored. owner is the URN of the user who created the app. Each element gets its index as id. Kept elements are copied; a written one has its manifest by
 // then, which validateDraft has added. Equal drafts give equal bytes: Audit relies on it.
-func (d draft) body(owner string) (Body, []string) {
+func (d draft) body(owner string) Body {
 	// The size of the text, or a little more, so that it is allocated once.
 	size := 128 + len(d.title) + len(owner)
 	for _, g := range d.groups {
@@ -171,7 +201,7 @@ func (d draft) body(owner string) (Body, []string) {
 	b = append(appendString(b, d.title), `,"owner":{"urn":`...)
 	b = append(appendString(b, owner), `},"groups":`...)
 	b = append(appendStrings(b, d.groups), `,"elements":`...)
-	return append(appendElements(b, d.elements), '}'), d.components()
+	return append(appendElements(b, d.elements), '}')
 }
 
 // appendElements appends the JSON of elements, each with its index as id.

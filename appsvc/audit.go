@@ -195,8 +195,23 @@ func (l Limits) storedManifest(text []byte) (manifest, error) {
 
 // checkApps looks at the apps one by one, with all their records.
 func (a *audit) checkApps() error {
-	return a.each(headKind, 1, "", func(name []string, e storage.Entry) error {
+	if err := a.checkAppsOf(headKind); err != nil {
+		return err
+	}
+	a.deleted = true
+	return a.checkAppsOf(deletedKind)
+}
+
+// checkAppsOf looks at the apps that are there, or at the deleted ones.
+func (a *audit) checkAppsOf(kind string) error {
+	return a.each(kind, 1, "", func(name []string, e storage.Entry) error {
 		h, err := decodeHead(name[0], e.Value)
+		if err == nil && (h.deletedAt != 0) != a.deleted {
+			err = errors.New("deletedAt says something else than the key")
+		}
+		if err == nil && a.deleted && a.get(keyOf(headKind, h.ID))[0] != nil {
+			err = errors.New("the app is there and deleted")
+		}
 		if err != nil {
 			return err
 		}
@@ -248,8 +263,8 @@ func (a *audit) checkVersions(h Head) (used map[string]bool, err error) {
 		}
 		next = v
 	}
-	if of, err := (App{Meta: h.Meta, Body: body}).Head(); err == nil && (!slices.Equal(of.Groups, h.Groups) || !slices.Equal(of.Components, h.Components)) {
-		return nil, errors.New("groups or components are not those of the body")
+	if of, err := (App{Meta: h.Meta, Body: body}).Head(); err == nil && (of.Title != h.Title || !slices.Equal(of.Groups, h.Groups) || !slices.EqualFunc(of.uses, h.uses, func(a, b use) bool { return a.Name == b.Name && slices.Equal(a.Versions, b.Versions) })) {
+		return nil, errors.New("title, groups or components are not those of the body")
 	}
 	switch {
 	case next.Version != vitrine.NewVersion(0):
@@ -276,12 +291,11 @@ func (a *audit) checkBody(app App, used map[string]bool) error {
 	if err := a.limits.checkDraft("", d); err != nil {
 		return err
 	}
-	text, components := d.body(app.Owner)
-	if !bytes.Equal(text, app.Body) {
+	if !bytes.Equal(d.body(app.Owner), app.Body) {
 		return errors.New("the body is not in the form in which it is stored, or its owner is another")
 	}
-	for _, c := range components {
-		used[c] = true
+	for _, u := range d.uses() {
+		used[u.Name] = true
 	}
 	for i, e := range d.elements {
 		if err := a.checkElement(e); err != nil {
@@ -324,6 +338,15 @@ func (a *audit) checkHistory(h Head) error {
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	if err := a.each(noteKind, 2, h.ID, func(name []string, e storage.Entry) error {
+		n, err := rec.ParseNumber(name[1])
+		if err == nil && (n > latest || len(e.Value) == 0 || checkNote("", string(e.Value)) != nil) {
+			err = errors.New("is no note of a version")
+		}
+		return err
+	}); err != nil {
 		return err
 	}
 	return a.each(restoredKind, 2, h.ID, func(name []string, e storage.Entry) error {
@@ -443,6 +466,9 @@ func (a *audit) checkEntries(h Head, used map[string]bool) error {
 			keys = append(keys, usedKey(n, h.ID))
 		}
 	}
+	words := wordKeys(h)
+	a.follow[wordKind] += len(words)
+	keys = append(keys, words...)
 	for i, v := range a.get(keys...) {
 		if v == nil || len(v) > 0 {
 			a.fault(keys[i], "is missing, or has a value")
@@ -456,7 +482,7 @@ func (a *audit) checkEntries(h Head, used map[string]bool) error {
 
 // checkOthers looks for records that follow from no component and no app, and for those of other kinds. All that do follow were found.
 func (a *audit) checkOthers() error {
-	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind, idKind, createdKind, updatedKind, usedKind}
+	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind, idKind, createdKind, updatedKind, usedKind, wordKind, noteKind}
 	for _, kind := range kinds {
 		n := 0
 		for _, err := range a.r.Scan(a.ctx, under(kind)) {
@@ -468,7 +494,7 @@ func (a *audit) checkOthers() error {
 			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n, a.follow[kind])
 		}
 	}
-	faults, err := rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, listKind, counterKind, componentKind, rulesKind, answerKind, expiresKind)...)
+	faults, err := rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, answerKind, expiresKind)...)
 	for _, f := range faults {
 		a.fault(f.Key, "%s", f.Wrong)
 	}

@@ -86,7 +86,11 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 		"older than the app":            {"head/" + second, `"updatedAt":17`, `"updatedAt":16`, "version 0 is older than the app"},
 		"a version that is not there":   {"head/" + second, `"version":0`, `"version":1`, "version"},
 		"groups that are not the app's": {"head/" + second, site1, network, "not those of the body"},
-		"components that are none":      {"head/" + second, `"components":`, `"components":["poll"],"x":`, "not those of the body"},
+		"components that are none":      {"head/" + second, `"components":`, `"components":[{"name":"poll","versions":["1.0.0"]}],"x":`, "not those of the body"},
+		"another title":                 {"head/" + second, `"title":"App"`, `"title":"Ape"`, "not those of the body"},
+		"a word of no title":            {"word/ape " + second, "", "", `"apps word/"`},
+		"an app that is there, deleted": {"deleted/" + second, "", `{"version":0,"deletedAt":1}`, "there and deleted"},
+		"a note of no version":          {"note/" + first + " a9", "", "x", "is no note"},
 		"lists of others":               {"head/" + second, `"lists":[`, `"lists":[1,`, "the lists are"},
 		"no such id":                    {"head/a b\x00", "", `{"version":0}`, "the key has 2 parts, want 1"},
 

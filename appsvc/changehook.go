@@ -19,6 +19,9 @@ const (
 	AppCreated       ChangeType = "app.created"       // a new app, version 0
 	AppUpdated       ChangeType = "app.updated"       // a new version by a patch
 	AppRestored      ChangeType = "app.restored"      // a new version with the content of an older one
+	AppDeleted       ChangeType = "app.deleted"       // the app is absent until it comes back
+	AppUndeleted     ChangeType = "app.undeleted"     // a deleted app is there again
+	AppErased        ChangeType = "app.erased"        // a deleted app is removed for good
 	TagSet           ChangeType = "tag.set"           // a tag is made, or moved to another version
 	TagDeleted       ChangeType = "tag.deleted"       // a tag is removed
 	ComponentCreated ChangeType = "component.created" // a new version of a component
@@ -36,17 +39,19 @@ type Change struct {
 	AppID string // "" for changes of components
 
 	// Before and After are the Head of the app's latest version before and after the change. Before is zero for
-	// AppCreated. For a change of a tag the two are equal.
+	// AppCreated and AppUndeleted, and After for AppDeleted and AppErased. For a change of a tag the two are equal.
 	Before, After Head
 
-	// Old is the content of the app's latest version before the change; nil for AppCreated and for tags.
-	// New is the content of the new version, or of the version that a tag will point to; nil for
-	// TagDeleted. Body.Content reads title, groups and elements. Both are nil for components.
+	// Old is the content of the app's latest version before the change; set for AppUpdated and AppRestored alone.
+	// New is the content of the new version, or of the version that a tag will point to; nil for all
+	// other changes. Body.Content reads title, groups and elements.
 	Old, New Body
 
 	// From and To are the versions between which the app's latest version, or the tag, moves. From is zero
 	// for AppCreated and for a tag that is new; To is zero for TagDeleted.
 	From, To vitrine.Version
+
+	Note string // of the new version, "" for none
 
 	Restored vitrine.Version // the version whose content an AppRestored brings back
 	Tag      string          // name of the tag of TagSet and TagDeleted
@@ -82,7 +87,7 @@ func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c C
 	}
 	now := s.millis()
 	at := now
-	if c.After.Version != c.Before.Version { // the time of the new version
+	if c.To != c.From && c.Tag == "" { // the time of the new version
 		at = c.After.UpdatedAt
 	}
 	if err := tx.s.feed.Add(ctx, tx.tx, feedEntry(by, c, at)); err != nil {

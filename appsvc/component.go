@@ -93,8 +93,8 @@ type CreateComponentRequest struct {
 //   - ErrForbidden unless the caller may manage components;
 //   - ErrTooLarge if the manifest has more than Limits.ManifestBytes, by default 1 MiB;
 //   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is refused (the package comment says
-//     under "Components and configs" what it may be), or if there is a component with the same id or with the same name and
-//     version;
+//     under "Components and configs" what it may be), if there is a component with the same id or with the same name and
+//     version, or if there was one that was deleted and had another manifest;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in CreateComponentRequest) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
@@ -111,6 +111,15 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 	}
 	var made componentID
 	repeated, err := s.write(ctx, write, &made, prepare, func(tx *writer) error {
+		if rawjson.Lookup(in.Manifest, "id") < 0 { // what is made again has the id that it had
+			id, err := tx.deletedID(ctx, c.Name, c.Version)
+			if err == nil && id != "" {
+				c, err = madeComponent(in.Manifest, id)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		made.ID = c.ID
 		if err := tx.addComponent(ctx, c); err != nil {
 			return err

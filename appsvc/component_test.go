@@ -19,8 +19,8 @@ import (
 
 // bench is a workshop without components.
 func bench(t *testing.T, limits appsvc.Limits) *workshop {
-	w := &workshop{t: t, clock: time.UnixMilli(1_700_000_000_000)}
-	w.Service = appsvc.New(memory.New(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: limits})
+	w := &workshop{t: t, db: memory.New(), clock: time.UnixMilli(1_700_000_000_000)}
+	w.Service = appsvc.New(w.db, &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: limits})
 	return w
 }
 
@@ -310,6 +310,51 @@ func (m *meanwhile) Update(ctx context.Context, space string, o storage.UpdateOp
 	return m.Store.Update(ctx, space, o, fn)
 }
 
+// forget removes what a store knows of deleted components, which it does not know of those that were deleted before it was imported. They
+// may be made again with any manifest.
+func forget(t *testing.T, db storage.Store) {
+	t.Helper()
+	ctx := context.Background()
+	err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error { return tx.DeleteRange(ctx, storage.Prefix("apps was/")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A version of a component that was deleted is made again with the same manifest alone, and has the id that it had.
+func TestADeletedVersionIsMadeAgainWithTheSameManifest(t *testing.T) {
+	const of = `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]%s}`
+	ctx, w := context.Background(), newWorkshop(t)
+	create := func(more string) (appsvc.Component, error) {
+		return w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, of, more)})
+	}
+	first, err := create("")
+	if err == nil {
+		err = w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "c"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []string{`,"x":1`, `,"description":"y"`} {
+		if _, err := create(more); !errors.Is(err, vitrine.ErrInvalid) {
+			t.Errorf("with %s: error %v", more, err)
+		}
+	}
+	again, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", "name":"c"}`)})
+	if err != nil || again.ID != first.ID {
+		t.Errorf("with the members in another order: %+v, %v, want the id %s", again, err, first.ID)
+	}
+	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err = w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: first.Manifest}); err != nil || string(again.Manifest) != string(first.Manifest) {
+		t.Errorf("with the manifest as it is stored: %s, %v, want %s", again.Manifest, err, first.Manifest)
+	}
+	if _, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"2","main":"/n.js","configSchema":{}}`)}); err != nil {
+		t.Errorf("another version: %v", err)
+	}
+}
+
 // A component is deleted and made anew under its id while a config is validated against it.
 func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 	const old = `{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{}}`
@@ -338,6 +383,7 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 					t.Fatal(err)
 				}
 				if test.made != "" {
+					forget(t, store)
 					w.component(test.made)
 				}
 			}

@@ -35,7 +35,7 @@ func TestCreateApp(t *testing.T) {
 	}
 	var ids [2]struct{ ID string }
 	for i, e := range content.Elements {
-		if err := json.Unmarshal(e.Component, &ids[i]); err != nil {
+		if err := json.Unmarshal(e.Manifest, &ids[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -97,7 +97,7 @@ func (p page) replacing(app appsvc.App, before page) []byte {
 			list = append(list, e)
 			continue
 		}
-		component := string(content.Elements[i].Component)
+		component := string(content.Elements[i].Manifest)
 		for _, named := range [][2]string{{`{"name":` + quoted(before.elements[i].Component.Name), `{"name":` + quoted(e.Component.Name)},
 			{`"version":` + quoted(before.elements[i].Component.Version), `"version":` + quoted(e.Component.Version)}} {
 			component = strings.Replace(component, named[0], named[1], 1)
@@ -186,7 +186,7 @@ func plain(t *testing.T, a appsvc.App) string {
 			t.Fatal(err)
 		}
 		var ref appsvc.ComponentRef
-		if err := json.Unmarshal(e.Component, &ref); err != nil {
+		if err := json.Unmarshal(e.Manifest, &ref); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, ref, config)
@@ -311,6 +311,7 @@ func TestDiffOfManifests(t *testing.T) {
 	if err := w.DeleteComponent(ctx, designer, appsvc.DeleteComponentRequest{Name: "any"}); err != nil {
 		t.Fatal(err)
 	}
+	forget(t, w.db)
 	w.component(`{"name":"any","version":"1","main":"/new.js","configSchema":{}}`)
 	for v, a := range []int{2, 1} {
 		if _, err := w.Patch(ctx, designer, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/elements/0/config/a","value":%d}]`, v, a)); err != nil {
@@ -601,7 +602,7 @@ func (w *workshop) members(id string, v vitrine.Version) map[string]string {
 	var elements []string
 	for _, e := range c.Elements {
 		var ref appsvc.ComponentRef
-		if err := json.Unmarshal(e.Component, &ref); err != nil {
+		if err := json.Unmarshal(e.Manifest, &ref); err != nil {
 			w.t.Fatal(err)
 		}
 		elements = append(elements, fmt.Sprintf(`{"component":%s,"config":%s}`, quoted(ref), e.Config))

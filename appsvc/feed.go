@@ -116,6 +116,10 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 	if change.AppID == "" {
 		return change.Event, true, nil
 	}
+	if change.Type == AppDeleted || change.Type == AppErased {
+		ok = v.by.URN == change.owner || readsOneOf(v.by, change.groups)
+		return Event{Type: change.Type, At: change.At, AppID: change.AppID}, ok, nil
+	}
 	head, known := v.heads[change.AppID]
 	if !known {
 		if head, err = v.r.head(ctx, change.AppID); ignore(err, vitrine.ErrNotFound) != nil {
@@ -127,7 +131,8 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 	case head.ID == "":
 		return Event{}, false, nil
 	case mayRead(v.by, head):
-		return change.Event, true, nil
+		change.Note, err = v.r.noteOf(ctx, change)
+		return change.Event, err == nil, err
 	case readsOneOf(v.by, change.left):
 		return Event{Type: AppLeft, At: change.At, AppID: change.AppID}, true, nil
 	}
@@ -187,6 +192,10 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 	err = s.store.view(ctx, func(r *reader) error {
 		out = OutboxPage{}
 		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (bool, error) {
+			var err error
+			if change.Note, err = r.noteOf(ctx, change); err != nil {
+				return false, err
+			}
 			change.Cursor = cursor()
 			out.Events = append(out.Events, OutboxEvent{change.Event, change.groups, change.left})
 			return len(out.Events) == limit, nil
@@ -197,6 +206,15 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 		return OutboxPage{}, err
 	}
 	return out, nil
+}
+
+// noteOf returns the note of the version of an entry, which the feed does not keep: it is erased with the app.
+func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
+	if !change.noted {
+		return "", nil
+	}
+	note, err := r.value(ctx, noteKey(change.AppID, change.Version.Number()))
+	return string(note), err
 }
 
 // walkFeed calls take with each entry after a cursor, until take returns full or 10,000 entries were looked at. It returns

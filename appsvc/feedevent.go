@@ -13,15 +13,16 @@ import (
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
 // those that do not apply are left out:
 //
-//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "tag", "from", "to", "rollback", "release", "component": {"name", "version"}}
+//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "note", "tag", "from", "to", "rollback", "release", "component": {"name", "version"}}
 type Event struct {
 	Cursor string // goes into ChangesRequest.After, to read on after this entry
 	Type   ChangeType
 	At     int64  // milliseconds since the epoch
-	By     string // URN of the caller who made the change; "" for AppLeft
+	By     string // URN of the caller who made the change; "" for AppLeft, AppDeleted and AppErased
 
 	AppID   string          // of changes of apps and tags
-	Version vitrine.Version // the new one, of AppCreated, AppUpdated and AppRestored
+	Version vitrine.Version // the new one, of AppCreated, AppUpdated and AppRestored; the latest one, of AppUndeleted
+	Note    string          // of the new version; "" = none, or the app was erased
 
 	// Tag is the tag of TagSet and TagDeleted, which pointed to From and points to To. From is zero for a tag that is
 	// new, and To is zero for TagDeleted; in JSON they are null then.
@@ -43,6 +44,7 @@ type eventText struct {
 	By        *user             `json:"by,omitzero"`
 	App       string            `json:"app,omitzero"`
 	Version   *vitrine.Version  `json:"version,omitzero"`
+	Note      string            `json:"note,omitzero"`
 	Tag       string            `json:"tag,omitzero"`
 	From      **vitrine.Version `json:"from,omitzero"`
 	To        **vitrine.Version `json:"to,omitzero"`
@@ -81,7 +83,7 @@ func orZero(v *vitrine.Version) vitrine.Version {
 // apply, except From and To, which apply if there is a Tag. An empty Cursor is left out too, as in the events that
 // adapters/webhook sends.
 func (e Event) MarshalJSON() ([]byte, error) {
-	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Version: orNull(e.Version), Tag: e.Tag, Rollback: e.Rollback, Release: e.Release}
+	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Version: orNull(e.Version), Note: e.Note, Tag: e.Tag, Rollback: e.Rollback, Release: e.Release}
 	if e.By != "" {
 		t.By = &user{e.By}
 	}
@@ -100,6 +102,6 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	t := eventText{By: &user{}, From: &from, To: &to, Component: &componentText{}}
 	by, component := t.By, t.Component
 	err := json.Unmarshal(text, &t)
-	*e = Event{t.Cursor, t.Type, t.At, by.URN, t.App, orZero(t.Version), t.Tag, orZero(from), orZero(to), t.Rollback, t.Release, ComponentRef(*component)}
+	*e = Event{t.Cursor, t.Type, t.At, by.URN, t.App, orZero(t.Version), t.Note, t.Tag, orZero(from), orZero(to), t.Rollback, t.Release, ComponentRef(*component)}
 	return err
 }

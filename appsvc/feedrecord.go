@@ -19,11 +19,13 @@ type record struct {
 	Event           // without its cursor
 	groups []string // of the app, after the change
 	left   []string // groups that the change took away from the app
+	owner  string   // of an app that was deleted or erased
+	noted  bool     // the version has a note
 }
 
 // storedTypes are the types of changes, by the number that stands for them in a stored entry. A number is never used
 // for another type.
-var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted}
+var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted, AppDeleted, AppUndeleted, AppErased}
 
 // allTypes are the types that a request can ask for.
 var allTypes = append(slices.Clone(storedTypes), AppLeft)
@@ -36,7 +38,8 @@ func typesOf(asked []ChangeType) []ChangeType {
 // The Data of a stored entry is as follows. Numbers are unsigned varints of encoding/binary.
 //
 //	1 byte            index of the type in storedTypes
-//	of apps:          the new version
+//	of apps:          the new version, and 1 if it has a note
+//	of deleted ones:  the URN of the owner
 //	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag; for a roll back or a
 //	                  release, then a line with r or - and the id of the release
 //	of components:    the length of the name, the name and the version; no version for ComponentDeleted
@@ -64,8 +67,14 @@ func feedEntry(by vitrine.Caller, c Change, at int64) feed.Entry {
 			}
 			e.Data = append(append(e.Data, flag...), c.Release...)
 		}
+	case AppDeleted, AppErased:
+		e.Data = append(e.Data, c.Before.Owner...)
+		e.Names = append(e.Names, c.AppID, strings.Join(c.Before.Groups, groupsSeparator))
+		return e
 	default:
-		e.Data = binary.AppendUvarint(e.Data, uint64(c.To.Number()))
+		if e.Data = binary.AppendUvarint(e.Data, uint64(c.After.Version.Number())); c.Note != "" {
+			e.Data = append(e.Data, 1)
+		}
 	}
 	e.Names = append(e.Names, c.AppID, strings.Join(c.After.Groups, groupsSeparator))
 	if left := without(c.Before.Groups, c.After.Groups); len(left) > 0 {
@@ -93,9 +102,12 @@ func readRecord(e feed.Entry) (r record, err error) {
 	isApp, rest := len(e.Names) > 2, rec.FieldsOf(storage.Entry{Value: e.Data[1:]})
 	version := func() vitrine.Version { return versionOrNone(int64(rest.Uint()) - 1) }
 	switch r.Type {
-	case AppCreated, AppUpdated, AppRestored:
+	case AppCreated, AppUpdated, AppRestored, AppUndeleted:
 		r.Version = vitrine.NewVersion(int64(rest.Uint()))
-		isApp = isApp && len(rest.Rest()) == 0
+		r.noted = string(rest.Rest()) == "\x01"
+		isApp = isApp && (r.noted || len(rest.Rest()) == 0)
+	case AppDeleted, AppErased:
+		r.owner = string(rest.Rest())
 	case TagSet, TagDeleted:
 		r.From, r.To = version(), version()
 		var more string

@@ -24,6 +24,7 @@ type HistoryEntry struct {
 	UpdatedAt    int64           // milliseconds since the epoch
 	UpdatedBy    string          // URN of the user who made the version
 	RestoredFrom vitrine.Version // the version whose content Restore stored again; the zero Version = made by a patch, or version 0
+	Note         string          // "" = none
 	Tags         []string        // names of the tags that point to the version now, sorted
 
 	// Changes are the operations of the Diff from the version before, without the version test and without values:
@@ -56,15 +57,16 @@ type wireEntry struct {
 	UpdatedAt        int64            `json:"updatedAt"`
 	UpdatedBy        user             `json:"updatedBy"`
 	RestoredFrom     *vitrine.Version `json:"restoredFrom"`
+	Note             string           `json:"note,omitzero"`
 	Tags             []string         `json:"tags"`
 	Changes          []HistoryChange  `json:"changes"`
 	ChangesTruncated bool             `json:"changesTruncated"`
 }
 
-// MarshalJSON writes {"version":…,"updatedAt":…,"updatedBy":{"urn":…},"restoredFrom":…,"tags":[…],"changes":[…],
-// "changesTruncated":…}; a zero RestoredFrom is null.
+// MarshalJSON writes {"version":…,"updatedAt":…,"updatedBy":{"urn":…},"restoredFrom":…,"note":…,"tags":[…],
+// "changes":[…],"changesTruncated":…}; a zero RestoredFrom is null, and an empty note is left out.
 func (e HistoryEntry) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireEntry{e.Version, e.UpdatedAt, user{e.UpdatedBy}, orNull(e.RestoredFrom), append([]string{}, e.Tags...),
+	return json.Marshal(wireEntry{e.Version, e.UpdatedAt, user{e.UpdatedBy}, orNull(e.RestoredFrom), e.Note, append([]string{}, e.Tags...),
 		append([]HistoryChange{}, e.Changes...), e.ChangesTruncated})
 }
 
@@ -72,7 +74,7 @@ func (e HistoryEntry) MarshalJSON() ([]byte, error) {
 func (e *HistoryEntry) UnmarshalJSON(text []byte) error {
 	var w wireEntry
 	err := json.Unmarshal(text, &w)
-	*e = HistoryEntry{w.Version, w.UpdatedAt, w.UpdatedBy.URN, orZero(w.RestoredFrom), w.Tags, w.Changes, w.ChangesTruncated}
+	*e = HistoryEntry{w.Version, w.UpdatedAt, w.UpdatedBy.URN, orZero(w.RestoredFrom), w.Note, w.Tags, w.Changes, w.ChangesTruncated}
 	return err
 }
 
@@ -130,6 +132,10 @@ func (s *Service) historyPage(ctx context.Context, r *reader, app string, before
 	if err != nil {
 		return vitrine.Page[HistoryEntry]{}, err
 	}
+	notes, err := r.notes(ctx, app, before, limit+1)
+	if err != nil {
+		return vitrine.Page[HistoryEntry]{}, err
+	}
 	var page vitrine.Page[HistoryEntry]
 	c := changeLog{limits: s.limits, left: historySteps * ((limit + 49) / 50)}
 	bytes, largest := 0, 0
@@ -158,7 +164,7 @@ func (s *Service) historyPage(ctx context.Context, r *reader, app string, before
 		}
 		page.Items = append(page.Items, HistoryEntry{
 			Version: app.Version, UpdatedAt: app.UpdatedAt, UpdatedBy: app.UpdatedBy,
-			RestoredFrom: restored[app.Version], Tags: tags[app.Version],
+			RestoredFrom: restored[app.Version], Note: notes[app.Version], Tags: tags[app.Version],
 		})
 	}
 	return page, nil

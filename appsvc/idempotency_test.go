@@ -56,7 +56,7 @@ var keyedOperations = []keyed{
 		return err
 	}},
 	{"create a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
-		c, err := w.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"1","main":"/` + choose(other, "other", "one") + `.js","configSchema":{}}`), IdempotencyKey: key})
+		c, err := w.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"` + choose(other, "2", "1") + `","main":"/one.js","configSchema":{}}`), IdempotencyKey: key})
 		return fmt.Sprintf("%q", c), err
 	}, func(w *workshop, _ string) error {
 		return w.DeleteComponent(context.Background(), admin, appsvc.DeleteComponentRequest{Name: "new"})

@@ -94,7 +94,7 @@ func (l oldLine) put(ctx context.Context, t *writer) error {
 		return t.addComponent(ctx, Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest})
 	}
 	if v := l.Version; v != nil {
-		app := App{Meta{v.App, v.Version.Version, v.Owner, v.CreatedAt, v.UpdatedAt, v.UpdatedBy}, nil}
+		app := App{Meta: Meta{v.App, v.Version.Version, v.Owner, v.CreatedAt, v.UpdatedAt, v.UpdatedBy}}
 		var head Head
 		var err error
 		if app.Body, err = withKeys(v.Body); err == nil {

@@ -1,11 +1,15 @@
 package appsvc
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // Sort is an order of apps. Apps of the same time are ordered by ascending ID, whatever the order.
@@ -22,47 +26,107 @@ const (
 var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, UpdatedDescending}
 
 // ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
-// caller may read, the one created last first.
+// caller may read, the one created last first. Several conditions must all hold.
 type ListAppsRequest struct {
+	View           View   // "" = whole apps; Summary = without elements
 	Sort           Sort   // "" = CreatedDescending
+	Query          string // each word of it begins a word of the title, without regard to case and diacritics; "" = any
+	Group          string // URN of a network or site that contains one of the app's groups; "" = any
+	Owner          string // URN of the user who created the app; "" = any
 	UsingComponent string // name of a component that powers an element; "" = any
+	UsingVersion   string // version of UsingComponent; "" = any
+	Deleted        bool   // the deleted apps that the caller could change, in place of the others
 	After          string // Next of the page before; "" = the first page
 	Limit          int    // 1 to 500; 0 = 100
 }
 
+// mostQueryWords is how many words ListAppsRequest.Query has at most.
+const mostQueryWords = 16
+
+// query returns what the request asks for. none says that it can find nothing.
+func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, none bool, err error) {
+	q = appQuery{by: by, deleted: in.Deleted, component: ComponentRef{in.UsingComponent, in.UsingVersion}, group: in.Group, owner: in.Owner,
+		sort: cmp.Or(in.Sort, CreatedDescending), words: titleWords(in.Query)}
+	switch {
+	case !slices.Contains(sorts, q.sort):
+		err = invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
+	case in.View != "" && in.View != Summary:
+		err = invalidParameter("view", "%q: want summary", in.View)
+	case in.UsingVersion != "" && in.UsingComponent == "":
+		err = invalidParameter("usingVersion", "want usingComponent beside it: it is a version of that component")
+	case utf8.RuneCountInString(in.Query) > limits.Title || len(q.words) > mostQueryWords:
+		err = invalidParameter("q", "want at most %d characters and %d words", limits.Title, mostQueryWords)
+	case in.Group != "" && urn.CheckGroup(in.Group) != nil:
+		err = invalidParameter("group", "%s", urn.CheckGroup(in.Group))
+	case in.After != "":
+		time, id, ok := parseCursor(string(q.sort), in.After)
+		if !ok {
+			err = invalidParameter("after", "not a cursor of this list in this order")
+		}
+		q.after = &appPosition{time, id}
+	}
+	return q, in.Query != "" && len(q.words) == 0, err
+}
+
 // ListApps returns a page of the apps that the caller may read, each as its latest version: those that it owns, and those that
 // have one of the groups that it moderates or reads, or a site of such a network. Apps of the same time are in the order of
-// their ids. A page also ends when its bodies have reached Limits.PageBytes.
+// their ids. A page also ends when its bodies have reached Limits.PageBytes. With the View Summary no body is read.
 //
 // The cursor is a position in the order. So an app that is created or changed between two pages is met only if it comes after
 // this position: with UpdatedAscending a change moves an app to the end, where a caller that reads on meets it again.
 //
-// It returns ErrInvalid if Sort is unknown, if Limit is out of range, or if After is not a cursor of this list in this order.
+// It returns ErrInvalid if Sort or View is unknown, if Limit is out of range, if Group is no URN of a group, if Query has more than 16 words
+// or more characters than a title, if UsingVersion has no UsingComponent, or if After is not a cursor of this list in this order.
 func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) (vitrine.Page[App], error) {
 	return list(ctx, s, by, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[App], err error) {
-		q := appQuery{by: by, component: in.UsingComponent, sort: in.Sort, limit: limit + 1} // the last one shows that there are more
-		if q.sort == "" {
-			q.sort = CreatedDescending
+		q, none, err := in.query(by, s.limits)
+		if err != nil || none {
+			return page, err
 		}
-		if !slices.Contains(sorts, q.sort) {
-			return page, invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
-		}
-		if in.After != "" {
-			time, id, ok := parseCursor(string(q.sort), in.After)
-			if !ok {
-				return page, invalidParameter("after", "not a cursor of this list in this order")
+		r.deleted = q.deleted
+		q.limit = limit + 1 // the last one shows that there are more
+		size, read := min(atOnce, q.limit), r.whole
+		if in.View == Summary {
+			size, read = q.limit, func(ctx context.Context, ids []string) iter.Seq2[App, error] {
+				return s.summaries(ctx, r, ids)
 			}
-			q.after = &appPosition{time, id}
 		}
-		return fill(ctx, s, limit, r.apps(ctx, q), App.size, func(last App) string {
+		apps := func(yield func(App, error) bool) {
+			for part, err := range rec.Chunks(r.positionsOf(ctx, q, size), size) {
+				if err != nil {
+					yield(App{}, err)
+					return
+				}
+				for app, err := range read(ctx, idsAt(part)) {
+					if !yield(app, err) || err != nil {
+						return
+					}
+				}
+			}
+		}
+		return fill(ctx, s, limit, apps, App.size, func(last App) string {
 			at := q.position(last.Meta)
 			return cursor(string(q.sort), at.Time, at.ID)
 		})
 	})
 }
 
-// size is how many bytes of a page an app takes.
-func (a App) size() int { return len(a.Body) }
+// size is how many bytes of a page an app takes, about.
+func (a App) size() int {
+	if a.Summary == nil {
+		return len(a.Body)
+	}
+	n := 400 + len(a.Title)
+	for _, list := range [][]string{a.Summary.Groups, a.Summary.Components} {
+		for _, text := range list {
+			n += len(text) + 3
+		}
+	}
+	for _, t := range a.Summary.Tags {
+		n += len(t.Name) + 40
+	}
+	return n
+}
 
 // AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is how many are read at a
 // time. It ends with the first error, which comes in the last pair.

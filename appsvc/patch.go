@@ -3,6 +3,8 @@ package appsvc
 import (
 	"context"
 	"errors"
+	"fmt"
+	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
@@ -31,7 +33,8 @@ const patchFactor = 4
 
 // Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. Its paths address
 // {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of the version,
-// which is a string there: {"op":"test","path":"/apps/0/version","value":"3"}. A patch that changes nothing stores nothing and
+// which is a string there: {"op":"test","path":"/apps/0/version","value":"3"}. One may be {"op":"add","path":"/note","value":"…"}: a note of up
+// to 1,024 characters, which the history and the feed have with the new version. A patch that changes nothing stores nothing and
 // returns the latest version.
 //
 // Applying and validating take time, so they work on a snapshot, and other writers need not wait. The transaction
@@ -56,7 +59,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
-	ops, err := s.decodePatch(patch)
+	ops, note, err := s.decodePatch(patch)
 	if err != nil {
 		return App{}, err
 	}
@@ -83,7 +86,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	// The components are taken to be as the elements have them, if these had them before. The transaction finds out if they are not.
 	if manifests, ok := content.knownManifests(); ok {
 		if valid, err := s.validateDraftWith(manifests, appPath, content); err == nil {
-			next, err := s.storePatch(ctx, by, head, app.Body, valid)
+			next, err := s.storePatch(ctx, by, head, app.Body, valid, note)
 			if _, changed := errors.AsType[componentChanged](err); !changed {
 				return next, err
 			}
@@ -93,7 +96,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err != nil {
 		return App{}, err
 	}
-	return s.storePatch(ctx, by, head, app.Body, valid)
+	return s.storePatch(ctx, by, head, app.Body, valid, note)
 }
 
 // storePatch stores d as the version after head, in one transaction. old is the body of the version of head. It checks in this order:
@@ -105,7 +108,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 //  4. The components that d was validated against are the same; otherwise a componentChanged.
 //  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
 //  6. Options.Check allows the change; otherwise its error.
-func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft) (app App, err error) {
+func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft, note string) (app App, err error) {
 	used := d.used()
 	err = s.store.update(ctx, func(tx *writer) error {
 		if err := tx.readAhead(ctx, head.ID, by.URN, used); err != nil {
@@ -124,7 +127,7 @@ func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, 
 		if err := tx.checkUnchanged(ctx, used, latest.Version); err != nil {
 			return err
 		}
-		change := Change{Type: AppUpdated, Before: latest, Old: old}
+		change := Change{Type: AppUpdated, Before: latest, Old: old, Note: note}
 		app, err = s.addVersion(ctx, tx, by, change, s.nextMeta(latest, by), d, s.limits.DocumentBytes)
 		return err
 	})
@@ -211,23 +214,53 @@ func (l Limits) patchWork() int { return 5 * l.DocumentBytes }
 // versionPath is the JSON pointer of the version in the document. Every patch must test it.
 const versionPath = appPath + "/version"
 
-// decodePatch returns the operations of a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or
+// notePath is the JSON pointer at which a patch adds the note of its version.
+const notePath = "/note"
+
+// decodePatch returns the operations of a patch and its note. In the place of the operation that has the note is one that does nothing. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or
 // Limits.PatchOps, and ErrInvalid if it is no JSON Patch or has no test of the version. The test may be any of the operations.
 // Whether it holds is not checked here, since decodePatch does not know the app.
-func (s *Service) decodePatch(patch []byte) ([]jsontree.Op, error) {
+func (s *Service) decodePatch(patch []byte) (ops []jsontree.Op, note string, err error) {
 	if len(patch) > s.limits.PatchBytes {
-		return nil, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
+		return nil, "", tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
 	}
-	ops, err := jsontree.Decode(patch, s.limits.PatchOps)
-	if err != nil {
-		return nil, err
+	if ops, err = jsontree.Decode(patch, s.limits.PatchOps); err != nil {
+		return nil, "", err
 	}
-	for _, op := range ops {
-		if _, ok := testedVersion(op); ok {
-			return ops, nil
+	isTested, isNoted := false, false
+	for i, op := range ops {
+		_, tests := testedVersion(op)
+		isTested = isTested || tests
+		if op.Op != "add" || op.Path != notePath {
+			continue
 		}
+		text, isText := rawjson.Text(op.Value)
+		if isNoted || !isText {
+			return nil, "", invalid(fmt.Sprintf("/%d/value", i), "the note of a version is one text")
+		}
+		if err := checkNote(fmt.Sprintf("/%d/value", i), text); err != nil {
+			return nil, "", err
+		}
+		isNoted, note, ops[i] = true, text, jsontree.Op{}
 	}
-	return nil, invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
+	if !isTested {
+		return nil, "", invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
+	}
+	return ops, note, nil
+}
+
+// mostOfNote is how many characters a note has at most.
+const mostOfNote = 1024
+
+// checkNote returns ErrInvalid for a note that is too long or no text.
+func checkNote(pointer, note string) error {
+	if n := utf8.RuneCountInString(note); n > mostOfNote {
+		return invalid(pointer, "the note has %d characters; at most %d are allowed", n, mostOfNote)
+	}
+	if !isText(note) {
+		return invalid(pointer, "want UTF-8 without U+0000")
+	}
+	return nil
 }
 
 // testedVersion returns the version that op tests for. ok is false if op is not a test of the version with a string: a

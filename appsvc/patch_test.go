@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -30,6 +31,7 @@ var editor = vitrine.Caller{
 // optional integer size, any takes everything.
 type workshop struct {
 	*appsvc.Service
+	db    storage.Store
 	t     *testing.T
 	clock time.Time
 }

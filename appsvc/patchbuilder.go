@@ -29,7 +29,8 @@ type PatchBuilder struct {
 	version vitrine.Version // that the patch tests
 	doc     jsontree.Node   // {"apps":[App]} with the operations so far applied
 	ops     []jsontree.Op   // without the test of the version
-	err     error           // the first mistake
+	note    string
+	err     error // the first mistake
 }
 
 // NewPatchBuilder returns a PatchBuilder for app, which should be the latest version. It does not change app.
@@ -98,7 +99,13 @@ func (p *PatchBuilder) MoveElement(from, to int) *PatchBuilder {
 	return p.do(jsontree.Op{Op: "move", From: elementPath(from), Path: elementPath(to)})
 }
 
-// Empty reports whether the patch has no operation beside its version test.
+// Note sets the note of the new version, up to 1,024 characters, which its history and the feed of changes have.
+func (p *PatchBuilder) Note(note string) *PatchBuilder {
+	p.note = note
+	return p
+}
+
+// Empty reports whether the patch has no operation beside its version test and its note.
 func (p *PatchBuilder) Empty() bool { return len(p.ops) == 0 }
 
 // Err returns the first mistake, nil if there is none.
@@ -110,7 +117,11 @@ func (p *PatchBuilder) Bytes() ([]byte, error) {
 		return nil, p.err
 	}
 	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, p.version.String())}
-	return appendPatch(nil, append([]jsontree.Op{test}, p.ops...)), nil
+	ops := []jsontree.Op{test}
+	if p.note != "" {
+		ops = append(ops, jsontree.Op{Op: "add", Path: notePath, Value: appendString(nil, p.note)})
+	}
+	return appendPatch(nil, append(ops, p.ops...)), nil
 }
 
 // appendPatch appends the JSON of a patch.

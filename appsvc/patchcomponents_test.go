@@ -25,6 +25,7 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 	}
 	remove := func() {
 		t.Helper()
+		defer forget(t, store)
 		if err := other.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 			t.Fatal(err)
 		}
@@ -94,8 +95,8 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 					t.Fatal(err, err2, err3)
 				}
 				var stored, want map[string]any
-				if json.Unmarshal(content.Elements[0].Component, &stored) != nil || json.Unmarshal(now.Manifest, &want) != nil || fmt.Sprint(stored) != fmt.Sprint(want) {
-					t.Errorf("the element has the manifest %s, want %s", content.Elements[0].Component, now.Manifest)
+				if json.Unmarshal(content.Elements[0].Manifest, &stored) != nil || json.Unmarshal(now.Manifest, &want) != nil || fmt.Sprint(stored) != fmt.Sprint(want) {
+					t.Errorf("the element has the manifest %s, want %s", content.Elements[0].Manifest, now.Manifest)
 				}
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	rec "github.com/vitrine-go/vitrine/internal/record"
@@ -73,9 +74,12 @@ func (r *reader) components(ctx context.Context, after string) iter.Seq2[storedC
 // name and version.
 func (t *writer) addComponent(ctx context.Context, c Component) error {
 	id, component := keyOf(idKind, c.ID), keyOf(componentKind, c.Name, c.Version)
-	values, err := t.r.Get(ctx, id, component)
+	values, err := t.r.Get(ctx, id, component, keyOf(wasKind, c.Name, c.Version))
 	if err != nil {
 		return err
+	}
+	if was, _, _ := strings.Cut(string(values[2]), " "); was != "" && was != deletedManifest(c) {
+		return invalid("", "version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version, c.Name)
 	}
 	if values[0] != nil || values[1] != nil {
 		return takenComponent(c)
@@ -102,10 +106,42 @@ func (t *writer) deleteComponent(ctx context.Context, name string) error {
 		return noComponent(name)
 	}
 	var gone []string
+	var was []storage.Entry
 	for _, c := range list {
+		manifest, err := t.value(ctx, keyOf(manifestKind, name, c.Version))
+		if err != nil {
+			return err
+		}
+		was = append(was, storage.Entry{Key: keyOf(wasKind, name, c.Version), Value: []byte(deletedManifest(c.with(manifest)) + " " + c.ID)})
 		gone = append(gone, keyOf(idKind, c.ID), keyOf(componentKind, name, c.Version), keyOf(manifestKind, name, c.Version))
 	}
-	return t.tx.Delete(ctx, gone...)
+	if err := t.tx.Delete(ctx, gone...); err != nil {
+		return err
+	}
+	return t.tx.Put(ctx, was...)
+}
+
+// deletedManifest returns a digest that is the same for manifests that differ in the order of members and in the id alone.
+func deletedManifest(c Component) string {
+	var m map[string]any
+	d := json.NewDecoder(bytes.NewReader(c.Manifest))
+	d.UseNumber()
+	_ = d.Decode(&m) // it was read before
+	delete(m, "id")
+	text, _ := json.Marshal(m)
+	return digestOf(text)
+}
+
+// deletedID returns the id that a version of a component had before it was deleted, "" if there was none or another one has it now.
+func (r *reader) deletedID(ctx context.Context, name, version string) (string, error) {
+	was, err := r.value(ctx, keyOf(wasKind, name, version))
+	_, id, _ := strings.Cut(string(was), " ")
+	if err == nil && id != "" {
+		if taken, err := r.value(ctx, keyOf(idKind, id)); err != nil || taken != nil {
+			return "", err
+		}
+	}
+	return id, err
 }
 
 // componentUser is an app of which some version has an element of a component.
@@ -128,7 +164,7 @@ func (r *reader) users(ctx context.Context, component, from string, by vitrine.C
 		}
 		in := under(usedKind, rec.Number(numbers[0]))
 		in.From, in.Expect = usedKey(numbers[0], from), atOnce
-		for ids, err := range rec.Chunks(r.appsUsing(ctx, in), atOnce) {
+		for ids, err := range rec.Chunks(r.appsIn(ctx, in), atOnce) {
 			var users []componentUser
 			if err == nil {
 				users, err = r.readable(ctx, ids, by)

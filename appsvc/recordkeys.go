@@ -16,6 +16,8 @@ const appSpace = "apps"
 const (
 	// head/<app> is the Head of an app: JSON, see headJSON. Each version replaces it.
 	headKind = "head/"
+	// deleted/<app> is the head of a deleted app, which has no head/ then. Its other records stay.
+	deletedKind = "deleted/"
 	// body/<app> is the body of the latest version, then the tail of the history before it, and then the length of the tail; see
 	// decodeBody. Each version replaces it.
 	bodyKind = "body/"
@@ -37,6 +39,10 @@ const (
 	// used/<list> <app> is empty. It is there if some version of the app has an element of the component that the list is of, and it is
 	// never removed.
 	usedKind = "used/"
+	// word/<word> <app> is empty: the title of the latest version has this word. A new title replaces it.
+	wordKind = "word/"
+	// note/<app> <version> is the note of a version. None changes.
+	noteKind = "note/"
 
 	// tag/<app> <name> is the version that a tag points to, as a decimal number.
 	tagKind = "tag/"
@@ -54,6 +60,9 @@ const (
 	manifestKind = "manifest/"
 	// id/<id> is empty: a version of a component has this id.
 	idKind = "id/"
+	// was/<name> <version> is a version that was deleted: the digest of its manifest, see deletedManifest, a blank, and its id. One that is
+	// made again must have the digest.
+	wasKind = "was/"
 
 	// answer/<caller> <key> is an answer, as JSON.
 	answerKind = "answer/"
@@ -68,6 +77,7 @@ const (
 	ofOwner     = "owner"
 	ofGroup     = "group"
 	ofComponent = "component"
+	ofDeleted   = "deleted " // before ofOwner and ofGroup
 )
 
 // NotArchived returns what the keys begin with that no archive has (see archive.Without): those of the feed, and of answers.
@@ -87,6 +97,7 @@ func partsOf(key, kind string) []string { return rec.Parts(key, rec.Prefix(appSp
 
 func historyKey(app string, v int64) string  { return keyOf(historyKind, app, rec.Number(v)) }
 func restoredKey(app string, v int64) string { return keyOf(restoredKind, app, rec.Number(v)) }
+func noteKey(app string, v int64) string     { return keyOf(noteKind, app, rec.Number(v)) }
 func moveKey(app, name string, n int64) string {
 	return keyOf(moveKind, app, name, rec.Number(n))
 }

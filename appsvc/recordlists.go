@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,10 +17,14 @@ import (
 // atOnce is how many apps are read at once at most.
 const atOnce = 64
 
-// appQuery asks for the latest versions of apps that a caller may read.
+// appQuery asks for the latest versions of apps that a caller may read, or for deleted ones that it could change.
 type appQuery struct {
 	by        vitrine.Caller
-	component string       // that powers an element; "" = any
+	deleted   bool
+	component ComponentRef // that powers an element; "" = any, or any version
+	group     string       // that contains one of the app's; "" = any
+	owner     string       // "" = any
+	words     []string     // the title has a word that begins so, for each of them
 	sort      Sort         // one of the four
 	after     *appPosition // only apps after this position; nil = from the start
 	limit     int          // how many are wanted
@@ -34,8 +39,36 @@ type appPosition struct {
 
 // match reports whether q asks for the app with this head.
 func (q appQuery) match(h Head) bool {
-	return (q.component == "" || slices.Contains(h.Components, q.component)) &&
-		(q.after == nil || q.compare(*q.after, q.position(h.Meta)) < 0) && mayRead(q.by, h)
+	may := mayRead
+	if q.deleted {
+		may = mayUse
+	}
+	return (q.component.Name == "" || h.has(q.component)) && (q.owner == "" || q.owner == h.Owner) &&
+		(q.group == "" || slices.ContainsFunc(h.Groups, func(g string) bool { return urn.Contains(q.group, g) })) &&
+		(q.after == nil || q.compare(*q.after, q.position(h.Meta)) < 0) && may(q.by, h) && q.matchTitle(h.Title)
+}
+
+// matchTitle reports whether each word of q begins a word of a title.
+func (q appQuery) matchTitle(title string) bool {
+	if len(q.words) == 0 {
+		return true
+	}
+	words := titleWords(title)
+	return !slices.ContainsFunc(q.words, func(begin string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, begin) })
+	})
+}
+
+// has reports whether a component powers an element; "" is any version.
+func (h Head) has(c ComponentRef) bool {
+	return slices.ContainsFunc(h.uses, func(u use) bool {
+		return u.Name == c.Name && (c.Version == "" || slices.Contains(u.Versions, c.Version))
+	})
+}
+
+// filtered reports whether q asks for some of the apps of a list alone.
+func (q appQuery) filtered() bool {
+	return q.component.Name != "" || q.group != "" || q.owner != "" || len(q.words) > 0
 }
 
 // position returns the position of an app in the order of q.
@@ -59,31 +92,22 @@ func (q appQuery) compare(a, b appPosition) int {
 	return cmp.Or(byTime, strings.Compare(a.ID, b.ID))
 }
 
-// apps yields the apps that q asks for, in their order. It merges the lists that the caller may read.
-func (r *reader) apps(ctx context.Context, q appQuery) iter.Seq2[App, error] {
-	return func(yield func(App, error) bool) {
-		lists, err := r.listsOf(ctx, q.by)
+// positionsOf yields the positions of the apps that q asks for, in their order, and size of them at a time are read. It merges the lists
+// that the caller may read.
+func (r *reader) positionsOf(ctx context.Context, q appQuery, size int) iter.Seq2[appPosition, error] {
+	return func(yield func(appPosition, error) bool) {
+		lists, err := r.listsOf(ctx, q)
 		if err != nil {
-			yield(App{}, err)
+			yield(appPosition{}, err)
 		}
 		if len(lists) == 0 {
 			return
 		}
-		at, size := r.positions(ctx, q, lists), min(atOnce, q.limit)
-		if q.component != "" {
+		at := r.positions(ctx, q, lists)
+		if q.filtered() {
 			at = r.positionsWith(ctx, q, lists, size)
 		}
-		for part, err := range rec.Chunks(at, size) {
-			if err != nil {
-				yield(App{}, err)
-				return
-			}
-			for app, err := range r.whole(ctx, idsAt(part)) {
-				if !yield(app, err) || err != nil {
-					return
-				}
-			}
-		}
+		at(yield)
 	}
 }
 
@@ -96,26 +120,46 @@ func idsAt(at []appPosition) []string {
 	return ids
 }
 
-// positionsWith yields the positions of the apps of lists that have the component of q, in the order of q. If they are more than size,
-// it looks at the apps of the lists first, but at no more than as many as have the component. Then it reads those that have the component
-// instead, and sorts them. So it takes at most twice as long as the better of the two ways.
+// candidates returns the shortest range of index entries in which each app is that has the component and the words of q, and roughly how
+// many they are. The last part of each key is the id of an app. few is -1 if q asks for neither.
+func (r *reader) candidates(ctx context.Context, q appQuery) (in storage.Range, few int, err error) {
+	var ranges []storage.Range
+	if q.component.Name != "" {
+		numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, q.component.Name)})
+		if err != nil || numbers[0] == 0 {
+			return in, 0, err
+		}
+		ranges = append(ranges, under(usedKind, rec.Number(numbers[0])))
+	}
+	for _, word := range q.words {
+		ranges = append(ranges, storage.Prefix(keyOf(wordKind, shortWord(word))))
+	}
+	few = -1
+	for _, one := range ranges {
+		n, err := r.r.Estimate(ctx, one)
+		if err != nil {
+			return in, 0, err
+		}
+		if few < 0 || n < few {
+			in, few = one, n
+		}
+	}
+	return in, few, nil
+}
+
+// positionsWith yields the positions of the apps of lists for which q asks, in the order of q. If an index of q has more than size
+// candidates, or there is none, it looks at the apps of the lists first, but at no more than as many as there are candidates. Then it reads
+// the candidates instead, and sorts them. So it takes at most twice as long as the better of the two ways.
 func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, size int) iter.Seq2[appPosition, error] {
 	return func(yield func(appPosition, error) bool) {
-		numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, q.component)})
-		if err == nil && numbers[0] == 0 {
-			return
-		}
-		var used storage.Range
-		few := 0
-		if err == nil {
-			used = under(usedKind, rec.Number(numbers[0]))
-			few, err = r.r.Estimate(ctx, used)
-		}
+		in, few, err := r.candidates(ctx, q)
 		if err != nil {
 			yield(appPosition{}, err)
+		}
+		if err != nil || few == 0 {
 			return
 		}
-		if few > size {
+		if few < 0 || few > size {
 			looked := 0
 			for part, err := range rec.Chunks(r.positions(ctx, q, lists), atOnce) {
 				var found []appPosition
@@ -131,17 +175,17 @@ func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, s
 						return
 					}
 				}
-				if looked += len(part); looked >= few {
+				if looked += len(part); few >= 0 && looked >= few {
 					q.after = &part[len(part)-1]
 					break
 				}
 			}
-			if looked < few {
+			if looked < few || few < 0 {
 				return
 			}
 		}
 		var all []appPosition
-		for ids, err := range rec.Chunks(r.appsUsing(ctx, used), 8*atOnce) {
+		for ids, err := range rec.Chunks(r.appsIn(ctx, in), 8*atOnce) {
 			var found []appPosition
 			if err == nil {
 				found, err = r.matching(ctx, q, ids)
@@ -153,7 +197,7 @@ func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, s
 			all = append(all, found...)
 		}
 		slices.SortFunc(all, q.compare)
-		for _, p := range all {
+		for _, p := range slices.Compact(all) { // several words of a title may begin so
 			if !yield(p, nil) {
 				return
 			}
@@ -172,26 +216,33 @@ func (r *reader) matching(ctx context.Context, q appQuery, ids []string) (at []a
 	return at, err
 }
 
-// appsUsing yields the ids of the apps in a range of used/.
-func (r *reader) appsUsing(ctx context.Context, in storage.Range) iter.Seq2[string, error] {
-	return rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (string, error) { return partsOf(e.Key, usedKind)[1], nil })
+// appsIn yields the ids of the apps in a range of used/ or word/.
+func (r *reader) appsIn(ctx context.Context, in storage.Range) iter.Seq2[string, error] {
+	return rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (string, error) {
+		return rec.Unescape(e.Key[strings.LastIndexByte(e.Key, ' ')+1:]), nil
+	})
 }
 
-// heads reads the heads of apps.
+// heads reads the heads of apps. It leaves out apps that have none: index entries of deleted apps stay.
 func (r *reader) heads(ctx context.Context, ids []string) ([]Head, error) {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
-		keys[i] = keyOf(headKind, id)
+		keys[i] = r.headKey(id)
 	}
 	values, err := r.r.Get(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Head, len(ids))
+	out := make([]Head, 0, len(ids))
 	for i, id := range ids {
-		if out[i], err = r.s.headOf(id, values[i]); err != nil {
+		if values[i] == nil {
+			continue
+		}
+		h, err := r.s.headOf(id, values[i])
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, h)
 	}
 	return out, nil
 }
@@ -201,7 +252,7 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 	return func(yield func(App, error) bool) {
 		keys := make([]string, 0, 2*len(ids))
 		for _, id := range ids {
-			keys = append(keys, keyOf(headKind, id), keyOf(bodyKind, id))
+			keys = append(keys, r.headKey(id), keyOf(bodyKind, id))
 		}
 		values, err := r.r.Get(ctx, keys...)
 		if err != nil {
@@ -210,7 +261,7 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 		}
 		for i, id := range ids {
 			h, err := r.s.headOf(id, values[2*i])
-			app := App{Meta: h.Meta}
+			app := App{Meta: h.Meta, Title: h.Title}
 			if err == nil {
 				app.Body, _, err = r.body(ctx, h, values[2*i+1])
 			}
@@ -221,17 +272,51 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 	}
 }
 
-// listsOf returns the numbers of the lists that have the apps that a caller may read, without those that are in another one.
-func (r *reader) listsOf(ctx context.Context, by vitrine.Caller) ([]int64, error) {
-	wanted := map[string]bool{}
-	for _, g := range slices.Concat(by.Moderates, by.Reads) {
+// listsOf returns the numbers of the lists that have the apps that the caller may read, without those that are in another one. If q
+// asks for an owner or a group, whose list is shorter, it is that one.
+func (r *reader) listsOf(ctx context.Context, q appQuery) ([]int64, error) {
+	own, err := r.listsOfCaller(ctx, q)
+	only := listKey(ofOwner, q.owner, q.deleted)
+	if q.owner == "" {
+		only = listKey(ofGroup, q.group, q.deleted)
+	}
+	if err != nil || q.owner == "" && (q.group == "" || isWide(q.group)) {
+		return own, err
+	}
+	other, err := r.numbersOf(ctx, []string{only})
+	if err != nil || other[0] == 0 {
+		return nil, err
+	}
+	size := func(lists []int64) (sum int) {
+		for _, n := range lists {
+			few, wrong := r.r.Estimate(ctx, under(createdKind, rec.Number(n)))
+			if sum += few; wrong != nil {
+				err = wrong
+			}
+		}
+		return sum
+	}
+	if size(other) < size(own) {
+		own = other
+	}
+	return own, err
+}
+
+// listsOfCaller returns the numbers of the lists of a caller alone.
+func (r *reader) listsOfCaller(ctx context.Context, q appQuery) ([]int64, error) {
+	by, wanted := q.by, map[string]bool{}
+	for _, g := range by.Moderates {
 		wanted[g] = true
 	}
-	lists := []string{keyOf(listKind, ofOwner, by.URN)}
+	for _, g := range by.Reads {
+		wanted[g] = wanted[g] || !q.deleted
+	}
+	maps.DeleteFunc(wanted, func(_ string, is bool) bool { return !is })
+	lists := []string{listKey(ofOwner, by.URN, q.deleted)}
 	for g := range wanted {
 		outer := urn.Containers(g)
 		if !slices.ContainsFunc(outer[:len(outer)-1], func(o string) bool { return wanted[o] }) {
-			lists = append(lists, keyOf(listKind, ofGroup, g))
+			lists = append(lists, listKey(ofGroup, g, q.deleted))
 		}
 	}
 	numbers, err := r.numbersOf(ctx, lists)

@@ -76,10 +76,14 @@ func (s *records) view(ctx context.Context, fn func(*reader) error) error {
 
 // update calls fn with a transaction, perhaps several times: only what the last call has done counts.
 func (s *records) update(ctx context.Context, fn func(*writer) error) error {
+	return s.updateAs(ctx, storage.UpdateOptions{}, fn)
+}
+
+func (s *records) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*writer) error) error {
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	return rec.Update(ctx, s.db, appSpace, storage.UpdateOptions{}, func(t *rec.Tx) error {
+	return rec.Update(ctx, s.db, appSpace, o, func(t *rec.Tx) error {
 		return fn(&writer{&reader{s: s, r: t, tx: t}, t})
 	})
 }
@@ -99,12 +103,28 @@ func (s *records) prepare(ctx context.Context) error {
 
 // reader reads records.
 type reader struct {
-	s *records
-	r interface {
+	deleted bool // it reads deleted apps in place of the others
+	s       *records
+	r       interface {
 		storage.Reader
 		Ahead(ctx context.Context, keys ...string) error
 	}
 	tx *rec.Tx // nil in a View
+}
+
+// headKey returns the key of the head of an app.
+func (r *reader) headKey(app string) string {
+	if r.deleted {
+		return keyOf(deletedKind, app)
+	}
+	return keyOf(headKind, app)
+}
+
+// ofDeleted returns a reader of deleted apps.
+func (r *reader) ofDeleted() *reader {
+	other := *r
+	other.deleted = true
+	return &other
 }
 
 // writer reads and writes records in a transaction.
@@ -116,7 +136,7 @@ type writer struct {
 // readAhead reads what a patch of an app by a caller needs in one trip.
 func (t *writer) readAhead(ctx context.Context, app, by string, used map[ComponentRef]string) error {
 	_, cached := t.s.versions.Get(versionName{app, ofLatest})
-	ahead := append(t.s.feed.Keys(by, app), latestKeys(app, cached)...)
+	ahead := append(t.s.feed.Keys(by, app), t.latestKeys(app, cached)...)
 	for c := range used {
 		ahead = append(ahead, keyOf(componentKind, c.Name, c.Version))
 	}
@@ -135,15 +155,24 @@ func (r *reader) value(ctx context.Context, key string) ([]byte, error) {
 // listKeys returns the keys of the lists that an app is in, each once: that of its owner, and those of each group and of the
 // network that has the group. Wider texts, such as urn:vendor, have no lists of their own.
 func listKeys(h Head) []string {
-	out := []string{keyOf(listKind, ofOwner, h.Owner)}
+	deleted := h.deletedAt != 0
+	out := []string{listKey(ofOwner, h.Owner, deleted)}
 	for _, g := range h.Groups {
 		for _, outer := range urn.Containers(g) {
-			if list := keyOf(listKind, ofGroup, outer); (outer == g || !isWide(outer)) && !slices.Contains(out, list) {
+			if list := listKey(ofGroup, outer, deleted); (outer == g || !isWide(outer)) && !slices.Contains(out, list) {
 				out = append(out, list)
 			}
 		}
 	}
 	return out
+}
+
+// listKey returns the key of the list of an owner or a group. Deleted apps are in lists of their own.
+func listKey(kind, text string, deleted bool) string {
+	if deleted {
+		kind = ofDeleted + kind
+	}
+	return keyOf(listKind, kind, text)
 }
 
 // isWide reports whether a text is shorter than the URN of a network.

@@ -174,30 +174,50 @@ func (t *writer) addMove(ctx context.Context, app, name string, m numberedMove) 
 	return t.tx.Put(ctx, puts...)
 }
 
-// restorations returns up to limit versions below before that Restore made, each with the version whose content it has. A version
-// without a number is above all, and 0 for all.
-func (r *reader) restorations(ctx context.Context, app string, before vitrine.Version, limit int) (map[vitrine.Version]vitrine.Version, error) {
-	in := under(restoredKind, app)
+// ofVersions returns what up to limit versions below before have in records of a kind. A version without a number is above all, and 0 is
+// for all.
+func (r *reader) ofVersions(ctx context.Context, kind, app string, before vitrine.Version, limit int) (map[vitrine.Version]storage.Entry, error) {
+	in := under(kind, app)
 	in.Reverse, in.Limit, in.Expect = true, limit, limit
 	if n := before.Number(); n >= 0 {
-		in.To = restoredKey(app, n)
+		in.To = keyOf(kind, app, rec.Number(n))
 	}
-	out := map[vitrine.Version]vitrine.Version{}
+	out := map[vitrine.Version]storage.Entry{}
 	for e, err := range r.r.Scan(ctx, in) {
 		if err != nil {
 			return nil, err
 		}
-		version, err := rec.ParseNumber(partsOf(e.Key, restoredKind)[1])
+		version, err := rec.ParseNumber(partsOf(e.Key, kind)[1])
 		if err != nil {
 			return nil, damaged(e.Key, err)
 		}
+		out[versionOrNone(version)] = e
+	}
+	return out, nil
+}
+
+// notes returns the notes of up to limit versions below before that have one.
+func (r *reader) notes(ctx context.Context, app string, before vitrine.Version, limit int) (map[vitrine.Version]string, error) {
+	records, err := r.ofVersions(ctx, noteKind, app, before, limit)
+	out := map[vitrine.Version]string{}
+	for v, e := range records {
+		out[v] = string(e.Value)
+	}
+	return out, err
+}
+
+// restorations returns up to limit versions below before that Restore made, each with the version whose content it has.
+func (r *reader) restorations(ctx context.Context, app string, before vitrine.Version, limit int) (map[vitrine.Version]vitrine.Version, error) {
+	records, err := r.ofVersions(ctx, restoredKind, app, before, limit)
+	out := map[vitrine.Version]vitrine.Version{}
+	for v, e := range records {
 		from, err := parseDecimal(e.Key, e.Value)
 		if err != nil {
 			return nil, err
 		}
-		out[versionOrNone(version)] = versionOrNone(from)
+		out[v] = versionOrNone(from)
 	}
-	return out, nil
+	return out, err
 }
 
 func (t *writer) addRestoration(ctx context.Context, app string, v, from vitrine.Version) error {

@@ -27,18 +27,21 @@ const (
 // headJSON is a Head as it is stored.
 type headJSON struct {
 	Version    int64    `json:"version"`
+	Title      string   `json:"title"`
 	CreatedAt  int64    `json:"createdAt"`
 	UpdatedAt  int64    `json:"updatedAt"`
 	UpdatedBy  string   `json:"updatedBy"`
 	Owner      string   `json:"owner"`
 	Groups     []string `json:"groups"`
-	Components []string `json:"components"`
+	Components []use    `json:"components"`
 	Lists      []int64  `json:"lists"`
 	Large      bool     `json:"large,omitzero"`
+	DeletedAt  int64    `json:"deletedAt,omitzero"`
+	DeletedBy  string   `json:"deletedBy,omitzero"`
 }
 
 func (h Head) encode() ([]byte, error) {
-	return json.Marshal(headJSON{h.Version.Number(), h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.Components, h.lists, h.large})
+	return json.Marshal(headJSON{h.Version.Number(), h.Title, h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.uses, h.lists, h.large, h.deletedAt, h.deletedBy})
 }
 
 // decodeHead reads what encode wrote.
@@ -51,7 +54,7 @@ func decodeHead(app string, value []byte) (Head, error) {
 	if err != nil {
 		return Head{}, damaged(keyOf(headKind, app), err)
 	}
-	return Head{Meta{app, vitrine.NewVersion(h.Version), h.Owner, h.CreatedAt, h.UpdatedAt, h.UpdatedBy}, h.Groups, h.Components, h.Lists, h.Large}, nil
+	return Head{Meta{app, vitrine.NewVersion(h.Version), h.Owner, h.CreatedAt, h.UpdatedAt, h.UpdatedBy}, h.Title, h.Groups, namesOf(h.Components), h.Components, h.Lists, h.Large, h.DeletedAt, h.DeletedBy}, nil
 }
 
 // versionOrNone returns the version with a number, the zero Version for -1.
@@ -101,16 +104,16 @@ func (s *records) kept(app string, stored []byte) (v keptVersion, found bool) {
 }
 
 // latestKeys returns the keys of the head of an app and, unless it is probably in the cache, of the body of its latest version.
-func latestKeys(app string, cached bool) []string {
+func (r *reader) latestKeys(app string, cached bool) []string {
 	if cached {
-		return []string{keyOf(headKind, app)}
+		return []string{r.headKey(app)}
 	}
-	return []string{keyOf(headKind, app), keyOf(bodyKind, app)}
+	return []string{r.headKey(app), keyOf(bodyKind, app)}
 }
 
 // head returns the head of an app, ErrNotFound if there is no such app.
 func (r *reader) head(ctx context.Context, app string) (Head, error) {
-	stored, err := r.value(ctx, keyOf(headKind, app))
+	stored, err := r.value(ctx, r.headKey(app))
 	if err != nil {
 		return Head{}, err
 	}
@@ -131,7 +134,7 @@ func (s *records) headOf(app string, stored []byte) (Head, error) {
 // latest returns the latest version of an app, ErrNotFound if there is no such app.
 func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err error) {
 	kept, found := r.s.versions.Get(versionName{app, ofLatest})
-	values, err := r.r.Get(ctx, latestKeys(app, found)...)
+	values, err := r.r.Get(ctx, r.latestKeys(app, found)...)
 	if err != nil || found && bytes.Equal(kept.stored, values[0]) {
 		return kept, err
 	}
@@ -139,7 +142,7 @@ func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err err
 	if v.head, err = r.s.headOf(app, v.stored); err != nil {
 		return v, err
 	}
-	v.Meta = v.head.Meta
+	v.Meta, v.Title = v.head.Meta, v.head.Title
 	if len(values) == 1 { // another version is in the cache
 		value, err := r.value(ctx, keyOf(bodyKind, app))
 		if err != nil {
@@ -202,7 +205,7 @@ func (r *reader) historyRows(ctx context.Context, id string, v int64) history.Ro
 func (h Head) older(v history.Version) App {
 	m := h.Meta
 	m.Version, m.UpdatedAt, m.UpdatedBy = vitrine.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
-	return App{Meta: m, Body: v.Body}
+	return newApp(m, v.Body)
 }
 
 // inHistory returns a version as package history has it.
@@ -293,7 +296,7 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 		}
 	}
 	t.tx.Committed(func() {
-		t.s.keep(keptVersion{App: App{Meta: next.Meta, Body: body}, head: next, stored: stored, tail: change.Tail})
+		t.s.keep(keptVersion{App: App{Meta: next.Meta, Title: next.Title, Body: body}, head: next, stored: stored, tail: change.Tail})
 	})
 	return t.tx.Put(ctx, puts...)
 }
@@ -301,7 +304,7 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 // moveInLists takes an app from the lists of its last version to those of the next one, whose numbers it sets.
 func (t *writer) moveInLists(ctx context.Context, last Head, next *Head, isNew bool) error {
 	var lists []string
-	stays := !isNew && slices.Equal(last.Groups, next.Groups)
+	stays := !isNew && slices.Equal(last.Groups, next.Groups) && last.deletedAt == next.deletedAt
 	if next.lists = last.lists; !stays {
 		lists = listKeys(*next)
 	}
@@ -341,6 +344,13 @@ func (t *writer) moveInLists(ctx context.Context, last Head, next *Head, isNew b
 	}
 	for _, n := range numbers[len(lists):] {
 		put(usedKey(n, next.ID))
+	}
+	if last.Title != next.Title {
+		before, now := wordKeys(last), wordKeys(*next)
+		gone = append(gone, without(before, now)...)
+		for _, key := range without(now, before) {
+			put(key)
+		}
 	}
 	if err := t.tx.Delete(ctx, gone...); err != nil {
 		return err

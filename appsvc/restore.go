@@ -12,6 +12,7 @@ import (
 type RestoreRequest struct {
 	AppID          string
 	Version        vitrine.Version // Latest is allowed
+	Note           string          // of the new version, up to 1,024 characters; "" = none
 	IdempotencyKey string          // "" = none
 }
 
@@ -28,17 +29,21 @@ type RestoreRequest struct {
 //     latest version, or if groups differ, the app has a protected tag, and the caller does not moderate every group, or if
 //     Options.Check refuses the change;
 //   - ErrTooLarge if the app would have more than Limits.AppBytes, by default 16 MiB;
-//   - ErrInvalid for the zero Version, or a malformed idempotency key;
+//   - ErrInvalid for the zero Version, a note that is too long, or a malformed idempotency key;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequest) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
+		return App{}, err
+	}
+	if err := checkNote("/note", in.Note); err != nil {
 		return App{}, err
 	}
 	write, err := newIdempotentWrite(by, in.IdempotencyKey, "restore", struct {
 		AppID          string
 		Version        int64
 		IdempotencyKey string
-	}{in.AppID, in.Version.Number(), in.IdempotencyKey})
+		Note           string `json:",omitempty"`
+	}{in.AppID, in.Version.Number(), in.IdempotencyKey, in.Note})
 	if err != nil {
 		return App{}, err
 	}
@@ -79,7 +84,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		if err := s.mayRegroup(ctx, tx.reader, by, "", head, d.groups); err != nil {
 			return App{}, err
 		}
-		c := Change{Type: AppRestored, Before: head, Restored: old.Version}
+		c := Change{Type: AppRestored, Before: head, Restored: old.Version, Note: in.Note}
 		if s.check != nil { // only the rule of the program looks at the content that is replaced
 			latest, err := tx.latest(ctx, in.AppID)
 			if err != nil {

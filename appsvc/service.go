@@ -32,6 +32,7 @@ type Service struct {
 	check  func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
 
 	watches     *watches      // those who follow the feed of changes
+	keepDeleted time.Duration // Options.KeepDeleted
 	keepChanges time.Duration // how long entries of the feed are kept; negative = for ever
 	entries     atomic.Uint32 // how many entries this Service has added to the feed, unless it keeps all; see addToFeed
 }
@@ -46,6 +47,9 @@ type Options struct {
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
 	// some at a time by later changes, so nothing is removed while nothing changes.
 	KeepChanges time.Duration
+
+	// KeepDeleted is how long a deleted app can be brought back: EraseDeleted removes what was deleted before; 0 = for ever.
+	KeepDeleted time.Duration
 
 	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing
 	// transaction, after a change has passed every other rule. If it returns an error, the transaction is rolled
@@ -89,7 +93,7 @@ func New(db storage.Store, opts *Options) *Service {
 		o.KeepChanges = defaultKeepChanges
 	}
 	return &Service{store: store, now: o.Now, newID: o.NewID, schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
-		check: o.Check, watches: newWatches(store), keepChanges: o.KeepChanges}
+		check: o.Check, watches: newWatches(store), keepDeleted: o.KeepDeleted, keepChanges: o.KeepChanges}
 }
 
 // millis returns the present time of the clock in Options.Now, in milliseconds since the Unix epoch.

@@ -87,6 +87,21 @@ func (s *Session) Restore(ctx context.Context, in RestoreRequest) (App, error) {
 	return s.service.Restore(ctx, s.by, in)
 }
 
+// DeleteApp deletes an app.
+func (s *Session) DeleteApp(ctx context.Context, id string) error {
+	return s.service.DeleteApp(ctx, s.by, id)
+}
+
+// UndeleteApp brings a deleted app back.
+func (s *Session) UndeleteApp(ctx context.Context, id string) (App, error) {
+	return s.service.UndeleteApp(ctx, s.by, id)
+}
+
+// EraseApp removes a deleted app for good.
+func (s *Session) EraseApp(ctx context.Context, id string) error {
+	return s.service.EraseApp(ctx, s.by, id)
+}
+
 // ListTags returns a page of the tags of an app.
 func (s *Session) ListTags(ctx context.Context, in ListTagsRequest) (vitrine.Page[Tag], error) {
 	return s.service.ListTags(ctx, s.by, in)

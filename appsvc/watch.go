@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -190,9 +191,8 @@ func (a *watches) run(ctx context.Context) {
 
 // watchedEntry is an entry that was added to the feed.
 type watchedEntry struct {
-	record
-	at    feed.Position
-	owner string // of its app
+	record // owner is set for every app
+	at     feed.Position
 }
 
 // advance looks at the entries that were added since it was last called, and wakes those whom they may concern. In these cases
@@ -274,7 +274,8 @@ func setOwners(ctx context.Context, r *reader, entries []watchedEntry) error {
 		owners[h.ID] = h.Owner
 	}
 	for i := range entries {
-		entries[i].owner = owners[entries[i].AppID]
+		e := &entries[i]
+		e.owner = cmp.Or(owners[e.AppID], e.owner)
 	}
 	return err
 }

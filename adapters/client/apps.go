@@ -17,7 +17,8 @@ type Apps struct{ remote }
 
 // ListApps returns a page of the apps that the caller may use.
 func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error) {
-	q := values{}.text("sort", string(in.Sort)).text("usingComponent", in.UsingComponent).number("limit", in.Limit).text("after", in.After)
+	q := values{}.text("view", string(in.View)).text("sort", string(in.Sort)).text("q", in.Query).text("group", in.Group).text("owner", in.Owner).
+		text("usingComponent", in.UsingComponent).text("usingVersion", in.UsingVersion).flag("deleted", in.Deleted).number("limit", in.Limit).text("after", in.After)
 	return list[appsvc.App](ctx, a.remote, "/apps/", q, "apps", "after")
 }
 
@@ -75,6 +76,23 @@ func (a *Apps) read(ctx context.Context, path string) (appsvc.App, error) {
 // app tells whether the patch was applied.
 func (a *Apps) Patch(ctx context.Context, id string, patch []byte) (appsvc.App, error) {
 	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPatch, path: path("/apps/%s", id), body: patch}, item("apps"))
+}
+
+// DeleteApp deletes an app. It is sent once: when no answer comes, ListApps with Deleted tells whether it was deleted.
+func (a *Apps) DeleteApp(ctx context.Context, id string) error {
+	_, err := a.call(ctx, request{method: http.MethodDelete, path: path("/apps/%s", id)}, target{}, nil)
+	return err
+}
+
+// UndeleteApp brings a deleted app back. It is sent once.
+func (a *Apps) UndeleteApp(ctx context.Context, id string) (appsvc.App, error) {
+	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPost, path: path("/apps/%s/undelete", id)}, item("apps"))
+}
+
+// EraseApp removes a deleted app for good. It is sent once.
+func (a *Apps) EraseApp(ctx context.Context, id string) error {
+	_, err := a.call(ctx, request{method: http.MethodPost, path: path("/apps/%s/erase", id)}, target{}, nil)
+	return err
 }
 
 // delete removes something that has an address. An empty key stands for a random one.

@@ -77,12 +77,42 @@ var appBehaviours = []behaviour{
 		if got := string(c.Elements[0].Config); got != `{"question":"Tea?","n":1.10,"big":9007199254740993}` {
 			t.Errorf("the config is %s", got)
 		}
-		if got := string(c.Elements[0].Component); !strings.Contains(got, `"more":[1.10,9007199254740993]`) {
+		if got := string(c.Elements[0].Manifest); !strings.Contains(got, `"more":[1.10,9007199254740993]`) {
 			t.Errorf("the manifest is %s", got)
 		}
 		same(t, app, ok(s.apps.App(t.Context(), app.ID))(t))
 		same(t, app, ok(s.apps.Version(t.Context(), app.ID, vitrine.NewVersion(0)))(t))
 		same(t, app, ok(s.apps.Version(t.Context(), app.ID, vitrine.Latest))(t))
+	}},
+	{"a deleted app is listed as deleted, comes back, and is erased", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "Tea and Café", site)
+		list := func(in appsvc.ListAppsRequest) appsvc.App {
+			t.Helper()
+			in.View, in.Query, in.Group, in.Owner = appsvc.Summary, "CAFE te", site, editor.URN
+			in.UsingComponent, in.UsingVersion = contentOf(t, app).Elements[0].Component.Name, contentOf(t, app).Elements[0].Component.Version
+			page := ok(s.apps.ListApps(t.Context(), in))(t)
+			if len(page.Items) != 1 {
+				t.Fatalf("%d apps", len(page.Items))
+			}
+			return page.Items[0]
+		}
+		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}))(t)
+		if a := list(appsvc.ListAppsRequest{}); a.Title != app.Title || a.Meta != app.Meta || a.Body != nil || !slices.Equal(a.Summary.Groups, []string{site}) ||
+			len(a.Summary.Components) != 1 || len(a.Summary.Tags) != 1 || a.Summary.Tags[0] != (appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: app.Version}) {
+			t.Errorf("%+v, %+v", a, a.Summary)
+		}
+		must(t, s.apps.DeleteApp(t.Context(), app.ID))
+		wantError(t, "deleted twice", s.apps.DeleteApp(t.Context(), app.ID), vitrine.ErrNotFound)
+		if a := list(appsvc.ListAppsRequest{Deleted: true}); a.ID != app.ID || a.Summary.DeletedAt == 0 || a.Summary.DeletedBy != editor.URN {
+			t.Errorf("%+v, %+v", a, a.Summary)
+		}
+		same(t, app, ok(s.apps.UndeleteApp(t.Context(), app.ID))(t))
+		wantError(t, "erased too early", s.apps.EraseApp(t.Context(), app.ID), vitrine.ErrConflict)
+		must(t, s.apps.DeleteApp(t.Context(), app.ID))
+		must(t, s.apps.EraseApp(t.Context(), app.ID))
+		_, err := s.apps.UndeleteApp(t.Context(), app.ID)
+		wantError(t, "undeleted too late", err, vitrine.ErrNotFound)
 	}},
 	{"the history says what changed, and a diff brings it back", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)

@@ -31,6 +31,9 @@ type (
 		ListVersions(context.Context, appsvc.ListVersionsRequest) (vitrine.Page[appsvc.App], error)
 		Patch(context.Context, string, []byte) (appsvc.App, error)
 		Edit(context.Context, string, func(appsvc.App, *appsvc.PatchBuilder) error) (appsvc.App, error)
+		DeleteApp(ctx context.Context, id string) error
+		UndeleteApp(ctx context.Context, id string) (appsvc.App, error)
+		EraseApp(ctx context.Context, id string) error
 		Restore(context.Context, appsvc.RestoreRequest) (appsvc.App, error)
 		Diff(context.Context, appsvc.DiffRequest) (appsvc.Diff, error)
 		ListHistory(context.Context, appsvc.ListHistoryRequest) (vitrine.Page[appsvc.HistoryEntry], error)

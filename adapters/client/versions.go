@@ -43,7 +43,8 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 	body := struct {
 		AppID string `json:"appId"`
 		namedVersion
-	}{in.AppID, named(in.Version)}
+		Note string `json:"note,omitzero"`
+	}{in.AppID, named(in.Version), in.Note}
 	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPost, path: "/apps/versions/restore", body: body, key: keyOr(in.IdempotencyKey)}, item("apps"))
 }
 

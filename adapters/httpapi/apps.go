@@ -32,11 +32,13 @@ func (a appRoutes) admitComponent(c *call) error {
 }
 
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
-// Link to the next page if there is one. 400 for a value that sort, limit or after cannot have.
+// Link to the next page if there is one. 400 for a value that a parameter cannot have.
 func (a appRoutes) list(c *call) error {
 	in := appsvc.ListAppsRequest{
-		Sort:           appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
-		UsingComponent: c.query.text("usingComponent"), After: c.query.cursor("after"), Limit: c.query.limit(),
+		View: appsvc.View(c.query.filled("view", "want summary")), Sort: appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
+		Query: c.query.text("q"), Group: c.query.text("group"), Owner: c.query.text("owner"),
+		UsingComponent: c.query.text("usingComponent"), UsingVersion: c.query.text("usingVersion"),
+		Deleted: c.query.flag("deleted"), After: c.query.cursor("after"), Limit: c.query.limit(),
 	}
 	return c.apps(askPage(c, a.svc.ListApps, in, "after"))
 }
@@ -67,6 +69,20 @@ func (a appRoutes) create(c *call) error {
 func (a appRoutes) latest(c *call) error {
 	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.App(c.ctx(), c.by.Caller, c.param(0)) })
 }
+
+// delete serves DELETE /apps/{id}: the app is absent until undelete. 204. 403 for a caller who may only read it; 404; 409 if it has a
+// protected tag.
+func (a appRoutes) delete(c *call) error { return a.svc.DeleteApp(c.ctx(), c.by.Caller, c.param(0)) }
+
+// undelete serves POST /apps/{id}/undelete: a deleted app is there again. 200 with {"apps":[App]}. 404; 409 if it is not deleted.
+func (a appRoutes) undelete(c *call) error {
+	app, err := a.svc.UndeleteApp(c.ctx(), c.by.Caller, c.param(0))
+	return c.apps([]appsvc.App{app}, err)
+}
+
+// erase serves POST /apps/{id}/erase: a deleted app is removed for good. 204. 403 for a caller who does not moderate every group; 404; 409 if
+// it is not deleted.
+func (a appRoutes) erase(c *call) error { return a.svc.EraseApp(c.ctx(), c.by.Caller, c.param(0)) }
 
 // patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest answers. 200 with
 // {"apps":[App]}, the new version, or the current one if the patch changes nothing. 400 for a patch that is malformed

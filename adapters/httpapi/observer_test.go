@@ -64,7 +64,7 @@ func TestTheObserverIsToldOfEveryRequest(t *testing.T) {
 		{"POST", "/v4/apps/", `{"title":"x","groups":["urn:vitrine:example.test"]}`, 201, "/v4/apps/"},
 		{"GET", "/v4/apps/none", "", 404, "/v4/apps/{id}"},
 		{"HEAD", "/v4/apps/none/versions/%31", "", 404, "/v4/apps/{id}/versions/{version}"},
-		{"DELETE", "/v4/apps/none", "", 405, "/v4/apps/{id}"},
+		{"PUT", "/v4/apps/none", "", 405, "/v4/apps/{id}"},
 		{"OPTIONS", "/v4/apps/none", "", 204, ""},
 		{"GET", "/nothing", "", 404, ""},
 		{"FOO", "/v4/apps/", "", 405, "/v4/apps/"},

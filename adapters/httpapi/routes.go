@@ -27,10 +27,14 @@ func (h *handler) routes() []route {
 	if h.Apps != nil {
 		a := appRoutes{h.Apps}
 		all = append(all,
-			get("/apps/", a.list, slash|lenient|reserves, "sort", "usingComponent", "limit", "after"),
+			get("/apps/", a.list, slash|lenient|reserves, "view", "sort", "q", "group", "owner", "usingComponent", "usingVersion", "deleted", "limit", "after"),
 			write("POST", "/apps/", 201, a.create, slash|keyed, jsonBody, nil),
 			get("/apps/{id}", a.latest, lenient, "withDefaults"),
 			write("PATCH", "/apps/{id}", 200, a.patch, reserves, patchBody, a.admitChange),
+
+			write("DELETE", "/apps/{id}", 204, a.delete, 0, noBody, nil),
+			write("POST", "/apps/{id}/undelete", 200, a.undelete, reserves, noBody, nil),
+			write("POST", "/apps/{id}/erase", 204, a.erase, 0, noBody, nil),
 
 			get("/apps/versions/", a.versionsOfQuery, slash|lenient|reserves, "appId", "id", "limit", "before"),
 			get("/apps/{id}/versions/", a.versionsOfPath, slash|reserves, "limit", "before"),

@@ -31,9 +31,11 @@ type Apps interface {
 	CreateApp(ctx context.Context, by vitrine.Caller, in appsvc.CreateAppRequest) (appsvc.App, error)
 	CreateComponent(ctx context.Context, by vitrine.Caller, in appsvc.CreateComponentRequest) (appsvc.Component, error)
 	Deliver(ctx context.Context, by vitrine.Caller, in appsvc.DeliverRequest) ([]appsvc.Delivery, error)
+	DeleteApp(ctx context.Context, by vitrine.Caller, id string) error
 	DeleteComponent(ctx context.Context, by vitrine.Caller, in appsvc.DeleteComponentRequest) error
 	DeleteTag(ctx context.Context, by vitrine.Caller, in appsvc.DeleteTagRequest) error
 	Diff(ctx context.Context, by vitrine.Caller, in appsvc.DiffRequest) (appsvc.Diff, error)
+	EraseApp(ctx context.Context, by vitrine.Caller, id string) error
 	ListApps(ctx context.Context, by vitrine.Caller, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error)
 	ListComponentVersions(ctx context.Context, by vitrine.Caller, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error)
 	ListComponents(ctx context.Context, by vitrine.Caller, in appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error)
@@ -47,6 +49,7 @@ type Apps interface {
 	Tag(ctx context.Context, by vitrine.Caller, in appsvc.TagRequest) (appsvc.Tag, error)
 	TaggedApp(ctx context.Context, by vitrine.Caller, appID, name string) (appsvc.App, error)
 	TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]appsvc.Tag, error)
+	UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
 	Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error)
 	Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch
 }

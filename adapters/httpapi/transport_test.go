@@ -23,7 +23,7 @@ import (
 
 // everyPath is one path of each kind, with the methods it knows.
 var everyPath = map[string]string{
-	"/apps/": "GET, HEAD, OPTIONS, POST", "/apps": "GET, HEAD, OPTIONS, POST", "/apps/x": "GET, HEAD, OPTIONS, PATCH",
+	"/apps/": "GET, HEAD, OPTIONS, POST", "/apps": "GET, HEAD, OPTIONS, POST", "/apps/x": "DELETE, GET, HEAD, OPTIONS, PATCH", "/apps/x/undelete": "OPTIONS, POST", "/apps/x/erase": "OPTIONS, POST",
 	"/apps/versions/": "GET, HEAD, OPTIONS", "/apps/versions": "GET, HEAD, OPTIONS", "/apps/x/versions/": "GET, HEAD, OPTIONS",
 	"/apps/x/versions": "GET, HEAD, OPTIONS", "/apps/x/versions/0": "GET, HEAD, OPTIONS", "/apps/versions/restore": "OPTIONS, POST",
 	"/apps/x/tags/": "GET, HEAD, OPTIONS", "/apps/x/tags": "GET, HEAD, OPTIONS", "/apps/x/tags/t": "DELETE, GET, HEAD, OPTIONS, PUT",

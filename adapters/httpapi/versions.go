@@ -54,6 +54,7 @@ type restoreBody struct {
 	AppVersion *string `json:"appVersion"`
 	Version    *string `json:"version"`
 	Latest     *bool   `json:"latest"`
+	Note       string  `json:"note"`
 }
 
 // restore serves POST /apps/versions/restore: it stores an older version of an app as a new highest one. 201 with
@@ -75,7 +76,7 @@ func (a appRoutes) restore(c *call) error {
 			return err
 		}
 	}
-	in := appsvc.RestoreRequest{AppID: *id, IdempotencyKey: c.key}
+	in := appsvc.RestoreRequest{AppID: *id, Note: body.Note, IdempotencyKey: c.key}
 	if in.Version, err = versionOf(body.Latest, versionName, version); err != nil {
 		return err
 	}

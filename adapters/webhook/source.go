@@ -67,7 +67,7 @@ func pageOf[E any](entries []E, next string, more bool, err error, change func(E
 func Types() []string {
 	var out []string
 	for _, t := range []appsvc.ChangeType{
-		appsvc.AppCreated, appsvc.AppUpdated, appsvc.AppRestored, appsvc.AppLeft, appsvc.TagSet, appsvc.TagDeleted,
+		appsvc.AppCreated, appsvc.AppUpdated, appsvc.AppRestored, appsvc.AppLeft, appsvc.AppDeleted, appsvc.AppUndeleted, appsvc.AppErased, appsvc.TagSet, appsvc.TagDeleted,
 		appsvc.ComponentCreated, appsvc.ComponentDeleted,
 	} {
 		out = append(out, string(t))

@@ -37,7 +37,7 @@ type serveFlags struct {
 	webhooks, webhooksAllow              string
 	protectTags, approve, metricsAddr    string
 	demo, accessLog, newKeys             bool
-	keepChanges                          lifetime
+	keepChanges, keepDeleted             lifetime
 	publicCache                          time.Duration
 }
 
@@ -57,7 +57,8 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.webhooksAllow, "webhooks-allow", "", webhooksAllowUsage)
 	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete; kept in the store until the flag changes them; none takes all rules away")
 	f.StringVar(&o.approve, "approve", "", "`rules` such as production=1, separated by commas: how many people must approve a release that moves this tag; kept in the store")
-	o.keepChanges = lifetime(30 * 24 * time.Hour)
+	o.keepChanges, o.keepDeleted = lifetime(30*24*time.Hour), lifetime(30*24*time.Hour)
+	f.Var(&o.keepDeleted, "keep-deleted", "`duration` after which deleted apps are erased, such as 12h or 30d")
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
 	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second, "`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
 	f.StringVar(&o.metricsAddr, "metrics-addr", "", "`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
@@ -138,7 +139,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	tokens.Store(set.signer)
 	authenticate := func(r *http.Request) (httpapi.Principal, error) { return tokens.Load().Authenticate(r) }
 	services := webhook.Services{
-		Apps:   appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges)}),
+		Apps:   appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted)}),
 		Assets: assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
 	}
 	streams := httpapi.NewStreams()
@@ -195,6 +196,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		figures.ofDeliveries(d.Progress)
 		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, set.hooks.file, d) }})
 	}
+	go eraseDeleted(ctx, services.Apps, log)
 	defer atHangup(log, figures.ofReloads(reloads))()
 	if scraped != nil { // only now, since all figures must be registered before they are served
 		server.Handler = figures.counting(server.Handler)
@@ -214,6 +216,22 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	return listen(ctx, all, server, log, func() { p.notify(log, "STOPPING=1") })
 }
 
+// eraseDeleted erases apps that were deleted long ago, now and then every hour, until ctx is done.
+func eraseDeleted(ctx context.Context, apps *appsvc.Service, log *slog.Logger) {
+	for every := time.Tick(time.Hour); ctx.Err() == nil; {
+		switch n, err := apps.EraseDeleted(ctx); {
+		case err != nil && ctx.Err() == nil:
+			log.Warn("deleted apps were not erased: it is tried again in an hour", "cause", err)
+		case n > 0:
+			log.Info("erased deleted apps", "apps", n)
+		}
+		select {
+		case <-every:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // settings are what the flags of serve name, as far as it can be read before the store is opened.
 type settings struct {
 	proxies proxies
@@ -225,6 +243,9 @@ type settings struct {
 
 // settings checks the flags and reads the files that they name. The error says which flag is wrong.
 func (o *serveFlags) settings(p *program) (set settings, err error) {
+	if o.keepDeleted <= 0 {
+		return set, usageError{fmt.Errorf("serve: -keep-deleted %s: want a duration above 0, such as 12h or 30d", &o.keepDeleted)}
+	}
 	if o.keepChanges <= 0 {
 		return set, usageError{fmt.Errorf("serve: -keep-changes %s: want a duration above 0, such as 12h or 30d", &o.keepChanges)}
 	}

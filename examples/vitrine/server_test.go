@@ -176,7 +176,7 @@ func TestADemoTokenHasNoRightOverOtherData(t *testing.T) {
 func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"spam"}, {"-spam"}, {"serve", "now"}, {"serve", "-keep-changes", "0"}, {"feed"}, {"feed", "rest"},
+		{"spam"}, {"-spam"}, {"serve", "now"}, {"serve", "-keep-changes", "0"}, {"serve", "-keep-deleted", "0"}, {"feed"}, {"feed", "rest"},
 		{"serve", "-db", "memory:", "-protect-tags", "production, staging"}, {"serve", "-db", "memory:", "-protect-tags", ","},
 		{"serve", "-db", "memory:", "-protect-tags", "a,none"}, {"serve", "-db", "memory:", "-protect-tags", "none", "-approve", "a=1"},
 		{"serve", "-db", "memory:", "-approve", "a"}, {"serve", "-db", "memory:", "-approve", "a=0"}, {"serve", "-db", "memory:", "-approve", "a=1,a=2"},

@@ -161,6 +161,9 @@ type Limits struct {
 func (n *Node) Patch(ops []Op, limits Limits) error {
 	p := patching{root: n, left: limits}
 	for i, op := range ops {
+		if op.Op == "" { // nothing to do
+			continue
+		}
 		p.steps = 0
 		err := p.do(op)
 		if p.left.Work -= p.steps; err == nil && p.left.Work < 0 {

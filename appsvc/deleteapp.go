@@ -1,0 +1,229 @@
+package appsvc
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// A deleted app has its head at another key, deleted/, and stands in lists of deleted apps. All its other records stay, so it comes back
+// whole; every method that asks for the head of an app finds none. Erasing removes all records.
+
+// wrongState is the error of a change for which the app is in a wrong state.
+func wrongState(current vitrine.Version, format string, args ...any) error {
+	return conflict(vitrine.CodeWrongState, current, format, args...)
+}
+
+// DeleteApp deletes an app: from then on it is absent for everybody, with its versions and its tags. UndeleteApp brings it back as it
+// was. The caller must own it or moderate one of its groups.
+//
+// It returns ErrNotFound if there is no such app or the caller may not read it, ErrForbidden if the caller may only read it or
+// Options.Check refuses the change, and ErrConflict with CodeWrongState if the app has a protected tag.
+func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) error {
+	if err := by.CheckUnrestricted(); err != nil {
+		return err
+	}
+	return s.store.update(ctx, func(tx *writer) error {
+		head, err := usableHead(ctx, tx.reader, by, id)
+		if err != nil {
+			return err
+		}
+		rules, err := tx.tagRules(ctx)
+		if err != nil {
+			return err
+		}
+		for tag, err := range tx.tags(ctx, tagsAfter(id, "", 0)) {
+			if err != nil {
+				return err
+			}
+			if rules.of(tag.Name).Protected {
+				return wrongState(head.Version, "the app has the protected tag %q: delete the tag first", tag.Name)
+			}
+		}
+		deleted := head
+		deleted.deletedAt, deleted.deletedBy = max(s.millis(), 1), by.URN
+		if err := tx.replaceHead(ctx, head, deleted); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, by, Change{Type: AppDeleted, AppID: id, Before: head})
+	})
+}
+
+// replaceHead puts the head of an app, which is deleted or brought back, in the place of the one it had.
+func (t *writer) replaceHead(ctx context.Context, last, next Head) error {
+	if err := t.moveInLists(ctx, last, &next, false); err != nil {
+		return err
+	}
+	from, to := keyOf(headKind, last.ID), keyOf(deletedKind, last.ID)
+	if next.deletedAt == 0 {
+		from, to = to, from
+	}
+	stored, err := next.encode()
+	if err == nil {
+		err = t.tx.Delete(ctx, from)
+	}
+	if err != nil {
+		return err
+	}
+	return t.tx.Put(ctx, storage.Entry{Key: to, Value: stored})
+}
+
+// deletedHead returns the head of a deleted app that the caller could change. It returns ErrConflict with CodeWrongState for an app that is
+// not deleted and that the caller may change, and otherwise ErrNotFound, or ErrForbidden if the caller may only read it.
+func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
+	stored, err := r.value(ctx, keyOf(deletedKind, id))
+	if err != nil {
+		return Head{}, err
+	}
+	if stored == nil {
+		head, err := usableHead(ctx, r, by, id)
+		if err == nil {
+			err = wrongState(head.Version, "the app is not deleted")
+		}
+		return head, err
+	}
+	head, err := decodeHead(id, stored)
+	if err == nil && !mayUse(by, head) {
+		err = notFound("no app has this id")
+	}
+	return head, err
+}
+
+// UndeleteApp brings a deleted app back, with all its versions and tags, and returns its latest version. The caller must own it or
+// moderate one of its groups.
+//
+// It returns ErrNotFound if there is no such app, neither a deleted one, or the caller could not change it, and ErrConflict with
+// CodeWrongState if it is not deleted.
+func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (app App, err error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return App{}, err
+	}
+	err = s.store.update(ctx, func(tx *writer) error {
+		deleted, err := deletedHead(ctx, tx.reader, by, id)
+		if err != nil {
+			return err
+		}
+		head := deleted
+		head.deletedAt, head.deletedBy = 0, ""
+		if err := tx.replaceHead(ctx, deleted, head); err != nil {
+			return err
+		}
+		last, err := tx.latest(ctx, id)
+		if err != nil {
+			return err
+		}
+		app = last.App
+		return s.record(ctx, tx, by, Change{Type: AppUndeleted, AppID: id, After: head})
+	})
+	return app, err
+}
+
+// EraseApp removes a deleted app for good, with all its versions, their notes, its tags and the moves of these. In the feed the ids of the
+// app and of those who changed it stay until their entries are removed. On SQLite no file of the store has any of it when EraseApp returns. The
+// caller must moderate every group of the app.
+//
+// It returns ErrNotFound and ErrConflict as UndeleteApp does, ErrForbidden if the caller does not moderate every group, and ErrBusy if the
+// app is erased and readers of a file keep copies of it in the log, which the next erasure removes.
+func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) error {
+	if err := by.CheckUnrestricted(); err != nil {
+		return err
+	}
+	err := s.erase(ctx, by, id, func(tx *writer) (Head, error) {
+		head, err := deletedHead(ctx, tx.reader, by, id)
+		if err == nil && !moderatesAll(by, head) {
+			err = forbidden("only a moderator of every group of the app may erase it")
+		}
+		return head, err
+	})
+	if err != nil {
+		return err
+	}
+	return s.scrub(ctx)
+}
+
+// EraseDeleted erases the apps that were deleted longer ago than Options.KeepDeleted, and returns how many. It is for the program itself,
+// which calls it now and then; it does nothing if KeepDeleted is 0. Options.Check sees each as a change of the zero Caller, and an app that
+// it refuses is kept.
+func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
+	if s.keepDeleted <= 0 {
+		return 0, nil
+	}
+	before := s.millis() - s.keepDeleted.Milliseconds()
+	var due []string
+	err = s.store.view(ctx, func(r *reader) error {
+		due = nil
+		for e, err := range r.r.Scan(ctx, under(deletedKind)) {
+			if err != nil {
+				return err
+			}
+			h, err := decodeHead(partsOf(e.Key, deletedKind)[0], e.Value)
+			if err != nil {
+				return err
+			}
+			if h.deletedAt <= before {
+				due = append(due, h.ID)
+			}
+		}
+		return nil
+	})
+	for _, id := range due {
+		wrong := s.erase(ctx, vitrine.Caller{}, id, func(tx *writer) (Head, error) {
+			head, err := tx.ofDeleted().head(ctx, id)
+			if err == nil && head.deletedAt > before {
+				err = noApp(id) // it was brought back and deleted again
+			}
+			return head, err
+		})
+		if wrong = ignore(wrong, vitrine.ErrNotFound); wrong != nil {
+			err = fmt.Errorf("erase app %q: %w", id, wrong)
+			continue
+		}
+		erased++
+	}
+	if erased > 0 && err == nil {
+		err = s.scrub(ctx)
+	}
+	return erased, err
+}
+
+// erase removes all records of a deleted app.
+func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may func(*writer) (Head, error)) error {
+	return s.store.updateAs(ctx, storage.UpdateOptions{Large: true}, func(tx *writer) error {
+		head, err := may(tx)
+		if err != nil {
+			return err
+		}
+		gone := append(wordKeys(head), keyOf(deletedKind, id), keyOf(bodyKind, id), keyOf(largeKind, id))
+		for _, n := range head.lists {
+			gone = append(gone, timeKey(createdKind, n, appPosition{head.CreatedAt, id}), timeKey(updatedKind, n, appPosition{head.UpdatedAt, id}))
+		}
+		for e, err := range tx.r.Scan(ctx, under(listKind, ofComponent)) { // which versions of the app have used is not known
+			if err != nil {
+				return err
+			}
+			n, err := parseDecimal(e.Key, e.Value)
+			if err != nil {
+				return err
+			}
+			gone = append(gone, usedKey(n, id))
+		}
+		if err := tx.tx.Delete(ctx, gone...); err != nil {
+			return err
+		}
+		for _, kind := range []string{historyKind, restoredKind, noteKind, tagKind, moveKind, movedKind} {
+			if err := tx.tx.DeleteRange(ctx, under(kind, id)); err != nil {
+				return err
+			}
+		}
+		return s.record(ctx, tx, by, Change{Type: AppErased, AppID: id, Before: head})
+	})
+}
+
+// scrub removes copies of what was deleted from the files of the store.
+func (s *Service) scrub(ctx context.Context) error {
+	return s.store.updateAs(ctx, storage.UpdateOptions{Erase: true}, func(tx *writer) error {
+		return tx.s.feed.Remove(ctx, tx.tx, 0, 1)
+	})
+}

@@ -1,0 +1,121 @@
+package appsvc
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strconv"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// View says what a list has of each app.
+type View string
+
+// Summary is a View without elements: apps in a list have no Body, and a Summary in its place. No body is read for it.
+const Summary View = "summary"
+
+// AppSummary is what a list with the View Summary has of an app. Over HTTP its members stand beside those of Meta and the title:
+//
+//	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "components": [name],
+//	"tags": [{"name", "appVersion"}]}
+type AppSummary struct {
+	Groups     []string
+	Components []string // names of the components that power elements, sorted, each once
+	Tags       []Tag    // by name
+
+	// These are set for deleted apps alone, and in JSON then.
+	DeletedAt int64  // milliseconds since the epoch
+	DeletedBy string // URN of the user
+	ErasesAt  int64  // when the app is erased by itself, in milliseconds since the epoch; 0 = never
+}
+
+// summaryText is the JSON of an AppSummary.
+type summaryText struct {
+	Groups     []string     `json:"groups"`
+	Components []string     `json:"components"`
+	Tags       []tagPointer `json:"tags"`
+	DeletedAt  int64        `json:"deletedAt,omitzero"`
+	DeletedBy  *user        `json:"deletedBy,omitzero"`
+	ErasesAt   int64        `json:"erasesAt,omitzero"`
+}
+
+// tagPointer is a tag of a summary.
+type tagPointer struct {
+	Name       string          `json:"name"`
+	AppVersion vitrine.Version `json:"appVersion"`
+}
+
+// appendSummary appends the JSON of an app that has a Summary.
+func (a App) appendSummary(dst []byte) []byte {
+	s := a.Summary
+	dst = appendString(append(a.Meta.appendJSON(dst), `"title":`...), a.Title)
+	dst = append(appendString(append(dst, `,"owner":{"urn":`...), a.Owner), `},"groups":`...)
+	dst = append(appendStrings(dst, s.Groups), `,"components":`...)
+	dst = append(appendStrings(dst, s.Components), `,"tags":[`...)
+	for i, t := range s.Tags {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendString(append(dst, `{"name":`...), t.Name), `,"appVersion":"`...)
+		dst = append(append(dst, t.AppVersion.String()...), `"}`...)
+	}
+	if dst = append(dst, ']'); s.DeletedAt != 0 {
+		dst = strconv.AppendInt(append(dst, `,"deletedAt":`...), s.DeletedAt, 10)
+		dst = append(appendString(append(dst, `,"deletedBy":{"urn":`...), s.DeletedBy), '}')
+	}
+	if s.ErasesAt != 0 {
+		dst = strconv.AppendInt(append(dst, `,"erasesAt":`...), s.ErasesAt, 10)
+	}
+	return append(dst, '}')
+}
+
+// readSummary reads what appendSummary writes after the members of Meta.
+func (a *App) readSummary(text []byte) error {
+	var t summaryText
+	if err := json.Unmarshal(text, &t); err != nil {
+		return err
+	}
+	a.Summary = &AppSummary{Groups: t.Groups, Components: t.Components, DeletedAt: t.DeletedAt, ErasesAt: t.ErasesAt}
+	if t.DeletedBy != nil {
+		a.Summary.DeletedBy = t.DeletedBy.URN
+	}
+	for _, tag := range t.Tags {
+		a.Summary.Tags = append(a.Summary.Tags, Tag{AppID: a.ID, Name: tag.Name, AppVersion: tag.AppVersion})
+	}
+	return nil
+}
+
+// summaries yields apps with their summaries. It reads all heads in one trip, and all tags in another.
+func (s *Service) summaries(ctx context.Context, r *reader, ids []string) iter.Seq2[App, error] {
+	return func(yield func(App, error) bool) {
+		heads, err := r.heads(ctx, ids)
+		apps, at, ranges := make([]App, len(heads)), map[string]int{}, make([]storage.Range, len(heads))
+		for i, h := range heads {
+			sum := &AppSummary{Groups: h.Groups, Components: h.Components, DeletedAt: h.deletedAt, DeletedBy: h.deletedBy}
+			if h.deletedAt != 0 && s.keepDeleted > 0 {
+				sum.ErasesAt = h.deletedAt + s.keepDeleted.Milliseconds()
+			}
+			apps[i], at[h.ID], ranges[i] = App{Meta: h.Meta, Title: h.Title, Summary: sum}, i, tagsAfter(h.ID, "", 0)
+		}
+		if err == nil && len(ranges) > 0 {
+			for t, wrong := range r.tags(ctx, ranges...) {
+				if err = wrong; err != nil {
+					break
+				}
+				sum := apps[at[t.AppID]].Summary
+				sum.Tags = append(sum.Tags, t)
+			}
+		}
+		if err != nil {
+			yield(App{}, err)
+			return
+		}
+		for _, app := range apps {
+			if !yield(app, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package appsvc
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// mostOfWord is how many bytes of a word the index of titles has. Longer words are compared with the title itself.
+const mostOfWord = 64
+
+// titleWords returns the words of a title, folded, sorted, each once. Letters, digits and marks make words. Case is folded, and so are
+// diacritics and forms for compatibility. Han, Hiragana and Katakana characters are words of their own.
+func titleWords(title string) []string {
+	var words []string
+	var word strings.Builder
+	end := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
+		}
+	}
+	for _, r := range norm.NFKD.String(title) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			end()
+			words = append(words, string(r))
+		case r == 'ß' || r == 'ẞ':
+			word.WriteString("ss")
+		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
+			word.WriteRune(foldCase(r))
+		default:
+			end()
+		}
+	}
+	end()
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// foldCase returns the lower case of a letter, and one form for those that have several or that differ in a stroke alone.
+func foldCase(r rune) rune {
+	switch r = unicode.ToLower(unicode.ToUpper(r)); r {
+	case 'ø':
+		return 'o'
+	case 'ł':
+		return 'l'
+	case 'đ':
+		return 'd'
+	}
+	return r
+}
+
+// shortWord returns what the index has of a word.
+func shortWord(word string) string {
+	if len(word) > mostOfWord {
+		return strings.ToValidUTF8(word[:mostOfWord], "")
+	}
+	return word
+}
+
+// wordKeys returns the keys of the words of an app's title.
+func wordKeys(h Head) (keys []string) {
+	for _, word := range titleWords(h.Title) {
+		keys = append(keys, keyOf(wordKind, shortWord(word), h.ID))
+	}
+	return slices.Compact(keys)
+}
