@@ -39,7 +39,7 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 	var apps []known
 	words := [][]string{{"Frühling", "fruhling"}, {"FRONT", "front"}, {"Straße", "strasse"}, {"漢字", "漢", "字"}, {"a_b-1", "a", "b", "1"}, {"Øre", "ore"}}
 	owners := []vitrine.Caller{all, moderator(network)}
-	for i := range 120 {
+	for i := range 60 {
 		k := known{group: []string{network, site1, site2}[i%3], version: []string{"", "1", "2"}[rng.IntN(3)], deleted: rng.IntN(4) == 0}
 		title := ""
 		for _, w := range words {
