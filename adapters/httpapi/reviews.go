@@ -6,11 +6,17 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/gunzip"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/reviews/convert"
 )
 
 // reviewRoutes are the endpoints of the import, the export, the lists and the erasing of reviews. Each is about one network, which
@@ -59,25 +65,14 @@ func (v reviewRoutes) load(c *call) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
-	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
-	if coding != "" && coding != "identity" && coding != "gzip" {
-		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
-	}
-	if err := c.takeSlot(c.h.uploads, c.network); err != nil {
+	file, err := v.upload(c)
+	if err != nil {
 		return err
 	}
-	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
-	// that knows no deadlines sets none.
-	_ = c.client.control.SetWriteDeadline(time.Time{})
-	file := &upload{call: c, packed: coding == "gzip"}
 	defer file.leave()
 	var report reviews.Report
-	var err error
-	in := reviews.ImportRequest{Network: c.network, File: file, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
-	if file.packed { // a file that is gzip without saying so is recognised by the import itself
-		in.File, err = gunzip.NewReader(file)
-	}
-	if err == nil {
+	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
+	if in.File, err = file.content(); err == nil {
 		// net/http ends the context of a request whose body ends early, and what came before is to be stored.
 		report, err = v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, in)
 	}
@@ -95,6 +90,76 @@ func (v reviewRoutes) load(c *call) error {
 	}
 	c.kept = kept
 	return c.result(report.WithoutEmail(), err)
+}
+
+// tableBody is a table of reviews. Browsers of Windows call CSV a file of Excel.
+var tableBody = body{
+	types:        []string{"text/csv", "text/tab-separated-values", "application/vnd.ms-excel", "text/plain", "application/octet-stream"},
+	ambientTypes: []string{"text/csv"}, // as for recordsBody
+	stream:       true,
+}
+
+// admitConverter lets those convert who may import into some network. Without the parameter network it is not asked into which.
+func (v reviewRoutes) admitConverter(c *call) error {
+	err := v.admit(c)
+	if errors.Is(err, vitrine.ErrInvalid) && !c.query.has("network") { // there are several
+		return nil
+	}
+	return err
+}
+
+// tableType is the media type of rejected rows.
+var tableType = []string{"text/csv; charset=utf-8"}
+
+// convert serves POST /x/reviews/convert with a table: it stores nothing. 200 with NDJSON in the import format, whose last line is a
+// convert.Result; with rejects=true with the rejected rows as CSV instead, and with guess=true with what the beginning of the table looks
+// like (convert.Sight). 400 for what is no table, for a mapping that does not fit it, and for a body that does not arrive whole; 415; 429.
+func (v reviewRoutes) convert(c *call) error {
+	in := convert.Request{Source: c.query.filled("source", "it is empty: want the site that the reviews come from"), Dates: c.query.text("dates"),
+		Large: v.longLines, MaxLine: c.h.Limits.Line}
+	mapping, scale := c.query.filled("mapping", "it is empty: want a JSON object"), c.query.text("scale")
+	if c.query.has("mapping") && mapping != "" {
+		if err := strictjson.Decode([]byte(mapping), &in.Mapping); err != nil {
+			c.query.invalid("mapping", "%s", err)
+		}
+	}
+	if c.query.has("scale") {
+		var err error
+		if in.Scale, err = strconv.ParseFloat(scale, 64); err != nil || in.Scale == 0 {
+			c.query.invalid("scale", "%q is no number above 0", scale)
+		}
+	}
+	rejects, guess := c.query.flag("rejects"), c.query.flag("guess")
+	if c.query.err != nil {
+		return c.query.err
+	}
+	file, err := v.upload(c)
+	if err != nil {
+		return err
+	}
+	defer file.leave()
+	if in.File, err = file.content(); err != nil {
+		return file.refusal(err)
+	}
+	if guess {
+		sight, err := convert.Look(in.File)
+		c.drained, c.bodyEnded = file.whole, file.whole
+		return c.result(sight, file.refusal(err))
+	}
+	d := &download{call: c, control: http.NewResponseController(c.w), media: recordsType}
+	in.To = d
+	if rejects {
+		d.media, in.To, in.Rejects = tableType, io.Discard, d
+	}
+	result, err := convert.Convert(c.ctx(), in)
+	c.drained, c.bodyEnded = file.whole, file.whole
+	if err == nil && !rejects {
+		var last []byte
+		if last, err = json.Marshal(result); err == nil {
+			_, err = d.Write(append(last, '\n'))
+		}
+	}
+	return d.end(file.refusal(err))
 }
 
 // erase serves DELETE /x/reviews: it erases the reviews that the parameters name, for good, and with dryRun=true only counts
@@ -146,7 +211,7 @@ func (v reviewRoutes) export(c *call) (err error) {
 	if !c.drain() {
 		return errBodyMissing
 	}
-	d := &download{call: c, control: http.NewResponseController(c.w)}
+	d := &download{call: c, control: http.NewResponseController(c.w), media: recordsType}
 	if c.r.Method != http.MethodHead {
 		if err := c.takeSlot(c.h.exports, ""); err != nil {
 			return err
@@ -200,6 +265,38 @@ func (u *upload) fault(err error) string {
 	return ""
 }
 
+// upload begins to read the body, for which it takes a slot.
+func (v reviewRoutes) upload(c *call) (*upload, error) {
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
+	if coding != "" && coding != "identity" && coding != "gzip" {
+		return nil, refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
+	}
+	if err := c.takeSlot(c.h.uploads, c.network); err != nil {
+		return nil, err
+	}
+	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
+	// that knows no deadlines sets none.
+	_ = c.client.control.SetWriteDeadline(time.Time{})
+	return &upload{call: c, packed: coding == "gzip"}, nil
+}
+
+// content is the body without the compression that Content-Encoding names. A file that is gzip without saying so is recognised by whoever
+// reads it.
+func (u *upload) content() (io.Reader, error) {
+	if u.packed {
+		return gunzip.NewReader(u)
+	}
+	return u, nil
+}
+
+// refusal returns a 400 if err is a fault of the body, and else err.
+func (u *upload) refusal(err error) error {
+	if fault := u.fault(err); fault != "" {
+		return refuse(http.StatusBadRequest, "%s", fault)
+	}
+	return err
+}
+
 // leave returns the slot, and sets the deadline for the response that the server has for all responses.
 func (u *upload) leave() {
 	u.slot.leave()
@@ -217,7 +314,8 @@ func (u *upload) leave() {
 type download struct {
 	*call
 	control *http.ResponseController
-	failed  bool // a write has failed
+	media   []string // the Content-Type
+	failed  bool     // a write has failed
 }
 
 // begin sends the headers, once. The length is not known yet, so there is no Content-Length; over HTTP/1.1 the body is chunked,
@@ -227,7 +325,7 @@ func (d *download) begin() {
 		return
 	}
 	d.sent = true
-	d.header()["Content-Type"] = recordsType
+	d.header()["Content-Type"] = d.media
 	d.cacheAs(noStore)
 	d.left = d.patience(true)
 	_ = d.control.SetWriteDeadline(time.Now().Add(d.left))
