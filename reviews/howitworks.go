@@ -13,6 +13,7 @@ package reviews
 //	check.go, import.go, report.go      Check and Import, and the Report of both
 //	problem.go, rejects.go, email.go    what is wrong in a file, the lines that have errors, reports without email addresses
 //	read.go                             lists and single collections, and ReviewRecord
+//	show.go                             collections as pages show them
 //	statistics.go                       CollectionRecord, with the mean and the histogram of the ratings
 //	export.go, delete.go                Export, Delete
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page

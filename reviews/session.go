@@ -48,6 +48,11 @@ func (s *Session) ListReviews(ctx context.Context, in ListReviewsRequest) (vitri
 	return s.service.ListReviews(ctx, s.by, in)
 }
 
+// Show is Service.Show for the caller of the session.
+func (s *Session) Show(ctx context.Context, in ShowRequest) (Shown, error) {
+	return s.service.Show(ctx, s.by, in)
+}
+
 // AllReviews is Service.AllReviews for the caller of the session.
 func (s *Session) AllReviews(ctx context.Context, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
 	return s.service.AllReviews(ctx, s.by, in)

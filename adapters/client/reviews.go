@@ -99,6 +99,19 @@ func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest
 	return list[reviews.ReviewRecord](ctx, v.remote, path("/x/reviews/collections/%s/reviews", in.Collection), q, "reviews", "after")
 }
 
+// Show returns a page of a collection, as web pages show it. Only a key that may show reviews may be used, as it is for what stands in
+// pages.
+func (v *Reviews) Show(ctx context.Context, in reviews.ShowRequest) (reviews.Shown, error) {
+	r := request{method: http.MethodGet, path: path("/x/public/reviews/%s/%s", in.Network, in.Collection), reads: true, keyed: true,
+		query: values{}.text("source", in.Source).number("limit", in.Limit).text("after", in.After)}
+	var out reviews.Shown
+	header, err := v.call(ctx, r, object("reviews"), &out)
+	if err == nil {
+		out.Next = next(header, "after")
+	}
+	return out, err
+}
+
 // AllReviews walks through the pages from in.After on.
 func (v *Reviews) AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error] {
 	return all(ctx, in, v.ListReviews, func(in *reviews.ListReviewsRequest) *string { return &in.After })

@@ -96,6 +96,9 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Reviews.ListReviews": func(ctx context.Context, c *client.Client) error {
 		return second(c.Reviews.ListReviews(ctx, reviews.ListReviewsRequest{Collection: "c"}))
 	},
+	"Reviews.Show": func(ctx context.Context, c *client.Client) error {
+		return second(c.Reviews.Show(ctx, reviews.ShowRequest{Network: "n", Collection: "c"}))
+	},
 }
 
 var (

@@ -24,6 +24,7 @@ const (
 	mostDelivered     = 50      // apps in one request
 	mostDeliveryBytes = 4 << 20 // of the answer
 	publicPath        = "/x/public/"
+	shownPath         = publicPath + "reviews/"
 	keyParameter      = "key" // of the query: a token that may read by tags alone, and so may stand in a page
 )
 
@@ -84,8 +85,7 @@ func (a appRoutes) deliver(c *call) error {
 		}
 		var tags string
 		d.body, tags = deliveryBody(list, root)
-		sum := sha256.Sum256(d.body)
-		d.header = http.Header{"Cache-Control": c.h.publicCache(), "Cache-Tag": {tags}, "Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
+		d.header = c.forEverybody(d.body, tags)
 		c.h.deliveries.Put(asked, d, len(asked.query)+len(d.body)+1000)
 	}
 	header := c.header()
@@ -139,6 +139,15 @@ func deliveryBody(list []appsvc.Delivery, root string) (body []byte, cacheTag st
 		tags[i] = "app-" + urlescape.Escape(d.ID)
 	}
 	return append(body, "]}"...), strings.Join(tags, ", ")
+}
+
+// forEverybody returns the headers of an answer that shared caches may keep. They may forget it by its tags, and by that of the key.
+func (c *call) forEverybody(body []byte, tags string) http.Header {
+	if c.by.Key != "" {
+		tags += ", key-" + urlescape.Escape(c.by.Key)
+	}
+	sum := sha256.Sum256(body)
+	return http.Header{"Cache-Control": c.h.publicCache(), "Cache-Tag": {tags}, "Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
 }
 
 // publicCache is the Cache-Control of deliveries.

@@ -124,7 +124,11 @@ func (a *asker) ask(method, path, query, body string) (members map[string]any) {
 	if strings.HasPrefix(path, "/services/") || path == "/healthz" {
 		base = ""
 	}
-	r := a.as(editor, method, base+fill.Replace(path+query), fill.Replace(body))
+	var options []option
+	if strings.HasSuffix(path, "/convert") {
+		options = append(options, setType("text/csv"))
+	}
+	r := a.as(editor, method, base+fill.Replace(path+query), fill.Replace(body), options...)
 	if r.status >= 300 {
 		a.t.Fatalf("%s: %d %s", r.what, r.status, r.body)
 	}
@@ -179,6 +183,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	key := w.token(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", Reads: []string{network}, TagsOnly: true, Tags: []string{"live"}}})
 	w.send("GET", "/v4/x/public/live?app="+a.ids["id"]+"&app=absent&key="+key, "").want(200)
 	a.asked["GET /x/public/{tag}"] = true
+	a.asked["GET /x/public/reviews/{network}/{collection}"] = true // its key is none of these tokens, see TestShownReviews
 	a.ask("GET", "/tags/{tag}", "?appId={id}&appId=x", "")
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "", `{"appVersion":"1","from":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/{tag}/history/", "?limit=1", "")
@@ -187,6 +192,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("POST", "/components/{name}/check", "", `{"name":"c","version":"3","main":"/x.js","configSchema":{"required":["absent"],"requierd":[]}}`)
 	a.ask("DELETE", "/components/{name}", "", "")
 	a.ask("POST", "/x/reviews/import", "?dryRun=true", "{}\n{\"source\":1}\n")
+	a.ask("POST", "/x/reviews/convert", "?scale=10&network={network}", "sku,rating,date,name\nlamp,5,2019-04-03,Ann\n")
 	a.ask("GET", "/x/reviews/export", "?network={network}", "")
 	a.ask("POST", "/x/reviews/import", "", `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["a","b"],"reviews":[{"id":"r1","imported_display_name":"N","imported_email":"n@example.test","imported_url":"https://example.test/","subparts":{"a":"b"},"title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]},{"id":"r2","author_id":"u","parent_id":"r1","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]}]}`+"\n")
 	a.ask("GET", "/x/reviews/collections", "?limit=1&source=s", "")

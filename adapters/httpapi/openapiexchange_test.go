@@ -218,7 +218,7 @@ func (n node) checkTexts(what string, texts []string) error {
 		values[i] = text
 		if b, err := strconv.ParseBool(text); kind == "boolean" && err == nil {
 			values[i] = b
-		} else if kind == "integer" {
+		} else if kind == "integer" || kind == "number" {
 			values[i] = json.Number(text)
 		}
 	}

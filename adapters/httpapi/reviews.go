@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/reviews/convert"
 )
@@ -199,6 +201,28 @@ func (v reviewRoutes) reviews(c *call) error {
 	in := reviews.ListReviewsRequest{Network: c.network, Source: v.source(c), Collection: c.param(0), After: c.query.cursor("after"), Limit: c.query.limit()}
 	list, err := askPage(c, v.svc.ListReviews, in, "after")
 	return c.member("reviews", list, err)
+}
+
+// show serves GET /x/public/reviews/{network}/{collection}?key=KEY: what a page shows of a collection. 200 with a reviews.Shown, an ETag, a
+// Cache-Control for shared caches and a Link to the next page if there is one; or 304. 400; 401 without a key that may stand in public; 403
+// if it may not show reviews of the network; 404.
+func (v reviewRoutes) show(c *call) error {
+	in := reviews.ShowRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
+	shown, err := ask(c, v.svc.Show, in)
+	if err != nil {
+		return err
+	}
+	if shown.Next != "" {
+		c.next("after", shown.Next)
+	}
+	if err := c.json(shown); err != nil {
+		return err
+	}
+	maps.Copy(c.header(), c.forEverybody(c.out, "reviews-"+urlescape.Escape(in.Network)))
+	if len(c.out) < c.h.CompressFrom || c.h.CompressFrom < 0 {
+		c.header()["Vary"] = varyEncoding
+	}
+	return nil
 }
 
 // recordsType is the media type of an export. It is one of those that an import takes.

@@ -83,7 +83,7 @@ func (r *router) find(u *url.URL, m *match) {
 	if m.routes != nil || !strings.HasPrefix(path, "/") {
 		return
 	}
-	handle, params, _ := r.params.Lookup(anyMethod, path)
+	handle, params, _ := r.params.Lookup(anyMethod, apart(path))
 	if handle == nil {
 		return
 	}
@@ -116,13 +116,22 @@ const anyMethod = "ANY"
 // wildcards returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
 // only one name at one position.
 func wildcards(pattern string) string {
-	parts := strings.Split(pattern, "/")
+	parts := strings.Split(apart(pattern), "/")
 	for i, part := range parts {
 		if strings.HasPrefix(part, "{") {
 			parts[i] = ":" + strconv.Itoa(i)
 		}
 	}
 	return strings.Join(parts, "/")
+}
+
+// apart returns the path under which a path is looked up. The paths of shown reviews have one that no request can have, since httprouter
+// takes no fixed name in the place of the parameter of /x/public/{tag}.
+func apart(path string) string {
+	if rest, ok := strings.CutPrefix(path, shownPath); ok {
+		return "/ " + shownPath + rest
+	}
+	return path
 }
 
 // unescape decodes a parameter, once. Invalid encodings and invalid UTF-8 become U+0000. No stored name or id contains

@@ -93,6 +93,7 @@ func (h *handler) routes() []route {
 			get("/x/reviews/collections", v.collections, slash|reserves, "network", "source", "limit", "after"),
 			get("/x/reviews/collections/{collection}/reviews", v.reviews, slash|reserves, "network", "source", "limit", "after"),
 		)...)
+		all = append(all, admitted(admitKey, get(shownPath+"{network}/{collection}", v.show, public|shared|reserves, "source", "limit", "after", keyParameter))...)
 		all = append(all, admitted(v.admitConverter,
 			write("POST", "/x/reviews/convert", 200, v.convert, 0, tableBody, nil, "network", "mapping", "source", "scale", "dates", "guess", "rejects"))...)
 	}

@@ -88,4 +88,5 @@ type Reviews interface {
 	ListCollections(ctx context.Context, by vitrine.Caller, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error)
 	ListReviews(ctx context.Context, by vitrine.Caller, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error)
 	NetworkOf(by vitrine.Caller) (string, error)
+	Show(ctx context.Context, by vitrine.Caller, in reviews.ShowRequest) (reviews.Shown, error)
 }

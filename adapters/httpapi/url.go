@@ -50,7 +50,7 @@ func (c *call) url(path string) string {
 }
 
 // next sets the header Link to the address of the next page: the path of this request in its usual form, with the parameters of it that the
-// route knows, and with name set to after. svctoken is not among them, so a token in the query never gets into a header, nor
+// route knows, and with name set to after. svctoken and key are not among them, so a token in the query never gets into a header, nor
 // from there into a log or the history of a browser. Clients that page send it again by themselves.
 func (c *call) next(name, after string) {
 	path := c.route.path
@@ -73,7 +73,7 @@ func (c *call) nextHere(name, after, instead string) {
 func (c *call) nextQuery(name, after, without string) string {
 	values := url.Values{}
 	for _, known := range c.route.query {
-		if known != without {
+		if known != without && known != keyParameter {
 			values[known] = c.query.all(known)
 		}
 	}

@@ -102,6 +102,9 @@ func reviewRows() []row {
 					w.t.Errorf("%s, network %s: %+v, want %v: %v", r.what, thing, got, compared[thing], err)
 				}
 			}},
+		{route: "POST /x/reviews/convert", table: reviewsOf, says: "+200 -403 *200 !400", request: func(_ *world, thing string) request {
+			return request{method: "POST", path: ofNetwork("/x/reviews/convert", thing), media: "text/csv", body: "sku,rating,date,name\nlamp,5,2019-04-03,Ann\n"}
+		}},
 		{route: "DELETE /x/reviews", what: "of what is there", table: reviewsOf.of(func(thing string) bool { return exported[thing] > 0 }), says: says, request: erase,
 			check: func(w *world, c caller, thing string, r reply) {
 				if want := fmt.Sprintf(`"reviews":%d`, exported[thing]); !strings.Contains(r.body, want) {

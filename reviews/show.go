@@ -1,0 +1,100 @@
+package reviews
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/paging"
+)
+
+// ShowRequest is the request of Show. Network and Collection are required.
+type ShowRequest struct {
+	Network    string
+	Source     string // of the collection; "" = the only source with a collection of this id
+	Collection string // id of the collection
+	After      string // Next of the page before; "" = the first page
+	Limit      int    // 1 to Limits.Page, which is 500 by default; 0 = 100
+}
+
+// Shown is a collection as pages show it: how its reviews rate, and some of them. Its JSON is what the HTTP API answers.
+type Shown struct {
+	Title      string        `json:"title"`
+	Count      int64         `json:"count"` // of all reviews of the collection
+	Dimensions []Dimension   `json:"dimensions"`
+	Reviews    []ShownReview `json:"reviews"` // of this page, the latest first
+	Next       string        `json:"-"`       // the cursor of the next page; "" on the last one
+}
+
+// ShownReview is a review as pages show it. It names nobody but by the name that was imported to be shown, and has no address and no
+// id of an author. BodyHTML is harmless HTML, see the package documentation; all other texts are plain text.
+type ShownReview struct {
+	ID       string            `json:"id"`
+	Title    string            `json:"title"`
+	BodyHTML string            `json:"body_html"`
+	Created  string            `json:"created"`
+	Ratings  []int             `json:"ratings"` // 1 to 100, in the order of Shown.Dimensions
+	Author   ShownAuthor       `json:"author"`
+	Subparts map[string]string `json:"subparts,omitzero"`
+	ParentID string            `json:"parent_id,omitzero"`
+}
+
+// ShownAuthor is the author of a ShownReview.
+type ShownAuthor struct {
+	Name string `json:"name"` // imported_display_name; "" for an author with a profile, whose name this service does not know
+}
+
+// Show returns a page of a collection, for everybody who visits a web page. It is the only method for callers with TagsOnly: they need
+// PublicReviews, and the network as a whole in Reads. Moderators of the network and operators may call it too.
+//
+// It returns ErrForbidden for any other caller, ErrNotFound if the network has no such collection, and ErrInvalid if the request leaves
+// Source out and several sources have the id, if Limit is out of range, or if After is not a cursor of the reviews of this collection.
+func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ShowRequest) (out Shown, err error) {
+	if !by.TagsOnly {
+		err = s.Admit(by, in.Network)
+	} else if err = CheckNetwork(in.Network); err == nil {
+		err = by.Check()
+		if err == nil && (!by.PublicReviews || !slices.Contains(by.Reads, s.prefix()+in.Network)) {
+			err = forbidden("the caller may not show the reviews of the network %s", in.Network)
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	limit, err := paging.Limit(in.Limit, 100, s.limits.Page)
+	if err != nil {
+		return out, invalid("limit", "%s", err)
+	}
+	err = view(ctx, s.db, in.Network, func(r *rows) error {
+		c, err := collectionOf(r, in.Source, in.Collection)
+		if err != nil {
+			return err
+		}
+		record, err := newCollectionRecord(c)
+		if err != nil {
+			return err
+		}
+		var after *place
+		if in.After != "" {
+			if after, err = parseReviewCursor(in.After, c.Key); err != nil {
+				return err
+			}
+		}
+		out = Shown{Title: record.Title, Count: record.Count, Dimensions: record.Dimensions}
+		out.Reviews, err = fill(ctx, r.byTime(c, after, limit+1), limit, s.limits.PageBytes, func(r row) (shown ShownReview, size int, err error) {
+			read := struct {
+				*ShownReview
+				Name string `json:"imported_display_name"`
+			}{ShownReview: &shown}
+			if err := json.Unmarshal(r.Data, &read); err != nil {
+				return shown, 0, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
+			}
+			shown.Author = ShownAuthor{read.Name}
+			return shown, len(r.Data), nil
+		}, func(last row) { out.Next = reviewCursor(place{last.Time, last.ID}, c.Key) })
+		return err
+	})
+	return out, err
+}
