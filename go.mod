@@ -4,9 +4,12 @@ go 1.26.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1 // tests: whether a history is linearizable
+	github.com/coreos/go-oidc/v3 v3.21.0 // adapters/signin: ID tokens of OpenID Connect providers
+	github.com/descope/virtualwebauthn v1.0.3 // tests of adapters/signin: an authenticator in software
 	github.com/dlclark/regexp2 v1.12.0 // appsvc: patterns with lookarounds and back-references, under a limit of time
 	github.com/evanphx/json-patch/v5 v5.9.11 // tests of appsvc: the oracle of JSON Patch
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // JSON tokens: no duplicate names, no bad UTF-8, offsets and pointers
+	github.com/go-webauthn/webauthn v0.18.0 // adapters/signin: passkeys
 	github.com/golang-jwt/jwt/v5 v5.3.1 // adapters/httpapi: signed tokens, with no further dependency
 	github.com/google/uuid v1.6.0 // ids of apps and components
 	github.com/jackc/pgx/v5 v5.12.0 // storage/postgres: PostgreSQL
@@ -22,6 +25,7 @@ require (
 	go.etcd.io/bbolt v1.5.0 // tests: a driver that is written against package storage alone
 	golang.org/x/mod v0.42.0 // appsvc: which version of a component is the latest
 	golang.org/x/net v0.62.0 // assets, reviews/convert: text of HTML
+	golang.org/x/oauth2 v0.38.0 // adapters/signin: the code flow of OpenID Connect, with PKCE
 	golang.org/x/sync v0.25.0 // storage/memory: a lock for which one waits as long as a context lasts; adapters/httpapi: one call of Ready at a time
 	golang.org/x/term v0.47.0 // examples/vitrine: whether there is a terminal
 	golang.org/x/text v0.43.0 // assets: folding of letters and accents; reviews/convert: encodings of files
@@ -33,6 +37,11 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/fxamacker/cbor/v2 v2.9.3 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.4 // indirect
+	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
+	github.com/go-webauthn/x v0.3.0 // indirect
+	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
@@ -40,6 +49,7 @@ require (
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
@@ -47,6 +57,9 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/tdewolff/parse/v2 v2.8.20 // indirect
+	github.com/tinylib/msgp v1.6.4 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	modernc.org/mathutil v1.7.1 // indirect

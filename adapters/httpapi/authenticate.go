@@ -39,6 +39,7 @@ var ErrUnauthenticated = errors.New("unauthenticated")
 // the request with a context of its own.
 type provenance struct {
 	limit  int         // of a token, in bytes
+	page   bool        // the token is the key of a page, in the query of x/public/
 	header atomic.Bool // RequestToken found a token in the header
 	query  atomic.Bool // RequestToken found a token in the query
 }
@@ -84,6 +85,13 @@ func RequestToken(r *http.Request) (string, error) {
 	return token, nil
 }
 
+// OfPage reports whether the token of a request that Config.Authenticate gets is the parameter key of a request to x/public/, as pages
+// send it.
+func OfPage(r *http.Request) bool {
+	from, ok := r.Context().Value(provenanceKey{}).(*provenance)
+	return ok && from.page
+}
+
 // authenticate calls Config.Authenticate and sets c.by. An error that wraps ErrUnauthenticated is a 401, always the same, so
 // that guessing teaches nothing. A TokenError, for a token that is signed well, is a 401 that tells its reason. Any other error
 // is a 503.
@@ -93,7 +101,7 @@ func RequestToken(r *http.Request) (string, error) {
 // mistake, unless it has Tags without TagsOnly: nobody was recognised, so it is 401, and not logged as one.
 func (h *handler) authenticate(c *call) error {
 	c.again = h.Streams.rechecked() // first, so that a stream notices a Recheck that comes while it begins
-	from := &provenance{limit: h.Limits.Token}
+	from := &provenance{limit: h.Limits.Token, page: c.route != nil && c.route.is(shared)}
 	r := c.r.WithContext(context.WithValue(c.ctx(), provenanceKey{}, from))
 	r.Body = http.NoBody // it is read later, by its endpoint
 	by, err := h.Authenticate(r)
@@ -162,6 +170,7 @@ const hiddenToken = "[token]"
 // it would in a query, a header or a path, and a JSON Web Token, also one that was cut off. Any character may be escaped,
 // also more than once.
 var likeToken = regexp.MustCompile(`(?i:(?:` + escapable("svctoken") + `|` + escapable("bearer") + `)(?:=|:|\+|\s|%(?:25)*(?:3d|3a|20))+)[^\s"<&]+` +
+	`|\b(?:vt|pk|in)_[\w-]{43}` + // keys and invitations of package signin
 	`|` + escapable("eyJ") + `[\w%=-]*(?:(?:\.|%(?:25)*2[eE])[\w.%=-]+|$|…)`)
 
 // escapable returns a pattern for a word of letters, each as it is or escaped.

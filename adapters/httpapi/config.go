@@ -38,6 +38,9 @@ type Config struct {
 	// or a client certificate, as a form of another site can name any token in its query.
 	Authenticate func(r *http.Request) (Principal, error)
 
+	// Extras are endpoints of other packages, such as those of signin.
+	Extras []Extra
+
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/".
 	// It must neither be /healthz or the prefix of the asset manager nor lie below one of them.
 	BasePath string

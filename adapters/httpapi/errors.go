@@ -30,7 +30,7 @@ var errorTable = []errorRow{
 	{vitrine.ErrTooLarge, http.StatusRequestEntityTooLarge, vitrine.CodeTooLarge, ""},
 	{nil, http.StatusUnsupportedMediaType, "media_type", ""},
 	{vitrine.ErrUnprocessable, http.StatusUnprocessableEntity, "", ""}, // the domains give each a code of its own
-	{nil, http.StatusTooManyRequests, "too_many", ""},
+	{ErrTooMany, http.StatusTooManyRequests, "too_many", ""},
 	{vitrine.ErrBusy, http.StatusServiceUnavailable, "unavailable", unavailable},
 	{vitrine.ErrUnknown, http.StatusServiceUnavailable, "unknown_outcome", unknownOutcome},
 	{vitrine.ErrFull, http.StatusInsufficientStorage, "full", "the storage is full: reading goes on, writing works again when there is room"},

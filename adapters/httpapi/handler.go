@@ -104,7 +104,7 @@ func (h *handler) serve(c *call) error {
 	c.route = rt
 	// The identity may come from what a browser adds to a request that another site made up. Reads pass: a page of another site may
 	// cause one, and cannot see the response, since no response allows credentials.
-	if c.ambient {
+	if c.ambient || rt.is(public) && rt.writes() {
 		if err := h.crossOrigin.Check(c.r); err != nil {
 			c.reason = err.Error()
 			return errCrossOrigin

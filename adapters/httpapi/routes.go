@@ -83,6 +83,9 @@ func (h *handler) routes() []route {
 			get(lib+"/changes", a.changes, slash|reserves, "after", "limit"),
 		)...)
 	}
+	for _, e := range h.Extras {
+		all = append(all, e.route())
+	}
 	if h.Reviews != nil {
 		v := reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines)}
 		all = append(all, admitted(v.admit,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -21,16 +22,16 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// notArchived is what archives leave out.
-func notArchived() archive.Without {
-	return slices.Concat(appsvc.NotArchived(), assets.NotArchived(), reviews.NotArchived(), webhook.NotArchived())
+// notArchived is what archives leave out: people and keys too, unless access is true.
+func notArchived(access bool) archive.Without {
+	return slices.Concat(appsvc.NotArchived(), assets.NotArchived(), reviews.NotArchived(), webhook.NotArchived(), signin.NotArchived(access))
 }
 
 // audit yields what is wrong with the records of a store, or an error as the last pair.
 func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		for _, faults := range []iter.Seq2[storage.Fault, error]{
-			appsvc.Audit(ctx, db, appsvc.Limits{}), assets.Audit(ctx, db, assets.Limits{}), reviews.Audit(ctx, db),
+			appsvc.Audit(ctx, db, appsvc.Limits{}), assets.Audit(ctx, db, assets.Limits{}), reviews.Audit(ctx, db), signin.Audit(ctx, db),
 		} {
 			for fault, err := range faults {
 				if !yield(fault, err) || err != nil {
@@ -45,12 +46,13 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 func exportStore(ctx context.Context, p *program, args []string) error {
 	f := flags("export")
 	db := dbFlag(f)
+	access := f.Bool("with-access", false, "with people and keys: who has the archive has what may be done with them, as far as the SHA-256 of a secret and the public half of a passkey allow")
 	if err := p.parse(f, args); err != nil {
 		return err
 	}
 	var n int64
 	err := inStore(ctx, *db, func(s storage.Store) (err error) {
-		n, err = archive.Export(ctx, s, p.stdout, notArchived())
+		n, err = archive.Export(ctx, s, p.stdout, notArchived(*access))
 		return err
 	})
 	if err != nil {
@@ -116,7 +118,7 @@ func fillStore(ctx context.Context, s storage.Store, in *bufio.Reader) (n int64,
 	if old {
 		n, err = importOld(ctx, s, in)
 	} else {
-		n, err = archive.Import(ctx, s, in, notArchived())
+		n, err = archive.Import(ctx, s, in, notArchived(true))
 	}
 	if err != nil {
 		return 0, err
@@ -128,7 +130,7 @@ func fillStore(ctx context.Context, s storage.Store, in *bufio.Reader) (n int64,
 		if old {
 			return 0, fmt.Errorf("%w: %s", archive.ErrDamaged, fault)
 		}
-		line, err := archive.Line(ctx, s, fault.Key, notArchived())
+		line, err := archive.Line(ctx, s, fault.Key, notArchived(true))
 		return 0, errors.Join(err, fmt.Errorf("%w: line %d: %s", archive.ErrDamaged, line, fault))
 	}
 	return n, nil

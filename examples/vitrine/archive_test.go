@@ -98,7 +98,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	want := rest(apps, library)
 
 	var text bytes.Buffer
-	if _, err := archive.Export(ctx, from, &text, notArchived()); err != nil || strings.Contains(text.String(), "first-ferry") {
+	if _, err := archive.Export(ctx, from, &text, notArchived(false)); err != nil || strings.Contains(text.String(), "first-ferry") {
 		t.Fatalf("the archive has what was erased, or %v", err)
 	}
 	if _, err := fillStore(ctx, to, bufio.NewReader(&text)); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // demo.ndjson
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/examples/components"
@@ -44,13 +46,14 @@ var errForeign = errors.New("the store holds other data than the sample data, an
 // demo is what -demo prints for a newcomer.
 type demo struct {
 	token  string
+	link   string // signs in; "" where nobody can
 	tagged string // path of a version that a tag points to, or of something else to read
 }
 
 // demoFills reports whether -demo is to fill the store. It is true for an empty store, false for one that -demo has
 // filled before, and errForeign is returned for any other.
 func demoFills(ctx context.Context, s storage.Store) (bool, error) {
-	empty, err := archive.Empty(ctx, s)
+	empty, err := archive.Empty(ctx, s, signin.NotArchived(true))
 	if err == nil && !empty {
 		err = marked(ctx, s)
 	}
@@ -64,10 +67,14 @@ func newDemo(ctx context.Context, p *program, s storage.Store, fill bool, base s
 		return nil, err
 	}
 	if fill {
-		return &demo{token, "/apps/" + demoID(6) + "/tagged/production"}, fillDemo(ctx, s, base, time.Now().UTC())
+		err := fillDemo(ctx, s, base, time.Now().UTC())
+		if err == nil {
+			err = fillPeople(ctx, s)
+		}
+		return &demo{token: token, tagged: "/apps/" + demoID(6) + "/tagged/production"}, err
 	}
 	fmt.Fprintln(p.stderr, "vitrine: -demo: the store is not empty: no sample data was added")
-	return &demo{token, "/components/"}, nil
+	return &demo{token: token, tagged: "/components/"}, nil
 }
 
 // demoRequests are the requests that make the sample data, one a line and in the order of their times, see demoRequest.
@@ -214,7 +221,8 @@ func marked(ctx context.Context, s storage.Store) error {
 // print shows a link into the console, the token, and three curl commands that can be copied as they are.
 func (d *demo) print(w io.Writer, root, base string) {
 	auth := "-H 'Authorization: svctoken " + d.token + "'"
-	fmt.Fprintf(w, "\na page with the sample apps:\n%s/%s\n\nthe console:\n%s/#token=%s\n", base, demoSite, base, d.token)
+	console := cmp.Or(d.link, base+"/#token="+d.token)
+	fmt.Fprintf(w, "\na page with the sample apps:\n%s/%s\n\nthe console:\n%s\n", base, demoSite, console)
 	fmt.Fprintf(w, "\ntoken of %s, good for a day:\n%s\n\ntry:\n", demoUser.URN, d.token)
 	fmt.Fprintf(w, "curl %s '%s/apps/'\n", auth, base)
 	fmt.Fprintf(w, "curl %s '%s%s'\n", auth, base, d.tagged)

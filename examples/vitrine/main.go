@@ -34,6 +34,8 @@ func commands() []command {
 			"answers requests until it is told to stop; it runs also without the word serve", serve},
 		{"token", "-urn URN [FLAGS]",
 			"prints a signed token for the user that its flags describe", token},
+		{"invite", "-name NAME [FLAGS]",
+			"prints a link with which a person registers a passkey, and then signs in with the rights that its flags describe", invite},
 		{"reviews check", "[FLAGS] FILE…|-",
 			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them", ofReviews(checkReviews)},
 		{"reviews import", "[FLAGS] FILE…|-",

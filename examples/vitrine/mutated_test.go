@@ -63,7 +63,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if _, err := archive.Export(ctx, s, &text, notArchived()); err != nil {
+	if _, err := archive.Export(ctx, s, &text, notArchived(false)); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(text.String(), "\n")

@@ -51,7 +51,7 @@ func TestAnArchiveOfBeforeBecomesAStoreThatAnswersTheSame(t *testing.T) {
 	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test", "urn:vitrine:other.test"}, Components: true}
 	apps, library, stored := appsvc.New(s, nil).As(by), assets.New(s, nil).As(by), reviews.New(s, nil)
 	var now bytes.Buffer
-	if _, err := archive.Export(ctx, s, &now, notArchived()); err != nil {
+	if _, err := archive.Export(ctx, s, &now, notArchived(false)); err != nil {
 		t.Fatal(err)
 	}
 	exported := map[string]string{}   // by network

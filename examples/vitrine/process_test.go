@@ -126,7 +126,7 @@ func (o *output) next() (string, <-chan struct{}) {
 	return o.text.String(), o.wrote
 }
 
-var readyLine = regexp.MustCompile(`^serving (https?://127\.0\.0\.1:\d+)(/\S+)?$`)
+var readyLine = regexp.MustCompile(`^serving (http://localhost:\d+|https://127\.0\.0\.1:\d+)(/\S+)?$`)
 
 // start runs serve on a port of its own and waits until it says where it is. It stops when the test ends, if not before.
 func start(t *testing.T, dir string, env []string, args ...string) *server {

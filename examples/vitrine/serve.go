@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -17,6 +18,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/adapters/page"
+	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -32,13 +34,13 @@ const (
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
-	addr, db, basePath, baseURL, keyFile string
-	tlsCert, tlsKey, trustProxy, log     string
-	webhooks, webhooksAllow              string
-	protectTags, approve, metricsAddr    string
-	demo, accessLog, newKeys             bool
-	keepChanges, keepDeleted             lifetime
-	publicCache                          time.Duration
+	addr, db, basePath, baseURL, keyFile    string
+	tlsCert, tlsKey, trustProxy, log        string
+	webhooks, webhooksAllow                 string
+	protectTags, approve, metricsAddr, oidc string
+	demo, accessLog, newKeys                bool
+	keepChanges, keepDeleted                lifetime
+	publicCache                             time.Duration
 }
 
 // define adds the flags to f.
@@ -46,7 +48,8 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.addr, "addr", defaultAddr, "`address` to listen on; port 0 picks a free one")
 	f.StringVar(&o.db, "db", "vitrine.db", dbUsage)
 	f.StringVar(&o.basePath, "base-path", "/", "`path` below which the app service lies")
-	f.StringVar(&o.baseURL, "base-url", "", "`URL` of that path as clients know it (default: as each request names the host)")
+	f.StringVar(&o.baseURL, "base-url", "", baseURLUsage)
+	f.StringVar(&o.oidc, "oidc", "", oidcUsage)
 	f.StringVar(&o.keyFile, "key-file", "", keyUsage)
 	f.BoolVar(&o.newKeys, "new-keys", false, "make a new key file beside a store whose own is gone: tokens signed before are not valid any more")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "`file` with the certificate for TLS and its intermediate certificates, in PEM; read again at SIGHUP")
@@ -138,6 +141,15 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	var tokens atomic.Pointer[httpapi.Tokens] // which SIGHUP replaces
 	tokens.Store(set.signer)
 	authenticate := func(r *http.Request) (httpapi.Principal, error) { return tokens.Load().Authenticate(r) }
+	root := "https://" + dialable(listener.Addr().String())
+	if set.cert == nil {
+		root = "http://" + local(dialable(listener.Addr().String()))
+	}
+	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
+	people, err := signin.New(s, signin.Options{BaseURL: cmp.Or(o.baseURL, base), Otherwise: authenticate, Provider: set.provider, Log: log})
+	if err != nil {
+		return usageError{errors.New(namesFlags.Replace(err.Error()))}
+	}
 	services := webhook.Services{
 		Apps:   appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted)}),
 		Assets: assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
@@ -147,7 +159,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	figures := newMetrics()
 	handler, err := httpapi.New(httpapi.Config{
 		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.New(s, nil),
-		Authenticate: authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: ready(s), Log: log,
+		Authenticate: people.Authenticate, Extras: people.Endpoints(), BasePath: o.basePath, BaseURL: o.baseURL, Ready: ready(s), Log: log,
 		PublicCache: o.publicCache, Streams: streams, Observer: o.observer(figures, log),
 	})
 	if err != nil {
@@ -155,7 +167,10 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	}
 	var sample *demo
 	if o.demo {
-		if sample, err = newDemo(ctx, p, s, fill, o.basePath, set.signer); err != nil {
+		if sample, err = newDemo(ctx, p, s, fill, o.basePath, set.signer); err == nil {
+			sample.link, err = demoLink(ctx, people)
+		}
+		if err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
@@ -166,7 +181,15 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
-	server, scheme := newServer(set.proxies.behind(site), log), "http"
+	if err := people.KeepBase(ctx); err != nil {
+		return err
+	}
+	first, err := firstPerson(ctx, people, o.db)
+	if err != nil {
+		return err
+	}
+	go people.Watch(ctx, streams.Recheck)
+	server := newServer(set.proxies.behind(site), log)
 	server.RegisterOnShutdown(streams.Close)
 	all := newConnections(listener, connectionBound())
 	figures.ofHandler(handler)
@@ -183,7 +206,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}}}
 	if set.cert != nil {
-		server.TLSConfig, scheme = set.cert.config(), "https"
+		server.TLSConfig = set.cert.config()
 		figures.ofCertificate(set.cert)
 		reloads = append(reloads, reload{"the certificate and its key", set.cert.read})
 	}
@@ -204,14 +227,16 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	}
 	// Everything is ready: say so, and serve until ctx is done.
 	o.warn(log, listener.Addr())
+	if o.baseURL != "" && people.Origin() == "" {
+		log.Warn("nobody can sign in, only tokens and keys work: passkeys need a -base-url with https and the name of a host", "base-url", o.baseURL)
+	}
 	log.Info("started", "version", versionText(), "store", shown(o.db), "keys", strings.Join(set.signer.KeyIDs(), " "),
 		"address", listener.Addr().String(), "tls", set.cert != nil, "connections", connectionBound(), "memory", debug.SetMemoryLimit(-1))
-	root := scheme + "://" + dialable(listener.Addr().String())
-	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
 	fmt.Fprintf(p.stdout, "serving %s\n", base)
 	if sample != nil {
 		sample.print(p.stdout, root, base)
 	}
+	fmt.Fprint(p.stdout, first)
 	p.notify(log, "READY=1")
 	return listen(ctx, all, server, log, func() { p.notify(log, "STOPPING=1") })
 }
@@ -234,11 +259,12 @@ func eraseDeleted(ctx context.Context, apps *appsvc.Service, log *slog.Logger) {
 
 // settings are what the flags of serve name, as far as it can be read before the store is opened.
 type settings struct {
-	proxies proxies
-	hooks   webhookSettings
-	rules   []appsvc.TagRule // nil = as they are in the store
-	cert    *certificate     // nil without TLS
-	signer  *httpapi.Tokens  // nil if the key is beside the store, which may have to be built first
+	proxies  proxies
+	hooks    webhookSettings
+	rules    []appsvc.TagRule // nil = as they are in the store
+	cert     *certificate     // nil without TLS
+	provider *signin.Provider // nil without -oidc
+	signer   *httpapi.Tokens  // nil if the key is beside the store, which may have to be built first
 }
 
 // settings checks the flags and reads the files that they name. The error says which flag is wrong.
@@ -256,6 +282,9 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 		return set, err
 	}
 	if set.rules, err = tagRules(o.protectTags, o.approve); err != nil {
+		return set, err
+	}
+	if set.provider, err = p.provider(o.oidc); err != nil {
 		return set, err
 	}
 	if set.cert, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {
@@ -334,7 +363,7 @@ func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
 }
 
 // namesFlags turns what httpapi calls its settings into the flags that they come from.
-var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ")
+var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ", "signin: BaseURL", "-base-url", "signin: a provider needs a BaseURL with https, or http://localhost", "-oidc: people sign in at -base-url with https, or at http://localhost")
 
 // newServer returns a server with a bound for the time that each part of a request may take, and for the size of its headers.
 // Over HTTP/2 WriteTimeout resets one stream, with a frame that the client has to read. WriteByteTimeout disconnects a client

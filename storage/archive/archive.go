@@ -147,7 +147,7 @@ func isLine(value []byte) bool {
 //
 // Import does not know what entries mean. Whoever knows the domains audits the store before it is used.
 func Import(ctx context.Context, to storage.Store, r io.Reader, without Without) (entries int64, err error) {
-	empty, err := Empty(ctx, to)
+	empty, err := Empty(ctx, to, without)
 	if err == nil && !empty {
 		err = fmt.Errorf("%w: want a new one", ErrNotEmpty)
 	}
@@ -247,16 +247,21 @@ func (l line) entry() (e storage.Entry, err error) {
 	return e, err
 }
 
-// Empty reports whether a store has no entries but its identity.
-func Empty(ctx context.Context, s storage.Store) (empty bool, err error) {
+// Empty reports whether a store has no entries but its identity and those that are left out.
+func Empty(ctx context.Context, s storage.Store, without Without) (empty bool, err error) {
 	err = s.View(ctx, func(r storage.Reader) error {
-		empty = true
+		empty = false
 		for space, err := range r.Spaces(ctx, "") {
 			if err != nil {
 				return err
 			}
-			empty = empty && space == storage.IdentitySpace
+			for e, err := range r.Scan(ctx, storage.Prefix(space+" ")) {
+				if err != nil || !without.has(e.Key) {
+					return err
+				}
+			}
 		}
+		empty = true
 		return nil
 	})
 	return empty, err

@@ -1,0 +1,262 @@
+package signin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// What secrets begin with, so that a person or a scanner of files sees what they are.
+const (
+	secretPrefix     = "vt_"
+	publicPrefix     = "pk_"
+	invitationPrefix = "in_"
+)
+
+// identity is who sends a request: a session, or a key.
+type identity struct {
+	principal httpapi.Principal
+	rights    Rights
+	person    *person // who signed in, or has made the secret key; nil for a public key
+	session   *session
+	hash      string // of the secret of the session
+	idle      int64  // when the session ends if it is not used
+}
+
+// known is an identity that was looked up.
+type known struct {
+	*identity
+	at time.Time
+}
+
+// Authenticate is for httpapi.Config. It takes secret keys where tokens stand, public keys in the parameter key of x/public/, and the
+// session in the cookie if there is no token at all. It leaves everything else to Options.Otherwise.
+func (s *Service) Authenticate(r *http.Request) (httpapi.Principal, error) {
+	if !hasToken(r) {
+		i, err := s.session(r)
+		if err != nil {
+			return httpapi.Principal{}, err
+		}
+		if i != nil {
+			s.used(r.Context(), "person", i.person.ID)
+			s.used(r.Context(), "session", i.session.ID)
+			return i.principal, nil
+		}
+		return s.Otherwise(r)
+	}
+	token, err := httpapi.RequestToken(r)
+	if err != nil {
+		return httpapi.Principal{}, err
+	}
+	public := strings.HasPrefix(token, publicPrefix)
+	if !public && !strings.HasPrefix(token, secretPrefix) {
+		return s.Otherwise(r)
+	}
+	if public != httpapi.OfPage(r) {
+		return httpapi.Principal{}, fmt.Errorf("%w: a public key is for pages, as the parameter key of x/public/, and a secret one is not", httpapi.ErrUnauthenticated)
+	}
+	i, err := s.lookup(r.Context(), hashOf(token), s.loadKey)
+	if err != nil {
+		return httpapi.Principal{}, err
+	}
+	if i == nil {
+		return httpapi.Principal{}, fmt.Errorf("%w: there is no such key, or it has ended", httpapi.ErrUnauthenticated)
+	}
+	s.used(r.Context(), "key", i.principal.Key)
+	return i.principal, nil
+}
+
+// hasToken reports whether a request has something that stands for a caller on purpose. A cookie does not count then.
+func hasToken(r *http.Request) bool {
+	return len(r.Header["Authorization"]) > 0 || strings.Contains(r.URL.RawQuery, "svctoken") && r.URL.Query().Has("svctoken")
+}
+
+// session returns the session of a request, nil if it has none that is good.
+func (s *Service) session(r *http.Request) (*identity, error) {
+	if s.cookie == "" || hasToken(r) {
+		return nil, nil
+	}
+	cookies := r.CookiesNamed(s.cookie)
+	if len(cookies) != 1 || len(cookies[0].Value) > 100 {
+		return nil, nil
+	}
+	return s.lookup(r.Context(), hashOf(cookies[0].Value), s.loadSession)
+}
+
+// lookup returns what load returns for a hash, or has returned within the last second, unless people have changed since. It returns nil
+// for what has ended.
+func (s *Service) lookup(ctx context.Context, hash string, load func(context.Context, storage.Reader, string) (*identity, error)) (i *identity, err error) {
+	now := s.Now()
+	s.mu.Lock()
+	select {
+	case <-s.changed:
+		clear(s.known)
+		s.changed = s.db.Changed(space)
+	default:
+	}
+	before, found := s.known[hash]
+	changed := s.changed
+	s.mu.Unlock()
+	if found && now.Sub(before.at) < cacheLife {
+		i = before.identity
+	} else {
+		err = s.db.View(ctx, func(r storage.Reader) (err error) {
+			i, err = load(ctx, r, hash)
+			return err
+		})
+		if err != nil || i == nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		if s.changed == changed {
+			if len(s.known) >= 10_000 {
+				clear(s.known)
+			}
+			s.known[hash] = known{i, now}
+		}
+		s.mu.Unlock()
+	}
+	if at := i.principal.Expires; !at.IsZero() && !s.Now().Before(at) {
+		return nil, nil
+	}
+	return i, nil
+}
+
+// loadSession returns the session with a hash, nil if it has ended or its person is disabled.
+func (s *Service) loadSession(ctx context.Context, r storage.Reader, hash string) (*identity, error) {
+	one, err := read[session](ctx, r, sessionKey(hash))
+	if err != nil || one == nil {
+		return nil, err
+	}
+	p, err := read[person](ctx, r, personKey(one.Person))
+	if err != nil || p == nil || p.Disabled {
+		return nil, err
+	}
+	seen, err := lastSeen(ctx, r, "session", one.ID)
+	if err != nil {
+		return nil, err
+	}
+	idle := max(seen, one.CreatedAt) + sessionIdle.Milliseconds()
+	i := &identity{person: p, session: one, hash: hash, rights: p.Rights, idle: min(idle, one.Expires)}
+	i.principal = httpapi.Principal{Caller: p.Rights.caller(p.URN), Expires: time.UnixMilli(i.idle)}
+	return i, nil
+}
+
+// loadKey returns the key with a hash, nil if it has ended or its maker is disabled.
+func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*identity, error) {
+	id, err := text(ctx, r, secretKey(hash))
+	if err != nil || id == "" {
+		return nil, err
+	}
+	k, err := read[key](ctx, r, keyKey(id))
+	if err != nil || k == nil {
+		return nil, err
+	}
+	i := &identity{rights: k.Rights}
+	if k.Kind == kindSecret {
+		if i.person, err = read[person](ctx, r, personKey(k.Person)); err != nil || i.person == nil || i.person.Disabled {
+			return nil, err
+		}
+		i.rights = k.Rights.both(i.person.Rights.caller(i.person.URN))
+		i.principal.Caller = i.rights.caller(i.person.URN)
+	} else {
+		i.principal.Caller = vitrine.Caller{URN: networkOf(k.Reads[0]) + ":user=" + k.ID, Reads: k.Reads, TagsOnly: true, Tags: k.Tags, PublicReviews: k.Reviews}
+	}
+	i.principal.Key = k.Prefix
+	if k.Expires > 0 {
+		i.principal.Expires = time.UnixMilli(k.Expires)
+	}
+	return i, nil
+}
+
+// used writes that something was used, to the hour. Whether it can be written is of no importance.
+func (s *Service) used(ctx context.Context, kind, id string) {
+	key, now := seenKey(kind, id), s.millis()
+	s.mu.Lock()
+	due := now-s.seen[key] >= seenEvery.Milliseconds()
+	if due {
+		if len(s.seen) >= 100_000 {
+			clear(s.seen)
+		}
+		s.seen[key] = now
+	}
+	s.mu.Unlock()
+	if !due {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cacheLife)
+	defer cancel()
+	_ = s.db.Update(ctx, passed, storage.UpdateOptions{}, func(t storage.Tx) error {
+		if before, err := lastSeen(ctx, t, kind, id); err != nil || now-before < seenEvery.Milliseconds() {
+			return err
+		}
+		return t.Put(ctx, entry(key, strconv.FormatInt(now, 10)))
+	})
+}
+
+// lastSeen returns when something was used last, 0 for never.
+func lastSeen(ctx context.Context, r storage.Reader, kind, id string) (int64, error) {
+	value, err := text(ctx, r, seenKey(kind, id))
+	at, _ := strconv.ParseInt(value, 10, 64)
+	return at, err
+}
+
+// asker is who sends a request about people or keys.
+type asker struct {
+	vitrine.Caller
+	rights  Rights
+	session *identity // nil for who uses a token
+}
+
+// asker returns who sends a request. Keys are refused: they make no people, invitations or keys.
+func (s *Service) asker(r *httpapi.Request) (asker, error) {
+	if r.By.Key != "" {
+		return asker{}, forbidden("a key cannot do this: it takes a person who is signed in")
+	}
+	i, err := s.session(r.Request)
+	if err != nil {
+		return asker{}, err
+	}
+	if i != nil && i.person.URN == r.By.URN {
+		return asker{r.By.Caller, callerRights(i.rights, r.By.Caller), i}, nil
+	}
+	return asker{r.By.Caller, rightsOf(r.By.Caller), nil}, nil
+}
+
+// callerRights are the rights of a person, with what an administrator has besides.
+func callerRights(r Rights, c vitrine.Caller) Rights {
+	admin := r.Admin
+	r = rightsOf(c)
+	r.Admin = admin
+	return r
+}
+
+// person returns the asker's own session, or an error for who has none.
+func (s *Service) own(r *httpapi.Request) (*identity, error) {
+	a, err := s.asker(r)
+	if err == nil && a.session == nil {
+		err = forbidden("this is for people who have signed in, and not for tokens")
+	}
+	return a.session, err
+}
+
+// manages reports whether the asker may see and change the people of a network.
+func (a asker) manages(network string) bool {
+	return a.rights.Admin || slices.Contains(a.Moderates, network)
+}
+
+// managesSome returns an error for who may manage no people.
+func (a asker) managesSome() error {
+	if a.rights.Admin || slices.ContainsFunc(a.Moderates, func(m string) bool { return m == networkOf(m) }) {
+		return nil
+	}
+	return forbidden("this is for administrators, and for moderators of a whole network")
+}

@@ -1,0 +1,25 @@
+// Package signin lets people sign in to a Vitrine server, and gives keys to programs and pages. People have passkeys, or come from an OpenID
+// Connect provider; there are no passwords. README.md describes its endpoints.
+//
+// A [Service] is made over the store that the domains use. Its Authenticate is for [httpapi.Config], and its endpoints are Extras there:
+//
+//	people := signin.New(db, signin.Options{BaseURL: "https://host.example", Otherwise: tokens.Authenticate})
+//	handler, err := httpapi.New(httpapi.Config{…, Authenticate: people.Authenticate, Extras: people.Endpoints()})
+//
+// # Who may what
+//
+// An administrator may do everything with people and keys, and moderates the network of their own URN. A moderator of a network may do so
+// with the people of that network, gives nothing that they do not have, and changes nobody who has a right that they lack. Roles and groups
+// count as rights: a moderator gives those that they have. The last administrator cannot be disabled. A key has the rights that it was
+// given, as far as its maker has them at the moment.
+//
+// # Secrets
+//
+// Sessions, secret keys and invitations are 32 random bytes; the store has their SHA-256. Passkeys are verified by
+// github.com/go-webauthn/webauthn, and ID tokens by github.com/coreos/go-oidc.
+//
+// # Times
+//
+// What a session or a key may do is remembered for a second at most, and read again as soon as people change in any process. A session
+// ends after 30 days, or 7 without use; one through a provider after 12 hours.
+package signin

@@ -1,0 +1,341 @@
+package signin
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/google/uuid"
+	"golang.org/x/oauth2"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// Provider is an OpenID Connect provider through which people sign in: those to whom one of the values of a claim gives rights.
+type Provider struct {
+	Name         string            // what people call it; "" is the host of Issuer
+	Issuer       string            // its address, https://id.example.com
+	ClientID     string            // that it knows this server by
+	ClientSecret string            // "" for a client without one
+	Network      string            // URN of the network that its people belong to
+	Claim        string            // of the ID token: a text or a list of texts, such as groups
+	Scopes       []string          // that are asked for besides openid, profile and email, so that the claim is there
+	Gives        map[string]Rights // by the values of the claim
+}
+
+// ParseProvider reads the JSON of a Provider: {name, issuer, clientID, clientSecretFile, network, claim, scopes, gives}. The network may be
+// its name alone. readSecret reads the file with the secret of the client; it is not called where none is named.
+func ParseProvider(text []byte, readSecret func(name string) ([]byte, error)) (*Provider, error) {
+	var in struct {
+		Name             string            `json:"name"`
+		Issuer           string            `json:"issuer"`
+		ClientID         string            `json:"clientID"`
+		ClientSecretFile string            `json:"clientSecretFile"`
+		Network          string            `json:"network"`
+		Claim            string            `json:"claim"`
+		Scopes           []string          `json:"scopes"`
+		Gives            map[string]Rights `json:"gives"`
+	}
+	if err := strictjson.Decode(text, &in); err != nil {
+		return nil, err
+	}
+	p := &Provider{in.Name, in.Issuer, in.ClientID, "", in.Network, cmp.Or(in.Claim, "groups"), in.Scopes, in.Gives}
+	if !strings.Contains(p.Network, ":") {
+		p.Network = "urn:vitrine:" + p.Network
+	}
+	u, err := url.Parse(p.Issuer)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1"):
+		return nil, fmt.Errorf("/issuer: %q is no address such as https://id.example.com", p.Issuer)
+	case p.ClientID == "":
+		return nil, errors.New("/clientID: is missing")
+	case urn.CheckGroup(p.Network) != nil || p.Network != networkOf(p.Network):
+		return nil, fmt.Errorf("/network: %q names no network", in.Network)
+	case len(p.Gives) == 0:
+		return nil, errors.New("/gives: want rights for values of the claim: else nobody could sign in")
+	}
+	for value, rights := range p.Gives {
+		if err := rights.check(); err != nil {
+			return nil, fmt.Errorf("/gives/%s%w", value, err)
+		}
+	}
+	if in.ClientSecretFile != "" {
+		secret, err := readSecret(in.ClientSecretFile)
+		if err != nil {
+			return nil, fmt.Errorf("/clientSecretFile: %w", err)
+		}
+		p.ClientSecret = strings.TrimSpace(string(secret))
+	}
+	return p, nil
+}
+
+// provider is a Provider with what it says of itself, which is read when somebody first signs in.
+type provider struct {
+	*Provider
+	mu    sync.Mutex
+	found *oidc.Provider
+}
+
+func (p *provider) name() string {
+	u, _ := url.Parse(p.Issuer)
+	return cmp.Or(p.Name, u.Hostname())
+}
+
+// client returns a context with the client that sends requests to the provider. It lasts longer than one request, since keys are read again
+// with it.
+func client(ctx context.Context) context.Context {
+	return oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: 10 * time.Second})
+}
+
+// get returns what the provider says of itself. While it cannot be asked, the error is ErrBusy.
+func (p *provider) get(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found == nil {
+		found, err := oidc.NewProvider(client(ctx), p.Issuer)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the provider cannot be asked: %w", vitrine.ErrBusy, err)
+		}
+		p.found = found
+	}
+	return p.found, nil
+}
+
+// config is what the provider knows this server by. The address to come back to is never made of a request.
+func (s *Service) config(p *oidc.Provider) *oauth2.Config {
+	return &oauth2.Config{ClientID: s.provider.ClientID, ClientSecret: s.provider.ClientSecret, Endpoint: p.Endpoint(),
+		RedirectURL: s.BaseURL + "/x/signin/oidc/callback", Scopes: append([]string{oidc.ScopeOpenID, "profile", "email"}, s.provider.Scopes...)}
+}
+
+// asksProvider is the kind of ceremonies with a provider.
+const asksProvider = "oidc"
+
+// oidcCookie is the cookie that binds the answer of a provider to the browser that asked.
+func (s *Service) oidcCookie(value string, seconds int) *http.Cookie {
+	c := s.cookieOf(value, seconds)
+	c.Name += "-oidc"
+	return c
+}
+
+// askProvider serves GET /x/signin/oidc: 303 to the provider.
+func (s *Service) askProvider(r *httpapi.Request) (any, error) {
+	to, confirm := r.Text("to"), r.Flag("confirm")
+	switch {
+	case r.Wrong():
+		return nil, nil
+	case s.provider.Provider == nil:
+		return nil, notFound("provider")
+	case to != "" && to[0] != '#' || len(to) > 1000:
+		return nil, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "to", Reason: "want a fragment of the console's page, which begins with #"}
+	}
+	p, err := s.provider.get(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	c := ceremony{Kind: asksProvider, To: to, Verifier: oauth2.GenerateVerifier()}
+	c.State, _ = newSecret("")
+	c.Nonce, _ = newSecret("")
+	options := []oauth2.AuthCodeOption{oidc.Nonce(c.Nonce), oauth2.S256ChallengeOption(c.Verifier)}
+	if i, err := s.session(r.Request); err != nil {
+		return nil, err
+	} else if confirm && i != nil {
+		c.Session, c.Person = i.hash, i.person.ID
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+	}
+	name, err := s.ask(r.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Add("Set-Cookie", s.oidcCookie(name, int(ceremonyLife.Seconds())).String())
+	r.Redirect(s.config(p).AuthCodeURL(c.State, options...))
+	return nil, nil
+}
+
+// answerOfProvider serves GET /x/signin/oidc/callback: 303 to the console, or 403 for who has no rights.
+func (s *Service) answerOfProvider(r *httpapi.Request) (any, error) {
+	code, state, refused := r.Text("code"), r.Text("state"), r.Text("error")
+	cookies := r.CookiesNamed(s.cookie + "-oidc")
+	if r.Wrong() || s.provider.Provider == nil {
+		return nil, notFound("provider")
+	}
+	r.Header.Add("Set-Cookie", s.oidcCookie("", -1).String())
+	if len(cookies) != 1 {
+		return nil, failed("the answer of the provider came to another browser")
+	}
+	ctx := r.Context()
+	c, err := s.answered(ctx, cookies[0].Value, asksProvider)
+	switch {
+	case err != nil:
+		return nil, err
+	case subtle.ConstantTimeCompare([]byte(state), []byte(c.State)) != 1:
+		return nil, failed("the answer of the provider is to another question")
+	case refused != "":
+		return nil, failed("the provider refused: %.100q", refused)
+	}
+	claims, err := s.claims(ctx, code, c)
+	if err != nil {
+		return nil, err
+	}
+	var p *person
+	var one *session
+	var cookie *http.Cookie
+	var denied error
+	err = s.update(ctx, func(t storage.Tx) (err error) {
+		denied = nil
+		p, err = s.identify(ctx, t, claims)
+		if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind == vitrine.ErrForbidden {
+			denied = err
+			return nil // what was taken away is stored
+		}
+		if err != nil {
+			return err
+		}
+		if c.Person != "" && c.Person != p.ID {
+			return failed("another person has confirmed")
+		}
+		one, cookie, err = s.begin(ctx, t, r, p, viaProvider, "", c.Session)
+		return err
+	})
+	if denied != nil {
+		s.access(ctx, "sign-in failed", "address", r.Address(), "cause", denied.Error())
+		var page bytes.Buffer
+		if err := refusedPage.Execute(&page, map[string]string{"Provider": s.provider.name(), "Home": s.BaseURL + "/"}); err != nil {
+			return nil, err
+		}
+		r.Page(http.StatusForbidden, page.Bytes())
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.begun(r, one, cookie, p); err != nil {
+		return nil, err
+	}
+	r.Redirect(s.BaseURL + "/" + c.To)
+	return nil, nil
+}
+
+// refusedPage is for people whom the provider knows and who have no rights here.
+var refusedPage = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>No access</title>
+<h1>No access</h1>
+<p>{{.Provider}} knows you, but none of your groups there has rights here. Ask an administrator.</p>
+<p><a href="{{.Home}}">Back</a></p>
+</html>
+`))
+
+// claims are what an ID token says of a person.
+type claims struct {
+	subject, name, email string
+	values               []string // of the claim that gives rights
+}
+
+// claims exchanges the code for an ID token and verifies it: signature, issuer, client, times, nonce.
+func (s *Service) claims(ctx context.Context, code string, c *ceremony) (out claims, err error) {
+	p, err := s.provider.get(ctx)
+	if err != nil {
+		return out, err
+	}
+	asking, cancel := context.WithTimeout(client(ctx), 15*time.Second)
+	defer cancel()
+	token, err := s.config(p).Exchange(asking, code, oauth2.VerifierOption(c.Verifier))
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < 500 {
+		return out, failed("the provider refused the code: %s", refused.ErrorCode)
+	}
+	if err != nil {
+		return out, fmt.Errorf("%w: the provider does not answer", vitrine.ErrBusy)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	verified, err := p.Verifier(&oidc.Config{ClientID: s.provider.ClientID, Now: s.Now}).Verify(asking, raw)
+	if err != nil {
+		return out, failed("the ID token: %w", err)
+	}
+	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(c.Nonce)) != 1 {
+		return out, failed("the ID token answers another question")
+	}
+	var all map[string]any
+	if err := verified.Claims(&all); err != nil {
+		return out, failed("the ID token: %w", err)
+	}
+	if at, given := all["auth_time"].(float64); c.Session != "" && (!given || s.Now().Sub(time.Unix(int64(at), 0)) > confirmation) {
+		return out, failed("the provider did not ask for the password again")
+	}
+	out.subject = verified.Subject
+	out.name, _ = all["name"].(string)
+	out.email, _ = all["email"].(string)
+	switch value := all[s.provider.Claim].(type) {
+	case string:
+		out.values = []string{value}
+	case []any:
+		for _, one := range value {
+			if text, ok := one.(string); ok {
+				out.values = append(out.values, text)
+			}
+		}
+	}
+	return out, nil
+}
+
+// identify returns the person whom claims tell of, with the rights that they have now. It makes one at the first time. Who has none of the
+// values loses what they had, and the error is ErrForbidden.
+func (s *Service) identify(ctx context.Context, t storage.Tx, c claims) (*person, error) {
+	var rights Rights
+	var values []string
+	for _, value := range c.values {
+		if gives, known := s.provider.Gives[value]; known && !slices.Contains(values, value) {
+			rights, values = rights.union(gives), append(values, value)
+		}
+	}
+	id, err := text(ctx, t, subjectKey(s.provider.Issuer, c.subject))
+	if err != nil {
+		return nil, err
+	}
+	var p *person
+	switch {
+	case id != "":
+		if p, err = personOf(ctx, t, id); err != nil {
+			return nil, err
+		}
+	case len(values) == 0:
+		return nil, forbidden("nobody at this server has rights by these values of %s", s.provider.Claim)
+	default:
+		p = &person{ID: newID(), URN: s.provider.Network + ":user=" + uuid.NewString(), CreatedAt: s.millis()}
+		if err := t.Put(ctx, entry(subjectKey(s.provider.Issuer, c.subject), p.ID)); err != nil {
+			return nil, err
+		}
+	}
+	p.Rights, p.Provider = rights, &identified{s.provider.Issuer, c.subject, values}
+	if p.Name = c.name; checkText(p.Name, mostName) != nil {
+		p.Name = "somebody of " + s.provider.name()
+	}
+	if p.Email = c.email; checkText(p.Email, mostEmail) != nil {
+		p.Email = ""
+	}
+	if len(values) == 0 {
+		if err := endSessions(ctx, t, p.ID, all); err != nil {
+			return nil, err
+		}
+	}
+	if err := putPerson(ctx, t, p); err != nil {
+		return nil, err
+	}
+	if p.Disabled || len(values) == 0 {
+		return nil, forbidden("%s has no rights", p.URN)
+	}
+	return p, nil
+}

@@ -1,0 +1,258 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// How long things are good.
+const (
+	sessionLife    = 30 * 24 * time.Hour
+	sessionIdle    = 7 * 24 * time.Hour
+	providerLife   = 12 * time.Hour // of a session through a provider
+	invitationLife = 7 * 24 * time.Hour
+	ceremonyLife   = 5 * time.Minute
+	confirmation   = 5 * time.Minute // how long a passkey that was shown counts for what needs one
+	cacheLife      = time.Second
+	seenEvery      = time.Hour // how often a time of last use is written
+)
+
+// Limits of records.
+const (
+	mostName     = 128 // characters
+	mostEmail    = 254 // bytes
+	mostRights   = 200 // of each kind
+	mostPasskeys = 20
+	mostPage     = 500 // of lists
+	usualPage    = 100
+	mostURNs     = 100 // of names in one request
+)
+
+// codeConfirm is the code of a 403 for what needs a passkey that was shown just now.
+const codeConfirm = "needs_confirmation"
+
+// Options are what New may be told.
+type Options struct {
+	// BaseURL is the address of the base path: where the console is, and where people sign in. Passkeys need https, or the host
+	// localhost. Elsewhere nobody can sign in, and tokens and keys work alone; so it is without a BaseURL.
+	BaseURL string
+	// Otherwise authenticates what is neither a session nor a key, such as a signed token. nil refuses it.
+	Otherwise func(*http.Request) (httpapi.Principal, error)
+	// Provider is an OpenID Connect provider; nil for none.
+	Provider *Provider
+	// Log gets a line "access" for who signed in or failed to, was invited or changed, and for keys. nil means slog.Default().
+	Log *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Service keeps people, their sessions and keys in a store. It is safe for concurrent use.
+type Service struct {
+	Options
+	db       storage.Store
+	origin   string // of BaseURL, "" if nobody can sign in
+	secure   bool   // the cookie is sent over TLS alone
+	cookie   string // its name
+	passkeys *webauthn.WebAuthn
+	attempts attempts
+	provider provider
+
+	mu      sync.Mutex
+	known   map[string]known // by the hash of a secret
+	changed <-chan struct{}  // closed when known may be out of date
+	seen    map[string]int64 // when a time of last use was written last, by its key
+}
+
+// New returns a Service over a store. The error says what is wrong with the options.
+func New(db storage.Store, o Options) (*Service, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Otherwise == nil {
+		o.Otherwise = func(*http.Request) (httpapi.Principal, error) {
+			return httpapi.Principal{}, fmt.Errorf("%w: no session and no key", httpapi.ErrUnauthenticated)
+		}
+	}
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	s := &Service{Options: o, db: db, known: map[string]known{}, seen: map[string]int64{}, changed: db.Changed(space)}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("signin: BaseURL: %w", err)
+	}
+	if host := u.Hostname(); u.Scheme == "https" && host != "" && net.ParseIP(host) == nil || u.Scheme == "http" && host == "localhost" {
+		s.origin, s.secure, s.cookie = u.Scheme+"://"+u.Host, u.Scheme == "https", "__Host-vitrine"
+		if !s.secure { // some browsers refuse the prefix without TLS; cookies are for all ports of a host
+			s.cookie = "vitrine-" + u.Port()
+		}
+		s.passkeys, err = webauthn.New(&webauthn.Config{RPID: host, RPDisplayName: "Vitrine", RPOrigins: []string{s.origin},
+			AttestationPreference: protocol.PreferNoAttestation,
+			Timeouts: webauthn.TimeoutsConfig{
+				Login:        webauthn.TimeoutConfig{Enforce: true, Timeout: ceremonyLife, TimeoutUVD: ceremonyLife},
+				Registration: webauthn.TimeoutConfig{Enforce: true, Timeout: ceremonyLife, TimeoutUVD: ceremonyLife},
+			}})
+		if err != nil {
+			return nil, fmt.Errorf("signin: BaseURL %s: %w", o.BaseURL, err)
+		}
+	}
+	if s.provider.Provider = o.Provider; o.Provider != nil && s.origin == "" {
+		return nil, errors.New("signin: a provider needs a BaseURL with https, or http://localhost")
+	}
+	return s, nil
+}
+
+// Origin is where people sign in, such as https://host.example; "" means nowhere.
+func (s *Service) Origin() string { return s.origin }
+
+// Watch calls fn whenever people or their rights may have changed, until ctx is done. With httpapi.Streams.Recheck as fn, streams end as
+// soon as the rights of those who read them.
+func (s *Service) Watch(ctx context.Context, fn func()) {
+	for {
+		changed := s.db.Changed(space)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+		fn()
+		if s.db.View(ctx, func(storage.Reader) error { return nil }) != nil { // a store that is closed wakes at once
+			select {
+			case <-time.After(cacheLife):
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// Endpoints are for httpapi.Config.
+func (s *Service) Endpoints() []httpapi.Extra {
+	get := func(path string, serve func(*httpapi.Request) (any, error), query ...string) httpapi.Extra {
+		return httpapi.Extra{Method: http.MethodGet, Path: path, Status: http.StatusOK, Query: query, Serve: serve}
+	}
+	post := func(path string, status int, serve func(*httpapi.Request) (any, error)) httpapi.Extra {
+		return httpapi.Extra{Method: http.MethodPost, Path: path, Status: status, JSON: true, Serve: serve}
+	}
+	patch := func(path string, serve func(*httpapi.Request) (any, error)) httpapi.Extra {
+		return httpapi.Extra{Method: http.MethodPatch, Path: path, Status: http.StatusOK, JSON: true, Serve: serve}
+	}
+	remove := func(path string, serve func(*httpapi.Request) (any, error)) httpapi.Extra {
+		return httpapi.Extra{Method: http.MethodDelete, Path: path, Status: http.StatusNoContent, Serve: serve}
+	}
+	public := func(e httpapi.Extra) httpapi.Extra {
+		e.Public = true
+		return e
+	}
+	return []httpapi.Extra{
+		public(get("/x/signin", s.status)),
+		public(post("/x/signin/invitation", 200, s.limited(s.lookAtInvitation))),
+		public(post("/x/signin/register/begin", 200, s.limited(s.beginRegistration))),
+		public(post("/x/signin/register/finish", 201, s.limited(s.finishRegistration))),
+		public(post("/x/signin/begin", 200, s.limited(s.beginSignIn))),
+		public(post("/x/signin/finish", 200, s.limited(s.finishSignIn))),
+		public(post("/x/signin/link", 200, s.limited(s.followLink))),
+		public(get("/x/signin/oidc", s.limited(s.askProvider), "to", "confirm")),
+		public(get("/x/signin/oidc/callback", s.limited(s.answerOfProvider), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
+		get("/x/signin/passkeys/", s.listPasskeys),
+		patch("/x/signin/passkeys/{id}", s.renamePasskey),
+		remove("/x/signin/passkeys/{id}", s.removePasskey),
+		get("/x/signin/sessions/", s.listSessions),
+		remove("/x/signin/sessions/", s.signOutEverywhere),
+		remove("/x/signin/sessions/{id}", s.signOut),
+		get("/x/people/", s.listPeople, "urn", "q", "limit", "after"),
+		post("/x/people/", 201, s.createPerson),
+		get("/x/people/{id}", s.getPerson),
+		patch("/x/people/{id}", s.changePerson),
+		remove("/x/people/{id}", s.deletePerson),
+		post("/x/people/{id}/invite", 201, s.invitePerson),
+		get("/x/keys/", s.listKeys, "limit", "after"),
+		post("/x/keys/", 201, s.createKey),
+		get("/x/keys/{id}", s.getKey),
+		remove("/x/keys/{id}", s.deleteKey),
+	}
+}
+
+// access writes a line of the log: what happened, to whom, and by whom.
+func (s *Service) access(ctx context.Context, what string, more ...any) {
+	s.Log.InfoContext(ctx, "access", append([]any{"what", what}, more...)...)
+}
+
+// millis is the time as records have it.
+func (s *Service) millis() int64 { return s.Now().UnixMilli() }
+
+// The errors of this package. They are those of package vitrine, so that they are answered as others.
+func invalid(pointer, format string, args ...any) error {
+	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: pointer, Reason: fmt.Errorf(format, args...).Error()}
+}
+
+func forbidden(format string, args ...any) error {
+	return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeForbidden, Reason: fmt.Sprintf(format, args...)}
+}
+
+func wrongState(format string, args ...any) error {
+	return &vitrine.Error{Kind: vitrine.ErrConflict, Code: "wrong_state", Reason: fmt.Sprintf(format, args...)}
+}
+
+func notFound(what string) error {
+	return &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound, Reason: "there is no such " + what}
+}
+
+func at(pointer string, i int) string { return fmt.Sprintf("%s/%d", pointer, i) }
+
+// checkText returns an error unless s has 1 to most characters, none of which is a control character.
+func checkText(s string, most int) error {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return errors.New("is empty")
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+		return errors.New("has control characters")
+	case utf8.RuneCountInString(s) > most:
+		return fmt.Errorf("is too long: at most %d characters", most)
+	}
+	return nil
+}
+
+// confirmed returns an error unless the session was begun, or confirmed, just now. One by a link has nothing to confirm with.
+func (s *Service) confirmed(i *identity) error {
+	if i.session.Via != viaLink && s.millis()-i.session.Confirmed > confirmation.Milliseconds() {
+		return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: codeConfirm, Reason: "this needs the passkey, or the provider, to be shown again: confirm, and then send the request once more"}
+	}
+	return nil
+}
+
+// KeepBase notes the BaseURL in the store, if people can sign in there, for a program that makes invitations without knowing it.
+func (s *Service) KeepBase(ctx context.Context) error {
+	if before, err := Base(ctx, s.db); err != nil || s.origin == "" || before == s.BaseURL {
+		return err
+	}
+	return s.db.Update(ctx, passed, storage.UpdateOptions{}, func(t storage.Tx) error {
+		return t.Put(ctx, entry(baseKey, s.BaseURL))
+	})
+}
+
+// Base returns the address that KeepBase has noted last, "" if there is none.
+func Base(ctx context.Context, db storage.Store) (base string, err error) {
+	err = db.View(ctx, func(r storage.Reader) (err error) {
+		base, err = text(ctx, r, baseKey)
+		return err
+	})
+	return base, err
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/signin"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// oidcUsage says what -oidc wants.
+const oidcUsage = "`file` with the OpenID Connect provider through which people sign in, in JSON: {issuer, clientID, clientSecretFile, network, claim, gives}"
+
+// baseURLUsage says what -base-url wants.
+const baseURLUsage = "`URL` of the base path as clients know it, at which people sign in (https) (default: as each request names the host, and http://localhost:PORT for people)"
+
+// provider reads the file of -oidc; "" is none.
+func (p *program) provider(file string) (*signin.Provider, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	var out *signin.Provider
+	if err == nil {
+		out, err = signin.ParseProvider(text, func(name string) ([]byte, error) {
+			secret, mode, shared, err := readKey(name)
+			if err == nil && shared {
+				fmt.Fprintf(p.stderr, "vitrine: warning: the file %s has mode %04o: others than its owner may use it\n", name, mode)
+			}
+			return secret, err
+		})
+	}
+	if err != nil {
+		return nil, usageError{fmt.Errorf("-oidc %s: %w", file, err)}
+	}
+	return out, nil
+}
+
+// local is the address of a server without TLS for browsers of this machine: they trust localhost as they trust TLS. Another address stays
+// as it is.
+func local(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err == nil && ip.IsLoopback() && (ip.To4() == nil || ip.Equal(net.IPv4(127, 0, 0, 1))) {
+		return net.JoinHostPort("localhost", port)
+	}
+	return addr
+}
+
+// firstPerson returns how whoever starts a server that has no people yet makes the first one, "" if there are people. A store in memory can be
+// reached by this process alone, which makes the invitation itself then.
+func firstPerson(ctx context.Context, people *signin.Service, db string) (string, error) {
+	some, err := people.Any(ctx)
+	if err != nil || some || people.Origin() == "" {
+		return "", err
+	}
+	if db == inMemory {
+		link, err := people.Invite(ctx, signin.Invitation{Name: "Administrator", Rights: signin.Rights{Admin: true}})
+		return "\nnobody can sign in yet. Open this link to become the administrator:\n" + link + "\n", err
+	}
+	return "\nnobody can sign in yet. This prints a link for an administrator:\nvitrine invite -db " + quoted(shown(db)) + " -name NAME -moderates urn:vitrine:NETWORK -admin\n", nil
+}
+
+// quoted returns a word as a shell takes it.
+func quoted(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// invite is the command invite: it prints a link with which a person registers a passkey.
+func invite(ctx context.Context, p *program, args []string) (err error) {
+	f := flags("invite")
+	db := dbFlag(f)
+	base := f.String("base-url", "", "`URL` of the server, which the link begins with (default: where the server of this store was last)")
+	name := f.String("name", "", "`name` of the person")
+	email := f.String("email", "", "`address` of the person, which other people of the network do not see")
+	urn := f.String("urn", "", "`URN` of a person who is there already, or for a new one (default: a new one)")
+	network := f.String("network", "", "`URN` of the network that a new person belongs to (default: that of -moderates)")
+	admin := f.Bool("admin", false, "the person may do everything with people and keys, and moderates the network")
+	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the person moderates, separated by commas")
+	reads := f.String("reads", "", "`URNs` of the networks and sites whose apps the person may read, separated by commas")
+	roles, groups := f.String("roles", "", "`ids` of the person's roles, separated by commas"), f.String("groups", "", "`URNs` of the person's groups, separated by commas")
+	components := f.Bool("components", false, "the person may create and delete components: a right over the whole store, in all networks")
+	if err := p.parse(f, args); err != nil {
+		return err
+	}
+	if *name == "" && *urn == "" {
+		return usageError{errors.New("invite: -name is missing: want the name of the person, such as 'Ann Smith'")}
+	}
+	s, err := p.openToFill(ctx, *db)
+	if err != nil {
+		return fmt.Errorf("invite: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if *base == "" {
+		if *base, err = signin.Base(ctx, s); err != nil {
+			return fmt.Errorf("invite: %w", err)
+		}
+	}
+	if *base == "" {
+		*base = "http://" + local(defaultAddr)
+	}
+	people, err := signin.New(s, signin.Options{BaseURL: *base})
+	if err == nil && people.Origin() == "" {
+		err = usageError{fmt.Errorf("invite: -base-url %q: want https://… with the name of a host, or http://localhost:…", *base)}
+	}
+	if err != nil {
+		return err
+	}
+	link, err := people.Invite(ctx, signin.Invitation{URN: *urn, Name: *name, Email: *email, Network: *network, Rights: signin.Rights{
+		Admin: *admin, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}})
+	if err != nil {
+		return usageError{fmt.Errorf("invite: %w", err)}
+	}
+	_, err = fmt.Fprintln(p.stdout, link)
+	return err
+}
+
+// samplePeople are those who have made the sample data.
+var samplePeople = []string{"Designer", "Editor", "Newsdesk"}
+
+// fillPeople makes the people of the sample data. They have no way to sign in.
+func fillPeople(ctx context.Context, db storage.Store) error {
+	people, err := signin.New(db, signin.Options{})
+	for _, name := range samplePeople {
+		if err == nil {
+			_, err = people.Link(ctx, demoNetwork+":user="+strings.ToLower(name), name, signin.Rights{Roles: []string{strings.ToLower(name)}}, -time.Second)
+		}
+	}
+	return err
+}
+
+// demoLink returns a link that signs in as the visitor of the sample data, "" where nobody can sign in.
+func demoLink(ctx context.Context, people *signin.Service) (string, error) {
+	if people.Origin() == "" {
+		return "", nil
+	}
+	return people.Link(ctx, demoUser.URN, "Visitor", signin.Rights{Moderates: demoUser.Moderates}, 24*time.Hour)
+}
