@@ -77,9 +77,18 @@
 // caller sees. The facet of folders leaves out those that the caller does not see.
 //
 //   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics
-//     of Latin, Greek and Cyrillic letters. The strokes of đ, ħ, ł, ø and ŧ count as diacritics.
+//     of Latin, Greek and Cyrillic letters, marks of Arabic and points of Hebrew ones, ligatures, and the compatible forms of
+//     Unicode, such as letters of full width. The strokes of đ, ħ, ł, ø and ŧ count as diacritics.
+//     Soft hyphens, marks of direction and the skin tones of emoji are left out.
 //   - Each character of Han, Hiragana and Katakana is a word of its own. The length mark ー counts
-//     as Katakana.
+//     as Katakana. An emoji is a word, whatever it is joined from.
+//   - "some words" in quotes are a phrase: they are adjacent in one text, in this order. A quote that is not closed reaches to the
+//     end, and one behind a letter or digit begins no phrase. A run of Han, kana or Hangul is a phrase without quotes.
+//     The last word of a phrase may end in *.
+//   - A - at the beginning or behind a space excludes the word, the prefix or the phrase behind it. A query needs a word that is not excluded.
+//   - The index has no places of words. It has adjacent words that are both short, as common ones are; any other phrase is looked for in all
+//     assets that have its words.
+//   - With Typos a word from 4 letters on stands for those one edit away, too, and from 8 letters on for those two edits away. Digits are no letters.
 //   - In the text that is searched, the markup of an inline HTML element (<b>, <a>, <span> …) is
 //     removed, and that of any other element becomes a space. So one word may be partly bold, and
 //     the words of two paragraphs stay apart.

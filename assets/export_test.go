@@ -21,3 +21,26 @@ var (
 	RebuildIndex = rebuildIndex
 	EraseRemoved = (*Service).eraseRemoved
 )
+
+// Distance is the number of edits between two words: a letter more, less or other, or two neighbours swapped.
+func Distance(a, b []rune) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		for j := range d[i] {
+			switch {
+			case i == 0 || j == 0:
+				d[i][j] = i + j
+			default:
+				d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+1)
+				if a[i-1] == b[j-1] {
+					d[i][j] = d[i-1][j-1]
+				}
+				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+					d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+				}
+			}
+		}
+	}
+	return d[len(a)][len(b)]
+}

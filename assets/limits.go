@@ -38,7 +38,7 @@ type Limits struct {
 	Tags         int // tags of an asset; 100
 	Attributes   int // attributes of an asset, and in one list of a change of attributes; 1,000
 	AssetFolders int // folders that an asset may be in; 1,000
-	// Terms is the number of index entries that one request may store: the different words, tags,
+	// Terms is the number of index entries that one request may store: the different words, adjacent short words, tags,
 	// folders and attributes of each asset, added up over its assets. Other writes wait while they
 	// are stored. 200,000.
 	Terms int

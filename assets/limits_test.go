@@ -279,17 +279,17 @@ func TestAPageHasNoMoreItemsThanTheLimit(t *testing.T) {
 func TestTheTermsThatARequestStoresAreBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{Terms: 10})
 	f, _ := d.folder("1", "", true)
-	// Each asset has its words, counted once, its generator, and a folder or none.
-	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "a b c a A"), newAsset("2", "a b c")}})
+	// Each asset has its words, counted once, its generator, and a folder or none. Adjacent short words would count together, too.
+	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "aaaaa bbbbb ccccc aaaaa AAAAA"), newAsset("2", "aaaaa bbbbb ccccc")}})
 	d.want("ten terms", err, "ok")
-	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "a b c"), newAsset("4", "a b c d")}})
+	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "aaaaa bbbbb ccccc"), newAsset("4", "aaaaa bbbbb ccccc ddddd")}})
 	d.want("eleven", err, "invalid")
-	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "a b c d e f g h i")}})
+	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "aaaaa bbbbb ccccc ddddd eeeee fffff ggggg hhhhh iiiii")}})
 	d.want("eleven of one asset", err, "invalid")
 	if n := d.total(moderator, assets.SearchRequest{}); n != 2 {
 		t.Errorf("%d assets are there after refused requests, want 2", n)
 	}
-	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "a b c a A"), newAsset("2", "a b c"), newAsset("3", "")}})
+	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "aaaaa bbbbb ccccc aaaaa AAAAA"), newAsset("2", "aaaaa bbbbb ccccc"), newAsset("3", "")}})
 	d.want("repeats that change nothing, and a new one", err, "ok")
 
 	var ids []string

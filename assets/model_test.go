@@ -33,7 +33,8 @@ type modelGrant struct {
 
 type modelAsset struct {
 	id, generator, foreign string
-	words, tags            map[string]bool
+	texts                  map[string][][]string // the words of each, by where it is: text or attachments
+	tags                   map[string]bool
 	via                    int64 // 0 = none
 	folders                map[string]bool
 	attributes             map[assets.Attribute]bool
@@ -159,10 +160,50 @@ func (m *modelService) managesDeleted(by modelCaller, f *modelFolder) bool {
 	return f == nil || (!f.deleted || m.right(by, f) == 3) && m.managesDeleted(by, m.parent(f))
 }
 
-// modelSearch is a search whose query is these words, and words that begin so.
+// modelSearch is a search whose query is these words, words that begin so, phrases, and what must not be there.
 type modelSearch struct {
 	assets.SearchRequest
-	words, prefixes []string
+	words, prefixes  []string
+	phrases, without [][]string
+	withoutPrefixes  []string
+}
+
+// textsIn returns the words of the texts in which a search looks.
+func (a *modelAsset) textsIn(in []string) (texts [][]string) {
+	if in == nil {
+		in = []string{"text"}
+	}
+	for _, where := range in {
+		texts = append(texts, a.texts[where]...)
+		if where == "attributes" {
+			for x := range a.attributes {
+				texts = append(texts, strings.Fields(strings.NewReplacer("é", "e", "=", " ").Replace(x.Value)))
+			}
+		}
+	}
+	return texts
+}
+
+// anyWord reports whether a text has a word that is as fn says.
+func anyWord(texts [][]string, fn func(string) bool) bool {
+	return slices.ContainsFunc(texts, func(words []string) bool { return slices.ContainsFunc(words, fn) })
+}
+
+// anyPhrase reports whether a text has these words one after the other.
+func anyPhrase(texts [][]string, phrase []string) bool {
+	return slices.ContainsFunc(texts, func(words []string) bool {
+		return strings.Contains(" "+strings.Join(words, " ")+" ", " "+strings.Join(phrase, " ")+" ")
+	})
+}
+
+// meant reports whether a word may be meant by one that was typed.
+func meant(typed, word string) bool {
+	a, b := []rune(typed), []rune(word)
+	edits := min(len(a)/4, 2)
+	if len(typed) > 100 || strings.ContainsAny(typed, "0123456789") {
+		edits = 0
+	}
+	return typed == word || edits > 0 && len(b) > 0 && a[0] == b[0] && assets.Distance(a, b) <= edits
 }
 
 // search returns the assets found, oldest first in the sort of s. Only the filters of s are looked at.
@@ -205,15 +246,21 @@ func (a *modelAsset) has(s modelSearch) bool {
 	ok = ok && (s.ForeignID == "" || s.ForeignID == a.foreign)
 	created := time.UnixMilli(a.created)
 	ok = ok && !created.Before(s.CreatedFrom) && (s.CreatedBefore.IsZero() || created.Before(s.CreatedBefore))
+	texts := a.textsIn(s.In)
 	for _, w := range s.words {
-		ok = ok && a.words[w]
+		ok = ok && anyWord(texts, func(word string) bool { return word == w || s.Typos && meant(w, word) })
 	}
 	for _, p := range s.prefixes {
-		begins := false
-		for w := range a.words {
-			begins = begins || strings.HasPrefix(w, p)
-		}
-		ok = ok && begins
+		ok = ok && anyWord(texts, func(word string) bool { return strings.HasPrefix(word, p) })
+	}
+	for _, p := range s.phrases {
+		ok = ok && anyPhrase(texts, p)
+	}
+	for _, p := range s.without {
+		ok = ok && !anyPhrase(texts, p)
+	}
+	for _, p := range s.withoutPrefixes {
+		ok = ok && !anyWord(texts, func(word string) bool { return strings.HasPrefix(word, p) })
 	}
 	for _, tag := range s.Tags {
 		ok = ok && a.tags[tag]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -150,7 +151,24 @@ func sameSet[T comparable](list []T, set map[T]bool) bool {
 
 // search returns random filters.
 func (h *history) search() (s modelSearch) {
-	word := func() string { return pick(h.randomData, append(slices.Sorted(maps.Keys(foundWords)), "none")) }
+	word := func() string {
+		return pick(h.randomData, append(slices.Sorted(maps.Keys(foundWords)), "none", "launhc", "celebratin"))
+	}
+	phrase := func() []string {
+		if a := h.anAsset(); a != nil && h.IntN(3) > 0 { // one that there is
+			if texts := a.textsIn([]string{"text", "attachments", "attributes"}); len(texts) > 0 {
+				if words := pick(h.randomData, texts); len(words) > 0 {
+					from := h.IntN(len(words))
+					return words[from:min(len(words), from+1+h.IntN(3))]
+				}
+			}
+		}
+		return []string{word(), word()}
+	}
+	s.Typos = h.IntN(3) == 0
+	if h.IntN(3) == 0 {
+		s.In = [][]string{{"text"}, {"attachments"}, {"attributes", "text"}, {"text", "attachments", "text"}, {"attributes"}, {"attachments", "text", "attributes"}}[h.IntN(6)]
+	}
 	between := func() string { return pick(h.randomData, []string{" ", ",", "#", " *"}) }
 	if h.IntN(2) == 0 {
 		s.words = h.some(2, word)
@@ -164,8 +182,28 @@ func (h *history) search() (s modelSearch) {
 			if runes := []rune(w); len(runes) > 2 {
 				w = string(runes[:2+h.IntN(len(runes)-1)])
 			}
+			if w == "🙂" { // too short
+				w = "la"
+			}
 			s.prefixes[i] = w
 			s.Query += between() + w + pick(h.randomData, []string{"*", "**", "*,"})
+		}
+	}
+	if h.IntN(3) == 0 {
+		s.phrases = append(s.phrases, phrase())
+		s.Query += ` "` + strings.Join(s.phrases[0], pick(h.randomData, []string{" ", ", ", " - "})) + `"`
+	}
+	if s.Query != "" && h.IntN(3) == 0 && len(s.words)+len(s.prefixes)+len(s.phrases) > 0 {
+		switch h.IntN(3) {
+		case 0:
+			s.without = append(s.without, []string{word()})
+			s.Query += " -" + s.without[0][0]
+		case 1:
+			s.without = append(s.without, phrase())
+			s.Query += ` -"` + strings.Join(s.without[0], " ") + `"`
+		case 2:
+			s.withoutPrefixes = append(s.withoutPrefixes, "la")
+			s.Query += " -La*"
 		}
 	}
 	switch h.IntN(4) {
@@ -207,6 +245,14 @@ func (h *history) search() (s modelSearch) {
 		return pick(h.randomData, []string{"generator", "tags", "via", "rights", "folder", "attribute:k", "attribute:K", "attribute:many", "attribute:none"})
 	})
 	return s
+}
+
+// anAsset returns an asset, nil if there is none.
+func (h *history) anAsset() *modelAsset {
+	if len(h.model.assets) == 0 {
+		return nil
+	}
+	return pick(h.randomData, h.model.assets)
 }
 
 // time returns a time near those at which assets are added.

@@ -56,7 +56,8 @@ const depth = 4
 
 var foundWords = map[string][]string{ // each word as it is written
 	"red": {"red", "Red", "<b>RED</b>"}, "redder": {"redder", "Re<i>dder</i>"}, longWord + "1": {longWord + "1"}, longWord + "2": {longWord + "2"},
-	"cafe": {"café", "cafe\u0301", "CAF&Eacute;"}, "漢": {"漢", "X漢"}, "rot": {"#rot", "@rot_"},
+	"cafe": {"café", "cafe\u0301", "CAF&Eacute;"}, "漢": {"漢", "X漢"}, "rot": {"#rot", "@rot_"}, "launch": {"launch", "Laun\u00adch"}, "lunch": {"lunch"}, "lanuch": {"lanuch"},
+	"celebrating": {"celebrating"}, "clebratign": {"clebratign"}, "🙂": {"🙂"}, "coeur": {"cœur"},
 }
 
 // longWord begins words, and longValue attributes, that are longer than a term of the index.
@@ -329,16 +330,27 @@ func (h *history) permit(by modelCaller) {
 
 func (h *history) add(by modelCaller) {
 	a := &modelAsset{
-		generator: pick(h.randomData, []string{"g.example", "G.example"}), foreign: fmt.Sprint(h.IntN(12)), words: map[string]bool{},
+		generator: pick(h.randomData, []string{"g.example", "G.example"}), foreign: fmt.Sprint(h.IntN(12)), texts: map[string][][]string{},
 		tags: map[string]bool{}, folders: map[string]bool{}, attributes: map[assets.Attribute]bool{},
 	}
 	in := assets.NewAsset{ID: a.foreign, Generator: assets.Generator{ID: a.generator}, Folders: h.some(2, h.folder)}
-	var text [3]string
-	for _, word := range h.some(3, func() string { return pick(h.randomData, slices.Sorted(maps.Keys(foundWords))) }) {
-		a.words[word] = true
-		text[h.IntN(3)] += pick(h.randomData, foundWords[word]) + ". "
+	text := func(where string, most int) (written string) {
+		var words []string
+		for range h.IntN(most + 1) {
+			word := pick(h.randomData, slices.Sorted(maps.Keys(foundWords)))
+			form := pick(h.randomData, foundWords[word])
+			if written += form + ". "; form == "X漢" {
+				words = append(words, "x")
+			}
+			words = append(words, word)
+		}
+		a.texts[where] = append(a.texts[where], words)
+		return written
 	}
-	in.Content, _ = json.Marshal(map[string]any{"content": text[0], "extra": 1.5, "attributedTo": map[string]string{"username": text[1], "displayName": text[2]}})
+	in.Content, _ = json.Marshal(map[string]any{
+		"content": text("text", 5), "extra": 1.5, "attributedTo": map[string]string{"username": text("text", 2), "displayName": text("text", 2)},
+		"attachment": []any{map[string]string{"version": "1.0", "type": "photo", "title": text("attachments", 3)}, map[string]string{"version": "1.0", "type": "link"}},
+	})
 	if h.IntN(2) == 0 {
 		in.SafeTags = h.some(2, h.tag)
 		for _, tag := range in.SafeTags {
@@ -394,7 +406,7 @@ func (h *history) add(by modelCaller) {
 	if a.id != old.id {
 		h.t.Fatalf("a repeat of %s has the id %s", old.id, a.id)
 	}
-	old.words = a.words
+	old.texts = a.texts
 	maps.Copy(old.folders, a.folders)
 	maps.Copy(old.attributes, a.attributes)
 	if in.CreatedAt != nil {

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
@@ -67,11 +68,12 @@ func (s *Service) AllAssets(ctx context.Context, by vitrine.Caller, lib Library,
 //  2. look up its folders and turn it into a query: a list of sets of terms, which are entries of
 //     the search index. An asset must have at least one term of each set. One of the sets is what
 //     the caller may see, unless the caller sees every folder or the request names a folder;
-//  3. find what matches the query: a set of ordinals, which are the numbers of assets in the order of adding;
+//  3. find what matches the query: a set of ordinals, which are the numbers of assets in the order of adding; and take out of it what
+//     the text excludes, and what has the words of a phrase elsewhere;
 //  4. count it, read a page of it, and count the facets.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
 	// 1. The fields and the cursor. The folders are looked up in step 2.
-	whole, prefixes, err := in.check(req.limits)
+	text, err := in.check(req.limits)
 	if err != nil {
 		return SearchPage{}, err
 	}
@@ -86,15 +88,18 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 		return SearchPage{}, err
 	}
 	// 2. The query. A folder that the caller does not see is an error even if the text has no word.
-	q, err := req.conditions(in, whole, prefixes)
+	q, err := req.conditions(in, text)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	if in.Query != "" && len(whole)+len(prefixes) == 0 { // the text has no word, so no asset matches
+	if in.Query != "" && text.isEmpty() { // the text has no word, so no asset matches
 		return SearchPage{Facets: facets.empty()}, nil
 	}
 	// 3. What is found.
 	found, err := req.found(q)
+	if err == nil {
+		err = req.narrow(found, text, in.sources())
+	}
 	if err != nil {
 		return SearchPage{}, err
 	}
@@ -122,9 +127,8 @@ func (req *request) found(q index.Query) (*index.Set, error) {
 }
 
 // conditions returns the query for the assets that the search asks for and that the caller sees,
-// without the bounds of its cursors. whole are the words of the search text that do not
-// end in *. prefixes are those that do, without the *. It returns ErrNotFound if the caller does
-// not see a folder that the search names.
+// without the bounds of its cursors. Of the text, it has the words that an asset must have. It returns
+// ErrNotFound if the caller does not see a folder that the search names.
 //
 // What the caller may see is at the end of q.All:
 //
@@ -133,15 +137,11 @@ func (req *request) found(q index.Query) (*index.Set, error) {
 //     nothing else is needed;
 //   - with neither of them, the terms of all folders that the caller sees and the term of the
 //     assets in no folder; see visible. The set is left out for a caller who sees every folder.
-func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q index.Query, err error) {
-	var all [][]string
-	// The text: each word in full, or as the beginning of a word.
-	for _, w := range whole {
-		all = append(all, []string{wordTerm(w)})
+func (req *request) conditions(in SearchRequest, text queryText) (q index.Query, err error) {
+	for _, p := range text.must {
+		p.ask(&q, in.sources(), in.Typos)
 	}
-	for _, p := range prefixes {
-		q.Spans = append(q.Spans, []index.Span{index.Prefix(prefixTerm(p))})
-	}
+	all := q.All
 	// The other fields. An asset must satisfy each of them.
 	for _, a := range in.Attributes {
 		if a.Value == nil {
@@ -187,6 +187,106 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q in
 	}
 	q.All = all
 	return q, nil
+}
+
+// ask adds to a query what an asset must have that has the phrase in one of the sources: its words, one of similar words if typos count,
+// or terms of two adjacent words.
+func (p phrase) ask(q *index.Query, sources []int, typos bool) {
+	for i, w := range p.words {
+		var terms []string
+		var spans []index.Span
+		edits := typosIn(w)
+		for _, source := range sources {
+			switch marked := sourceMarks[source] + w; {
+			case p.prefix && i == len(p.words)-1:
+				spans = append(spans, index.Prefix(prefixTerm(marked)))
+			case typos && !p.exact && len(p.words) == 1 && edits > 0:
+				first, size := utf8.DecodeRuneInString(w)
+				in := index.Prefix(string(kindWord) + sourceMarks[source] + string(first))
+				head, like := len(in.From), similar(w[size:], edits)
+				in.Match = func(term string) bool { return like(term[head:]) }
+				spans = append(spans, in)
+			case p.hasPair(i, sources) || i > 0 && p.hasPair(i-1, sources): // its terms follow
+			default:
+				terms = append(terms, wordTerm(marked))
+			}
+		}
+		if terms != nil {
+			q.All = append(q.All, terms)
+		}
+		if spans != nil {
+			q.Spans = append(q.Spans, spans)
+		}
+		if p.hasPair(i, sources) {
+			q.All = append(q.All, []string{pairTerm(w, p.words[i+1])})
+		}
+	}
+}
+
+// hasPair reports whether the i-th word of the phrase and the next one have a term of their own.
+func (p phrase) hasPair(i int, sources []int) bool {
+	next := i + 1
+	return next < len(p.words) && !(p.prefix && next == len(p.words)-1) && len(sources) == 1 && sources[0] == inText && isPair(p.words[i], p.words[next])
+}
+
+// isCertain reports whether whatever the terms of ask find has the phrase.
+func (p phrase) isCertain(sources []int) bool {
+	return len(p.words) == 1 || len(p.words) == 2 && p.hasPair(0, sources)
+}
+
+// narrow takes out of a set what the text excludes, and what does not have its phrases. It reads the assets of which the index cannot
+// tell that.
+func (req *request) narrow(found *index.Set, text queryText, sources []int) error {
+	for _, p := range text.mustNot {
+		var q index.Query
+		p.ask(&q, sources, false)
+		out, err := req.index.Find(req.ctx, q)
+		if err != nil {
+			return err
+		}
+		if !p.isCertain(sources) {
+			out.And(found)
+			if err := req.keep(out, []phrase{p}, sources); err != nil {
+				return err
+			}
+		}
+		found.Minus(out)
+	}
+	unsure := slices.DeleteFunc(slices.Clone(text.must), func(p phrase) bool { return p.isCertain(sources) })
+	if len(unsure) == 0 {
+		return nil
+	}
+	return req.keep(found, unsure, sources)
+}
+
+// keep takes the assets out of a set that do not have all phrases.
+func (req *request) keep(found *index.Set, phrases []phrase, sources []int) error {
+	for r, err := range req.assetsIn(found, pageRange{}) {
+		var p parts
+		if err == nil {
+			p, err = partsOf(r.Body)
+		}
+		var texts searched
+		if err == nil {
+			texts, err = searchedIn(p.content, p.attributes)
+		}
+		if err != nil {
+			return err
+		}
+		var lists [][]string
+		for _, source := range sources {
+			for _, text := range texts[source] {
+				lists = append(lists, firstWords(text, r.words))
+			}
+		}
+		for _, p := range phrases {
+			if !slices.ContainsFunc(lists, p.in) {
+				found.Remove(r.Ordinal)
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // SearchPage is a page of a search. Unlike from a Page, a reader can go on from it in both

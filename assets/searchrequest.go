@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -10,9 +11,14 @@ import (
 // value finds every asset that the caller sees, and returns a page of the newest ones.
 type SearchRequest struct {
 	// Query is a text whose words must all be in the asset's text or in its author's names, in any
-	// order. A word that ends in * stands for every word that begins so. Case, diacritics and HTML
-	// do not matter. "" = any text.
+	// order. A word that ends in * stands for every word that begins so, "words in quotes" are a phrase, and -word and -"some words"
+	// must not be there. Case, diacritics and HTML do not matter. "" = any text.
 	Query string
+	// In says where Query looks: text (the text and the author's names), attachments (their titles), attributes (their values). nil = text.
+	In []string
+	// Typos also finds words that are one edit away from one of Query, from 4 letters on, and two edits from 8 on: a letter more, less or
+	// other, or two neighbours swapped. The first letter must be right. Phrases, exclusions and words with * have no typos.
+	Typos bool
 
 	Folder     string // id of a folder that the asset must be in; "" = any
 	FolderTree string // id of a folder: the asset must be in it, or in one below it that the caller sees; "" = any
@@ -74,22 +80,23 @@ const (
 )
 
 // check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it
-// returns the words of the search text: whole has the words that the asset must have. prefixes has
-// beginnings: for each of them, the asset must have a word that begins so.
-func (in SearchRequest) check(lim Limits) (whole, prefixes []string, err error) {
+// returns the search text, taken apart.
+func (in SearchRequest) check(lim Limits) (queryText, error) {
 	if err := in.checkFields(lim); err != nil {
-		return nil, nil, err
+		return queryText{}, err
 	}
-	whole, prefixes = queryWords(in.Query)
-	if n := len(whole) + len(prefixes); n > lim.Words {
-		return nil, nil, invalid("query", "has %d words, at most %d are allowed", n, lim.Words)
-	}
-	for _, p := range prefixes {
-		if err := checkPrefix(p); err != nil {
-			return nil, nil, err
+	text := parseQuery(in.Query)
+	return text, text.check(lim)
+}
+
+// sources returns where the text is searched, each once.
+func (in SearchRequest) sources() (out []int) {
+	for i, name := range sources {
+		if slices.Contains(in.In, name) || in.In == nil && i == inText {
+			out = append(out, i)
 		}
 	}
-	return whole, prefixes, nil
+	return out
 }
 
 // checkFields returns ErrInvalid if a field is malformed or exceeds its limit. Whatever must be
@@ -119,6 +126,14 @@ func (in SearchRequest) checkFields(lim Limits) error {
 		return invalid("query", "has %d bytes, at most %d are allowed", len(in.Query), lim.Query)
 	case !utf8.ValidString(in.Query):
 		return invalid("query", "must be UTF-8")
+	}
+	for _, name := range in.In {
+		if !slices.Contains(sources, name) {
+			return invalid("in", "%q is not known: want text, attachments or attributes", name)
+		}
+	}
+	if in.In != nil && len(in.In) == 0 {
+		return invalid("in", "is empty: want text, attachments or attributes")
 	}
 	for _, tag := range in.Tags {
 		if err := checkText("tags", tag, lim.Name); err != nil {

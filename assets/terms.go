@@ -21,6 +21,8 @@ import (
 // the value:
 //
 //	wlaunch              the word "launch" is in its text or in its author's names
+//	w\x02launch          it has an attachment with the word in its title; with \x03, an attribute with the word in its value
+//	qin the              the words "in" and "the" are adjacent in its text or in a name of its author
 //	f12                  it is in folder 12
 //	f                    it is in no folder
 //	ginstagram           it comes from the service "instagram"
@@ -41,6 +43,7 @@ const (
 	kindTag       = 't'
 	kindAttribute = 'p' // a pair of a key and a value; see attributeKey
 	kindKey       = 'k'
+	kindPair      = 'q' // two adjacent words; see isPair
 	kindCreated   = 'c'
 	kindOrigin    = 'o'
 )
@@ -218,10 +221,13 @@ func folderTerms(folders []string) (terms []string) {
 	return terms
 }
 
-// attributeTerms returns the terms of attributes, sorted and each once.
+// attributeTerms returns the terms of attributes and of the words in their values, sorted and each once.
 func attributeTerms(attributes []Attribute) (terms []string) {
 	for _, a := range attributes {
 		terms = append(terms, attributeTerm(a), term(kindKey, a.Key))
+		for _, w := range words(a.Value) {
+			terms = append(terms, wordTerms([]string{sourceMarks[inAttributes] + w})...)
+		}
 	}
 	slices.Sort(terms)
 	return slices.Compact(terms)
@@ -281,24 +287,80 @@ func termsOf(r Record) ([]string, error) {
 	return allTerms(r, p, text), nil
 }
 
-// searchable returns the terms of the texts of a content that SearchRequest.Query searches: the
-// member content, and the members displayName and username of attributedTo.
-// Only the first limit words of each text count.
-func searchable(content []byte, limit int) ([]string, error) {
+// Where SearchRequest.Query looks, see SearchRequest.In, and what a word begins with in the terms of each: characters that no word has.
+const (
+	inText = iota
+	inAttachments
+	inAttributes
+)
+
+var (
+	sources     = []string{"text", "attachments", "attributes"}
+	sourceMarks = []string{"", "\x02", "\x03"}
+)
+
+// searched has the texts of an asset in which SearchRequest.Query looks, by their source.
+type searched [3][]string
+
+// searchedIn returns the texts of an asset: the members content and, of attributedTo, displayName and username; titles of attachments;
+// values of attributes.
+func searchedIn(content []byte, attributes []Attribute) (out searched, err error) {
 	var in struct {
 		Content      string `json:"content"`
 		AttributedTo struct {
 			DisplayName string `json:"displayName"`
 			Username    string `json:"username"`
 		} `json:"attributedTo"`
+		Attachment []struct {
+			Title string `json:"title"`
+		} `json:"attachment"`
 	}
 	if err := json.Unmarshal(content, &in); err != nil {
-		return nil, fmt.Errorf("content: %w", err)
+		return out, fmt.Errorf("content: %w", err)
+	}
+	out[inText] = []string{in.Content, in.AttributedTo.DisplayName, in.AttributedTo.Username}
+	for _, a := range in.Attachment {
+		out[inAttachments] = append(out[inAttachments], a.Title)
+	}
+	for _, a := range attributes {
+		out[inAttributes] = append(out[inAttributes], a.Value)
+	}
+	return out, nil
+}
+
+// firstWords returns the first words of a text, as many as count.
+func firstWords(text string, limit int) []string {
+	list := words(text)
+	return list[:min(limit, len(list))]
+}
+
+// searchable returns the terms of the words in the texts of a content. Only the first limit words of each text count.
+func searchable(content []byte, limit int) (terms []string, err error) {
+	in, err := searchedIn(content, nil)
+	if err != nil {
+		return nil, err
 	}
 	var list []string
-	for _, text := range []string{in.Content, in.AttributedTo.DisplayName, in.AttributedTo.Username} {
-		found := words(text)
-		list = append(list, found[:min(limit, len(found))]...)
+	for source, texts := range in {
+		for _, text := range texts {
+			found := firstWords(text, limit)
+			for i, w := range found {
+				list = append(list, sourceMarks[source]+w)
+				if source == inText && i > 0 && isPair(found[i-1], w) {
+					terms = append(terms, pairTerm(found[i-1], w))
+				}
+			}
+		}
 	}
-	return wordTerms(unique(list)), nil
+	return append(terms, wordTerms(unique(list))...), nil
 }
+
+// isPair reports whether two adjacent words have a term of their own. Those of common words have: these are short in all languages, and
+// whoever looks for a phrase of them would else have to read very many assets.
+func isPair(a, b string) bool {
+	const most = 4 // letters
+	return utf8.RuneCountInString(a) <= most && utf8.RuneCountInString(b) <= most
+}
+
+// pairTerm returns the term of two adjacent words.
+func pairTerm(a, b string) string { return string(kindPair) + a + " " + b }

@@ -1,19 +1,29 @@
 package assets
 
 import (
-	"github.com/vitrine-go/vitrine/internal/index"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/vitrine-go/vitrine/internal/index"
 )
 
 func TestWords(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":                       {"", ""},
-		"no letter or digit":            {" -- !? … 🙂 ", ""},
+		"no letter or digit":            {" -- !? … © ", ""},
+		"emoji":                         {"a🙂b 👍🏽 👍 ❤\ufe0f", "a 🙂 b 👍 👍 ❤"},
+		"joined emoji and flags":        {"👨‍👩‍👧👍 🇩🇪🇫🇷 🏴\U000e0067\U000e0062\U000e007f", "👨‍👩‍👧 👍 🇩🇪 🇫🇷 🏴\U000e0067\U000e0062\U000e007f"},
+		"compatible forms":              {"ﬁn ＡＢＣ ｶﾞ ① ㎏ Ⅷ", "fin abc ガ 1 kg viii"},
+		"ligatures":                     {"Œuvre cœur Æon ĳs", "oeuvre coeur aeon ijs"},
+		"points of Hebrew":              {"שָׁלוֹם שלום \ufb2a", "שלום שלום ש"},
+		"forms of Arabic letters":       {"\ufefb أحمد احمد كـــتاب", "لا احمد احمد كتاب"},
+		"soft hyphens":                  {"co\u00adoperate", "cooperate"},
+		"joiners within a word":         {"ශ්\u200dරී න්\u200d x", "ශ්\u200dරී න් x"},
 		"case":                          {"Hello WORLD", "hello world"},
 		"sharp s":                       {"Straße STRASSE", "strasse strasse"},
 		"final sigma":                   {"ΟΔΟΣ οδος ὁδός", "οδοσ οδοσ οδοσ"},
@@ -23,7 +33,7 @@ func TestWords(t *testing.T) {
 		"diacritics of Cyrillic":        {"Йод ёлка", "иод елка"},
 		"diacritics of Vietnamese":      {"Việt Nam", "viet nam"},
 		"marks of Hindi stay":           {"हिन्दी हन्द", "हिन्दी हन्द"},
-		"marks of Arabic stay":          {"كَتَبَ كتب", "كَتَبَ كتب"},
+		"marks of Arabic":               {"كَتَبَ كتب", "كتب كتب"},
 		"hash, at and underscore":       {"#Tag @name a_b", "tag name a b"},
 		"punctuation":                   {"don't e-mail a.b,c/d", "don t e mail a b c d"},
 		"Cherokee in both cases":        {"Ꭰ ꭰ", "Ꭰ Ꭰ"},
@@ -35,7 +45,7 @@ func TestWords(t *testing.T) {
 		"voiced Katakana, both forms":   {"ガ カ\u3099", "ガ ガ"},
 		"Hangul, both forms":            {"한국 \u1112\u1161\u11ab국", "한국 한국"},
 		"Thai":                          {"ภาษาไทย", "ภาษาไทย"},
-		"selector of an emoji":          {"❤\ufe0ftext", "text"},
+		"selector of an emoji":          {"❤\ufe0ftext", "❤ text"},
 		"selector of a digit":           {"5\ufe0f 5", "5 5"},
 		"mark on nothing":               {"\u0301 \u0301abc", "abc"},
 		"mark of another script":        {"a\u093fb", "ab"},
@@ -75,7 +85,7 @@ func FuzzWords(f *testing.F) {
 			t.Fatalf("words(%q) are %q, but their words are %q", text, list, again)
 		}
 		if !strings.ContainsAny(text, "<&") && utf8.ValidString(text) {
-			for name, form := range map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD} {
+			for name, form := range map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC} {
 				if other := words(form.String(text)); !slices.Equal(other, list) {
 					t.Fatalf("words(%q) are %q, in %s they are %q", text, list, name, other)
 				}
@@ -119,21 +129,89 @@ func TestPrefixesFindTheirWords(t *testing.T) {
 	}
 }
 
-func TestAStarEndsAWord(t *testing.T) {
+// taken writes a query that was taken apart: words, "phrases", prefixes*, -exclusions.
+func taken(query string) string {
+	q := parseQuery(query)
+	var out []string
+	for i, p := range append(slices.Clone(q.must), q.mustNot...) {
+		text := strings.Join(p.words, " ")
+		if p.prefix {
+			text += "*"
+		}
+		if len(p.words) > 1 || p.exact && i < len(q.must) {
+			text = `"` + text + `"`
+		}
+		if i >= len(q.must) {
+			text = "-" + text
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestQueriesAreTakenApart(t *testing.T) {
 	for query, want := range map[string]string{
-		"foo*": "/foo", "foo* bar": "bar/foo", "foo*bar": "foo bar/", "* foo": "foo/", "*foo": "foo/", "foo *": "foo/", "foo**": "/foo",
-		"foo*,bar*": "/foo bar", "FOO*": "/foo", "Caf\u00c9*": "/cafe", "ß*": "/ss", "<b>foo</b>*": "/foo", "<p>foo</p>*": "foo/",
-		"漢*": "/漢", "漢字*": "漢/字", "a漢*": "a/漢", "fo*漢": "fo 漢/", "#foo*": "/foo", "foo-*": "foo/", "\"foo\"*": "foo/", "*": "/", "": "/",
-		"foo*\u0301": "foo/", "❤\ufe0f*": "/", "foo&#42;": "/foo", "foo＊": "foo/", "12*": "/12", "हि*": "/हि", "a b*c d*": "a b c/d",
+		// A * ends a word.
+		"foo*": "foo*", "foo* bar": "foo* bar", "foo*bar": "foo bar", "* foo": "foo", "*foo": "foo", "foo *": "foo", "foo**": "foo*",
+		"foo*,bar*": "foo* bar*", "FOO*": "foo*", "Caf\u00c9*": "cafe*", "ß*": "ss*", "<b>foo</b>*": "foo*", "<p>foo</p>*": "foo",
+		"漢*": "漢*", "漢字*": `"漢 字*"`, "a漢*": "a 漢*", "fo*漢": "fo 漢", "#foo*": "foo*", "foo-*": "foo", "*": "", "": "",
+		"foo*\u0301": "foo", "❤\ufe0f*": "❤*", "foo&#42;": "foo*", "foo＊": "foo*", "12*": "12*", "हि*": "हि*", "a b*c d*": "a b c d*", "foo*🙂": "foo 🙂",
+		// Quotes make a phrase.
+		`"a b" c`: `"a b" c`, `"a"`: `"a"`, `"a b`: `"a b"`, `a "b`: `a "b"`, `""`: "", `"`: "", `"foo"*`: `"foo"`, `"a b*"`: `"a b*"`, `"a*b"`: `"a b"`, `"-a b"`: `"a b"`,
+		"„a b“": `"a b"`, "“a b”": `"a b"`, "« a b »": `"a b"`, "＂a b＂": `"a b"`, `27" monitor`: "27 monitor", `x"a b"`: "x a b", `#"a b"`: `"a b"`, `"a-b"`: `"a b"`,
+		"&quot;a b&quot;": `"a b"`, `"a<p>b"`: `"a b"`, `"a b"c`: `"a b" c`,
+		// So does a run of scripts without spaces.
+		"東京タワー": `"東 京 タ ワ ー"`, "東京 タワー": `"東 京" "タ ワ ー"`, "iPhone手机": `iphone "手 机"`, "2026年6月": "2026 年 6 月", "漢字한글": `"漢 字 한글"`, "한국어": "한국어",
+		"ｶﾞｽ": `"ガ ス"`, "한국 은행": "한국 은행",
+		// A minus excludes.
+		"a -b": "a -b", `a -"b c"`: `a -"b c"`, "-b a": "a -b", "e-mail": "e mail", "a - b": "a b", "a -b*": "a -b*", "a -#b": "a -b", "a -東京": `a -"東 京"`, "a --b": "a -b",
+		"a -don't": `a -"don t"`, "a -": "a", `a -""`: "a", "a －b": "a -b", "-a": "-a", "a\u00a0-b": "a -b",
 	} {
-		whole, prefixes := queryWords(query)
-		if got := strings.Join(whole, " ") + "/" + strings.Join(prefixes, " "); got != want {
-			t.Errorf("%q: %q, want %q", query, got, want)
+		if got := taken(query); got != want {
+			t.Errorf("%q is %s, want %s", query, got, want)
 		}
 	}
-	for prefix, ok := range map[string]bool{"a": false, "é": false, "ก": false, "ab": true, "漢": true, "カ": true, "ー": true, "ｱ": true} {
-		if err := checkPrefix(prefix); (err == nil) != ok {
-			t.Errorf("%q: error %v", prefix, err)
+	for query, ok := range map[string]bool{
+		"a*": false, "é*": false, "ก*": false, "🙂*": false, "ab*": true, "漢*": true, "カ*": true, "ー*": true, "ｱ*": true, "a": true, "x -a*": false, `"b a*"`: false,
+		"-a": false, "-a -b": false, "a -b": true, "": true, "*": true, strings.Repeat("a ", 16): true, strings.Repeat("a ", 17): false, strings.Repeat("漢", 17): false,
+		strings.Repeat("a ", 16) + "-b": false,
+	} {
+		if err := parseQuery(query).check(Limits{}.withDefaults()); (err == nil) != ok {
+			t.Errorf("%q: error %v", query, err)
+		}
+	}
+}
+
+func TestSimilarWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	word := func() string {
+		w := make([]rune, rng.IntN(9))
+		for i := range w {
+			w[i] = []rune("abé漢")[rng.IntN(4)]
+		}
+		return string(w)
+	}
+	near := 0
+	for range 3000 {
+		w, most := "ab"+word(), 1+rng.IntN(2)
+		like := similar(w, most)
+		for range 20 {
+			text := word()
+			want := Distance([]rune(w), []rune(text)) <= most
+			if got := like(text); got != want {
+				t.Fatalf("%q and %q are similar by %d: %t, want %t", w, text, most, got, want)
+			}
+			if want {
+				near++
+			}
+		}
+	}
+	if near < 100 {
+		t.Errorf("%d pairs are similar", near)
+	}
+	for word, want := range map[string]int{"abc": 0, "abcd": 1, "abcdefg": 1, "abcdefgh": 2, "abcdefghijklmnop": 2, "2024": 0, "ab12": 0, "abcd12": 1, "хлеб": 1, "東": 0, "हिन्दी": 1} {
+		if got := typosIn(word); got != want {
+			t.Errorf("%q may have %d typos, want %d", word, got, want)
 		}
 	}
 }

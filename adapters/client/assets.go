@@ -45,6 +45,12 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 			q.text(name, at.UTC().Format(time.RFC3339Nano))
 		}
 	}
+	if in.In != nil {
+		q["in"] = []string{strings.Join(in.In, ",")}
+	}
+	if in.Typos {
+		q.text("typos", "1")
+	}
 	if len(in.Facets) > 0 {
 		q["facets"] = []string{strings.Join(in.Facets, ",")}
 	}

@@ -129,6 +129,27 @@ var assetBehaviours = []behaviour{
 			}
 		}
 	}},
+	{"a search takes phrases, exclusions, typos and where to look", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		one := post("1", "first snow")
+		one.Attributes = []assets.Attribute{{Key: "k", Value: "in the mountains"}}
+		two := post("2", "snow first")
+		two.Content = []byte(`{"content":"snow first","attachment":[{"version":"1.0","type":"photo","title":"Mountain"}]}`)
+		list := add(t, s, one, two)
+		for _, c := range []struct {
+			in   assets.SearchRequest
+			want []string
+		}{
+			{assets.SearchRequest{Query: `"first snow"`}, []string{list[0].ID}}, {assets.SearchRequest{Query: `snow -"snow first"`}, []string{list[0].ID}},
+			{assets.SearchRequest{Query: "snwo", Typos: true, Order: assets.Ascending}, idsOf(list)}, {assets.SearchRequest{Query: "snwo"}, nil},
+			{assets.SearchRequest{Query: "mountain", In: []string{"attachments"}}, []string{list[1].ID}}, {assets.SearchRequest{Query: "mountain"}, nil},
+			{assets.SearchRequest{Query: `"in the mountains" snow`, In: []string{"attributes", "text"}}, []string{list[0].ID}},
+		} {
+			if got := idsOf(ok(s.assets.Search(t.Context(), lib, c.in))(t).Assets); !slices.Equal(got, c.want) {
+				t.Errorf("%+v finds %v, want %v", c.in, got, c.want)
+			}
+		}
+	}},
 	{"adding again replaces the content, and what is not given stays", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		in := post("1", "x")

@@ -80,6 +80,15 @@ func (a assetRoutes) search(c *call) error {
 			in.Attributes[len(in.Attributes)-1].Value = &value
 		}
 	}
+	switch typos := q.text("typos"); {
+	case typos == "1":
+		in.Typos = true
+	case q.has("typos") && typos != "0":
+		q.invalid("typos", "%q is neither 1 nor 0", typos)
+	}
+	if where := q.text("in"); q.has("in") {
+		in.In = strings.Split(where, ",")
+	}
 	if facets := q.text("facets"); q.has("facets") {
 		in.Facets = strings.Split(facets, ",")
 	}

@@ -159,6 +159,8 @@ func TestSearchParametersAreParsed(t *testing.T) {
 		"facets=": "facets", "facets=tag": "facets", "facets=tags,": "facets", "facets=attribute:": "facets", "facets=tags&facets=via": "facets: given more than once",
 		"facets=" + list(9, "attribute:%d"): "facets: has 9", "from=": "from", "from=yesterday": "from", "from=2023-02-29": "from", "to=2024-01-01T24:00": "to", "to=2024-1-1": "to",
 		"to=2024-01-01T00:00:00%2B24:00": "to", "from=0000-01-01": "from", "from=2024-01-01T00:00:00+02:00": "%2B", "from=2024-01-01&from=2024-01-01": "from: given more than once",
+		"typos=": "typos", "typos=true": "typos", "typos=2": "typos", "in=": "in", "in=text,": "in", "in=title": "in", "in=text&in=text": "in: given more than once",
+		"query=-a": "query: has only words to exclude", "query=-%22a+b%22": "query: has only words to exclude",
 		"sort=": "sort", "sort=-createdAt": "sort: want added or createdAt", "sort=createdAt&since=" + cursor: "since: is the cursor of a search with another sort",
 		"foreignId=1": "foreignId: needs generator", "foreignId=&generator=g.example": "foreignId: is empty", "foreignId=1&foreignId=2&generator=g": "foreignId: given more than once",
 		"to=20240101": "to", "from=1700000000": "from",

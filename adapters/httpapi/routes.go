@@ -67,7 +67,7 @@ func (h *handler) routes() []route {
 		const lib = assetPrefix + "/{network}/assetLibrary/{library}"
 		a := assetRoutes{h.Assets}
 		all = append(all, admitted(a.admit,
-			get(lib+"/assets", a.search, slash|reserves, "query", "folder", "folderTree", "generator", "foreignId", "via", "rights", "tags", "attribute",
+			get(lib+"/assets", a.search, slash|reserves, "query", "in", "typos", "folder", "folderTree", "generator", "foreignId", "via", "rights", "tags", "attribute",
 				"from", "to", "facets", "limit", "since", "until", "sort", "order"),
 			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody, a.admitChange),
 			get(lib+"/asset/{asset}", a.asset, lenient),

@@ -344,7 +344,7 @@ func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
 		if found == nil {
 			found = s
 		} else {
-			found.and(s)
+			found.And(s)
 		}
 		if len(found.at) == 0 {
 			break

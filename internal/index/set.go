@@ -147,8 +147,8 @@ func (s *Set) or(o *Set) {
 	}
 }
 
-// and keeps what is in o too.
-func (s *Set) and(o *Set) {
+// And keeps what is in o too.
+func (s *Set) And(o *Set) {
 	n := 0
 	for i, at := range s.at {
 		other := o.find(at)

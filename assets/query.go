@@ -1,0 +1,223 @@
+package assets
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// queryText is the text of a search, taken apart.
+type queryText struct {
+	must    []phrase // an asset must have each of them
+	mustNot []phrase // and none of these
+}
+
+// phrase is some words, mostly one, that must be adjacent in a text, in this order.
+type phrase struct {
+	words  []string
+	prefix bool // the last one stands for every word that begins so
+	exact  bool // it was quoted, so typos do not count
+}
+
+func (q queryText) isEmpty() bool { return len(q.must)+len(q.mustNot) == 0 }
+
+// parseQuery takes the text of a search apart. It is folded as the texts of assets are, and split at white space:
+//
+//	launch berlin     two words, in any order
+//	e-mail, a_b       two words each
+//	launch*           words that begin so; a * elsewhere separates words
+//	"first snow"      a phrase: adjacent, in this order; the last quote may be missing
+//	東京タワー          a phrase: a run of Han, kana or Hangul
+//	-snow -"a b"      none of these; - begins an exclusion where it begins a piece
+//
+// A quote behind a letter or digit, as in 27", begins no phrase. What an excluded piece without quotes has, as in -e-mail, is a phrase.
+func parseQuery(text string) (q queryText) {
+	s := fold(strings.ToValidUTF8(stripHTML(text), "\ufffd"))
+	s = quotes.Replace(s)
+	for {
+		if s = strings.TrimLeftFunc(s, unicode.IsSpace); s == "" {
+			return q
+		}
+		var piece string
+		rest, not := strings.CutPrefix(s, "-")
+		switch inQuotes, quoted := strings.CutPrefix(rest, `"`); {
+		case quoted:
+			piece, s, _ = strings.Cut(inQuotes, `"`)
+		default:
+			end := strings.IndexFunc(rest, unicode.IsSpace)
+			if end < 0 {
+				end = len(rest)
+			}
+			if i := openingQuote(rest[:end]); i >= 0 {
+				end = i
+			}
+			piece, s = rest[:end], rest[end:]
+			if !not {
+				q.must = append(q.must, phrasesOf(piece)...)
+				continue
+			}
+		}
+		p := phrase{exact: true}
+		for _, part := range phrasesOf(piece) {
+			p.words, p.prefix = append(p.words, part.words...), part.prefix
+		}
+		switch {
+		case len(p.words) == 0:
+		case not:
+			q.mustNot = append(q.mustNot, p)
+		default:
+			q.must = append(q.must, p)
+		}
+	}
+}
+
+// quotes makes quotes of all kinds the one in ASCII.
+var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`, "«", `"`, "»", `"`)
+
+// openingQuote returns where in a piece without white space a quote stands that is not behind a letter or digit, -1 if nowhere.
+func openingQuote(s string) int {
+	inWord := false
+	for i, r := range s {
+		if r == '"' && !inWord {
+			return i
+		}
+		inWord = unicode.In(r, unicode.L, unicode.Nd, unicode.M)
+	}
+	return -1
+}
+
+// phrasesOf returns the words of a folded text without operators but *. Words that are a run of scripts without spaces are one phrase.
+func phrasesOf(s string) (out []phrase) {
+	pieces := strings.Split(s, "*")
+	for i, piece := range pieces {
+		last := 0 // where the word before ends
+		for start, end := range eachWord(piece) {
+			word := piece[start:end]
+			if n := len(out); n > 0 && last > 0 && onlyMarks(piece[last:start]) && isOfRun(word) && isOfRun(out[n-1].words[0]) {
+				out[n-1].words = append(out[n-1].words, word)
+			} else {
+				out = append(out, phrase{words: []string{word}})
+			}
+			last = end
+		}
+		// The last word is a prefix if nothing is between it and the *, and no word begins right behind the *.
+		if last > 0 && last == len(piece) && i < len(pieces)-1 && !beginsInWord(pieces[i+1]) {
+			out[len(out)-1].prefix = true
+		}
+	}
+	return out
+}
+
+func onlyMarks(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !unicode.Is(unicode.M, r) }) < 0
+}
+
+// isOfRun reports whether a word belongs to a run of words that are written without spaces between them.
+func isOfRun(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return isWordAlone(r) || unicode.Is(unicode.Hangul, r)
+}
+
+// beginsInWord reports whether a folded text begins with a letter, digit, mark or emoji.
+func beginsInWord(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) || isWordAlone(r) || isEmoji(r)
+}
+
+// check returns ErrInvalid if the text has too many words, a prefix that is too short, or nothing but exclusions.
+func (q queryText) check(lim Limits) error {
+	n := 0
+	for _, p := range slices.Concat(q.must, q.mustNot) {
+		n += len(p.words)
+		if last := p.words[len(p.words)-1]; p.prefix {
+			if r, size := utf8.DecodeRuneInString(last); size == len(last) && !isWordAlone(r) {
+				return invalid("query", "%q is too short before the *: want at least two characters", last)
+			}
+		}
+	}
+	switch {
+	case n > lim.Words:
+		return invalid("query", "has %d words, at most %d are allowed", n, lim.Words)
+	case len(q.must) == 0 && len(q.mustNot) > 0:
+		return invalid("query", "has only words to exclude: want at least one to find")
+	}
+	return nil
+}
+
+// in reports whether the phrase is somewhere in a text with these words.
+func (p phrase) in(words []string) bool {
+	last := len(p.words) - 1
+	for i := range len(words) - last {
+		n := 0
+		for n < last && words[i+n] == p.words[n] {
+			n++
+		}
+		if n == last && (words[i+n] == p.words[n] || p.prefix && strings.HasPrefix(words[i+n], p.words[n])) {
+			return true
+		}
+	}
+	return false
+}
+
+// typosIn returns how many edits a word that is meant may be away from one that was typed: one from 4 letters on, two from 8. Digits
+// are no letters.
+func typosIn(word string) int {
+	letters := 0
+	if len(word) > valueHead { // it has no term of its own letters
+		return 0
+	}
+	for _, r := range word {
+		if !unicode.IsDigit(r) {
+			letters++
+		}
+	}
+	return min(letters/4, 2)
+}
+
+// similar returns a function that reports whether a text is at most so many edits, one or two, away from a word: a letter more, a letter
+// less, another letter, or two neighbours swapped. A letter is edited once at most.
+func similar(word string, most int) func(string) bool {
+	w := []rune(word)
+	rows := [3][]int{make([]int, len(w)+1), make([]int, len(w)+1), make([]int, len(w)+1)}
+	return func(text string) bool {
+		if n := utf8.RuneCountInString(text); n > len(w)+most || n < len(w)-most {
+			return false
+		}
+		before, above, row := rows[0], rows[1], rows[2] // of the letter before the last, of the last one, and of this one
+		for j := range above {
+			above[j] = j
+		}
+		var last rune
+		i := 0
+		for _, r := range text {
+			i++
+			// Further from the diagonal than most, there are more edits.
+			from, to, least := max(1, i-most), min(len(w), i+most), most+1
+			row[from-1] = most + 1
+			if from == 1 {
+				row[0] = i
+			}
+			for j := from; j <= to; j++ {
+				n := above[j-1]
+				if w[j-1] != r {
+					n++
+				}
+				n = min(n, row[j-1]+1)
+				if j < i+most {
+					n = min(n, above[j]+1)
+				}
+				if i > 1 && j > 1 && w[j-1] == last && w[j-2] == r {
+					n = min(n, before[j-2]+1)
+				}
+				row[j], least = n, min(least, n)
+			}
+			if least > most {
+				return false
+			}
+			before, above, row = above, row, before
+			last = r
+		}
+		return above[len(w)] <= most
+	}
+}
