@@ -172,29 +172,23 @@ func (l *list) name(i int) string {
 }
 
 // finder returns a function that finds the value of the member of l that has the same name as the member of other with the index i,
-// nil if there is none. It makes an index of the names only if l has many in another order.
+// nil if there is none. It makes an index of the names only if l has them in another order.
 func (l *list) finder(other *list) func(i int) *Node {
 	var byName map[string]int
 	return func(i int) *Node {
 		if i < len(l.names) && bytes.Equal(l.names[i], other.names[i]) {
 			return &l.items[i]
 		}
-		name := other.name(i)
-		if byName == nil && len(l.names) > 16 {
+		if byName == nil {
 			byName = make(map[string]int, len(l.names))
 			for k := range l.names {
 				byName[l.name(k)] = k
 			}
 		}
-		k, found := byName[name]
-		if byName == nil {
-			k = l.index(name)
-			found = k >= 0
+		if k, found := byName[other.name(i)]; found {
+			return &l.items[k]
 		}
-		if !found {
-			return nil
-		}
-		return &l.items[k]
+		return nil
 	}
 }
 
