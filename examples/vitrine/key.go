@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,7 +41,7 @@ func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 		return nil, usageError{errors.New("-key-file and " + keyVariable + ": want one of the two")}
 	case file != "":
 		source = "the key file " + file
-		text, err = p.keyIn(file)
+		text, err = p.readShared("key file", file)
 	case variable != "":
 		source, text = "the key in "+keyVariable, []byte(variable)
 	case !inFile(db):
@@ -68,28 +67,25 @@ func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 	return httpapi.NewTokens(keys[0], &httpapi.TokenOptions{Verify: keys[1:]})
 }
 
-// readKey reads a key file. shared tells whether its mode lets others than its owner use it; Windows has no such modes.
-func readKey(file string) (text []byte, mode fs.FileMode, shared bool, err error) {
-	f, err := os.Open(file)
+// readSecret reads a file with keys. shared is its mode in words if others than its owner may use it, else ""; Windows has no such modes.
+func readSecret(file string) (text []byte, shared string, err error) {
+	info, err := os.Stat(file)
 	if err != nil {
-		return nil, 0, false, err
+		return nil, "", err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, false, err
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		shared = fmt.Sprintf("mode %04o: others than its owner may use it", mode)
 	}
-	text, err = io.ReadAll(f)
-	mode = info.Mode().Perm()
-	return text, mode, mode&0o077 != 0 && runtime.GOOS != "windows", err
+	text, err = os.ReadFile(file)
+	return text, shared, err
 }
 
-// keyIn reads the file that -key-file names. A mode that lets others read it is only warned about: containers mount
-// secrets so.
-func (p *program) keyIn(file string) ([]byte, error) {
-	text, mode, shared, err := readKey(file)
-	if err == nil && shared {
-		fmt.Fprintf(p.stderr, "vitrine: warning: the key file %s has mode %04o: others than its owner may use it, and sign tokens\n", file, mode)
+// readShared reads a file with keys that a flag names. A mode that lets others read it is only warned about: containers mount secrets
+// so. what says in words which file it is.
+func (p *program) readShared(what, file string) ([]byte, error) {
+	text, shared, err := readSecret(file)
+	if err == nil && shared != "" {
+		fmt.Fprintf(p.stderr, "vitrine: warning: the %s %s has %s\n", what, file, shared)
 	}
 	return text, err
 }
@@ -115,9 +111,9 @@ func (p *program) keyMaker(db, file, told string) func() error {
 
 // ownKey reads a key file that this program has made. It returns an error if others than its owner may read it.
 func ownKey(file string) ([]byte, error) {
-	text, mode, shared, err := readKey(file)
-	if err == nil && shared {
-		return nil, fmt.Errorf("its mode is %04o, so others than its owner may use it and sign tokens: want 0600 (chmod 600 %s), and a new key if others have read it", mode, file)
+	text, shared, err := readSecret(file)
+	if err == nil && shared != "" {
+		return nil, fmt.Errorf("it has %s and sign tokens: want 0600 (chmod 600 %s), and a new key if others have read it", shared, file)
 	}
 	return text, err
 }

@@ -27,13 +27,7 @@ func (p *program) provider(file string) (*signin.Provider, error) {
 	text, err := os.ReadFile(file)
 	var out *signin.Provider
 	if err == nil {
-		out, err = signin.ParseProvider(text, func(name string) ([]byte, error) {
-			secret, mode, shared, err := readKey(name)
-			if err == nil && shared {
-				fmt.Fprintf(p.stderr, "vitrine: warning: the file %s has mode %04o: others than its owner may use it\n", name, mode)
-			}
-			return secret, err
-		})
+		out, err = signin.ParseProvider(text, func(name string) ([]byte, error) { return p.readShared("file", name) })
 	}
 	if err != nil {
 		return nil, usageError{fmt.Errorf("-oidc %s: %w", file, err)}

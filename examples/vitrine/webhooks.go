@@ -39,18 +39,13 @@ func (p *program) webhookSettings(file, allow string) (s webhookSettings, err er
 	return s, nil
 }
 
-// readWebhooks reads the file that -webhooks names. If others than its owner may read it, that is only warned about, since
-// containers mount secrets so.
+// readWebhooks reads the file that -webhooks names.
 func (p *program) readWebhooks(file string) ([]webhook.Endpoint, error) {
-	text, mode, shared, err := readKey(file)
+	text, err := p.readShared("webhooks file", file)
 	if err != nil {
 		return nil, err
 	}
-	endpoints, err := webhook.Parse(text)
-	if err == nil && shared {
-		fmt.Fprintf(p.stderr, "vitrine: warning: the webhooks file %s has mode %04o: others than its owner may use it, and sign deliveries\n", file, mode)
-	}
-	return endpoints, err
+	return webhook.Parse(text)
 }
 
 // readAgain reads the file again and gives its endpoints to d. An error changes nothing.
