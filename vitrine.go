@@ -113,26 +113,27 @@ var (
 
 // The codes of errors. A code is a stable word for a program; over HTTP it is the member "code".
 const (
-	CodeInvalid          = "invalid"           // ErrInvalid
-	CodeForbidden        = "forbidden"         // ErrForbidden
-	CodeNotFound         = "not_found"         // ErrNotFound
-	CodeStaleVersion     = "stale_version"     // ErrConflict: the app, or a component, changed meanwhile; read it and try again
-	CodeTestFailed       = "test_failed"       // ErrConflict: a test operation of a patch failed
-	CodeMoved            = "moved"             // ErrConflict: a tag or an asset is elsewhere than the request says; see PointsTo and ID
-	CodeNeedsRelease     = "needs_release"     // ErrForbidden: the tag needs approvals, so only a release moves it
-	CodeWrongState       = "wrong_state"       // ErrConflict: this cannot be done as things are, such as changing a release that was run
-	CodeNeedsApproval    = "needs_approval"    // ErrConflict: too few people have approved the release
-	CodeConflicts        = "conflicts"         // ErrConflict: moves of a release cannot be made; see Conflicts
-	CodeGone             = "gone"              // ErrGone
-	CodeTooLarge         = "too_large"         // ErrTooLarge
-	CodeNotApplicable    = "not_applicable"    // ErrUnprocessable: an operation does not apply, or the result of the patch is not an app
-	CodeReadOnly         = "read_only"         // ErrUnprocessable: a patch changes a member that only the service writes
-	CodeUnknownComponent = "unknown_component" // ErrUnprocessable: there is no such component
-	CodeSchema           = "schema"            // ErrUnprocessable: a config breaks its schema; see Violations
-	CodeCost             = "cost"              // ErrUnprocessable: validating a config would take too long
-	CodeLimit            = "limit"             // ErrUnprocessable: a count or a length over a limit
-	CodeKeyReused        = "key_reused"        // ErrUnprocessable: the idempotency key was used for another request
-	CodeUnavailable      = "unavailable"       // ErrBusy: a search took longer than it may
+	CodeInvalid          = "invalid"            // ErrInvalid
+	CodeForbidden        = "forbidden"          // ErrForbidden
+	CodeConfirm          = "needs_confirmation" // ErrForbidden: the passkey, or the provider, has to be shown again
+	CodeNotFound         = "not_found"          // ErrNotFound
+	CodeStaleVersion     = "stale_version"      // ErrConflict: the app, or a component, changed meanwhile; read it and try again
+	CodeTestFailed       = "test_failed"        // ErrConflict: a test operation of a patch failed
+	CodeMoved            = "moved"              // ErrConflict: a tag or an asset is elsewhere than the request says; see PointsTo and ID
+	CodeNeedsRelease     = "needs_release"      // ErrForbidden: the tag needs approvals, so only a release moves it
+	CodeWrongState       = "wrong_state"        // ErrConflict: this cannot be done as things are, such as changing a release that was run
+	CodeNeedsApproval    = "needs_approval"     // ErrConflict: too few people have approved the release
+	CodeConflicts        = "conflicts"          // ErrConflict: moves of a release cannot be made; see Conflicts
+	CodeGone             = "gone"               // ErrGone
+	CodeTooLarge         = "too_large"          // ErrTooLarge
+	CodeNotApplicable    = "not_applicable"     // ErrUnprocessable: an operation does not apply, or the result of the patch is not an app
+	CodeReadOnly         = "read_only"          // ErrUnprocessable: a patch changes a member that only the service writes
+	CodeUnknownComponent = "unknown_component"  // ErrUnprocessable: there is no such component
+	CodeSchema           = "schema"             // ErrUnprocessable: a config breaks its schema; see Violations
+	CodeCost             = "cost"               // ErrUnprocessable: validating a config would take too long
+	CodeLimit            = "limit"              // ErrUnprocessable: a count or a length over a limit
+	CodeKeyReused        = "key_reused"         // ErrUnprocessable: the idempotency key was used for another request
+	CodeUnavailable      = "unavailable"        // ErrBusy: a search took longer than it may
 )
 
 // Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are set

@@ -213,12 +213,7 @@ func (s *Service) answerOfProvider(r *httpapi.Request) (any, error) {
 	})
 	if denied != nil {
 		s.access(ctx, "sign-in failed", "address", r.Address(), "cause", denied.Error())
-		var page bytes.Buffer
-		if err := refusedPage.Execute(&page, map[string]string{"Provider": s.provider.name(), "Home": s.BaseURL + "/"}); err != nil {
-			return nil, err
-		}
-		r.Page(http.StatusForbidden, page.Bytes())
-		return nil, nil
+		return nil, s.refuse(r, http.StatusForbidden, s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
 	}
 	if err != nil {
 		return nil, err
@@ -230,14 +225,32 @@ func (s *Service) answerOfProvider(r *httpapi.Request) (any, error) {
 	return nil, nil
 }
 
-// refusedPage is for people whom the provider knows and who have no rights here.
+// refusedPage is for people who come back from the provider and are not signed in.
 var refusedPage = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>No access</title>
-<h1>No access</h1>
-<p>{{.Provider}} knows you, but none of your groups there has rights here. Ask an administrator.</p>
+<html lang="en"><meta charset="utf-8"><title>Not signed in</title>
+<h1>Not signed in</h1>
+<p>{{.Why}}</p>
 <p><a href="{{.Home}}">Back</a></p>
 </html>
 `))
+
+func (s *Service) refuse(r *httpapi.Request, status int, why string) error {
+	var page bytes.Buffer
+	err := refusedPage.Execute(&page, map[string]string{"Why": why, "Home": s.BaseURL + "/"})
+	r.Page(status, page.Bytes())
+	return err
+}
+
+// asPage answers a sign-in that did not succeed with a page: a person follows a link there.
+func (s *Service) asPage(serve func(*httpapi.Request) (any, error)) func(*httpapi.Request) (any, error) {
+	return func(r *httpapi.Request) (any, error) {
+		out, err := serve(r)
+		if errors.Is(err, httpapi.ErrUnauthenticated) {
+			return nil, s.refuse(r, http.StatusUnauthorized, "It took too long, or something else came in between. Try again.")
+		}
+		return out, err
+	}
+}
 
 // claims are what an ID token says of a person.
 type claims struct {

@@ -45,9 +45,6 @@ const (
 	mostURNs     = 100 // of names in one request
 )
 
-// codeConfirm is the code of a 403 for what needs a passkey that was shown just now.
-const codeConfirm = "needs_confirmation"
-
 // Options are what New may be told.
 type Options struct {
 	// BaseURL is the address of the base path: where the console is, and where people sign in. Passkeys need https, or the host
@@ -170,7 +167,7 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		public(post("/x/signin/finish", 200, s.limited(s.finishSignIn))),
 		public(post("/x/signin/link", 200, s.limited(s.followLink))),
 		public(get("/x/signin/oidc", s.limited(s.askProvider), "to", "confirm")),
-		public(get("/x/signin/oidc/callback", s.limited(s.answerOfProvider), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
+		public(get("/x/signin/oidc/callback", s.asPage(s.limited(s.answerOfProvider)), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
 		get("/x/signin/passkeys/", s.listPasskeys),
 		patch("/x/signin/passkeys/{id}", s.renamePasskey),
 		remove("/x/signin/passkeys/{id}", s.removePasskey),
@@ -208,7 +205,7 @@ func forbidden(format string, args ...any) error {
 }
 
 func wrongState(format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrConflict, Code: "wrong_state", Reason: fmt.Sprintf(format, args...)}
+	return &vitrine.Error{Kind: vitrine.ErrConflict, Code: vitrine.CodeWrongState, Reason: fmt.Sprintf(format, args...)}
 }
 
 func notFound(what string) error {
@@ -233,7 +230,7 @@ func checkText(s string, most int) error {
 // confirmed returns an error unless the session was begun, or confirmed, just now. One by a link has nothing to confirm with.
 func (s *Service) confirmed(i *identity) error {
 	if i.session.Via != viaLink && s.millis()-i.session.Confirmed > confirmation.Milliseconds() {
-		return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: codeConfirm, Reason: "this needs the passkey, or the provider, to be shown again: confirm, and then send the request once more"}
+		return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeConfirm, Reason: "this needs the passkey, or the provider, to be shown again: confirm, and then send the request once more"}
 	}
 	return nil
 }

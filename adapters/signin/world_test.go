@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -37,6 +38,7 @@ type world struct {
 	log     *bytes.Buffer
 	base    string
 	now     time.Duration // that the clock is ahead
+	opened  int           // browsers, each with an address of its own
 }
 
 // newWorld returns a server at a base URL. change may change its options.
@@ -87,7 +89,8 @@ func (w *world) browser() *browser {
 	for len(key.Key.AttestationData()) != 77 { // the library writes coordinates without leading zeros, which is wrong
 		key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 	}
-	return &browser{world: w, address: "192.0.2.1", cookies: map[string]string{}, origin: origin, auth: virtualwebauthn.NewAuthenticator(), key: key}
+	w.opened++
+	return &browser{world: w, address: fmt.Sprintf("10.0.%d.%d", w.opened/200, w.opened%200), cookies: map[string]string{}, origin: origin, auth: virtualwebauthn.NewAuthenticator(), key: key}
 }
 
 // answer is what came back.
@@ -173,7 +176,7 @@ func (b *browser) want(status int, method, path string, body any) answer {
 	b.t.Helper()
 	a := b.send(method, path, body)
 	if a.status != status {
-		b.t.Fatalf("%s %s: %d %s, want %d; the log: %s", method, path, a.status, a.body, status, b.log)
+		b.t.Fatalf("%s %s: %d %s, want %d; the log: %s", method, path, a.status, a.body, status, b.log.String()[max(0, b.log.Len()-600):])
 	}
 	return a
 }
@@ -249,4 +252,23 @@ func (w *world) withToken(token string) *browser {
 	b := w.browser()
 	b.headers = map[string]string{"Authorization": "Bearer " + token, "Sec-Fetch-Site": ""}
 	return b
+}
+
+// everything returns all entries of a store.
+func everything(t *testing.T, db storage.Store) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := db.View(t.Context(), func(r storage.Reader) error {
+		for e, err := range r.Scan(t.Context(), storage.Range{}) {
+			if err != nil {
+				return err
+			}
+			out[e.Key] = string(e.Value)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

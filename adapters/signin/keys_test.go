@@ -1,0 +1,197 @@
+package signin_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/signin"
+)
+
+func TestSecretKeys(t *testing.T) {
+	w := newWorld(t, localBase)
+	admin := w.invited("Admin", signin.Rights{Admin: true})
+	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
+	id := ann.id()
+	made := ann.want(201, "POST", "/x/keys/", object{"name": "import", "kind": "secret", "moderates": []string{network}})
+	secret := made.text("key")
+	if len(secret) != 46 || !strings.HasPrefix(secret, "vt_") || made.text("prefix") != secret[:11] || made.value("expires") == nil {
+		t.Fatalf("the key: %s", made.body)
+	}
+	program := w.withToken(secret)
+	me := program.want(200, "GET", "/x/me", nil)
+	if me.text("urn") != ann.send("GET", "/x/me", nil).text("urn") || me.text("moderates") != `["`+network+`"]` {
+		t.Errorf("me: %s", me.body)
+	}
+	program.want(201, "POST", "/apps/", object{"title": "Hello", "groups": []string{network}})
+	w.browser().want(200, "GET", "/x/me?svctoken="+secret, nil)
+	w.browser().want(401, "GET", "/x/public/live?app=x&key="+secret, nil)
+	for _, path := range []string{"/x/keys/", "/x/people/"} {
+		program.want(403, "POST", path, object{"name": "x", "kind": "secret"})
+	}
+	program.want(403, "POST", "/x/people/"+ann.id()+"/invite", object{})
+	program.want(403, "GET", "/x/signin/sessions/", nil)
+	if list := ann.want(200, "GET", "/x/keys/", nil); strings.Contains(string(list.body), secret) || list.text("keys.0") != "" && list.value("keys") == nil {
+		t.Errorf("the list: %s", list.body)
+	}
+	var list struct{ Keys []struct{ LastUsedAt *int64 } }
+	if err := json.Unmarshal(ann.send("GET", "/x/keys/", nil).body, &list); err != nil || len(list.Keys) != 1 || list.Keys[0].LastUsedAt == nil {
+		t.Errorf("the list: %+v, %v", list, err)
+	}
+	// It may do what Ann may at the moment.
+	admin.want(200, "PATCH", "/x/people/"+id, object{"moderates": []string{network + ":site=news", other}})
+	if me := program.want(200, "GET", "/x/me", nil); me.text("moderates") != `["`+network+`:site=news"]` {
+		t.Errorf("after a change: %s", me.body)
+	}
+	program.want(403, "POST", "/apps/", object{"title": "Hello", "groups": []string{network}})
+	admin.want(200, "PATCH", "/x/people/"+id, object{"disabled": true})
+	program.want(401, "GET", "/x/me", nil)
+	admin.want(200, "PATCH", "/x/people/"+id, object{"disabled": false})
+	program.want(200, "GET", "/x/me", nil)
+	admin.want(204, "DELETE", "/x/people/"+id, nil)
+	program.want(401, "GET", "/x/me", nil)
+}
+
+func TestWhatKeysMayNotBe(t *testing.T) {
+	w := newWorld(t, localBase)
+	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
+	year := time.Now().AddDate(1, 0, 0).UnixMilli()
+	for name, c := range map[string]struct {
+		body   object
+		status int
+	}{
+		"a year":                     {object{"name": "k", "kind": "secret", "expires": year}, 201},
+		"more than a year":           {object{"name": "k", "kind": "secret", "expires": year + 86400_000}, 400},
+		"past":                       {object{"name": "k", "kind": "secret", "expires": 1000}, 400},
+		"more than the maker":        {object{"name": "k", "kind": "secret", "moderates": []string{other}}, 403},
+		"components":                 {object{"name": "k", "kind": "secret", "components": true}, 403},
+		"an unknown kind":            {object{"name": "k", "kind": "other"}, 400},
+		"no name":                    {object{"kind": "secret"}, 400},
+		"a secret one with tags":     {object{"name": "k", "kind": "secret", "tags": []string{"live"}}, 400},
+		"a public one":               {object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}}, 201},
+		"for reviews":                {object{"name": "k", "kind": "public", "reads": []string{network}, "reviews": true}, 201},
+		"that reads nothing":         {object{"name": "k", "kind": "public", "tags": []string{"live"}}, 400},
+		"that reads by no tag":       {object{"name": "k", "kind": "public", "reads": []string{network}}, 400},
+		"that moderates":             {object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}, "moderates": []string{network}}, 400},
+		"of another network":         {object{"name": "k", "kind": "public", "reads": []string{other}, "tags": []string{"live"}}, 403},
+		"of two networks":            {object{"name": "k", "kind": "public", "reads": []string{network, other}, "tags": []string{"live"}}, 400},
+		"with a pattern for a tag":   {object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"*"}}, 400},
+		"of an administrator's kind": {object{"name": "k", "kind": "secret", "admin": true}, 400},
+	} {
+		if got := ann.send("POST", "/x/keys/", c.body); got.status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.status)
+		}
+	}
+}
+
+// A public key stands in a page, is good nowhere else, belongs to its network and not to its maker, and stops when it is revoked.
+func TestPublicKeys(t *testing.T) {
+	w := newWorld(t, localBase)
+	admin := w.invited("Admin", signin.Rights{Admin: true})
+	ann, bob := w.invited("Ann", signin.Rights{Moderates: []string{network}}), w.invited("Bob", signin.Rights{Moderates: []string{network}})
+	app := ann.want(201, "POST", "/apps/", object{"title": "Hello", "groups": []string{network}}).text("id")
+	ann.want(201, "PUT", "/apps/"+app+"/tags/live", object{"appVersion": "0"})
+	made := ann.want(201, "POST", "/x/keys/", object{"name": "page", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
+	key, path := made.text("key"), "/x/keys/"+made.text("id")
+	page := w.browser()
+	got := page.want(200, "GET", "/x/public/live?app="+app+"&key="+key, nil)
+	if !strings.Contains(string(got.body), "Hello") || !strings.Contains(got.header.Get("Cache-Tag"), "key-"+key[:11]) {
+		t.Errorf("%v %s", got.header, got.body)
+	}
+	page.want(403, "GET", "/x/public/draft?app="+app+"&key="+key, nil)
+	page.want(401, "GET", "/apps/"+app+"/tagged/live?svctoken="+key, nil)
+	w.withToken(key).want(401, "GET", "/apps/"+app+"/tagged/live", nil)
+	admin.want(204, "DELETE", "/x/people/"+ann.id(), nil)
+	page.want(200, "GET", "/x/public/live?app="+app+"&key="+key, nil)
+	if shown := bob.want(200, "GET", path, nil); shown.text("key") != key {
+		t.Errorf("another moderator sees %s", shown.body)
+	}
+	w.invited("Site", signin.Rights{Moderates: []string{network + ":site=x"}}).want(404, "DELETE", path, nil)
+	bob.want(204, "DELETE", path, nil)
+	page.want(401, "GET", "/x/public/live?app="+app+"&key="+key, nil)
+	bob.want(404, "GET", path, nil)
+}
+
+// A stream ends as soon as the rights of who reads it change, also by another process.
+func TestStreamsEndWithTheRights(t *testing.T) {
+	w := newWorld(t, localBase)
+	again := newWorldOver(t, w.db, localBase) // another process
+	go w.people.Watch(t.Context(), w.streams.Recheck)
+	admin := w.invited("Admin", signin.Rights{Admin: true})
+	elsewhere := again.browser()
+	elsewhere.cookies = admin.cookies
+	for name, end := range map[string]func(b *browser){
+		"a right": func(b *browser) {
+			elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"reads": []string{network}})
+		},
+		"disabled":  func(b *browser) { elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"disabled": true}) },
+		"signs out": func(b *browser) { b.want(204, "DELETE", "/x/signin/sessions/", nil) },
+		"an administrator who is disabled": func(b *browser) {
+			elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"admin": true})
+			elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"disabled": true})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := w.invited("Reader", signin.Rights{Moderates: []string{network}})
+			reading := *b
+			reading.headers = map[string]string{"Accept": "text/event-stream"}
+			ended := make(chan answer, 1)
+			go func() { ended <- reading.sendContext(t.Context(), "GET", "/x/changes?after=now", nil) }()
+			for w.streams.Count() == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			begun := time.Now()
+			end(b)
+			select {
+			case got := <-ended:
+				if got.status != http.StatusOK {
+					t.Errorf("%d %s", got.status, got.body)
+				}
+				if took := time.Since(begun); took > time.Second {
+					t.Errorf("it took %v", took)
+				}
+			case <-time.After(5 * time.Second):
+				t.Fatal("the stream goes on")
+			}
+		})
+	}
+}
+
+// No secret stands in a log, an answer that is not its own, an error, or an archive without access.
+func TestSecretsAreNowhere(t *testing.T) {
+	w := newWorld(t, localBase)
+	var all strings.Builder
+	note := func(a answer) answer { all.Write(a.body); return a }
+	admin := w.invited("Admin", signin.Rights{Admin: true})
+	id := note(admin.want(201, "POST", "/x/people/", object{"name": "Bea", "email": "canary@example.test"})).text("id")
+	link := admin.want(201, "POST", "/x/people/"+id+"/invite", object{}).text("link")
+	invitation := link[strings.Index(link, "=")+1:]
+	key := admin.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"}).text("key")
+	b := w.browser()
+	note(b.send("POST", "/x/signin/invitation", object{"invitation": invitation}))
+	note(b.send("POST", "/x/signin/invitation", object{"invitation": invitation + "x"}))
+	note(b.accept(link))
+	for _, path := range []string{"/x/me", "/x/people/", "/x/people/" + id, "/x/keys/", "/x/signin", "/x/signin/sessions/", "/x/signin/passkeys/", "/x/people/" + invitation, "/" + key, "/x/keys/" + key, "/x/me?vt=" + key} {
+		note(admin.send("GET", path, nil))
+	}
+	note(w.withToken(key+"x").send("GET", "/x/me", nil))
+	note(w.withToken(key).send("GET", "/x/people/"+key, nil))
+	log := w.log.String()
+	for name, secret := range map[string]string{"the key": key, "the invitation": invitation, "a session": b.cookies["vitrine-8080"], "another session": admin.cookies["vitrine-8080"], "an address": "canary@"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("%s is in the log: %s", name, log)
+		}
+		if name != "an address" && strings.Contains(strings.ReplaceAll(all.String(), invitation+"x", ""), secret) {
+			t.Errorf("%s is in an answer: %s", name, all.String())
+		}
+		if name != "an address" {
+			for key, value := range everything(t, w.db) {
+				if strings.Contains(key+value, secret) {
+					t.Errorf("%s is in the record %s", name, key)
+				}
+			}
+		}
+	}
+}
