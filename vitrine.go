@@ -13,6 +13,7 @@ package vitrine
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -157,10 +158,12 @@ type Error struct {
 	// Violations are the values in a config that break its schema, 100 at most. Their pointers begin at the
 	// config, to which Pointer points.
 	Violations []Violation
-	// Version is the latest version of the app, for CodeStaleVersion, CodeTestFailed, CodeMoved and CodeWrongState.
+	// Version is the latest version of the app or the release, for CodeStaleVersion, CodeTestFailed, CodeMoved and CodeWrongState.
 	Version Version
 	// PointsTo is where the tag points, for CodeMoved; zero if the app has no such tag.
 	PointsTo Version
+	// Conflicts are the moves of a release that cannot be made, for CodeConflicts.
+	Conflicts []Conflict
 	// ID is the id of the asset that is there already, for CodeMoved; empty if the same request added it.
 	ID string
 }
@@ -193,6 +196,46 @@ func (v Violation) String() string {
 		return v.Message
 	}
 	return v.Pointer + ": " + v.Message
+}
+
+// Conflict says why a move of a release cannot be made. In JSON it is {"app", "tag", "pointsTo", "error", "reason"}; pointsTo is null if the
+// app has no such tag, and app and tag are left out where the conflict is with the release as a whole.
+type Conflict struct {
+	App      string
+	Tag      string
+	PointsTo Version // where the tag points
+	Code     string  // one of the codes, or ConflictMissed
+	Reason   string  // a sentence
+}
+
+// ConflictMissed is the Code of a Conflict of a release whose time was over for more than a day when a process came to run it.
+const ConflictMissed = "missed"
+
+type wireConflict struct {
+	App      string   `json:"app,omitempty"`
+	Tag      string   `json:"tag,omitempty"`
+	PointsTo *Version `json:"pointsTo"`
+	Error    string   `json:"error"`
+	Reason   string   `json:"reason"`
+}
+
+// MarshalJSON writes the members that the type names.
+func (c Conflict) MarshalJSON() ([]byte, error) {
+	w := wireConflict{App: c.App, Tag: c.Tag, Error: c.Code, Reason: c.Reason}
+	if !c.PointsTo.IsZero() {
+		w.PointsTo = &c.PointsTo
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Conflict) UnmarshalJSON(text []byte) error {
+	var w wireConflict
+	err := json.Unmarshal(text, &w)
+	if *c = (Conflict{App: w.App, Tag: w.Tag, Code: w.Error, Reason: w.Reason}); w.PointsTo != nil {
+		c.PointsTo = *w.PointsTo
+	}
+	return err
 }
 
 // Page is one page of a list. To read a whole list, repeat the request with Next as its After until Next is empty, or use the iterator

@@ -24,6 +24,7 @@ import (
 //     not looked at, since a Service judges that whenever it uses one;
 //   - each version can be read from the history, is not older than the one before it, and was restored, if it was, from an older one;
 //   - tags point to versions, where their last moves lead, and moves follow each other;
+//   - releases are in their lists, and have what their states need;
 //   - the index entries are those that follow from the other records, and each list of apps has a number of its own.
 //
 // It keeps a number of each list and component and a digest of each manifest in memory.
@@ -33,7 +34,7 @@ func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[stora
 		err := rec.View(ctx, db, func(r *rec.Reader) error {
 			a = &audit{reader: &reader{s: newRecords(db), r: r}, ctx: ctx, limits: limits.withDefaults(),
 				manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
-			for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkApps, a.checkOthers} {
+			for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkReleases, a.checkApps, a.checkOthers} {
 				if err := step(); err != nil {
 					return err
 				}
@@ -482,7 +483,7 @@ func (a *audit) checkEntries(h Head, used map[string]bool) error {
 
 // checkOthers looks for records that follow from no component and no app, and for those of other kinds. All that do follow were found.
 func (a *audit) checkOthers() error {
-	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind, idKind, createdKind, updatedKind, usedKind, wordKind, noteKind}
+	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind, idKind, createdKind, updatedKind, usedKind, wordKind, noteKind, listedKind, dueKind}
 	for _, kind := range kinds {
 		n := 0
 		for _, err := range a.r.Scan(a.ctx, under(kind)) {
@@ -494,7 +495,7 @@ func (a *audit) checkOthers() error {
 			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n, a.follow[kind])
 		}
 	}
-	faults, err := rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, answerKind, expiresKind)...)
+	faults, err := rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, releaseKind, answerKind, expiresKind)...)
 	for _, f := range faults {
 		a.fault(f.Key, "%s", f.Wrong)
 	}

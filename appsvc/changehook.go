@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/feed"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -30,6 +31,10 @@ const (
 	// AppLeft is the type of an Event for callers who can no longer read an app, since groups were removed from it. No
 	// Change has this type.
 	AppLeft ChangeType = "app.left"
+
+	// ReleaseChanged is the type of an Event for every change of a release. No Change has this type: the tags that a release moves have
+	// Changes of their own.
+	ReleaseChanged ChangeType = "release"
 )
 
 // Change describes a write to Options.Check before it is committed. Its slices belong to the service and
@@ -79,24 +84,35 @@ func (c Change) Rows(name string) storage.Tx {
 // Options.KeepChanges, unless that is negative. So no separate task has to remove them, and no write takes long because of it.
 // More are removed than added, so a feed that has grown gets shorter again.
 func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
-	if s.check != nil {
-		c.tx = tx.tx
-		if err := asRefusal(s.check(ctx, by, c)); err != nil {
-			return err
-		}
+	if err := s.allowed(ctx, tx, by, c); err != nil {
+		return err
 	}
-	now := s.millis()
-	at := now
+	at := s.millis()
 	if c.To != c.From && c.Tag == "" { // the time of the new version
 		at = c.After.UpdatedAt
 	}
-	if err := tx.s.feed.Add(ctx, tx.tx, feedEntry(by, c, at)); err != nil {
-		return err
-	}
-	if s.keepChanges < 0 || s.entries.Add(1)%removeEach != 1 {
+	return s.publish(ctx, tx, feedEntry(by, c, at))
+}
+
+// allowed asks Options.Check.
+func (s *Service) allowed(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
+	if s.check == nil {
 		return nil
 	}
-	return tx.s.feed.Remove(ctx, tx.tx, now-s.keepChanges.Milliseconds(), removeMost)
+	c.tx = tx.tx
+	return asRefusal(s.check(ctx, by, c))
+}
+
+// publish writes entries into the feed.
+func (s *Service) publish(ctx context.Context, tx *writer, entries ...feed.Entry) error {
+	if err := tx.s.feed.Add(ctx, tx.tx, entries...); err != nil {
+		return err
+	}
+	n := uint32(len(entries))
+	if s.keepChanges < 0 || (s.entries.Add(n)-1)%removeEach >= n {
+		return nil
+	}
+	return tx.s.feed.Remove(ctx, tx.tx, s.millis()-s.keepChanges.Milliseconds(), removeMost)
 }
 
 // checkKinds are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it

@@ -109,10 +109,17 @@ type viewer struct {
 	heads map[string]Head // zero for an app that does not exist
 }
 
-// sees returns the change as an event for the caller. ok is false if the caller does not see it. Everybody sees changes of components. A
-// change of an app that the caller may read now is seen as it is. Otherwise one that took the app out of a group which the caller moderates
+// sees returns the change as an event for the caller. ok is false if the caller does not see it. Everybody sees changes of components. Those of
+// a release are for who may read every app of it. A change of an app that the caller may read now is seen as it is. Otherwise one that took the app out of a group which the caller moderates
 // or reads is AppLeft, with the id of the app and the time alone.
 func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
+	if change.Type == ReleaseChanged {
+		rel, err := v.r.storedRelease(ctx, change.Release)
+		if err == nil {
+			ok, err = v.seesRelease(ctx, rel)
+		}
+		return change.Event, ok, ignore(err, vitrine.ErrNotFound)
+	}
 	if change.AppID == "" {
 		return change.Event, true, nil
 	}
@@ -120,14 +127,10 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 		ok = v.by.URN == change.owner || readsOneOf(v.by, change.groups)
 		return Event{Type: change.Type, At: change.At, AppID: change.AppID}, ok, nil
 	}
-	head, known := v.heads[change.AppID]
-	if !known {
-		if head, err = v.r.head(ctx, change.AppID); ignore(err, vitrine.ErrNotFound) != nil {
-			return Event{}, false, err
-		}
-		v.heads[change.AppID] = head
-	}
+	head, err := v.head(ctx, change.AppID)
 	switch {
+	case err != nil:
+		return Event{}, false, err
 	case head.ID == "":
 		return Event{}, false, nil
 	case mayRead(v.by, head):
@@ -137,6 +140,18 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 		return Event{Type: AppLeft, At: change.At, AppID: change.AppID}, true, nil
 	}
 	return Event{}, false, nil
+}
+
+// head returns the head of an app, the zero Head if there is no such app.
+func (v *viewer) head(ctx context.Context, app string) (h Head, err error) {
+	h, known := v.heads[app]
+	if !known {
+		if h, err = v.r.head(ctx, app); ignore(err, vitrine.ErrNotFound) != nil {
+			return h, err
+		}
+		v.heads[app] = h
+	}
+	return h, nil
 }
 
 // Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error, in the last
@@ -172,6 +187,8 @@ type OutboxEvent struct {
 	Event
 	Groups []string // of the app, after the change; nil for components
 	Left   []string // groups that the change took away from the app
+
+	Apps [][]string // of a release: the groups of each of its apps
 }
 
 // OutboxPage is a page of the feed for a program that acts for the operator.
@@ -197,7 +214,17 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 				return false, err
 			}
 			change.Cursor = cursor()
-			out.Events = append(out.Events, OutboxEvent{change.Event, change.groups, change.left})
+			e := OutboxEvent{Event: change.Event, Groups: change.groups, Left: change.left}
+			if change.Type == ReleaseChanged {
+				rel, err := r.storedRelease(ctx, change.Release)
+				if err != nil {
+					return false, err
+				}
+				for _, app := range rel.Apps {
+					e.Apps = append(e.Apps, app.Groups)
+				}
+			}
+			out.Events = append(out.Events, e)
 			return len(out.Events) == limit, nil
 		})
 		return err

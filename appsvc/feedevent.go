@@ -13,7 +13,7 @@ import (
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
 // those that do not apply are left out:
 //
-//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "note", "tag", "from", "to", "rollback", "release", "component": {"name", "version"}}
+//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "note", "tag", "from", "to", "rollback", "release", "state", "component": {"name", "version"}}
 type Event struct {
 	Cursor string // goes into ChangesRequest.After, to read on after this entry
 	Type   ChangeType
@@ -29,7 +29,9 @@ type Event struct {
 	Tag      string
 	From, To vitrine.Version
 	Rollback bool   // the tag was rolled back
-	Release  string // id of the release that moved the tag; "" = none
+	Release  string // id of the release that moved the tag; "" = none. Of ReleaseChanged the id of the release
+
+	State ReleaseState // of the release, of ReleaseChanged
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component ComponentRef
@@ -50,6 +52,7 @@ type eventText struct {
 	To        **vitrine.Version `json:"to,omitzero"`
 	Rollback  bool              `json:"rollback,omitzero"`
 	Release   string            `json:"release,omitzero"`
+	State     ReleaseState      `json:"state,omitzero"`
 	Component *componentText    `json:"component,omitzero"`
 }
 
@@ -83,7 +86,7 @@ func orZero(v *vitrine.Version) vitrine.Version {
 // apply, except From and To, which apply if there is a Tag. An empty Cursor is left out too, as in the events that
 // adapters/webhook sends.
 func (e Event) MarshalJSON() ([]byte, error) {
-	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Version: orNull(e.Version), Note: e.Note, Tag: e.Tag, Rollback: e.Rollback, Release: e.Release}
+	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Version: orNull(e.Version), Note: e.Note, Tag: e.Tag, Rollback: e.Rollback, Release: e.Release, State: e.State}
 	if e.By != "" {
 		t.By = &user{e.By}
 	}
@@ -102,6 +105,6 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	t := eventText{By: &user{}, From: &from, To: &to, Component: &componentText{}}
 	by, component := t.By, t.Component
 	err := json.Unmarshal(text, &t)
-	*e = Event{t.Cursor, t.Type, t.At, by.URN, t.App, orZero(t.Version), t.Note, t.Tag, orZero(from), orZero(to), t.Rollback, t.Release, ComponentRef(*component)}
+	*e = Event{t.Cursor, t.Type, t.At, by.URN, t.App, orZero(t.Version), t.Note, t.Tag, orZero(from), orZero(to), t.Rollback, t.Release, t.State, ComponentRef(*component)}
 	return err
 }

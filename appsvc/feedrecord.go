@@ -25,7 +25,7 @@ type record struct {
 
 // storedTypes are the types of changes, by the number that stands for them in a stored entry. A number is never used
 // for another type.
-var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted, AppDeleted, AppUndeleted, AppErased}
+var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted, AppDeleted, AppUndeleted, AppErased, ReleaseChanged}
 
 // allTypes are the types that a request can ask for.
 var allTypes = append(slices.Clone(storedTypes), AppLeft)
@@ -43,6 +43,7 @@ func typesOf(asked []ChangeType) []ChangeType {
 //	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag; for a roll back or a
 //	                  release, then a line with r or - and the id of the release
 //	of components:    the length of the name, the name and the version; no version for ComponentDeleted
+//	of releases:      the length of the state, the state and the id
 //
 // Its Names, which are stored once each, are the URN of the caller and, of apps and tags, the id of the app, its groups, and the
 // groups that it left, if there are any.
@@ -83,6 +84,12 @@ func feedEntry(by vitrine.Caller, c Change, at int64) feed.Entry {
 	return e
 }
 
+// releaseEntry returns the entry of a release that this caller has changed.
+func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
+	data := rec.AppendText([]byte{byte(slices.Index(storedTypes, ReleaseChanged))}, string(rel.State))
+	return feed.Entry{At: rel.UpdatedAt, Names: []string{by.URN}, Data: append(data, rel.ID...)}
+}
+
 // errStoredEntry is the error of an entry in the store that no Service has written. It is an internal error: the store is
 // damaged, or a later release has written the entry.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
@@ -117,6 +124,10 @@ func readRecord(e feed.Entry) (r record, err error) {
 	case ComponentCreated, ComponentDeleted:
 		r.Component.Name = string(rest.Text())
 		r.Component.Version = string(rest.Rest())
+		isApp = len(e.Names) == 1
+	case ReleaseChanged:
+		r.State = ReleaseState(rest.Text())
+		r.Release = string(rest.Rest())
 		isApp = len(e.Names) == 1
 	}
 	if rest.Err() != nil || !isApp {

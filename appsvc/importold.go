@@ -109,7 +109,7 @@ func (l oldLine) put(ctx context.Context, t *writer) error {
 		return err
 	}
 	if x := l.Tag; x != nil {
-		return t.setTag(ctx, Tag{AppID: x.App, Name: x.Name, AppVersion: x.Version.Version})
+		return t.tx.Put(ctx, storage.Entry{Key: keyOf(tagKind, x.App, x.Name), Value: decimal(x.Version.Number())})
 	}
 	if m := l.Move; m != nil {
 		return t.addMove(ctx, m.App, m.Tag, numberedMove{m.Number, TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}})

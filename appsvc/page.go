@@ -58,6 +58,15 @@ func all[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq2[T
 	})
 }
 
+// sparse is all for a list whose pages may be empty although more follow.
+func sparse[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq2[T, error] {
+	return paging.Sparse(*after, func(at string) ([]T, string, error) {
+		*after = at
+		p, err := page()
+		return p.Items, p.Next, err
+	})
+}
+
 // pageLimit returns how many items a page may have: asked, or if that is 0 the lower one of otherwise and Limits.Page. It returns
 // ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
 func (l Limits) pageLimit(asked, otherwise int) (int, error) {

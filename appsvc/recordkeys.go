@@ -31,7 +31,7 @@ const (
 	// list/<kind> <text> is the number of a list of apps, as a decimal number. A list is of an owner, a group or a component. The first
 	// app of a list adds it, and nothing changes or removes it.
 	listKind = "list/"
-	// counter/ is the highest number that a list or a version of a component ever had, as a decimal number.
+	// counter/ is the highest number that a list, a version of a component or a release ever had, as a decimal number.
 	counterKind = "counter/"
 	// created/<list> <time> <app> and updated/<list> <time> <app> are empty: the apps of a list, by time. They are there for each list of
 	// an owner or a group that the latest version of the app is in; see listKeys. A new version replaces the one by update time.
@@ -53,6 +53,13 @@ const (
 
 	// rules/ are the rules of tags: JSON, a list of TagRule. It is there if there are rules.
 	rulesKind = "rules/"
+
+	// release/<id> is a release: JSON, see storedRelease. Each change replaces it.
+	releaseKind = "release/"
+	// listed/<kind> <text> <number> is the id of a release in a list; see release.listedIn.
+	listedKind = "listed/"
+	// due/<time> <id> is the id of a release that is scheduled.
+	dueKind = "due/"
 
 	// component/<name> <version> is a version of a component without its manifest: JSON, see storedComponent.
 	componentKind = "component/"

@@ -22,6 +22,7 @@ import (
 //	recordlists.go       lists of apps
 //	recordtags.go        tags, their moves, restorations
 //	recordcomponents.go  components
+//	recordreleases.go    releases
 //	recordchanges.go     the feed of changes, answers to repeated writes
 //
 // An index entry is written in the same function as the record that it is made from. Caches have only what never changes, and

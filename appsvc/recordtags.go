@@ -40,15 +40,6 @@ func (r *reader) tags(ctx context.Context, in ...storage.Range) iter.Seq2[Tag, e
 	})
 }
 
-// setTag adds a tag, or moves it. A tag without a version is deleted.
-func (t *writer) setTag(ctx context.Context, tag Tag) error {
-	key := keyOf(tagKind, tag.AppID, tag.Name)
-	if tag.AppVersion.IsZero() {
-		return t.tx.Delete(ctx, key)
-	}
-	return t.tx.Put(ctx, storage.Entry{Key: key, Value: decimal(tag.AppVersion.Number())})
-}
-
 // storedMove is a TagMove as it is stored; -1 stands for no version.
 type storedMove struct {
 	At   int64  `json:"at"`
@@ -162,6 +153,7 @@ func (r *reader) movedTags(ctx context.Context, app string) iter.Seq2[string, er
 	return rec.Map(r.r.Scan(ctx, under(movedKind, app)), func(e storage.Entry) (string, error) { return partsOf(e.Key, movedKind)[1], nil })
 }
 
+// addMove adds a move to the history of a tag, and moves the tag.
 func (t *writer) addMove(ctx context.Context, app, name string, m numberedMove) error {
 	value, err := json.Marshal(storedMove{m.At, m.By, m.From.Number(), m.To.Number(), m.Rollback, m.top, m.Release})
 	if err != nil {
@@ -170,6 +162,11 @@ func (t *writer) addMove(ctx context.Context, app, name string, m numberedMove) 
 	puts := []storage.Entry{{Key: moveKey(app, name, m.number), Value: value}}
 	if m.number == 1 {
 		puts = append(puts, storage.Entry{Key: keyOf(movedKind, app, name)})
+	}
+	if tag := keyOf(tagKind, app, name); !m.To.IsZero() {
+		puts = append(puts, storage.Entry{Key: tag, Value: decimal(m.To.Number())})
+	} else if err := t.tx.Delete(ctx, tag); err != nil {
+		return err
 	}
 	return t.tx.Put(ctx, puts...)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Service applies the rules of apps, versions, tags and components, and keeps them in a storage.Store. A program makes one with New and shares it:
+// Service applies the rules of apps, versions, tags, releases and components, and keeps them in a storage.Store. A program makes one with New and shares it:
 // the methods are safe for concurrent use. Several Services may share a store, and the Services of several processes may work
 // on the same database.
 //
@@ -31,10 +31,11 @@ type Service struct {
 	limits Limits
 	check  func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
 
-	watches     *watches      // those who follow the feed of changes
-	keepDeleted time.Duration // Options.KeepDeleted
-	keepChanges time.Duration // how long entries of the feed are kept; negative = for ever
-	entries     atomic.Uint32 // how many entries this Service has added to the feed, unless it keeps all; see addToFeed
+	rights      func(ctx context.Context, urn string) (vitrine.Caller, []string, error) // Options.Rights; nil = those that are kept count
+	watches     *watches                                                                // those who follow the feed of changes
+	keepDeleted time.Duration                                                           // Options.KeepDeleted
+	keepChanges time.Duration                                                           // how long entries of the feed are kept; negative = for ever
+	entries     atomic.Uint32                                                           // how many entries this Service has added to the feed, unless it keeps all; see addToFeed
 }
 
 // Options configure a Service. The zero value of a field means its default.
@@ -50,6 +51,11 @@ type Options struct {
 
 	// KeepDeleted is how long a deleted app can be brought back: EraseDeleted removes what was deleted before; 0 = for ever.
 	KeepDeleted time.Duration
+
+	// Rights says what a user may do now, and the URNs of those who invited it or gave it rights. It is asked when a scheduled release is
+	// run, and about those who approve releases. ErrNotFound stands for a user that is not known: the rights that it had then count. With
+	// ErrForbidden it was disabled; after any other error the release is tried again later. nil knows nobody.
+	Rights func(ctx context.Context, urn string) (by vitrine.Caller, inviters []string, err error)
 
 	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing
 	// transaction, after a change has passed every other rule. If it returns an error, the transaction is rolled
@@ -93,7 +99,7 @@ func New(db storage.Store, opts *Options) *Service {
 		o.KeepChanges = defaultKeepChanges
 	}
 	return &Service{store: store, now: o.Now, newID: o.NewID, schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
-		check: o.Check, watches: newWatches(store), keepDeleted: o.KeepDeleted, keepChanges: o.KeepChanges}
+		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted, keepChanges: o.KeepChanges}
 }
 
 // millis returns the present time of the clock in Options.Now, in milliseconds since the Unix epoch.

@@ -152,6 +152,56 @@ func (s *Session) TagsNamed(ctx context.Context, name string, appIDs []string) (
 	return s.service.TagsNamed(ctx, s.by, name, appIDs)
 }
 
+// TaggedAppIn returns what TaggedApp would return if a release had run.
+func (s *Session) TaggedAppIn(ctx context.Context, appID, name, releaseID string) (App, error) {
+	return s.service.TaggedAppIn(ctx, s.by, appID, name, releaseID)
+}
+
+// CreateRelease stores a release, which moves nothing until it is run.
+func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (Release, error) {
+	return s.service.CreateRelease(ctx, s.by, in)
+}
+
+// UpdateRelease changes a release that is open or scheduled.
+func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (Release, error) {
+	return s.service.UpdateRelease(ctx, s.by, in)
+}
+
+// Release returns a release.
+func (s *Session) Release(ctx context.Context, id string) (Release, error) {
+	return s.service.Release(ctx, s.by, id)
+}
+
+// ListReleases returns a page of the releases that the caller may see, newest first.
+func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vitrine.Page[Release], error) {
+	return s.service.ListReleases(ctx, s.by, in)
+}
+
+// AllReleases yields the releases that the caller may see, newest first.
+func (s *Session) AllReleases(ctx context.Context, in ListReleasesRequest) iter.Seq2[Release, error] {
+	return s.service.AllReleases(ctx, s.by, in)
+}
+
+// ApproveRelease adds the caller's approval to a release.
+func (s *Session) ApproveRelease(ctx context.Context, in ReleaseRequest) (Release, error) {
+	return s.service.ApproveRelease(ctx, s.by, in)
+}
+
+// RunRelease makes all moves of a release, or none.
+func (s *Session) RunRelease(ctx context.Context, in ReleaseRequest) (Release, error) {
+	return s.service.RunRelease(ctx, s.by, in)
+}
+
+// CancelRelease ends a release that was not run.
+func (s *Session) CancelRelease(ctx context.Context, in ReleaseRequest) (Release, error) {
+	return s.service.CancelRelease(ctx, s.by, in)
+}
+
+// UndoRelease rolls all moves of a release back.
+func (s *Session) UndoRelease(ctx context.Context, in ReleaseRequest) (Release, error) {
+	return s.service.UndoRelease(ctx, s.by, in)
+}
+
 // CreateComponent stores a version of a component.
 func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest) (Component, error) {
 	return s.service.CreateComponent(ctx, s.by, in)

@@ -313,34 +313,37 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 }
 
 // moveTag moves a tag of the app with this head, creates or deletes it, adds the move to its history, and finishes the change. body is that
-// of the version that the tag will point to, nil if it is deleted. The move gets the number after that of the last one, also of a tag that
-// was deleted. Its time is now unless it is set, and never before that of the last one, even if the clock was set back.
+// of the version that the tag will point to, nil if it is deleted.
 func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, move TagMove, body Body) error {
 	last, err := tx.lastMove(ctx, h.ID, name)
 	if err != nil {
 		return err
 	}
+	c, err := s.placeTag(ctx, tx, by, h, name, move, last, body)
+	if err != nil {
+		return err
+	}
+	return s.record(ctx, tx, by, c)
+}
+
+// placeTag stores a move of a tag, and returns the change. last is the last move before. The move gets the number after that of last, also if
+// the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock was set back.
+func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, move TagMove, last numberedMove, body Body) (Change, error) {
+	c := Change{Type: TagSet, AppID: h.ID, Before: h, After: h, New: body, From: move.From, To: move.To, Tag: name,
+		Rollback: move.Rollback, Release: move.Release}
+	if move.To.IsZero() {
+		c.Type = TagDeleted
+	}
 	if move.From.IsZero() {
 		if err := s.limits.checkTags(ctx, tx.reader, h.ID, last); err != nil {
-			return err
+			return c, err
 		}
 	}
 	if move.At == 0 {
 		move.At = s.millis()
 	}
 	move.At, move.By = max(move.At, last.At), by.URN
-	if err := tx.addMove(ctx, h.ID, name, numberedMove{last.number + 1, move}); err != nil {
-		return err
-	}
-	if err := tx.setTag(ctx, Tag{AppID: h.ID, Name: name, AppVersion: move.To}); err != nil {
-		return err
-	}
-	c := Change{Type: TagSet, AppID: h.ID, Before: h, After: h, New: body, From: move.From, To: move.To, Tag: name,
-		Rollback: move.Rollback, Release: move.Release}
-	if move.To.IsZero() {
-		c.Type = TagDeleted
-	}
-	return s.record(ctx, tx, by, c)
+	return c, tx.addMove(ctx, h.ID, name, numberedMove{last.number + 1, move})
 }
 
 // checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its transaction, for

@@ -1,0 +1,491 @@
+package appsvc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine"
+)
+
+// A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own, made and changed
+// until it is run, by hand (RunRelease) or at a time (RunDue). The files are these:
+//
+//	release.go          what a release is; making, changing, cancelling and listing it
+//	releaseapproval.go  whose approvals count
+//	releaserun.go       running, undoing, the schedule, and how an app would look
+//	recordreleases.go   its records
+//
+// Versions never change, and each move names where the tag must point before it. So what was approved is what is run, whatever happens
+// between: if a tag has moved meanwhile, the release is open again and says so.
+
+// ReleaseState says how far a release is.
+type ReleaseState string
+
+// The states of releases.
+const (
+	ReleaseOpen      ReleaseState = "open"      // it can be changed, approved and run
+	ReleaseScheduled ReleaseState = "scheduled" // likewise, and it is run at its time
+	ReleaseDone      ReleaseState = "done"      // all its moves were made
+	ReleaseCancelled ReleaseState = "cancelled" // it is not run any more; with a RanAt it was run and undone
+)
+
+var releaseStates = []ReleaseState{ReleaseOpen, ReleaseScheduled, ReleaseDone, ReleaseCancelled}
+
+// Bounds of releases.
+const (
+	mostMoves       = 200
+	mostReleaseNote = 4096                // characters
+	farthestRelease = 90 * 24 * time.Hour // of a schedule
+)
+
+// Release is a list of moves of tags that are made together. In JSON it is
+//
+//	{"id", "version", "name", "note", "state", "at", "moves": [{"app", "tag", "from", "to"}], "by": {"urn"}, "createdAt", "updatedAt",
+//	 "approvals": [{"by": {"urn"}, "at"}], "needs", "ranAt", "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
+//
+// with times in milliseconds since the epoch, null where there is none, and null for the zero Version in a move.
+type Release struct {
+	ID        string
+	Version   vitrine.Version // counts its changes, from 0 on
+	Name      string
+	Note      string
+	State     ReleaseState
+	At        int64 // when it is run; 0 = at no set time
+	Moves     []ReleaseMove
+	By        string // URN of the user who made it
+	CreatedAt int64
+	UpdatedAt int64
+	Approvals []Approval
+	Needs     int                // how many approvals it needs, by the rules of its tags now
+	RanAt     int64              // when its moves were made; 0 = not yet
+	Conflicts []vitrine.Conflict // why the last attempt to run it made no move
+}
+
+// ReleaseMove is the move of a tag from one version to another. A zero From stands for a tag that is not there, and a zero To takes it away.
+type ReleaseMove struct {
+	AppID    string
+	Tag      string
+	From, To vitrine.Version
+}
+
+// Approval says who has approved a release, and when.
+type Approval struct {
+	By string // URN
+	At int64
+}
+
+// The JSON of releases.
+type wireRelease struct {
+	ID        string             `json:"id"`
+	Version   vitrine.Version    `json:"version"`
+	Name      string             `json:"name"`
+	Note      string             `json:"note"`
+	State     ReleaseState       `json:"state"`
+	At        *int64             `json:"at"`
+	Moves     []ReleaseMove      `json:"moves"`
+	By        user               `json:"by"`
+	CreatedAt int64              `json:"createdAt"`
+	UpdatedAt int64              `json:"updatedAt"`
+	Approvals []Approval         `json:"approvals"`
+	Needs     int                `json:"needs"`
+	RanAt     *int64             `json:"ranAt"`
+	Conflicts []vitrine.Conflict `json:"conflicts"`
+}
+
+type wireReleaseMove struct {
+	App  string           `json:"app"`
+	Tag  string           `json:"tag"`
+	From *vitrine.Version `json:"from"`
+	To   *vitrine.Version `json:"to"`
+}
+
+type wireApproval struct {
+	By user  `json:"by"`
+	At int64 `json:"at"`
+}
+
+// timeOrNull returns what JSON has for a time that may not be set, and timeOrZero the time for that.
+func timeOrNull(at int64) *int64 {
+	if at == 0 {
+		return nil
+	}
+	return &at
+}
+
+func timeOrZero(at *int64) int64 {
+	if at == nil {
+		return 0
+	}
+	return *at
+}
+
+// MarshalJSON writes the members that the type names; the lists are never null.
+func (r Release) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wireRelease{r.ID, r.Version, r.Name, r.Note, r.State, timeOrNull(r.At), append([]ReleaseMove{}, r.Moves...), user{r.By},
+		r.CreatedAt, r.UpdatedAt, append([]Approval{}, r.Approvals...), r.Needs, timeOrNull(r.RanAt), append([]vitrine.Conflict{}, r.Conflicts...)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Release) UnmarshalJSON(text []byte) error {
+	var w wireRelease
+	err := json.Unmarshal(text, &w)
+	*r = Release{w.ID, w.Version, w.Name, w.Note, w.State, timeOrZero(w.At), w.Moves, w.By.URN, w.CreatedAt, w.UpdatedAt, w.Approvals, w.Needs, timeOrZero(w.RanAt), w.Conflicts}
+	return err
+}
+
+// MarshalJSON writes {"app","tag","from","to"}; a zero Version is null.
+func (m ReleaseMove) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wireReleaseMove{m.AppID, m.Tag, orNull(m.From), orNull(m.To)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *ReleaseMove) UnmarshalJSON(text []byte) error {
+	var w wireReleaseMove
+	err := json.Unmarshal(text, &w)
+	*m = ReleaseMove{w.App, w.Tag, orZero(w.From), orZero(w.To)}
+	return err
+}
+
+// MarshalJSON writes {"by":{"urn"},"at"}.
+func (a Approval) MarshalJSON() ([]byte, error) { return json.Marshal(wireApproval{user{a.By}, a.At}) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (a *Approval) UnmarshalJSON(text []byte) error {
+	var w wireApproval
+	err := json.Unmarshal(text, &w)
+	*a = Approval{w.By.URN, w.At}
+	return err
+}
+
+// NewMove is a move of a release that is made or changed. To is PointsTo a version, or NoTag to take the tag away. From is where the tag
+// must point before; zero stands for where it points now. In JSON both are a version or null, and from may be left out.
+type NewMove struct {
+	AppID string   `json:"app"`
+	Tag   string   `json:"tag"`
+	From  TagGuard `json:"from,omitzero"`
+	To    TagGuard `json:"to,omitzero"`
+}
+
+// CreateReleaseRequest is a new release.
+type CreateReleaseRequest struct {
+	Name           string    // up to 128 characters
+	Note           string    // up to 4,096 characters
+	Moves          []NewMove // 1 to 200, each tag of an app once
+	At             int64     // when it is run, within 90 days, in milliseconds since the epoch; 0 = at no set time
+	IdempotencyKey string    // "" = none
+}
+
+// CreateRelease stores a release. It moves nothing.
+//
+// It returns ErrInvalid for a text, a list or a time out of bounds, and for a move of a tag that is there twice. For the first move that the
+// caller could not make by PutTag or DeleteTag but for the need of approvals, it returns what they return: ErrNotFound or ErrForbidden.
+func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in CreateReleaseRequest) (Release, error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return Release{}, err
+	}
+	if err := s.checkRelease(in.Name, in.Note, in.Moves, in.At, 0); err != nil {
+		return Release{}, err
+	}
+	write, err := newIdempotentWrite(by, in.IdempotencyKey, "create release", in)
+	if err != nil {
+		return Release{}, err
+	}
+	write.may = func(ctx context.Context, r *reader) error {
+		return r.mayMoveAll(ctx, by, targets(in.Moves), "/moves", false)
+	}
+	var kept struct{ ID string }
+	var out Release
+	repeated, err := s.write(ctx, write, &kept, nil, func(tx *writer) error {
+		moves, err := tx.resolve(ctx, by, in.Moves)
+		if err != nil {
+			return err
+		}
+		now := s.millis()
+		rel := release{Release: Release{ID: s.newID(), Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note, At: in.At, Moves: moves,
+			By: by.URN, CreatedAt: now, UpdatedAt: now}, releaseRest: releaseRest{Authors: []string{by.URN}}}
+		rel.schedule(by, in.At)
+		kept.ID = rel.ID
+		out, err = s.storeRelease(ctx, tx, by, release{}, rel)
+		return err
+	})
+	if err == nil && repeated {
+		return s.Release(ctx, by, kept.ID)
+	}
+	return out, err
+}
+
+// schedule sets the time of a release, and its state by that. The rights of the caller are kept for the time when it is run.
+func (r *release) schedule(by vitrine.Caller, at int64) {
+	if r.At, r.State, r.Scheduler = at, ReleaseOpen, nil; at != 0 {
+		r.State, r.Scheduler = ReleaseScheduled, &by
+	}
+}
+
+// checkRelease returns ErrInvalid for what breaks a bound of a release. A time that is unchanged, was, may be over.
+func (s *Service) checkRelease(name, note string, moves []NewMove, at, was int64) error {
+	for _, f := range []struct {
+		member, text string
+		most         int
+	}{{"/name", name, s.limits.Name}, {"/note", note, mostReleaseNote}} {
+		if n := utf8.RuneCountInString(f.text); n > f.most || !isText(f.text) {
+			return invalid(f.member, "has %d characters; want UTF-8 of at most %d without U+0000", n, f.most)
+		}
+	}
+	if len(moves) == 0 || len(moves) > mostMoves {
+		return invalid("/moves", "there are %d, want 1 to %d", len(moves), mostMoves)
+	}
+	seen := map[[2]string]bool{}
+	for i, m := range moves {
+		at := fmt.Sprintf("/moves/%d", i)
+		switch name := [2]string{m.AppID, m.Tag}; {
+		case m.AppID == "":
+			return invalid(at+"/app", "missing: want the id of an app")
+		case !tagName.MatchString(m.Tag):
+			return invalid(at+"/tag", "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", m.Tag)
+		case m.To.IsZero() || m.To.check() != nil:
+			return invalid(at+"/to", "want a version, or null to take the tag away")
+		case m.From.check() != nil:
+			return invalid(at+"/from", "want a version, or null if the tag must not be there")
+		case seen[name]:
+			return invalid(at, "the tag %q of app %q is there twice: want one move", m.Tag, m.AppID)
+		default:
+			seen[name] = true
+		}
+	}
+	now := s.now()
+	if at != 0 && at != was && (at <= now.UnixMilli() || at > now.Add(farthestRelease).UnixMilli()) {
+		return invalid("/at", "want a time to come within 90 days, in milliseconds since 1970, or null")
+	}
+	return nil
+}
+
+// targets returns moves without where they come from.
+func targets(moves []NewMove) []ReleaseMove {
+	out := make([]ReleaseMove, len(moves))
+	for i, m := range moves {
+		out[i] = ReleaseMove{AppID: m.AppID, Tag: m.Tag, From: m.From.at, To: m.To.at}
+	}
+	return out
+}
+
+// resolve returns the moves that a caller asks for. From is set where it was left out. The errors are those of mayMoveAll, and ErrNotFound for
+// a version that an app does not have.
+func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []NewMove) ([]ReleaseMove, error) {
+	moves := targets(in)
+	if err := r.mayMoveAll(ctx, by, moves, "/moves", false); err != nil {
+		return nil, err
+	}
+	for i := range moves {
+		m := &moves[i]
+		h, err := r.head(ctx, m.AppID)
+		if err != nil {
+			return nil, err
+		}
+		if m.To.Compare(h.Version) > 0 {
+			return nil, below(fmt.Sprintf("/moves/%d/to", i), notFound("app %q has no version %q", m.AppID, m.To))
+		}
+		if in[i].From.IsZero() {
+			if m.From, err = r.pointsTo(ctx, m.AppID, m.Tag); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return moves, nil
+}
+
+// UpdateReleaseRequest is a release as it is to be.
+type UpdateReleaseRequest struct {
+	ID         string
+	Version    vitrine.Version // that the caller has seen
+	Name, Note string
+	Moves      []NewMove
+	At         int64 // 0 takes the time back
+}
+
+// UpdateRelease changes a release that is open or scheduled. A change of moves takes all approvals away. With a time the release is
+// scheduled, with the rights of this caller; it is judged then whether these allow its moves.
+//
+// The errors are those of CreateRelease, ErrForbidden too if the caller could not make a move that the release has, ErrNotFound unless the
+// caller may read every app of the release, and ErrConflict: CodeStaleVersion if it has another version, CodeWrongState if it was run or
+// cancelled.
+func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in UpdateReleaseRequest) (Release, error) {
+	return s.changeRelease(ctx, by, ReleaseRequest{in.ID, in.Version}, func(tx *writer, rel *release) error {
+		if err := s.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At); err != nil {
+			return err
+		}
+		moves, err := tx.resolve(ctx, by, in.Moves)
+		if err != nil {
+			return err
+		}
+		same := slices.Equal(moves, rel.Moves)
+		if !same {
+			rel.Approvals, rel.Approvers = nil, nil
+		}
+		if (!same || in.Name != rel.Name || in.Note != rel.Note) && !slices.Contains(rel.Authors, by.URN) {
+			rel.Authors = append(rel.Authors, by.URN)
+		}
+		rel.Name, rel.Note, rel.Moves, rel.Conflicts = in.Name, in.Note, moves, nil
+		rel.schedule(by, in.At)
+		return nil
+	})
+}
+
+// ReleaseRequest names a release, and the version of it that the caller has seen: nobody runs or approves what they did not see.
+type ReleaseRequest struct {
+	ID      string
+	Version vitrine.Version
+}
+
+// CancelRelease ends a release that is open or scheduled. The errors are those of UpdateRelease.
+func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
+	return s.changeRelease(ctx, by, in, func(_ *writer, rel *release) error {
+		rel.schedule(by, 0)
+		rel.State = ReleaseCancelled
+		return nil
+	})
+}
+
+// changeRelease changes a release that is open or scheduled, for a caller who may make all its moves.
+func (s *Service) changeRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest, change func(*writer, *release) error) (out Release, err error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return out, err
+	}
+	err = s.store.update(ctx, func(tx *writer) error {
+		was, err := tx.releaseToChange(ctx, by, in)
+		if err != nil {
+			return err
+		}
+		rel := was
+		rel.Authors = slices.Clip(was.Authors)
+		if err := change(tx, &rel); errors.Is(err, errUnchanged) {
+			out, err = tx.shown(ctx, was)
+			return err
+		} else if err != nil {
+			return err
+		}
+		out, err = s.storeRelease(ctx, tx, by, was, rel)
+		return err
+	})
+	return out, err
+}
+
+// errUnchanged is the error of a change of a release that is not needed.
+var errUnchanged = errors.New("nothing changes")
+
+// releaseToChange returns a release that is open or scheduled. It checks that the caller may see it (ErrNotFound), could make all its moves
+// (ErrForbidden), and has seen its version, and its state (ErrConflict).
+func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (release, error) {
+	rel, err := r.releaseFor(ctx, by, in.ID)
+	if err == nil {
+		err = r.mayMoveAll(ctx, by, rel.Moves, "", true)
+	}
+	if err == nil {
+		err = rel.is(in.Version, ReleaseOpen, ReleaseScheduled)
+	}
+	return rel, err
+}
+
+// is returns ErrConflict unless the release has this version and one of these states, and ErrInvalid for the zero Version.
+func (r release) is(v vitrine.Version, states ...ReleaseState) error {
+	switch {
+	case v.IsZero() || v == vitrine.Latest:
+		return invalid("/version", "missing: want the version of the release that you have seen")
+	case v != r.Version:
+		return conflict(vitrine.CodeStaleVersion, r.Version, "the release is at version %q, and not at version %q: look at it again", r.Version, v)
+	case !slices.Contains(states, r.State):
+		return conflict(vitrine.CodeWrongState, r.Version, "the release is %s: want one that is %s", r.State, states[0])
+	}
+	return nil
+}
+
+// storeRelease stores a release in the place of what it was, with the next version, and adds its entry to the feed.
+func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release) (Release, error) {
+	entry, err := s.putRelease(ctx, tx, by, was, &rel)
+	if err == nil {
+		err = s.publish(ctx, tx, entry)
+	}
+	if err != nil {
+		return Release{}, err
+	}
+	return tx.shown(ctx, rel)
+}
+
+// Release returns a release. It returns ErrNotFound unless the caller may read every app of it.
+func (s *Service) Release(ctx context.Context, by vitrine.Caller, id string) (out Release, err error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return out, err
+	}
+	err = s.store.view(ctx, func(r *reader) error {
+		rel, err := r.releaseFor(ctx, by, id)
+		if err == nil {
+			out, err = r.shown(ctx, rel)
+		}
+		return err
+	})
+	return out, err
+}
+
+// ListReleasesRequest asks for releases, newest first.
+type ListReleasesRequest struct {
+	State ReleaseState // "" = any
+	AppID string       // only those that move a tag of this app; "" = any
+	After string       // Next of the page before; "" = the first page
+	Limit int          // 1 to 500; 0 = 50
+}
+
+// lookedAt is how many releases a page of ListReleases looks at, whether or not the caller sees them.
+const lookedAt = 1000
+
+// ListReleases returns a page of the releases that the caller may see, newest first. A page looks at 1,000 releases at most, so it may be
+// empty although Next is set. It returns ErrInvalid for a State that there is not, a Limit out of range, and an After that is no cursor of
+// this list.
+func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListReleasesRequest) (vitrine.Page[Release], error) {
+	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Release], err error) {
+		if in.State != "" && !slices.Contains(releaseStates, in.State) {
+			return page, invalidParameter("state", "there is no state %q: want one of %q", in.State, releaseStates)
+		}
+		name := "releases " + string(in.State) + " " + in.AppID
+		var before int64
+		if in.After != "" {
+			number, text, ok := parseCursor(name, in.After)
+			if before = number; !ok || text != "" || before <= 0 {
+				return page, invalidParameter("after", "not a cursor of this list")
+			}
+		}
+		v := viewer{r: r, by: by, heads: map[string]Head{}}
+		looked, bytes := 0, 0
+		for rel, err := range r.releases(ctx, in.State, in.AppID, before, limit) {
+			if err != nil {
+				return page, err
+			}
+			if looked++; len(page.Items) == limit || looked > lookedAt || bytes > s.limits.PageBytes {
+				page.Next = cursor(name, rel.Number+1, "")
+				break
+			}
+			sees, err := v.seesRelease(ctx, rel)
+			if err != nil {
+				return page, err
+			}
+			if sees && (in.State == "" || rel.State == in.State) {
+				shown, err := r.shown(ctx, rel)
+				if err != nil {
+					return page, err
+				}
+				page.Items, bytes = append(page.Items, shown), bytes+500+len(rel.Note)+100*len(rel.Moves)
+			}
+		}
+		return page, nil
+	})
+}
+
+// AllReleases yields the releases that the caller may see, newest first, page by page. It ends with the first error, which comes in the last
+// pair.
+func (s *Service) AllReleases(ctx context.Context, by vitrine.Caller, in ListReleasesRequest) iter.Seq2[Release, error] {
+	return sparse(&in.After, func() (vitrine.Page[Release], error) { return s.ListReleases(ctx, by, in) })
+}

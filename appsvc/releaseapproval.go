@@ -1,0 +1,180 @@
+package appsvc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/vitrine-go/vitrine"
+)
+
+// An approval counts if its person could run the release by itself, neither made nor changed it, was not invited or given rights by who did,
+// and is no program. All of this is judged when the release is approved, and again when it is run: by the apps as they are then, and by the
+// rights that Options.Rights gives then.
+
+// needs returns how many approvals a release needs: as many as the strictest of the rules of its tags asks for.
+func (r release) needs(rules tagRules) (n int) {
+	for _, m := range r.Moves {
+		n = max(n, rules.of(m.Tag).Approvals)
+	}
+	return n
+}
+
+// mayMoveAll returns the error for the first of some moves that the caller could not make by PutTag or DeleteTag but for the need of
+// approvals. at is the pointer of the moves in the request, "" if it has none. An app that is not there is an error too, unless it was
+// deleted after the release was made, as absent says.
+func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []ReleaseMove, at string, absent bool) error {
+	ahead := []string{keyOf(rulesKind)}
+	for _, m := range moves {
+		ahead = append(ahead, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag))
+	}
+	if err := r.r.Ahead(ctx, ahead...); err != nil {
+		return err
+	}
+	rules, err := r.tagRules(ctx)
+	if err != nil {
+		return err
+	}
+	for i, m := range moves {
+		h, err := usableHead(ctx, r, by, m.AppID)
+		if absent && errors.Is(err, vitrine.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = rules.of(m.Tag).mayMove(by, h)
+		}
+		e, refused := errors.AsType[*vitrine.Error](err)
+		switch {
+		case !refused && err != nil:
+			return err
+		case refused:
+			named := *e
+			if at != "" {
+				named.Pointer = fmt.Sprintf("%s/%d", at, i)
+			}
+			if e.Kind == vitrine.ErrForbidden {
+				named.Reason = fmt.Sprintf("the move of the tag %q of app %q: %s", m.Tag, m.AppID, e.Reason)
+			}
+			return &named
+		}
+	}
+	return nil
+}
+
+// person is somebody whose rights were kept with a release, with the rights that it has now.
+type person struct {
+	callers  []vitrine.Caller // what all of them may do, the person may
+	inviters []string         // URNs of those who invited it or gave it rights
+	disabled bool
+}
+
+// person finds out what somebody may do now who had these rights when they were kept. A key has no more than both the rights of then and
+// those that its maker has now.
+func (s *Service) person(ctx context.Context, kept vitrine.Caller) (p person, err error) {
+	p.callers = []vitrine.Caller{kept}
+	if s.rights == nil {
+		return p, nil
+	}
+	now, inviters, err := s.rights(ctx, kept.URN)
+	switch {
+	case errors.Is(err, vitrine.ErrNotFound):
+		return p, nil
+	case errors.Is(err, vitrine.ErrForbidden):
+		p.disabled = true
+		return p, nil
+	case err != nil:
+		return p, err
+	}
+	p.inviters = inviters
+	if kept.Key == "" {
+		p.callers = p.callers[:0]
+	}
+	p.callers = append(p.callers, now)
+	return p, nil
+}
+
+// mayMoveAll returns the error of mayMoveAll for the person.
+func (p person) mayMoveAll(ctx context.Context, r *reader, moves []ReleaseMove) error {
+	if p.disabled {
+		return forbidden("the person was disabled")
+	}
+	for _, by := range p.callers {
+		if err := r.mayMoveAll(ctx, by, moves, "", true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAuthor returns ErrForbidden for a person whose approval does not count, since it or whoever invited it made or changed the release.
+func (r release) isAuthor(urn string, p person) error {
+	if slices.Contains(r.Authors, urn) {
+		return forbidden("who made or changed a release does not approve it: ask somebody else")
+	}
+	if slices.ContainsFunc(p.inviters, func(inviter string) bool { return slices.Contains(r.Authors, inviter) }) {
+		return forbidden("who made or changed the release invited this person or gave it rights: ask somebody else")
+	}
+	return nil
+}
+
+// approved returns how many approvals of a release count now. people are the approvers, in their order.
+func (r release) approved(ctx context.Context, tx *reader, people []person) (n int, err error) {
+	for i, p := range people {
+		err := p.mayMoveAll(ctx, tx, r.Moves)
+		if err == nil {
+			err = r.isAuthor(r.Approvals[i].By, p)
+		}
+		if _, refused := errors.AsType[*vitrine.Error](err); err != nil && !refused {
+			return n, err
+		} else if err == nil {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// approvers returns the people who have approved a release, in their order.
+func (s *Service) approvers(ctx context.Context, rel release) ([]person, error) {
+	people := make([]person, len(rel.Approvers))
+	for i, kept := range rel.Approvers {
+		var err error
+		if people[i], err = s.person(ctx, kept); err != nil {
+			return nil, err
+		}
+	}
+	return people, nil
+}
+
+// ApproveRelease adds the caller's approval to a release that is open or scheduled. A second one of the same person changes nothing.
+//
+// The errors are those of UpdateRelease. ErrForbidden is also for the key of a program, for who made or changed the release, and for who
+// was invited or given rights by them.
+func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return Release{}, err
+	}
+	var p person
+	if s.rights != nil {
+		var err error
+		if p, err = s.person(ctx, by); err != nil {
+			return Release{}, err
+		}
+	}
+	return s.changeRelease(ctx, by, in, func(_ *writer, rel *release) error {
+		switch {
+		case by.Key != "":
+			return forbidden("a program's key approves no release: a person does")
+		case p.disabled:
+			return forbidden("the person was disabled")
+		case slices.ContainsFunc(rel.Approvals, func(a Approval) bool { return a.By == by.URN }):
+			return errUnchanged
+		}
+		if err := rel.isAuthor(by.URN, p); err != nil {
+			return err
+		}
+		rel.Approvals = append(slices.Clip(rel.Approvals), Approval{by.URN, max(s.millis(), rel.UpdatedAt)})
+		rel.Approvers = append(slices.Clip(rel.Approvers), by)
+		return nil
+	})
+}
