@@ -20,7 +20,7 @@ func wrongState(current vitrine.Version, format string, args ...any) error {
 // was. The caller must own it or moderate one of its groups.
 //
 // It returns ErrNotFound if there is no such app or the caller may not read it, ErrForbidden if the caller may only read it or
-// Options.Check refuses the change, and ErrConflict with CodeWrongState if the app has a protected tag.
+// Options.Check refuses the change, and ErrConflict with CodeWrongState if the app has a protected tag or is in a scheduled release.
 func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
@@ -41,6 +41,9 @@ func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) e
 			if rules.of(tag.Name).Protected {
 				return wrongState(head.Version, "the app has the protected tag %q: delete the tag first", tag.Name)
 			}
+		}
+		if err := tx.scheduled(ctx, head); err != nil {
+			return err
 		}
 		deleted := head
 		deleted.deletedAt, deleted.deletedBy = max(s.millis(), 1), by.URN

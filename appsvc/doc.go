@@ -135,6 +135,21 @@
 //
 // SetTagRules says which tags, such as production, decide what is delivered; see "Rights".
 //
+// # Releases
+//
+// A [Release] is a list of up to 200 moves of tags that are made together: all at one moment, or none. CreateRelease stores it, UpdateRelease
+// changes it, and RunRelease carries it out. Each move names where the tag must point before. If one tag points elsewhere, or another rule
+// refuses a move, no tag moves; the release is open then, and its Conflicts name all of these moves. UndoRelease rolls all moves of a release
+// back. TaggedAppIn shows an app as it would be. Who changes, approves or runs a release names the version of it that they have seen.
+//
+// With a time, a release is scheduled. Service.RunDue runs what is due, each release once, in whichever process: a program calls it every second.
+// The rights of who set the time are kept, and judged on the apps as they are by then; Options.Rights says what the person may by then. A
+// release whose time was over for more than a day is not run.
+//
+// A rule of a tag may ask for approvals (SetTagRules). Only a release moves such a tag, and RunRelease needs that many approvals. One
+// counts if its person could run the release, neither made nor changed it, was not invited or given rights by who did, and is no program. A
+// change of moves takes all approvals away.
+//
 // # History
 //
 // ListHistory says of each version of an app who made it and when, which version Restore took its content from, which tags point
@@ -206,6 +221,8 @@
 //   - To create an app, the caller must moderate each of its groups.
 //   - To add a group by Patch or Restore, it must moderate that group.
 //   - To remove a group, it must moderate that group or own the app, because the removal hides the app from the group.
+//   - To make, change, approve, run, cancel or undo a release, it must be one who could make each of its moves by PutTag or DeleteTag but for
+//     the need of approvals. To see a release, it must be able to read every app of it.
 //   - To create, check or delete components, it needs Caller.Components.
 //
 // Every caller without TagsOnly may read components, and may call TagsNamed, which leaves out the apps that the caller may not

@@ -112,7 +112,11 @@ func (l oldLine) put(ctx context.Context, t *writer) error {
 		return t.tx.Put(ctx, storage.Entry{Key: keyOf(tagKind, x.App, x.Name), Value: decimal(x.Version.Number())})
 	}
 	if m := l.Move; m != nil {
-		return t.addMove(ctx, m.App, m.Tag, numberedMove{m.Number, TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}})
+		puts, err := moveEntries(m.App, m.Tag, numberedMove{m.Number, TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}})
+		if err != nil {
+			return err
+		}
+		return t.tx.Put(ctx, puts...)
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func (r *reader) scheduled(ctx context.Context, h Head) error {
 		if err != nil {
 			return err
 		}
-		return conflict(vitrine.CodeWrongState, h.Version, "the release %q is scheduled and moves a tag of the app: cancel it first", e.Value)
+		return wrongState(h.Version, "the release %q is scheduled and moves a tag of the app: cancel it first", e.Value)
 	}
 	return nil
 }

@@ -153,15 +153,21 @@ func (r *reader) movedTags(ctx context.Context, app string) iter.Seq2[string, er
 	return rec.Map(r.r.Scan(ctx, under(movedKind, app)), func(e storage.Entry) (string, error) { return partsOf(e.Key, movedKind)[1], nil })
 }
 
-// addMove adds a move to the history of a tag, and moves the tag.
-func (t *writer) addMove(ctx context.Context, app, name string, m numberedMove) error {
+// moveEntries returns the records of a move: itself, and moved/ for the first one.
+func moveEntries(app, name string, m numberedMove) ([]storage.Entry, error) {
 	value, err := json.Marshal(storedMove{m.At, m.By, m.From.Number(), m.To.Number(), m.Rollback, m.top, m.Release})
-	if err != nil {
-		return err
-	}
 	puts := []storage.Entry{{Key: moveKey(app, name, m.number), Value: value}}
 	if m.number == 1 {
 		puts = append(puts, storage.Entry{Key: keyOf(movedKind, app, name)})
+	}
+	return puts, err
+}
+
+// addMove adds a move to the history of a tag, and moves the tag.
+func (t *writer) addMove(ctx context.Context, app, name string, m numberedMove) error {
+	puts, err := moveEntries(app, name, m)
+	if err != nil {
+		return err
 	}
 	if tag := keyOf(tagKind, app, name); !m.To.IsZero() {
 		puts = append(puts, storage.Entry{Key: tag, Value: decimal(m.To.Number())})

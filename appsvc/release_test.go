@@ -57,8 +57,8 @@ func seen(r appsvc.Release) appsvc.ReleaseRequest {
 	return appsvc.ReleaseRequest{ID: r.ID, Version: r.Version}
 }
 
-// code checks the code of an error, "" for none.
-func code(t *testing.T, err error, want string) *vitrine.Error {
+// wantCode checks the code of an error, "" for none.
+func wantCode(t *testing.T, err error, want string) *vitrine.Error {
 	t.Helper()
 	e := new(vitrine.Error)
 	if errors.As(err, &e); e.Code != want || err != nil && want == "" {
@@ -103,7 +103,7 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 		}
 	}
 	_, err = w.RunRelease(ctx, ben, seen(done))
-	code(t, err, vitrine.CodeWrongState)
+	wantCode(t, err, vitrine.CodeWrongState)
 	w.clock = w.clock.Add(time.Second)
 	undone, err := w.UndoRelease(ctx, cat, seen(done))
 	if err != nil || undone.State != appsvc.ReleaseCancelled || undone.RanAt != done.RanAt {
@@ -148,9 +148,9 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	w.putTag(a, "next", v(0))
 	w.putTag(b, "live", v(0))
 	_, err := w.TaggedAppIn(ctx, ann, a, "live", rel.ID)
-	code(t, err, vitrine.CodeConflicts)
+	wantCode(t, err, vitrine.CodeConflicts)
 	_, err = w.RunRelease(ctx, ann, seen(rel))
-	e := code(t, err, vitrine.CodeConflicts)
+	e := wantCode(t, err, vitrine.CodeConflicts)
 	if len(e.Conflicts) != 2 || e.Conflicts[0].Tag != "next" || e.Conflicts[1].App != b || e.Conflicts[1].PointsTo != v(0) || e.Conflicts[1].Code != vitrine.CodeMoved {
 		t.Fatalf("conflicts %+v", e.Conflicts)
 	}
@@ -162,12 +162,12 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 		t.Fatalf("%+v, %v", now, err)
 	}
 	_, err = w.RunRelease(ctx, ann, seen(rel)) // which nobody has seen with its conflicts
-	code(t, err, vitrine.CodeStaleVersion)
+	wantCode(t, err, vitrine.CodeStaleVersion)
 	w.putTag(a, "next", v(1))
 	w.putTag(b, "live", v(1))
 	refuse = "next"
 	_, err = w.RunRelease(ctx, ann, seen(now))
-	if e := code(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" || !strings.Contains(e.Conflicts[0].Reason, "Friday") {
+	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" || !strings.Contains(e.Conflicts[0].Reason, "Friday") {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
 	refuse = ""
@@ -180,7 +180,7 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	w.putTag(a, "next", v(2))
 	now, _ = w.Release(ctx, ann, rel.ID)
 	_, err = w.UndoRelease(ctx, ann, seen(now))
-	if e := code(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" {
+	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
 	if w.tagVersion(a, "live") != v(2) {
@@ -211,27 +211,27 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 		"/at ":         {At: now + 90*24*3600*1000 + 1, Moves: many[:1]},
 	} {
 		_, err := w.CreateRelease(ctx, ann, in)
-		if e := code(t, err, vitrine.CodeInvalid); e.Pointer != strings.TrimSpace(pointer) {
+		if e := wantCode(t, err, vitrine.CodeInvalid); e.Pointer != strings.TrimSpace(pointer) {
 			t.Errorf("%s: %v", pointer, err)
 		}
 	}
 	_, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{to(id, "live", 3)}})
-	if e := code(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/0/to" {
+	if e := wantCode(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/0/to" {
 		t.Error(err)
 	}
 	_, err = w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{move, to(other, "live", 0)}})
-	if e := code(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/1" {
+	if e := wantCode(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/1" {
 		t.Error(err)
 	}
 	reader := personOf("reader")
 	reader.Reads = []string{site2}
 	_, err = w.CreateRelease(ctx, reader, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{move, to(other, "live", 0)}})
-	if e := code(t, err, vitrine.CodeForbidden); e.Pointer != "/moves/1" || !strings.Contains(e.Reason, other) {
+	if e := wantCode(t, err, vitrine.CodeForbidden); e.Pointer != "/moves/1" || !strings.Contains(e.Reason, other) {
 		t.Error(err)
 	}
 	owns := vitrine.Caller{URN: owner.URN} // owns the other app, and may not move its protected tags
 	_, err = w.CreateRelease(ctx, owns, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{to(other, "production", 0)}})
-	code(t, err, vitrine.CodeForbidden)
+	wantCode(t, err, vitrine.CodeForbidden)
 	full, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Name: strings.Repeat("ä", 128), Note: strings.Repeat("ä", 4096), Moves: many[:200], At: now + 90*24*3600*1000})
 	if err != nil || full.State != appsvc.ReleaseScheduled {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 	// Who may see it.
 	for by, want := range map[*vitrine.Caller]string{&nobody: vitrine.CodeNotFound, &reader: "", &owns: vitrine.CodeNotFound, &admin: ""} {
 		_, err := w.Release(ctx, *by, first.ID)
-		code(t, err, want)
+		wantCode(t, err, want)
 		page, err := w.ListReleases(ctx, *by, appsvc.ListReleasesRequest{})
 		if err != nil || (len(page.Items) == 2) != (want == "") {
 			t.Errorf("%d releases, %v", len(page.Items), err)
@@ -306,7 +306,7 @@ func TestReleasesAreListed(t *testing.T) {
 	}
 	for _, in := range []appsvc.ListReleasesRequest{{State: "x"}, {After: "x"}, {Limit: 501}} {
 		_, err := w.ListReleases(ctx, ann, in)
-		code(t, err, vitrine.CodeInvalid)
+		wantCode(t, err, vitrine.CodeInvalid)
 	}
 }
 
@@ -331,13 +331,13 @@ func TestApproval(t *testing.T) {
 		t.Helper()
 		now, _ := w.Release(ctx, ann, rel.ID)
 		_, err := w.RunRelease(ctx, by, seen(now))
-		code(t, err, want)
+		wantCode(t, err, want)
 	}
 	approve := func(by vitrine.Caller, want string) {
 		t.Helper()
 		now, _ := w.Release(ctx, ann, rel.ID)
 		_, err := w.ApproveRelease(ctx, by, seen(now))
-		code(t, err, want)
+		wantCode(t, err, want)
 	}
 	update := func(by vitrine.Caller, change func(*appsvc.UpdateReleaseRequest)) {
 		t.Helper()
@@ -362,7 +362,7 @@ func TestApproval(t *testing.T) {
 	stale := seen(rel)
 	approve(ben, "")
 	_, err := w.ApproveRelease(ctx, cat, stale)
-	code(t, err, vitrine.CodeStaleVersion)
+	wantCode(t, err, vitrine.CodeStaleVersion)
 	approve(ben, "") // changes nothing
 	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 1 || now.Version != vitrine.NewVersion(1) || now.Approvals[0].By != ben.URN {
 		t.Errorf("%+v", now)
@@ -395,7 +395,7 @@ func TestApproval(t *testing.T) {
 	}
 	// A roll back cannot wait.
 	_, err = w.PutTag(ctx, ann, appsvc.PutTagRequest{AppID: id, Name: "production", Rollback: true})
-	code(t, err, "")
+	wantCode(t, err, "")
 }
 
 func TestSchedule(t *testing.T) {
@@ -483,6 +483,22 @@ func TestSchedule(t *testing.T) {
 	}
 	state(rel, appsvc.ReleaseOpen, vitrine.CodeForbidden)
 	disabled = false
+	rel = schedule(time.Minute, to(id, "live", 1))
+	wantCode(t, w.DeleteApp(ctx, ann, id), vitrine.CodeWrongState)
+	if _, err := w.CancelRelease(ctx, ann, seen(rel)); err != nil {
+		t.Fatal(err)
+	}
+	rel = w.release(ann, to(id, "live", 1))
+	wantCode(t, w.DeleteApp(ctx, ann, id), "")
+	_, err := w.RunRelease(ctx, ann, seen(rel))
+	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Code != vitrine.CodeNotFound {
+		t.Errorf("conflicts %+v", e.Conflicts)
+	}
+	_, err = w.Release(ctx, nobody, rel.ID) // a deleted app counts as it was
+	wantCode(t, err, vitrine.CodeNotFound)
+	if _, err = w.UndeleteApp(ctx, ann, id); err != nil {
+		t.Fatal(err)
+	}
 	// A change takes the time back, and so does cancelling.
 	rel = schedule(time.Minute, to(id, "live", 1))
 	now, err := w.UpdateRelease(ctx, ann, appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Moves: []appsvc.NewMove{to(id, "live", 1)}})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -113,6 +114,35 @@ var appBehaviours = []behaviour{
 		must(t, s.apps.EraseApp(t.Context(), app.ID))
 		_, err := s.apps.UndeleteApp(t.Context(), app.ID)
 		wantError(t, "undeleted too late", err, vitrine.ErrNotFound)
+	}},
+	{"releases move tags together, and are undone", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "first", site)
+		move := appsvc.NewMove{AppID: app.ID, Tag: "live", From: appsvc.NoTag(), To: appsvc.PointsTo(app.Version)}
+		rel := ok(s.apps.CreateRelease(t.Context(), appsvc.CreateReleaseRequest{Name: "r", Moves: []appsvc.NewMove{move}}))(t)
+		rel = ok(s.apps.UpdateRelease(t.Context(), appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: "s", Moves: []appsvc.NewMove{move}, At: time.Now().Add(time.Hour).UnixMilli()}))(t)
+		if again := ok(s.apps.Release(t.Context(), rel.ID))(t); again.Name != "s" || again.Version != rel.Version || again.At != rel.At || len(again.Moves) != 1 || again.Moves[0] != rel.Moves[0] {
+			t.Errorf("%+v, want %+v", again, rel)
+		}
+		same(t, app, ok(s.apps.TaggedAppIn(t.Context(), app.ID, "live", rel.ID))(t))
+		if list := ok(s.apps.ListReleases(t.Context(), appsvc.ListReleasesRequest{State: appsvc.ReleaseScheduled}))(t); len(list.Items) != 1 || list.Items[0].Name != "s" {
+			t.Errorf("%+v", list)
+		}
+		tag := ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: app.Version}))(t)
+		_, err := s.apps.RunRelease(t.Context(), appsvc.ReleaseRequest{ID: rel.ID, Version: rel.Version})
+		e, _ := errors.AsType[*vitrine.Error](err)
+		if e == nil || e.Code != vitrine.CodeConflicts || len(e.Conflicts) != 1 || e.Conflicts[0].PointsTo != tag.AppVersion {
+			t.Fatalf("%+v", err)
+		}
+		back := ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Rollback: true}))(t)
+		if !back.AppVersion.IsZero() {
+			t.Errorf("rolled back to %+v", back)
+		}
+		done := ok(s.apps.RunRelease(t.Context(), appsvc.ReleaseRequest{ID: rel.ID, Version: e.Version}))(t)
+		undone := ok(s.apps.UndoRelease(t.Context(), appsvc.ReleaseRequest{ID: rel.ID, Version: done.Version}))(t)
+		if done.State != appsvc.ReleaseDone || undone.State != appsvc.ReleaseCancelled {
+			t.Errorf("%+v, %+v", done, undone)
+		}
 	}},
 	{"the history says what changed, and a diff brings it back", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)

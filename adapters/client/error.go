@@ -52,6 +52,7 @@ type told struct {
 	Version    vitrine.Version     `json:"version"`
 	PointsTo   vitrine.Version     `json:"pointsTo"`
 	Violations []vitrine.Violation `json:"violations"`
+	Conflicts  []vitrine.Conflict  `json:"conflicts"`
 	ID         string              `json:"id"`
 }
 
@@ -96,7 +97,7 @@ func refusal(method, path string, in *http.Response, body []byte) *Error {
 		e.kind = vitrine.ErrUnknown
 	case e.kind != nil && e.kind != ErrToken && e.Status < 500:
 		e.kind = &vitrine.Error{Kind: e.kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), Violations: t.Violations,
-			Version: t.Version, PointsTo: t.PointsTo, ID: t.ID}
+			Version: t.Version, PointsTo: t.PointsTo, Conflicts: t.Conflicts, ID: t.ID}
 	}
 	return e
 }

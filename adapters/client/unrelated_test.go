@@ -39,6 +39,17 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.Tag":          ofApps((*client.Apps).Tag, appsvc.TagRequest{AppID: "a", Name: "t"}),
 	"Apps.PutTag":       ofApps((*client.Apps).PutTag, appsvc.PutTagRequest{AppID: "a", Name: "t", Version: v0}),
 	"Apps.ListTagMoves": ofApps((*client.Apps).ListTagMoves, appsvc.ListTagMovesRequest{AppID: "a", Name: "t"}),
+	"Apps.TaggedAppIn": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.TaggedAppIn(ctx, "a", "t", "r"))
+	},
+	"Apps.Release":        func(ctx context.Context, c *client.Client) error { return second(c.Apps.Release(ctx, "r")) },
+	"Apps.ListReleases":   ofApps((*client.Apps).ListReleases, appsvc.ListReleasesRequest{}),
+	"Apps.CreateRelease":  ofApps((*client.Apps).CreateRelease, appsvc.CreateReleaseRequest{}),
+	"Apps.UpdateRelease":  ofApps((*client.Apps).UpdateRelease, appsvc.UpdateReleaseRequest{ID: "r", Version: v0}),
+	"Apps.ApproveRelease": ofApps((*client.Apps).ApproveRelease, appsvc.ReleaseRequest{ID: "r", Version: v0}),
+	"Apps.RunRelease":     ofApps((*client.Apps).RunRelease, appsvc.ReleaseRequest{ID: "r", Version: v0}),
+	"Apps.CancelRelease":  ofApps((*client.Apps).CancelRelease, appsvc.ReleaseRequest{ID: "r", Version: v0}),
+	"Apps.UndoRelease":    ofApps((*client.Apps).UndoRelease, appsvc.ReleaseRequest{ID: "r", Version: v0}),
 	"Apps.TagsNamed": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.TagsNamed(ctx, "t", []string{"a"}))
 	},

@@ -82,6 +82,7 @@ type refusal struct {
 	PointsTo   any                 `json:"pointsTo,omitzero"`   // with the code moved: a *vitrine.Version where the tag points, nil if it does not exist
 	ID         string              `json:"id,omitempty"`        // of the asset that is there already
 	Violations []vitrine.Violation `json:"violations,omitempty"`
+	Conflicts  []vitrine.Conflict  `json:"conflicts,omitempty"` // moves of a release that cannot be made
 }
 
 // Error returns the sentence, which a client gets as the member error.
@@ -135,7 +136,7 @@ func refusalOf(err error) (r *refusal, hidden bool) {
 		return &refusal{status: row.status, Text: cmp.Or(row.text, err.Error()), Code: row.code}, row.text != ""
 	}
 	r = &refusal{status: row.status, Text: e.Error(), Code: cmp.Or(e.Code, row.code), Pointer: e.Pointer, Parameter: e.Parameter,
-		Version: e.Version, ID: e.ID, Violations: e.Violations}
+		Version: e.Version, ID: e.ID, Violations: e.Violations, Conflicts: e.Conflicts}
 	if e.Code == vitrine.CodeMoved && !e.Version.IsZero() { // a tag, not an asset
 		r.PointsTo = (*vitrine.Version)(nil)
 		if !e.PointsTo.IsZero() {

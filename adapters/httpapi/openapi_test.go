@@ -187,6 +187,26 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("GET", "/tags/{tag}", "?appId={id}&appId=x", "")
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "", `{"appVersion":"1","from":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/{tag}/history/", "?limit=1", "")
+	a.ids["app"] = a.ids["id"]
+	move := `"moves":[{"app":"{app}","tag":"live","from":"1","to":"0"}]`
+	version := func(r map[string]any) string { return fmt.Sprintf(`{"version":%q}`, r["version"]) }
+	release := a.ask("POST", "/x/releases/", "", `{"name":"r",`+move+`}`)
+	a.ids["id"] = fmt.Sprint(release["id"])
+	release = a.ask("PUT", "/x/releases/{id}", "", `{"version":"0","name":"r","note":"n","at":1700000100000,`+move+`}`)
+	second := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=second", Moderates: []string{network}}}
+	a.as(second, "POST", "/v4/x/releases/"+a.ids["id"]+"/approve", version(release)).want(200).read(&release)
+	a.asked["POST /x/releases/{id}/approve"] = true
+	a.ask("GET", "/x/releases/", "?state=scheduled&app={app}&limit=1", "")
+	a.ask("GET", "/x/releases/{id}", "", "")
+	release = a.ask("POST", "/x/releases/{id}/run", "", version(release))
+	a.ask("POST", "/x/releases/{id}/undo", "", version(release))
+	release = a.ask("POST", "/x/releases/", "", `{"name":"r",`+move+`}`)
+	a.ids["id"] = a.ids["app"]
+	a.ask("GET", "/apps/{id}/tagged/{tag}", "?release="+fmt.Sprint(release["id"]), "")
+	a.ids["id"] = fmt.Sprint(release["id"])
+	a.ask("POST", "/x/releases/{id}/cancel", "", version(release))
+	a.ids["id"] = a.ids["app"]
+	a.ask("GET", "/x/changes", "", "")
 	a.ask("GET", "/x/changes", "?types=tag.set,app.created&app={id}&limit=1", "")
 	a.ask("DELETE", "/apps/{id}/tags/{tag}", "", "")
 	a.ask("POST", "/components/{name}/check", "", `{"name":"c","version":"3","main":"/x.js","configSchema":{"required":["absent"],"requierd":[]}}`)

@@ -48,7 +48,7 @@ func (h *handler) routes() []route {
 			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed|reserves, jsonBody, a.admitTagChange, "embedApps"),
 			write("DELETE", "/apps/{id}/tags/{tag}", 204, a.deleteTag, keyed, noBody, nil, "embedApps"),
 			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash, "limit", "before"),
-			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults"),
+			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults", "release"),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
 
 			get("/components/", a.components, slash|lenient|reserves, "after"),
@@ -58,6 +58,15 @@ func (h *handler) routes() []route {
 			write("POST", "/components/{name}/check", 200, a.checkComponent, reserves, jsonBody, a.admitComponent, "after"),
 			get("/components/{name}/versions/", a.componentVersions, slash|reserves, "limit", "after"),
 			get("/components/{name}/versions/{version}", a.componentVersion, 0),
+
+			get("/x/releases/", a.releases, slash, "state", "app", "limit", "after"),
+			write("POST", "/x/releases/", 201, a.createRelease, slash|keyed, jsonBody, nil),
+			get("/x/releases/{id}", a.release, 0),
+			write("PUT", "/x/releases/{id}", 200, a.updateRelease, 0, jsonBody, nil),
+			write("POST", "/x/releases/{id}/approve", 200, actOnRelease(a.svc.ApproveRelease), 0, jsonBody, nil),
+			write("POST", "/x/releases/{id}/run", 200, actOnRelease(a.svc.RunRelease), 0, jsonBody, nil),
+			write("POST", "/x/releases/{id}/cancel", 200, actOnRelease(a.svc.CancelRelease), 0, jsonBody, nil),
+			write("POST", "/x/releases/{id}/undo", 200, actOnRelease(a.svc.UndoRelease), 0, jsonBody, nil),
 
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"), // a stream reserves memory for its pages by itself
 		)

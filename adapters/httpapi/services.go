@@ -22,7 +22,9 @@ type Apps interface {
 	AdmitChange(ctx context.Context, by vitrine.Caller, id string) error
 	AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error
 	AdmitCreateComponent(ctx context.Context, by vitrine.Caller) error
+	ApproveRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
 	App(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
+	CancelRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
 	Changed() <-chan struct{}
 	Changes(ctx context.Context, by vitrine.Caller, in appsvc.ChangesRequest) (appsvc.ChangesPage, error)
 	CheckComponent(ctx context.Context, by vitrine.Caller, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error)
@@ -30,6 +32,7 @@ type Apps interface {
 	ComponentVersion(ctx context.Context, by vitrine.Caller, name, version string) (appsvc.Component, error)
 	CreateApp(ctx context.Context, by vitrine.Caller, in appsvc.CreateAppRequest) (appsvc.App, error)
 	CreateComponent(ctx context.Context, by vitrine.Caller, in appsvc.CreateComponentRequest) (appsvc.Component, error)
+	CreateRelease(ctx context.Context, by vitrine.Caller, in appsvc.CreateReleaseRequest) (appsvc.Release, error)
 	Deliver(ctx context.Context, by vitrine.Caller, in appsvc.DeliverRequest) ([]appsvc.Delivery, error)
 	DeleteApp(ctx context.Context, by vitrine.Caller, id string) error
 	DeleteComponent(ctx context.Context, by vitrine.Caller, in appsvc.DeleteComponentRequest) error
@@ -40,16 +43,22 @@ type Apps interface {
 	ListComponentVersions(ctx context.Context, by vitrine.Caller, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error)
 	ListComponents(ctx context.Context, by vitrine.Caller, in appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error)
 	ListHistory(ctx context.Context, by vitrine.Caller, in appsvc.ListHistoryRequest) (vitrine.Page[appsvc.HistoryEntry], error)
+	ListReleases(ctx context.Context, by vitrine.Caller, in appsvc.ListReleasesRequest) (vitrine.Page[appsvc.Release], error)
 	ListTagMoves(ctx context.Context, by vitrine.Caller, in appsvc.ListTagMovesRequest) (vitrine.Page[appsvc.TagMove], error)
 	ListTags(ctx context.Context, by vitrine.Caller, in appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error)
 	ListVersions(ctx context.Context, by vitrine.Caller, in appsvc.ListVersionsRequest) (vitrine.Page[appsvc.App], error)
 	Patch(ctx context.Context, by vitrine.Caller, id string, patch []byte) (appsvc.App, error)
 	PutTag(ctx context.Context, by vitrine.Caller, in appsvc.PutTagRequest) (appsvc.Tag, error)
+	Release(ctx context.Context, by vitrine.Caller, id string) (appsvc.Release, error)
 	Restore(ctx context.Context, by vitrine.Caller, in appsvc.RestoreRequest) (appsvc.App, error)
+	RunRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
 	Tag(ctx context.Context, by vitrine.Caller, in appsvc.TagRequest) (appsvc.Tag, error)
 	TaggedApp(ctx context.Context, by vitrine.Caller, appID, name string) (appsvc.App, error)
+	TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, name, releaseID string) (appsvc.App, error)
 	TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]appsvc.Tag, error)
 	UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
+	UndoRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
+	UpdateRelease(ctx context.Context, by vitrine.Caller, in appsvc.UpdateReleaseRequest) (appsvc.Release, error)
 	Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error)
 	Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch
 }

@@ -99,8 +99,17 @@ func (a appRoutes) tagMoves(c *call) error {
 // tagged serves GET /apps/{id}/tagged/{tag}: the version that a tag points to. It is the only endpoint that a delivery
 // token (Principal.TagsOnly) may ask. 200 with {"apps":[App]} and an ETag, or 304. 404 for an app or a tag that is
 // absent or not visible. 403 for another tag than those of a delivery token. 422 if withDefaults makes the response too
-// large.
+// large. With release the answer is as if that release had run, and nothing keeps it: 404 for a release that is absent or not visible, 409 for
+// one that could not run.
 func (a appRoutes) tagged(c *call) error {
+	if release := c.query.filled("release", "want the id of a release"); c.query.has("release") {
+		if c.by.TagsOnly {
+			return errTagsOnly
+		}
+		return c.version(noStore, func() (appsvc.App, error) {
+			return a.svc.TaggedAppIn(c.ctx(), c.by.Caller, c.param(0), c.param(1), release)
+		})
+	}
 	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.TaggedApp(c.ctx(), c.by.Caller, c.param(0), c.param(1)) })
 }
 

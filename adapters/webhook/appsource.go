@@ -27,7 +27,7 @@ func (s appSource) feeds(_ context.Context, e Endpoint) ([]feed, error) {
 func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, error) {
 	read, err := s.apps.Outbox(ctx, appsvc.OutboxRequest{After: after})
 	return pageOf(read.Events, read.Next, read.More, err, func(entry appsvc.OutboxEvent) (c change, err error) {
-		c = change{Cursor: entry.Cursor, At: time.UnixMilli(entry.At), Groups: entry.Groups}
+		c = change{Cursor: entry.Cursor, At: time.UnixMilli(entry.At), Groups: entry.Groups, Each: entry.Apps}
 		event := entry.Event
 		if e.Groups != nil && !e.holds(entry.Groups) && e.holds(entry.Left) {
 			event = appsvc.Event{Type: appsvc.AppLeft, At: entry.At, AppID: entry.AppID}

@@ -28,7 +28,8 @@ type Endpoint struct {
 	Types []string
 	// Groups are URNs of networks and sites. The endpoint gets the changes of the apps with a group that one of these
 	// contains, app.left in place of a change that takes an app out of them, the changes of the assets of these networks,
-	// and no changes of components. nil = the changes of all apps, assets and components.
+	// those of releases that move tags of such apps alone, and no changes of components. nil = the changes of all apps, assets, releases and
+	// components.
 	Groups []string
 }
 
@@ -49,7 +50,13 @@ func (e Endpoint) scope() string {
 
 // matches reports whether the endpoint asks for the type of the change and for one of its groups.
 func (e Endpoint) matches(c change) bool {
-	return (e.Types == nil || slices.Contains(e.Types, c.Type)) && (e.Groups == nil || e.holds(c.Groups))
+	if e.Types != nil && !slices.Contains(e.Types, c.Type) {
+		return false
+	}
+	if c.Each != nil && e.Groups != nil {
+		return !slices.ContainsFunc(c.Each, func(groups []string) bool { return !e.holds(groups) })
+	}
+	return e.Groups == nil || e.holds(c.Groups)
 }
 
 // holds reports whether one of the endpoint's groups contains one of these, so that its changes concern the endpoint. An

@@ -68,7 +68,7 @@ func Types() []string {
 	var out []string
 	for _, t := range []appsvc.ChangeType{
 		appsvc.AppCreated, appsvc.AppUpdated, appsvc.AppRestored, appsvc.AppLeft, appsvc.AppDeleted, appsvc.AppUndeleted, appsvc.AppErased, appsvc.TagSet, appsvc.TagDeleted,
-		appsvc.ComponentCreated, appsvc.ComponentDeleted,
+		appsvc.ComponentCreated, appsvc.ComponentDeleted, appsvc.ReleaseChanged,
 	} {
 		out = append(out, string(t))
 	}
@@ -83,6 +83,7 @@ type change struct {
 	// Groups decide which endpoints get the change: the groups of the app after the change, for app.left those that were
 	// taken away from it, and for assets their network. A change of a component has none.
 	Groups []string
+	Each   [][]string      // of a release: the groups of each of its apps. An endpoint gets it that gets the changes of all of them
 	Data   json.RawMessage // the entry as it reads over HTTP, without its cursor
 }
 

@@ -151,7 +151,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
 	}
 	services := webhook.Services{
-		Apps:   appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted)}),
+		Apps:   appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted), Rights: people.Rights}),
 		Assets: assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
 	}
 	streams := httpapi.NewStreams()
@@ -219,7 +219,14 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		figures.ofDeliveries(d.Progress)
 		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, set.hooks.file, d) }})
 	}
-	go eraseDeleted(ctx, services.Apps, log)
+	defer doChores(ctx, log, chore{"running the releases whose time has come", 0, services.Apps.RunDue},
+		chore{"erasing deleted apps", time.Hour, func(ctx context.Context) error {
+			n, err := services.Apps.EraseDeleted(ctx)
+			if n > 0 {
+				log.Info("erased deleted apps", "apps", n)
+			}
+			return err
+		}})()
 	defer atHangup(log, figures.ofReloads(reloads))()
 	if scraped != nil { // only now, since all figures must be registered before they are served
 		server.Handler = figures.counting(server.Handler)
@@ -239,22 +246,6 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	fmt.Fprint(p.stdout, first)
 	p.notify(log, "READY=1")
 	return listen(ctx, all, server, log, func() { p.notify(log, "STOPPING=1") })
-}
-
-// eraseDeleted erases apps that were deleted long ago, now and then every hour, until ctx is done.
-func eraseDeleted(ctx context.Context, apps *appsvc.Service, log *slog.Logger) {
-	for every := time.Tick(time.Hour); ctx.Err() == nil; {
-		switch n, err := apps.EraseDeleted(ctx); {
-		case err != nil && ctx.Err() == nil:
-			log.Warn("deleted apps were not erased: it is tried again in an hour", "cause", err)
-		case n > 0:
-			log.Info("erased deleted apps", "apps", n)
-		}
-		select {
-		case <-every:
-		case <-ctx.Done():
-		}
-	}
 }
 
 // settings are what the flags of serve name, as far as it can be read before the store is opened.

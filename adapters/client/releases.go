@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/paging"
+)
+
+// releaseBody is a release as it is to be, in JSON.
+type releaseBody struct {
+	Version *vitrine.Version `json:"version,omitempty"`
+	Name    string           `json:"name"`
+	Note    string           `json:"note"`
+	Moves   []appsvc.NewMove `json:"moves"`
+	At      *int64           `json:"at"`
+}
+
+func bodyOfRelease(version *vitrine.Version, name, note string, moves []appsvc.NewMove, at int64) (b releaseBody, err error) {
+	b = releaseBody{version, name, note, append([]appsvc.NewMove{}, moves...), nil}
+	if at != 0 {
+		b.At = &at
+	}
+	for _, m := range moves {
+		for _, g := range []appsvc.TagGuard{m.From, m.To} {
+			if _, err := g.MarshalJSON(); err != nil {
+				return b, err
+			}
+		}
+	}
+	return b, nil
+}
+
+// CreateRelease stores a release, which moves nothing until it is run.
+func (a *Apps) CreateRelease(ctx context.Context, in appsvc.CreateReleaseRequest) (appsvc.Release, error) {
+	body, err := bodyOfRelease(nil, in.Name, in.Note, in.Moves, in.At)
+	if err != nil {
+		return appsvc.Release{}, err
+	}
+	r := request{method: http.MethodPost, path: "/x/releases/", body: body, key: keyOr(in.IdempotencyKey)}
+	return send[appsvc.Release](ctx, a.remote, r, object("id"))
+}
+
+// UpdateRelease changes a release that is open or scheduled.
+func (a *Apps) UpdateRelease(ctx context.Context, in appsvc.UpdateReleaseRequest) (appsvc.Release, error) {
+	body, err := bodyOfRelease(&in.Version, in.Name, in.Note, in.Moves, in.At)
+	if err != nil {
+		return appsvc.Release{}, err
+	}
+	return send[appsvc.Release](ctx, a.remote, request{method: http.MethodPut, path: path("/x/releases/%s", in.ID), body: body}, object("id"))
+}
+
+// Release returns a release.
+func (a *Apps) Release(ctx context.Context, id string) (appsvc.Release, error) {
+	return get[appsvc.Release](ctx, a.remote, path("/x/releases/%s", id), nil, object("id"))
+}
+
+// ListReleases returns a page of the releases that the caller may see, newest first.
+func (a *Apps) ListReleases(ctx context.Context, in appsvc.ListReleasesRequest) (vitrine.Page[appsvc.Release], error) {
+	q := values{}.text("state", string(in.State)).text("app", in.AppID).text("after", in.After).number("limit", in.Limit)
+	return list[appsvc.Release](ctx, a.remote, "/x/releases/", q, "releases", "after")
+}
+
+// AllReleases walks through the pages from in.After on.
+func (a *Apps) AllReleases(ctx context.Context, in appsvc.ListReleasesRequest) iter.Seq2[appsvc.Release, error] {
+	return paging.Sparse(in.After, func(after string) ([]appsvc.Release, string, error) {
+		in.After = after
+		page, err := a.ListReleases(ctx, in)
+		return page.Items, page.Next, err
+	})
+}
+
+// ApproveRelease adds the caller's approval to a release.
+func (a *Apps) ApproveRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsvc.Release, error) {
+	return a.actOnRelease(ctx, "approve", in)
+}
+
+// RunRelease makes all moves of a release, or none.
+func (a *Apps) RunRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsvc.Release, error) {
+	return a.actOnRelease(ctx, "run", in)
+}
+
+// CancelRelease ends a release that was not run.
+func (a *Apps) CancelRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsvc.Release, error) {
+	return a.actOnRelease(ctx, "cancel", in)
+}
+
+// UndoRelease rolls all moves of a release back.
+func (a *Apps) UndoRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsvc.Release, error) {
+	return a.actOnRelease(ctx, "undo", in)
+}
+
+func (a *Apps) actOnRelease(ctx context.Context, action string, in appsvc.ReleaseRequest) (appsvc.Release, error) {
+	body := struct {
+		Version vitrine.Version `json:"version"`
+	}{in.Version}
+	r := request{method: http.MethodPost, path: path("/x/releases/%s/"+action, in.ID), body: body}
+	return send[appsvc.Release](ctx, a.remote, r, object("id"))
+}
+
+// TaggedAppIn returns what TaggedApp would return if a release had run.
+func (a *Apps) TaggedAppIn(ctx context.Context, appID, name, releaseID string) (appsvc.App, error) {
+	q := values{}.text("release", releaseID)
+	return get[appsvc.App](ctx, a.remote, path("/apps/%s/tagged/%s", appID, name), q, item("apps"))
+}
