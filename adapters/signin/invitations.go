@@ -130,6 +130,9 @@ type Invitation struct {
 // Invite makes a person, unless one has the URN already, and returns a link that lets them register a passkey. The rights of a person who is
 // there stay as they are, unless some are given. The error of a malformed Invitation is ErrInvalid.
 func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err error) {
+	if err := in.Rights.check(); err != nil {
+		return "", err
+	}
 	p := &person{ID: newID(), URN: in.URN, CreatedAt: s.millis()}
 	if in.URN == "" {
 		for _, list := range [][]string{in.Rights.Moderates, in.Rights.Reads, in.Rights.Groups, {"urn:vitrine:default"}} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -110,7 +111,11 @@ func invite(ctx context.Context, p *program, args []string) (err error) {
 	link, err := people.Invite(ctx, signin.Invitation{URN: *urn, Name: *name, Email: *email, Network: *network, Rights: signin.Rights{
 		Admin: *admin, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}})
 	if err != nil {
-		return usageError{fmt.Errorf("invite: %w", err)}
+		err = fmt.Errorf("invite: %w", err)
+		if errors.Is(err, vitrine.ErrInvalid) {
+			err = usageError{err}
+		}
+		return err
 	}
 	_, err = fmt.Fprintln(p.stdout, link)
 	return err
@@ -135,5 +140,5 @@ func demoLink(ctx context.Context, people *signin.Service) (string, error) {
 	if people.Origin() == "" {
 		return "", nil
 	}
-	return people.Link(ctx, demoUser.URN, "Visitor", signin.Rights{Moderates: demoUser.Moderates}, 24*time.Hour)
+	return people.Link(ctx, demoUser.URN, "Visitor", signin.Rights{Moderates: demoUser.Moderates, Roles: []string{"designer", "editor", "newsdesk"}}, 24*time.Hour)
 }

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// visitor is a browser without passkeys, at the address that serve prints.
+type visitor struct {
+	*server
+	client *http.Client
+}
+
+func (s *server) visitor() *visitor {
+	jar, _ := cookiejar.New(nil)
+	return &visitor{s, &http.Client{Jar: jar}}
+}
+
+// post sends JSON and returns the body of the answer.
+func (v *visitor) post(path, body string, want int) string {
+	v.t.Helper()
+	return v.send("POST", path, body, want)
+}
+
+func (v *visitor) send(method, path, body string, want int) string {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+path, strings.NewReader(body))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := v.client.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if answer.StatusCode != want {
+		v.t.Fatalf("%s %s: %d %s, want %d", method, path, answer.StatusCode, text, want)
+	}
+	return string(text)
+}
+
+// The link that -demo prints signs in, and the people of the sample data have names.
+func TestTheDemoSignsItsVisitorIn(t *testing.T) {
+	s := start(t, t.TempDir(), nil, "-demo", "-db", "memory:", "-base-path", "/base")
+	link := ""
+	for link == "" {
+		if line := s.line(); strings.HasPrefix(line, s.base+"/#signin=") {
+			link = line
+		}
+	}
+	v := s.visitor()
+	_, secret, _ := strings.Cut(link, "#signin=")
+	v.post("/x/signin/link", `{"link":"`+secret+`"}`, 200)
+	if me := v.send("GET", "/x/me", "", 200); !strings.Contains(me, demoUser.URN) {
+		t.Errorf("me: %s", me)
+	}
+	if names := v.send("GET", "/x/people/?urn="+demoNetwork+":user=editor", "", 200); !strings.Contains(names, `"Editor"`) {
+		t.Errorf("names: %s", names)
+	}
+	v.post("/x/keys/", `{"name":"page","kind":"public","reads":["`+demoNetwork+`"],"tags":["production"]}`, 201)
+	v.send("DELETE", "/x/signin/sessions/", "", 204)
+	v.send("GET", "/x/me", "", 401)
+}
+
+// An empty store says how to invite the first person; the link goes to where the server is, whatever its port.
+func TestTheFirstPersonIsInvited(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db")
+	told := s.line() + s.line() + s.line()
+	if !strings.Contains(told, "vitrine invite -db v.db -name NAME -moderates urn:vitrine:NETWORK -admin") {
+		t.Errorf("it says %q", told)
+	}
+	out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-moderates", "urn:vitrine:example.test", "-admin")
+	link := strings.TrimSpace(out.stdout)
+	if out.status != 0 || !strings.HasPrefix(link, s.base+"/#invite=in_") {
+		t.Fatalf("%+v", out)
+	}
+	_, secret, _ := strings.Cut(link, "#invite=")
+	v := s.visitor()
+	if got := v.post("/x/signin/invitation", `{"invitation":"`+secret+`"}`, 200); !strings.Contains(got, `"name":"Ann"`) {
+		t.Errorf("the invitation: %s", got)
+	}
+	v.post("/x/signin/register/begin", `{"invitation":"`+secret+`"}`, 200)
+	s.stop()
+	again := start(t, dir, nil, "-db", "v.db")
+	if got := again.visitor().send("GET", "/x/signin", "", 200); !strings.Contains(got, `"people":true`) {
+		t.Errorf("after a restart: %s", got)
+	}
+	for _, wrong := range [][]string{{}, {"-name", "X", "-moderates", "urn"}, {"-name", "X", "-base-url", "http://example.test"}, {"-name", "X", "-urn", "urn:x"}} {
+		if out := run(t, dir, nil, append([]string{"invite", "-db", "v.db"}, wrong...)...); out.status != 2 || out.stdout != "" {
+			t.Errorf("%q: %+v", wrong, out)
+		}
+	}
+	// Archives have people only when they are asked for, and sessions never.
+	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") {
+		t.Errorf("the archive: %s", out.stdout)
+	}
+	with := run(t, dir, nil, "export", "-db", "v.db", "-with-access")
+	if !strings.Contains(with.stdout, "people person/") || strings.Contains(with.stdout, secret) || strings.Contains(with.stdout, "ceremony/") {
+		t.Errorf("the archive: %s", with.stdout)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(with.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(t, dir, nil, "import", "-db", "w.db", "archive"); out.status != 0 {
+		t.Errorf("%+v", out)
+	}
+}
+
+// A store in memory can be reached by the server alone, which prints the invitation itself.
+func TestAStoreInMemoryInvitesItsAdministrator(t *testing.T) {
+	s := start(t, t.TempDir(), nil, "-db", "memory:")
+	if told := s.line() + s.line() + s.line(); !strings.Contains(told, s.base+"/#invite=in_") {
+		t.Errorf("it says %q", told)
+	}
+}
+
+func TestWhatOIDCNames(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "oidc.json")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"issuer":"https://id.example.test","clientID":"v","network":"example.test","gives":{"editors":{"reads":["urn:vitrine:example.test"]}}}`)
+	s := start(t, dir, nil, "-db", "memory:", "-oidc", file)
+	var told struct{ OIDC struct{ Name string } }
+	if err := json.Unmarshal([]byte(s.visitor().send("GET", "/x/signin", "", 200)), &told); err != nil || told.OIDC.Name != "id.example.test" {
+		t.Errorf("%+v, %v", told, err)
+	}
+	s.stop()
+	for _, text := range []string{"", "{}", `{"issuer":1}`} {
+		write(text)
+		if out := run(t, dir, nil, "-db", "memory:", "-addr", "127.0.0.1:0", "-oidc", file); out.status != 2 || !strings.Contains(out.stderr, "-oidc") {
+			t.Errorf("%q: %+v", text, out)
+		}
+	}
+}
