@@ -8,6 +8,7 @@ require (
 	github.com/descope/virtualwebauthn v1.0.3 // tests of adapters/signin: an authenticator in software
 	github.com/dlclark/regexp2 v1.12.0 // appsvc: patterns with lookarounds and back-references, under a limit of time
 	github.com/evanphx/json-patch/v5 v5.9.11 // tests of appsvc: the oracle of JSON Patch
+	github.com/go-chi/chi/v5 v5.5.0 // internal/mounts: a router in a test
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // JSON tokens: no duplicate names, no bad UTF-8, offsets and pointers
 	github.com/go-webauthn/webauthn v0.18.0 // adapters/signin: passkeys
 	github.com/golang-jwt/jwt/v5 v5.3.1 // adapters/httpapi: signed tokens, with no further dependency

@@ -34,6 +34,15 @@ const defaultTokenBytes = 16 << 10
 // request does not prove who asks. The text of the error goes to the log, not to the client.
 var ErrUnauthenticated = errors.New("unauthenticated")
 
+// Unauthenticated returns an error of Config.Authenticate that is answered with 401 and this sentence, for clients of a program
+// whose people sign in there. It wraps ErrUnauthenticated.
+func Unauthenticated(sentence string) error { return unauthenticated(sentence) }
+
+type unauthenticated string
+
+func (u unauthenticated) Error() string { return string(u) }
+func (u unauthenticated) Unwrap() error { return ErrUnauthenticated }
+
 // provenance is where an identity comes from. The handler puts one into the context of each request that
 // it gives to Config.Authenticate, and RequestToken writes into it, so that it also works on a copy of
 // the request with a context of its own.
@@ -108,6 +117,9 @@ func (h *handler) authenticate(c *call) error {
 	if told, ok := errors.AsType[*TokenError](err); ok {
 		c.tokenURN = told.URN
 		return refuse(http.StatusUnauthorized, "%s", c.withoutSecrets(told.Reason))
+	}
+	if told, ok := errors.AsType[unauthenticated](err); ok {
+		return refuse(http.StatusUnauthorized, "%s", c.withoutSecrets(string(told)))
 	}
 	switch {
 	case err == nil:

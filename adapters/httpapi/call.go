@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ type call struct {
 	w  http.ResponseWriter
 	h  *handler
 	r  *http.Request
-	id string // X-Request-Id: 16 hexadecimal digits that tell requests in a log apart
+	id string // X-Request-Id: as the request has it, or 16 hexadecimal digits, which tell requests in a log apart
 
 	match    match // of the path
 	route    *route
@@ -61,6 +62,9 @@ type call struct {
 	slow   bool          // its body came too slowly
 }
 
+// requestID is the form of an X-Request-Id that is taken from a request, as a proxy or the embedding program gives it.
+var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
 // begin takes a call from the pool and sets the common headers of its response. They are set before anything can fail, so
 // that every error has them too.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
@@ -76,6 +80,9 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	header := c.header()
 	for name, value := range commonHeaders {
 		header[name] = value
+	}
+	if given := r.Header["X-Request-Id"]; len(given) == 1 && requestID.MatchString(given[0]) {
+		c.id = given[0]
 	}
 	header["X-Request-Id"] = []string{c.id}
 	c.cacheAs(revalidate)

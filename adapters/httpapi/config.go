@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +28,7 @@ type Config struct {
 	// minute for an event stream that is open, with an empty body. It must be safe for concurrent use. Required.
 	//
 	// An error that wraps ErrUnauthenticated is answered with 401; the client is not told the
-	// reason, unless it is a TokenError. Any other error is answered with 503 and logged, so that an
+	// reason, unless it is a TokenError or one of Unauthenticated. Any other error is answered with 503 and logged, so that an
 	// identity provider that is down does not look like a bad token. A Principal with Tags but without
 	// TagsOnly is answered with 503, with a URN or without one, and any other that Principal.Check refuses with 401.
 	// Both are logged, except a Principal without a URN whose Tags come with TagsOnly or are empty: nobody was recognised.
@@ -37,6 +39,11 @@ type Config struct {
 	// application/x-ndjson. A token in the query makes no difference if the request also carries a cookie
 	// or a client certificate, as a form of another site can name any token in its query.
 	Authenticate func(r *http.Request) (Principal, error)
+	// Challenge is the header WWW-Authenticate of a 401; empty means "svctoken". Where people sign in elsewhere, it is not Basic or
+	// another scheme for which browsers ask by themselves.
+	Challenge string
+	// TrustedOrigins are origins such as https://www.host.example whose pages may send requests with an ambient identity.
+	TrustedOrigins []string
 
 	// Extras are endpoints of other packages, such as those of signin.
 	Extras []Extra
@@ -44,8 +51,13 @@ type Config struct {
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/".
 	// It must neither be /healthz or the prefix of the asset manager nor lie below one of them.
 	BasePath string
+	// AssetPrefix is where the asset manager lies, "/app-service/v4/assets" for example. Empty means
+	// /services/frontline/api/v4/assetManager at the root, where its programs look for it. It is a path of the server, also if
+	// it lies below BasePath, and none of the endpoints there may lie at it or below it.
+	AssetPrefix string
 	// BaseURL is the address of BasePath as clients see it, "https://host.example/app-service/v4"
-	// for example; URLs in responses start with it. Empty means the scheme and the host of the request.
+	// for example; URLs in responses start with it. Empty means the scheme and the host of the request, and the path that
+	// http.StripPrefix has taken away, if any.
 	// X-Forwarded headers are ignored; see Scheme.
 	BaseURL string
 
@@ -89,7 +101,12 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
-	h := &handler{Config: c, refusals: &refusalLog{log: c.Log}, deliveries: lru.New[question, delivered](deliveriesSize)}
+	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), refusals: &refusalLog{log: c.Log}, deliveries: lru.New[question, delivered](deliveriesSize)}
+	for _, origin := range c.TrustedOrigins {
+		if err := h.crossOrigin.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("httpapi: TrustedOrigins: %w", err)
+		}
+	}
 	l := c.Limits
 	large := int(max(l.Memory/slotBytes, 1))
 	h.large = newSlots("large requests", http.StatusServiceUnavailable, large, max(large/8, 1), 0)
@@ -97,9 +114,9 @@ func New(c Config) (http.Handler, error) {
 	h.exports = newSlots("exports", http.StatusServiceUnavailable, l.Exports, l.ExportsOfCaller, 0)
 	h.streams = newSlots("event streams", http.StatusTooManyRequests, l.Streams, l.StreamsOfCaller, 0)
 	routes := h.routes()
-	h.router = newRouter(c.BasePath, routes)
+	h.router = newRouter(c.BasePath, c.AssetPrefix, routes)
 	base, root := c.addresses()
-	h.description.describe(base, root, routes)
+	h.description.describe(base, root, c.AssetPrefix, routes)
 	return h, nil
 }
 
@@ -115,6 +132,7 @@ func (c *Config) normalise() error {
 	if c.Streams == nil {
 		c.Streams = NewStreams()
 	}
+	c.Challenge = cmp.Or(c.Challenge, tokenScheme)
 	if err := c.Limits.normalise(); err != nil {
 		return err
 	}
@@ -122,7 +140,16 @@ func (c *Config) normalise() error {
 	if path.Clean(base) != base || (&url.URL{Path: base}).EscapedPath() != base {
 		return fmt.Errorf("httpapi: BasePath %q is not a plain path such as /app-service/v4", c.BasePath)
 	}
-	for _, taken := range []string{healthPath, strings.TrimSuffix(assetPrefix, "/")} {
+	c.AssetPrefix = "/" + strings.Trim(cmp.Or(c.AssetPrefix, assetPrefix), "/") + "/"
+	if manager := strings.TrimSuffix(c.AssetPrefix, "/"); path.Clean(manager) != manager || (&url.URL{Path: manager}).EscapedPath() != manager {
+		return fmt.Errorf("httpapi: AssetPrefix %q is not a plain path such as /app-service/v4/assets", manager)
+	}
+	below, isBelow := strings.CutPrefix(c.AssetPrefix, strings.TrimSuffix(base, "/")+"/")
+	first, _, _ := strings.Cut(below, "/")
+	if isBelow && slices.Contains([]string{"", "apps", "tags", "components", "x"}, first) || c.AssetPrefix == healthPath+"/" {
+		return fmt.Errorf("httpapi: AssetPrefix %q has endpoints of the app service: choose another one, such as %s/assets", c.AssetPrefix, strings.TrimSuffix(base, "/"))
+	}
+	for _, taken := range []string{healthPath, strings.TrimSuffix(c.AssetPrefix, "/")} {
 		if base == taken || strings.HasPrefix(base, taken+"/") {
 			return fmt.Errorf("httpapi: BasePath %q lies in %s, which has its place at the root: choose another one", c.BasePath, taken)
 		}

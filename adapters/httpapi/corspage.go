@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"strings"
 )
 
 // corsScript is what cors.html does.
@@ -19,9 +20,10 @@ type corsPage struct {
 	policy []string
 }
 
-// newCORSPage builds the page. The policy names the script by its hash, so no other script runs in the page, whatever gets
+// newCORSPage builds the page of a server with the asset manager there. The policy names the script by its hash, so no other script runs in the page, whatever gets
 // into it.
-func newCORSPage() corsPage {
+func newCORSPage(manager string) corsPage {
+	corsScript := strings.Replace(corsScript, assetPrefix, manager, 1)
 	sum := sha256.Sum256([]byte(corsScript))
 	hash := base64.StdEncoding.EncodeToString(sum[:])
 	return corsPage{

@@ -8,7 +8,10 @@
 // [New] gives an [http.Handler] for the whole of a server. The app service, cors.html,
 // openapi.json and the extensions below x/ start at [Config.BasePath]; the asset manager
 // (/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}) and /healthz stay
-// at the root.
+// at the root, unless Config.AssetPrefix puts the asset manager elsewhere, such as below the base path. A router that
+// strips the prefix, as http.StripPrefix does, takes a BasePath without it; one that passes the whole path on, as
+// a ServeMux and chi do, takes the whole. Addresses in responses are right in both cases. [Known] lets routes of the program's
+// own know the same callers, and [WriteError] answers their errors in the same form.
 //
 // Do not put the handler below an [http.ServeMux] if clients write the path of the asset manager with two
 // slashes. A mux answers such a path with 307 and the path with one slash. That redirect repeats the query, and

@@ -178,7 +178,7 @@ func (c *call) refuse(r *refusal) {
 	}
 	switch r.status {
 	case http.StatusUnauthorized:
-		header["Www-Authenticate"] = []string{tokenScheme}
+		header["Www-Authenticate"] = []string{c.h.Challenge}
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		header["Retry-After"] = []string{"1"}
 	}

@@ -30,11 +30,11 @@ import (
 type handler struct {
 	Config
 	router      *router
-	description description                // openapi.json
-	gzips       sync.Pool                  // of *gzip.Writer
-	asked       singleflight.Group         // calls of Ready
-	refusals    *refusalLog                // the lines about 401 and 403
-	crossOrigin http.CrossOriginProtection // its zero value trusts no other origin
+	description description        // openapi.json
+	gzips       sync.Pool          // of *gzip.Writer
+	asked       singleflight.Group // calls of Ready
+	refusals    *refusalLog        // the lines about 401 and 403
+	crossOrigin *http.CrossOriginProtection
 
 	// What requests share, and wait for or are refused by:
 	large, uploads, exports, streams *slots

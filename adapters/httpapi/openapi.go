@@ -28,10 +28,10 @@ func (d *description) get(c *call) error {
 }
 
 // describe makes the description of a server with these endpoints. base is the address of the base path, and root that of
-// the root, where the asset manager is: its paths have members servers of their own. An address that is a path is relative to the address
+// the root, below which the asset manager is at manager: its paths have members servers of their own. An address that is a path is relative to the address
 // of the description itself. It is made once, by New. The rest of openapi.json, such as the schemas, is served also where no path refers to it
 // any more.
-func (d *description) describe(base, root string, routes []route) {
+func (d *description) describe(base, root, manager string, routes []route) {
 	var doc map[string]any
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
 		panic("openapi.json: " + err.Error())
@@ -42,9 +42,13 @@ func (d *description) describe(base, root string, routes []route) {
 	maps.DeleteFunc(paths, func(path string, _ any) bool {
 		return !slices.ContainsFunc(routes, func(rt route) bool { return rt.described() == path })
 	})
-	for _, item := range paths {
+	for path, item := range paths {
 		if item := item.(map[string]any); item["servers"] != nil {
 			item["servers"] = at(root)
+		}
+		if rest, ok := strings.CutPrefix(path, assetPrefix); ok && manager != assetPrefix {
+			delete(paths, path)
+			paths[manager+strings.TrimPrefix(rest, "/")] = item
 		}
 	}
 	d.json, _ = json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  ")) // which never refuses what was JSON

@@ -14,14 +14,15 @@ import (
 // no /apps/versions/ beside /apps/:id.
 type router struct {
 	base     string // Config.BasePath, "" for the root
+	assets   string // Config.AssetPrefix, which stands for assetPrefix
 	fixed    map[string][]*route
 	patterns map[string][]*route // with parameters, as httprouter has them
 	params   *httprouter.Router  // leads to the names of patterns
 }
 
 // newRouter returns a router for these routes.
-func newRouter(base string, routes []route) *router {
-	r := &router{base: base, fixed: map[string][]*route{}, patterns: map[string][]*route{}, params: httprouter.New()}
+func newRouter(base, assets string, routes []route) *router {
+	r := &router{base: base, assets: assets, fixed: map[string][]*route{}, patterns: map[string][]*route{}, params: httprouter.New()}
 	for i := range routes {
 		rt := &routes[i]
 		r.add(rt.path, rt)
@@ -70,7 +71,7 @@ type match struct {
 // repeat a token in the query, and a browser takes a redirected preflight request for a refusal.
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
-	if rest, ok := strings.CutPrefix(path, assetPrefix); ok {
+	if rest, ok := strings.CutPrefix(path, r.assets); ok {
 		path = assetPrefix + "/" + strings.TrimPrefix(rest, "/")
 	} else if path != healthPath {
 		rest, below := strings.CutPrefix(path, r.base)

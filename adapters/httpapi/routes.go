@@ -20,7 +20,7 @@ const assetPrefix = "/services/frontline/api/v4/assetManager/"
 func (h *handler) routes() []route {
 	all := []route{
 		get(healthPath, h.health, public|lenient),
-		get("/cors.html", newCORSPage().get, public|lenient),
+		get("/cors.html", newCORSPage(h.AssetPrefix).get, public|lenient),
 		get("/openapi.json", h.description.get, public|lenient),
 		get("/x/me", me, 0),
 	}

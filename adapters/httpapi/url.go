@@ -28,7 +28,7 @@ func (c *call) located(path string) string {
 }
 
 // url returns the absolute address of a path below the base path, for Location, Link and the member url. Config.BaseURL wins.
-// Without it the address begins with what the request says: the mark of Scheme, else whether it came over TLS, and its Host.
+// Without it the address begins with what the request says: the mark of Scheme, else whether it came over TLS, its Host, and what was stripped.
 func (c *call) url(path string) string {
 	if c.h.BaseURL != "" {
 		return c.h.BaseURL + path
@@ -46,7 +46,21 @@ func (c *call) url(path string) string {
 			host = addr.String()
 		}
 	}
-	return scheme + "://" + host + c.h.BasePath + path
+	return scheme + "://" + host + stripped(c.r) + c.h.BasePath + path
+}
+
+// stripped returns what http.StripPrefix has taken from the path of a request, escaped: RequestURI has the path as it was sent. It is "" if
+// the path was changed in another way.
+func stripped(r *http.Request) string {
+	sent, err := url.ParseRequestURI(r.RequestURI)
+	if err != nil {
+		return ""
+	}
+	prefix, ok := strings.CutSuffix(escapedPath(sent), escapedPath(r.URL))
+	if !ok || strings.HasSuffix(prefix, "/") {
+		return ""
+	}
+	return prefix
 }
 
 // next sets the header Link to the address of the next page: the path of this request in its usual form, with the parameters of it that the

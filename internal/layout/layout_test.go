@@ -68,6 +68,7 @@ var table = []row{
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
 	{"internal/webfile", "internal/drain internal/negotiate github.com/tdewolff/minify/v2", "", ""},
+	{"internal/mounts", "", domains + " storage adapters github.com/go-chi/chi/v5", ""},
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters examples/components", ""},
 
