@@ -13,6 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/page"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -48,7 +49,7 @@ func newHandler() (h http.Handler, link string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	site := console.Before(api, "/", console.New(console.Config{Title: "Example"}))
+	site := page.Before(console.Before(api, "/", console.New(console.Config{Title: "Example"})), "/") // the console's previews need page
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/sign-in" {
 			site.ServeHTTP(w, r)

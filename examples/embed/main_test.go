@@ -54,4 +54,7 @@ func TestTheLinkSignsIn(t *testing.T) {
 	if status, text := ask("/apps", "*/*"); status != http.StatusOK || !strings.Contains(text, "Hello") {
 		t.Errorf("the apps: %d %s", status, text)
 	}
+	if status, text := ask("/x/preview.html", "*/*"); status != http.StatusOK || !strings.Contains(text, "<vitrine-app>") {
+		t.Errorf("the frame of previews: %d %s", status, text)
+	}
 }

@@ -73,7 +73,7 @@ var table = []row{
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters examples/components", ""},
 
 	// A program puts everything together.
-	{"examples/components", "", "", ""},
+	{"examples/components", "", "appsvc storage/memory", ""},
 	{"examples/vitrine", domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 golang.org/x/term github.com/prometheus/client_golang", "github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite", ""},
 	{"examples", domains + " internal storage adapters", "", ""},
 }

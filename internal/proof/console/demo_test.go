@@ -3,8 +3,6 @@
 package console
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
@@ -19,13 +17,6 @@ func TestDemo(t *testing.T) {
 	p := w.signIn(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}}, "")
 	p.See(`//table//a[contains(., "Front page, winter")]`)
 	p.Resize(1280, 800)
-	picture := func(name string) {
-		if dir := os.Getenv("VITRINE_PICTURES"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, name+".png"), p.Picture(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 	console := w.url + "/#token=" + w.token(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}})
 	p.Scheme("light")
 	p.Open(w.url + "/x/demo/")
@@ -35,7 +26,7 @@ func TestDemo(t *testing.T) {
 		const pictures = parts.flatMap((e) => [...e.shadowRoot?.querySelectorAll("img") ?? []]).slice(0, 3);
 		return apps.length === 5 && apps.every((a) => a.querySelector("[data-key]")) && parts.every((e) => e.shadowRoot?.textContent) && pictures.length === 3 && pictures.every((i) => i.naturalWidth > 0);
 	}`)
-	picture("site")
+	p.picture("site")
 	p.Open(console)
 	p.See(`//table//a[contains(., "Front page, winter")]`)
 	p.view(frontPage)
@@ -46,9 +37,9 @@ func TestDemo(t *testing.T) {
 		p.Run(&shown, `() => [...document.querySelectorAll("[data-key]")].filter((e) => e.shadowRoot?.textContent).length > 2`)
 		p.Enter(nil)
 	}
-	picture("designer")
+	p.picture("designer")
 	p.Scheme("dark")
 	p.view(frontPage + "/history?from=14&to=16")
 	p.See(`//div[contains(@class, "difference")]//ins`)
-	picture("history")
+	p.picture("history")
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -54,6 +56,18 @@ func (p *person) shows(text string) {
 		}
 	}
 	p.T.Fatalf("the preview shows %q, want %q", got, text)
+}
+
+// picture writes a picture of the window into the folder that VITRINE_PICTURES names, if it does.
+func (p *person) picture(name string) {
+	p.T.Helper()
+	dir := os.Getenv("VITRINE_PICTURES")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), p.Picture(), 0o600); err != nil {
+		p.T.Fatal(err)
+	}
 }
 
 // The designer shows the app beside the form, and what is typed at once.

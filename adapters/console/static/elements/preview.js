@@ -41,7 +41,7 @@ function keep(name, value) {
  * @property {URL} base the address of the API
  * @property {AbortSignal} signal
  * @property {(key: string) => void} [onclick] an element was clicked
- * @property {(key: string | undefined, message: string) => void} [onerror] an element has failed, or the app
+ * @property {(key: string, message: string) => void} [onerror] an element has failed
  */
 
 export class Preview {
@@ -50,6 +50,7 @@ export class Preview {
 		this.options = options;
 		/** @type {MessagePort | undefined} */
 		this.port = undefined;
+		this.heard = 0; // when the frame has answered last
 		/** @type {{info: {id: string, tag: string, version: string, title: string}, parts: Part[]} | undefined} */
 		this.app = undefined;
 		/** @type {Map<string, Part>} what was shown last of each element */
@@ -57,9 +58,10 @@ export class Preview {
 		this.others = kept(scripts) ?? {};
 		this.frame = h("div", { class: "frame" });
 		this.note = h("p", { class: "help", role: "status" });
+		this.hangs = h("p", { class: "wrong", role: "status", hidden: true }, "The preview does not answer. ", button("Close it", () => this.stop("The preview was closed."), { class: "small" }));
 		this.settings = h("div", { class: "settings" });
 		this.node = h("section", { class: "preview", "aria-label": "Preview" },
-			h("div", { class: "head" }, h("h2", null, "Preview")), this.frame, this.note,
+			h("div", { class: "head" }, h("h2", null, "Preview")), this.hangs, this.frame, this.note,
 			h("details", null, h("summary", null, "Settings"), h("p", { class: "help" }, "Another script for a component, from a server where you develop it for instance. This tab keeps it; nobody else sees it."), this.settings));
 		if (kept(allowed)) this.open();
 		else this.offer("Components are scripts of their authors. They run apart from this console.", "Run components of this store");
@@ -90,13 +92,14 @@ export class Preview {
 		clearInterval(this.timer);
 		this.timer = setInterval(() => {
 			if (document.hidden) this.heard = Date.now();
-			else if (Date.now() - (this.heard ?? 0) > patience) fill(this.note, "The preview does not answer. ", button("Close it", () => this.stop("The preview was closed."), { class: "small" }));
+			this.hangs.hidden = Date.now() - this.heard <= patience;
 			this.port?.postMessage({ ping: 1 });
 		}, 1000);
 	}
 
 	/** Closes the frame and offers to open it again. @param {string} why */
 	stop(why) {
+		keep(allowed, false);
 		this.close();
 		this.note.textContent = "";
 		this.offer(why, "Open the preview again");
@@ -104,6 +107,7 @@ export class Preview {
 
 	close() {
 		clearInterval(this.timer);
+		this.hangs.hidden = true;
 		this.port?.close();
 		this.port = undefined;
 		this.frame.replaceChildren();
@@ -116,8 +120,10 @@ export class Preview {
 		if (typeof data?.height === "number") frame.style.height = `${Math.min(tallest, Math.max(80, data.height))}px`;
 		if (typeof data?.click === "string") this.options.onclick?.(data.click);
 		if (typeof data?.error === "object" && data.error) {
-			const { key, message } = data.error;
-			this.options.onerror?.(typeof key === "string" ? key : undefined, String(message).slice(0, 300));
+			const { key } = data.error;
+			const message = String(data.error.message).slice(0, 300);
+			if (typeof key === "string") this.options.onerror?.(key, message);
+			else this.note.textContent = `The app has failed: ${message}`;
 		}
 	}
 
@@ -132,6 +138,7 @@ export class Preview {
 			const component = /** @type {Part} */ (parts.find((p) => p.component.name === name)).component;
 			const input = h("input", { type: "url", value: this.others[name] ?? "", placeholder: component.main, spellcheck: "false" });
 			input.addEventListener("change", () => {
+				if (!input.reportValidity()) return;
 				this.others[name] = input.value.trim();
 				keep(scripts, this.others);
 				this.send();
@@ -176,7 +183,7 @@ export async function showVersion(api, id, version) {
 	const app = await api.app(id, version, closed.signal);
 	const said = h("p", { class: "wrong", role: "status" });
 	const preview = new Preview({ base: api.base, signal: closed.signal, onerror(key, message) {
-		said.textContent = `${key === undefined ? "The app" : `Element ${app.elements.findIndex((e) => e.key === key) + 1}`} has failed: ${message}`;
+		said.textContent = `Element ${app.elements.findIndex((e) => e.key === key) + 1} has failed: ${message}`;
 	} });
 	preview.show({ id, tag: "", version, title: app.title }, app.elements);
 	await show(`Version ${version} of ${app.title}`, h("div", null, preview.node, said), { wide: true });

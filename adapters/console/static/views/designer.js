@@ -97,10 +97,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const preview = new Preview({ base: api.base, signal, onclick(key) {
 			tabs.open(0);
 			cards.get(key)?.focus();
-		}, onerror(key, message) {
-			if (key === undefined) toast(`The preview: ${message}`);
-			else cards.get(key)?.fail(message);
-		} });
+		}, onerror: (key, message) => cards.get(key)?.fail(message) });
 		const design = h("div", { class: "beside" }, h("div", null, none, elements, !readonly && add), preview.node);
 		elements.addEventListener("focusin", (event) => {
 			const at = [...cards].find(([, card]) => card.node.contains(/** @type {Node} */ (event.target)));
