@@ -156,6 +156,6 @@ func (d Delivery) AppendJSON(dst []byte, root string) []byte {
 			*main = root + *main
 		}
 	}
-	out, _ := json.Marshal(d) // which nothing that is stored can fail
+	out, _ := json.Marshal(d, jsontext.AllowDuplicateNames(true)) // there are none: nothing that is stored can fail here
 	return append(dst, out...)
 }
