@@ -145,17 +145,30 @@ func deliveryOf(app App, defaults *Defaults) (Delivery, error) {
 // "config"}]}, or {"id", "error", "code"}. headless is there if it is true. root is the scheme and the host, such as https://host.example, of
 // scripts whose address is a path.
 func (d Delivery) AppendJSON(dst []byte, root string) []byte {
+	dst = appendString(append(dst, `{"id":`...), d.ID)
 	if e, ok := errors.AsType[*vitrine.Error](d.Err); ok {
-		dst = appendString(append(dst, `{"id":`...), d.ID)
 		dst = appendString(append(dst, `,"error":`...), e.Reason)
-		return append(appendString(append(dst, `,"code":`...), e.Code), '}')
+		return append(appendString(append(dst, `,"code":`...), string(e.Code)), '}')
 	}
-	d.Elements = slices.Clone(d.Elements)
-	for i := range d.Elements {
-		if main := &d.Elements[i].Main; strings.HasPrefix(*main, "/") {
-			*main = root + *main
+	dst = appendString(append(dst, `,"tag":`...), d.Tag)
+	dst = appendString(append(dst, `,"version":`...), d.Version.String())
+	dst = append(appendString(append(dst, `,"title":`...), d.Title), `,"elements":[`...)
+	for i, e := range d.Elements {
+		if i > 0 {
+			dst = append(dst, ',')
 		}
+		main := e.Main
+		if strings.HasPrefix(main, "/") {
+			main = root + main
+		}
+		dst = appendString(append(dst, `{"key":`...), e.Key)
+		dst = appendString(append(dst, `,"name":`...), e.Name)
+		dst = appendString(append(dst, `,"version":`...), e.Version)
+		dst = appendString(append(dst, `,"main":`...), main)
+		if e.Headless {
+			dst = append(dst, `,"headless":true`...)
+		}
+		dst = append(append(append(dst, `,"config":`...), e.Config...), '}')
 	}
-	out, _ := json.Marshal(d, jsontext.AllowDuplicateNames(true)) // there are none: nothing that is stored can fail here
-	return append(dst, out...)
+	return append(dst, "]}"...)
 }
