@@ -109,29 +109,34 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 //  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
 //  6. Options.Check allows the change; otherwise its error.
 func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft, note string) (app App, err error) {
-	used := d.used()
 	err = s.store.update(ctx, func(tx *writer) error {
-		if err := tx.readAhead(ctx, head.ID, by.URN, used); err != nil {
-			return err
-		}
-		latest, err := usableHead(ctx, tx.reader, by, head.ID)
-		if err != nil {
-			return err
-		}
-		if latest.Version != head.Version {
-			return staleVersion(head.Version.String(), latest.Version)
-		}
-		if err := s.mayRegroup(ctx, tx.reader, by, appPath+"/groups", latest, d.groups); err != nil {
-			return err
-		}
-		if err := tx.checkUnchanged(ctx, used, latest.Version); err != nil {
-			return err
-		}
-		change := Change{Type: AppUpdated, Before: latest, Old: old, Note: note}
-		app, err = s.addVersion(ctx, tx, by, change, s.nextMeta(latest, by), d, s.limits.DocumentBytes)
+		app, err = s.storePatchIn(ctx, tx, by, head, old, d, note)
 		return err
 	})
 	return app, err
+}
+
+// storePatchIn is storePatch in a transaction.
+func (s *Service) storePatchIn(ctx context.Context, tx *writer, by vitrine.Caller, head Head, old Body, d draft, note string) (App, error) {
+	used := d.used()
+	if err := tx.readAhead(ctx, head.ID, by.URN, used); err != nil {
+		return App{}, err
+	}
+	latest, err := usableHead(ctx, tx.reader, by, head.ID)
+	if err != nil {
+		return App{}, err
+	}
+	if latest.Version != head.Version {
+		return App{}, staleVersion(head.Version.String(), latest.Version)
+	}
+	if err := s.mayRegroup(ctx, tx.reader, by, appPath+"/groups", latest, d.groups); err != nil {
+		return App{}, err
+	}
+	if err := tx.checkUnchanged(ctx, used, latest.Version); err != nil {
+		return App{}, err
+	}
+	change := Change{Type: AppUpdated, Before: latest, Old: old, Note: note}
+	return s.addVersion(ctx, tx, by, change, s.nextMeta(latest, by), d, s.limits.DocumentBytes)
 }
 
 // admitted returns what readLatest does, or what AdmitChange has read for this request if the patch is for that version.

@@ -217,6 +217,11 @@ func (s *Session) AllBrokenElements(ctx context.Context, in CheckComponentReques
 	return s.service.AllBrokenElements(ctx, s.by, in)
 }
 
+// Upgrade brings a version of a component to the apps that use it.
+func (s *Session) Upgrade(ctx context.Context, in UpgradeRequest) (UpgradePage, error) {
+	return s.service.Upgrade(ctx, s.by, in)
+}
+
 // Component returns the latest version of a component.
 func (s *Session) Component(ctx context.Context, name string) (Component, error) {
 	return s.service.Component(ctx, s.by, name)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -48,6 +49,18 @@ func (a *Apps) AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRe
 		found, err := a.CheckComponent(ctx, in)
 		return found.Broken, found.Next, err
 	})
+}
+
+// Upgrade brings a version of a component to the apps that use it.
+func (a *Apps) Upgrade(ctx context.Context, in appsvc.UpgradeRequest) (appsvc.UpgradePage, error) {
+	body := struct {
+		From  []string       `json:"from,omitzero"`
+		To    string         `json:"to"`
+		Patch jsontext.Value `json:"patch,omitzero"`
+		After string         `json:"after,omitempty"`
+	}{in.From, in.To, in.Patch, in.After}
+	r := request{method: http.MethodPost, path: path("/components/%s/upgrade", in.Name), query: values{}.flag("dryRun", in.DryRun), body: body, reads: in.DryRun}
+	return send[appsvc.UpgradePage](ctx, a.remote, r, object("apps"))
 }
 
 // Component returns the latest version of a component, without its ID and its configSchema.

@@ -61,6 +61,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	},
 	"Apps.CreateComponent": ofApps((*client.Apps).CreateComponent, appsvc.CreateComponentRequest{Manifest: []byte(`{}`)}),
 	"Apps.CheckComponent":  ofApps((*client.Apps).CheckComponent, appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(`{}`)}),
+	"Apps.Upgrade":         ofApps((*client.Apps).Upgrade, appsvc.UpgradeRequest{Name: "c", To: "2"}),
 	"Apps.DeleteTag": func(ctx context.Context, c *client.Client) error {
 		return c.Apps.DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: "a", Name: "t"})
 	},

@@ -46,6 +46,26 @@ func (a appRoutes) checkComponent(c *call) error {
 	return c.result(ask(c, a.svc.CheckComponent, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}))
 }
 
+// upgrade serves POST /components/{name}/upgrade with {"from", "to", "patch", "after"}: it brings a version of the component to the apps that
+// the caller may change; with dryRun=true it only says what that would do. 200 with an UpgradePage; its member next goes into after. 400; 404 for
+// an unknown component; 413; 422 for an unknown version.
+func (a appRoutes) upgrade(c *call) error {
+	var body struct {
+		From  []string       `json:"from"`
+		To    string         `json:"to"`
+		Patch jsontext.Value `json:"patch"`
+		After *string        `json:"after"`
+	}
+	if err := c.decode(&body); err != nil {
+		return err
+	}
+	in := appsvc.UpgradeRequest{Name: c.param(0), From: body.From, To: body.To, Patch: body.Patch, DryRun: c.query.flag("dryRun")}
+	if body.After != nil {
+		in.After = *body.After
+	}
+	return c.result(ask(c, a.svc.Upgrade, in))
+}
+
 // component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that show
 // an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has it.
 func (a appRoutes) component(c *call) error {

@@ -56,6 +56,7 @@ func (h *handler) routes() []route {
 			get("/components/{name}", a.component, lenient),
 			write("DELETE", "/components/{name}", 204, a.deleteComponent, keyed, noBody, nil),
 			write("POST", "/components/{name}/check", 200, a.checkComponent, reserves, jsonBody, a.admitComponent, "after"),
+			write("POST", "/components/{name}/upgrade", 200, a.upgrade, reserves, jsonBody, nil, "dryRun"),
 			get("/components/{name}/versions/", a.componentVersions, slash|reserves, "limit", "after"),
 			get("/components/{name}/versions/{version}", a.componentVersion, 0),
 

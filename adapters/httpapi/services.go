@@ -59,6 +59,7 @@ type Apps interface {
 	UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
 	UndoRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
 	UpdateRelease(ctx context.Context, by vitrine.Caller, in appsvc.UpdateReleaseRequest) (appsvc.Release, error)
+	Upgrade(ctx context.Context, by vitrine.Caller, in appsvc.UpgradeRequest) (appsvc.UpgradePage, error)
 	Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error)
 	Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch
 }

@@ -1,0 +1,392 @@
+package appsvc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/memlimit"
+)
+
+// An upgrade brings a version of a component to the apps that use it. Each app is one transaction, so an upgrade that ends early has done the
+// apps before, and is simply made again: an app that has the version already has nothing to do.
+
+// UpgradeRequest says which version of a component the apps that use it are to have.
+type UpgradeRequest struct {
+	Name   string   `json:"-"`     // of the component
+	From   []string `json:"from"`  // only elements with these versions; nil = with any other than To
+	To     string   `json:"to"`    // a version of the component
+	Patch  []byte   `json:"patch"` // a JSON Patch for the config of each of these elements; nil = they stay as they are
+	After  string   `json:"after"` // Next of the answer before; "" = the first one
+	DryRun bool     `json:"-"`     // says what would be done, and does nothing
+}
+
+// UpgradePage is an answer of Upgrade.
+type UpgradePage struct {
+	Apps []UpgradedApp
+	Next string // goes into After of the request for the rest; "" if there is no more, null in JSON
+}
+
+// UpgradedApp is an app with elements that are to have the version.
+type UpgradedApp struct {
+	App      string          `json:"app"` // its id
+	Title    string          `json:"title"`
+	Version  vitrine.Version `json:"version"`  // the new one; with Violations the latest, to which nothing was done
+	Elements []string        `json:"elements"` // ids of the elements
+	// Violations are why nothing was done to the app: what the schema refuses, and what else a patch of the app would be refused for, with
+	// the keyword patch, cost, size or refused. Their pointers lead into the app, such as /elements/2/config/size.
+	Violations []vitrine.Violation `json:"violations"`
+	Diff       json.RawMessage     `json:"diff"` // from the version before to the new one, as Diff.Patch; [] with Violations
+	Tags       []string            `json:"tags"` // names of the tags that point to a version before Version: a release moves them
+}
+
+// MarshalJSON writes {"apps":[…],"next":…}; the lists are never null, and next is null at the end.
+func (p UpgradePage) MarshalJSON() ([]byte, error) {
+	w := struct {
+		Apps []UpgradedApp `json:"apps"`
+		Next *string       `json:"next"`
+	}{Apps: append([]UpgradedApp{}, p.Apps...)}
+	if p.Next != "" {
+		w.Next = &p.Next
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *UpgradePage) UnmarshalJSON(text []byte) error {
+	var w struct {
+		Apps []UpgradedApp `json:"apps"`
+		Next *string       `json:"next"`
+	}
+	err := json.Unmarshal(text, &w)
+	if p.Apps, p.Next = w.Apps, ""; w.Next != nil {
+		p.Next = *w.Next
+	}
+	return err
+}
+
+// Bounds of one answer of Upgrade; Limits.PageBytes of bodies and answers is another.
+const (
+	upgradedApps = 100
+	upgradeTime  = time.Second // by the clock of Options.Now
+	upgradeLanes = 8           // how many apps are worked on at the same time: their transactions share commits
+)
+
+// Upgrade brings a version of a component to all matching elements in the latest version of each app that the caller may change, with a patch
+// applied to each of their configs. Each app is validated and stored as Patch does it, as one new version in one transaction; an app that would
+// break is left as it is, and its Violations say why. With DryRun nothing is stored, and the answer is the same. The answer leaves out apps
+// with nothing to do.
+//
+// An answer ends after 100 apps, a second, or Limits.PageBytes; it may have no apps although Next is set.
+//
+// It returns ErrNotFound if there is no component of this name, ErrUnprocessable with CodeUnknownComponent if it has no such version,
+// ErrInvalid or ErrTooLarge for a patch that is none or has more than Limits.PatchOps or Limits.PatchBytes, ErrInvalid for an After that is
+// no cursor of this upgrade, and ErrConflict with CodeStaleVersion if the component was replaced meanwhile.
+func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequest) (out UpgradePage, err error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return out, err
+	}
+	u := upgrade{s: s, by: by, in: in, ref: ComponentRef{in.Name, in.To}}
+	if len(in.Patch) > s.limits.PatchBytes {
+		return out, below("/patch", tooLarge("the patch has %d bytes; at most %d are allowed", len(in.Patch), s.limits.PatchBytes))
+	}
+	if in.Patch != nil {
+		if u.ops, err = jsontree.Decode(in.Patch, s.limits.PatchOps); err != nil {
+			return out, below("/patch", err)
+		}
+	}
+	if in.To == "" {
+		return out, invalid("/to", "missing: want a version of the component")
+	}
+	list := "upgrade " + in.Name + "\n" + in.To
+	from := ""
+	if in.After != "" {
+		_, text, ok := parseCursor(list, in.After)
+		if from = text; !ok || text == "" {
+			return out, invalid("/after", "not a cursor of this upgrade")
+		}
+	}
+	if err := u.prepare(ctx); err != nil {
+		return out, err
+	}
+	until, size := s.now().Add(upgradeTime), 0
+	for {
+		var users []componentUser
+		more := false
+		err := s.store.view(ctx, func(r *reader) error {
+			users, more = nil, false
+			bytes := 0
+			for user, err := range r.users(ctx, in.Name, from, by) {
+				if err != nil {
+					return err
+				}
+				if user.ID == from {
+					continue
+				}
+				if more = len(users) == atOnce || bytes > s.limits.PageBytes; more {
+					return nil
+				}
+				users, bytes = append(users, user), bytes+len(user.body)
+			}
+			return nil
+		})
+		if err != nil {
+			return UpgradePage{}, err
+		}
+		for len(users) > 0 {
+			part := users[:min(len(users), upgradeLanes, upgradedApps-len(out.Apps))]
+			users, from = users[len(part):], part[len(part)-1].ID
+			done, err := u.apps(ctx, part)
+			if err != nil {
+				return UpgradePage{}, err
+			}
+			for _, app := range done {
+				if err := memlimit.Reserve(ctx, app.size()); err != nil {
+					return UpgradePage{}, err
+				}
+				out.Apps, size = append(out.Apps, app), size+app.size()
+			}
+			if full := len(out.Apps) >= upgradedApps || size > s.limits.PageBytes || !s.now().Before(until); full && (more || len(users) > 0) {
+				out.Next = cursor(list, 0, from)
+				return out, nil
+			}
+		}
+		if !more {
+			return out, nil
+		}
+	}
+}
+
+// size is how many bytes of an answer an app takes, about.
+func (a UpgradedApp) size() int {
+	n := 300 + len(a.Title) + len(a.Diff) + 10*len(a.Elements)
+	for _, v := range a.Violations {
+		n += 60 + len(v.Pointer) + len(v.Message)
+	}
+	for _, tag := range a.Tags {
+		n += len(tag) + 3
+	}
+	return n
+}
+
+// upgrade is one call of Upgrade.
+type upgrade struct {
+	s   *Service
+	by  vitrine.Caller
+	in  UpgradeRequest
+	ref ComponentRef
+	ops []jsontree.Op
+
+	manifest []byte // of ref
+	schema   *compiledSchema
+}
+
+// prepare reads the component.
+func (u *upgrade) prepare(ctx context.Context) error {
+	err := u.s.store.view(ctx, func(r *reader) (err error) {
+		if u.manifest, err = r.value(ctx, keyOf(manifestKind, u.ref.Name, u.ref.Version)); err != nil || u.manifest != nil {
+			return err
+		}
+		versions, err := r.componentVersions(ctx, u.ref.Name)
+		if err == nil && len(versions) == 0 {
+			return noComponent(u.ref.Name)
+		}
+		if err == nil {
+			err = below("/to", unknownComponent(u.ref))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	schema, err := (Component{Manifest: u.manifest}).ConfigSchema()
+	if err == nil {
+		u.schema, err = u.s.schemas.get(schema)
+	}
+	if err != nil {
+		return below("/to", nonconforming(u.ref, err))
+	}
+	return nil
+}
+
+// apps upgrades some apps at the same time. It leaves out those that have nothing to do, and those that the caller may not change.
+func (u *upgrade) apps(ctx context.Context, users []componentUser) (out []UpgradedApp, err error) {
+	done, errs := make([]UpgradedApp, len(users)), make([]error, len(users))
+	var all sync.WaitGroup
+	for i, user := range users {
+		if mayUse(u.by, user.Head) && slices.Contains(user.Components, u.ref.Name) {
+			all.Go(func() { done[i], errs[i] = u.app(ctx, user) })
+		}
+	}
+	all.Wait()
+	return slices.DeleteFunc(done, func(a UpgradedApp) bool { return a.App == "" }), errors.Join(errs...)
+}
+
+// errDryRun rolls back what a dry run has written.
+var errDryRun = errors.New("a dry run")
+
+// app upgrades an app. If somebody else changes it meanwhile, it is read anew. The result has no App if there is nothing to do.
+func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp, err error) {
+	head, body := user.Head, user.body
+	for range 10 {
+		old, err := body.draft()
+		if err != nil {
+			return out, err
+		}
+		out = UpgradedApp{App: head.ID, Title: old.title, Version: head.Version, Elements: []string{}, Violations: []vitrine.Violation{}, Diff: json.RawMessage("[]"), Tags: []string{}}
+		next := old
+		next.elements = slices.Clone(old.elements)
+		if err := u.change(&out, next.elements); err != nil || len(out.Elements) == 0 {
+			return UpgradedApp{}, err
+		}
+		meta := u.s.nextMeta(head, u.by)
+		if len(out.Violations) == 0 {
+			if err := u.finish(&out, old, next, meta); err != nil {
+				return UpgradedApp{}, err
+			}
+		}
+		if len(out.Violations) == 0 {
+			out.Version = meta.Version
+			valid, err := u.s.validateDraftWith(map[ComponentRef][]byte{u.ref: u.manifest}, "", next)
+			if err == nil && (!u.in.DryRun || u.s.check != nil) {
+				err = u.s.storeUpgrade(ctx, u.by, head, body, valid, u.in.DryRun)
+			}
+			e, refused := errors.AsType[*vitrine.Error](err)
+			_, replaced := errors.AsType[componentChanged](err)
+			_, checked := errors.AsType[*refusedChange](err)
+			switch {
+			case err == nil, errors.Is(err, errDryRun):
+			case replaced || !refused:
+				return UpgradedApp{}, err
+			case checked:
+				out.refuse(head.Version, e.Pointer, "refused", e.Reason)
+			case e.Code == vitrine.CodeStaleVersion: // somebody else has changed it
+				if head, app, err := u.s.readLatest(ctx, u.by, user.ID); err == nil {
+					user.Head, body = head, app.Body
+				} else if ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden) != nil {
+					return UpgradedApp{}, err
+				} else {
+					return UpgradedApp{}, nil
+				}
+				head = user.Head
+				continue
+			case e.Kind == vitrine.ErrNotFound || e.Kind == vitrine.ErrForbidden:
+				return UpgradedApp{}, nil
+			case e.Kind == vitrine.ErrTooLarge:
+				out.refuse(head.Version, "", "size", e.Reason)
+			default:
+				out.refuse(head.Version, e.Pointer, e.Code, e.Reason)
+			}
+		}
+		for _, tag := range user.tags {
+			if tag.AppVersion.Compare(out.Version) < 0 {
+				out.Tags = append(out.Tags, tag.Name)
+			}
+		}
+		return out, nil
+	}
+	out.refuse(head.Version, "", "refused", "it was changed again and again meanwhile: try again")
+	return out, nil
+}
+
+// refuse notes why nothing is done to the app.
+func (a *UpgradedApp) refuse(latest vitrine.Version, pointer, keyword, reason string) {
+	a.Version, a.Diff = latest, json.RawMessage("[]")
+	a.Violations = append(a.Violations, vitrine.Violation{Pointer: pointer, Keyword: keyword, Message: reason})
+}
+
+// mostViolations is how many Violations an app has at most.
+const mostViolations = 100
+
+// change gives the matching elements the component and their new configs, and notes them and what their configs break.
+func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
+	for i := range elements {
+		e := &elements[i]
+		if member(e.kept, "name") != u.ref.Name {
+			continue
+		}
+		manifest, config, err := e.split()
+		if err != nil {
+			return err
+		}
+		if v := storedRef(manifest).Version; v == u.ref.Version || u.in.From != nil && !slices.Contains(u.in.From, v) {
+			continue
+		}
+		out.Elements = append(out.Elements, strconv.Itoa(i))
+		pointer := fmt.Sprintf("/elements/%d/config", i)
+		if u.ops != nil {
+			node := jsontree.New(config)
+			if err := node.Patch(u.ops, jsontree.Limits{Copies: u.s.limits.DocumentBytes, Work: u.s.limits.patchWork()}); err != nil {
+				e, refused := errors.AsType[*vitrine.Error](err)
+				if !refused {
+					return err
+				}
+				out.Violations = append(out.Violations, vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: e.Error()})
+				continue
+			}
+			config = node.Bytes()
+		}
+		*e = draftElement{key: e.key, ref: u.ref, config: config, was: manifest}
+		if err := u.s.limits.checkWritten(*e); err != nil {
+			out.Violations = append(out.Violations, vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: err.Error()})
+			continue
+		}
+		for _, v := range u.schema.violations(config) {
+			v.Pointer = pointer + v.Pointer
+			out.Violations = append(out.Violations, v)
+		}
+	}
+	out.Violations = out.Violations[:min(len(out.Violations), mostViolations)]
+	return nil
+}
+
+// finish notes the difference between the version of an app and the next one, and what is wrong with that as a whole.
+func (u *upgrade) finish(out *UpgradedApp, old, next draft, meta Meta) error {
+	var budget schemaguard.Budget
+	next.elements = slices.Clone(next.elements)
+	for i := range next.elements {
+		if e := &next.elements[i]; e.written() {
+			if err := u.schema.validateWithin(&budget, e.config); err != nil { // each alone was valid
+				out.refuse(out.Version, fmt.Sprintf("/elements/%d/config", i), vitrine.CodeCost, "validating the configs of the app together would take too long")
+				return nil
+			}
+			e.manifest, e.config = u.manifest, compact(e.config)
+		}
+	}
+	next.giveKeys(meta.Version)
+	body := next.body(meta.Owner)
+	if err := (App{Meta: meta, Body: body}).checkSize(u.s.limits.DocumentBytes); err != nil {
+		out.refuse(out.Version, "", "size", err.Error())
+		return nil
+	}
+	stored, err := body.draft()
+	if err != nil {
+		return err
+	}
+	ops, err := u.s.limits.diff(old, stored, &jsontree.Differ{Steps: diffSteps / 100})
+	if err != nil {
+		return err
+	}
+	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, out.Version.String())}
+	out.Diff = appendPatch(nil, append([]jsontree.Op{test}, ops...))
+	return nil
+}
+
+// storeUpgrade is storePatch, which a dry run rolls back with errDryRun.
+func (s *Service) storeUpgrade(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft, dryRun bool) error {
+	return s.store.update(ctx, func(tx *writer) error {
+		_, err := s.storePatchIn(ctx, tx, by, head, old, d, "")
+		if err == nil && dryRun {
+			err = errDryRun
+		}
+		return err
+	})
+}
