@@ -57,8 +57,9 @@ func post(i int, folders []string) assets.NewAsset {
 		"socialnet":    map[string]int{"retweets": rng.IntN(100), "favorites": rng.IntN(1000)},
 	})
 	via := int64(rng.IntN(3))
+	at := time.UnixMilli(1_400_000_000_000 + rng.Int64N(300_000_000_000))
 	return assets.NewAsset{ID: fmt.Sprint(1_500_000_000_000 + int64(i)*4099), Generator: assets.Generator{ID: fmt.Sprintf("service%d.example", rng.IntN(4))}, Content: content,
-		Folders: []string{folders[rng.IntN(len(folders))]}, SafeTags: []string{fmt.Sprint("tag", rng.IntN(50)), fmt.Sprint("u", rng.IntN(1000))}, Via: &via}
+		Folders: []string{folders[rng.IntN(len(folders))]}, SafeTags: []string{fmt.Sprint("tag", rng.IntN(50)), fmt.Sprint("u", rng.IntN(1000))}, Via: &via, CreatedAt: &at}
 }
 
 // cpu is the processor time of the process so far.
@@ -130,6 +131,22 @@ func BenchmarkPosts(b *testing.B) {
 		{"common word", moderator, assets.SearchRequest{Query: "wa"}},
 		{"two words", moderator, assets.SearchRequest{Query: "wa wm"}},
 		{"prefix", moderator, assets.SearchRequest{Query: "zen*"}},
+		{"phrase of two common words", moderator, assets.SearchRequest{Query: `"bade wa"`}},
+		{"phrase of two common words, half of the folders", half, assets.SearchRequest{Query: `"bade wa"`}},
+		{"phrase of a common and a longer word", moderator, assets.SearchRequest{Query: `"babade wa"`}},
+		{"phrase of three common words", moderator, assets.SearchRequest{Query: `"bade dede fide"`}},
+		{"exclusion", moderator, assets.SearchRequest{Query: "wa -bade"}},
+		{"exclusion, half of the folders", half, assets.SearchRequest{Query: "wa -bade"}},
+		{"one typo", moderator, assets.SearchRequest{Query: "bdae", Typos: true}},
+		{"one typo, half of the folders", half, assets.SearchRequest{Query: "bdae", Typos: true}},
+		{"two typos among many words", moderator, assets.SearchRequest{Query: "usre1234", Typos: true}},
+		{"sorted by createdAt", moderator, assets.SearchRequest{Sort: assets.ByCreated}},
+		{"common word, sorted by createdAt", moderator, assets.SearchRequest{Query: "wa", Sort: assets.ByCreated}},
+		{"one of 10,000, sorted by createdAt", moderator, assets.SearchRequest{Query: "wr", Sort: assets.ByCreated}},
+		{"one of 100, sorted by createdAt", moderator, assets.SearchRequest{Query: "wm", Sort: assets.ByCreated}},
+		{"common word, sorted by createdAt, half of the folders", half, assets.SearchRequest{Query: "wa", Sort: assets.ByCreated}},
+		{"a month", moderator, assets.SearchRequest{CreatedFrom: time.UnixMilli(1_500_000_000_000), CreatedBefore: time.UnixMilli(1_502_600_000_000)}},
+		{"six years", moderator, assets.SearchRequest{CreatedFrom: time.UnixMilli(1_500_000_000_000)}},
 		{"all, half of the folders", half, assets.SearchRequest{}},
 		{"common word, half of the folders", half, assets.SearchRequest{Query: "wa"}},
 		{"common word, three facets", moderator, assets.SearchRequest{Query: "wa", Facets: []string{"generator", "tags", "folder"}}},
