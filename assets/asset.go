@@ -171,7 +171,7 @@ func (req *request) asset(r Record) Asset {
 // returns ErrInvalid if the assets that the request has stored would have more than Limits.Terms together.
 func (req *request) put(r Record, before, after []string) error {
 	r.terms += len(after) - len(before)
-	if req.terms += r.terms - 3; req.terms > req.limits.Terms { // everyAsset, the origin and createdAt do not count
+	if req.terms += r.terms - 4; req.terms > req.limits.Terms { // everyAsset, the origin, createdAt and its day do not count
 		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
 			req.limits.Terms)
 	}

@@ -165,7 +165,7 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 		all = append(all, []string{integerTerm(kindRights, *in.Rights)})
 	}
 	if !in.CreatedFrom.IsZero() || !in.CreatedBefore.IsZero() {
-		q.Spans = append(q.Spans, []index.Span{createdBetween(in.CreatedFrom, in.CreatedBefore)})
+		q.Spans = append(q.Spans, createdBetween(in.CreatedFrom, in.CreatedBefore))
 	}
 	// The folders, which also say what the caller may see.
 	if in.Folder != "" {
@@ -469,17 +469,25 @@ func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	return c, nil
 }
 
-// createdBetween returns the terms of the times from one on and before another one. A zero time is no bound.
-func createdBetween(from, before time.Time) index.Span {
-	in := index.Prefix(string(kindCreated))
+// createdBetween returns the terms of the times from one on and before another one: those of whole days, and those of single times in
+// the days in which the bounds are. A zero time is no bound.
+func createdBetween(from, before time.Time) []index.Span {
 	milliseconds := func(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() } // those of assets are whole
+	first, last := int64(yearZero), int64(yearZero+dayLength*366*10_000)
 	if !from.IsZero() {
-		in.From = createdTerm(milliseconds(from))
+		first = milliseconds(from)
 	}
 	if !before.IsZero() {
-		in.To = createdTerm(milliseconds(before))
+		last = max(first, milliseconds(before))
 	}
-	return in
+	day := func(at int64) int64 { return at - (at-yearZero)%dayLength } // the beginning of a day
+	firstDay, lastDay := day(first+dayLength-1), day(last)
+	if firstDay >= lastDay {
+		return []index.Span{{From: createdTerm(first), To: createdTerm(last)}}
+	}
+	return []index.Span{
+		{From: createdTerm(first), To: createdTerm(firstDay)}, {From: dayTerm(firstDay), To: dayTerm(lastDay)}, {From: createdTerm(lastDay), To: createdTerm(last)},
+	}
 }
 
 // fewSorted is up to how many found assets are sorted by reading them, in place of the index.

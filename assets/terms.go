@@ -31,6 +31,7 @@ import (
 //	p5:color=red         it has the attribute color=red
 //	kcolor               it has an attribute with the key color
 //	c---1Tbgo_t-         its createdAt: see createdTerm
+//	d---Uwp              the day of that: see dayTerm
 //	oxkT0DuYLr4Cp        its Origin begins so; the record has the whole of it
 //
 // Stores have these terms on disk. Who changes their form builds the indices anew; see Rebuild.
@@ -45,6 +46,7 @@ const (
 	kindKey       = 'k'
 	kindPair      = 'q' // two adjacent words; see isPair
 	kindCreated   = 'c'
+	kindDay       = 'd'
 	kindOrigin    = 'o'
 )
 
@@ -245,6 +247,14 @@ func createdTerm(milliseconds int64) string {
 	return string(kindCreated) + orderedEncoding.EncodeToString(b[1:])
 }
 
+// dayTerm returns the term of the day of a createdAt in UTC. A long time has fewer of these, which are as well in their order.
+func dayTerm(milliseconds int64) string {
+	b := binary.BigEndian.AppendUint32(nil, uint32((milliseconds-yearZero)/dayLength))
+	return string(kindDay) + orderedEncoding.EncodeToString(b[1:])
+}
+
+const dayLength = 24 * 60 * 60 * 1000 // in milliseconds
+
 // createdOf is the inverse of createdTerm.
 func createdOf(term string) int64 {
 	var b [8]byte
@@ -260,7 +270,7 @@ func originTerm(o Origin) string {
 // allTerms returns the terms of an asset with these parts, sorted and each once. text has the terms of its text, which a draft has
 // computed before the transaction.
 func allTerms(r Record, p parts, text []string) []string {
-	terms := slices.Concat([]string{everyAsset, originTerm(r.Origin), createdTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.attributes))
+	terms := slices.Concat([]string{everyAsset, originTerm(r.Origin), createdTerm(r.CreatedAt), dayTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.attributes))
 	for _, tag := range p.tags {
 		terms = append(terms, term(kindTag, tag))
 	}
