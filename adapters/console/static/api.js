@@ -368,7 +368,7 @@ export class Api {
 
 	/** The names of people. @param {string[]} urns @returns {Promise<{urn: string, name: string}[]>} */
 	async names(urns) {
-		return (await this.get("x/people/", "people", { urn: urns })).people;
+		return (await this.ask("GET", "x/people/", { member: "people", query: { urn: urns }, session: false })).value.people;
 	}
 
 	/** @param {{after?: string, q?: string}} query @param {AbortSignal} [signal] @returns {Promise<{people: Person[], next: string | undefined}>} */

@@ -68,6 +68,7 @@ export class Session {
 				if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
 				await placed;
 				this.keep(await this.#ask(this.byToken || e.status === 403 ? e : undefined));
+				void this.look();
 			}
 		}
 	}

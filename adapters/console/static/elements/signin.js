@@ -6,6 +6,7 @@ import { ApiError } from "../api.js";
 import { h, labelled } from "../dom.js";
 import { sendable } from "../session.js";
 import { askWith, buttons, confirm as question, sentence, show, toast } from "./dialog.js";
+import { learn } from "../model/names.js";
 import { person } from "./person.js";
 
 /** @typedef {import("../session.js").Session} Session */
@@ -56,10 +57,18 @@ export async function register(session, name, invitation) {
 	});
 }
 
+/** What a browser is called, such as "Firefox on Linux". @param {string} agent what it says of itself */
+export function browserName(agent) {
+	/** @param {[RegExp, string][]} names */
+	const first = (names) => names.find(([pattern]) => pattern.test(agent))?.[1];
+	const name = first([[/Edg/, "Edge"], [/OPR/, "Opera"], [/Firefox|FxiOS/, "Firefox"], [/Chrom|CriOS/, "Chrome"], [/Safari/, "Safari"]]) ?? "A browser";
+	const system = first([[/iPhone/, "iPhone"], [/iPad/, "iPad"], [/Android/, "Android"], [/Windows/, "Windows"], [/Mac OS/, "Mac"], [/CrOS/, "ChromeOS"], [/Linux/, "Linux"]]);
+	return system ? `${name} on ${system}` : name;
+}
+
 /** A field for the name of a new passkey: that of this device, unless the person has a better one. */
 export function passkeyName() {
-	const device = /Windows|iPhone|iPad|Android|Mac OS|CrOS|Linux/.exec(navigator.userAgent)?.[0] ?? "this device";
-	const input = h("input", { required: true, maxlength: 128, autocomplete: "off", value: device.replace("Mac OS", "Mac") });
+	const input = h("input", { required: true, maxlength: 128, autocomplete: "off", value: browserName(navigator.userAgent) });
 	return { input, field: labelled("Name of the passkey", input, "It tells your passkeys apart, if you have several.") };
 }
 
@@ -145,6 +154,7 @@ export async function follow(session, kind, secret) {
 			await api.account("POST", "signin/link", { link: secret }, "session");
 		} else {
 			const invited = await api.account("POST", "signin/invitation", { invitation: secret }, "urn");
+			learn(invited.by ? [invited, invited.by] : [invited]);
 			const { input, field } = passkeyName();
 			const done = await askWith(`Welcome, ${invited.name}`, [
 				h("p", null, invited.by && [person(invited.by.urn), " invites you. "], "A passkey is how you sign in from now on: your device or your password manager keeps it, and there is no password."),

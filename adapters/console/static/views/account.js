@@ -5,7 +5,7 @@
 import { button, fill, h, table } from "../dom.js";
 import { ask, askWith, confirm, sentence, toast } from "../elements/dialog.js";
 import { group, person } from "../elements/person.js";
-import { passkeyName, register } from "../elements/signin.js";
+import { browserName, passkeyName, register } from "../elements/signin.js";
 import { time } from "../elements/time.js";
 import { to } from "../router.js";
 
@@ -15,8 +15,8 @@ import { to } from "../router.js";
 /** How a session began, in words. */
 const ways = /** @type {Record<string, string>} */ ({ passkey: "with a passkey", oidc: "at the provider", link: "by a link" });
 
-/** What stands in the corner: who I am, what I may, until when. @param {Session} session */
-export function whoami(session) {
+/** What stands in the corner: who I am, what I may, until when. @param {Session} session @param {boolean} [more] with what leads to the account */
+export function whoami(session, more = true) {
 	const { account, byToken } = session;
 	const me = /** @type {import("../api.js").Me} */ (session.me);
 	const chip = (/** @type {string} */ name) => h("span", { class: "chip" }, name);
@@ -26,7 +26,7 @@ export function whoami(session) {
 		h("dl", null, h("dt", null, "You are"), h("dd", null, person(me.urn), h("div", { class: "detail" }, me.urn)), account?.person.email && [h("dt", null, "Address"), h("dd", null, account.person.email)],
 			account?.person.admin && row("Administrator", ["You may do everything."]), row("You moderate", me.moderates.map(group)), row("You may read", me.reads.map(group)), row("Roles", me.roles.map(chip)), row("Groups", me.groups.map(group)), row("Components", me.components ? ["You may create and delete them."] : []), account?.person.provider && [h("dt", null, "By"), h("dd", null, account.person.provider.values.join(", "), h("div", { class: "detail" }, account.person.provider.issuer))],
 			me.expires !== null && [h("dt", null, "Until"), h("dd", null, `${new Date(Number(me.expires)).toLocaleString()}, `, time(Number(me.expires)))]),
-		(account || byToken) && h("div", { class: "buttons" }, account && h("a", { class: "button quiet", href: to("account"), onclick: close }, "Passkeys and sessions"), button("Sign out", () => session.signOut())));
+		more && (account || byToken) && h("div", { class: "buttons" }, account && h("a", { class: "button quiet", href: to("account"), onclick: close }, "Passkeys and sessions"), button("Sign out", () => session.signOut())));
 }
 
 /** @param {Event} event */
@@ -46,8 +46,8 @@ export function view({ session, api, signal, shell }) {
 			const [own, open] = await Promise.all([api.get("x/signin/passkeys/", "passkeys", undefined, signal), api.get("x/signin/sessions/", "sessions", undefined, signal)]);
 			fill(passkeys, own.passkeys.map((/** @type {Passkey} */ p) => h("tr", null, h("th", { scope: "row" }, h("bdi", null, p.name), h("span", { class: "detail" }, p.synced ? "kept by a password manager" : "kept by one device")), h("td", null, time(p.createdAt)), h("td", null, p.lastUsedAt === null ? "never" : time(p.lastUsedAt)),
 				h("td", null, h("div", { class: "row" }, button("Rename", () => void rename(p), { class: "small", "aria-label": `Rename ${p.name}` }), button("Remove", () => void remove(p, own.passkeys.length), { class: "small", "aria-label": `Remove ${p.name}` }))))));
-			fill(sessions, open.sessions.map((/** @type {import("../api.js").OwnSession} */ s) => h("tr", null, h("th", { scope: "row" }, h("bdi", null, s.browser || "Another browser"), s.current && h("span", { class: "chip" }, "this one")), h("td", null, `${ways[s.via] ?? s.via}, `, time(s.createdAt)), h("td", null, time(s.lastSeenAt)),
-				h("td", null, button("Sign out", () => void (s.current ? session.signOut() : end(s.id)), { class: "small", "aria-label": `Sign out ${s.browser}${s.current ? ", this one" : ""}` })))));
+			fill(sessions, open.sessions.map((/** @type {import("../api.js").OwnSession} */ s) => h("tr", null, h("th", { scope: "row", title: s.browser }, browserName(s.browser), " ", s.current && h("span", { class: "chip" }, "this one")), h("td", null, `${ways[s.via] ?? s.via}, `, time(s.createdAt)), h("td", null, time(s.lastSeenAt)),
+				h("td", null, button("Sign out", () => void (s.current ? session.signOut() : end(s.id)), { class: "small", "aria-label": `Sign out ${browserName(s.browser)}${s.current ? ", this one" : ""}` })))));
 			fill(said);
 		} catch (e) {
 			if (!signal.aborted) fill(said, sentence(e), button("Try again", () => void load(), { class: "small" }));
@@ -71,6 +71,7 @@ export function view({ session, api, signal, shell }) {
 	async function add() {
 		const { input, field } = passkeyName();
 		if (!await askWith("Another passkey", field, "Make a passkey", () => register(session, input.value))) return;
+		await session.look(); // it has begun another session
 		toast("The passkey is stored.");
 		await load();
 	}
@@ -83,8 +84,8 @@ export function view({ session, api, signal, shell }) {
 	}
 
 	if (session.account) void load();
-	return { node: h("div", { class: "page account" }, h("div", { class: "head" }, h("h1", null, "Your account")), whoami(session), said,
+	return { node: h("div", { class: "page account" }, h("div", { class: "head" }, h("h1", null, "Your account")), whoami(session, false), said,
 		session.account ? [h("div", { class: "head section" }, h("h2", null, "Passkeys"), button("Add a passkey", () => void add(), { icon: "add" })), h("div", { class: "scroll" }, table(["Passkey", "Made", "Used", "Change"], passkeys, { class: "rows" })),
 			h("div", { class: "head section" }, h("h2", null, "Where you are signed in"), button("Sign out everywhere", () => void session.signOut(true), { class: "danger" })), h("div", { class: "scroll" }, table(["Browser", "Since", "Used", "Change"], sessions, { class: "rows" }))]
-			: h("p", { class: "help" }, "You use a token: it has no passkeys and no sessions.")) };
+			: [h("p", { class: "help" }, "You use a token: it has no passkeys and no sessions."), session.byToken && button("Sign out", () => session.signOut())]) };
 }
