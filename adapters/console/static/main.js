@@ -43,8 +43,10 @@ async function go() {
 	current = { hash, abort };
 	menu.forEach(([name], i) => {
 		const link = /** @type {HTMLAnchorElement} */ (links[i]);
-		if (found?.name === name) link.setAttribute("aria-current", "page");
-		else link.removeAttribute("aria-current");
+		if (found?.name === name) {
+			link.setAttribute("aria-current", "page");
+			link.scrollIntoView({ block: "nearest", inline: "nearest" });
+		} else link.removeAttribute("aria-current");
 	});
 	document.title = title;
 	if (!found) {

@@ -113,7 +113,7 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 	var link string
 	ada.Run(&link, `async () => document.querySelector("dialog pre").textContent`)
 	ada.Click(`//dialog` + named("Done"))
-	ada.See(row("Bea Lund") + `//td[contains(., "invited until")]`)
+	ada.See(row("Bea Lund") + `//td[contains(., "invited, the link ends in 6 days")]`)
 
 	bea, _ := w.newcomer()
 	bea.accept(link, "Bea Lund")

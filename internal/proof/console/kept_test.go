@@ -161,7 +161,7 @@ func TestKeptForOneCaller(t *testing.T) {
 		p := &person{p.For(t), w}
 		p.Open("about:blank")
 		p.Open(w.url + "/#token=" + w.token(ann))
-		p.Click(`//dialog` + named("Continue as "+ann.URN))
+		p.Click(`//dialog` + named("Continue as ann"))
 		p.See(`//table`)
 		p.view("/apps/" + id)
 		p.kept(1)

@@ -165,6 +165,7 @@ func TestSigningIn(t *testing.T) {
 	b.Resize(1280, 900)
 	b.Open(w.url + "/")
 	b.See(`//dialog[.//h2[.="Sign in"]]`)
+	b.Click(`//dialog//summary[.="Use a token"]`)
 	b.Type(`//dialog//textarea`, "nonsense"+keyTab)
 	b.Click(`//dialog` + named("Sign in"))
 	b.tells("You are not signed in, or your token has expired or was not copied whole.")
@@ -199,6 +200,7 @@ func TestSigningIn(t *testing.T) {
 			b.Run(new(any), `async () => sessionStorage.clear()`)
 		}
 		b.Open(w.url + "/")
+		b.Click(`//dialog//summary[.="Use a token"]`)
 		b.Type(`//dialog//textarea`, "€")
 		b.Click(`//dialog` + named("Sign in"))
 		b.See(`//dialog//*[@role="alert" and contains(., "This is no token.")]`)

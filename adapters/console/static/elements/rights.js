@@ -38,16 +38,16 @@ export function rightsForm(session, has, { admin }) {
 	/** @param {string} label @param {boolean} checked @param {boolean} disabled */
 	const box = (label, checked, disabled) => {
 		const input = h("input", { type: "checkbox", checked, disabled });
-		return { input, node: h("label", { class: "row" }, input, label) };
+		return { input, node: h("div", { class: "boxes" }, h("label", null, input, label)) };
 	};
 	const administrator = box("Administrator: may do everything, also with people of other networks", has.admin, !all);
 	const components = box("May create and delete components", has.components, !all && !me.components);
-	return { node: h("div", { class: "rights" }, admin && (all || has.admin) && h("div", { class: "field" }, administrator.node),
+	return { node: h("div", { class: "rights" }, admin && (all || has.admin) && administrator.node,
 		chooseGroups("Moderates", [...me.moderates, ...has.moderates], picked["moderates"], session, { help: "May do everything with these networks and sites." }),
 		chooseGroups("May read", [...me.moderates, ...me.reads, ...has.reads], picked["reads"], session, { help: "May see their apps, and change nothing." }),
 		choose("Roles", [...me.roles, ...has.roles], picked["roles"], { help: "For permissions on folders of assets." }),
 		chooseGroups("Groups", [...me.groups, ...has.groups], picked["groups"], session, { help: "For permissions on folders that are given to a group." }),
-		h("div", { class: "field" }, components.node)),
+		components.node),
 	value: () => ({ .../** @type {Rights} */ (/** @type {unknown} */ (Object.fromEntries(kinds.map((kind) => [kind, [...picked[kind]]])))), admin: administrator.input.checked, components: components.input.checked }) };
 }
 

@@ -154,10 +154,10 @@ export async function follow(session, kind, secret) {
 			await api.account("POST", "signin/link", { link: secret }, "session");
 		} else {
 			const invited = await api.account("POST", "signin/invitation", { invitation: secret }, "urn");
-			learn(invited.by ? [invited, invited.by] : [invited]);
+			learn(invited.by?.urn ? [invited, invited.by] : [invited]);
 			const { input, field } = passkeyName();
 			const done = await askWith(`Welcome, ${invited.name}`, [
-				h("p", null, invited.by && [person(invited.by.urn), " invites you. "], "A passkey is how you sign in from now on: your device or your password manager keeps it, and there is no password."),
+				h("p", null, invited.by?.urn && [person(invited.by.urn), " invites you. "], "A passkey is how you sign in from now on: your device or your password manager keeps it, and there is no password."),
 				now !== undefined && now !== invited.urn && h("p", { class: "note" }, "You are ", person(now), " here until then."), field], "Make a passkey", () => register(session, input.value, secret), { focus: true });
 			if (!done) return false;
 			toast("Your passkey is stored. You are signed in.");

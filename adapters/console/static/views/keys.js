@@ -2,7 +2,7 @@
  * Keys for programs and pages: made here, shown once, revoked here.
  * @module
  */
-import { button, count, fill, h, labelled, newID, table } from "../dom.js";
+import { button, count, fill, h, labelled, table } from "../dom.js";
 import { askWith, confirm, toast } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { chooseGroups, group, person } from "../elements/person.js";
@@ -26,7 +26,7 @@ export function view({ session, api, signal, shell }) {
 		empty.hidden = list.items.length > 0;
 		fill(body, list.items.map((k) => h("tr", null,
 			h("th", { scope: "row" }, h("bdi", null, k.name), h("span", { class: "detail mono" }, `${k.prefix}…`)), h("td", null, k.kind === "public" ? publicly(k) : rightsOf(k)),
-			h("td", null, person(k.by.urn), h("div", { class: "detail" }, time(k.createdAt))), h("td", null, h("div", null, k.lastUsedAt === null ? "never" : time(k.lastUsedAt)), k.expires !== null && h("div", { class: "detail" }, "until ", time(k.expires))),
+			h("td", null, person(k.by.urn), h("div", { class: "detail" }, time(k.createdAt))), h("td", null, h("div", null, k.lastUsedAt === null ? "never" : time(k.lastUsedAt)), k.expires !== null && h("div", { class: "detail" }, "ends ", time(k.expires))),
 			h("td", null, h("div", { class: "row" }, k.key !== undefined && button("Show", () => void askWith(k.name, copyable("Key", /** @type {string} */ (k.key)), "Done", () => true, { focus: true }), { class: "small", "aria-label": `Show ${k.name}` }), button("Revoke", () => void revoke(k), { class: "small", "aria-label": `Revoke ${k.name}` }))))));
 		return list.items.length === 0 ? "" : count(list.items.length, "key");
 	});
@@ -55,9 +55,9 @@ export function view({ session, api, signal, shell }) {
 		/** @type {Set<string>} */
 		const reads = new Set(groups.length === 1 ? groups : []);
 		const tags = new Set(["production"]);
-		const reviews = h("input", { type: "checkbox", id: newID() });
+		const reviews = h("input", { type: "checkbox" });
 		const made = await askWith("New public key", [labelled("Name", name, "Such as the site that it stands in."), chooseGroups("Reads", groups, reads, session, { help: "The networks and sites whose apps and reviews the page shows." }),
-			choose("Tags", [], tags, { help: "The page shows apps by these tags, and no other version.", placeholder: "Another tag" }), h("div", { class: "field" }, h("label", { class: "row" }, reviews, "Reviews that are shown"))], "Make the key",
+			choose("Tags", [], tags, { help: "The page shows apps by these tags, and no other version.", placeholder: "Another tag" }), h("div", { class: "boxes" }, h("label", null, reviews, "May also read the reviews that are shown"))], "Make the key",
 		() => api.account("POST", "keys/", { name: name.value, kind: "public", reads: [...reads], tags: [...tags], reviews: reviews.checked }, "id"), { wide: true });
 		if (!made) return;
 		await list.load(true);

@@ -39,7 +39,7 @@ export function view({ session, api, query, signal, shell }) {
 		learn(list.items);
 		empty.hidden = list.items.length > 0;
 		fill(body, list.items.map((p) => h("tr", { class: p.disabled ? "off" : "" },
-			h("th", { scope: "row" }, button("", () => void open(p), { class: "open name", "aria-label": `Change ${p.name}` }), h("span", { class: "detail" }, p.email)),
+			h("th", { scope: "row" }, button("", () => void open(p), { class: "bare open name", "aria-label": `Change ${p.name}` }), h("span", { class: "detail" }, p.email)),
 			h("td", null, rightsOf(p)), h("td", null, state(p)))));
 		list.items.forEach((p, i) => body.rows[i]?.querySelector("button")?.append(person(p.urn)));
 		return list.items.length === 0 ? "" : count(list.items.length, "person").replace("persons", "people");
@@ -48,7 +48,7 @@ export function view({ session, api, query, signal, shell }) {
 	/** Whether somebody can sign in, and when they did. @param {Person} p */
 	function state(p) {
 		if (p.disabled) return h("span", { class: "chip bad" }, "disabled");
-		return [p.invitation && h("div", null, "invited until ", time(p.invitation.expires)), p.lastSeenAt !== null ? h("div", null, "seen ", time(p.lastSeenAt)) : !p.invitation && h("div", null, "has no way to sign in yet"), p.provider && h("div", { class: "detail", title: p.provider.issuer }, `rights by ${p.provider.values.join(", ")}`)];
+		return [p.invitation && h("div", null, "invited, the link ends ", time(p.invitation.expires)), p.lastSeenAt !== null ? h("div", null, "seen ", time(p.lastSeenAt)) : !p.invitation && h("div", null, "has no way to sign in yet"), p.provider && h("div", { class: "detail", title: p.provider.issuer }, `rights by ${p.provider.values.join(", ")}`)];
 	}
 
 	/** The form of a person. @param {Pick<Person, "name" | "email"> & import("../api.js").Rights} has */
