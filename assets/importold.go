@@ -20,21 +20,10 @@ type oldLine struct {
 	Library *struct {
 		Network string `json:"network"`
 		ID      string `json:"id"`
-		Key     Key    `json:"key"`
-		Last    int64  `json:"last"`
-		At      int64  `json:"at"`
-		Count   int64  `json:"count"`
-		Tree    int64  `json:"tree"`
+		State
 	} `json:"library"`
-	Folder *struct {
-		ID          string       `json:"id"`
-		Parent      string       `json:"parent"`
-		Label       string       `json:"label"`
-		Inherit     bool         `json:"inherit"`
-		Deleted     bool         `json:"deleted"`
-		Permissions []Permission `json:"permissions"`
-	} `json:"folder"`
-	Asset *struct {
+	Folder *FolderRecord `json:"folder"`
+	Asset  *struct {
 		Ordinal   int64          `json:"ordinal"`
 		Origin    Origin         `json:"origin"`
 		CreatedAt int64          `json:"createdAt"`
@@ -63,13 +52,13 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 		if err != nil {
 			return err
 		}
-		if err := r.putState(State{Key: l.Key, Last: l.Last, At: l.At, Count: l.Count, Tree: l.Tree}, true); err != nil {
+		if err := r.putState(l.State, true); err != nil {
 			return err
 		}
 		for _, x := range all[1:] {
 			switch {
 			case x.Folder != nil:
-				err = r.putJSON(r.folderKey(x.Folder.ID), FolderRecord(*x.Folder))
+				err = r.putJSON(r.folderKey(x.Folder.ID), *x.Folder)
 			case x.Asset != nil:
 				err = r.importAsset(Record{Ordinal: x.Asset.Ordinal, Origin: x.Asset.Origin, CreatedAt: x.Asset.CreatedAt,
 					UpdatedAt: x.Asset.UpdatedAt, Folders: x.Asset.Folders, Body: Body(x.Asset.Body)})
