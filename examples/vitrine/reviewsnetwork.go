@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// inNetwork calls fn with the reviews of a store and the network that a command reads, see chooseNetwork. It does not if that has none.
+// inNetwork calls fn with the reviews of a store and the network that chooseNetwork returns. If that is "", it does not call fn.
 func inNetwork(ctx context.Context, p *program, command, db, named string, fn func(svc *reviews.Service, network string) error) error {
 	if err := reviews.CheckNetwork(named); named != "" && err != nil {
 		return usageError{fmt.Errorf("%s: -%w", command, err)} // the sentence begins with "network: "
