@@ -64,7 +64,7 @@ export class ApiError extends Error {
  * @property {(seconds: number) => void} [wait] tells that the service asks for this long until a request is sent again
  */
 
-/** @typedef {{query?: Record<string, string | string[] | undefined>, member?: string, body?: string, type?: string, headers?: Record<string, string>, signal?: AbortSignal, session?: boolean}} Options */
+/** @typedef {{query?: Record<string, string | string[] | undefined>, member?: string, body?: string | Blob, type?: string, headers?: Record<string, string>, signal?: AbortSignal, session?: boolean}} Options */
 
 /** @typedef {{id: string, path: string, label: string, children: string[], inherit: boolean, deleted: boolean, permissions?: Permission[]}} Folder */
 /** @typedef {{id: string, operation: string, user?: {id: string, name?: string}, role?: {id: string, name?: string}, group?: string}} Permission */
@@ -246,9 +246,10 @@ export class Api {
 	/**
 	 * Sends a file and tells how much of it is sent.
 	 * @param {string} path @param {Record<string, string | undefined>} query @param {Blob} file @param {(bytes: number) => void} progress @param {AbortSignal} signal
-	 * @returns {Promise<any>}
+	 * @param {string} [type] media type of the file
+	 * @returns {Promise<Blob>} the answer, which may be as large as the file
 	 */
-	async upload(path, query, file, progress, signal) {
+	async upload(path, query, file, progress, signal, type = "application/x-ndjson") {
 		await this.me(); // a token that has run out is asked for before anything is sent
 		const url = this.#url(path, query);
 		return new Promise((resolve, reject) => {
@@ -256,16 +257,12 @@ export class Api {
 			request.open("POST", url);
 			const token = this.session.token();
 			if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
-			request.setRequestHeader("Content-Type", "application/x-ndjson");
+			request.setRequestHeader("Content-Type", type);
+			request.responseType = "blob";
 			request.upload.addEventListener("progress", (event) => progress(event.loaded));
 			request.addEventListener("load", () => {
-				if (request.status === 200) {
-					try {
-						resolve(success(200, request.responseText, "problems"));
-					} catch (e) {
-						reject(e);
-					}
-				} else problem(new Response(request.responseText, { status: request.status, headers: { "X-Request-Id": request.getResponseHeader("X-Request-Id") ?? "" } })).then(reject);
+				if (request.status === 200) resolve(request.response);
+				else problem(new Response(request.response, { status: request.status, headers: { "X-Request-Id": request.getResponseHeader("X-Request-Id") ?? "" } })).then(reject);
 			});
 			request.addEventListener("error", () => reject(new ApiError("The connection to the service is lost.", { code: "offline" })));
 			signal.addEventListener("abort", () => {
@@ -276,9 +273,19 @@ export class Api {
 		});
 	}
 
+	/** Reads a report of an import. @param {Blob} answer @returns {Promise<any>} */
+	async report(answer) {
+		return success(200, await answer.text(), "problems");
+	}
+
 	/** @param {string} network @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{collections: any[], next: string | undefined}>} */
 	collections(network, after, signal) {
-		return this.page("x/reviews/collections", "collections", { network, after }, signal);
+		return this.page("x/reviews/collections", "collections", { network, after, limit: "500" }, signal);
+	}
+
+	/** Erases reviews, or says what would be erased. @param {Record<string, string | undefined>} query @returns {Promise<{collections: number, reviews: number, replies: number}>} */
+	async erase(query) {
+		return (await this.ask("DELETE", "x/reviews", { query, member: "reviews" })).value;
 	}
 
 	/** @param {string} id @param {Record<string, string | undefined>} query @param {AbortSignal} [signal] @returns {Promise<{reviews: {[name: string]: Value}[], next: string | undefined}>} */

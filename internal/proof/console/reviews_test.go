@@ -59,12 +59,12 @@ func TestReviews(t *testing.T) {
 	})
 	t.Run("a file of another kind has no lines to mend", func(t *testing.T) {
 		q := person{p.For(t), w}
-		table := filepath.Join(t.TempDir(), "table.csv")
-		if err := os.WriteFile(table, []byte("id,title\n1,Boots\n"), 0o600); err != nil {
+		array := filepath.Join(t.TempDir(), "array.json")
+		if err := os.WriteFile(array, []byte("["+lines[0]+"]\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		q.Type(`//input[@type="file"]`, table)
-		q.See(`//h2[.="table.csv is checked"]`)
+		q.Type(`//input[@type="file"]`, array)
+		q.See(`//h2[.="array.json is checked"]`)
 		q.See(`//details[contains(@class, "rule")][.//code[.="file-kind"]]`)
 		if text := q.Text(); strings.Contains(text, "Download") {
 			t.Error(text)

@@ -51,14 +51,29 @@ export async function contentOf(file, progress) {
 	return await isGzip(file) ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
 }
 
-/** Saves a text as a file. @param {BlobPart[]} parts @param {string} name */
-export function save(parts, name) {
-	const url = URL.createObjectURL(new Blob(parts, { type: "application/x-ndjson" }));
+/** The beginning of the content of a file. @param {Blob} file @param {number} size */
+export async function headOf(file, size) {
+	const reader = (await contentOf(file)).getReader();
+	/** @type {Uint8Array<ArrayBuffer>[]} */
+	const parts = [];
+	for (let n = 0; n < size;) {
+		const { value, done } = await reader.read();
+		if (done) break;
+		parts.push(value);
+		n += value.length;
+	}
+	void reader.cancel();
+	return new Blob(parts).slice(0, size);
+}
+
+/** Saves a text as a file. @param {BlobPart[]} parts @param {string} name @param {string} [type] */
+export function save(parts, name, type = "application/x-ndjson") {
+	const url = URL.createObjectURL(new Blob(parts, { type }));
 	h("a", { href: url, download: name }).click();
 	setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** The name of a file for what is left of another one. @param {string} name */
-export function rejectsOf(name) {
-	return `${name.replace(/\.gz$/, "").replace(/\.[^.]*$/, "")}-rejects.ndjson`;
+/** The name of a file for what is left of another one. @param {string} name @param {string} [kind] */
+export function rejectsOf(name, kind = "ndjson") {
+	return `${name.replace(/\.gz$/, "").replace(/\.[^.]*$/, "")}-rejects.${kind}`;
 }

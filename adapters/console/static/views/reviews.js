@@ -1,13 +1,14 @@
 /**
- * Reviews: a file is checked, its faults are shown where they are, and it is imported; what is stored is shown with its
- * means.
+ * Reviews: a table of a shop is converted; a file is checked, its faults are shown where they are, and it is imported; what is
+ * stored is shown with its means, searched, erased and exported.
  * @module
  */
-import { ApiError } from "../api.js";
-import { button, count, fill, h, icon, plain } from "../dom.js";
-import { sentence, show, toast } from "../elements/dialog.js";
-import { contentOf, dropZone, isGzip, rejectsOf, save } from "../elements/files.js";
+import { ApiError, problem } from "../api.js";
+import { button, count, debounce, fill, h, icon, labelled, plain, searchLine } from "../dom.js";
+import { askWith, confirm, sentence, show, toast, trouble } from "../elements/dialog.js";
+import { contentOf, dropZone, headOf, isGzip, rejectsOf, save } from "../elements/files.js";
 import { time } from "../elements/time.js";
+import { table } from "../elements/table.js";
 
 /** @typedef {{line: number, column: number, offset: number, pointer: string, rule: string, severity: string, message: string, collection?: string, review?: string, value?: string}} Problem */
 /** @typedef {{lines: number, collections: number, collectionsCreated: number, collectionsUpdated: number, collectionsRejected: number, reviews: number, created: number, updated: number, unchanged: number, rejected: number, errors: number, warnings: number, dryRun: boolean, problems: Problem[], problemsTruncated: boolean}} Report */
@@ -25,48 +26,105 @@ export function view({ session, api, params, signal, shell }) {
 	const networks = [...new Set((session.me?.moderates ?? []).map((urn) => urn.split(":")).filter((parts) => parts.length === 3).map((parts) => parts[2]))];
 	const where = h("select", { "aria-label": "Network" }, networks.map((n) => h("option", { value: n }, n)));
 	if (params[0] !== undefined) where.value = params[0];
-	const drop = dropZone("File of reviews", "Drop a file of reviews here: one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.", (file) => void check(file));
+	const drop = dropZone("File of reviews", "Drop a file of reviews here: a table that a shop has exported (CSV), or one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.", (file) => void take(file));
 	const outcome = h("div", { role: "status" });
 	const stored = h("div", { class: "board" });
-	const state = h("div", { class: "state" });
-	const more = button("Show more", () => void collections(false), { hidden: true });
+	const state = h("div", { class: "state", role: "status" });
+	const more = button("Show more", () => void render(shownCards + 100), { hidden: true });
+	const search = searchLine("Search collections", "", { oninput: debounce(150, () => void render(100)) });
+	/** @type {Collection[]} what is loaded */
+	let all = [];
 	/** @type {string | undefined} */
 	let after;
+	let shownCards = 0;
+	let asked = 0; // how often the collections were asked for, or searched
 
 	/**
 	 * Sends a file, which the browser reads from the disk as it goes: the page holds none of it. It shows how far it is.
-	 * @param {File} file @param {boolean} dryRun
-	 * @returns {Promise<Report>}
+	 * @param {string} path @param {Record<string, string | undefined>} query @param {File} file @param {string} doing @param {string} [type]
 	 */
-	function send(file, dryRun) {
+	function send(path, query, file, doing, type) {
 		const bar = h("progress", { max: file.size, value: 0, "aria-label": "Progress" });
-		const text = h("p", { class: "detail" }, dryRun ? `Checking ${file.name}…` : `Importing ${file.name}…`);
+		const text = h("p", { class: "detail" }, `${doing} ${file.name}…`);
 		const stop = new AbortController();
 		fill(outcome, text, h("div", { class: "row" }, bar, button("Stop", () => stop.abort())));
-		return api.upload("x/reviews/import", { network: where.value, dryRun: dryRun ? "true" : undefined }, file, (sent) => {
+		return api.upload(path, { ...query, network: where.value }, file, (sent) => {
 			bar.value = sent;
-			if (sent >= file.size) text.textContent = "The service has the file and finishes its report…";
-		}, AbortSignal.any([stop.signal, signal]));
+			if (sent >= file.size) text.textContent = "The service has the file and finishes its work…";
+		}, AbortSignal.any([stop.signal, signal]), type);
 	}
 
-	/** @param {File} file */
-	async function check(file) {
+	/** @param {File} file @param {boolean} dryRun @returns {Promise<Report>} */
+	async function load(file, dryRun) {
+		return api.report(await send("x/reviews/import", { dryRun: dryRun ? "true" : undefined }, file, dryRun ? "Checking" : "Importing"));
+	}
+
+	/** A file that does not begin as JSON does is a table. @param {File} file */
+	async function take(file) {
 		try {
-			const report = await send(file, true);
-			fill(outcome, summary(report, file.name), report.reviews > report.rejected && button(`Import ${count(report.reviews - report.rejected, "review")}`, () => void store(file), { class: "main" }), faults(report, file));
+			const head = await headOf(file, 256 << 10);
+			if (/^\ufeff?\s*([{[]|$)/.test(await head.slice(0, 4096).text())) return void await check(file);
+			const { value } = await api.ask("POST", "x/reviews/convert", { query: { guess: "true", network: where.value }, body: head, type: "text/csv", member: "columns", signal });
+			fill(outcome, table(file.name, value, (query) => convert(file, query)));
 		} catch (e) {
-			fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. Nothing was stored."));
+			stopped(e, "It was stopped. Nothing was stored.");
+		}
+	}
+
+	/** Converts a table, and checks what has become of it. @param {File} file @param {Record<string, string | undefined>} query */
+	async function convert(file, query) {
+		const form = [...outcome.childNodes];
+		const back = button("Back to the columns", () => fill(outcome, .../** @type {any[]} */ (form)), { class: "small" });
+		try {
+			const answer = await send("x/reviews/convert", query, file, "Converting", "text/csv");
+			const tail = answer.slice(Math.max(0, answer.size - (1 << 20)));
+			const bytes = new Uint8Array(await tail.arrayBuffer());
+			const last = bytes.subarray(bytes.lastIndexOf(10, bytes.length - 2) + 1);
+			const result = JSON.parse(new TextDecoder().decode(last));
+			const converted = new File([answer.slice(0, answer.size - last.length)], rejectsOf(file.name).replace("-rejects", ""));
+			const rejects = async () => save([await send("x/reviews/convert", { ...query, rejects: "true" }, file, "Collecting the rows of", "text/csv")], rejectsOf(file.name, "csv"), "text/csv");
+			const left = result.rejectedTotal > 0 && h("details", { class: "rule" }, h("summary", null, h("span", { class: "chip bad" }, count(result.rejectedTotal, "row")), " could not be converted"),
+				h("ul", null, result.rejected.map((/** @type {{line: number, reason: string}} */ r) => h("li", null, h("strong", null, `Line ${r.line}: `), `${r.reason}.`))), result.rejectedTotal > result.rejected.length && h("p", { class: "detail" }, `and ${(result.rejectedTotal - result.rejected.length).toLocaleString()} more`));
+			/** @type {HTMLElement} */
+			const head = h("div", null, h("p", null, `${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} converted. `, back, " ", result.rejectedTotal > 0 && button(`Download ${result.rejectedTotal === 1 ? "the row that could" : `the ${result.rejectedTotal.toLocaleString()} rows that could`} not be converted`, async () => {
+				const before = [...outcome.childNodes];
+				await rejects().catch((e) => stoppedToast(e));
+				fill(outcome, .../** @type {any[]} */ (before));
+			}, { class: "small" })), left);
+			if (result.converted === 0) fill(outcome, head);
+			else await check(converted, head);
+		} catch (e) {
+			fill(outcome, .../** @type {any[]} */ (form));
+			stoppedToast(e);
+		}
+	}
+
+	/** @param {unknown} e */
+	const stoppedToast = (e) => e instanceof ApiError ? toast(sentence(e), { bad: true }) : toast("It was stopped. Nothing was stored.");
+
+	/** @param {unknown} e @param {string} otherwise */
+	function stopped(e, otherwise) {
+		if (!signal.aborted) fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : otherwise));
+	}
+
+	/** @param {File} file @param {HTMLElement} [head] what was said of it before */
+	async function check(file, head) {
+		try {
+			const report = await load(file, true);
+			fill(outcome, head, summary(report, file.name), report.reviews > report.rejected && button(`Import ${count(report.reviews - report.rejected, "review")}`, () => void store(file), { class: "main" }), faults(report, file));
+		} catch (e) {
+			stopped(e, "It was stopped. Nothing was stored.");
 		}
 	}
 
 	/** @param {File} file */
 	async function store(file) {
 		try {
-			const report = await send(file, false);
+			const report = await load(file, false);
 			fill(outcome, summary(report, file.name), faults(report, file));
 			await collections(true);
 		} catch (e) {
-			fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. What was imported before is kept; importing the file again is safe."));
+			stopped(e, "It was stopped. What was imported before is kept; importing the file again is safe.");
 		}
 	}
 
@@ -132,25 +190,79 @@ export function view({ session, api, params, signal, shell }) {
 		save([marked ? all.slice(3, all.size, all.type) : all], rejectsOf(file.name));
 	}
 
-	/** @param {boolean} anew */
+	/** Loads the collections, or the next of them. @param {boolean} anew */
 	async function collections(anew) {
-		try {
-			const page = await api.collections(where.value, anew ? undefined : after, signal);
-			after = page.next;
-			more.hidden = after === undefined;
-			if (anew) fill(stored);
-			stored.append(...page.collections.map(card));
-			state.textContent = "";
-			if (stored.childElementCount === 0) fill(stored, h("div", { class: "empty" }, h("p", null, "No reviews are stored yet.")));
-		} catch (e) {
-			if (!signal.aborted) fill(state, sentence(e));
+		if (anew) {
+			all = [];
+			after = undefined;
+			asked++;
 		}
+		const now = asked;
+		const page = await api.collections(where.value, after, signal).catch((e) => {
+			if (!signal.aborted) fill(state, sentence(e));
+		});
+		if (!page || now !== asked) return false;
+		after = page.next;
+		all.push(...page.collections);
+		if (anew) await render(100);
+		return true;
+	}
+
+	/** Shows so many of the collections that are searched for, and loads more until there are so many. @param {number} most */
+	async function render(most) {
+		const now = ++asked;
+		const words = fold(search.value).split(/\s+/).filter((w) => w !== "");
+		const wanted = () => all.filter((c) => words.every((w) => fold(`${c.title} ${c.source} ${c.id} ${textOf(c.id)}`).includes(w)));
+		while (wanted().length <= most && after !== undefined) {
+			state.textContent = "Searching…";
+			if (!await collections(false) || now !== asked) return;
+		}
+		const found = wanted();
+		shownCards = most;
+		more.hidden = found.length <= most;
+		fill(stored, ...found.slice(0, most).map(card), found.length === 0 && h("div", { class: "empty" }, h("p", null, words.length === 0 ? "No reviews are stored yet." : "No collection has these words in its title, source or id.")));
+		state.textContent = words.length > 0 && found.length > 0 ? `${count(found.length, "collection")}${after === undefined ? "" : " or more"}` : "";
+	}
+
+	/**
+	 * Says what would be erased, and erases it if that is confirmed.
+	 * @param {Record<string, string | undefined>} query @param {string} what
+	 */
+	async function erase(query, what) {
+		const named = { ...query, network: where.value };
+		const would = await api.erase({ ...named, dryRun: "true" });
+		const parts = [would.collections > 0 && count(would.collections, "collection"), count(would.reviews, "review")].filter(Boolean).join(" with ");
+		if (!await confirm(`Erase ${what}?`, `${parts} will be erased for good, also from the files of the store. Nobody can bring that back but from a backup or an export.${would.replies > 0 ? ` ${would.replies === 1 ? "One reply stays" : `${would.replies} replies stay`}.` : ""}`, "Erase", { danger: true })) return false;
+		const done = await api.erase(named);
+		toast(`${done.collections > 0 ? `${count(done.collections, "collection")} with ` : ""}${count(done.reviews, "review")} erased.`);
+		void collections(true);
+		return true;
+	}
+
+	/** Erases what somebody has written. */
+	async function forget() {
+		const by = h("select", null, h("option", { value: "email" }, "E-mail address"), h("option", { value: "author" }, "Id of their profile"));
+		const value = h("input", { required: true, autocomplete: "off" });
+		const found = await askWith("Erase what somebody wrote", [labelled("Known by", by), labelled("Address or id", value, "Upper and lower case make no difference in an address.")], "Look for it", async () => {
+			const query = { [by.value]: value.value.trim() };
+			await api.erase({ ...query, network: where.value, dryRun: "true" }); // says if there is nothing
+			return query;
+		});
+		if (found) await erase(found, `what ${value.value.trim()} wrote`).catch(trouble);
+	}
+
+	/** Saves all reviews of the network. */
+	async function exported() {
+		const response = await api.send("GET", "x/reviews/export", { query: { network: where.value }, signal });
+		if (!response.ok) throw await problem(response);
+		save([await response.blob()], `reviews-${where.value}.ndjson`);
 	}
 
 	/** @param {Collection} c */
 	function card(c) {
-		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail" }, `${c.source} · ${count(c.count, "review")}`),
-			c.dimensions.map((d) => h("div", { class: "dimension" }, h("span", null, called(d.name), h("span", { class: "detail" }, `mean of ${count(d.histogram.reduce((n, m) => n + m, 0), "rating")} from 1 to 100`)), h("span", { class: "strong" }, String(d.mean)), bars(d.histogram, `Ratings of ${called(d.name)} from 1–10 to 91–100: ${d.histogram.join(", ")}`))), button("Reviews", () => void reviews(c)));
+		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail", title: `Base64: ${c.id}` }, `${c.source} · ${textOf(c.id)} · ${count(c.count, "review")}`),
+			c.dimensions.map((d) => h("div", { class: "dimension" }, h("span", null, called(d.name), h("span", { class: "detail" }, `mean of ${count(d.histogram.reduce((n, m) => n + m, 0), "rating")} from 1 to 100`)), h("span", { class: "strong" }, String(d.mean)), bars(d.histogram, `Ratings of ${called(d.name)} from 1–10 to 91–100: ${d.histogram.join(", ")}`))),
+			h("div", { class: "row" }, button("Reviews", () => void reviews(c)), button("Erase", () => void erase({ source: c.source, collection: c.id }, c.title || c.id).catch(trouble), { "aria-label": `Erase ${c.title || c.id}` })));
 	}
 
 	/** @param {Collection} c */
@@ -163,7 +275,11 @@ export function view({ session, api, params, signal, shell }) {
 			const page = await api.reviews(c.id, { network: where.value, source: c.source, after: from }, signal);
 			from = page.next;
 			next.hidden = from === undefined;
-			list.append(...page.reviews.map((r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, plain(String(r["body_html"] ?? ""))), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${called(d.name)} ${/** @type {any} */ (r["ratings"])?.[i] ?? ""}`).join(" · "))))));
+			list.append(...page.reviews.map((r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, plain(String(r["body_html"] ?? ""))), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${called(d.name)} ${/** @type {any} */ (r["ratings"])?.[i] ?? ""}`).join(" · "))),
+				button("Erase", async (event) => {
+					const li = /** @type {HTMLElement} */ (event.currentTarget).closest("li");
+					if (await erase({ source: c.source, collection: c.id, review: String(r["id"]) }, `the review ${r["title"] || r["id"]}`).catch(trouble)) li?.remove();
+				}, { class: "small", "aria-label": `Erase ${r["title"] || r["id"]}` }))));
 		}
 		try {
 			await load();
@@ -176,7 +292,23 @@ export function view({ session, api, params, signal, shell }) {
 	where.addEventListener("change", () => void collections(true));
 	if (networks.length > 0) void collections(true);
 	return { node: h("div", { class: "page" }, h("div", { class: "head" }, h("h1", null, "Reviews"), networks.length > 1 && where),
-		networks.length === 0 ? h("div", { class: "empty" }, h("p", null, "Reviews are for those who moderate a network as a whole.")) : [drop, outcome, h("h2", { class: "section" }, "Collections"), state, stored, h("div", { class: "foot" }, more)]) };
+		networks.length === 0 ? h("div", { class: "empty" }, h("p", null, "Reviews are for those who moderate a network as a whole.")) : [drop, outcome, h("div", { class: "head" }, h("h2", { class: "section" }, "Collections"), search, button("Export", () => void exported().catch(trouble)), button("Erase what somebody wrote", () => void forget())), state, stored, h("div", { class: "foot" }, more)]) };
+}
+
+/** @param {string} text */
+function fold(text) {
+	return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+/** The id of a collection as it was before it became Base64, or as it is if that is no text. @param {string} id */
+function textOf(id) {
+	try {
+		const bytes = Uint8Array.from(atob(id.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+		const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+		return /[\p{C}]/u.test(text) ? id : text;
+	} catch {
+		return id;
+	}
 }
 
 /** What a dimension of ratings is called. The only one of a collection is named default. @param {string} name */
