@@ -82,7 +82,7 @@ func TestTableOfAShop(t *testing.T) {
 	}
 	choose("when", "")
 	p.Click(named("Convert and check"))
-	p.tells("created") // the service says which field has no column
+	p.See(`//*[@role="alert" and .="Choose the column for: Date."]`)
 	choose("when", "created")
 	choose("mail", "author_email")
 	p.Retype(field("Where the reviews come from"), "shop.example.test")

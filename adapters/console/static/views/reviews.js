@@ -100,11 +100,14 @@ export function view({ session, api, params, signal, shell }) {
 	}
 
 	/** @param {unknown} e */
-	const stoppedToast = (e) => e instanceof ApiError ? toast(sentence(e), { bad: true }) : toast("It was stopped. Nothing was stored.");
+	const stoppedToast = (e) => e instanceof ApiError ? toast(said(e), { bad: true }) : toast("It was stopped. Nothing was stored.");
+
+	/** What the service says of a table is about the table itself, and so for the person. @param {ApiError} e */
+	const said = (e) => e.code === "invalid" ? `${e.message.charAt(0).toUpperCase()}${e.message.slice(1)}.` : sentence(e);
 
 	/** @param {unknown} e @param {string} otherwise */
 	function stopped(e, otherwise) {
-		if (!signal.aborted) fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : otherwise));
+		if (!signal.aborted) fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? said(e) : otherwise));
 	}
 
 	/** @param {File} file @param {HTMLElement} [head] what was said of it before */
