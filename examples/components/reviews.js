@@ -6,7 +6,7 @@ const style = `
 	h2 { margin: 0 0 .4em; font-size: 1.15em }
 	.mean { display: flex; flex-wrap: wrap; align-items: center; gap: .5em 1.5em; margin: 0 0 1em }
 	.mean > div { display: flex; align-items: center; gap: .6em }
-	b { font-size: 1.5em; line-height: 1 }
+	.mean strong { font-size: 1.5em; line-height: 1 }
 	small { opacity: .8; font-size: .85em }
 	svg { width: 5.5em; height: 1.8em; fill: var(--accent, light-dark(#b45309, #fbbf24)) }
 	.stars { color: var(--accent, light-dark(#b45309, #fbbf24)); letter-spacing: .1em; white-space: nowrap }
@@ -63,7 +63,7 @@ function mean({ name, mean, histogram }, count) {
 	const most = Math.max(1, ...histogram)
 	const svg = draw('svg', { viewBox: '0 0 100 30', role: 'img', 'aria-label': `Ratings from lowest to highest: ${histogram.join(', ')}` })
 	svg.append(...histogram.map((n, i) => draw('rect', { x: 10 * i + 1, width: 8, y: 29 - 28 * n / most, height: 28 * n / most + 1 })))
-	return make('div', {}, make('b', { textContent: value }), svg,
+	return make('div', {}, make('strong', { textContent: value }), svg,
 		make('small', { textContent: name === 'default' ? `${count} ${count === 1 ? 'review' : 'reviews'}` : name }))
 }
 

@@ -88,7 +88,7 @@ type demoRequest struct {
 	By      string // the last part of the caller's URN, see demoCaller
 	Request string // method and path
 	// Body may be the name of a file of examples/components that has it. In it <+18d> stands for the date eighteen days later, and <post-1>
-	// and <Press> for the ids of an asset and a folder that were added before.
+	// and <Press> for the ids of an asset and a folder that were added before, or for a key of this name.
 	Body json.RawMessage
 }
 
@@ -101,7 +101,12 @@ func fillDemo(ctx context.Context, s storage.Store, base string, filled time.Tim
 	clock := func() time.Time { return now }
 	made := -1
 	newID := func() string { made++; return demoID(made) } // the same ids in every store
+	people, err := signin.New(s, signin.Options{})
+	if err != nil {
+		return err
+	}
 	handler, err := httpapi.New(httpapi.Config{
+		Extras:       people.Endpoints(),
 		Apps:         appsvc.New(s, &appsvc.Options{Now: clock, NewID: newID}),
 		Assets:       assets.New(s, &assets.Options{Now: clock}),
 		Reviews:      reviews.New(s, nil),
@@ -110,7 +115,7 @@ func fillDemo(ctx context.Context, s storage.Store, base string, filled time.Tim
 	if err != nil {
 		return err
 	}
-	ids := map[string]string{} // of folders and assets, by labels and foreign ids
+	ids := map[string]string{} // of folders and assets, by labels and foreign ids; and keys, by names
 	for line := range bytes.Lines(demoRequests) {
 		var in demoRequest
 		if err := json.Unmarshal(line, &in); err != nil {
@@ -192,14 +197,16 @@ func (a *answer) WriteHeader(status int) { a.status = status }
 // Write is for http.ResponseWriter.
 func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
 
-// addIDs adds the ids of the folders and assets that the request has added.
+// addIDs adds the ids of the folders and assets, and the keys, that the request has added.
 func (a *answer) addIDs(ids map[string]string, request []byte) {
 	var in struct{ Add []struct{ ID string } }
 	var out struct {
-		Folders []struct{ ID, Label string }
-		Added   []struct{ ID string }
+		Folders   []struct{ ID, Label string }
+		Added     []struct{ ID string }
+		Name, Key string // of a key
 	}
 	_, _ = json.Unmarshal(request, &in), json.Unmarshal(a.body.Bytes(), &out) // others have neither
+	ids[out.Name] = out.Key
 	for _, f := range out.Folders {
 		ids[f.Label] = f.ID
 	}

@@ -33,6 +33,7 @@ var demoApps = []struct {
 }{
 	{demoID(6), "Front page", false}, {demoID(8), "Poll of the week", false}, {demoID(7), "Harbour festival", false},
 	{demoID(12), "In the ferry terminal", false}, {demoID(11), "From our customers", true},
+	{demoID(15), "What travellers say", true},
 }
 
 // withDemoSite returns a handler for the sample site, with the scripts and pictures of its components, and next for everything else. The page
