@@ -66,6 +66,7 @@ func (g *groups) spill() (err error) {
 		if g.file, err = os.CreateTemp("", "vitrine-convert-*"); err != nil {
 			return err
 		}
+		_ = os.Remove(g.file.Name()) // so that nothing is left if the process is killed; where an open file cannot be removed, close does it
 	}
 	g.sort()
 	out := bufio.NewWriterSize(g.file, 64<<10)
