@@ -327,7 +327,7 @@ func TestWhoMayCreateAnApp(t *testing.T) {
 }
 
 // operators are the methods that act for no caller, and As.
-var operators = []string{"As", "Changed", "EraseDeleted", "Outbox", "RunDue", "SetTagRules", "TagRules", "Watch"}
+var operators = []string{"AllOutbox", "As", "Changed", "EraseDeleted", "FollowOutbox", "Outbox", "RunDue", "SetTagRules", "TagRules", "Watch"}
 
 // Every method takes a caller, those that will be added too.
 func TestNoMethodTakesAMalformedCaller(t *testing.T) {

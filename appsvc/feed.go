@@ -235,6 +235,37 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 	return out, nil
 }
 
+// AllOutbox yields the changes of all apps from in.After on, and ends where the feed does, or with the first error in the last pair. For a
+// program that acts for the operator, as Outbox.
+func (s *Service) AllOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[OutboxEvent, error] {
+	return func(yield func(OutboxEvent, error) bool) {
+		for more := true; more; {
+			page, err := s.Outbox(ctx, in)
+			if err != nil {
+				yield(OutboxEvent{}, err)
+				return
+			}
+			for _, e := range page.Events {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			in.After, more = page.Next, page.More
+		}
+	}
+}
+
+// FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error, in the last pair: that of ctx when
+// ctx is done. To resume, pass the Cursor of the last event that was handled as After.
+func (s *Service) FollowOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[OutboxEvent, error] {
+	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
+	return feed.Follow(ctx, in.After, changed, func(after string) ([]OutboxEvent, string, bool, error) {
+		in.After = after
+		page, err := s.Outbox(ctx, in)
+		return page.Events, page.Next, page.More, err
+	})
+}
+
 // noteOf returns the note of the version of an entry, which the feed does not keep: it is erased with the app.
 func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 	if !change.noted {

@@ -1,6 +1,7 @@
 package appsvc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
@@ -30,7 +32,8 @@ type PatchBuilder struct {
 	doc     jsontree.Node   // {"apps":[App]} with the operations so far applied
 	ops     []jsontree.Op   // without the test of the version
 	note    string
-	err     error // the first mistake
+	call    string // the call that is at work, for its mistake
+	err     error  // the first mistake
 }
 
 // NewPatchBuilder returns a PatchBuilder for app, which should be the latest version. It does not change app.
@@ -40,10 +43,14 @@ func NewPatchBuilder(app App) *PatchBuilder {
 }
 
 // SetTitle sets the title of the app.
-func (p *PatchBuilder) SetTitle(title string) *PatchBuilder { return p.set(appPath+"/title", title) }
+func (p *PatchBuilder) SetTitle(title string) *PatchBuilder {
+	p.call = "SetTitle"
+	return p.set(appPath+"/title", title)
+}
 
 // SetGroups replaces the groups of the app.
 func (p *PatchBuilder) SetGroups(groups ...string) *PatchBuilder {
+	p.call = "SetGroups"
 	return p.set(appPath+"/groups", groups)
 }
 
@@ -52,20 +59,23 @@ func (p *PatchBuilder) SetGroups(groups ...string) *PatchBuilder {
 // pointer is a JSON pointer that starts at the config; "" replaces the whole config. The value is encoded by encoding/json; a
 // json.RawMessage is copied.
 func (p *PatchBuilder) SetConfig(element int, pointer string, value any) *PatchBuilder {
-	return p.set(elementPath(element)+"/config"+pointer, value)
+	p.call = fmt.Sprintf("SetConfig(%d, %q)", element, pointer)
+	return p.pinned(pointer).set(elementPath(element)+"/config"+pointer, value)
 }
 
 // RemoveConfig removes a member or an item from the config of an element. The pointer starts at
 // the config. It is a mistake if the member or item is not there, or if the pointer is "".
 func (p *PatchBuilder) RemoveConfig(element int, pointer string) *PatchBuilder {
+	p.call = fmt.Sprintf("RemoveConfig(%d, %q)", element, pointer)
 	if pointer == "" {
 		return p.fail(errors.New("RemoveConfig needs a pointer to a member or an item: an element always has a config"))
 	}
-	return p.do(jsontree.Op{Op: "remove", Path: elementPath(element) + "/config" + pointer})
+	return p.pinned(pointer).do(jsontree.Op{Op: "remove", Path: elementPath(element) + "/config" + pointer})
 }
 
 // SetComponent makes c the component of an element, which keeps its config.
 func (p *PatchBuilder) SetComponent(element int, c ComponentRef) *PatchBuilder {
+	p.call = fmt.Sprintf("SetComponent(%d)", element)
 	at := elementPath(element) + "/component"
 	return p.set(at+"/name", c.Name).set(at+"/version", c.Version)
 }
@@ -73,6 +83,7 @@ func (p *PatchBuilder) SetComponent(element int, c ComponentRef) *PatchBuilder {
 // InsertElement adds an element before the one at this index. If at is the number of elements, it appends
 // the element.
 func (p *PatchBuilder) InsertElement(at int, e NewElement) *PatchBuilder {
+	p.call = fmt.Sprintf("InsertElement(%d)", at)
 	value, err := json.Marshal(e)
 	if err != nil {
 		return p.fail(err)
@@ -82,6 +93,7 @@ func (p *PatchBuilder) InsertElement(at int, e NewElement) *PatchBuilder {
 
 // AppendElement adds an element after the last one.
 func (p *PatchBuilder) AppendElement(e NewElement) *PatchBuilder {
+	p.call = "AppendElement"
 	value, err := json.Marshal(e)
 	if err != nil {
 		return p.fail(err)
@@ -91,11 +103,13 @@ func (p *PatchBuilder) AppendElement(e NewElement) *PatchBuilder {
 
 // RemoveElement removes an element.
 func (p *PatchBuilder) RemoveElement(at int) *PatchBuilder {
+	p.call = fmt.Sprintf("RemoveElement(%d)", at)
 	return p.do(jsontree.Op{Op: "remove", Path: elementPath(at)})
 }
 
 // MoveElement moves the element at index from, so that its index becomes to. The elements between them move by one.
 func (p *PatchBuilder) MoveElement(from, to int) *PatchBuilder {
+	p.call = fmt.Sprintf("MoveElement(%d, %d)", from, to)
 	return p.do(jsontree.Op{Op: "move", From: elementPath(from), Path: elementPath(to)})
 }
 
@@ -139,6 +153,14 @@ func appendPatch(dst []byte, ops []jsontree.Op) []byte {
 // elementPath returns the JSON pointer of the element with this index in the document of a patch.
 func elementPath(index int) string { return elementsPath + "/" + strconv.Itoa(index) }
 
+// pinned keeps the mistake of a pointer that would not lead into a config.
+func (p *PatchBuilder) pinned(pointer string) *PatchBuilder {
+	if pointer != "" && pointer[0] != '/' {
+		return p.fail(fmt.Errorf("want a JSON pointer that begins with a slash, such as %q", "/"+pointer))
+	}
+	return p
+}
+
 // set replaces the value at path, or adds it if there is none yet: JSON Patch has an operation for each of the two.
 func (p *PatchBuilder) set(path string, value any) *PatchBuilder {
 	text, err := json.Marshal(value)
@@ -169,18 +191,32 @@ func (p *PatchBuilder) do(op jsontree.Op) *PatchBuilder {
 	return p
 }
 
-// fail keeps the first mistake, with the number of its operation, counted from 0 without the test of the version. Err and
+// fail keeps the first mistake, with the call and the number of its operation, counted from 0 without the test of the version. Err and
 // Bytes return it.
 func (p *PatchBuilder) fail(err error) *PatchBuilder {
 	if p.err == nil {
-		p.err = fmt.Errorf("operation %d of the patch: %w", len(p.ops), err)
+		p.err = fmt.Errorf("operation %d of the patch, %s: %w", len(p.ops), p.call, err)
 	}
 	return p
+}
+
+// makes reports whether an app has the content that the patch gives its app.
+func (p *PatchBuilder) makes(app App) bool {
+	var doc struct{ Apps []Content }
+	want, err := app.Body.Content()
+	if err != nil || json.Unmarshal(p.doc.Bytes(), &doc) != nil || len(doc.Apps) != 1 {
+		return false
+	}
+	is := doc.Apps[0]
+	return is.Title == want.Title && slices.Equal(is.Groups, want.Groups) && slices.EqualFunc(is.Elements, want.Elements, func(a, b Element) bool {
+		return a.Component == b.Component && bytes.Equal(compact(a.Config), compact(b.Config))
+	})
 }
 
 // Patcher reads and patches apps for one caller. Session implements it, and so does the client of a remote service.
 type Patcher interface {
 	App(ctx context.Context, id string) (App, error)
+	Version(ctx context.Context, id string, v vitrine.Version) (App, error)
 	Patch(ctx context.Context, id string, patch []byte) (App, error)
 }
 
@@ -190,15 +226,18 @@ func (s *Service) Edit(ctx context.Context, by vitrine.Caller, id string, fn fun
 	return EditApp(ctx, s.As(by), id, fn)
 }
 
-// editAttempts is how often EditApp reads and sends before it gives up on a busy app.
-const editAttempts = 10
+const (
+	editAttempts = 10                     // how often EditApp reads and sends before it gives up on a busy app
+	editPause    = 100 * time.Millisecond // before it sends a patch again whose outcome is unknown, and longer each time
+)
 
 // EditApp reads the latest version of an app, lets fn build a patch for it, and sends the patch. It returns the new
 // version. If fn adds no operation, it sends nothing and returns the version that it read.
 //
 // If Patch returns ErrConflict, for instance because somebody else has changed the app, EditApp starts over with the latest
-// version. So fn may be called up to ten times. After that it returns ErrConflict. It returns any other error, also one
-// of fn, at once.
+// version. If Patch returns ErrUnknown, the change may have been made: EditApp sends the same patch again, which tests the version and so
+// cannot be applied twice, and looks whether the next version has its content. So fn may be called up to ten times, and what
+// it does is done once. After ten attempts EditApp returns the last error. It returns any other error, also one of fn, at once.
 func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	for attempt := 1; ; attempt++ {
 		app, err := apps.App(ctx, id)
@@ -216,9 +255,24 @@ func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBu
 		if p.Empty() {
 			return app, nil
 		}
-		app, err = apps.Patch(ctx, id, patch)
-		if !errors.Is(err, vitrine.ErrConflict) || attempt == editAttempts {
-			return app, err
+		made, err := apps.Patch(ctx, id, patch)
+		unknown := errors.Is(err, vitrine.ErrUnknown)
+		for ; errors.Is(err, vitrine.ErrUnknown) && attempt < editAttempts; attempt++ {
+			select {
+			case <-time.After(time.Duration(attempt) * editPause):
+			case <-ctx.Done():
+				return made, err
+			}
+			made, err = apps.Patch(ctx, id, patch)
+		}
+		if unknown && errors.Is(err, vitrine.ErrConflict) {
+			next, failed := apps.Version(ctx, id, app.Version.Next())
+			if failed == nil && p.makes(next) {
+				return next, nil
+			}
+		}
+		if !errors.Is(err, vitrine.ErrConflict) || attempt >= editAttempts {
+			return made, err
 		}
 	}
 }

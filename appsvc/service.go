@@ -89,8 +89,15 @@ func New(db storage.Store, opts *Options) *Service {
 	if opts != nil {
 		o = *opts
 	}
+	given := storage.DefaultsOf(db)
+	if o.Now == nil {
+		o.Now = given.Now
+	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = given.NewID
 	}
 	if o.NewID == nil {
 		o.NewID = uuid.NewString

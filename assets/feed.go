@@ -82,6 +82,37 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in
 // and then wait, so that no change between reading and waiting is missed.
 func (s *Service) Changed() <-chan struct{} { return s.db.Changed(librarySpaces) }
 
+// AllOutbox yields the entries of a library's feed from in.After on, and ends where the feed does, or with the first error in the last
+// pair. FollowOutbox waits for more. Both are for a program that acts for the operator of the store, as Outbox.
+func (s *Service) AllOutbox(ctx context.Context, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for more := true; more; {
+			page, err := s.Outbox(ctx, lib, in)
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			for _, e := range page.Changes {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			in.After, more = page.Next, page.More
+		}
+	}
+}
+
+// FollowOutbox yields the entries of a library's feed as Outbox returns them, and waits for more. It ends with an error, which is its last
+// pair: one of Outbox, or that of ctx when ctx is done.
+func (s *Service) FollowOutbox(ctx context.Context, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
+	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
+	return feed.Follow(ctx, in.After, changed, func(after string) ([]Event, string, bool, error) {
+		in.After = after
+		page, err := s.Outbox(ctx, lib, in)
+		return page.Changes, page.Next, page.More, err
+	})
+}
+
 // Outbox is Changes for a program that delivers changes for the operator of the store, such as
 // adapters/webhook. It asks for no rights, and returns an empty page of a library that does not
 // exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.

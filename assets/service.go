@@ -73,8 +73,15 @@ func New(db storage.Store, opts *Options) *Service {
 		o = *opts
 	}
 	// What the options leave out has its default.
+	given := storage.DefaultsOf(db)
+	if o.Now == nil {
+		o.Now = given.Now
+	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = given.NewID
 	}
 	if o.NewID == nil {
 		o.NewID = rand.Text

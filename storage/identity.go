@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"time"
 )
 
 // Identity tells a store from its copies. Feeds of changes put it into their cursors, so that nobody goes on in a copy where the
@@ -11,6 +12,22 @@ import (
 type Identity struct {
 	Secret []byte // 32 random bytes, which copies of the store have too
 	Name   []byte // 16 random bytes, others in each copy
+}
+
+// Defaults are what services on a store take for their options that are nil. A store for tests has them, so that the same calls give the
+// same bytes in each run.
+type Defaults struct {
+	Now      func() time.Time // nil = time.Now
+	NewID    func() string    // nil = random ids
+	Identity Identity         // the first one of the store; zero = a random one
+}
+
+// DefaultsOf returns what the method Defaults of a store does, the zero Defaults for a store without one.
+func DefaultsOf(s Store) Defaults {
+	if d, ok := s.(interface{ Defaults() Defaults }); ok {
+		return d.Defaults()
+	}
+	return Defaults{}
 }
 
 // IdentitySpace is the space that has nothing but the Identity of a store.
@@ -40,7 +57,11 @@ func EnsureIdentity(ctx context.Context, s Store) error {
 			if err := has(t); err != nil {
 				return err
 			}
-			return renew(ctx, t)
+			id := DefaultsOf(s).Identity
+			if id.Name == nil {
+				id = Identity{random(32), random(16)}
+			}
+			return t.Put(ctx, Entry{secretKey, id.Secret}, Entry{nameKey, id.Name})
 		})
 	}
 	if errors.Is(err, found) {

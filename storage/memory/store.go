@@ -3,10 +3,12 @@ package memory
 
 import (
 	"context"
+	"crypto/sha512"
 	"iter"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidwall/btree"
 	"golang.org/x/sync/semaphore"
@@ -34,10 +36,34 @@ type store struct {
 
 const most = 1 << 30
 
-// New returns an empty store, which is gone with the process.
-func New() storage.Store {
-	return storage.Checked(&store{alone: semaphore.NewWeighted(most), locks: map[string]chan struct{}{}})
+// Store is a store in memory.
+type Store struct {
+	storage.Store
+	defaults storage.Defaults
 }
+
+// Options make a store whose services give the same bytes in each run, for golden tests.
+type Options struct {
+	Now   func() time.Time // the clock of services whose options name none; nil = time.Now
+	NewID func() string    // gives the ids of services whose options name none, each another one; nil = random ids
+	Seed  string           // makes the keys of feeds, by which their cursors are sealed; "" = random ones
+}
+
+// New returns an empty store, which is gone with the process. There is no need for options.
+func New(options ...Options) *Store {
+	s := &Store{Store: storage.Checked(&store{alone: semaphore.NewWeighted(most), locks: map[string]chan struct{}{}})}
+	for _, o := range options {
+		s.defaults.Now, s.defaults.NewID = o.Now, o.NewID
+		if o.Seed != "" {
+			sum := sha512.Sum512([]byte(o.Seed))
+			s.defaults.Identity = storage.Identity{Secret: sum[:32], Name: sum[32:48]}
+		}
+	}
+	return s
+}
+
+// Defaults returns the options for services.
+func (s *Store) Defaults() storage.Defaults { return s.defaults }
 
 // snapshot returns the trees of the last commits, which are never written.
 func (s *store) snapshot() *spaces {

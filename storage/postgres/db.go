@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,9 @@ type store struct {
 	pool       *pgxpool.Pool
 	busy       time.Duration
 	answerWait time.Duration
-	pooled     bool // the connections lead to a pooler
+	pooled     bool              // the connections lead to a pooler, or are others' too: each transaction makes its settings
+	foreign    bool              // the pool is the program's
+	tables     *strings.Replacer // see sql
 	// The settings that each transaction makes behind a pooler.
 	names, values []string
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
@@ -55,6 +58,10 @@ type Options struct {
 	Busy time.Duration
 	// If Existing is true and the database has no store, Open returns ErrAbsent instead of creating one there.
 	Existing bool
+	// Tracer is told of every query, if it is not nil. The pool that New takes has a tracer of its own.
+	Tracer pgx.QueryTracer
+	// Schema is where New puts the tables, and creates it if it is absent; "" = vitrine. Open takes the schema of the address.
+	Schema string
 }
 
 // orDefault returns a copy of the options with defaults in place of zero values. o may be nil.
@@ -87,6 +94,46 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 	return &DB{storage.Checked(s), s}, nil
 }
 
+// New opens the store in the database of a pool that the program has, with its tracer and its limit of connections, and creates the
+// tables in Options.Schema if they are not there; the program may have tables of its own in others. Closing the store leaves the pool open. Each
+// transaction makes its settings itself, and leaves the connections as they were. Of the options Busy, Existing and Schema count. The errors are
+// those of Open. A transaction of the program that stays open holds up neither the store nor its feeds.
+func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
+	o, most := opts.orDefault(), pool.Config().MaxConns
+	s := newStore(o, most)
+	s.pool, s.foreign, s.pooled = pool, true, true
+	all, schema := settings(o.Busy), cmp.Or(o.Schema, "vitrine")
+	name := pgx.Identifier{schema}.Sanitize()
+	all["search_path"] = name
+	s.names, s.values = lists(all)
+	s.tables = strings.NewReplacer("vitrine_record", name+".vitrine_record", "vitrine_space", name+".vitrine_space", "vitrine_format", name+".vitrine_format")
+	release := 0
+	err := pool.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&release)
+	if err == nil && release < oldest {
+		err = tooOld(release)
+	}
+	if err == nil && !o.Existing {
+		var there bool
+		if err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", schema).Scan(&there); err == nil && !there {
+			_, err = pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+name)
+		}
+	}
+	if err == nil {
+		err = s.create(ctx, o.Existing)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	return &DB{storage.Checked(s), s}, nil
+}
+
+// newStore returns a store that has no pool yet.
+func newStore(o Options, most int32) *store {
+	s := &store{busy: o.Busy, answerWait: answerWait, lanes: lanes{}, writers: make(chan struct{}, most-reserve(most))}
+	s.closing, s.close = context.WithCancel(context.Background())
+	return s
+}
+
 // connect returns a store whose connections work, whatever is in the database. If the first connection turns out to lead to a
 // pooler, it starts again with connections made for a pooler.
 func connect(ctx context.Context, address string, o Options) (*store, error) {
@@ -108,8 +155,10 @@ func connectBy(ctx context.Context, address string, o Options, pooled bool) (*st
 	case !strings.Contains(address, "pool_max_conns"):
 		config.MaxConns = 16
 	}
-	s := &store{busy: o.Busy, answerWait: answerWait, lanes: lanes{}, writers: make(chan struct{}, config.MaxConns-reserve(config.MaxConns))}
-	s.closing, s.close = context.WithCancel(context.Background())
+	s := newStore(o, config.MaxConns)
+	if o.Tracer != nil {
+		config.ConnConfig.Tracer = o.Tracer
+	}
 	if pooled {
 		s.behindPooler(config, address)
 	}
@@ -160,7 +209,9 @@ func (db *DB) Ping(ctx context.Context) error {
 func (s *store) Close() error {
 	s.close()
 	s.bells.Close()
-	s.pool.Close()
+	if !s.foreign {
+		s.pool.Close()
+	}
 	return nil
 }
 

@@ -68,7 +68,7 @@ func (se *session) sendAll(ctx context.Context, list []stmt) error {
 	var err error
 	if len(list) == 1 {
 		var rows pgx.Rows
-		if rows, err = se.conn.Query(ctx, list[0].sql, list[0].args...); err == nil {
+		if rows, err = se.conn.Query(ctx, se.s.sql(list[0].sql), list[0].args...); err == nil {
 			err = list[0].read(rows)
 		}
 	} else {
@@ -80,7 +80,7 @@ func (se *session) sendAll(ctx context.Context, list []stmt) error {
 func (se *session) batch(ctx context.Context, list []stmt) pgx.BatchResults {
 	var batch pgx.Batch
 	for _, st := range list {
-		batch.Queue(st.sql, st.args...)
+		batch.Queue(se.s.sql(st.sql), st.args...)
 	}
 	return se.conn.SendBatch(ctx, &batch)
 }

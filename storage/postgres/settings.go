@@ -71,9 +71,13 @@ func (s *store) prepare(ctx context.Context, c *pgx.Conn) error {
 	case pooled && !s.pooled:
 		return errPooler
 	case release < oldest:
-		return fmt.Errorf("PostgreSQL %d is too old: %d or newer is needed", release/10000, oldest/10000)
+		return tooOld(int(release))
 	}
 	return nil
+}
+
+func tooOld(release int) error {
+	return fmt.Errorf("PostgreSQL %d is too old: %d or newer is needed", release/10000, oldest/10000)
 }
 
 // lists returns the names of settings and their values.
@@ -117,4 +121,13 @@ func (s *store) opening(begin string) []stmt {
 	}
 	const set = "SELECT set_config(name, " + setting + ", true) FROM unnest($1::text[], $2::text[]) AS s (name, value)"
 	return []stmt{{sql: begin}, {sql: set, args: []any{s.names, s.values}}}
+}
+
+// sql returns a statement that names the schema of the tables, in a pool of the program: its connections may prepare statements before the
+// transaction has set the search path.
+func (s *store) sql(text string) string {
+	if s.tables == nil {
+		return text
+	}
+	return s.tables.Replace(text)
 }

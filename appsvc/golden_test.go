@@ -1,0 +1,156 @@
+package appsvc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// With a clock, ids and a seed of its own, a store in memory gives the same bytes each time.
+func TestAStoreForGoldenTests(t *testing.T) {
+	run := func(seed string) string {
+		n, now := 0, time.UnixMilli(1_700_000_000_000)
+		db := memory.New(memory.Options{Seed: seed, Now: func() time.Time { now = now.Add(time.Second); return now },
+			NewID: func() string { n++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }})
+		ctx, s := context.Background(), appsvc.New(db, nil)
+		by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
+		if _, err := s.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)}); err != nil {
+			t.Fatal(err)
+		}
+		app, err := s.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
+		if err == nil {
+			_, err = s.Edit(ctx, by, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("y"); return nil })
+		}
+		page, err2 := s.Changes(ctx, by, appsvc.ChangesRequest{})
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		var all strings.Builder
+		fmt.Fprintf(&all, "%+v\n", page)
+		for _, e := range stored(t, db, "") {
+			fmt.Fprintf(&all, "%s %q\n", e.Key, e.Value)
+		}
+		return all.String()
+	}
+	if first, again := run("golden"), run("golden"); first != again {
+		t.Errorf("the first run gives\n%s, the second\n%s", first, again)
+	}
+	if run("golden") == run("other") {
+		t.Error("another seed gives the same cursors")
+	}
+}
+
+// lossy is a store whose commits are acknowledged by an error that does not say whether they were made.
+type lossy struct {
+	storage.Store
+	lose func() (committed, lost bool)
+}
+
+func (l lossy) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	committed, lost := true, false
+	if space == "apps" {
+		committed, lost = l.lose()
+	}
+	err := error(nil)
+	if committed {
+		err = l.Store.Update(ctx, space, o, fn)
+	}
+	if err == nil && lost {
+		err = storage.ErrUnknown
+	}
+	return err
+}
+
+// Whether a commit with an unknown outcome was made or not, an edit is done once.
+func TestAnEditWithAnUnknownOutcomeIsDoneOnce(t *testing.T) {
+	for _, script := range []string{"C", "L", "CL", "LC", "LL", "LLC", "CC"} {
+		ctx, db, left := context.Background(), memory.New(), ""
+		s := appsvc.New(lossy{db, func() (bool, bool) {
+			if left == "" {
+				return true, false
+			}
+			step := left[0]
+			left = left[1:]
+			return step == 'C', true
+		}}, nil)
+		by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
+		_, err := s.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		app, err := s.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = script
+		after, err := s.Edit(ctx, by, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
+			p.SetTitle(now.Title + "!").AppendElement(appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"}, Config: []byte(`{"a": 1.10}`)})
+			return nil
+		})
+		if err != nil || after.Title != "x!" || after.Version != vitrine.NewVersion(1) {
+			t.Errorf("%s: %q at version %s, %v", script, after.Title, after.Version, err)
+		}
+		if last, err := s.App(ctx, by, app.ID); err != nil || last.Version != after.Version || string(last.Body) != string(after.Body) {
+			t.Errorf("%s: the app is at version %s, %v", script, last.Version, err)
+		}
+	}
+}
+
+func TestAMistakeInAPatchNamesItsCall(t *testing.T) {
+	w := newWorkshop(t)
+	app := w.app()
+	for call, do := range map[string]func(*appsvc.PatchBuilder){
+		`SetConfig(0, "size")`:          func(p *appsvc.PatchBuilder) { p.SetConfig(0, "size", 1) },
+		`SetConfig(0, "/none/of/this")`: func(p *appsvc.PatchBuilder) { p.SetConfig(0, "/none/of/this", 1) },
+		`SetConfig(99, "/size")`:        func(p *appsvc.PatchBuilder) { p.SetConfig(99, "/size", 1) },
+		`RemoveConfig(0, "size")`:       func(p *appsvc.PatchBuilder) { p.RemoveConfig(0, "size") },
+		`RemoveElement(99)`:             func(p *appsvc.PatchBuilder) { p.SetTitle("x").RemoveElement(99) },
+		`MoveElement(0, 99)`:            func(p *appsvc.PatchBuilder) { p.MoveElement(0, 99) },
+		`SetComponent(99)`:              func(p *appsvc.PatchBuilder) { p.SetComponent(99, appsvc.ComponentRef{}) },
+	} {
+		p := appsvc.NewPatchBuilder(app)
+		if do(p); p.Err() == nil || !strings.Contains(p.Err().Error(), call) {
+			t.Errorf("%s: error %v", call, p.Err())
+		}
+	}
+}
+
+func TestTheOutboxIsReadToItsEndAndFollowed(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	w.app()
+	var all []string
+	for e, err := range w.AllOutbox(ctx, appsvc.OutboxRequest{Limit: 2}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e.Cursor)
+	}
+	follow, stop := context.WithCancel(ctx)
+	var followed []string
+	for e, err := range w.FollowOutbox(follow, appsvc.OutboxRequest{}) {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			break
+		}
+		if followed = append(followed, e.Cursor); len(followed) == len(all) {
+			w.app()
+		} else if len(followed) > len(all) {
+			stop()
+		}
+	}
+	stop()
+	if len(all) < 4 || !slices.Equal(all, followed[:len(all)]) || len(followed) <= len(all) {
+		t.Errorf("all %q, followed %q", all, followed)
+	}
+}
