@@ -308,7 +308,7 @@ func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
 	entries := record.Feed{Space: "apps"}
 	add := func(n int) {
 		if err := store.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
-			for e, err := range entries.Entries(ctx, tx, feed.Position{}, 1) {
+			for e, err := range entries.Entries(ctx, tx, 0, 1) {
 				if err != nil {
 					return err
 				}

@@ -128,8 +128,8 @@ func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
 		until = w.until
 	}
 	// If nothing between after and until concerns the watch, the follower need not read it.
-	if w.from.Compare(until) < 0 {
-		if p, err := a.seal.Open(after); err == nil && p.Compare(w.from) >= 0 && p.Compare(until) < 0 {
+	if w.from < until {
+		if p, err := a.seal.Open(after); err == nil && p >= w.from && p < until {
 			from = a.seal.Close(until)
 		}
 	}
@@ -217,7 +217,7 @@ func (a *watches) advance(ctx context.Context) error {
 		if state, err = r.s.feed.State(ctx, r.r); err != nil {
 			return err
 		}
-		if !begun || !bytes.Equal(before.Identity, state.Identity) || state.Removed.Compare(last) > 0 {
+		if !begun || !bytes.Equal(before.Identity, state.Identity) || state.Removed > last {
 			gap = true
 			return nil
 		}

@@ -260,7 +260,7 @@ func TestAPageOfTheOutboxIsSmall(t *testing.T) {
 	const more = 50 // of the same entry
 	entries := record.Feed{Space: record.Space("assets", lib.Network, lib.ID)}
 	if err := store.Update(ctx, entries.Space, storage.UpdateOptions{}, func(tx storage.Tx) error {
-		for e, err := range entries.Entries(ctx, tx, feed.Position{}, 1) {
+		for e, err := range entries.Entries(ctx, tx, 0, 1) {
 			return errors.Join(err, entries.Add(ctx, tx, slices.Repeat([]feed.Entry{e}, more)...))
 		}
 		return nil

@@ -35,7 +35,7 @@ type Seal struct {
 
 const (
 	identitySize = 8
-	textSize     = identitySize + 8 + 8
+	textSize     = identitySize + 8
 	vectorSize   = aes.BlockSize
 	cursorSize   = vectorSize + textSize
 )
@@ -58,8 +58,7 @@ func NewSeal(s State, name string) *Seal {
 func (s *Seal) Close(p Position) string {
 	var text [textSize]byte
 	copy(text[:identitySize], s.identity())
-	binary.BigEndian.PutUint64(text[identitySize:], uint64(p.Round))
-	binary.BigEndian.PutUint64(text[identitySize+8:], uint64(p.Number))
+	binary.BigEndian.PutUint64(text[identitySize:], uint64(p))
 	out := make([]byte, cursorSize)
 	vector := s.vector(text[:])
 	copy(out, vector)
@@ -71,21 +70,21 @@ func (s *Seal) Close(p Position) string {
 // ErrGone for a cursor of an earlier identity and for one before the last entry that was removed.
 func (s *Seal) Open(cursor string) (Position, error) {
 	if len(cursor) != base64.RawURLEncoding.EncodedLen(cursorSize) || strings.ContainsAny(cursor, "\r\n") {
-		return Position{}, ErrForeign
+		return 0, ErrForeign
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(b) != cursorSize {
-		return Position{}, ErrForeign
+		return 0, ErrForeign
 	}
 	var text [textSize]byte
 	vector := b[:vectorSize]
 	cipher.NewCTR(s.block, vector).XORKeyStream(text[:], b[vectorSize:])
 	if !hmac.Equal(vector, s.vector(text[:])) {
-		return Position{}, ErrForeign
+		return 0, ErrForeign
 	}
-	p := Position{int64(binary.BigEndian.Uint64(text[identitySize:])), int64(binary.BigEndian.Uint64(text[identitySize+8:]))}
-	if string(text[:identitySize]) != string(s.identity()) || p.Compare(s.state.Removed) < 0 {
-		return Position{}, ErrGone
+	p := Position(binary.BigEndian.Uint64(text[identitySize:]))
+	if string(text[:identitySize]) != string(s.identity()) || p < s.state.Removed {
+		return 0, ErrGone
 	}
 	return p, nil
 }

@@ -119,7 +119,7 @@ func (f Feed) State(ctx context.Context, r storage.Reader) (feed.State, error) {
 		return feed.State{}, err
 	}
 	s, _, err := f.read(ctx, r)
-	return feed.State{Key: id.Secret, Identity: id.Name, Removed: feed.Position{Number: s.Removed}, Last: feed.Position{Number: s.Last}}, err
+	return feed.State{Key: id.Secret, Identity: id.Name, Removed: feed.Position(s.Removed), Last: feed.Position(s.Last)}, err
 }
 
 // most is how many entries are read at once at most.
@@ -128,7 +128,7 @@ const most = 256
 // Entries yields up to limit entries after a position, in their order; 0 is for all.
 func (f Feed) Entries(ctx context.Context, r storage.Reader, after feed.Position, limit int) iter.Seq2[feed.Entry, error] {
 	return func(yield func(feed.Entry, error) bool) {
-		for left, after := limit, after.Number; ; {
+		for left, after := limit, int64(after); ; {
 			size := most
 			if limit > 0 {
 				size = min(size, left)
@@ -142,7 +142,7 @@ func (f Feed) Entries(ctx context.Context, r storage.Reader, after feed.Position
 				if !yield(e, nil) {
 					return
 				}
-				after = e.Position.Number
+				after = int64(e.Position)
 			}
 			if left -= len(entries); len(entries) < size || left == 0 {
 				return
@@ -226,8 +226,8 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 				return false
 			}
 			for i, e := range list {
-				e.Position.Number = last - int64(len(list)-1-i)
-				if e.Position.Number <= max(after, s.Removed) {
+				e.Position = feed.Position(last - int64(len(list)-1-i))
+				if int64(e.Position) <= max(after, s.Removed) {
 					continue
 				}
 				if limit--; !yield(e, nil) || limit == 0 {
@@ -350,7 +350,7 @@ func (f Feed) Remove(ctx context.Context, t storage.Tx, before int64, limit int)
 		if e.At > before {
 			break
 		}
-		removed = e.Position.Number
+		removed = int64(e.Position)
 	}
 	if removed == s.Removed {
 		return nil

@@ -183,11 +183,11 @@ func TestFeed(t *testing.T) {
 		t.Helper()
 		err := db.View(ctx, func(r storage.Reader) (err error) {
 			numbers, entries = nil, nil
-			for e, err := range f.Entries(ctx, r, feed.Position{Number: after}, limit) {
+			for e, err := range f.Entries(ctx, r, feed.Position(after), limit) {
 				if err != nil {
 					return err
 				}
-				numbers, entries = append(numbers, e.Position.Number), append(entries, e)
+				numbers, entries = append(numbers, int64(e.Position)), append(entries, e)
 			}
 			s, err = f.State(ctx, r)
 			return err
@@ -201,11 +201,11 @@ func TestFeed(t *testing.T) {
 	update(func(tx storage.Tx) error { return f.Add(ctx, tx, want[:2]...) })
 	update(func(tx storage.Tx) error { return f.Add(ctx, tx, want[2]) })
 	for i := range want {
-		want[i].Position.Number = int64(i + 1)
+		want[i].Position = feed.Position(i + 1)
 	}
 	var numbers []int64
 	_, entries, state := read(0, 0)
-	if !reflect.DeepEqual(entries, want) || state.Last.Number != 3 || len(state.Key) < 16 || len(state.Identity) < 16 {
+	if !reflect.DeepEqual(entries, want) || int64(state.Last) != 3 || len(state.Key) < 16 || len(state.Identity) < 16 {
 		t.Errorf("the feed has %+v, %+v, want %+v", entries, state, want)
 	}
 	if numbers, _, _ = read(1, 1); fmt.Sprint(numbers) != "[2]" {
@@ -217,7 +217,7 @@ func TestFeed(t *testing.T) {
 		want   string
 	}{{4, 10, "[1 2 3]"}, {7, 1, "[2 3]"}, {6, 10, "[3]"}, {9, 10, "[]"}} {
 		update(func(tx storage.Tx) error { return f.Remove(ctx, tx, step.before, step.limit) })
-		if numbers, _, state = read(0, 0); fmt.Sprint(numbers) != step.want || state.Removed.Number != 3-int64(len(numbers)) || state.Last.Number != 3 {
+		if numbers, _, state = read(0, 0); fmt.Sprint(numbers) != step.want || int64(state.Removed) != 3-int64(len(numbers)) || int64(state.Last) != 3 {
 			t.Errorf("after removing up to %d, at most %d: %d, %+v, want %s", step.before, step.limit, numbers, state, step.want)
 		}
 	}
@@ -253,16 +253,16 @@ func TestAFeedIsOneListWhateverItsBlocks(t *testing.T) {
 		t.Helper()
 		err := db.View(ctx, func(r storage.Reader) error {
 			state, err := f.State(ctx, r)
-			if err != nil || state.Removed.Number != removed || state.Last.Number < n {
+			if err != nil || int64(state.Removed) != removed || int64(state.Last) < n {
 				t.Errorf("after %d were removed: %+v, %v", removed, state, err)
 			}
-			for after := int64(0); after <= state.Last.Number; after++ {
-				next, want := max(after, removed)+1, min(10, state.Last.Number-max(after, removed))
-				for e, err := range f.Entries(ctx, r, feed.Position{Number: after}, 10) {
+			for after := int64(0); after <= int64(state.Last); after++ {
+				next, want := max(after, removed)+1, min(10, int64(state.Last)-max(after, removed))
+				for e, err := range f.Entries(ctx, r, feed.Position(after), 10) {
 					if err != nil {
 						return err
 					}
-					if e.Position.Number != next || e.At != next || e.Names[0] != fmt.Sprint("name", next%5) || len(e.Data) != int(next*next%90) {
+					if int64(e.Position) != next || e.At != next || e.Names[0] != fmt.Sprint("name", next%5) || len(e.Data) != int(next*next%90) {
 						t.Errorf("after %d: %+v, want the entry %d", after, e, next)
 					}
 					next, want = next+1, want-1
