@@ -58,6 +58,7 @@ func TestWhatKeysMayNotBe(t *testing.T) {
 	w := newWorld(t, localBase)
 	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
 	year := time.Now().AddDate(1, 0, 0).UnixMilli()
+	w.invited("Admin", signin.Rights{Admin: true}).want(201, "POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": []string{other}, "tags": []string{"live"}})
 	for name, c := range map[string]struct {
 		body   object
 		status int

@@ -249,17 +249,16 @@ func (s *Service) finishSignIn(r *httpapi.Request) (any, error) {
 	var one *session
 	var cookie *http.Cookie
 	err = s.update(ctx, func(t storage.Tx) (err error) {
-		var credential *webauthn.Credential
-		find := func(_, handle []byte) (webauthn.User, error) {
-			p, err := personOf(ctx, t, string(handle))
-			return user{p}, err
+		if p, err = read[person](ctx, t, personKey(string(parsed.Response.UserHandle))); err != nil {
+			return err
 		}
-		found, credential, err := s.passkeys.ValidatePasskeyLogin(find, *c.Passkey, parsed)
-		if err != nil {
-			return failed("the passkey: %w", said(err))
+		if p == nil {
+			return failed("the passkey is of nobody here")
 		}
-		p = found.(user).person
+		_, credential, err := s.passkeys.ValidatePasskeyLogin(func(_, _ []byte) (webauthn.User, error) { return user{p}, nil }, *c.Passkey, parsed)
 		switch {
+		case err != nil:
+			return failed("the passkey: %w", said(err))
 		case c.Person != "" && c.Person != p.ID:
 			return failed("the passkey is another person's")
 		case p.Disabled:
