@@ -22,6 +22,9 @@ type Config struct {
 	// API is the address of the API's base path, as the page's browser reaches it. It must have the origin of the
 	// page; a path such as "/app-service/v4/" is enough. By default it is the folder of the page: "./".
 	API string
+	// AssetPrefix is that of httpapi.Config, as the page's browser reaches it, such as "/app-service/v4/assets". By default it is
+	// /services/frontline/api/v4/assetManager/.
+	AssetPrefix string
 	// Title stands in the title of the page and beside its logo. By default it is "Vitrine".
 	Title string
 }
@@ -43,6 +46,9 @@ const policy = "default-src 'none'; frame-src 'self'; script-src 'self'; style-s
 func New(c Config) http.Handler {
 	if c.API == "" {
 		c.API = "./"
+	}
+	if c.AssetPrefix = strings.TrimRight(c.AssetPrefix, "/"); c.AssetPrefix == "" {
+		c.AssetPrefix = "/services/frontline/api/v4/assetManager/"
 	}
 	if c.Title == "" {
 		c.Title = "Vitrine"

@@ -1,61 +1,109 @@
-// Command embed shows the library inside a program of your own: a store, the app service on it, calls from Go, and the
-// same service over HTTP, with the console, for people whom the program knows by a session cookie.
+// Command embed shows the library inside a program of your own: one store, the three services on it, a session of the program's own, a
+// rule with rows of its own, a route of its own, and the API with the console beside it.
 package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log"
-	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/adapters/console"
-	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/adapters/page"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-const address = "127.0.0.1:8081"
+const (
+	address = "127.0.0.1:8081"
+	network = "urn:vitrine:example.test"
+)
 
 func main() {
-	handler, link, err := newHandler()
+	db := memory.New() // or sqlite.Open("apps.db", nil), or postgres.New(ctx, pool, nil) with a pool that you have
+	p := newProgram(db)
+	if err := p.fill(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	handler, err := p.handler()
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("open", link)
-	log.Fatal(http.ListenAndServe(address, handler)) // not below an http.ServeMux: see httpapi
+	fmt.Println("open http://" + address + p.sessions.link("me"))
+	log.Fatal(http.ListenAndServe(address, handler))
 }
 
-// newHandler returns what the program serves, and a link that signs a person in.
-func newHandler() (h http.Handler, link string, err error) {
-	db := memory.New() // or: db, err := sqlite.Open("apps.db", nil)
-	apps := appsvc.New(db, nil)
-	network := "urn:vitrine:example.test"
-	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
-	_, err = apps.CreateApp(context.Background(), me, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
-	if err != nil {
-		return nil, "", err
+// program is all that the program has.
+type program struct {
+	apps     *appsvc.Service
+	assets   *assets.Service
+	reviews  *reviews.Service
+	sessions sessions
+}
+
+func newProgram(db storage.Store) *program {
+	return &program{
+		apps:    appsvc.New(db, &appsvc.Options{Check: countByTitle}),
+		assets:  assets.New(db, nil),
+		reviews: reviews.New(db, nil),
 	}
-	session := rand.Text() // your own sessions have a table, and end
-	api, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: func(r *http.Request) (httpapi.Principal, error) {
-		if c, err := r.Cookie("session"); err != nil || c.Value != session {
-			return httpapi.Principal{}, fmt.Errorf("%w: there is no such session", httpapi.ErrUnauthenticated)
-		}
-		return httpapi.Principal{Caller: vitrine.Caller{URN: me.URN, Moderates: me.Moderates}}, nil
-	}, Observer: httpapi.AccessLog(slog.Default())})
-	if err != nil {
-		return nil, "", err
+}
+
+// countByTitle is a rule of the program: titles are unique. It keeps a row for each title, which is committed with the change or not at
+// all. It may run again for one change, so it has no other effects.
+func countByTitle(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
+	if c.Before.Title == c.After.Title || c.Type == appsvc.AppErased { // the row went when the app was deleted
+		return nil
 	}
-	site := page.Before(console.Before(api, "/", console.New(console.Config{Title: "Example"})), "/") // the console's previews need page
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/sign-in" {
-			site.ServeHTTP(w, r)
-			return
+	rows := c.Rows("titles")
+	if c.After.Title != "" {
+		taken, err := rows.Get(ctx, c.After.Title)
+		if err != nil {
+			return err
 		}
-		http.SetCookie(w, &http.Cookie{Name: "session", Value: r.FormValue("session"), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-	}), "http://" + address + "/sign-in?session=" + session, nil
+		if taken[0] != nil && string(taken[0]) != c.AppID {
+			return fmt.Errorf("%w: another app has the title %q", vitrine.ErrConflict, c.After.Title)
+		}
+		if err := rows.Put(ctx, storage.Entry{Key: c.After.Title, Value: []byte(c.AppID)}); err != nil {
+			return err
+		}
+	}
+	if c.Before.Title == "" {
+		return nil
+	}
+	return rows.Delete(ctx, c.Before.Title)
+}
+
+// fill makes something to look at: an app, a post in a folder, and a review.
+func (p *program) fill(ctx context.Context) error {
+	me := p.caller("me")
+	_, err := p.apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
+	if err != nil {
+		return err
+	}
+	library := assets.Library{Network: "example.test", ID: "example.test"}
+	made, err := p.assets.ChangeFolders(ctx, me, library, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
+	if err != nil {
+		return err
+	}
+	post := assets.NewAsset{ID: "1", Folders: []string{made[0].ID}, Content: []byte(`{"content": "The first post"}`)}
+	post.Generator.ID = "embed"
+	if _, err := p.assets.ChangeAssets(ctx, me, library, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
+		return err
+	}
+	const line = `{"source": "shop", "id": "dGVh", "title": "Tea", "created": "2024-01-02T03:04:05Z", "reviews": [
+		{"id": "1", "imported_display_name": "Ann", "title": "Good", "body_html": "<p>Warm</p>", "created": "2024-02-03T04:05:06Z", "ratings": [80]}]}`
+	report, err := p.reviews.Import(ctx, me, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(strings.ReplaceAll(line, "\n", ""))})
+	if err == nil && report.Created != 1 {
+		err = fmt.Errorf("the review was not imported: %+v", report)
+	}
+	return err
+}
+
+// caller is what a person may do here. Your program knows it from its own tables.
+func (p *program) caller(name string) vitrine.Caller {
+	return vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}, Components: true}
 }

@@ -1,30 +1,44 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// The link signs a person in: the page is there, and the API knows who asks. Without it nobody is known.
+// started returns the program on a store, with its sample data.
+func started(t *testing.T, db storage.Store) *program {
+	t.Helper()
+	p := newProgram(db)
+	if err := p.fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The link signs a person in: the page is there, the API and the program's own route know who asks. Without it nobody is known.
 func TestTheLinkSignsIn(t *testing.T) {
-	handler, link, err := newHandler()
+	p := started(t, memory.New())
+	handler, err := p.handler()
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	u, err := url.Parse(link)
-	if err != nil {
-		t.Fatal(err)
-	}
 	jar, _ := cookiejar.New(nil) // it cannot fail without options
 	person := &http.Client{Jar: jar}
-	ask := func(path, accept string) (int, string) {
+	ask := func(path, accept string, status int, want string) {
 		t.Helper()
 		r, err := http.NewRequest(http.MethodGet, server.URL+path, nil)
 		if err != nil {
@@ -36,25 +50,54 @@ func TestTheLinkSignsIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
+		if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != status || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %d %s, %v", path, answer.StatusCode, text, err)
 		}
-		return answer.StatusCode, string(text)
 	}
-	if status, _ := ask("/x/me", "*/*"); status != http.StatusUnauthorized {
-		t.Errorf("without a session: %d", status)
+	ask("/vitrine/x/me", "*/*", http.StatusUnauthorized, "sign in with the link")
+	ask("/titles", "*/*", http.StatusUnauthorized, "sign in with the link")
+	ask(p.sessions.link("me"), "text/html", http.StatusOK, "<title>Example</title>")
+	ask("/vitrine/x/me", "*/*", http.StatusOK, "user=me")
+	ask("/vitrine/apps", "*/*", http.StatusOK, "Hello")
+	ask("/vitrine/assets/example.test/assetLibrary/example.test/assets?query=first", "*/*", http.StatusOK, `"total":1`)
+	ask("/vitrine/x/reviews/collections?network=example.test", "*/*", http.StatusOK, `"title":"Tea"`)
+	ask("/titles?q=hel", "*/*", http.StatusOK, `["Hello"]`)
+	ask("/titles?q=none", "*/*", http.StatusOK, `[]`)
+}
+
+// The rows of the rule go with the changes: a title is taken once, and free again when its app has another one or is gone.
+func TestTitlesAreUnique(t *testing.T) {
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "apps.db"), nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if status, text := ask(u.RequestURI(), "text/html"); status != http.StatusOK || !strings.Contains(text, "<title>Example</title>") {
-		t.Errorf("the link leads to %d %s", status, text)
-	}
-	if status, text := ask("/x/me", "*/*"); status != http.StatusOK || !strings.Contains(text, "user=me") {
-		t.Errorf("with a session: %d %s", status, text)
-	}
-	if status, text := ask("/apps", "*/*"); status != http.StatusOK || !strings.Contains(text, "Hello") {
-		t.Errorf("the apps: %d %s", status, text)
-	}
-	if status, text := ask("/x/preview.html", "*/*"); status != http.StatusOK || !strings.Contains(text, "<vitrine-app>") {
-		t.Errorf("the frame of previews: %d %s", status, text)
+	defer file.Close()
+	for name, db := range map[string]storage.Store{"memory": memory.New(), "sqlite": file} {
+		t.Run(name, func(t *testing.T) {
+			p := started(t, db)
+			apps := p.apps.As(p.caller("me"))
+			create := func(title string, want error) (app appsvc.App) {
+				t.Helper()
+				app, err := apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: title, Groups: []string{network}})
+				if !errors.Is(err, want) {
+					t.Errorf("create %s: %v, want %v", title, err, want)
+				}
+				return app
+			}
+			create("Hello", vitrine.ErrConflict)
+			second := create("Second", nil)
+			if _, err := apps.Edit(t.Context(), second.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Third"); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			create("Second", nil)
+			create("Third", vitrine.ErrConflict)
+			if err := apps.DeleteApp(t.Context(), second.ID); err != nil {
+				t.Fatal(err)
+			}
+			create("Third", nil)
+			if _, err := apps.UndeleteApp(t.Context(), second.ID); !errors.Is(err, vitrine.ErrConflict) {
+				t.Errorf("the title of an app that comes back is taken: %v", err)
+			}
+		})
 	}
 }

@@ -77,7 +77,8 @@ export class Library {
 	/** @param {Api} api @param {string} network @param {string} id */
 	constructor(api, network, id) {
 		this.api = api;
-		this.base = `/services/frontline/api/v4/assetManager//${s(network)}/assetLibrary/${s(id)}`;
+		const prefix = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-assets"]')).content;
+		this.base = `${prefix}/${s(network)}/assetLibrary/${s(id)}`;
 	}
 
 	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{assets: Asset[], paging: {prev: string, hasPrev: boolean, next: string, hasNext: boolean, total: number}, facets?: Record<string, {value: string, count: number}[]>}>} */

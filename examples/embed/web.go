@@ -1,0 +1,74 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/vitrine-go/vitrine/adapters/console"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// sessions are the sessions of the program: names of people by the values of their cookie. Yours have a table, and end.
+type sessions struct{ names sync.Map }
+
+// link begins a session, and returns the path that signs a browser in.
+func (s *sessions) link(name string) string {
+	id := rand.Text()
+	s.names.Store(id, name)
+	return "/sign-in?session=" + id
+}
+
+// handler returns what the program serves: the API and the console below /vitrine, the program's own pages elsewhere. An
+// http.ServeMux may hold it, since the asset manager is below the base path and its clients write one slash.
+func (p *program) handler() (http.Handler, error) {
+	config := httpapi.Config{
+		Apps: p.apps, Assets: p.assets, Reviews: p.reviews,
+		BasePath: "/vitrine", AssetPrefix: "/vitrine/assets",
+		Authenticate: p.authenticate, Challenge: `Session realm="embed"`,
+		Observer: httpapi.AccessLog(slog.Default()),
+	}
+	api, err := httpapi.New(config)
+	if err != nil {
+		return nil, err
+	}
+	known, err := httpapi.Known(config)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/vitrine/", console.Before(api, "/vitrine", console.New(console.Config{Title: "Example", AssetPrefix: config.AssetPrefix})))
+	mux.Handle("GET /titles", known(http.HandlerFunc(p.titles)))
+	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: r.FormValue("session"), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+		http.Redirect(w, r, "/vitrine/", http.StatusSeeOther)
+	})
+	return mux, nil
+}
+
+// authenticate tells who sends a request, by the cookie of the session.
+func (p *program) authenticate(r *http.Request) (httpapi.Principal, error) {
+	if c, err := r.Cookie("session"); err == nil {
+		if name, ok := p.sessions.names.Load(c.Value); ok {
+			return httpapi.Principal{Caller: p.caller(name.(string))}, nil
+		}
+	}
+	return httpapi.Principal{}, httpapi.Unauthenticated("sign in with the link that the program prints")
+}
+
+// titles is a route of the program's own, for the callers that the API knows: the titles of the apps that have the word q.
+func (p *program) titles(w http.ResponseWriter, r *http.Request) {
+	by := httpapi.CallerOf(r.Context())
+	titles := []string{}
+	for app, err := range p.apps.AllApps(r.Context(), by.Caller, appsvc.ListAppsRequest{View: appsvc.Summary, Query: r.FormValue("q")}) {
+		if err != nil {
+			httpapi.WriteError(w, r, err)
+			return
+		}
+		titles = append(titles, app.Title)
+	}
+	_ = json.NewEncoder(w).Encode(titles)
+}
