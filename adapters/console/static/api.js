@@ -8,7 +8,11 @@ import { parse, stringify } from "./json.js";
 /** @typedef {import("./json.js").Value} Value */
 /** @typedef {Schemas["Me"]} Me */
 /** @typedef {{urn: string}} Party */
-/** @typedef {{at: number, by: Party, from: string | null, to: string | null}} Move a tag was moved */
+/** @typedef {{at: number, by: Party, from: string | null, to: string | null, rollback?: boolean, release?: string}} Move a tag was moved */
+/** @typedef {Schemas["Release"]} Release */
+/** @typedef {Schemas["ReleaseConflict"]} ReleaseConflict */
+/** @typedef {{app: string, tag: string, from?: string | null, to: string | null}} NewMove of a release */
+/** @typedef {{app: string, title: string, version: string, elements: string[], violations: Violation[], diff: Operation[], tags: string[]}} Upgraded an app that gets another version of a component */
 /** @typedef {{version: string, updatedAt: number, updatedBy: Party | null, restoredFrom: string | null, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a history */
 /** @typedef {Schemas["Tag"]} Tag */
 /** @typedef {Schemas["Violation"]} Violation */
@@ -30,7 +34,7 @@ import { parse, stringify } from "./json.js";
 export class ApiError extends Error {
 	/**
 	 * @param {string} message
-	 * @param {{status?: number, code?: string, pointer?: string, parameter?: string, version?: string, pointsTo?: string | null, violations?: Violation[], requestID?: string, retryAfter?: number}} more
+	 * @param {{status?: number, code?: string, pointer?: string, parameter?: string, version?: string, pointsTo?: string | null, violations?: Violation[], conflicts?: ReleaseConflict[], requestID?: string, retryAfter?: number}} more
 	 */
 	constructor(message, more) {
 		super(message);
@@ -43,6 +47,7 @@ export class ApiError extends Error {
 		this.version = more.version;
 		this.pointsTo = more.pointsTo;
 		this.violations = more.violations ?? [];
+		this.conflicts = more.conflicts ?? [];
 		this.requestID = more.requestID ?? "";
 		/** @type {string | undefined} what a person is told, where the words for the code are too general */
 		this.words = undefined;
@@ -300,7 +305,7 @@ export class Api {
 	}
 
 	/**
-	 * @param {{sort?: string, usingComponent?: string, after?: string, limit?: string}} query
+	 * @param {{sort?: string, usingComponent?: string, after?: string, limit?: string, view?: string}} query
 	 * @param {AbortSignal} [signal]
 	 * @returns {Promise<{apps: App[], next: string | undefined}>}
 	 */
@@ -353,6 +358,50 @@ export class Api {
 	/** @param {string} id @param {string} tag @param {{appVersion: string, from: string | null}} move @param {string} key @returns {Promise<Tag>} */
 	async putTag(id, tag, move, key) {
 		return (await this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, "tags", stringify(move))).tags[0];
+	}
+
+	/** Goes back to where a tag pointed before its last move. @param {string} id @param {string} tag @param {string} from @param {string} key */
+	rollBack(id, tag, from, key) {
+		return this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, "tags", stringify({ rollback: true, from }));
+	}
+
+	/** @param {{state?: string, app?: string, after?: string}} query @param {AbortSignal} [signal] @returns {Promise<{releases: Release[], next: string | undefined}>} */
+	releases(query, signal) {
+		return this.page("x/releases", "releases", query, signal);
+	}
+
+	/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Release>} */
+	release(id, signal) {
+		return this.get(`x/releases/${s(id)}`, "id", undefined, signal);
+	}
+
+	/** @param {{name: string, note?: string, moves: NewMove[]}} release @param {string} key @returns {Promise<Release>} */
+	createRelease(release, key) {
+		return this.change("POST", "x/releases", key, "id", stringify(release));
+	}
+
+	/** @param {string} id @param {{version: string, name: string, note: string, moves: NewMove[], at: number | null}} release @returns {Promise<Release>} */
+	async updateRelease(id, release) {
+		return (await this.ask("PUT", `x/releases/${s(id)}`, { member: "id", body: stringify(release) })).value;
+	}
+
+	/** @param {string} id @param {"approve" | "run" | "cancel" | "undo"} action @param {string} version that was seen @returns {Promise<Release>} */
+	async actOnRelease(id, action, version) {
+		return (await this.ask("POST", `x/releases/${s(id)}/${action}`, { member: "id", body: stringify({ version }) })).value;
+	}
+
+	/** An app as it would be if a release had run. @param {string} id @param {string} tag @param {string} release @param {AbortSignal} [signal] @returns {Promise<App>} */
+	async tagged(id, tag, release, signal) {
+		return (await this.get(`apps/${s(id)}/tagged/${s(tag)}`, "apps", { release }, signal)).apps[0];
+	}
+
+	/**
+	 * Brings a version of a component to the apps that use it.
+	 * @param {string} name @param {{to: string, patch?: Value, after?: string}} body @param {boolean} dryRun only says what it would do
+	 * @returns {Promise<{apps: Upgraded[], next: string | null}>}
+	 */
+	async upgrade(name, body, dryRun) {
+		return (await this.ask("POST", `components/${s(name)}/upgrade`, { member: "apps", body: stringify(body), query: { dryRun: String(dryRun) } })).value;
 	}
 
 	/** @param {string} id @param {string} tag @param {string} key */

@@ -5,7 +5,7 @@
 
 /**
  * A change of an app, a tag or a component.
- * @typedef {{cursor: string, type: string, at: number, by?: {urn: string}, app?: string, version?: string, tag?: string, component?: {name: string, version: string}}} Change
+ * @typedef {{cursor: string, type: string, at: number, by?: {urn: string}, app?: string, version?: string, tag?: string, release?: string, state?: string, component?: {name: string, version: string}}} Change
  */
 
 /**

@@ -15,7 +15,7 @@ const base = new URL(meta.content.replace(/\/?$/, "/"), location.href);
 const session = new Session(base);
 
 /** What the menu has: the name of a view, its title, its icon, its key after g, and for whom it is. @type {[string, string, Parameters<typeof icon>[0], string, () => boolean][]} */
-const menu = [["apps", "Apps", "apps", "a", () => true], ["assets", "Assets", "library", "s", () => true], ["reviews", "Reviews", "reviews", "r", () => true], ["components", "Components", "parts", "c", () => true],
+const menu = [["apps", "Apps", "apps", "a", () => true], ["releases", "Releases", "flag", "l", () => true], ["assets", "Assets", "library", "s", () => true], ["reviews", "Reviews", "reviews", "r", () => true], ["components", "Components", "parts", "c", () => true],
 	["people", "People", "person", "p", () => session.managesPeople], ["keys", "Keys", "key", "k", () => session.managesPeople || session.account !== undefined]];
 
 const main = h("main", { id: "main", tabindex: "-1" });
@@ -107,7 +107,7 @@ function theme() {
 }
 
 /** The shortcuts that work everywhere; views have more of their own in their help. */
-const shortcuts = [["?", "This list"], ["g a", "Apps"], ["g s", "Assets"], ["g r", "Reviews"], ["g c", "Components"], ["g p", "People"], ["g k", "Keys"], ["/", "Search or filter"], ["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"], ["Ctrl S", "Save at once"],
+const shortcuts = [["?", "This list"], ["g a", "Apps"], ["g l", "Releases"], ["g s", "Assets"], ["g r", "Reviews"], ["g c", "Components"], ["g p", "People"], ["g k", "Keys"], ["/", "Search or filter"], ["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"], ["Ctrl S", "Save at once"],
 	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"], ["Shift F10", "What can be done with a folder"], ["Alt ↑ · Alt ↓", "Move an element or an item up or down"], ["Esc", "Close a dialog; leave a cut folder where it is"]];
 
 function help() {

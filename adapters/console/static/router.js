@@ -20,6 +20,8 @@ export const routes = /** @type {[RegExp, string, () => Promise<Module>][]} */ (
 	[/^\/assets\/([^/]+)\/([^/]+)\/add$/, "assets", () => import("./views/assetadd.js")],
 	[/^\/reviews(?:\/([^/]+))?$/, "reviews", () => import("./views/reviews.js")],
 	[/^\/components$/, "components", () => import("./views/components.js")],
+	[/^\/releases$/, "releases", () => import("./views/releases.js")],
+	[/^\/releases\/([^/]+)$/, "releases", () => import("./views/release.js")],
 	[/^\/account$/, "", () => import("./views/account.js")],
 	[/^\/people$/, "people", () => import("./views/people.js")],
 	[/^\/keys$/, "keys", () => import("./views/keys.js")],

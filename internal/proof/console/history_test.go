@@ -80,7 +80,7 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.Click(named("Roll back"))
 		p.Click(`//dialog` + named("Roll back to version 4"))
 		tag("4")
-		p.See(`//article[.//button[.="Roll back" and @disabled] and contains(., "Nothing to roll back to: it has not pointed to a version before 4.")]`)
+		p.See(`//article[.//button[.="Roll back" and @disabled] and contains(., "Nothing to roll back to: it has not pointed to another version.")]`)
 	})
 	t.Run("nobody overwrites another's deployment", func(t *testing.T) {
 		p.Click(named("Move"))

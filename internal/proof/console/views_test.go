@@ -3,6 +3,7 @@
 package console
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -53,6 +54,13 @@ func TestViews(t *testing.T) {
 	for i, title := range []string{"Shop, winter", "Shop, spring"} {
 		w.request(ann, "PATCH", "/apps/"+shop, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%q}]`, i, title))
 	}
+	w.request(ann, "PUT", "/apps/"+shop+"/tags/live", `{"appVersion":"0"}`)
+	var release struct{ ID string }
+	text := w.request(ann, "POST", "/x/releases", fmt.Sprintf(`{"name":"Spring for all","note":"Before the first of March.","moves":[{"app":%q,"tag":"live","from":"1","to":"2"},{"app":%q,"tag":"next","to":"1"}]}`, shop, id))
+	if err := json.Unmarshal(text, &release); err != nil {
+		t.Fatal(err)
+	}
+	w.ask(ann, "POST", "/x/releases/"+release.ID+"/run", `{"version":"0"}`) // which cannot run
 	p := w.signIn(ann, "")
 	for _, v := range []struct{ name, address, shows string }{
 		{"apps", "/apps", `//table//span[contains(@class, "tag")]`},
@@ -61,6 +69,8 @@ func TestViews(t *testing.T) {
 		{"history", "/apps/" + id + "/history?from=0&to=2", `//div[contains(@class, "difference")]//ins`},
 		{"folded", "/apps/" + shop + "/history", `//*[contains(@class, "line") and contains(., "1–2")]`},
 		{"deployments", "/apps/" + id + "/deployments", named("Use it")},
+		{"releases", "/releases", `//a[.="Spring for all"]`},
+		{"release", "/releases/" + release.ID, `//*[@role="alert"]//li`},
 		{"assets", "/assets", `//ul[@aria-label="Assets"]/li[2]`},
 		{"assetadd", "/assets/example.test/example.test/add?folder=" + w.newFolder("Spring", "/"), `//h1[.="Add assets"]/..//span[contains(., "Spring")]`},
 		{"assetjson", "/assets/example.test/example.test/add?by=json", `//textarea[contains(@class, "whole")]`},
@@ -96,6 +106,9 @@ func TestViews(t *testing.T) {
 			shows         string
 		}{
 			{"new", "/apps", []string{named("New app")}, `//dialog//h2`},
+			{"release", "/releases", []string{named("New release"), `//dialog` + named("Choose apps")}, `//dialog//fieldset//label`},
+			{"edit", "/releases/" + release.ID, []string{named("Edit")}, `//dialog//fieldset//label`},
+			{"upgrade", "/components/poll", []string{named("Bring all apps to this version"), `//dialog//summary[.="Change the configs too"]`}, `//dialog//*[contains(@class, "upgrade")]/p`},
 			{"who", "/apps", []string{`//button[contains(@class, "who")]`}, `//dialog//h2`},
 			{"folder", "/assets", []string{named("Change the folder Winter")}, `//dialog//button[.="Permissions"]`},
 			{"permissions", "/assets", []string{named("Change the folder Winter"), `//dialog` + named("Permissions"), named("Give a permission"), named("Remove role editors")}, `//table[contains(@class, "grants")]`},

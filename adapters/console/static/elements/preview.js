@@ -177,10 +177,14 @@ export class Preview {
 	}
 }
 
-/** Shows a version of an app in a dialog. @param {import("../api.js").Api} api @param {string} id @param {string} version */
-export async function showVersion(api, id, version) {
+/**
+ * Shows a version of an app in a dialog.
+ * @param {import("../api.js").Api} api @param {string} id @param {string} version
+ * @param {(signal: AbortSignal) => Promise<import("../api.js").App>} [load] reads it in another way
+ */
+export async function showVersion(api, id, version, load = (signal) => api.app(id, version, signal)) {
 	const closed = new AbortController();
-	const app = await api.app(id, version, closed.signal);
+	const app = await load(closed.signal);
 	const said = h("p", { class: "wrong", role: "status" });
 	const preview = new Preview({ base: api.base, signal: closed.signal, onerror(key, message) {
 		said.textContent = `Element ${app.elements.findIndex((e) => e.key === key) + 1} has failed: ${message}`;

@@ -95,7 +95,9 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	return { node: h("div", { class: "page component" },
 		h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("components") }, "Components")),
 		h("div", { class: "head" }, heading, may && h("div", { class: "row" }, again, remove)),
-		h("div", { class: "split" }, h("section", { "aria-label": "Versions" }, h("h2", null, "Versions"), versions), shown)) };
+		h("div", { class: "split" }, h("section", { "aria-label": "Versions" }, h("h2", null, "Versions"), versions, button("Bring all apps to this version", async () => {
+			if (chosen !== undefined) await (await import("../elements/upgrade.js")).upgrade(api, name, chosen);
+		}, { class: "small" })), shown)) };
 }
 
 /** @param {Manifest & {[name: string]: Value}} manifest */

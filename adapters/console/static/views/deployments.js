@@ -9,6 +9,7 @@ import { askWith, confirm, show, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
+import { propose } from "../elements/release.js";
 import { showVersion } from "../elements/preview.js";
 import { moderated } from "../elements/rights.js";
 import { Said } from "../elements/said.js";
@@ -62,30 +63,38 @@ export function view({ session, api, params, signal, live, shell }) {
 		return app !== undefined && session.mayMove(app, tag);
 	}
 
+	/** How many versions a tag is behind. @param {Tag} tag */
+	const behind = (tag) => Number(app?.version) - Number(tag.appVersion);
+
+	/** How many people must approve a move. @param {Tag} tag */
+	const approvals = (tag) => tag.approvals ?? 0;
+
 	/** @param {Tag} tag */
 	function card(tag) {
 		const may = movable(tag);
 		const version = h("p", { class: "version" });
 		const since = h("p", { class: "detail" }, "\u00a0");
-		const deploy = button("Deploy the latest", () => void move(tag, String(app?.version), false), { class: "main" });
-		const none = h("p", { class: "help", id: newID(), hidden: true }, `Nothing to roll back to: it has not pointed to a version before ${tag.appVersion}.`);
+		const deploy = button(approvals(tag) ? "Propose the latest" : "Deploy the latest", () => void move(tag, String(app?.version), false), { class: "main" });
+		const none = h("p", { class: "help", id: newID(), hidden: true }, "Nothing to roll back to: it has not pointed to another version.");
 		const back = button("Roll back", () => earlier && void move(tag, earlier, true), { icon: "undo", disabled: true, "aria-describedby": none.id });
 		/** @type {string | null | undefined} */
 		let earlier;
 		const node = h("article", { class: "deployment", "aria-label": tag.name },
-			h("h2", null, icon("flag"), tag.name, tag.protected && h("span", { class: "chip" }, icon("lock"), "protected")),
+			h("h2", null, icon("flag"), tag.name, tag.protected && h("span", { class: "chip" }, icon("lock"), approvals(tag) ? `protected, ${count(approvals(tag), "approval")}` : "protected")),
 			version, since, none, tag.protected && !may && h("p", { class: "help" }, whoMoves),
-			h("div", { class: "row" }, deploy, may && [button("Move", () => void choose(tag)), back],
+			h("div", { class: "row" }, deploy, may && [button("Move", () => void choose(tag)), back, !approvals(tag) && behind(tag) > 0 && button("Into a release", () => void propose(api, [{ app: id, title: app?.title ?? "", tag: tag.name, from: tag.appVersion, to: String(app?.version) }]))],
 				button("Show", () => void showVersion(api, id, tag.appVersion).catch(trouble)), button("History", () => void past(tag)), button("Use it", () => useIt(tag)), may && button("Remove the tag", () => void remove(tag), { icon: "remove", bare: true })));
 		seen(node, async () => {
 			try {
 				let page = await api.moves(id, tag.name, {}, signal);
 				const last = page.moves[0];
-				fill(since, last ? ["by ", person(last.by.urn), " ", time(last.at), last.from !== null && `, before that version ${last.from}`] : "since before moves were recorded");
-				earlier = before(tag.appVersion, page.moves);
+				fill(since, last ? [last.rollback && "rolled back ", "by ", person(last.by.urn), " ", time(last.at), last.from !== null && `, before that version ${last.from}`] : "since before moves were recorded");
+				const known = page.moves;
+				earlier = before(known);
 				while (may && earlier === undefined && page.next !== undefined) {
 					page = await api.moves(id, tag.name, { before: page.next }, signal);
-					earlier = before(tag.appVersion, page.moves);
+					known.push(...page.moves);
+					earlier = before(known);
 				}
 				back.disabled = !earlier;
 				none.hidden = !may || !!earlier;
@@ -94,9 +103,9 @@ export function view({ session, api, params, signal, live, shell }) {
 			}
 		});
 		return { node, update() {
-			const behind = Number(app?.version) - Number(tag.appVersion);
-			deploy.hidden = !may || behind === 0;
-			fill(version, h("a", { href: `${to("apps", id, "history")}?from=${tag.appVersion}&to=${app?.version}` }, `Version ${tag.appVersion}`), " ", h("span", { class: "chip" }, behind === 0 ? "latest" : `${behind} behind`));
+			const late = behind(tag);
+			deploy.hidden = !may || late === 0;
+			fill(version, h("a", { href: `${to("apps", id, "history")}?from=${tag.appVersion}&to=${app?.version}` }, `Version ${tag.appVersion}`), " ", h("span", { class: "chip" }, late === 0 ? "latest" : `${late} behind`));
 		} };
 	}
 
@@ -111,11 +120,12 @@ export function view({ session, api, params, signal, live, shell }) {
 	 * @param {Tag} tag @param {string} version @param {boolean} back
 	 */
 	async function move(tag, version, back) {
+		if (approvals(tag) && !back) return void await propose(api, [{ app: id, title: app?.title ?? "", tag: tag.name, from: tag.appVersion, to: version }], { name: app?.title.slice(0, 128) });
 		const changes = await compared(api, id, tag.appVersion, version, signal);
 		const keyOf = keys();
 		const moved = await askWith(back ? `Roll ${tag.name} back?` : `Move ${tag.name}?`,
 			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), notSaved(), changes],
-			`${back ? "Roll back" : "Move"} to version ${version}`, () => api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion }, keyOf(version)).catch(mayNot), { wide: true });
+			`${back ? "Roll back" : "Move"} to version ${version}`, () => (back ? api.rollBack(id, tag.name, tag.appVersion, keyOf(version)) : api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion }, keyOf(version))).catch(mayNot), { wide: true });
 		if (moved) toast(`${tag.name} points to version ${version} now.`);
 		await list.load(true);
 	}
@@ -175,7 +185,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		const body = h("tbody");
 		/** @type {Pages<Move>} */
 		const moves = new Pages(signal, "moves", (before, signal) => api.moves(id, tag.name, { before }, signal), () => {
-			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", null, person(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`))));
+			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", null, person(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`, m.rollback && h("span", { class: "detail" }, " rolled back"), m.release && [" ", h("a", { href: to("releases", m.release), onclick: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close() }, "release")]))));
 			return "";
 		});
 		void moves.load();

@@ -10,6 +10,7 @@ import { field } from "../elements/form.js";
 import { chooseGroups, group, person } from "../elements/person.js";
 import { pick } from "../elements/pick.js";
 import { Preview } from "../elements/preview.js";
+import { publisher } from "../elements/publish.js";
 import { tabbed } from "../elements/tabs.js";
 import { equal, names, notJSON, parse, stringify } from "../json.js";
 import { Editor } from "../model/editor.js";
@@ -94,6 +95,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const add = button("Add an element", () => void addElement(), { icon: "add", class: "main" });
 		const none = h("div", { class: "empty" }, h("p", null, "This app has no elements yet. An element is powered by a component and has a config of its own."));
 		const raw = rawJSON(editor);
+		const live_ = publisher(api, session, id, signal);
 		const preview = new Preview({ base: api.base, signal, onclick(key) {
 			tabs.open(0);
 			cards.get(key)?.focus();
@@ -139,6 +141,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			node.dataset["unsaved"] = losing(editor) || editor.unsaved && s.kind !== "readonly" ? "yes" : "";
 			state.className = `saving ${typed ? "refused" : s.kind === "saved" && refused > 0 ? "local" : s.kind}`;
 			fill(state, saying(s, `version ${editor.app.version}`, refused, typed));
+			live_.update(editor.app);
 			show.hidden = !typed && refused === 0;
 			trouble.hidden = said.length === 0;
 			trouble.className = `trouble ${s.kind}`;
@@ -256,7 +259,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const groups = h("div", { class: "groups chips" });
 		fill(node,
 			appNav(id, ""),
-			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, state, !readonly && [show, undo, redo], button("Share", async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id }), { class: "small" }))),
+			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, live_.node, state, !readonly && [show, undo, redo], button("Share", async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id }), { class: "small" }))),
 			groups, tabs.node, h("div", { class: "told" }, news, trouble), said); // what is told moves nothing that somebody may be about to click
 		editor.addEventListener("draft", render);
 		editor.addEventListener("state", renderState);
@@ -290,6 +293,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			editor.close();
 		});
 		live.each(signal, async (c) => {
+			if (!c || c.app === id && c.tag !== undefined) live_.reload();
 			if (c && c.app !== id || editor.state.kind === "conflict") return;
 			await editor.save();
 			if (!c) await editor.catchUp();

@@ -2,18 +2,25 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { before } from "../static/model/rollback.js";
 
-/** The moves of a tag that has pointed to these versions, the newest first. @param {(string | null)[]} versions */
-const moves = (...versions) => versions.slice(1).map((to, i) => ({ from: versions[i], to })).reverse();
+/** The moves of a tag, the newest first: versions that it was moved to, and "back" for a roll back. @param {(string | null)[]} steps */
+function moves(...steps) {
+	const stack = [null];
+	const list = [];
+	let now = null;
+	for (const step of steps) {
+		if (step === "back") stack.pop();
+		else stack.push(step);
+		const to = stack.at(-1) ?? null;
+		list.unshift({ from: now, to, ...step === "back" && { rollback: true } });
+		now = to;
+	}
+	return list;
+}
 
-test("a rollback of a rollback goes further back, and never forth", () => {
-	for (const [versions, want] of [
-		[["1", "2", "3"], "2"], [["1", "2", "3", "2"], "1"], [["1", "2", "3", "2", "1"], undefined], [["4", "5", "4"], undefined],
-		[["2", "10"], "2"], // a number, not a text
-		[["1", "2", "3", "1"], undefined], // two at once
-		[["3", "5", "4"], "3"], // to one that it has not pointed to before
-		[["1", "2", "3", "2", "4"], "2"], [["1", "2", "3", "2", "4", "2"], "1"], // not to 3, which was rolled back from
-		[["7", "2", "9"], "2"], [["7", "2", "9", "2"], undefined],
-		[[null, "4"], null], [["1", null, "4"], null], [["1", null, "4", "5", "4"], null], // what was before it was removed does not count
-		[["4"], undefined],
-	]) assert.equal(before(versions.at(-1), moves(...versions)), want, versions.join());
+test("a roll back of a roll back goes further back, and never forth", () => {
+	for (const [steps, want] of [
+		[["1"], null], [["1", "2"], "1"], [["1", "2", "3"], "2"], [["1", "2", "3", "back"], "1"], [["1", "2", "3", "back", "back"], null],
+		[["1", "2", "3", "back", "4"], "2"], [["1", "2", "3", "back", "4", "back"], "1"], [["1", "2", "1"], "2"],
+		[[], undefined], [["1", "back"], undefined], [["1", "2", "back", "back"], undefined],
+	]) assert.equal(before(moves(...steps)), want, steps.join());
 });

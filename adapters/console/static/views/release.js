@@ -1,0 +1,177 @@
+/**
+ * A release: what it will change, who has approved it, and what went wrong.
+ * @module
+ */
+import { ApiError } from "../api.js";
+import { button, count, fill, flag, h, icon, labelled, reconcile } from "../dom.js";
+import { askWith, confirm, sentence, toast } from "../elements/dialog.js";
+import { compared } from "../elements/diff.js";
+import { person } from "../elements/person.js";
+import { showVersion } from "../elements/preview.js";
+import { leads } from "../elements/release.js";
+import { time } from "../elements/time.js";
+import { to } from "../router.js";
+
+/** @typedef {import("../api.js").Release} Release */
+
+/** The state of a release, as a chip. @param {Release} r */
+export function stateOf(r) {
+	const undone = r.state === "cancelled" && r.ranAt !== null;
+	const bad = r.conflicts.length > 0 && r.state === "open";
+	return h("span", { class: bad ? "chip bad" : "chip" }, icon(bad ? "warn" : r.state === "done" ? "ok" : r.state === "cancelled" ? "undo" : "flag"), undone ? "undone" : bad ? "could not run" : r.state);
+}
+
+/** What is in the way of a release, in words. @param {import("../api.js").ReleaseConflict} c @param {string} title of the app */
+function inTheWay(c, title) {
+	const what = c.app ? `${title}, ${c.tag}: ` : "";
+	switch (c.error) {
+	case "moved": return `${what}the tag points to ${c.pointsTo === null ? "no version" : `version ${c.pointsTo}`} now, since somebody has moved it. Choose the move anew, or leave it out.`;
+	case "not_found": return `${what}the app is not there any more. Leave it out, or have it brought back.`;
+	case "missed": return "Its time had passed by more than a day when the service was up again. Give it another time, or run it now.";
+	case "needs_approval": return "Too few people had approved it at its time. Ask somebody to approve it, and give it another time.";
+	case "forbidden": return `${what}who set the time had no right to this any more. Somebody who has it can set the time anew.`;
+	default: return `${what}${c.reason}`;
+	}
+}
+
+/** The value of an input for a time. @param {Date} date */
+function local(date) {
+	return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
+export function view({ session, api, params, signal, live, shell }) {
+	const id = /** @type {string} */ (params[0]);
+	const heading = h("h1", null, "Release");
+	const state = h("span");
+	const facts = h("div", { class: "facts-of-release" });
+	const trouble = h("div", { role: "alert" });
+	const actions = h("div", { class: "row" });
+	const board = h("div", { class: "board" });
+	/** @type {Map<string, {node: HTMLElement}>} */
+	const parts = new Map();
+	/** @type {Map<string, string>} titles of apps */
+	const titles = new Map();
+	/** @type {Release | undefined} */
+	let release;
+
+	async function load() {
+		try {
+			const found = await api.release(id, signal);
+			await Promise.all(found.moves.map(async ({ app }) => {
+				if (titles.has(app)) return;
+				titles.set(app, app);
+				titles.set(app, await api.app(app, undefined, signal).then((a) => a.title, () => "An app that is gone"));
+			}));
+			show(found);
+		} catch (e) {
+			if (!signal.aborted) fill(trouble, sentence(e), " ", h("a", { href: to("releases") }, "All releases"));
+		}
+	}
+
+	/** @param {Release} r */
+	function show(r) {
+		release = r;
+		const name = r.name || "Without a name";
+		heading.textContent = name;
+		shell.title(name);
+		fill(state, stateOf(r));
+		const open = r.state === "open" || r.state === "scheduled";
+		const missing = r.needs - r.approvals.length;
+		fill(facts, r.note && h("p", null, r.note), h("p", { class: "detail" }, "Made by ", person(r.by.urn), " ", time(r.createdAt), "."),
+			r.at !== null && r.state === "scheduled" && h("p", null, "It runs ", time(r.at), `, at ${new Date(r.at).toLocaleString()}.`), r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
+			r.approvals.length > 0 && h("p", null, icon("ok"), " Approved by ", r.approvals.flatMap((a, i) => [i > 0 && ", ", person(a.by.urn), " ", time(a.at)]), "."),
+			open && missing > 0 && h("p", { class: "note" }, icon("lock"), ` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed: of a person who could run it, and who has not changed it.`));
+		fill(trouble, open && r.conflicts.length > 0 && h("div", { class: "note bad" }, h("p", { class: "strong" }, "It could not run, and nothing was moved:"), h("ul", null, r.conflicts.map((c) => h("li", null, inTheWay(c, titles.get(c.app ?? "") ?? ""))))));
+		const mine = r.by.urn === session.me?.urn;
+		fill(actions, open && [
+			r.needs > 0 && !mine && !r.approvals.some((a) => a.by.urn === session.me?.urn) && button("Approve", () => void act("approve", "You have approved it."), { class: "main", icon: "ok" }),
+			missing <= 0 && button("Run now", () => void run(), { class: "main" }),
+			button(r.at === null ? "Schedule" : "Change the time", () => void schedule()), r.at !== null && button("Take the time back", () => void update({ at: null })),
+			button("Edit", () => void edit()), button("Cancel the release", () => void cancel(), { class: "danger", icon: "remove" })],
+		r.state === "done" && button("Undo", () => void undo(), { icon: "undo", class: "danger" }));
+		reconcile(board, parts, r.moves, (m) => `${m.app} ${m.tag} ${m.from} ${m.to} ${r.state}`, (m) => ({ node: card(r, m) }));
+	}
+
+	/** @param {Release} r @param {Release["moves"][number]} m */
+	function card(r, m) {
+		const title = titles.get(m.app) ?? "";
+		const changes = h("details", null, h("summary", null, "What changes"));
+		changes.addEventListener("toggle", async () => {
+			if (!changes.open || changes.childElementCount > 1 || m.from === null || m.to === null) return;
+			const body = h("p", { class: "help" }, "Loading…");
+			changes.append(body);
+			body.replaceWith(await compared(api, m.app, m.from, m.to, signal).catch((e) => sentence(e)));
+		});
+		const to_ = m.to;
+		const pending = r.state === "open" || r.state === "scheduled";
+		return h("article", { class: "deployment", "aria-label": `${title}, ${m.tag}` }, h("h2", null, h("a", { href: to("apps", m.app) }, title)), h("p", null, flag(m.tag), " ", leads(m.from, m.to)),
+			to_ !== null && h("div", { class: "row" }, button(pending ? "Show it as it will be" : "Show it", () => void showVersion(api, m.app, to_, pending ? (signal) => api.tagged(m.app, m.tag, id, signal).catch((e) => {
+				if (e instanceof ApiError && e.code === "conflicts") return api.app(m.app, to_, signal);
+				throw e;
+			}) : undefined).catch((e) => toast(sentence(e), { bad: true })))),
+			m.from !== null && m.to !== null && m.from !== m.to && changes);
+	}
+
+	/** Does something to the release as it is shown. What went wrong is told, and the release is read anew. @param {(r: Release) => Promise<Release>} what @param {string} done */
+	async function change(what, done) {
+		if (!release) return;
+		try {
+			show(await what(release));
+			toast(done);
+		} catch (e) {
+			if (e instanceof ApiError && e.code === "forbidden") e.words = "You may not do this to the release. Who runs or approves one could move each of its tags; who made or changed it, or has given the other their rights, does not approve it.";
+			toast(sentence(e), { bad: true });
+			await load();
+		}
+	}
+
+	/** @param {"approve" | "run" | "cancel" | "undo"} action @param {string} done */
+	const act = (action, done) => change((r) => api.actOnRelease(id, action, r.version), done);
+
+	/** @param {Partial<Release>} with_ */
+	const update = (with_) => change(({ version, name, note, moves, at }) => api.updateRelease(id, { version, name, note, moves, at, ...with_ }), "The release is changed.");
+
+	async function run() {
+		if (await confirm("Run the release now?", `${count(release?.moves.length ?? 0, "tag")} will move at one moment. Pages that show these apps change.`, "Run now")) await act("run", "The tags are moved.");
+	}
+
+	async function undo() {
+		if (await confirm("Undo the release?", "All its tags go back to where they pointed before, at one moment. This needs no approval.", "Undo", { danger: true })) await act("undo", "The tags point to where they did before.");
+	}
+
+	async function cancel() {
+		if (await confirm("Cancel the release?", "It is not run any more. It stays in the list.", "Cancel the release", { danger: true })) await act("cancel", "The release is cancelled.");
+	}
+
+	async function schedule() {
+		const when = h("input", { type: "datetime-local", required: true, min: local(new Date()), max: local(new Date(Date.now() + 89 * 86_400_000)), value: local(new Date(release?.at ?? Date.now() + 3_600_000)) });
+		const at = await askWith("When shall it run?", labelled("Time", when, `In the time of this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone}), within 90 days.`), "Schedule", () => new Date(when.value).getTime());
+		if (at !== undefined) await update({ at });
+	}
+
+	async function edit() {
+		if (!release) return;
+		const { name, note, moves } = release;
+		const names = h("input", { value: name, maxlength: 128, autocomplete: "off" });
+		const notes = h("textarea", { rows: 3, maxlength: 4096, value: note });
+		const boxes = moves.map((m) => h("input", { type: "checkbox", checked: true, "aria-label": `${titles.get(m.app)}, ${m.tag}` }));
+		const fresh = h("input", { type: "checkbox" });
+		const changed = await askWith("Edit the release", [labelled("Name", names), labelled("Note", notes),
+			h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"), moves.map((m, i) => h("label", null, boxes[i], h("span", null, titles.get(m.app), " ", flag(m.tag), " ", h("span", { class: "detail" }, leads(m.from, m.to)))))),
+			h("div", { class: "boxes" }, h("label", null, fresh, h("span", null, "Take the moves from where the tags point now"))),
+			release.approvals.length > 0 && h("p", { class: "note" }, "A change of what it moves takes the approvals away.")], "Save", () => {
+			const kept = moves.filter((_, i) => boxes[i]?.checked);
+			if (kept.length === 0) throw new Error("A release moves one tag at least. Cancel it if it shall move none.");
+			return kept;
+		});
+		if (changed) await update({ name: names.value, note: notes.value, moves: fresh.checked ? /** @type {any} */ (changed.map(({ app, tag, to }) => ({ app, tag, to }))) : changed });
+	}
+
+	live.each(signal, (c) => {
+		if (!c || c.release === id && c.type === "release") void load();
+	});
+	void load();
+	return { node: h("div", { class: "page release" }, h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("releases") }, "Releases")),
+		h("div", { class: "head" }, heading, state), facts, trouble, actions, h("h2", null, "What it moves"), board) };
+}
