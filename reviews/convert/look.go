@@ -13,7 +13,7 @@ type Sight struct {
 	Columns   []string   `json:"columns"`
 	Rows      [][]string `json:"rows"`    // the first five
 	Mapping   Mapping    `json:"mapping"` // guessed from the names of the columns; a field without a column is left out
-	Scale     float64    `json:"scale"`   // 5, 10 or 100: the first that is not below the ratings at the beginning
+	Scale     float64    `json:"scale"`   // 5, 10 or 100: the first that is not below nearly all ratings at the beginning
 	Dates     string     `json:"dates"`   // "dmy", "mdy", or "" if no date needs to be told
 }
 
@@ -39,12 +39,26 @@ func Look(file io.Reader) (Sight, error) {
 	p := &plan{created: created}
 	t.decideDates(p, "")
 	s.Dates = t.dates(p)
+	all, above5, above10 := 0, 0, 0 // ratings; a few above the scale are faults
 	for _, cells := range t.sample {
-		if rates >= 0 && rates < len(cells) {
-			for n, err := parseNumber(cells[rates]); err == nil && n > s.Scale && s.Scale < 100; {
-				s.Scale = map[float64]float64{5: 10, 10: 100}[s.Scale]
+		if rates < 0 || rates >= len(cells) {
+			continue
+		}
+		if n, err := parseNumber(cells[rates]); err == nil {
+			all++
+			if n > 5 {
+				above5++
+			}
+			if n > 10 {
+				above10++
 			}
 		}
+	}
+	switch {
+	case 20*above10 > all:
+		s.Scale = 100
+	case 20*above5 > all:
+		s.Scale = 10
 	}
 	return s, nil
 }
@@ -83,7 +97,7 @@ var known = map[string]string{
 	"title":            "review_title title headline review_headline summary subject titel",
 	"body": "body review_content review_text reviewmessage review_body commentcontent content product_comment reviewer_review review message comment text " +
 		"review_comment service_comment bewertungstext",
-	"created": "review_created_utc review_date created_at date_created created submission_time commentdategmt commentdate reviewdate date feedback_date " +
+	"created": "review_created_utc review_date created_at date_created created submission_time when commentdategmt commentdate reviewdate date feedback_date " +
 		"submitted_at review_created timestamp time datum",
 	"rating":        "rating review_rating review_stars review_score stars score star_rating product_rating reviewer_product_rating overall_rating service_rating bewertung sterne",
 	"author_name":   "author_name reviewer_name display_name user_nickname nickname review_username author commentauthor reviewer customer_name name user_name username",

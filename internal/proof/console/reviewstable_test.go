@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"github.com/vitrine-go/vitrine/examples/components"
 )
 
 // A long run, with as many reviews as large shops have: go test -tags proof ./internal/proof/console -run TableOfAShop -v -args -reviews-rows 500000
@@ -35,7 +38,7 @@ func newShopTable(t *testing.T, rows int) string {
 	var out strings.Builder
 	out.WriteString("id;product;stars;name;mail;when;title;text\r\n")
 	for i := range rows {
-		when := []string{"2019-%[2]02d-%[1]02dT10:00:00", "%02d.%02d.2019", "%02d/%02d/2019 14:05"}[i%3]
+		when := []string{"2019-%02[2]d-%02[1]dT10:00:00", "%02d.%02d.2019", "%02d/%02d/2019 14:05"}[i%3]
 		text := []string{"Schön warm.", "\"Es hält.\r\nUnd kostet 5 €; \"\"nur\"\".\"", "<p>Gut<br>und <b>schön</b>, <a href='https://shop.example.test/'>hier</a></p>", "", "AT&amp;T &lt;3"}[i%5]
 		fmt.Fprintf(&out, "%d;product-%d;%s;Kunde %d;kunde%d@example.test;%s;Titel „%d“;%s\r\n", i, i%200, []string{"5", "4,5", "3/5", "4 out of 5", "1"}[i%5], i%20000, i%20000, fmt.Sprintf(when, i%28+1, i%12+1), i, text)
 		if n := i / 100; i%100 == 50 && n < len(faultyRows) {
@@ -70,7 +73,9 @@ func TestTableOfAShop(t *testing.T) {
 	p.See(`//h2[.="shop.csv is a table"]`)
 	p.See(`//p[contains(., "8 columns, separated by semicolons, in WINDOWS-1252")]`)
 	p.See(`//tr[th="title"][.//option[@value="title"]]//li[.="Titel „1“"]`)
-	for column, field := range map[string]string{"product": "collection_id", "stars": "rating", "name": "author_name", "title": "title", "text": "body", "id": "review_id"} {
+	p.holds(field("Best rating"), "5")
+	p.holds(field("Dates"), "dmy")
+	for column, field := range map[string]string{"when": "created", "product": "collection_id", "stars": "rating", "name": "author_name", "title": "title", "text": "body", "id": "review_id"} {
 		p.holds(fmt.Sprintf(`//select[@aria-label="What %s is"]`, column), field)
 	}
 	choose := func(column, field string) {
@@ -125,6 +130,40 @@ func TestTableOfAShop(t *testing.T) {
 		t.Error("the page was frozen")
 	}
 
+	// A page of another site shows them, with a key of its own.
+	var made struct{ Key string }
+	if err := json.Unmarshal(w.request(ann, "POST", "/x/keys/", `{"name":"Shop","kind":"public","reads":["`+network+`"],"reviews":true}`), &made); err != nil {
+		t.Fatal(err)
+	}
+	files := http.FileServerFS(components.Files)
+	site := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			files.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, `<!doctype html><title>shop</title><div></div>`)
+	}))
+	b := newBrowser(t)
+	shown := func() (text string) {
+		b.Open(site.url + "/")
+		b.Run(&text, `async (config) => {
+			const { mount } = await import("/reviews.js");
+			const div = document.querySelector("div");
+			await mount(div, { config, signal: new AbortController().signal });
+			return div.shadowRoot.textContent;
+		}`, map[string]any{"service": w.url + "/", "network": "example.test", "collection": "cHJvZHVjdC03", "key": made.Key, "limit": 50})
+		return text
+	}
+	if text := shown(); !strings.Contains(text, fmt.Sprintf("%d reviews", rows/200)) || !strings.Contains(text, "Kunde ") || strings.Contains(text, "@") || strings.Contains(text, "<p>") {
+		t.Errorf("the page shows %q", text)
+	}
+	if pictures != "" {
+		if err := os.WriteFile(filepath.Join(pictures, "page.png"), b.Picture(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+
 	p.Type(`//input[@type="search"]`, "product-17")
 	p.See(`//*[@role="status" and contains(., "11 collections")]`) // product-17 and product-170 to product-179
 	p.Type(`//input[@type="search"]`, "0")
@@ -152,6 +191,9 @@ func TestTableOfAShop(t *testing.T) {
 	var list struct{ Collections []struct{ Count int } }
 	if err := json.Unmarshal(w.request(ann, "GET", "/x/reviews/collections?limit=500&source=shop.example.test", ""), &list); err != nil || left || len(list.Collections) != 200 {
 		t.Errorf("%d collections, an address is left: %t, %v", len(list.Collections), left, err)
+	}
+	if text := shown(); !strings.Contains(text, fmt.Sprintf("%d reviews", rows/200-written)) || strings.Contains(text, "Titel „7“") {
+		t.Errorf("the page shows %q after the erasing", text)
 	}
 }
 

@@ -28,8 +28,8 @@ export function table(name, sight, convert) {
 	const source = h("input", { value: "import", required: true, autocomplete: "off" });
 	const scale = h("select", null, [5, 10, 100].map((n) => h("option", { value: n }, String(n))));
 	scale.value = String(sight.scale);
-	const dates = sight.dates !== "" && h("select", null, h("option", { value: "dmy" }, "Day first: 03/04 is 3 April"), h("option", { value: "mdy" }, "Month first: 03/04 is 4 March"));
-	if (dates) dates.value = sight.dates;
+	const dates = h("select", null, h("option", { value: "" }, "As the other dates tell"), h("option", { value: "dmy" }, "Day first: 03/04 is 3 April"), h("option", { value: "mdy" }, "Month first: 03/04 is 4 March"));
+	dates.value = sight.dates;
 	const kinds = /** @type {Record<string, string>} */ ({ ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" });
 	const missing = h("div", { class: "note bad", role: "alert", hidden: true });
 	return h("form", { onsubmit: (/** @type {Event} */ event) => {
@@ -40,10 +40,10 @@ export function table(name, sight, convert) {
 		missing.textContent = `Choose the column for: ${lacks.join(" · ")}.`;
 		if (lacks.length > 0) return;
 		const mapping = Object.fromEntries(selects.flatMap((select, i) => (select.value === "" ? [] : [[select.value.endsWith(":") ? select.value + sight.columns[i] : select.value, sight.columns[i]]])));
-		convert({ mapping: JSON.stringify(mapping), source: source.value, scale: scale.value, dates: dates ? dates.value : undefined });
+		convert({ mapping: JSON.stringify(mapping), source: source.value, scale: scale.value, dates: dates.value || undefined });
 	} }, h("h2", null, `${name} is a table`), h("p", { class: "detail" }, `${sight.columns.length} columns, separated by ${kinds[sight.separator] ?? sight.separator}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`),
 	h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Columns" }, h("table", { class: "matched" }, h("thead", null, h("tr", null, ["Column", "What it is", "The first rows"].map((text) => h("th", { scope: "col" }, text)))),
 		h("tbody", null, sight.columns.map((column, i) => h("tr", null, h("th", { scope: "row" }, column), h("td", null, selects[i]), h("td", null, h("ol", null, sight.rows.map((row) => h("li", null, (row[i] ?? "").slice(0, 60)))))))))),
-	h("div", { class: "row" }, labelled("Where the reviews come from", source), labelled("Best rating", scale), dates && labelled("Dates", dates)),
+	h("div", { class: "row" }, labelled("Where the reviews come from", source), labelled("Best rating", scale), labelled("Dates", dates)),
 	missing, h("p", null, button("Convert and check", () => {}, { class: "main", type: "submit" })));
 }
