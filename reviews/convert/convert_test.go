@@ -451,6 +451,15 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
+// Many equal rows cost no more time than others.
+func TestEqualRowsTakeNoTime(t *testing.T) {
+	mapping := convert.Mapping{"collection_id": "p", "rating": "r", "created": "d", "author_name": "n"}
+	_, result, _ := converted(t, convert.Request{Mapping: mapping}, "p,r,d,n\n"+strings.Repeat("x,5,2019-04-03,a\n", 60000))
+	if result.Converted != 60000 {
+		t.Errorf("%+v", result)
+	}
+}
+
 // A quote in each line costs no more time than other bytes.
 func TestOpenQuotesTakeNoTime(t *testing.T) {
 	_, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+strings.Repeat("1,\"x\n", 1<<19))

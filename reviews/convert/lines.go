@@ -148,7 +148,10 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) (err error) {
 		if len(same) > 0 && same[0].collection != e.collection && !end() {
 			return false
 		}
-		size += len(e.json) + 2*len(e.id) + 2*len(e.parent) + 64
+		if len(same) == 0 {
+			size = quotedSize(e.title)
+		}
+		size += len(e.json) + quotedSize(e.id) + quotedSize(e.parent) + len(`,{"id":"","parent_id":"",}`)
 		if size > c.MaxLine-8<<10 && len(same) > 0 {
 			c.reject(e.line, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert the rejected rows as a file of their own, and import both", c.MaxLine), e.cells)
 			return true
@@ -171,6 +174,14 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) (err error) {
 	return cmp.Or(failed, err)
 }
 
+// quotedSize returns how many bytes a text has in JSON at most: an escaped byte has six.
+func quotedSize(text string) int {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
+		return 6 * len(text)
+	}
+	return len(text)
+}
+
 // maxBatch is about how many bytes of lines are checked together.
 const maxBatch = 1 << 20
 
@@ -178,12 +189,11 @@ const maxBatch = 1 << 20
 // that reply to a review that is not there. Ids that were made of the content get a number where they repeat.
 func (c *conversion) assemble(all []*entry) *collection {
 	out := &collection{id: all[0].collection, created: all[0].created}
-	seen, waiting := map[string]int64{}, map[string][]*entry{}
+	seen, repeats, waiting := map[string]int64{}, map[string]int{}, map[string][]*entry{}
 	for _, e := range all {
 		if c.plan.review < 0 {
-			made := e.id
-			for n := 2; seen[e.id] != 0; n++ {
-				e.id = made + "-" + strconv.Itoa(n)
+			if repeats[e.id]++; repeats[e.id] > 1 { // a made id has no hyphen, so no other one is like this
+				e.id += "-" + strconv.Itoa(repeats[e.id])
 			}
 		} else if line := seen[e.id]; line != 0 {
 			c.reject(e.line, fmt.Sprintf("the id of the review came before in this collection, in line %d", line), e.cells)
