@@ -39,7 +39,7 @@ func newShopTable(t *testing.T, rows int) string {
 	out.WriteString("id;product;stars;name;mail;when;title;text\r\n")
 	for i := range rows {
 		when := []string{"2019-%02[2]d-%02[1]dT10:00:00", "%02d.%02d.2019", "%02d/%02d/2019 14:05"}[i%3]
-		text := []string{"Schön warm.", "\"Es hält.\r\nUnd kostet 5 €; \"\"nur\"\".\"", "<p>Gut<br>und <b>schön</b>, <a href='https://shop.example.test/'>hier</a></p>", "", "AT&amp;T &lt;3"}[i%5]
+		text := []string{"Schön warm.", "\"Es hält.\r\nUnd kostet 5 €; \"\"nur\"\".\"", "<p>Gut<br>und <b>schön</b>, <a href='https://shop.example.test/'>hier</a></p>", "", `"AT&amp;T &lt;3"`}[i%5]
 		fmt.Fprintf(&out, "%d;product-%d;%s;Kunde %d;kunde%d@example.test;%s;Titel „%d“;%s\r\n", i, i%200, []string{"5", "4,5", "3/5", "4 out of 5", "1"}[i%5], i%20000, i%20000, fmt.Sprintf(when, i%28+1, i%12+1), i, text)
 		if n := i / 100; i%100 == 50 && n < len(faultyRows) {
 			out.WriteString(faultyRows[n] + "\r\n")
