@@ -157,7 +157,7 @@ func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*
 		return nil, err
 	}
 	k, err := read[key](ctx, r, keyKey(id))
-	if err != nil || k == nil {
+	if err != nil || k == nil || k.Hash != hash {
 		return nil, err
 	}
 	i := &identity{rights: k.Rights}

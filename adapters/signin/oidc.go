@@ -324,6 +324,9 @@ func (s *Service) identify(ctx context.Context, t storage.Tx, c claims) (*person
 		if p, err = personOf(ctx, t, id); err != nil {
 			return nil, err
 		}
+		if p.Provider == nil || p.Provider.Subject != c.subject {
+			return nil, fmt.Errorf("the record of the subject %q names another person", c.subject)
+		}
 	case len(values) == 0:
 		return nil, forbidden("nobody at this server has rights by these values of %s", s.provider.Claim)
 	default:

@@ -123,13 +123,18 @@ func (s *Service) Origin() string { return s.origin }
 // Watch calls fn whenever people or their rights may have changed, until ctx is done. With httpapi.Streams.Recheck as fn, streams end as
 // soon as the rights of those who read them.
 func (s *Service) Watch(ctx context.Context, fn func()) {
-	for {
-		changed := s.db.Changed(space)
+	for changed := s.db.Changed(space); ; {
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return
 		}
+		// Before fn, so that what changes meanwhile is not missed, and what was looked up before is not used.
+		s.mu.Lock()
+		clear(s.known)
+		s.changed = s.db.Changed(space)
+		changed = s.changed
+		s.mu.Unlock()
 		fn()
 		if s.db.View(ctx, func(storage.Reader) error { return nil }) != nil { // a store that is closed wakes at once
 			select {

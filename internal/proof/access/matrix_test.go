@@ -88,9 +88,13 @@ func (rw row) hides(c caller, thing string) bool {
 	return (char == '-' || char == '.') && rw.table["absent"] != ""
 }
 
-// run looks at every cell of the row, in a world of its own.
-func (rw row) run(t *testing.T, n *cells) {
+// run looks at every cell of the row, in a world of its own. With keys the callers have secret keys of people whose rights change with each
+// request, in place of tokens.
+func (rw row) run(t *testing.T, n *cells, keys bool) {
 	w := newWorld(t).build(everything, everything, everything)
+	if keys {
+		w.keys = map[string]string{}
+	}
 	things := []string{""}
 	if rw.table != nil {
 		things = rw.table.things()
@@ -169,10 +173,13 @@ func rows() []row {
 	return slices.Concat(otherRows(), reviewRows(), appRows(), folderRows(), assetRows(), libraryRows())
 }
 
-func TestEveryCell(t *testing.T) {
+func TestEveryCell(t *testing.T)         { everyCell(t, false) }
+func TestEveryCellWithKeys(t *testing.T) { everyCell(t, true) }
+
+func everyCell(t *testing.T, keys bool) {
 	var n cells
 	for _, rw := range rows() {
-		t.Run(rw.route+" "+rw.what, func(t *testing.T) { rw.run(t, &n) })
+		t.Run(rw.route+" "+rw.what, func(t *testing.T) { rw.run(t, &n, keys) })
 	}
 	t.Logf("%d rows, %d callers, %d cells, %d requests", n.rows, len(callers), n.cells, n.requests)
 }

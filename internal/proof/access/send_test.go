@@ -3,15 +3,19 @@
 package access
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"net/http/cookiejar"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/signin"
 )
 
 // request is what is sent. Its path begins at the root of the server.
@@ -72,6 +76,9 @@ func (w *world) token(c caller) string {
 	if c.token != "" {
 		return c.token
 	}
+	if w.keys != nil && !c.TagsOnly && !c.session {
+		return w.key(c)
+	}
 	key := fmt.Sprintf("%s %s %+v", c.URN, c.name, c.Principal)
 	if w.signed[key] == "" {
 		token, err := w.tokens.Sign(c.Principal, time.Now().Add(time.Hour))
@@ -81,6 +88,50 @@ func (w *world) token(c caller) string {
 		w.signed[key] = token
 	}
 	return w.signed[key]
+}
+
+// key returns the secret key of a caller. It was made when its person had every right, and the person has those of the caller now: the key
+// has no others, from the next request on.
+func (w *world) key(c caller) string {
+	sign := func(rights signin.Rights) string {
+		link, err := w.people.Link(w.t.Context(), c.URN, c.name, rights, time.Hour)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return link[strings.Index(link, "=")+1:]
+	}
+	rights := signin.Rights{Moderates: c.Moderates, Reads: c.Reads, Roles: c.Roles, Groups: c.Groups, Components: c.Components}
+	key := fmt.Sprintf("%s %s %+v", c.URN, c.name, c.Principal)
+	if w.keys[key] == "" {
+		everything := rights
+		everything.Moderates, everything.Components = allNetworks, true
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		browser := &http.Client{Jar: jar}
+		post := func(path string, body, to any) {
+			text, _ := json.Marshal(body)
+			answer, err := browser.Post(w.url+path, "application/json", bytes.NewReader(text))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if err := json.NewDecoder(answer.Body).Decode(to); err != nil || answer.StatusCode >= 300 {
+				w.t.Fatalf("%s: %d, %v", path, answer.StatusCode, err)
+			}
+		}
+		post("/x/signin/link", map[string]any{"link": sign(everything)}, new(any))
+		var made struct{ Key string }
+		post("/x/keys/", map[string]any{"name": c.name, "kind": "secret", "moderates": allNetworks, "reads": c.Reads, "roles": c.Roles, "groups": c.Groups, "components": true}, &made)
+		w.keys[key] = made.Key
+		w.rights = ""
+	}
+	if w.rights != key {
+		sign(rights)
+		w.rights = key
+	}
+	return w.keys[key]
 }
 
 // must sends what has to succeed.

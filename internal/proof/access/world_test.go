@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -49,6 +50,10 @@ type world struct {
 	folders map[string]string
 	assets  map[string]string
 	sent    *int // requests
+
+	people *signin.Service
+	rights string            // the caller whose rights a person has got last
+	keys   map[string]string // secret keys that callers use in place of tokens, by caller; nil where they use tokens
 }
 
 // protected: the tag production takes a moderator of every group of the app.
@@ -69,6 +74,9 @@ func newWorld(t testing.TB) *world {
 	if w.tokens, err = httpapi.NewTokens([]byte("a key for tests, 32 bytes long.."), nil); err != nil {
 		t.Fatal(err)
 	}
+	if w.people, err = signin.New(memory.New(), signin.Options{BaseURL: "http://localhost:80", Otherwise: w.authenticate, Log: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
 	apps := appsvc.New(memory.New(), &appsvc.Options{Now: clock})
 	if err := apps.SetTagRules(context.Background(), protected); err != nil {
 		t.Fatal(err)
@@ -77,8 +85,8 @@ func newWorld(t testing.TB) *world {
 		Apps:         apps,
 		Assets:       assets.New(memory.New(), &assets.Options{Now: clock}),
 		Reviews:      reviews.New(memory.New(), nil),
-		Authenticate: w.authenticate,
-		Log:          slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Authenticate: w.people.Authenticate, Extras: w.people.Endpoints(),
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
