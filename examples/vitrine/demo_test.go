@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -111,9 +112,13 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 			t.Fatalf("%d and %d apps, %v", len(list.Items), len(again.Items), err)
 		}
 		for i, a := range list.Items {
-			if b := again.Items[i]; a.ID != b.ID || a.Version != b.Version || string(a.Body) != string(b.Body) {
+			b := again.Items[i]
+			if a.ID != b.ID || a.Version != b.Version || publicKey.ReplaceAllString(string(a.Body), "") != publicKey.ReplaceAllString(string(b.Body), "") {
 				t.Errorf("%s and %s, or their content, differ", a.ID, b.ID)
 			}
 		}
 	})
 }
+
+// publicKey is a key in a config, another one in each store.
+var publicKey = regexp.MustCompile(`pk_[A-Za-z0-9_-]+`)
