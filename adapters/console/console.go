@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"html/template"
 	"io/fs"
 	"maps"
@@ -27,6 +28,20 @@ type Config struct {
 	AssetPrefix string
 	// Title stands in the title of the page and beside its logo. By default it is "Vitrine".
 	Title string
+	// AssetNames are the names of the numbers that assets have as via and rights. Others are shown as numbers.
+	AssetNames AssetNames
+}
+
+// AssetNames are names of numbers that the service gives no meaning to.
+type AssetNames struct {
+	Via    map[int64]string `json:"via,omitempty"`    // how an asset was added
+	Rights map[int64]string `json:"rights,omitempty"` // the status of the rights request
+}
+
+// Text returns the names as JSON.
+func (n AssetNames) Text() (string, error) {
+	b, err := json.Marshal(n)
+	return string(b), err
 }
 
 // filesBelow is the folder of the page's files, below the page.

@@ -68,7 +68,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newDemo(ctx, &program{}, from, true, "/", tokens); err != nil {
+	if _, err := newDemo(ctx, &program{}, from, true, "http://demo.test", "/", tokens); err != nil {
 		t.Fatal(err)
 	}
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}

@@ -60,14 +60,14 @@ func demoFills(ctx context.Context, s storage.Store) (bool, error) {
 	return empty, err
 }
 
-// newDemo fills the store if fill is true, and makes a token for what is in it.
-func newDemo(ctx context.Context, p *program, s storage.Store, fill bool, base string, tokens *httpapi.Tokens) (*demo, error) {
+// newDemo fills the store if fill is true, and makes a token for what is in it. root is the URL of the base path, which is base.
+func newDemo(ctx context.Context, p *program, s storage.Store, fill bool, root, base string, tokens *httpapi.Tokens) (*demo, error) {
 	token, err := tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
 	if err != nil {
 		return nil, err
 	}
 	if fill {
-		err := fillDemo(ctx, s, base, time.Now().UTC())
+		err := fillDemo(ctx, s, root, base, time.Now().UTC())
 		if err == nil {
 			err = fillPeople(ctx, s)
 		}
@@ -87,8 +87,8 @@ type demoRequest struct {
 	At      string // when it was sent: "-9d 08:40" is a time in UTC nine days before the store is filled, "-40m" is forty minutes before
 	By      string // the last part of the caller's URN, see demoCaller
 	Request string // method and path
-	// Body may be the name of a file of examples/components that has it. In it <+18d> stands for the date eighteen days later, and <post-1>
-	// and <Press> for the ids of an asset and a folder that were added before, or for a key of this name.
+	// Body may be the name of a file of examples/components that has it. In it <site> stands for the URL of the sample site, <+18d> for the date
+	// eighteen days later, and <post-1> and <Press> for the ids of an asset and a folder that were added before, or for a key of this name.
 	Body json.RawMessage
 }
 
@@ -96,7 +96,7 @@ type demoRequest struct {
 var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[A-Z][a-z]+( [a-z]+)?)>`)
 
 // fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a past of nine days.
-func fillDemo(ctx context.Context, s storage.Store, base string, filled time.Time) error {
+func fillDemo(ctx context.Context, s storage.Store, root, base string, filled time.Time) error {
 	var now time.Time
 	clock := func() time.Time { return now }
 	made := -1
@@ -129,6 +129,7 @@ func fillDemo(ctx context.Context, s storage.Store, base string, filled time.Tim
 			}
 		}
 		in.Body = bytes.ReplaceAll(in.Body, []byte(`"/`+demoSite), []byte(`"`+demoPath(base)))
+		in.Body = bytes.ReplaceAll(in.Body, []byte("<site>"), []byte(strings.TrimRight(root, "/")+"/"+demoSite))
 		body := placeholder.ReplaceAllStringFunc(string(in.Body), func(p string) string {
 			var days int
 			if n, _ := fmt.Sscanf(p, "<%dd>", &days); n == 1 {

@@ -27,7 +27,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newDemo(ctx, &program{}, s, true, "/", tokens); err != nil {
+		if _, err := newDemo(ctx, &program{}, s, true, "http://demo.test", "/", tokens); err != nil {
 			t.Fatal(err)
 		}
 		return s

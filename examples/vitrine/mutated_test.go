@@ -59,7 +59,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newDemo(ctx, &program{}, s, true, "/", tokens); err != nil {
+	if _, err := newDemo(ctx, &program{}, s, true, "http://demo.test", "/", tokens); err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer

@@ -38,6 +38,7 @@ type serveFlags struct {
 	tlsCert, tlsKey, trustProxy, log        string
 	webhooks, webhooksAllow                 string
 	protectTags, approve, metricsAddr, oidc string
+	assetNames                              string
 	demo, accessLog, newKeys                bool
 	keepChanges, keepDeleted                lifetime
 	publicCache                             time.Duration
@@ -66,6 +67,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second, "`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
 	f.StringVar(&o.metricsAddr, "metrics-addr", "", "`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
 	f.BoolVar(&o.accessLog, "access-log", false, "log every request to standard error")
+	f.StringVar(&o.assetNames, "asset-names", "", "`file` with the names that the console has for the numbers of assets, in JSON: {\"via\":{\"1\":\"Hashtag search\"},\"rights\":{\"2\":\"Granted\"}}")
 	f.BoolVar(&o.demo, "demo", false, "fill an empty store with sample data and print a link into the console, a token and requests to try; a store with other data is refused")
 }
 
@@ -167,7 +169,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	}
 	var sample *demo
 	if o.demo {
-		if sample, err = newDemo(ctx, p, s, fill, o.basePath, set.signer); err == nil {
+		if sample, err = newDemo(ctx, p, s, fill, cmp.Or(o.baseURL, base), o.basePath, set.signer); err == nil {
 			sample.link, err = demoLink(ctx, people)
 		}
 		if err != nil {
@@ -175,7 +177,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		}
 	}
 	// Around the handler: the console and the files of pages for browsers, the headers of trusted proxies, and the limits of the server.
-	site := console.Before(page.Before(handler, o.basePath), o.basePath, console.New(console.Config{}))
+	site := console.Before(page.Before(handler, o.basePath), o.basePath, console.New(console.Config{AssetNames: set.names}))
 	if sample != nil {
 		if site, err = withDemoSite(site, o.basePath, set.signer); err != nil {
 			return fmt.Errorf("-demo: %w", err)
@@ -255,7 +257,8 @@ type settings struct {
 	rules    []appsvc.TagRule // nil = as they are in the store
 	cert     *certificate     // nil without TLS
 	provider *signin.Provider // nil without -oidc
-	signer   *httpapi.Tokens  // nil if the key is beside the store, which may have to be built first
+	names    console.AssetNames
+	signer   *httpapi.Tokens // nil if the key is beside the store, which may have to be built first
 }
 
 // settings checks the flags and reads the files that they name. The error says which flag is wrong.
@@ -276,6 +279,9 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 		return set, err
 	}
 	if set.provider, err = p.provider(o.oidc); err != nil {
+		return set, err
+	}
+	if set.names, err = o.readAssetNames(); err != nil {
 		return set, err
 	}
 	if set.cert, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {

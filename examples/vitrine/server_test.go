@@ -246,6 +246,8 @@ func TestFlagValuesThatMakeNoSense(t *testing.T) {
 		{"", []string{"serve", "-addr", "127.0.0.1:0", "-db", "memory:", "-base-path", "/a//b"}, "-base-path"},
 		{"", []string{"serve", "-addr", "127.0.0.1:0", "-db", "memory:", "-base-url", "x"}, "-base-url"},
 		{"", []string{"serve", "-protect-tags", "a b"}, "-protect-tags"},
+		{"", []string{"serve", "-asset-names", "nofile"}, "-asset-names nofile"},
+		{"", []string{"serve", "-asset-names", "cert.pem"}, "-asset-names cert.pem"},
 		{"", []string{"serve", "-tls-cert", "cert.pem"}, "-tls-key"},
 		{"", []string{"serve", "-tls-key", "key.pem"}, "-tls-cert"},
 		{"", []string{"serve", "-tls-cert", "key.pem", "-tls-key", "cert.pem"}, "-tls-cert key.pem"},

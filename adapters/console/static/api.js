@@ -126,7 +126,7 @@ export class Library {
 		return this.api.ask("POST", `${this.base}/assets`, { member: "added", body: `{"add":[${texts.join(",")}]}` });
 	}
 
-	/** @param {{create?: object[], update?: object[], delete?: string[]}} change @returns {Promise<{folders: Folder[]}>} */
+	/** @param {{create?: object[], update?: object[], delete?: string[], purge?: string[]}} change @returns {Promise<{folders: Folder[], purged?: {folders: number, assets: number}}>} purged after a purge */
 	changeFolders(change) {
 		return this.#post("folders", "folders", change);
 	}

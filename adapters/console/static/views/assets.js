@@ -13,6 +13,7 @@ import { askFor, nameOf } from "../model/names.js";
 import { sentences } from "../model/rights.js";
 import { told } from "../model/told.js";
 import { to } from "../router.js";
+import { chosen as chosenOf, marker, moreFilters, names, parameters, typed as asTyped } from "./assetfilters.js";
 import { Folders } from "./folders.js";
 import { Selected } from "./selected.js";
 
@@ -38,6 +39,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	let folder = query.get("folder") ?? "";
 	/** @type {Filter[]} */
 	let filters = [...query].filter(([name]) => ["tags", "generator", "via", "rights", "attribute"].includes(name)).map(([name, value]) => ({ name, value }));
+	/** @type {import("./assetfilters.js").Values} */
+	let fields = Object.fromEntries(names.map((name) => [name, query.get(name) ?? ""]));
+	/** @type {ReturnType<typeof marker>} */
+	let marked = (text) => [text];
 	/** @type {Asset[]} */
 	let assets = [];
 	/** @type {string | undefined} */
@@ -78,6 +83,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const cards = new Map();
 	const more = button("Show more", () => void load(false), { hidden: true });
 	const side = h("div", { class: "facets" });
+	const extras = h("section", null, moreFilters(fields, change));
 	const chosen = h("div", { class: "row chosen-filters" });
 	const where = h("select", { "aria-label": "Library" }, networks.map((n) => h("option", { value: n }, n)));
 	where.value = network;
@@ -99,7 +105,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	function conditions() {
 		/** @param {string} name */
 		const all = (name) => filters.filter((f) => f.name === name).map((f) => f.value);
-		return { query: words.trim() || undefined, folderTree: folder || undefined, tags: all("tags"), generator: all("generator")[0], via: all("via")[0], rights: all("rights")[0], attribute: all("attribute") };
+		return { ...parameters(fields, filters.some((f) => f.name === "generator")), query: words.trim() ? asTyped(words, fields) : undefined, folderTree: folder || undefined, tags: all("tags"), generator: all("generator")[0], via: all("via")[0], rights: all("rights")[0], attribute: all("attribute") };
 	}
 
 	/** @param {boolean} anew */
@@ -113,13 +119,18 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		if (!anew && more.disabled) return;
 		more.disabled = true;
 		try {
-			const found = await lib.assets({ ...conditions(), until: anew ? undefined : older, limit: "50" }, mine);
+			const asked = conditions();
+			const ascending = fields["order"] === "asc";
+			const found = await lib.assets({ ...asked, ...anew ? {} : { [ascending ? "since" : "until"]: older }, limit: "50" }, mine);
 			assets = anew ? found.assets : [...assets, ...found.assets];
-			older = found.paging.hasPrev ? found.paging.prev : undefined;
+			older = ascending ? (found.paging.hasNext ? found.paging.next : undefined) : found.paging.hasPrev ? found.paging.prev : undefined;
 			showTotal(found.paging.total);
 			if (anew) {
-				newest = found.paging.next;
+				newest = inOrder() ? found.paging.next : undefined;
 				news.hidden = true;
+				marked = marker(words.trim() && asTyped(words, fields), fields);
+				cards.clear(); // their marks are others
+				fill(list);
 				gone.clear();
 				none.hidden = assets.length > 0;
 				fill(none, h("p", null, Object.values(conditions()).some((x) => x?.length) ? "Nothing fits. Take a filter away, or search for the beginning of a word, such as harb*." : "There are no assets here yet. Add some: by a form, as JSON, or from a file."));
@@ -132,6 +143,11 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			more.disabled = false;
 			fill(total, sentence(e));
 		}
+	}
+
+	/** Whether what is added comes first. */
+	function inOrder() {
+		return !fields["sort"] && fields["order"] !== "asc";
 	}
 
 	/** @param {number} n */
@@ -181,7 +197,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			const [now, fresh] = await Promise.all([counts(mine), since === undefined ? undefined : lib.assets({ ...conditions(), since, limit: "100" }, mine)]);
 			if (since !== newest) return; // the list was loaded anew meanwhile
 			showTotal(now.paging.total);
-			const n = fresh ? fresh.assets.length : now.paging.total;
+			const n = fresh ? fresh.assets.length : inOrder() ? now.paging.total : 0;
 			news.hidden = n === 0;
 			fill(news, `${n}${fresh?.paging.hasNext ? " or more" : ""} new: `, button("Show", () => {
 				scrollTo(0, 0);
@@ -197,13 +213,14 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	}
 
 	/**
-	 * Searches again for some assets of the list, which is what was added between the last and the first of them.
+	 * Searches again for some assets of the list, among those that were first published when they were.
 	 * @param {Asset[]} stale @param {AbortSignal} mine
 	 */
 	async function refresh(stale, mine) {
-		const [first, last] = [stale[0], stale.at(-1)];
-		if (!first || !last) return;
-		const window = { ...conditions(), from: last.createdAt, to: new Date(Date.parse(first.createdAt) + 1).toISOString(), limit: "500" };
+		if (stale.length === 0) return;
+		const times = stale.map((a) => Date.parse(a.createdAt));
+		const window = { ...conditions(), sort: undefined, order: undefined, from: new Date(Math.min(...times)).toISOString(), to: new Date(Math.max(...times) + 1).toISOString(), limit: "500" };
+		let pages = 20;
 		/** @type {Map<string, Asset>} */
 		const now = new Map();
 		/** @type {string | undefined} */
@@ -212,11 +229,11 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			const found = await lib.assets({ ...window, until }, mine);
 			for (const a of found.assets) now.set(a.id, a);
 			until = found.paging.hasPrev ? found.paging.prev : undefined;
-		} while (until !== undefined);
+		} while (until !== undefined && --pages > 0 && !stale.every(({ id }) => now.has(id)));
 		assets = assets.map((a) => now.get(a.id) ?? a);
 		for (const { id } of stale) {
 			if (now.has(id)) gone.delete(id);
-			else gone.set(id, "not found any more");
+			else if (until === undefined) gone.set(id, "not found any more");
 		}
 	}
 
@@ -228,12 +245,29 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		if (focused !== undefined && !at?.isConnected) /** @type {HTMLElement | null} */ (list.querySelector(`[data-asset="${CSS.escape(focused)}"] ${at?.tagName === "INPUT" ? "input" : ".open"}`))?.focus({ preventScroll: true });
 		more.hidden = older === undefined;
 		selected.keep();
-		fill(chosen, filters.map((f) => button(`${f.name === "attribute" ? "" : `${f.name}: `}${f.value}`, () => drop(f), { class: "small", title: "Remove this filter" })),
+		fill(chosen, filters.map((f) => button(`${f.name === "attribute" ? "" : `${(facets.find(([name]) => name === f.name)?.[1] ?? f.name).toLowerCase()}: `}${shownAs(f.name, f.value)}`, () => drop(f), { class: "small", title: "Remove this filter" })),
+			chosenOf(fields).map(([which, text]) => button(text, () => {
+				for (const name of which) fields[name] = "";
+				renew();
+			}, { class: "small", title: "Remove this filter" })),
 			folder && button(`folder: ${folders.label(folder)}`, () => go(() => (folder = "")), { class: "small", title: "Remove this filter" }),
-			filters.length + (folder ? 1 : 0) > 1 && button("Remove all filters", () => go(() => {
+			filters.length + (folder ? 1 : 0) + chosenOf(fields).length > 1 && button("Remove all filters", () => {
 				filters = [];
 				folder = "";
-			}), { class: "small bare" }));
+				fields = {};
+				renew();
+			}, { class: "small bare" }));
+	}
+
+	/** Makes the controls anew, whose values have changed, and searches. */
+	function renew() {
+		fill(extras, moreFilters(fields, change));
+		go(() => {});
+	}
+
+	/** @param {import("./assetfilters.js").Values} some */
+	function change(some) {
+		go(() => (fields = { ...fields, ...some }));
 	}
 
 	/** @param {Asset} asset */
@@ -249,8 +283,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				drag(event, { assets: ids }, ids.length === 1 ? authorOf(asset) : `${ids.length} assets`);
 			} }, icon("drag"))),
 			picture && h("img", { src: picture, alt: "", loading: "lazy", referrerpolicy: "no-referrer", width: 96, height: 72 }),
-			h("div", { class: "what" }, h("button", { type: "button", class: "bare open", onclick: () => details(asset) }, h("span", { class: "strong" }, authorOf(asset)), " ", h("span", { class: "detail" }, time(asset.createdAt))), why && h("span", { class: "tag" }, why),
-				h("p", null, plain(String(content["content"] ?? ""))),
+			h("div", { class: "what" }, h("button", { type: "button", class: "bare open", onclick: () => details(asset) }, h("span", { class: "strong" }, marked(authorOf(asset))), " ", h("span", { class: "detail" }, time(asset.createdAt))), why && h("span", { class: "tag" }, why),
+				h("p", null, marked(plain(String(content["content"] ?? "")))),
 				h("div", { class: "chips" }, (asset.safe_tags ?? []).map((t) => h("span", { class: "chip" }, t)), (asset.attributes ?? []).slice(0, 4).map((x) => h("span", { class: "chip" }, `${x.key}: ${x.value}`)), asset.folders.map((f) => h("span", { class: "detail" }, icon("folder"), f.label)))));
 	}
 
@@ -276,8 +310,9 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	function describe(asset) {
 		const { content } = asset;
 		return [
-			h("dl", null, h("dt", null, "Added"), h("dd", null, time(asset.createdAt)), h("dt", null, "Id"), h("dd", null, h("code", null, asset.id)), h("dt", null, "Source"), h("dd", null, `${String(content["generator"] && /** @type {any} */ (content["generator"]).id)} · ${String(content["id"])}`),
+			h("dl", null, h("dt", null, "First published"), h("dd", null, time(asset.createdAt)), h("dt", null, "Id"), h("dd", null, h("code", null, asset.id)), h("dt", null, "Source"), h("dd", null, `${String(content["generator"] && /** @type {any} */ (content["generator"]).id)} · ${String(content["id"])}`),
 				h("dt", null, "Folders"), h("dd", null, asset.folders.map((f) => f.label).join(", ") || "none"), h("dt", null, "Tags"), h("dd", null, (asset.safe_tags ?? []).join(", ") || "none"),
+				["via", "rights"].flatMap((name) => /** @type {any} */ (asset)[name] === undefined ? [] : [h("dt", null, name === "via" ? "Via" : "Rights"), h("dd", null, shownAs(name, String(/** @type {any} */ (asset)[name])))]),
 				(asset.attributes ?? []).flatMap((x) => [h("dt", null, x.key), h("dd", null, x.value)])),
 			h("h3", null, "Content"), h("p", null, plain(String(content["content"] ?? ""))), h("details", null, h("summary", null, "As it is stored"), h("pre", { class: "raw", tabindex: "0", "aria-label": "Content as JSON" }, stringify(content, 2))),
 			h("h3", null, "Who may"), explained(asset)];
@@ -316,7 +351,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		} }, h("summary", { "data-facet": ` ${key}` }, h("span", null, key), h("span", { class: "detail" }, count?.toLocaleString() ?? "")), h("ul", null, count !== undefined && choice("attribute", key, "any", count), values(key)));
 		const listed = (counts["attribute"] ?? []).filter((c) => countable(c.value));
 		const keys = [...listed.map((c) => attribute(c.value, c.count)), ...[...open ?? []].filter((k) => !listed.some((c) => c.value === k)).map((k) => attribute(k))];
-		fill(side, facets.filter(([name]) => (counts[name]?.length ?? 0) > 0).map(([name, title]) => h("section", null, h("h2", null, title), h("ul", null, (counts[name] ?? []).slice(0, 10).map((c) => choice(name, c.value, c.value, c.count))))),
+		fill(side, facets.filter(([name]) => (counts[name]?.length ?? 0) > 0).map(([name, title]) => h("section", null, h("h2", null, title), h("ul", null, (counts[name] ?? []).slice(0, 10).map((c) => choice(name, c.value, shownAs(name, c.value), c.count))))),
 			keys.length > 0 && h("section", null, h("h2", null, "Attributes"), keys, (counts["attribute"]?.length ?? 0) >= 20 && button("Another attribute", () => void ask("Another attribute", "Its key", "Show its values", (key) => {
 				if (!countable(key)) throw new Error("A key with a comma or a colon cannot be searched.");
 				open?.add(key);
@@ -334,7 +369,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	/** Changes what is searched, and searches. @param {() => void} change */
 	function go(change) {
 		change();
-		const kept = new URLSearchParams([...(words ? [["q", words]] : []), ...(folder ? [["folder", folder]] : []), ...filters.map((f) => [f.name, f.value])]);
+		const kept = new URLSearchParams([...(words ? [["q", words]] : []), ...(folder ? [["folder", folder]] : []), ...filters.map((f) => [f.name, f.value]), ...Object.entries(fields).filter(([, value]) => value)]);
 		history.replaceState(null, "", `${to("assets", network, library)}${kept.size > 0 ? `?${kept}` : ""}`);
 		folders.choose(folder);
 		addTo();
@@ -342,7 +377,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	}
 
 	// On a narrow screen the filters are out of the way until they are asked for.
-	const aside = h("aside", { "aria-label": "Filters", class: "filtering" }, folders.node, side);
+	const aside = h("aside", { "aria-label": "Filters", class: "filtering" }, folders.node, extras, side);
 	const toggle = button("Folders and filters", () => toggle.setAttribute("aria-expanded", String(aside.toggleAttribute("data-open"))), { class: "narrow", "aria-expanded": "false" });
 	const typed = debounce(120, () => go(() => (words = search.value)));
 	search.addEventListener("input", typed);
@@ -359,6 +394,14 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)), chosen,
 		h("div", { class: "split" }, toggle, aside,
 			h("section", { "aria-label": "Found" }, total, news, selected.node, list, none, h("div", { class: "foot" }, more)))) };
+}
+
+/** The names of via and rights, by number, as whoever runs the server has given them. @type {Record<string, Record<string, string>>} */
+const given = JSON.parse(document.querySelector('meta[name="vitrine-asset-names"]')?.getAttribute("content") || "{}");
+
+/** What a value of a facet is called. @param {string} facet @param {string} value */
+function shownAs(facet, value) {
+	return given[facet]?.[value] ?? value;
 }
 
 /** The facets of attributes. @param {string[]} keys */
@@ -387,12 +430,12 @@ function authorOf(asset) {
 	return String(author?.displayName || author?.username || author?.id || "somebody");
 }
 
-/** The https address of a picture of the asset, or undefined. @param {Asset} asset */
+/** The address of a picture of the asset, by https or of this server, or undefined. @param {Asset} asset */
 function pictureOf(asset) {
 	for (const a of /** @type {any[]} */ (asset.content["attachment"] ?? [])) {
 		for (const link of [a?.thumbnail_url, a?.type === "photo" ? a?.url : undefined]) {
 			const url = link?.href ?? link;
-			if (typeof url === "string" && /^https:\/\//i.test(url)) return url;
+			if (typeof url === "string" && (/^https:\/\//i.test(url) || url.startsWith(`${location.origin}/`))) return url;
 		}
 	}
 	return undefined;

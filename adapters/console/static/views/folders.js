@@ -2,7 +2,7 @@
  * The folders of a library beside its assets: their tree, and what can be done with a folder.
  * @module
  */
-import { button, fill, h, icon } from "../dom.js";
+import { button, count, fill, h, icon } from "../dom.js";
 import { ask, buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { Tree } from "../elements/tree.js";
 import { askFor } from "../model/names.js";
@@ -70,7 +70,7 @@ export class Folders {
 
 	/**
 	 * Changes folders, and says at the tree what the service says against it.
-	 * @param {{create?: object[], update?: object[], delete?: string[]}} change
+	 * @param {{create?: object[], update?: object[], delete?: string[], purge?: string[]}} change
 	 * @param {(changed: Folder) => void} [then] called when the tree shows it
 	 */
 	async #change(change, then) {
@@ -153,8 +153,15 @@ export class Folders {
 		this.tree.cut(f?.id ?? "");
 	}
 
-	/** Shows the folders that were deleted, to bring one back. */
+	/** Shows the folders that were deleted, to bring one back or to remove them for good. */
 	async deleted() {
+		/** @param {string[]} ids @param {string} what @returns {Promise<boolean>} whether they are gone */
+		const purge = async (ids, what) => {
+			if (!await confirm(`Remove ${what} for good?`, "The folders, those below them and the assets that are in no other folder are erased. Nobody can bring them back.", "Remove for good", { danger: true })) return false;
+			const { purged } = await this.lib.changeFolders({ purge: ids });
+			toast(`Removed for good: ${count(purged?.folders ?? 0, "folder")}, ${count(purged?.assets ?? 0, "asset")}.`);
+			return true;
+		};
 		const list = h("ul", { class: "plain" });
 		const said = h("div", { class: "help", role: "status" }, "…");
 		/** @type {string | undefined} */
@@ -171,17 +178,30 @@ export class Folders {
 						await this.load(f.id);
 						this.options.onchanged();
 					}, (e) => fill(wrong, sentence(e))), { class: "small", "aria-label": `Bring ${f.label} back` });
-					const node = h("li", null, h("div", { class: "row" }, icon("folder"), h("span", { class: "called" }, f.label), back), wrong);
+					const gone = this.options.moderator && button("Remove for good", () => void purge([f.id], f.label).then((done) => done && fill(node, icon("ok"), `${f.label} is gone.`), (e) => fill(wrong, sentence(e))), { class: "small", "aria-label": `Remove ${f.label} for good` });
+					const node = h("li", { "data-folder": f.id }, h("div", { class: "row" }, icon("folder"), h("span", { class: "called" }, f.label), back, gone), wrong);
 					return node;
 				}));
 				last = folders[49]?.id;
+				all.hidden = !this.options.moderator || list.childElementCount < 2;
 				said.textContent = list.childElementCount > 0 ? "A folder comes back with its assets and the folders below it." : "There are no deleted folders that you may bring back.";
 			} catch (e) {
 				fill(said, sentence(e));
 			}
 		};
+		const all = button("Empty the bin", async () => {
+			try {
+				const { folders } = await this.lib.folders({ deleted: "true", limit: "500" }, this.signal);
+				if (!await purge(folders.map((f) => f.id), folders.length < 500 ? "all deleted folders" : "the first 500 deleted folders")) return;
+				fill(list);
+				last = undefined;
+				await load();
+			} catch (e) {
+				fill(said, sentence(e));
+			}
+		}, { hidden: true, class: "danger" });
 		void load();
-		await show("Deleted folders", h("div", null, said, list, more));
+		await show("Deleted folders", h("div", null, said, list, more, all));
 	}
 
 	/** Shows everything about a folder. @param {Folder} f */
