@@ -89,12 +89,75 @@ func TestAssets(t *testing.T) {
 		found(20)
 		p.See(facet("sun") + `//span[.="20"]`)
 	})
+	t.Run("beginnings, phrases, exclusions and similar words", func(t *testing.T) {
+		p.Retype(search, "harb")
+		found(40)
+		p.See(card + `[1]//mark[.="harbour"]`)
+		p.Retype(search, `"the mark`)
+		found(20)
+		p.Retype(search, "snow -harbour")
+		found(0)
+		p.Retype(search, "habrour")
+		found(0)
+		p.Click(`//summary[.="Order and more filters"]`)
+		p.Click(`//label[contains(., "Similar words too")]/input`)
+		found(40)
+		p.See(card + `[1]//mark[.="harbour"]`)
+		p.Click(named("similar words too"))
+		found(0)
+		p.Click(`//label[contains(., "titles of attachments")]/input`)
+		p.Retype(search, "market")
+		found(20)
+		p.See(named("in texts and authors, titles of attachments"))
+		p.Click(named("in texts and authors, titles of attachments"))
+		found(20)
+	})
+	t.Run("order and original dates", func(t *testing.T) {
+		p.Retype(search, keyDelete)
+		w.request(ann, "POST", library+"/assets", `{"add":[`+strings.TrimSuffix(newAsset(900, "From long ago", "", "old"), "}")+`,"createdAt":"2011-05-06T23:30:00Z","via":2}]}`)
+		p.Run(new(any), `async () => {
+			const order = [...document.querySelectorAll(".more-filters select")][0];
+			order.value = "createdAt.asc";
+			order.dispatchEvent(new Event("change"));
+		}`)
+		found(61)
+		p.See(card + `[1]//p[.="From long ago"]`)
+		p.Until(`() => location.hash.includes("sort=createdAt&order=asc")`)
+		p.Run(new(any), `async () => scrollTo(0, document.body.scrollHeight)`)
+		p.Until(`() => document.querySelectorAll(".asset").length === 61`)
+		p.Run(new(any), `async () => {
+			for (const [i, day] of ["2011-05-06", "2011-05-06"].entries()) {
+				const input = document.querySelectorAll(".more-filters input[type=date]")[i];
+				input.value = day;
+				input.dispatchEvent(new Event("change"));
+			}
+		}`)
+		found(1)
+		p.Click(named("first published until 2011-05-06"))
+		found(61)
+		p.Click(named("Remove all filters"))
+		found(61)
+		p.See(card + `[1]//p[.="From long ago"]`) // it was added last
+		p.Run(new(any), `async () => scrollTo(0, 0)`)
+		p.Click(card + `[1]//button[contains(@class, "open")]`)
+		p.See(`//dialog//dt[.="First published"]/following-sibling::dd[1]`)
+		p.See(`//dialog//dt[.="Via"]/following-sibling::dd[1][.="2"]`)
+		p.Click(`//dialog` + named("Close"))
+		var old struct{ Assets []struct{ ID string } }
+		if err := json.Unmarshal(w.request(ann, "GET", library+"/assets?tags=old", ""), &old); err != nil || len(old.Assets) != 1 {
+			t.Fatal(old, err)
+		}
+		w.request(ann, "POST", library+"/assets", fmt.Sprintf(`{"remove":[%q]}`, old.Assets[0].ID))
+		p.view("/none")
+		p.view("/assets")
+		found(60)
+	})
 	t.Run("a search that is overtaken", func(t *testing.T) {
 		// The page of the list is held back. The numbers beside the folders are counted by requests of their own.
 		p.Run(new(any), `async () => {
 			const fetch = window.fetch;
 			window.held = [];
-			window.fetch = (url, options) => (String(url).includes("query=snow&limit=50") ? new Promise((_, fail) => {
+			window.fetch = (url, options) => (String(url).includes("query=snow*&limit=50") ? new Promise((_, fail) => {
 				window.held.push(options.signal);
 				options.signal.addEventListener("abort", () => fail(options.signal.reason));
 			}) : fetch(url, options));

@@ -158,6 +158,21 @@ func TestFolders(t *testing.T) {
 		p.See(`//dialog//*[contains(., "There are no deleted folders")]`)
 		p.Click(`//dialog` + named("Close"))
 	})
+	t.Run("the bin", func(t *testing.T) {
+		for _, label := range []string{"Rubbish", "Litter", "Waste"} {
+			w.request(ann, "POST", library+"/folders", fmt.Sprintf(`{"delete":[%q]}`, w.newFolder(label, "/")))
+		}
+		p.Click(named("Deleted folders"))
+		p.Click(`//dialog` + named("Remove Rubbish for good"))
+		p.Click(`//dialog//button[.="Remove for good" and contains(@class, "main")]`)
+		p.See(toast("Removed for good: 1 folder, 0 assets."))
+		p.See(`//dialog//li[contains(., "Rubbish is gone.")]`)
+		p.Click(`//dialog` + named("Empty the bin"))
+		p.Click(`//dialog//button[.="Remove for good" and contains(@class, "main")]`)
+		p.See(toast("Removed for good: 2 folders, 0 assets."))
+		p.See(`//dialog//*[contains(., "There are no deleted folders")]`)
+		p.Click(`//dialog` + named("Close"))
+	})
 	t.Run("who may see what changes by a move is told before", func(t *testing.T) {
 		w.request(ann, "POST", library+"/folder/"+summer+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}}]}`)
 		p.Drag(folder("Winter"), folder("Summer"))

@@ -15,8 +15,9 @@ const orders = /** @type {[string, string][]} */ ([["", "Newest here first"], ["
 /**
  * The controls.
  * @param {Values} values @param {(change: Values) => void} changed called with the parameters that are to change
+ * @param {boolean} [open] whether they are in sight
  */
-export function moreFilters(values, changed) {
+export function moreFilters(values, changed, open) {
 	/** @param {string} name */
 	const date = (name) => {
 		const input = h("input", { type: "date", value: values[name] ?? "", max: "9998-12-31", onchange: () => input.validity.valid && changed({ [name]: input.value }) });
@@ -36,7 +37,7 @@ export function moreFilters(values, changed) {
 	} }));
 	const typos = h("input", { type: "checkbox", checked: values["typos"] === "1", onchange: () => changed({ typos: typos.checked ? "1" : "" }) });
 	const id = h("input", { value: values["foreignId"] ?? "", maxlength: 1024, onchange: () => changed({ foreignId: id.value.trim() }) });
-	return h("details", { class: "more-filters", open: names.some((name) => values[name]) }, h("summary", null, "Order and more filters"),
+	return h("details", { class: "more-filters", open: open || names.some((name) => values[name]) }, h("summary", null, "Order and more filters"),
 		labelled("Order", order), labelled("First published from", date("from")), labelled("First published until", date("to")),
 		h("fieldset", null, h("legend", null, "Look for the words in"), places.map(([, text], i) => h("label", { class: "row" }, boxes[i] ?? "", text))),
 		h("label", { class: "row" }, typos, "Similar words too"),

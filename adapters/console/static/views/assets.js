@@ -261,7 +261,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	/** Makes the controls anew, whose values have changed, and searches. */
 	function renew() {
-		fill(extras, moreFilters(fields, change));
+		fill(extras, moreFilters(fields, change, extras.querySelector("details")?.open));
 		go(() => {});
 	}
 
