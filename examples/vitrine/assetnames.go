@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/vitrine-go/vitrine/adapters/console"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // demoAssetNames are the names in the console for the sample data.
@@ -25,7 +24,7 @@ func (o *serveFlags) readAssetNames() (names console.AssetNames, err error) {
 	}
 	text, err := os.ReadFile(o.assetNames)
 	if err == nil {
-		err = json.Unmarshal(text, &names, json.RejectUnknownMembers(true))
+		err = strictjson.Decode(text, &names)
 	}
 	if err != nil {
 		return names, usageError{fmt.Errorf(`serve: -asset-names %s: %w; want JSON such as {"via":{"1":"Hashtag search"},"rights":{"2":"Granted"}}`, o.assetNames, err)}
