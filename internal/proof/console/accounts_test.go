@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
 // accounts is a server whose people sign in.
@@ -334,11 +336,30 @@ func TestSharing(t *testing.T) {
 	q.Until(`() => fetch("x/me").then((r) => r.json()).then((me) => me.moderates.length === 1)`)
 }
 
-// The demonstration's link signs its visitor in, who finds the people of the sample data by their names.
+// The link of the demonstration signs its visitor in, who finds those who have made the sample data by their names.
 func TestDemoSignsIn(t *testing.T) {
-	w := newWorld(t, "-demo")
-	_ = w
-	t.Skip("the link is on the server's output")
+	begin(t)
+	binary, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := program.StartServer(nil, binary, "serve", "-addr", "127.0.0.1:0", "-db", "memory:", "-demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	link := regexp.MustCompile(`http://localhost:\S+#signin=\S+`)
+	for end := time.Now().Add(time.Minute); !link.MatchString(server.Output()) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	}
+	w := accounts{world: &world{t, server.URL}}
+	p, _ := w.newcomer()
+	p.Open(link.FindString(server.Output()))
+	p.who("Visitor")
+	p.See(`//table//td[contains(@class, "when")]//*[@data-initials="D" and .="Designer"]`)
+	p.Open(link.FindString(server.Output())) // the same page: it is signed in already
+	p.See(`//dialog[.//h2[.="Use the link?"] and contains(., "You are Visitor")]`)
+	p.Click(`//dialog` + named("Cancel"))
+	p.who("Visitor")
 }
 
 // Who names other addresses than the one of sign-in is led there.

@@ -16,11 +16,11 @@ import (
 
 // Server is a running server: a child process that says "serving URL" when it is ready.
 type Server struct {
-	URL    string
-	cmd    *exec.Cmd
-	stderr buffer
-	ended  chan struct{}
-	watch  io.Closer // see outlive
+	URL            string
+	cmd            *exec.Cmd
+	stdout, stderr buffer
+	ended          chan struct{}
+	watch          io.Closer // see outlive
 }
 
 // buffer is a bytes.Buffer for two goroutines.
@@ -84,6 +84,7 @@ func StartServer(env []string, name string, args ...string) (*Server, error) {
 	go func() {
 		defer close(s.ended)
 		for in := bufio.NewScanner(stdout); in.Scan(); {
+			_, _ = fmt.Fprintln(&s.stdout, in.Text())
 			if url, ok := strings.CutPrefix(in.Text(), "serving "); ok {
 				ready <- url
 			}
@@ -126,6 +127,9 @@ func (l leave) Close() error {
 	_, err := io.WriteString(l.in, "leave\n")
 	return errors.Join(err, l.in.Close(), l.shell.Wait())
 }
+
+// Output is what the process has written to its standard output.
+func (s *Server) Output() string { return s.stdout.String() }
 
 // Kill ends the process with SIGKILL and waits for its end.
 func (s *Server) Kill() {
