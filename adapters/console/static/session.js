@@ -233,7 +233,11 @@ export class Session {
 		const { forget, kept } = await import("./model/local.js");
 		const whose = [this.base.href, this.me?.urn ?? ""];
 		if ((this.unsaved() || kept(whose).length > 0) && !await confirm("Sign out and lose changes?", "Some of your changes are not saved. They are in this browser alone, and are deleted from it when you sign out.", "Sign out", { danger: true })) return;
-		if (this.account) await this.api.account("DELETE", `signin/sessions/${everywhere ? "" : this.account.id}`);
+		if (this.account) {
+			await this.bare.account("DELETE", `signin/sessions/${everywhere ? "" : this.account.id}`).catch((e) => {
+				if (e.status !== 401) throw e; // the session has ended by itself
+			});
+		}
 		this.onend();
 		forget(whose);
 		sessionStorage.removeItem(storage);

@@ -41,7 +41,7 @@ changes.addEventListener("change", () => {
  */
 export function chooseGroups(name, suggested, picked, session, options) {
 	const network = (session.me?.moderates[0] ?? session.me?.urn ?? "").split(":").slice(0, 3).join(":");
-	return choose(name, suggested, picked, { placeholder: "Name of a site, or a URN", label: groupName, read: (typed) => (typed === "" || typed.startsWith("urn:") ? typed : `${network}:site=${typed}`), ...options });
+	return choose(name, suggested, picked, { placeholder: "Name of a site, or a URN", label: groupName, read: (typed) => (typed === "" || typed.startsWith("urn:") ? typed : network.endsWith(`:${typed}`) ? network : `${network}:site=${typed}`), ...options });
 }
 
 /** People to choose from, in a network or in all: names with URNs. @param {string} [users] what the URNs of the network's users begin with */

@@ -40,7 +40,7 @@ export function rightsForm(session, has, { admin }) {
 		const input = h("input", { type: "checkbox", checked, disabled });
 		return { input, node: h("div", { class: "boxes" }, h("label", null, input, label)) };
 	};
-	const administrator = box("Administrator: may do everything, also with people of other networks", has.admin, !all);
+	const administrator = box("Administrator: may do everything with people and keys, of all networks", has.admin, !all);
 	const components = box("May create and delete components", has.components, !all && !me.components);
 	return { node: h("div", { class: "rights" }, admin && (all || has.admin) && administrator.node,
 		chooseGroups("Moderates", [...me.moderates, ...has.moderates], picked["moderates"], session, { help: "May do everything with these networks and sites." }),

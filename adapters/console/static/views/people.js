@@ -10,7 +10,7 @@ import { person } from "../elements/person.js";
 import { none, rightsForm, rightsOf } from "../elements/rights.js";
 import { once } from "../elements/secret.js";
 import { time } from "../elements/time.js";
-import { learn } from "../model/names.js";
+import { forget, learn } from "../model/names.js";
 
 /** @typedef {import("../api.js").Person} Person */
 /** @typedef {import("../session.js").Session} Session */
@@ -37,6 +37,7 @@ export function view({ session, api, query, signal, shell }) {
 	/** @type {Pages<Person>} */
 	const list = new Pages(signal, "people", (after, signal) => api.people({ after, q: search.value.trim() || undefined }, signal), () => {
 		learn(list.items);
+		forget();
 		empty.hidden = list.items.length > 0;
 		fill(body, list.items.map((p) => h("tr", { class: p.disabled ? "off" : "" },
 			h("th", { scope: "row" }, button("", () => void open(p), { class: "bare open name", "aria-label": `Change ${p.name}` }), h("span", { class: "detail" }, p.email)),
@@ -51,11 +52,11 @@ export function view({ session, api, query, signal, shell }) {
 		return [p.invitation && h("div", null, "invited, the link ends ", time(p.invitation.expires)), p.lastSeenAt !== null ? h("div", null, "seen ", time(p.lastSeenAt)) : !p.invitation && h("div", null, "has no way to sign in yet"), p.provider && h("div", { class: "detail", title: p.provider.issuer }, `rights by ${p.provider.values.join(", ")}`)];
 	}
 
-	/** The form of a person. @param {Pick<Person, "name" | "email"> & import("../api.js").Rights} has */
+	/** The form of a person. Rights that a provider gives are not changed here. @param {Pick<Person, "name" | "email"> & import("../api.js").Rights & {provider?: Person["provider"]}} has */
 	function form(has) {
 		const name = h("input", { required: true, maxlength: 128, autocomplete: "off", value: has.name });
 		const email = h("input", { type: "email", autocomplete: "off", value: has.email });
-		const rights = rightsForm(session, has, { admin: true });
+		const rights = has.provider ? { node: h("div", { class: "field" }, rightsOf(has)), value: () => ({}) } : rightsForm(session, has, { admin: true });
 		return { nodes: [labelled("Name", name, "It is shown to everybody of the network."), labelled("Address", email, "For you alone: nothing is sent to it."), rights.node], value: () => ({ name: name.value.trim(), email: email.value.trim(), ...rights.value() }) };
 	}
 
@@ -79,7 +80,7 @@ export function view({ session, api, query, signal, shell }) {
 		};
 		const save = h("button", { class: "main" }, "Save");
 		const node = h("form", null, p.provider && h("p", { class: "note" }, `The rights come from ${p.provider.issuer} at each sign-in: ${p.provider.values.join(", ")}.`), f.nodes,
-			h("div", { class: "buttons" }, !p.disabled && button(p.passkeys > 0 || p.invitation ? "Invite anew" : "Invite", then(() => invite(session, p))),
+			h("div", { class: "buttons" }, !p.disabled && !p.provider && button(p.passkeys > 0 || p.invitation ? "Invite anew" : "Invite", then(() => invite(session, p))),
 				button(p.disabled ? "Enable" : "Disable", then(async () => {
 					if (!p.disabled && !await confirm(`Disable ${p.name}?`, `${p.name} is signed out everywhere at once, and secret keys of ${p.name} stop. What ${p.name} has made stays.`, "Disable", { danger: true })) return;
 					await api.account("PATCH", `people/${p.id}`, { disabled: !p.disabled }, "id");
