@@ -27,6 +27,7 @@ import (
 type reviewRoutes struct {
 	svc       Reviews
 	longLines chan struct{} // of all imports together, see reviews.Options
+	spools    chan struct{} // of all conversions together, see convert.Request
 }
 
 // recordsBody is a file of records of any size, plain or compressed with gzip. The endpoint reads it while it arrives.
@@ -110,6 +111,12 @@ func (v reviewRoutes) admitConverter(c *call) error {
 	return err
 }
 
+// Tables that are converted at a time need temporary files of so many bytes at most, whatever they unpack to.
+const (
+	mostSpooled   = 2 << 30 // of one table
+	spoolsAtATime = 4
+)
+
 // tableType is the media type of rejected rows.
 var tableType = []string{"text/csv; charset=utf-8"}
 
@@ -118,7 +125,7 @@ var tableType = []string{"text/csv; charset=utf-8"}
 // like (convert.Sight). 400 for what is no table, for a mapping that does not fit it, and for a body that does not arrive whole; 415; 429.
 func (v reviewRoutes) convert(c *call) error {
 	in := convert.Request{Source: c.query.filled("source", "it is empty: want the site that the reviews come from"), Dates: c.query.text("dates"),
-		Large: v.longLines, MaxLine: c.h.Limits.Line}
+		Large: v.longLines, Spools: v.spools, MaxSpool: mostSpooled, MaxLine: c.h.Limits.Line}
 	mapping, scale := c.query.filled("mapping", "it is empty: want a JSON object"), c.query.text("scale")
 	if c.query.has("mapping") && mapping != "" {
 		if err := strictjson.Decode([]byte(mapping), &in.Mapping); err != nil {

@@ -97,7 +97,7 @@ func (h *handler) routes() []route {
 		all = append(all, e.route())
 	}
 	if h.Reviews != nil {
-		v := reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines)}
+		v := reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines), make(chan struct{}, spoolsAtATime)}
 		all = append(all, admitted(v.admit,
 			write("POST", "/x/reviews/import", 200, v.load, 0, recordsBody, nil, "network", "dryRun"),
 			get("/x/reviews/export", v.export, 0, "network"),

@@ -26,6 +26,10 @@ type Request struct {
 	// Large, if not nil, bounds how many collections of more than 1 MiB are in memory at a time: while a conversion has one, it has sent
 	// a value to this channel.
 	Large chan struct{}
+	// Spools, if not nil, bounds how many conversions have a temporary file at a time, as Large does. A table of up to 2 MiB needs none.
+	Spools chan struct{}
+	// MaxSpool is how many bytes a temporary file may have, which are about as many as the reviews have as JSON. 0 = no limit.
+	MaxSpool int64
 	// MaxLine is how many bytes a line of the output has at most. 0 = 16 MiB, which every import accepts.
 	MaxLine int
 }
@@ -59,7 +63,7 @@ type conversion struct {
 
 // Convert reads a table and writes its reviews in the import format. It writes nothing before it has read the whole file.
 //
-// It returns ErrInvalid if the file is no table, or if Mapping, Scale or Dates do not fit it; the parameter of the error names which. It
+// It returns ErrInvalid if the file is no table, if it needs a temporary file of more than MaxSpool bytes, or if Mapping, Scale or Dates do not fit it; the parameter of the error names which. It
 // also returns the errors of File, To and Rejects, of a temporary file, and of ctx. A row that cannot be converted is no error.
 func Convert(ctx context.Context, in Request) (Result, error) {
 	c := &conversion{Request: in, result: Result{Rejected: []Rejected{}}}
@@ -91,7 +95,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 		return c.result, err
 	}
 	c.decideDates(c.plan, in.Dates)
-	groups := &groups{}
+	groups := &groups{ctx: ctx, spools: in.Spools, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err != nil {
 		return c.result, err

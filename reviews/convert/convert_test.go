@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
@@ -547,6 +548,26 @@ type writes func()
 func (w writes) Write(p []byte) (int, error) {
 	w()
 	return len(p), nil
+}
+
+// A table that unpacks to more than there is room for is refused, and one waits for the temporary file of another.
+func TestTemporaryFilesAreBounded(t *testing.T) {
+	spools := make(chan struct{}, 1)
+	in := convert.Request{File: &large{rows: 30000, collections: 10}, To: io.Discard, Mapping: simple, Spools: spools, MaxSpool: 4 << 20}
+	if _, err := convert.Convert(t.Context(), in); !errors.Is(err, vitrine.ErrInvalid) || !strings.Contains(err.Error(), "4194304 bytes") || len(spools) != 0 {
+		t.Errorf("%v, %d in use", err, len(spools))
+	}
+	spools <- struct{}{}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	in.File = &large{rows: 30000, collections: 10}
+	if _, err := convert.Convert(ctx, in); !errors.Is(err, context.DeadlineExceeded) || len(spools) != 1 {
+		t.Errorf("%v, %d in use", err, len(spools))
+	}
+	in.File, in.Spools = &large{rows: 1000, collections: 10}, spools // which needs none
+	if _, err := convert.Convert(t.Context(), in); err != nil {
+		t.Error(err)
+	}
 }
 
 func BenchmarkConvert(b *testing.B) {

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"container/heap"
+	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -28,6 +30,10 @@ const maxChunk = 2 << 20
 // groups orders entries by collection, and keeps the order of the file inside of each. What is more than maxChunk goes into a temporary
 // file, in runs that are each in order and are merged in the end.
 type groups struct {
+	ctx    context.Context
+	spools chan struct{} // see Request
+	most   int64
+
 	chunk []byte // entries, each as encode writes it
 	at    []place
 	file  *os.File
@@ -63,7 +69,17 @@ func (g *groups) sort() {
 // spill writes the chunk to the file.
 func (g *groups) spill() (err error) {
 	if g.file == nil {
+		if g.spools != nil {
+			select {
+			case g.spools <- struct{}{}:
+			case <-g.ctx.Done():
+				return g.ctx.Err()
+			}
+		}
 		if g.file, err = os.CreateTemp("", "vitrine-convert-*"); err != nil {
+			if g.spools != nil {
+				<-g.spools
+			}
 			return err
 		}
 		_ = os.Remove(g.file.Name()) // so that nothing is left if the process is killed; where an open file cannot be removed, close does it
@@ -82,6 +98,9 @@ func (g *groups) spill() (err error) {
 	if n := len(g.runs); n > 0 {
 		end += g.runs[n-1]
 	}
+	if g.most > 0 && end > g.most {
+		return invalid("", fmt.Sprintf("the table is too large: its reviews take more than %d bytes: convert it in parts", g.most))
+	}
 	g.runs = append(g.runs, end)
 	g.chunk, g.at = g.chunk[:0], g.at[:0]
 	return nil
@@ -92,6 +111,9 @@ func (g *groups) close() {
 	if g.file != nil {
 		_ = g.file.Close()
 		_ = os.Remove(g.file.Name())
+		if g.spools != nil {
+			<-g.spools
+		}
 	}
 }
 
