@@ -167,7 +167,7 @@ func TestTableOfAShop(t *testing.T) {
 	p.Type(`//input[@type="search"]`, "product-17")
 	p.See(`//*[@role="status" and contains(., "11 collections")]`) // product-17 and product-170 to product-179
 	p.Type(`//input[@type="search"]`, "0")
-	p.See(`//*[@role="status" and contains(., "1 collection")]`)
+	p.See(`//*[@role="status" and .="1 collection"]`)
 	p.Click(`//article` + named("Reviews"))
 	p.See(`//dialog//li[contains(., "Titel „170“")]`)
 	p.Click(`//dialog//li[contains(., "Titel „170“")]` + named("Erase Titel „170“"))
