@@ -117,13 +117,15 @@ func (w *world) key(c caller) string {
 				w.t.Fatal(err)
 			}
 			defer answer.Body.Close()
-			if err := json.NewDecoder(answer.Body).Decode(to); err != nil || answer.StatusCode >= 300 {
-				w.t.Fatalf("%s: %d, %v", path, answer.StatusCode, err)
+			text, _ = io.ReadAll(answer.Body)
+			if err := json.Unmarshal(text, to); err != nil || answer.StatusCode >= 300 {
+				w.t.Fatalf("%s: %d %s", path, answer.StatusCode, text)
 			}
 		}
 		post("/x/signin/link", map[string]any{"link": sign(everything)}, new(any))
 		var made struct{ Key string }
-		post("/x/keys/", map[string]any{"name": c.name, "kind": "secret", "moderates": allNetworks, "reads": c.Reads, "roles": c.Roles, "groups": c.Groups, "components": true}, &made)
+		post("/x/keys/", map[string]any{"name": c.name, "kind": "secret", "components": true, "moderates": allNetworks,
+			"reads": append([]string{}, c.Reads...), "roles": append([]string{}, c.Roles...), "groups": append([]string{}, c.Groups...)}, &made)
 		w.keys[key] = made.Key
 		w.rights = ""
 	}
