@@ -13,7 +13,7 @@ import { parse, stringify } from "./json.js";
 /** @typedef {Schemas["ReleaseConflict"]} ReleaseConflict */
 /** @typedef {{app: string, tag: string, from?: string | null, to: string | null}} NewMove of a release */
 /** @typedef {{app: string, title: string, version: string, elements: string[], violations: Violation[], diff: Operation[], tags: string[]}} Upgraded an app that gets another version of a component */
-/** @typedef {{version: string, updatedAt: number, updatedBy: Party | null, restoredFrom: string | null, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a history */
+/** @typedef {{version: string, updatedAt: number, updatedBy: Party | null, restoredFrom: string | null, note?: string, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a history */
 /** @typedef {Schemas["Tag"]} Tag */
 /** @typedef {Schemas["Violation"]} Violation */
 /** @typedef {{name: string, version: string}} Ref */
@@ -305,18 +305,24 @@ export class Api {
 	}
 
 	/**
-	 * @param {{sort?: string, usingComponent?: string, after?: string, limit?: string, view?: string}} query
+	 * Apps without their elements.
+	 * @param {{sort?: string, usingComponent?: string, deleted?: "true", after?: string, limit?: string, view?: string}} query
 	 * @param {AbortSignal} [signal]
-	 * @returns {Promise<{apps: App[], next: string | undefined}>}
+	 * @returns {Promise<{apps: Schemas["AppSummary"][], next: string | undefined}>}
 	 */
 	apps(query, signal) {
-		return this.page("apps", "apps", query, signal);
+		return this.page("apps", "apps", { ...query, view: "summary" }, signal);
 	}
 
 	/** @param {string} id @param {string} [version] @param {AbortSignal} [signal] @returns {Promise<App>} */
 	async app(id, version, signal) {
 		const value = await this.get(version === undefined ? `apps/${s(id)}` : `apps/${s(id)}/versions/${s(version)}`, "apps", undefined, signal);
 		return value.apps[0];
+	}
+
+	/** Deletes an app, brings it back, or removes it for good. @param {string} id @param {"" | "undelete" | "erase"} what */
+	async bin(id, what) {
+		await this.ask(what ? "POST" : "DELETE", `apps/${s(id)}${what && `/${what}`}`);
 	}
 
 	/** @param {{title: string, groups: string[], elements: {component: Ref, config: Value}[]}} app @param {string} key @returns {Promise<{id: string}>} */
@@ -330,9 +336,9 @@ export class Api {
 		return value.apps[0];
 	}
 
-	/** @param {string} id @param {string} version @param {string} key @returns {Promise<App>} */
-	async restore(id, version, key) {
-		return (await this.change("POST", "apps/versions/restore", key, "apps", stringify({ appId: id, appVersion: version }))).apps[0];
+	/** @param {string} id @param {string} version @param {string} note @param {string} key @returns {Promise<App>} */
+	async restore(id, version, note, key) {
+		return (await this.change("POST", "apps/versions/restore", key, "apps", stringify({ appId: id, appVersion: version, note }))).apps[0];
 	}
 
 	/** @param {string} id @param {{after?: string}} [query] @param {AbortSignal} [signal] @returns {Promise<{tags: Tag[], next: string | undefined}>} */

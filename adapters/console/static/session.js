@@ -245,7 +245,7 @@ export class Session {
 		location.reload();
 	}
 
-	/** Whether the caller may change an app. @param {import("./api.js").App} app */
+	/** Whether the caller may change an app. @param {Pick<import("./api.js").App, "owner" | "groups">} app */
 	mayWrite(app) {
 		return app.owner?.urn === this.me?.urn || app.groups.some((g) => this.moderates(g));
 	}

@@ -3,7 +3,7 @@
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, debounce, fill, flag, h, newID, reconcile } from "../dom.js";
+import { button, count, debounce, fill, flag, h, labelled, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, sentence, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
@@ -150,7 +150,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const group = all ?? [last];
 		const tags = group.flatMap((e) => e.tags.map((t) => flag(t, `${t} points to version ${e.version}`)));
 		return [h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
-			h("span", { class: "what" }, person(last.updatedBy?.urn), " ", said.words(group), " ", h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
+			h("span", { class: "what" }, person(last.updatedBy?.urn), " ", said.words(group), " ", h("span", { class: "detail" }, time(last.updatedAt)), " ", tags,
+				group.map((e) => e.note && h("q", { class: "detail" }, e.note)))];
 	}
 
 	/** The button that compares versions with the one before them. @param {Entry} last @param {Entry} first */
@@ -192,8 +193,9 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const latest = list.items[0].version;
 		const changes = await compared(api, id, latest, version, signal);
 		const keyFor = keys();
-		const restored = await askWith(`Restore version ${version}?`, [h("p", null, `This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`), changes],
-			"Restore", () => api.restore(id, version, keyFor(version)), { wide: true });
+		const note = h("input", { maxlength: 1024, autocomplete: "off" });
+		const restored = await askWith(`Restore version ${version}?`, [h("p", null, `This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`), changes, labelled("Note for the history", note)],
+			"Restore", () => api.restore(id, version, note.value, keyFor(version + note.value)), { wide: true });
 		if (!restored) return;
 		toast(`Version ${restored.version} is what version ${version} was.`);
 		fill(comparison);
