@@ -1,6 +1,18 @@
 // Package vitrine has the words that the domains share: who asks ([Caller]), what went wrong ([Error] and its kinds), a page of a list
 // ([Page]), and the version of an app ([Version]).
 //
+// This makes an app, changes it, publishes the change and reads what is published:
+//
+//	apps := appsvc.New(memory.New(), nil).As(vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}})
+//	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
+//	if err == nil {
+//		app, err = apps.Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Hello again"); return nil })
+//	}
+//	if err == nil {
+//		_, err = apps.PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
+//	}
+//	live, err := apps.TaggedApp(ctx, app.ID, "production") // live.Title is Hello again
+//
 // The domains are packages of their own, and none needs another:
 //
 //   - [github.com/vitrine-go/vitrine/appsvc] keeps apps and all their versions, components with schemas, and tags.
@@ -8,7 +20,12 @@
 //   - [github.com/vitrine-go/vitrine/reviews] checks and imports the reviews of an older site.
 //
 // Each has a Service, which decides what a Caller may do, and keeps its data in a store: storage/memory, storage/sqlite or
-// storage/postgres. The packages below adapters serve them over HTTP, and examples/embed is a small program to begin with.
+// storage/postgres.
+//
+//   - adapters/httpapi serves them over HTTP, and adapters/client calls such a server with the methods of a Session.
+//   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin knows people by passkeys, and
+//     adapters/webhook delivers changes.
+//   - examples/embed is a small program with all of it and rows of its own, to begin with; examples/vitrine is the binary.
 package vitrine
 
 import (

@@ -14,8 +14,7 @@ import (
 // the service has them then.
 
 // Apps is what the handler needs of the app service; *appsvc.Service implements it, and its documentation says what
-// each method does and which errors it returns. A program that wants to see or change what passes embeds
-// *appsvc.Service in a type of its own and overrides single methods. The status of an error follows from the sentinel
+// each method does and which errors it returns. A program that wants to refuse changes has Options.Check of the service. The status of an error follows from the sentinel
 // of package appsvc that it wraps, such as vitrine.ErrNotFound; an error that wraps none is answered with 500 and
 // logged. What Deliver returns is used again for half a second, until Changed says that something has changed.
 type Apps interface {
