@@ -41,7 +41,7 @@ const (
 
 var table = []row{
 	// The words that all share know no domain. Everything but the contract of storage may use them.
-	{module, "internal/urn storage/.", "appsvc storage/memory", noHTTP},
+	{module, "internal/urn storage/.", "", noHTTP},
 
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
 	{"appsvc", "internal storage/. github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", suite + " github.com/evanphx/json-patch/v5", appsOnly + " crypto/tls"},

@@ -1,4 +1,4 @@
-package vitrine_test
+package main
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// The program of the package's comment.
-func Example() {
-	ctx, network := context.Background(), "urn:vitrine:example.test"
+// What the comment of package vitrine begins with.
+func Example_guide() {
+	ctx := context.Background()
 	apps := appsvc.New(memory.New(), nil).As(vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}})
 	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
 	if err == nil {
