@@ -55,6 +55,7 @@ async function go() {
 	}
 	try {
 		const module = await found.load();
+		if (["account", "people", "keys"].includes(found.name)) await session.placing;
 		if (abort.signal.aborted) return;
 		const shell = { title: (/** @type {string} */ text) => void (document.title = `${text} · ${title}`) };
 		const view = module.view({ session, api: session.api, params: found.params, query: found.query, signal: abort.signal, live, shell });

@@ -22,7 +22,7 @@ export const routes = /** @type {[RegExp, string, () => Promise<Module>][]} */ (
 	[/^\/components$/, "components", () => import("./views/components.js")],
 	[/^\/releases$/, "releases", () => import("./views/releases.js")],
 	[/^\/releases\/([^/]+)$/, "releases", () => import("./views/release.js")],
-	[/^\/account$/, "", () => import("./views/account.js")],
+	[/^\/account$/, "account", () => import("./views/account.js")],
 	[/^\/people$/, "people", () => import("./views/people.js")],
 	[/^\/keys$/, "keys", () => import("./views/keys.js")],
 	[/^\/components\/([^/]+)$/, "components", () => import("./views/component.js")],

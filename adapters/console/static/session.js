@@ -35,6 +35,8 @@ export class Session {
 		this.confirming = undefined;
 		/** Tells the other tabs of this browser that somebody has signed in. */
 		this.channel = new BroadcastChannel(`vitrine signed in ${base.href}`);
+		/** Is fulfilled when it is known how people sign in. */
+		this.placing = Promise.resolve();
 		/** Is called when it is known, or known anew, who the caller is and how people sign in. */
 		this.placed = () => {};
 		/** @type {HTMLElement | undefined} */
@@ -53,7 +55,7 @@ export class Session {
 	async begin() {
 		namesFrom(this.api);
 		const link = takeFragment();
-		const placed = this.look();
+		const placed = this.placing = this.look();
 		if (link?.kind === "token") await this.#offer(link.secret);
 		else if (link) {
 			await placed;
@@ -68,7 +70,7 @@ export class Session {
 				if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
 				await placed;
 				this.keep(await this.#ask(this.byToken || e.status === 403 ? e : undefined));
-				void this.look();
+				this.placing = this.look();
 			}
 		}
 	}

@@ -226,6 +226,9 @@ func TestOwnAccount(t *testing.T) {
 	}
 	p.view("/account")
 	passkeys(1)
+	p.Open("about:blank")
+	p.Open(w.url + "/#/account")
+	passkeys(1)
 	p.Click(named("Add a passkey"))
 	p.Click(`//dialog` + named("Make a passkey"))
 	p.See(`//dialog//*[@role="alert" and contains(., "This device has a passkey of yours already.")]`)

@@ -82,7 +82,8 @@ async function send() {
 			learn(await /** @type {Api} */ (api).names(wanted.slice(i, i + most)));
 		} catch (e) {
 			// Without accounts there are no names, and nothing is asked again; a failure that passes is tried again later.
-			if (/** @type {import("../api.js").ApiError} */ (e).passing) {
+			const { passing, status } = /** @type {import("../api.js").ApiError} */ (e);
+			if (passing || status === 401) {
 				for (const urn of wanted.slice(i)) people.delete(urn), asked.delete(urn);
 			}
 			return;
