@@ -8,6 +8,8 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // A run is prepared in a View, which finds the last moves of the tags and asks for the rights of people, and then carried out in one Update.
@@ -198,16 +200,32 @@ func (s *Service) reopen(ctx context.Context, by vitrine.Caller, id string, seen
 // lastMoves are the numbers of the last moves of tags, by app and name, as a View has found them.
 type lastMoves map[[2]string]int64
 
-// prepareRun reads what a run needs that takes time: the last moves of the tags, and for Options.Check the versions.
+// prepareRun reads what a run needs that takes time: the last moves of the tags, in one trip, and for Options.Check the versions.
 func (s *Service) prepareRun(ctx context.Context, r *reader, rel release) (lastMoves, error) {
 	known := lastMoves{}
+	var ranges []storage.Range
 	for _, m := range rel.Moves {
-		last, err := r.lastMove(ctx, m.AppID, m.Tag)
+		known[[2]string{m.AppID, m.Tag}] = 0
+		in := under(moveKind, m.AppID, m.Tag)
+		in.Reverse, in.Limit, in.Expect = true, 1, 1
+		ranges = append(ranges, in)
+	}
+	for e, err := range r.r.Scan(ctx, ranges...) {
 		if err != nil {
 			return nil, err
 		}
-		known[[2]string{m.AppID, m.Tag}] = last.number
-		if s.check == nil || m.To.IsZero() {
+		name := partsOf(e.Key, moveKind)
+		n, err := rec.ParseNumber(name[2])
+		if err != nil {
+			return nil, damaged(e.Key, err)
+		}
+		known[[2]string{name[0], name[1]}] = n
+	}
+	if s.check == nil {
+		return known, nil
+	}
+	for _, m := range rel.Moves {
+		if m.To.IsZero() {
 			continue
 		}
 		h, err := r.head(ctx, m.AppID)
