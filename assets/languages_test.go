@@ -3,6 +3,7 @@ package assets_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -126,7 +127,9 @@ func TestReadersFindWhatTheyMean(t *testing.T) {
 	}
 	defer file.Close()
 	n := 0
-	for driver, store := range map[string]storage.Store{"memory": memory.New(), "sqlite": file} {
+	stores := map[string]storage.Store{"memory": memory.New(), "sqlite": file}
+	maps.Copy(stores, moreStores(t))
+	for driver, store := range stores {
 		n = 0
 		for language, l := range languages {
 			s, lib := assets.New(store, nil), assets.Library{Network: lib.Network, ID: language}
