@@ -28,7 +28,22 @@ const calls = {
 	check: [api().check, "c", "{}"],
 	createComponent: [api().createComponent, "{}", "k"],
 	deleteComponent: [api().deleteComponent, "c", "k"],
+	erase: [api().erase, {}],
+	rollBack: [api().rollBack, "a", "t", "1", "k"],
+	releases: [api().releases, {}],
+	release: [api().release, "r"],
+	createRelease: [api().createRelease, { name: "n", moves: [] }, "k"],
+	updateRelease: [api().updateRelease, "r", {}],
+	actOnRelease: [api().actOnRelease, "r", "run", "1"],
+	tagged: [api().tagged, "a", "t", "r"],
+	upgrade: [api().upgrade, "c", {}, true],
+	place: [api().place],
+	account: [api().account, "POST", "signin/begin", {}, "ceremony"],
+	names: [api().names, ["u"]],
+	people: [api().people, {}],
+	keys: [api().keys],
 };
+globalThis.document = { querySelector: () => ({ content: "/services/frontline/api/v4/assetManager/" }) }; // the page says where the assets are
 const library = api().library("n", "l");
 const inLibrary = {
 	assets: [library.assets, {}],
@@ -45,7 +60,7 @@ const inLibrary = {
 	attributes: [library.attributes, { assets: [] }],
 };
 /** What these are made of, and what is tested apart. */
-const others = ["send", "ask", "get", "page", "change", "library", "upload"];
+const others = ["send", "ask", "get", "page", "change", "library", "upload", "report"];
 
 for (const body of [`{}`, `{"status":"ok"}`, `<html>Please log in</html>`, ``]) {
 	/** @param {unknown} e */
@@ -60,7 +75,7 @@ for (const body of [`{}`, `{"status":"ok"}`, `<html>Please log in</html>`, ``]) 
 		globalThis.XMLHttpRequest = class extends EventTarget {
 			upload = new EventTarget();
 			status = 200;
-			responseText = body;
+			response = new Blob([body]);
 			open() {}
 			setRequestHeader() {}
 			getResponseHeader() {
@@ -70,7 +85,7 @@ for (const body of [`{}`, `{"status":"ok"}`, `<html>Please log in</html>`, ``]) 
 				this.dispatchEvent(new Event("load"));
 			}
 		};
-		await assert.rejects(() => api().upload("x/reviews/import", {}, new Blob(["x"]), () => {}, new AbortController().signal), refused);
+		await assert.rejects(async () => api().report(await api().upload("x/reviews/import", {}, new Blob(["x"]), () => {}, new AbortController().signal)), refused);
 	});
 }
 
