@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // scripts is a server of another origin with the scripts of components.
@@ -50,7 +51,7 @@ func (p *person) frame(value any, function string, args ...any) {
 func (p *person) shows(text string) {
 	p.T.Helper()
 	var got string
-	for range 200 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if p.frame(&got, `() => document.body.innerText.replace(/\s+/g, ' ').trim()`); got == text {
 			return
 		}

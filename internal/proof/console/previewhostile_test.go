@@ -99,7 +99,7 @@ func TestHostileComponentInThePreview(t *testing.T) {
 func TestHangingPreview(t *testing.T) {
 	w := newWorld(t)
 	at := scripts(t, map[string]string{"/text.js": `export function mount(element, { config }) {
-		const show = ({ text }) => { element.textContent = text; while (text === 'hang'); const end = Date.now() + 7000; while (text === 'slow' && Date.now() < end); }
+		const show = ({ text }) => { element.textContent = text; const end = Date.now() + ({ slow: 7000, hang: 20000 }[text] ?? 0); while (Date.now() < end); }
 		show(config)
 		return { update: show }
 	}`})
@@ -142,7 +142,7 @@ func TestHangingPreview(t *testing.T) {
 		took.closed = document.querySelector(".preview .empty p").textContent;
 		then = performance.now();
 		again().click();
-		await new Promise((r) => document.querySelector(".preview iframe").addEventListener("load", r));
+		await Promise.race([new Promise((r) => document.querySelector(".preview iframe").addEventListener("load", r)), new Promise((r) => setTimeout(r, 30_000))]);
 		took.again = since(then);
 		return took;
 	}`)
