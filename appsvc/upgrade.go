@@ -77,7 +77,7 @@ func (p *UpgradePage) UnmarshalJSON(text []byte) error {
 const (
 	upgradedApps = 100
 	upgradeTime  = time.Second // by the clock of Options.Now
-	upgradeLanes = 8           // how many apps are worked on at the same time: their transactions share commits
+	upgradeLanes = 32          // how many apps are worked on at the same time: their transactions share commits
 )
 
 // Upgrade brings a version of a component to all matching elements in the latest version of each app that the caller may change, with a patch
