@@ -28,7 +28,7 @@ export function moreFilters(values, changed, open) {
 		changed({ sort, order: direction });
 	} }, orders.map(([value, text]) => h("option", { value }, text)));
 	order.value = (values["sort"] ?? "") + (values["order"] === "asc" ? ".asc" : "");
-	const at = new Set((values["in"] ?? "text").split(","));
+	const at = new Set((values["in"] || "text").split(","));
 	const boxes = places.map(([name]) => h("input", { type: "checkbox", checked: at.has(name), onchange: () => {
 		const list = places.filter((_, i) => boxes[i]?.checked).map(([x]) => x);
 		changed({ in: list.join(",") === "text" ? "" : list.join(",") });
