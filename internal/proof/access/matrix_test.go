@@ -170,7 +170,7 @@ func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
 
 // rows are all rows.
 func rows() []row {
-	return slices.Concat(otherRows(), reviewRows(), appRows(), folderRows(), assetRows(), libraryRows())
+	return slices.Concat(otherRows(), reviewRows(), appRows(), deletionRows(), releaseRows(), folderRows(), assetRows(), libraryRows())
 }
 
 func TestEveryCell(t *testing.T)         { everyCell(t, false) }

@@ -40,16 +40,17 @@ const (
 
 // world is a server over stores in memory, and what it holds.
 type world struct {
-	t       testing.TB
-	url     string
-	tokens  *httpapi.Tokens
-	client  *http.Client
-	signed  map[string]string // tokens, by name of the caller
-	now     atomic.Int64      // what the clock shows, in milliseconds
-	apps    map[string]string // ids, by the name that the tables have
-	folders map[string]string
-	assets  map[string]string
-	sent    *int // requests
+	t        testing.TB
+	url      string
+	tokens   *httpapi.Tokens
+	client   *http.Client
+	signed   map[string]string // tokens, by name of the caller
+	now      atomic.Int64      // what the clock shows, in milliseconds
+	apps     map[string]string // ids, by the name that the tables have
+	folders  map[string]string
+	assets   map[string]string
+	releases map[string]string // ids, by the app that they are about
+	sent     *int              // requests
 
 	people *signin.Service
 	rights string            // the caller whose rights a person has got last
