@@ -4,13 +4,18 @@ package console
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
 // pageKey is a key that reads the tag production and nothing else.
@@ -105,4 +110,147 @@ func TestAppsOnAPage(t *testing.T) {
 	b.Until(`() => document.querySelector('vitrine-app').innerText.replace(/\s+/g, ' ') === 'app 0 more'`)
 	w.request(ann, "DELETE", app+"/tags/production", "")
 	b.Until(`() => document.querySelector('vitrine-app').innerText === ''`)
+}
+
+// behind starts nginx with the file of examples/deploy, without TLS, before the program, and returns its address.
+func (w *world) behind(t *testing.T) string {
+	t.Helper()
+	nginx := "/usr/sbin/nginx"
+	if _, err := os.Stat(nginx); err != nil {
+		nginx = tool(t, "nginx")
+	}
+	text, err := os.ReadFile(module + "/examples/deploy/nginx.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ports [3]string
+	for i := range ports {
+		if ports[i], err = program.FreePort(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	conf := strings.NewReplacer("server 127.0.0.1:8080;", "server "+strings.TrimPrefix(w.url, "http://")+";", "listen 80;", "listen 127.0.0.1:"+ports[0]+";", "listen [::]:80;", "",
+		"listen 443 ssl http2;", "listen 127.0.0.1:"+ports[1]+";", "listen [::]:443 ssl http2;", "", "127.0.0.1:8079", "127.0.0.1:"+ports[2],
+		"/var/cache/vitrine", dir+"/cache", "/var/log/nginx/", dir+"/").Replace(string(text))
+	conf = regexp.MustCompile(`\s*ssl_certificate.*`).ReplaceAllString(conf, "")
+	user := ""
+	if os.Getuid() == 0 {
+		user = "user root;"
+	}
+	places := ""
+	for _, what := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		places += fmt.Sprintf("%s_temp_path %s/%s; ", what, dir, what)
+	}
+	main := fmt.Sprintf("daemon off; master_process off; %s pid %s/pid; error_log stderr; events {} http { %s include %s/vitrine.conf; }", user, dir, places, dir)
+	for name, text := range map[string]string{"vitrine.conf": conf, "nginx.conf": main} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := "http://127.0.0.1:" + ports[1]
+	s, err := program.StartServer(nil, "/bin/sh", "-c", fmt.Sprintf("echo serving %s; exec %s -p %s -c %s/nginx.conf", url, nginx, dir, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		answer, err := http.Get(url + "/healthz")
+		if err == nil {
+			_ = answer.Body.Close()
+			return url
+		}
+		if time.Now().After(end) {
+			t.Fatalf("nginx does not answer: %v\n%s", err, s.Log())
+		}
+	}
+}
+
+// A stranger writes two components and a page. They are registered, configured and previewed in the console, deployed there, shown by the page
+// from the cache of nginx, and follow the tag.
+func TestFromTwoComponentsToAPage(t *testing.T) {
+	w := newWorld(t, "-trust-proxy", "127.0.0.1", "-public-cache", "2s")
+	w.url = w.behind(t)
+	at := scripts(t, map[string]string{
+		"/greeting.js": `export function mount(element, { config }) {
+			const show = ({ text }) => { element.textContent = text + '!' }
+			show(config)
+			return { update: show }
+		}`,
+		"/stars.js": `export function mount(element, { config: { stars } }) { element.textContent = '★'.repeat(stars) }`,
+	})
+	p := w.signIn(ann, "/components")
+	for _, c := range [][]string{
+		{"greeting", `{"type":"object","required":["text"],"properties":{"text":{"type":"string","title":"Text"}}}`},
+		{"stars", `{"type":"object","properties":{"stars":{"type":"integer","title":"Stars","default":3,"maximum":5}}}`},
+	} {
+		p.view("/components")
+		p.Click(named("New component"))
+		p.Type(field("Name"), c[0])
+		p.Retype(field("Script"), at+"/"+c[0]+".js")
+		p.Retype(`//dialog//textarea`, c[1])
+		p.Click(`//dialog` + named("Create"))
+		p.Until(`(hash) => location.hash.startsWith(hash)`, "#/components/"+c[0])
+	}
+	p.view("/apps")
+	p.Click(named("New app"))
+	p.Type(field("Title"), "Winter")
+	p.Click(`//dialog` + named("Create"))
+	p.saved(0)
+	p.Click(named("Run components of this store"))
+	p.Click(named("Add an element"))
+	p.Click(`//dialog//li[contains(., "greeting")]`)
+	p.Type(field("Text"), "Hello")
+	p.Click(named("Add an element"))
+	p.Click(`//dialog//li[contains(., "stars")]`)
+	p.shows("Hello! ★★★")
+	id := idOf(p)
+	w.stored(id, `{"text":"Hello"}`, `{}`)
+	p.view("/apps/" + id + "/deployments")
+	p.Click(named("New tag"))
+	p.Type(field("Name"), "production")
+	p.Click(`//dialog` + named("Create"))
+	p.Click(`//article[@aria-label="production"]` + named("Use it"))
+	p.See(`//dialog//pre[contains(., "<vitrine-app")]`)
+	var lines string
+	p.Run(&lines, `() => [...document.querySelectorAll('dialog pre')].find((x) => x.innerText.includes('<vitrine-app')).innerText`)
+	p.Click(`//dialog` + named("Close"))
+	lines = strings.NewReplacer("DELIVERY_TOKEN", w.pageKey(), "></vitrine-app>", " live=1>…</vitrine-app>").Replace(lines)
+	page := site(t, "", lines)
+	visitor := newBrowser(t)
+	visitor.Open(page.url + "/")
+	const shows = `(text) => document.querySelector('vitrine-app').innerText.replace(/\s+/g, ' ').trim() === text`
+	visitor.Until(shows, "Hello! ★★★")
+	// The second visitor's answer comes from nginx.
+	var asked string
+	visitor.Run(&asked, `() => performance.getEntriesByType('resource').find((x) => x.name.includes('/x/public/')).name`)
+	for range 2 {
+		visitor.Run(new(any), `(url) => fetch(url, { cache: 'reload' }).then((r) => r.text())`, asked)
+	}
+	r, err := http.NewRequest("GET", asked, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept-Encoding", "gzip, deflate, br, zstd")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	if answer.StatusCode != 200 || answer.Header.Get("X-Cache-Status") != "HIT" || !strings.HasPrefix(asked, w.url) {
+		t.Errorf("the second visitor gets %d %v %s", answer.StatusCode, answer.Header, body)
+	}
+	// Another version is made and deployed, and the page follows.
+	p.view("/apps/" + id)
+	p.Retype(field("Text"), "Goodbye")
+	p.Retype(field("Stars"), "5")
+	p.shows("Goodbye! ★★★★★")
+	p.Until(`() => document.querySelector(".saving.saved")`)
+	w.stored(id, `{"text":"Goodbye"}`, `{"stars":5}`)
+	visitor.Until(shows, "Hello! ★★★")
+	p.view("/apps/" + id + "/deployments")
+	p.Click(`//article[@aria-label="production"]` + named("Deploy the latest"))
+	p.Click(`//dialog//button[starts-with(normalize-space(), "Move to version")]`)
+	visitor.Until(shows, "Goodbye! ★★★★★")
 }
