@@ -322,7 +322,7 @@ export class Api {
 
 	/** Deletes an app, brings it back, or removes it for good. @param {string} id @param {"" | "undelete" | "erase"} what */
 	async bin(id, what) {
-		await this.ask(what ? "POST" : "DELETE", `apps/${s(id)}${what && `/${what}`}`);
+		await this.ask(what ? "POST" : "DELETE", `apps/${s(id)}${what && `/${what}`}`, { member: what === "undelete" ? "apps" : undefined });
 	}
 
 	/** @param {{title: string, groups: string[], elements: {component: Ref, config: Value}[]}} app @param {string} key @returns {Promise<{id: string}>} */

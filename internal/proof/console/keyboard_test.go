@@ -18,6 +18,8 @@ func byKeyboard(t *testing.T, l look) {
 	id := w.newApp("Winter", poll(`{"question":"Tea?"}`), poll(`{"question":"Cocoa?"}`))
 	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
 	p := w.visitor(l.width, l.scheme)
+	p.press("Use a token")
+	p.reach("Token")
 	p.Press(w.token(ann))
 	p.press("Sign in")
 	p.See(`//table//a[.="Winter"]`)

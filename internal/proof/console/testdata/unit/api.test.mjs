@@ -13,6 +13,7 @@ const calls = {
 	me: [api().me],
 	apps: [api().apps, {}],
 	app: [api().app, "a"],
+	bin: [api().bin, "a", "undelete"],
 	createApp: [api().createApp, { title: "x", groups: [], elements: [] }, "k"],
 	patch: [api().patch, "a", []],
 	restore: [api().restore, "a", "0", "k"],
