@@ -188,7 +188,7 @@ func (p *person) harmless(view string) {
 		await new Promise((r) => setTimeout(r, 50)); // what would be fetched or run by a text
 		const markup = [...document.querySelectorAll("script, iframe, img, style, base, meta[http-equiv], a[href^='javascript' i]")]
 			.filter((x) => !["icon.svg", "main.js"].some((f) => (x.src ?? "").endsWith("/x/console/" + f)));
-		markup.push(...[...document.querySelectorAll("*")].filter((x) => x.getAttributeNames().some((name) => name.startsWith("on") || name === "style" || name === "srcdoc")));
+		markup.push(...[...document.querySelectorAll("*")].filter((x) => x.getAttributeNames().some((name) => name.startsWith("on") || name === "style" && !/^--hue: \d+;$/.test(x.getAttribute("style")) || name === "srcdoc")));
 		const origin = performance.getEntriesByType("resource").map((x) => x.name).filter((x) => new URL(x).origin !== location.origin || x.includes("eyJ"));
 		return { broken: "broken" in window, markup: markup.map((x) => x.outerHTML), origin, refused: window.refusedByPolicy ?? "" };
 	}`)

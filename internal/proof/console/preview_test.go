@@ -50,6 +50,7 @@ func (p *person) frame(value any, function string, args ...any) {
 // shows waits until the preview has this text.
 func (p *person) shows(text string) {
 	p.T.Helper()
+	p.Until(`() => document.querySelector(".preview iframe")`)
 	var got string
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if p.frame(&got, `() => document.body.innerText.replace(/\s+/g, ' ').trim()`); got == text {

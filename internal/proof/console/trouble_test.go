@@ -41,7 +41,7 @@ func TestStoreThatFails(t *testing.T) {
 		p.view("/apps")
 		p.Click(named("New app"))
 		p.Type(field("Title"), "Spring")
-		p.Click(`//dialog//label[contains(., "site=blog")]//input`)
+		p.Click(`//dialog//label[contains(@title, "site=blog")]//input`)
 		s.store.writes.Store(&full)
 		p.Click(`//dialog` + named("Create"))
 		p.See(`//dialog//*[@role="alert" and contains(., "full")]`)
