@@ -174,7 +174,7 @@ func TestProtectedTags(t *testing.T) {
 		p.See(`//article[@aria-label="production"]//p[contains(., "only a moderator of every group of the app may")]`)
 		var offered string
 		p.Run(&offered, `async () => [...document.querySelectorAll('article[aria-label="production"] button')].filter((x) => x.checkVisibility()).map((x) => x.textContent || x.ariaLabel).join(", ")`)
-		if offered != "History, Use it" {
+		if offered != "Show, History, Use it" {
 			t.Errorf("what is offered is %s", offered)
 		}
 		p.Click(`//article[@aria-label="staging"]` + named("Deploy the latest"))
