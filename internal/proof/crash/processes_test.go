@@ -157,12 +157,13 @@ func patch(titles []string) any {
 // components have schemas, which processes keep compiled.
 func (h *house) components() {
 	for i, kind := range []string{"string", "integer", "boolean", "string"} {
+		version := fmt.Sprint(i, ".0.0") // a deleted one comes again with the same manifest alone
 		schema := map[string]any{"type": "object", "properties": map[string]any{"c": map[string]string{"type": kind}}}
-		h.write("POST", "/components/", "", map[string]any{"name": "part", "version": "1.0.0", "main": "https://" + network + "/part.js", "configSchema": schema}, http.StatusCreated, nil)
+		h.write("POST", "/components/", "", map[string]any{"name": "part", "version": version, "main": "https://" + network + "/part.js", "configSchema": schema}, http.StatusCreated, nil)
 		h.sees(h.editor, "/components/part", "part")
 		app := func(c any) any {
 			return map[string]any{"title": fmt.Sprint("app ", i), "groups": []string{urn}, "elements": []any{
-				map[string]any{"component": map[string]string{"name": "part", "version": "1.0.0"}, "config": map[string]any{"c": c}}}}
+				map[string]any{"component": map[string]string{"name": "part", "version": version}, "config": map[string]any{"c": c}}}}
 		}
 		for of, value := range map[string]any{"string": "text", "integer": 5, "boolean": true} {
 			want := http.StatusUnprocessableEntity

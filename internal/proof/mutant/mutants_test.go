@@ -48,11 +48,11 @@ var mutants = []mutant{
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
 
 	{"a patch tests the version", "appsvc", "forVersion", "testedVersion", false},
-	{"a patch is of the latest version", "appsvc", "Service.storePatch", "latest head", false},
-	{"a patch changes groups as its caller may", "appsvc", "Service.storePatch", "mayRegroup", false},
-	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatch", "checkUnchanged", false},
+	{"a patch is of the latest version", "appsvc", "Service.storePatchIn", "latest head", false},
+	{"a patch changes groups as its caller may", "appsvc", "Service.storePatchIn", "mayRegroup", false},
+	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatchIn", "checkUnchanged", false},
 	{"a patch leaves what only the service writes", "appsvc", "sameMembers", "Equal", false},
-	{"a repeat is answered with the rights of now", "appsvc", "idempotentWrite.replay", "app", false},
+	{"a repeat is answered with the rights of now", "appsvc", "idempotentWrite.replay", "may ctx", false},
 
 	{"a library is for its network", "assets", "memberOf", "Contains networkURN URN", false},
 	{"an asset is for those who see a folder of it", "assets", "member.seesAsset", "folders len", true},
