@@ -17,7 +17,6 @@ func TestDemo(t *testing.T) {
 	p := w.signIn(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}}, "")
 	p.See(`//table//a[contains(., "Front page, winter")]`)
 	p.Resize(1280, 800)
-	console := w.url + "/#token=" + w.token(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}})
 	p.Scheme("light")
 	p.Open(w.url + "/x/demo/")
 	p.Until(`() => {
@@ -27,7 +26,7 @@ func TestDemo(t *testing.T) {
 		return apps.length === 6 && apps.every((a) => a.querySelector("[data-key]")) && parts.every((e) => e.shadowRoot?.textContent) && pictures.length === 3 && pictures.every((i) => i.naturalWidth > 0);
 	}`)
 	p.picture("site")
-	p.Open(console)
+	p.Open(w.url + "/")
 	p.See(`//table//a[contains(., "Front page, winter")]`)
 	p.view(frontPage)
 	p.Click(named("Run components of this store"))
