@@ -20,12 +20,10 @@ const (
 // prefixLength is how many characters of a key everybody may see, and caches have as its tag.
 const prefixLength = len(secretPrefix) + 8
 
-// wireKey is a key as it is answered. Lists are never null.
-type wireKey struct {
-	ID         string   `json:"id"`
+// keyFields are the members of a key that its maker chooses. In responses, lists are never null.
+type keyFields struct {
 	Name       string   `json:"name"`
 	Kind       string   `json:"kind"`
-	Prefix     string   `json:"prefix"`
 	Moderates  []string `json:"moderates"`
 	Reads      []string `json:"reads"`
 	Roles      []string `json:"roles"`
@@ -34,10 +32,17 @@ type wireKey struct {
 	Tags       []string `json:"tags"`
 	Reviews    bool     `json:"reviews"`
 	Expires    *int64   `json:"expires"`
-	CreatedAt  int64    `json:"createdAt"`
-	By         wireURN  `json:"by"`
-	LastUsedAt *int64   `json:"lastUsedAt"`
-	Key        string   `json:"key,omitempty"`
+}
+
+// wireKey is a key as it is in responses.
+type wireKey struct {
+	ID     string `json:"id"`
+	Prefix string `json:"prefix"`
+	keyFields
+	CreatedAt  int64   `json:"createdAt"`
+	By         wireURN `json:"by"`
+	LastUsedAt *int64  `json:"lastUsedAt"`
+	Key        string  `json:"key,omitempty"`
 }
 
 type wireURN struct {
@@ -46,8 +51,8 @@ type wireURN struct {
 
 func wireOfKey(ctx context.Context, r storage.Reader, k *key) (wireKey, error) {
 	used, err := lastSeen(ctx, r, "key", k.Prefix)
-	return wireKey{k.ID, k.Name, k.Kind, k.Prefix, k.Moderates, k.Reads, k.Roles, k.Groups, k.Components, k.Tags, k.Reviews,
-		orNull(k.Expires), k.CreatedAt, wireURN{k.By}, orNull(used), k.Public}, err
+	chosen := keyFields{k.Name, k.Kind, k.Moderates, k.Reads, k.Roles, k.Groups, k.Components, k.Tags, k.Reviews, orNull(k.Expires)}
+	return wireKey{k.ID, k.Prefix, chosen, k.CreatedAt, wireURN{k.By}, orNull(used), k.Public}, err
 }
 
 // sees reports whether the asker may see and revoke a key: their own, a public one of a network that they moderate, and an administrator
@@ -111,18 +116,7 @@ func (s *Service) createKey(r *httpapi.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var in struct {
-		Name       string   `json:"name"`
-		Kind       string   `json:"kind"`
-		Moderates  []string `json:"moderates"`
-		Reads      []string `json:"reads"`
-		Roles      []string `json:"roles"`
-		Groups     []string `json:"groups"`
-		Components bool     `json:"components"`
-		Tags       []string `json:"tags"`
-		Reviews    bool     `json:"reviews"`
-		Expires    *int64   `json:"expires"`
-	}
+	var in keyFields
 	if err := r.Decode(&in); err != nil {
 		return nil, err
 	}
