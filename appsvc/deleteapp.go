@@ -97,8 +97,8 @@ func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (
 // UndeleteApp brings a deleted app back, with all its versions and tags, and returns its latest version. The caller must own it or
 // moderate one of its groups.
 //
-// It returns ErrNotFound if there is no such app, neither a deleted one, or the caller could not change it, and ErrConflict with
-// CodeWrongState if it is not deleted.
+// It returns ErrNotFound if no app has this id, deleted or not, or if the caller may not change it. It returns ErrConflict with
+// CodeWrongState if the app is not deleted.
 func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (app App, err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err

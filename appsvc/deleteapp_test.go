@@ -356,7 +356,7 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 	}
 }
 
-// When EraseApp returns, no file of the store has a byte of the app.
+// When EraseApp returns, the files of the store contain nothing of the app.
 func TestAnErasedAppIsInNoFile(t *testing.T) {
 	dir := t.TempDir()
 	db, err := sqlite.Open(filepath.Join(dir, "apps.db"), nil)

@@ -36,8 +36,8 @@ const (
 	// created/<list> <time> <app> and updated/<list> <time> <app> are empty: the apps of a list, by time. They are there for each list of
 	// an owner or a group that the latest version of the app is in; see listKeys. A new version replaces the one by update time.
 	createdKind, updatedKind = "created/", "updated/"
-	// used/<list> <app> is empty. It is there if some version of the app has an element of the component that the list is of, and it is
-	// never removed.
+	// used/<list> <app> has an empty value. The list is that of a component. The key exists if any version of the app has an element of this
+	// component; only erasing the app removes it.
 	usedKind = "used/"
 	// word/<word> <app> is empty: the title of the latest version has this word. A new title replaces it.
 	wordKind = "word/"

@@ -21,8 +21,8 @@ import (
 //	releaserun.go       running, undoing, the schedule, and how an app would look
 //	recordreleases.go   its records
 //
-// Versions never change, and each move names where the tag must point before it. So what was approved is what is run, whatever happens
-// between: if a tag has moved meanwhile, the release is open again and says so.
+// Versions never change, and each move names where the tag must point before it. So a release runs exactly what was approved. If a tag has
+// moved in the meantime, nothing moves, and the release is open again with the conflict.
 
 // ReleaseState says how far a release is.
 type ReleaseState string

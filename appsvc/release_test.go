@@ -373,7 +373,7 @@ func TestApproval(t *testing.T) {
 	inviters[ben.URN] = ann.URN
 	run(cat, vitrine.CodeNeedsApproval)
 	inviters[ben.URN] = ""
-	update(ben, func(in *appsvc.UpdateReleaseRequest) { in.At = w.clock.UnixMilli() + 1000 }) // a time is no change of what was approved
+	update(ben, func(in *appsvc.UpdateReleaseRequest) { in.At = w.clock.UnixMilli() + 1000 }) // approvals stay, since the moves are the same
 	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 1 || now.State != appsvc.ReleaseScheduled {
 		t.Errorf("%+v", now)
 	}

@@ -61,7 +61,7 @@
 //
 // The service turns an asset into terms: one for each word of its text and of its author's names,
 // and one for each folder, tag and other facet. A search is a list of sets of terms; an asset must
-// have at least one term of each set. A driver therefore keeps one inverted index and knows nothing
+// have at least one term of each set. The package therefore keeps one inverted index, which knows nothing
 // of words or rights. The folder tree is not part of the index, so moving, deleting or sharing a
 // folder changes no asset.
 //

@@ -61,7 +61,7 @@ func (in SearchRequest) From(cursor string) SearchRequest {
 	return in
 }
 
-// Sort is what a search is sorted by.
+// Sort is the order of the results of a search.
 type Sort string
 
 // What a search can be sorted by. Assets with the same createdAt are in the order of adding.

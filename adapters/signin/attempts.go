@@ -30,7 +30,7 @@ const (
 
 // take takes points from an address, and reports whether it had any. All addresses of an IPv6 network of 64 bits count as one.
 func (a *attempts) take(address string, cost float64, now time.Time) bool {
-	addr, _ := netip.ParseAddr(address) // others share what the zero address has
+	addr, _ := netip.ParseAddr(address) // all malformed addresses count as one, the zero address
 	addr = addr.Unmap().WithZone("")
 	bits := addr.BitLen()
 	if addr.Is6() {

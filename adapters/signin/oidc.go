@@ -200,7 +200,7 @@ func (s *Service) answerOfProvider(r *httpapi.Request) (any, error) {
 		p, err = s.identify(ctx, t, claims)
 		if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind == vitrine.ErrForbidden {
 			denied = err
-			return nil // what was taken away is stored
+			return nil // commits that the person has lost these rights
 		}
 		if err != nil {
 			return err

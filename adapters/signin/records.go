@@ -176,7 +176,7 @@ func hashOf(secret string) string {
 // newID returns an id that sorts after those made before.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// read decodes the record of a key, nil if there is none.
+// read decodes the value stored at a key. It returns nil if the key is absent.
 func read[T any](ctx context.Context, r storage.Reader, key string) (*T, error) {
 	values, err := r.Get(ctx, key)
 	if err != nil || values[0] == nil {

@@ -9,7 +9,7 @@
 //
 // # Rows
 //
-//   - The first row has the names of the columns. A line "sep=;" before it says what separates them.
+//   - The first row has the names of the columns. An optional line before it, such as "sep=;", names the separator.
 //   - A row becomes one review. Rows of the same collection become one line of the output, wherever they are in the file, and replies
 //     come after the reviews that they reply to. Collections are ordered by id.
 //   - A row that cannot be converted is rejected with a reason, and the others go on. Request.Rejects gets it as CSV, with two more

@@ -374,7 +374,8 @@ func (t *table) parse(data []byte) []string {
 	return cells
 }
 
-// decode returns a cell as UTF-8. A cell that is none is Windows-1252, whatever others are: files are put together from several.
+// decode returns a cell as UTF-8. A cell that is no valid UTF-8 is read as Windows-1252, even if other cells are UTF-8, since shops merge
+// files from several programs.
 func decode(cell string) string {
 	if !utf8.ValidString(cell) {
 		cell, _ = charmap.Windows1252.NewDecoder().String(cell) // every byte is a character

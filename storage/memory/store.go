@@ -49,7 +49,7 @@ type Options struct {
 	Seed  string           // makes the keys of feeds, by which their cursors are sealed; "" = random ones
 }
 
-// New returns an empty store, which is gone with the process. There is no need for options.
+// New returns an empty store. Its data are lost when the process ends. Options are for tests; most programs pass none.
 func New(options ...Options) *Store {
 	s := &Store{Store: storage.Checked(&store{alone: semaphore.NewWeighted(most), locks: map[string]chan struct{}{}})}
 	for _, o := range options {
