@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"maps"
@@ -86,7 +87,7 @@ type listed struct {
 	Imports, TestImports, XTestImports, Deps, CgoFiles []string
 }
 
-// dir is the directory of the package in this module.
+// dir is the directory of the package in this module; the path of the module for its root.
 func (p listed) dir() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
 
 // private reports whether programs outside this module cannot import the package.
@@ -191,6 +192,32 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
+// TestImporters prints with -v who imports whom, tests left out. What only this module can import is imported by something.
+func TestImporters(t *testing.T) {
+	all := packages(t)
+	importers, needed := map[string][]string{}, map[string]bool{}
+	for _, p := range all {
+		if p.DepOnly {
+			continue
+		}
+		for _, name := range p.Imports {
+			importers[name] = append(importers[name], p.dir())
+		}
+		for _, name := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			needed[name] = true
+		}
+	}
+	for _, p := range all {
+		if p.DepOnly || len(p.Imports) == 0 { // the package is of another module, or has tests alone
+			continue
+		}
+		t.Logf("%-32s is imported by  %s", p.dir(), cmp.Or(strings.Join(importers[p.ImportPath], ", "), "none"))
+		if p.private() && !needed[p.ImportPath] {
+			t.Errorf("%s is imported by no package and no test", p.dir())
+		}
+	}
+}
+
 // Each module is worth its upkeep to everybody who embeds this one: a comment in go.mod says why.
 func TestEveryDependencyHasAReason(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -246,7 +273,7 @@ func TestEveryLicenceIsPermissive(t *testing.T) {
 }
 
 func TestFilesAreWhereAndWhatTheyShouldBe(t *testing.T) {
-	const top = "appsvc assets reviews storage adapters examples internal vitrine.go go.mod go.sum README.md LICENSE CHANGELOG.md .ci .gitignore"
+	const top = "appsvc assets reviews storage adapters examples internal vitrine.go go.mod go.sum README.md LICENSE CHANGELOG.md .ci .github .gitignore"
 	const most = 800 // lines; a file of Go is best below 350
 	// /home/nonroot is in the container of examples/deploy.
 	machine := regexp.MustCompile(`(?m)(^|[\s"'(=` + "`" + `])(/(root|work|Users)/|/home/[^n]|[A-Z]:\\Users)\S*`)

@@ -17,17 +17,17 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
-// second is where the server on PostgreSQL of the README stands.
+// second is where the server on PostgreSQL of a guide stands.
 const second = "127.0.0.1:8081"
 
-// database is the variable that names a PostgreSQL database in the README.
+// database is the variable that names a PostgreSQL database in a guide.
 const database = "DATABASE_URL"
 
-// The README gives the lines that open other stores. Put into its first program in place of the memory
+// The guide of embedders gives the lines that open other stores. Put into the program of the README in place of the memory
 // store, with their imports, they make programs that build; the one with a file prints the same.
 func TestStoresDifferInOneLine(t *testing.T) {
 	const line, imported = "db := memory.New()", `"github.com/vitrine-go/vitrine/storage/memory"`
-	all := blocks(t)
+	all := blocks(t, "README.md")
 	at := slices.IndexFunc(all, func(b block) bool { return strings.Contains(b.text, line) })
 	if at < 0 || !strings.Contains(all[at].text, imported) {
 		t.Fatalf("the README has no program with the line %q", line)
@@ -37,7 +37,7 @@ func TestStoresDifferInOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := map[string]bool{}
-	for _, m := range regexp.MustCompile("`(db, err := (\\w+)\\.Open\\([^`]*\\))`").FindAllStringSubmatch(read(t, "README.md"), -1) {
+	for _, m := range regexp.MustCompile("`(db, err := (\\w+)\\.Open\\([^`]*\\))`").FindAllStringSubmatch(read(t, "examples/embed/README.md"), -1) {
 		open, driver := m[1], m[2]
 		opened[driver] = true
 		dir := t.TempDir()
@@ -63,11 +63,11 @@ func TestStoresDifferInOneLine(t *testing.T) {
 		}
 	}
 	if !opened["sqlite"] || !opened["postgres"] {
-		t.Errorf("the README opens %v, want sqlite and postgres", opened)
+		t.Errorf("the guide opens %v, want sqlite and postgres", opened)
 	}
 }
 
-// The commands of the README run in their order. The server is built once instead of by every go run. Without PostgreSQL the blocks
+// The commands of each guide run in their order. The server is built once instead of by every go run. Without PostgreSQL the blocks
 // that need it are left out.
 func TestCommands(t *testing.T) {
 	for _, tool := range []string{"bash", "curl"} {
@@ -88,17 +88,19 @@ func TestCommands(t *testing.T) {
 	if cluster.Programs() != "" || os.Getenv("VITRINE_CI") != "" {
 		url = cluster.Database(t)
 	}
-	session(t, server, url)
+	for _, guide := range guides {
+		t.Run(guide, func(t *testing.T) { session(t, guide, server, url) })
+	}
 }
 
 // session runs the sh blocks, in their order, with the programs that ask the server between them. The
 // server stands on a free port and works in a folder of its own; tests and benchmarks are not run. Blocks
 // that need a database are left out where url is empty.
-func session(t *testing.T, server, url string) {
+func session(t *testing.T, guide, server, url string) {
 	dir := t.TempDir()
 	addr, other := freeAddress(t), freeAddress(t)
 	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
-	all := blocks(t)
+	all := blocks(t, guide)
 	for i, b := range all {
 		switch {
 		case b.lang == "sh" && url == "" && strings.Contains(b.text, database):
@@ -107,7 +109,7 @@ func session(t *testing.T, server, url string) {
 				line = strings.ReplaceAll(strings.ReplaceAll(line, second, other), address, addr)
 				script = append(script, command(strings.TrimSpace(line), server, addr)...)
 			}
-			if i+1 < len(all) && all[i+1].lang == "json" {
+			if i+1 < len(all) && all[i+1].lang == "json" && all[i+1].text[0] == '{' {
 				script = append(script, answers(t, dir, script[len(script)-1], all[i+1].text))
 			}
 		case b.lang == "go" && strings.Contains(b.text, address):
@@ -154,7 +156,7 @@ func answers(t *testing.T, dir, line, prints string) string {
 	return fmt.Sprintf("%s | diff - %q", line, want.Name())
 }
 
-// command turns a line of the README into what the test runs.
+// command turns a line of a guide into what the test runs.
 func command(line, server, addr string) []string {
 	if line == "" || strings.HasPrefix(line, "#") || strings.Contains(line, "go test") {
 		return nil

@@ -19,23 +19,21 @@ import (
 
 const root = "../.."
 
-// figures are the files whose figures come with the tests and benchmarks that measure them. Their blocks hold nothing else.
-var figures = []string{"storage/README.md", "internal/proof/README.md", "reviews/README.md"}
+// guides are the documents whose blocks are run in their order, each in a folder of its own.
+var guides = []string{"README.md", "examples/vitrine/README.md", "examples/embed/README.md", "adapters/page/README.md", "reviews/README.md"}
+
+// figures are the documents whose blocks hold nothing but the tests and benchmarks that measure their figures.
+var figures = []string{"storage/README.md", "internal/proof/README.md", ".github/CONTRIBUTING.md"}
 
 // block is a fenced block of a README: its language and its text.
 type block struct{ lang, text string }
 
-func blocks(t *testing.T) []block {
-	all := blocksOf(t, "README.md")
-	if len(all) < 3 {
-		t.Fatalf("found %d blocks in the README, want more", len(all))
-	}
-	return all
-}
-
-func blocksOf(t *testing.T, file string) (all []block) {
+func blocks(t *testing.T, file string) (all []block) {
 	for _, m := range regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(read(t, file), -1) {
 		all = append(all, block{m[1], m[2]})
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s has no blocks", file)
 	}
 	return all
 }
@@ -48,66 +46,77 @@ func read(t *testing.T, file string) string {
 	return string(data)
 }
 
-// address is where the server of the README stands. A program that asks it is a part of the session.
+// address is where the server of a guide stands. A program that asks it is a part of the session.
 const address = "127.0.0.1:8080"
 
-// Nothing in the README is only read: each block is of a language that a test runs. JSON is what the commands before it
-// print, or a file of webhooks.
+// Nothing in a guide is only read: each block is of a language that a test runs. A JSON object is what the
+// commands before it print, and an array is a file of webhooks.
 func TestEveryBlockIsRun(t *testing.T) {
-	all := blocks(t)
-	for i, b := range all {
-		switch b.lang {
-		case "go", "sh", "text", "html":
-		case "json":
-			if i > 0 && all[i-1].lang == "sh" {
-				continue
+	for _, guide := range guides {
+		all := blocks(t, guide)
+		for i, b := range all {
+			switch b.lang {
+			case "go", "sh", "text":
+			case "html", "js": // in a browser
+				if guide != "README.md" && guide != "adapters/page/README.md" {
+					t.Errorf("%s: no test opens this page:\n%s", guide, b.text)
+				}
+			case "json":
+				if i > 0 && all[i-1].lang == "sh" && b.text[0] == '{' {
+					continue
+				}
+				if endpoints, err := webhook.Parse([]byte(b.text)); err != nil || len(endpoints) == 0 {
+					t.Errorf("%s: block %d is no file of webhooks, and no commands stand before it: %v\n%s", guide, i, err, b.text)
+				}
+			default:
+				t.Errorf("%s: block %d is of the language %q, which no test runs:\n%s", guide, i, b.lang, b.text)
 			}
-			if endpoints, err := webhook.Parse([]byte(b.text)); err != nil || len(endpoints) == 0 {
-				t.Errorf("block %d is no file of webhooks, and no commands stand before it: %v\n%s", i, err, b.text)
-			}
-		default:
-			t.Errorf("block %d is of the language %q, which no test runs:\n%s", i, b.lang, b.text)
 		}
 	}
 }
 
 // A block of Go is a program; the text block behind it is what it prints.
 func TestPrograms(t *testing.T) {
-	all := blocks(t)
 	programs := 0
-	for i, b := range all {
-		if b.lang != "go" || strings.Contains(b.text, address) {
-			continue
-		}
-		programs++
-		file := filepath.Join(t.TempDir(), "main.go")
-		if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command("go", "run", file)
-		cmd.Dir = root
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("program %d: %v\n%s", i, err, out)
-		}
-		if i+1 == len(all) || all[i+1].lang != "text" {
-			t.Errorf("program %d is not followed by a text block with what it prints", i)
-		} else if want := all[i+1].text; string(out) != want {
-			t.Errorf("program %d prints\n%s\nwant\n%s", i, out, want)
+	for _, guide := range guides {
+		all := blocks(t, guide)
+		for i, b := range all {
+			if b.lang != "go" || strings.Contains(b.text, address) {
+				continue
+			}
+			programs++
+			file := filepath.Join(t.TempDir(), "main.go")
+			if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("go", "run", file)
+			cmd.Dir = root
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: program %d: %v\n%s", guide, i, err, out)
+			}
+			if i+1 == len(all) || all[i+1].lang != "text" {
+				t.Errorf("%s: program %d is not followed by a text block with what it prints", guide, i)
+			} else if want := all[i+1].text; string(out) != want {
+				t.Errorf("%s: program %d prints\n%s\nwant\n%s", guide, i, out, want)
+			}
 		}
 	}
-	if programs == 0 {
-		t.Error("the README has no program")
+	if programs < 2 {
+		t.Errorf("the guides have %d programs", programs)
 	}
 }
 
 // The tests and benchmarks that the figures come from exist, and so do their flags.
 func TestFiguresHaveTheirCommands(t *testing.T) {
-	for _, file := range figures {
-		for _, b := range blocksOf(t, file) {
+	for _, file := range slices.Concat(figures, guides) {
+		for _, b := range blocks(t, file) {
 			for line := range strings.Lines(b.text) {
-				if line = strings.TrimSpace(line); b.lang != "sh" || !strings.HasPrefix(line, "go test ") {
-					t.Errorf("%s: %q is no command that runs tests", file, line)
+				line = strings.TrimSpace(line)
+				if b.lang != "sh" || !strings.HasPrefix(line, "go test ") {
+					if !slices.Contains(guides, file) {
+						t.Errorf("%s: %q is no command that runs tests", file, line)
+					}
 				} else if err := lookUp(t, line); err != nil {
 					t.Errorf("%s: %s: %v", file, line, err)
 				}
@@ -206,7 +215,7 @@ func documents(t *testing.T) (names []string) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != "." && (name[0] == '.' || entry.Name() == "node_modules"):
+		case entry.IsDir() && name != "." && name != ".github" && (name[0] == '.' || entry.Name() == "node_modules"):
 			return fs.SkipDir
 		case strings.HasSuffix(name, ".md"):
 			names = append(names, name)
@@ -219,9 +228,9 @@ func documents(t *testing.T) (names []string) {
 	return names
 }
 
-// A document with blocks is one that a test knows: this one, or internal/proof/deploy and internal/proof/linear for the deployment.
+// A document with blocks is one that a test knows: one of these, or internal/proof/deploy and internal/proof/linear for the deployment.
 func TestEveryDocumentWithCodeIsRun(t *testing.T) {
-	known := append([]string{"README.md", "examples/deploy/README.md", "examples/deploy/postgres/README.md"}, figures...)
+	known := slices.Concat(guides, figures, []string{"examples/deploy/README.md", "examples/deploy/postgres/README.md"})
 	for _, name := range documents(t) {
 		if strings.Contains(read(t, name), "\n```") && !slices.Contains(known, name) {
 			t.Errorf("%s has blocks of code that no test runs", name)

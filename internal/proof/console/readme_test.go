@@ -4,11 +4,13 @@ package console
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -21,14 +23,32 @@ import (
 
 // TestReadmePage opens the page of the README, which another site serves, with a delivery token.
 func TestReadmePage(t *testing.T) {
-	readme, err := os.ReadFile("../../../README.md")
+	openPage(t, blockOf(t, "README.md", "html"), components.Files, "<b>Tea? Yes", "Coffee? Yes")
+}
+
+// TestGuidePage does so with the page and the component of the guide to pages.
+func TestGuidePage(t *testing.T) {
+	const guide = "adapters/page/README.md"
+	script := fstest.MapFS{"poll.js": {Data: []byte(blockOf(t, guide, "js"))}}
+	openPage(t, blockOf(t, guide, "html"), script, "<b>Tea?", "Coffee?")
+}
+
+// blockOf returns the block of a language that a document has.
+func blockOf(t *testing.T, document, lang string) string {
+	text, err := os.ReadFile("../../../" + document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?ms)^```html\n(.*?)^```$").FindAllSubmatch(readme, -1)
-	if len(blocks) != 1 {
-		t.Fatalf("the README has %d pages, want one", len(blocks))
+	all := regexp.MustCompile("(?ms)^```"+lang+"\n(.*?)^```$").FindAllSubmatch(text, -1)
+	if len(all) != 1 {
+		t.Fatalf("%s has %d blocks of %s, want one", document, len(all), lang)
 	}
+	return string(all[0][1])
+}
+
+// openPage opens a page with an app whose only element has the script poll.js, and waits for what it shows, before and after the tag
+// has moved.
+func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 	const site = "urn:vitrine:example.test:site=1"
 	tokens, err := httpapi.NewTokens([]byte("32 secret bytes, kept by the host"), nil)
 	if err != nil {
@@ -40,7 +60,7 @@ func TestReadmePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newOrigin(t, loader.Before(h, ""))
-	scripts := http.FileServerFS(components.Files)
+	scripts := http.FileServerFS(files)
 	cdn := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		scripts.ServeHTTP(w, r)
@@ -66,7 +86,7 @@ func TestReadmePage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.NewReplacer("http://127.0.0.1:8080", api.url, "$APP", app.ID, "$PAGE", token).Replace(string(blocks[0][1]))
+		text := strings.NewReplacer("http://127.0.0.1:8080", api.url, "$APP", app.ID, "$PAGE", token).Replace(page)
 		return newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			if r.URL.Path == "/" {
@@ -81,12 +101,15 @@ func TestReadmePage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const shows = `(text) => document.querySelector("[data-key]")?.shadowRoot?.querySelector("form")?.innerText.trim().replace(/\s+/g, " ") === text`
+	const shows = `(text) => {
+		const element = document.querySelector("[data-key]")
+		return (element?.shadowRoot?.querySelector("form") ?? element)?.innerText.trim().replace(/\s+/g, " ") === text
+	}`
 	deploy(app.Version)
 	b.Open(website("production").url + "/")
-	b.Until(shows, "<b>Tea? Yes")
+	b.Until(shows, before)
 	deploy(next.Version) // the page is live
-	b.Until(shows, "Coffee? Yes")
+	b.Until(shows, after)
 	b.Open(website("draft").url + "/")
 	b.Until(`() => window.failed?.includes("403")`)
 }
