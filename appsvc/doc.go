@@ -212,9 +212,7 @@
 // Upgrade brings a version of a component to all apps that use it, with a JSON Patch for each config. Each app gets one new version, as Patch
 // would make it, or is left as it is and says why. A dry run answers the same and stores nothing.
 //
-// For both, a store keeps an index of the components that any version of an app has used. It is small and only grows. Of the
-// versions that were stored before v0.1.0 it covers only the latest one of each app. So each check also reads every app that
-// had several versions then, if the caller may read it.
+// For both, a store keeps an index of the components that any version of an app has used. It is small and only grows.
 //
 // # Rights
 //
