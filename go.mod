@@ -27,7 +27,7 @@ require (
 	golang.org/x/mod v0.42.0 // appsvc: which version of a component is the latest
 	golang.org/x/net v0.62.0 // assets, reviews/convert: text of HTML
 	golang.org/x/oauth2 v0.38.0 // adapters/signin: the code flow of OpenID Connect, with PKCE
-	golang.org/x/sync v0.25.0 // storage/memory: a lock for which one waits as long as a context lasts; adapters/httpapi: one call of Ready at a time
+	golang.org/x/sync v0.25.0 // adapters/httpapi: one call of Ready at a time
 	golang.org/x/term v0.47.0 // examples/vitrine: whether there is a terminal
 	golang.org/x/text v0.43.0 // assets: folding of letters and accents; reviews/convert: encodings of files
 	modernc.org/libc v1.77.1 // storage/sqlite: must be the version that modernc.org/sqlite was made with

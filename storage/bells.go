@@ -17,13 +17,6 @@ type Bells struct {
 	looks   sync.WaitGroup
 }
 
-const (
-	// lookOn is how many times Watch looks on after nobody waits any more: those who were told come back soon.
-	lookOn = 20
-	// ringEach is after how many looks Watch rings all bells, since those who have given up waiting do not say so.
-	ringEach = 256
-)
-
 // Watch calls look every so often while somebody waits, until Close: a driver rings there for the commits of other processes. A driver
 // calls it after Changed; if the goroutine that looks is running already, it does nothing.
 func (b *Bells) Watch(every time.Duration, look func()) {
@@ -36,25 +29,16 @@ func (b *Bells) Watch(every time.Duration, look func()) {
 		b.quit = make(chan struct{})
 	}
 	b.looks.Go(func() {
-		idle := 0
-		for n := 1; ; n++ {
-			look()
-			if n%ringEach == 0 {
-				b.RingAll()
-			}
+		for on := true; on; {
 			select {
 			case <-time.After(every):
 			case <-b.quit:
 				return
 			}
+			look()
 			b.mu.Lock()
-			if idle++; len(b.wait) > 0 {
-				idle = 0
-			}
-			if b.looking = idle < lookOn; !b.looking {
-				b.mu.Unlock()
-				return
-			}
+			b.looking = len(b.wait) > 0
+			on = b.looking
 			b.mu.Unlock()
 		}
 	})

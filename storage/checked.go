@@ -110,15 +110,18 @@ func (r *reader) Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, err
 			yield(Entry{}, err)
 			return
 		}
-		for e, err := range r.inner.Scan(ctx, ranges...) {
+		guarded(ctx, r, r.inner.Scan(ctx, ranges...))(yield)
+	}
+}
+
+// guarded yields what a loop of the driver yields, as long as the Reader may be used.
+func guarded[T any](ctx context.Context, r *reader, all iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for one, err := range all {
 			if err == nil {
 				err = r.usable(ctx)
 			}
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			if !yield(e, nil) {
+			if !yield(one, err) || err != nil {
 				return
 			}
 		}
@@ -138,11 +141,7 @@ func (r *reader) Spaces(ctx context.Context, prefix string) iter.Seq2[string, er
 			yield("", err)
 			return
 		}
-		for space, err := range r.inner.Spaces(ctx, prefix) {
-			if !yield(space, err) || err != nil {
-				return
-			}
-		}
+		guarded(ctx, r, r.inner.Spaces(ctx, prefix))(yield)
 	}
 }
 

@@ -117,3 +117,24 @@ func Portions(in Range, first, most int, read func(in Range, n int) (list []Entr
 		}
 	}
 }
+
+// Spaces yields what the Spaces of a Reader shall, for a driver that has a scan of one range: it looks for the first key of each space.
+func Spaces(prefix string, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for in := Prefix(prefix); ; {
+			space := ""
+			in.Limit = 1
+			for e, err := range scan(in) {
+				if err != nil {
+					yield("", err)
+					return
+				}
+				space = SpaceOf(e.Key)
+			}
+			if space == "" || strings.HasPrefix(space, prefix) && !yield(space, nil) {
+				return
+			}
+			in.From = Prefix(space + " ").To
+		}
+	}
+}

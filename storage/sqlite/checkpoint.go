@@ -110,7 +110,8 @@ func (k *checkpointer) shorten(size int64) (done bool, err error) {
 	}
 	if size >= logLong {
 		k.heldUp.Add(1)
-		defer k.readers.hold()()
+		k.readers.gate.Lock()
+		defer k.readers.gate.Unlock()
 		for end := time.Now().Add(longView); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if _, busy, _ := k.readers.count(); busy == 0 {
 				break

@@ -13,12 +13,12 @@ import (
 // time, since a connection has one snapshot.
 type pool struct {
 	dial func() (*conn, error)
-	free chan struct{} // has a token for each further connection that may be used
+	used chan struct{} // has a token for each View that has a connection or is about to get one
+	gate sync.RWMutex  // is locked for a short time in which no View may begin
 
 	mu   sync.Mutex
 	idle []*conn
 	busy map[*conn]time.Time // since when each connection has its View
-	held chan struct{}       // closed when Views may begin again; nil while they may
 }
 
 // mostReaders is how many connections Views may have at a time.
@@ -39,44 +39,30 @@ func readerCache() string {
 
 // newPool returns a pool of the connections that dial opens.
 func newPool(dial func() (*conn, error)) *pool {
-	p := &pool{dial: dial, busy: map[*conn]time.Time{}, free: make(chan struct{}, mostReaders())}
-	for range cap(p.free) {
-		p.free <- struct{}{}
-	}
-	return p
+	return &pool{dial: dial, busy: map[*conn]time.Time{}, used: make(chan struct{}, mostReaders())}
 }
 
 // get returns a connection for a View: the idle one that was used last, whose page cache is the warmest, or a new one. It waits if all
 // are in use, and while Views may not begin. It returns the error of ctx if ctx ends before. The caller calls put later.
 func (p *pool) get(ctx context.Context) (c *conn, err error) {
 	select {
-	case <-p.free:
+	case p.used <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	p.gate.RLock() // waits for a fraction of a second at most
+	p.gate.RUnlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.held != nil {
-		held := p.held
-		p.mu.Unlock()
-		select {
-		case <-held:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		if p.mu.Lock(); err != nil {
-			break
-		}
-	}
-	if n := len(p.idle); n > 0 && err == nil {
+	if n := len(p.idle); n > 0 {
 		c, p.idle = p.idle[n-1], p.idle[:n-1]
-	} else if err == nil {
+	} else {
 		p.mu.Unlock()
 		c, err = p.dial()
 		p.mu.Lock()
 	}
 	if err != nil {
-		p.free <- struct{}{}
+		<-p.used
 		return nil, err
 	}
 	p.busy[c] = time.Now()
@@ -94,21 +80,7 @@ func (p *pool) put(c *conn, usable bool) {
 	if !usable {
 		c.close() // its error has been reported already
 	}
-	p.free <- struct{}{}
-}
-
-// hold makes new Views wait until release is called.
-func (p *pool) hold() (release func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	held := make(chan struct{})
-	p.held = held
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.held = nil
-		close(held)
-	}
+	<-p.used
 }
 
 // count returns how many connections are open, how many of them have a View, and the age of the oldest of these Views.

@@ -158,25 +158,6 @@ func (r *reader) Estimate(ctx context.Context, in storage.Range) (int, error) {
 	return int(n), err
 }
 
-// Spaces looks for the first key of each space.
 func (r *reader) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		err := r.ready(ctx)
-		for in := storage.Prefix(prefix); err == nil; {
-			rows := r.c.query("SELECT key FROM entry WHERE key >= $1 AND key < $2 ORDER BY key LIMIT 1", in.From, bound(in.To))
-			if !rows.next() {
-				err = rows.err
-				break
-			}
-			space := storage.SpaceOf(rows.text(0))
-			rows.close()
-			if strings.HasPrefix(space, prefix) && !yield(space, nil) {
-				return
-			}
-			in.From = storage.Prefix(space + " ").To
-		}
-		if err != nil {
-			yield("", err)
-		}
-	}
+	return storage.Spaces(prefix, func(in storage.Range) iter.Seq2[storage.Entry, error] { return r.scan(ctx, in) })
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
@@ -123,19 +122,7 @@ func (t boltTx) Estimate(_ context.Context, in storage.Range) (n int, err error)
 }
 
 func (t boltTx) Spaces(_ context.Context, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		next := ""
-		for {
-			space := ""
-			for e := range t.scan(storage.Range{From: next, Limit: 1}) {
-				space = storage.SpaceOf(e.Key)
-			}
-			if space == "" || strings.HasPrefix(space, prefix) && !yield(space, nil) {
-				return
-			}
-			next = storage.Prefix(space + " ").To
-		}
-	}
+	return storage.Spaces(prefix, t.scan)
 }
 
 func (t boltTx) Put(_ context.Context, entries ...storage.Entry) error {

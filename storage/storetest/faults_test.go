@@ -333,15 +333,7 @@ var faults = map[string]func() faulty{
 			return s.Update(c, space, o, fn)
 		}}
 	},
-	"beside an exclusive update there is no other one": func() faulty {
-		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
-			o.Exclusive = false
-			return s.Update(c, space, o, func(t storage.Tx) error {
-				time.Sleep(time.Millisecond)
-				return fn(t)
-			})
-		}}
-	},
+	"beside an exclusive update there is no other one": func() faulty { return faulty{update: unordered} },
 	"a channel of Changed is closed for what a later View does not see": func() faulty {
 		return faulty{changed: func(storage.Store, string) <-chan struct{} { return make(chan struct{}) }}
 	},
