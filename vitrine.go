@@ -30,7 +30,6 @@ package vitrine
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -218,42 +217,15 @@ func (v Violation) String() string {
 // Conflict says why a move of a release cannot be made. In JSON it is {"app", "tag", "pointsTo", "error", "reason"}; pointsTo is null if the
 // app has no such tag, and app and tag are left out where the conflict is with the release as a whole.
 type Conflict struct {
-	App      string
-	Tag      string
-	PointsTo Version // where the tag points
-	Code     string  // one of the codes, or ConflictMissed
-	Reason   string  // a sentence
+	App      string  `json:"app,omitzero"`
+	Tag      string  `json:"tag,omitzero"`
+	PointsTo Version `json:"pointsTo"` // where the tag points
+	Code     string  `json:"error"`    // one of the codes, or ConflictMissed
+	Reason   string  `json:"reason"`   // a sentence
 }
 
 // ConflictMissed is the Code of a Conflict of a release whose time was over for more than a day when a process came to run it.
 const ConflictMissed = "missed"
-
-type wireConflict struct {
-	App      string   `json:"app,omitempty"`
-	Tag      string   `json:"tag,omitempty"`
-	PointsTo *Version `json:"pointsTo"`
-	Error    string   `json:"error"`
-	Reason   string   `json:"reason"`
-}
-
-// MarshalJSON writes the members that the type names.
-func (c Conflict) MarshalJSON() ([]byte, error) {
-	w := wireConflict{App: c.App, Tag: c.Tag, Error: c.Code, Reason: c.Reason}
-	if !c.PointsTo.IsZero() {
-		w.PointsTo = &c.PointsTo
-	}
-	return json.Marshal(w)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (c *Conflict) UnmarshalJSON(text []byte) error {
-	var w wireConflict
-	err := json.Unmarshal(text, &w)
-	if *c = (Conflict{App: w.App, Tag: w.Tag, Code: w.Error, Reason: w.Reason}); w.PointsTo != nil {
-		c.PointsTo = *w.PointsTo
-	}
-	return err
-}
 
 // Page is one page of a list. To read a whole list, repeat the request with Next as its After until Next is empty, or use the iterator
 // beside the method. A page may have fewer items than the request asks for, and only Next says whether there are more.
@@ -266,7 +238,7 @@ type Page[T any] struct {
 }
 
 // Version names a version of one app: 0, 1, 2 and so on, without gaps. In JSON it is a string of
-// decimal digits. The zero Version names none: in a request it means "not given", and a method that
+// decimal digits, and null for the zero Version. The zero Version names none: in a request it means "not given", and a method that
 // needs a version returns ErrInvalid. So a program that forgets to set a version never gets version 0 by mistake.
 // Versions are compared with == and Compare.
 type Version struct {
@@ -327,6 +299,14 @@ func (v Version) String() string {
 
 // MarshalText returns the same as String.
 func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// MarshalJSON writes a string, as String has it, and null for the zero Version.
+func (v Version) MarshalJSON() ([]byte, error) {
+	if v.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + v.String() + `"`), nil
+}
 
 // UnmarshalText reads the decimal form, as ParseVersion does. It returns ErrInvalid for anything else, also for "latest".
 func (v *Version) UnmarshalText(text []byte) (err error) {

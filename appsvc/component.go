@@ -262,5 +262,5 @@ func (s *Service) DeleteComponent(ctx context.Context, by vitrine.Caller, in Del
 // ComponentRef names a version of a component. Both strings have 1 to Limits.Name characters, by default 128.
 type ComponentRef struct {
 	Name    string `json:"name"`
-	Version string `json:"version"`
+	Version string `json:"version,omitzero"`
 }

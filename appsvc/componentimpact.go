@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"maps"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
@@ -48,15 +49,10 @@ type ComponentCheck struct {
 // null at the end.
 func (c ComponentCheck) MarshalJSON() ([]byte, error) {
 	type members ComponentCheck
-	w := struct {
+	return json.Marshal(struct {
 		members
-		Next *string `json:"next"`
-	}{members: members(c)}
-	w.Warnings, w.Broken = append([]SchemaWarning{}, c.Warnings...), append([]BrokenElement{}, c.Broken...)
-	if c.Next != "" {
-		w.Next = &c.Next
-	}
-	return json.Marshal(w)
+		Next nextOrNull `json:"next"`
+	}{members(c), nextOrNull(c.Next)})
 }
 
 // BrokenElement is an element whose config does not conform to a component.

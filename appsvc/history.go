@@ -2,9 +2,10 @@ package appsvc
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"slices"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
@@ -20,19 +21,19 @@ import (
 // a page of the history stays small however large the app is. Changes are for people who look for the version in which
 // something happened; Diff has the whole difference.
 type HistoryEntry struct {
-	Version      vitrine.Version
-	UpdatedAt    int64           // milliseconds since the epoch
-	UpdatedBy    string          // URN of the user who made the version
-	RestoredFrom vitrine.Version // the version whose content Restore stored again; the zero Version = made by a patch, or version 0
-	Note         string          // "" = none
-	Tags         []string        // names of the tags that point to the version now, sorted
+	Version      vitrine.Version `json:"version"`
+	UpdatedAt    int64           `json:"updatedAt"`     // milliseconds since the epoch
+	UpdatedBy    string          `json:"updatedBy"`     // URN of the user who made the version
+	RestoredFrom vitrine.Version `json:"restoredFrom"`  // the version whose content Restore stored again; the zero Version = made by a patch, or version 0
+	Note         string          `json:"note,omitzero"` // "" = none
+	Tags         []string        `json:"tags"`          // names of the tags that point to the version now, sorted
 
 	// Changes are the operations of the Diff from the version before, without the version test and without values:
 	// at most 20, which take at most 1,024 bytes as JSON. Version 0 has none.
-	Changes []HistoryChange
+	Changes []HistoryChange `json:"changes"`
 	// ChangesTruncated says that there are more changes than these, or that there are none here because comparing would take
 	// more steps than are allowed for one version, or for each 50 entries that were asked for: as many as take about 50 ms.
-	ChangesTruncated bool
+	ChangesTruncated bool `json:"changesTruncated"`
 }
 
 // HistoryChange is an operation of a JSON Patch without its value, such as {"op":"replace","path":"/apps/0/title"}.
@@ -51,30 +52,27 @@ const (
 	historyPages   = 16         // a page ends when it has read bodies of this many times Limits.PageBytes, the newest not counted
 )
 
-// wireEntry is the JSON of a HistoryEntry. Its lists are never null, and a zero RestoredFrom is null.
-type wireEntry struct {
-	Version          vitrine.Version  `json:"version"`
-	UpdatedAt        int64            `json:"updatedAt"`
-	UpdatedBy        user             `json:"updatedBy"`
-	RestoredFrom     *vitrine.Version `json:"restoredFrom"`
-	Note             string           `json:"note,omitzero"`
-	Tags             []string         `json:"tags"`
-	Changes          []HistoryChange  `json:"changes"`
-	ChangesTruncated bool             `json:"changesTruncated"`
-}
-
 // MarshalJSON writes {"version":…,"updatedAt":…,"updatedBy":{"urn":…},"restoredFrom":…,"note":…,"tags":[…],
 // "changes":[…],"changesTruncated":…}; a zero RestoredFrom is null, and an empty note is left out.
 func (e HistoryEntry) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireEntry{e.Version, e.UpdatedAt, user{e.UpdatedBy}, orNull(e.RestoredFrom), e.Note, append([]string{}, e.Tags...),
-		append([]HistoryChange{}, e.Changes...), e.ChangesTruncated})
+	type members HistoryEntry
+	return json.Marshal(struct {
+		Version   vitrine.Version `json:"version"`
+		UpdatedAt int64           `json:"updatedAt"`
+		UpdatedBy user            `json:"updatedBy"`
+		members
+	}{e.Version, e.UpdatedAt, user{e.UpdatedBy}, members(e)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (e *HistoryEntry) UnmarshalJSON(text []byte) error {
-	var w wireEntry
+	type members HistoryEntry
+	w := struct {
+		*members
+		UpdatedBy user `json:"updatedBy"`
+	}{members: (*members)(e)}
 	err := json.Unmarshal(text, &w)
-	*e = HistoryEntry{w.Version, w.UpdatedAt, w.UpdatedBy.URN, orZero(w.RestoredFrom), w.Note, w.Tags, w.Changes, w.ChangesTruncated}
+	e.UpdatedBy = w.UpdatedBy.URN
 	return err
 }
 

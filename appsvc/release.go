@@ -2,13 +2,14 @@ package appsvc
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -51,27 +52,28 @@ const (
 //
 // with times in milliseconds since the epoch, null where there is none, and null for the zero Version in a move.
 type Release struct {
-	ID        string
-	Version   vitrine.Version // counts its changes, from 0 on
-	Name      string
-	Note      string
-	State     ReleaseState
-	At        int64 // when it is run; 0 = at no set time
-	Moves     []ReleaseMove
-	By        string // URN of the user who made it
-	CreatedAt int64
-	UpdatedAt int64
-	Approvals []Approval
-	Needs     int                // how many approvals it needs, by the rules of its tags now
-	RanAt     int64              // when its moves were made; 0 = not yet
-	Conflicts []vitrine.Conflict // why the last attempt to run it made no move
+	ID        string             `json:"id"`
+	Version   vitrine.Version    `json:"version"` // counts its changes, from 0 on
+	Name      string             `json:"name"`
+	Note      string             `json:"note"`
+	State     ReleaseState       `json:"state"`
+	At        int64              `json:"at"` // when it is run; 0 = at no set time
+	Moves     []ReleaseMove      `json:"moves"`
+	By        string             `json:"by"` // URN of the user who made it
+	CreatedAt int64              `json:"createdAt"`
+	UpdatedAt int64              `json:"updatedAt"`
+	Approvals []Approval         `json:"approvals"`
+	Needs     int                `json:"needs"`     // how many approvals it needs, by the rules of its tags now
+	RanAt     int64              `json:"ranAt"`     // when its moves were made; 0 = not yet
+	Conflicts []vitrine.Conflict `json:"conflicts"` // why the last attempt to run it made no move
 }
 
 // ReleaseMove is the move of a tag from one version to another. A zero From stands for a tag that is not there, and a zero To takes it away.
 type ReleaseMove struct {
-	AppID    string
-	Tag      string
-	From, To vitrine.Version
+	AppID string          `json:"app"`
+	Tag   string          `json:"tag"`
+	From  vitrine.Version `json:"from"`
+	To    vitrine.Version `json:"to"`
 }
 
 // Approval says who has approved a release, and when.
@@ -80,76 +82,40 @@ type Approval struct {
 	At int64
 }
 
-// The JSON of releases.
-type wireRelease struct {
-	ID        string             `json:"id"`
-	Version   vitrine.Version    `json:"version"`
-	Name      string             `json:"name"`
-	Note      string             `json:"note"`
-	State     ReleaseState       `json:"state"`
-	At        *int64             `json:"at"`
-	Moves     []ReleaseMove      `json:"moves"`
-	By        user               `json:"by"`
-	CreatedAt int64              `json:"createdAt"`
-	UpdatedAt int64              `json:"updatedAt"`
-	Approvals []Approval         `json:"approvals"`
-	Needs     int                `json:"needs"`
-	RanAt     *int64             `json:"ranAt"`
-	Conflicts []vitrine.Conflict `json:"conflicts"`
-}
-
-type wireReleaseMove struct {
-	App  string           `json:"app"`
-	Tag  string           `json:"tag"`
-	From *vitrine.Version `json:"from"`
-	To   *vitrine.Version `json:"to"`
-}
-
-type wireApproval struct {
-	By user  `json:"by"`
-	At int64 `json:"at"`
-}
-
-// timeOrNull returns what JSON has for a time that may not be set, and timeOrZero the time for that.
-func timeOrNull(at int64) *int64 {
-	if at == 0 {
-		return nil
-	}
-	return &at
-}
-
-func timeOrZero(at *int64) int64 {
-	if at == nil {
-		return 0
-	}
-	return *at
-}
-
 // MarshalJSON writes the members that the type names; the lists are never null.
 func (r Release) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireRelease{r.ID, r.Version, r.Name, r.Note, r.State, timeOrNull(r.At), append([]ReleaseMove{}, r.Moves...), user{r.By},
-		r.CreatedAt, r.UpdatedAt, append([]Approval{}, r.Approvals...), r.Needs, timeOrNull(r.RanAt), append([]vitrine.Conflict{}, r.Conflicts...)})
+	type members Release
+	w := struct {
+		members
+		By    user   `json:"by"`
+		At    *int64 `json:"at"`
+		RanAt *int64 `json:"ranAt"`
+	}{members: members(r), By: user{r.By}}
+	if r.At != 0 {
+		w.At = &r.At
+	}
+	if r.RanAt != 0 {
+		w.RanAt = &r.RanAt
+	}
+	return json.Marshal(w)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (r *Release) UnmarshalJSON(text []byte) error {
-	var w wireRelease
+	type members Release
+	w := struct {
+		*members
+		By user `json:"by"`
+	}{members: (*members)(r)}
 	err := json.Unmarshal(text, &w)
-	*r = Release{w.ID, w.Version, w.Name, w.Note, w.State, timeOrZero(w.At), w.Moves, w.By.URN, w.CreatedAt, w.UpdatedAt, w.Approvals, w.Needs, timeOrZero(w.RanAt), w.Conflicts}
+	r.By = w.By.URN
 	return err
 }
 
-// MarshalJSON writes {"app","tag","from","to"}; a zero Version is null.
-func (m ReleaseMove) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireReleaseMove{m.AppID, m.Tag, orNull(m.From), orNull(m.To)})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (m *ReleaseMove) UnmarshalJSON(text []byte) error {
-	var w wireReleaseMove
-	err := json.Unmarshal(text, &w)
-	*m = ReleaseMove{w.App, w.Tag, orZero(w.From), orZero(w.To)}
-	return err
+// wireApproval is the JSON of an Approval.
+type wireApproval struct {
+	By user  `json:"by"`
+	At int64 `json:"at"`
 }
 
 // MarshalJSON writes {"by":{"urn"},"at"}.

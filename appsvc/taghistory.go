@@ -2,9 +2,10 @@ package appsvc
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -16,38 +17,36 @@ import (
 // TagMove is an entry in the history of a tag: the tag was created, moved or deleted. Moves are written in
 // the transaction that moves the tag, and are kept for good, also when the tag is deleted.
 type TagMove struct {
-	At   int64           // milliseconds since the epoch; never lower than that of the move before
-	By   string          // URN of the user who moved the tag
-	From vitrine.Version // where the tag pointed before; zero if there was no tag
-	To   vitrine.Version // where the tag points from then on; zero if it was deleted
+	At   int64           `json:"at"`   // milliseconds since the epoch; never lower than that of the move before
+	By   string          `json:"by"`   // URN of the user who moved the tag
+	From vitrine.Version `json:"from"` // where the tag pointed before; zero if there was no tag
+	To   vitrine.Version `json:"to"`   // where the tag points from then on; zero if it was deleted
 
-	Rollback bool   // it rolled an earlier move back
-	Release  string // id of the release that it is of; "" = none
+	Rollback bool   `json:"rollback,omitzero"` // it rolled an earlier move back
+	Release  string `json:"release,omitzero"`  // id of the release that it is of; "" = none
 
 	top int64 // of a roll back: number of the last move that is not rolled back after it
 }
 
-// wireMove is the JSON of a TagMove. A zero Version is null.
-type wireMove struct {
-	At   int64            `json:"at"`
-	By   user             `json:"by"`
-	From *vitrine.Version `json:"from"`
-	To   *vitrine.Version `json:"to"`
-
-	Rollback bool   `json:"rollback,omitzero"`
-	Release  string `json:"release,omitzero"`
-}
-
 // MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}, and "rollback" and "release" where they apply; a zero Version is null.
 func (m TagMove) MarshalJSON() ([]byte, error) {
-	return json.Marshal(wireMove{m.At, user{m.By}, orNull(m.From), orNull(m.To), m.Rollback, m.Release})
+	type members TagMove
+	return json.Marshal(struct {
+		At int64 `json:"at"`
+		By user  `json:"by"`
+		members
+	}{m.At, user{m.By}, members(m)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (m *TagMove) UnmarshalJSON(text []byte) error {
-	var w wireMove
+	type members TagMove
+	w := struct {
+		*members
+		By user `json:"by"`
+	}{members: (*members)(m)}
 	err := json.Unmarshal(text, &w)
-	*m = TagMove{At: w.At, By: w.By.URN, From: orZero(w.From), To: orZero(w.To), Rollback: w.Rollback, Release: w.Release}
+	m.By = w.By.URN
 	return err
 }
 

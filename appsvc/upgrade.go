@@ -31,8 +31,8 @@ type UpgradeRequest struct {
 
 // UpgradePage is an answer of Upgrade.
 type UpgradePage struct {
-	Apps []UpgradedApp
-	Next string // goes into After of the request for the rest; "" if there is no more, null in JSON
+	Apps []UpgradedApp `json:"apps"`
+	Next string        `json:"next"` // goes into After of the request for the rest; "" if there is no more, null in JSON
 }
 
 // UpgradedApp is an app with elements that are to have the version.
@@ -50,27 +50,13 @@ type UpgradedApp struct {
 
 // MarshalJSON writes {"apps":[…],"next":…}; the lists are never null, and next is null at the end.
 func (p UpgradePage) MarshalJSON() ([]byte, error) {
+	type members UpgradePage
 	w := struct {
-		Apps []UpgradedApp `json:"apps"`
-		Next *string       `json:"next"`
-	}{Apps: append([]UpgradedApp{}, p.Apps...)}
-	if p.Next != "" {
-		w.Next = &p.Next
-	}
+		members
+		Next nextOrNull `json:"next"`
+	}{members(p), nextOrNull(p.Next)}
+	w.Apps = append([]UpgradedApp{}, p.Apps...)
 	return json.Marshal(w)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (p *UpgradePage) UnmarshalJSON(text []byte) error {
-	var w struct {
-		Apps []UpgradedApp `json:"apps"`
-		Next *string       `json:"next"`
-	}
-	err := json.Unmarshal(text, &w)
-	if p.Apps, p.Next = w.Apps, ""; w.Next != nil {
-		p.Next = *w.Next
-	}
-	return err
 }
 
 // Bounds of one answer of Upgrade; Limits.PageBytes of bodies and answers is another.
