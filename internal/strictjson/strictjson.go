@@ -124,7 +124,7 @@ var noNull = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
 // times reads times in the forms of package isotime.
 var times = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, t *time.Time) error {
 	if kind := dec.PeekKind(); kind != '"' {
-		return &Error{Offset: -1, Reason: "want a string, have " + kindName(kind)}
+		return &Error{Offset: -1, Reason: "want a string, have " + KindName(kind)}
 	}
 	token, err := dec.ReadToken()
 	if err == nil {
@@ -151,7 +151,7 @@ func Members(data []byte, known ...string) ([]Member, error) {
 	if tok, err := dec.ReadToken(); err != nil {
 		return nil, describe(err)
 	} else if tok.Kind() != '{' {
-		return nil, &Error{Offset: -1, Reason: "want an object, have " + kindName(tok.Kind())}
+		return nil, &Error{Offset: -1, Reason: "want an object, have " + KindName(tok.Kind())}
 	}
 	var out []Member
 	for dec.PeekKind() == '"' {
@@ -227,11 +227,11 @@ func mismatch(sem *json.SemanticError) string {
 	if sem.GoType == nil {
 		return sem.Err.Error()
 	}
-	return fmt.Sprintf("want %s, have %s", goKindName(sem.GoType), kindName(sem.JSONKind))
+	return fmt.Sprintf("want %s, have %s", goKindName(sem.GoType), KindName(sem.JSONKind))
 }
 
-// kindName names the type of a JSON value for a sentence.
-func kindName(k jsontext.Kind) string {
+// KindName names the type of a JSON value for a sentence.
+func KindName(k jsontext.Kind) string {
 	switch k {
 	case 'n':
 		return "null"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,9 +23,6 @@ type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) { return nil, errFetch }
 
-// metaPatterns are the patterns of the standard meta-schemas. They do not count towards the limits of a schema that refers to one.
-var metaPatterns = []string{"^[^#]*#?$", "^[A-Za-z][-A-Za-z0-9.:_]*$", "^[A-Za-z_][-A-Za-z0-9._]*$"}
-
 // compile compiles all subschemas of the outline, also those that nothing uses: they must be right too. They are returned by their
 // JSON pointers.
 func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error) {
@@ -37,10 +33,8 @@ func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error
 		if p, ok := o.patterns.known[text]; ok {
 			return p, nil
 		}
-		if slices.Contains(metaPatterns, text) {
-			return regexp.MustCompile(text), nil
-		}
-		return o.patterns.compile(text)
+		// It is of a standard meta-schema, and does not count towards the limits of the schema that refers to that one.
+		return (&patterns{meter: o.patterns.meter, known: map[string]*pattern{}}).compile(text)
 	})
 	if err := c.AddResource(baseURI, o.doc); err != nil {
 		return nil, o.describe(err)
@@ -87,10 +81,6 @@ func (o *outline) describe(err error) error {
 		return refuse(o.referrer(err.Reference), "there is no anchor %q", "#"+shorten(pointerOf(err.Reference)))
 	case *jsonschema.JSONPointerNotFoundError:
 		return refuse(o.referrer(err.URL), "there is nothing at %q", "#"+shorten(pointerOf(err.URL)))
-	case *jsonschema.InvalidJsonPointerError:
-		return refuse(o.referrer(err.URL), "%q is not a JSON pointer", "#"+shorten(pointerOf(err.URL)))
-	case *jsonschema.InvalidRegexError:
-		return refuse(pointerOf(err.URL), "%v", err.Err)
 	case *jsonschema.DuplicateIDError:
 		return refuse(err.Ptr1, "the id %q is also that of %q", shorten(err.ID), err.Ptr2)
 	case *jsonschema.DuplicateAnchorError:
@@ -108,7 +98,7 @@ func invalidSchema(err *jsonschema.SchemaValidationError) error {
 	}
 	for len(leaf.Causes) > 0 {
 		leaf = slices.MaxFunc(leaf.Causes, func(a, b *jsonschema.ValidationError) int {
-			return len(a.InstanceLocation) - len(b.InstanceLocation)
+			return cmp.Or(len(a.InstanceLocation)-len(b.InstanceLocation), compareErrors(b, a))
 		})
 	}
 	return refuse(pointerOf(err.URL)+pointerTo(leaf.InstanceLocation), "not valid against the meta-schema: %s", reason(leaf.ErrorKind))

@@ -44,26 +44,31 @@ func (m *meter) charge(steps int) {
 
 // start charges for a config. The library writes numbers out, so those with too many digits are too costly if it looks into them.
 func (m *meter) start(config any) {
-	if m.charge(1); m.numbers && hasLongNumber(config) {
-		panic(ErrCostly)
+	m.charge(1)
+	if !m.numbers {
+		return
 	}
+	walk(config, func(v any) {
+		if number, ok := v.(json.Number); ok && numberSize(string(number)) > maxNumber {
+			panic(ErrCostly)
+		}
+	})
 }
 
-// hasLongNumber reports whether there is a number with more than maxNumber digits in v.
-func hasLongNumber(v any) bool {
+// walk visits v, and all values and names of members in it.
+func walk(v any, visit func(any)) {
+	visit(v)
 	switch v := v.(type) {
-	case json.Number:
-		return numberSize(string(v)) > maxNumber
 	case []any:
-		return slices.ContainsFunc(v, hasLongNumber)
+		for _, element := range v {
+			walk(element, visit)
+		}
 	case map[string]any:
-		for _, member := range v {
-			if hasLongNumber(member) {
-				return true
-			}
+		for name, member := range v {
+			visit(name)
+			walk(member, visit)
 		}
 	}
-	return false
 }
 
 // numberSize is the number of decimal digits that a JSON number has when it is written out: 1e5 has six, about.
@@ -79,21 +84,14 @@ func numberSize(text string) int {
 	return len(mantissa) + max(e, -e)
 }
 
-// size is how many values v has, with itself. Each 64 bytes of a text count as one more.
-func size(v any) int {
-	n := 1
-	switch v := v.(type) {
-	case string:
-		n += len(v) / 64
-	case []any:
-		for _, element := range v {
-			n += size(element)
+// size is how many values and names of members v has, with itself. Each 64 bytes of a text count as one more.
+func size(v any) (n int) {
+	walk(v, func(v any) {
+		n++
+		if text, ok := v.(string); ok {
+			n += len(text) / 64
 		}
-	case map[string]any:
-		for name, member := range v {
-			n += 1 + len(name)/64 + size(member)
-		}
-	}
+	})
 	return n
 }
 
@@ -184,47 +182,42 @@ func (mismatch) Error() string { return "another value" }
 // hook gives a subschema a format that charges its steps. asserted is the format that it has of its own, nil if it has none.
 func (m *meter) hook(s *jsonschema.Schema, asserted *jsonschema.Format) {
 	steps := m.stepsOf(s)
-	var fault jsonschema.ErrorKind
-	var values []any
-	if s.Const != nil {
-		fault, values = &kind.Const{Want: *s.Const}, []any{*s.Const}
-	}
-	constant := len(values)
-	if s.Enum != nil {
-		values = append(values, s.Enum.Values...)
-	}
-	enum := s.Enum
-	compared := 0
-	for _, v := range values {
-		compared += comparison(v)
-	}
+	constant, enum := s.Const, s.Enum
 	s.Const, s.Enum = nil, nil
-	name := ""
-	if asserted != nil {
-		name = asserted.Name
+	compared := 0
+	if constant != nil {
+		compared = comparison(*constant)
 	}
-	among := func(v any, values []any) bool {
-		return slices.ContainsFunc(values, func(one any) bool {
-			equal, _ := new(jsonschema.ValidatorContext).Equals(v, one)
-			return equal
-		})
-	}
-	s.Format = &jsonschema.Format{Name: name, Validate: func(v any) error {
-		m.charge(steps(v) + compared/64)
-		if constant > 0 && !among(v, values[:constant]) {
-			return mismatch{fault}
+	if enum != nil {
+		for _, v := range enum.Values {
+			compared += comparison(v)
 		}
-		if enum != nil && !among(v, values[constant:]) {
-			return mismatch{&kind.Enum{Got: v, Want: enum.Values}}
+	}
+	s.Format = &jsonschema.Format{Validate: func(v any) error {
+		m.charge(steps(v) + compared/64)
+		if constant != nil && !equal(v, *constant) {
+			return mismatch{&kind.Const{Want: *constant}}
+		}
+		if enum != nil && !slices.ContainsFunc(enum.Values, func(one any) bool { return equal(v, one) }) {
+			return mismatch{&kind.Enum{Want: enum.Values}}
 		}
 		if asserted == nil {
 			return nil
 		}
 		if text, ok := v.(string); ok {
-			m.charge(formatSteps(name, text))
+			m.charge(formatSteps(asserted.Name, text))
 		}
 		return asserted.Validate(v)
 	}}
+	if asserted != nil {
+		s.Format.Name = asserted.Name
+	}
+}
+
+// equal reports whether two values are the same for JSON Schema.
+func equal(a, b any) bool {
+	same, _ := new(jsonschema.ValidatorContext).Equals(a, b)
+	return same
 }
 
 // comparison is a measure of the time that it takes to compare a value of an enum: 64 are about a step.
@@ -237,15 +230,18 @@ func comparison(v any) int {
 
 // stepsOf returns the steps that a subschema takes for a value, apart from what its subschemas take once their types are right.
 func (m *meter) stepsOf(s *jsonschema.Schema) func(v any) int {
-	per := func(steps int, set ...bool) (n int) {
+	count := func(set ...bool) (n int) {
 		for _, is := range set {
 			if is {
-				n += steps
+				n++
 			}
 		}
 		return n
 	}
-	applied := len(inPlace(s))
+	applied, meta := inPlace(s), 0
+	for _, sub := range applied {
+		meta += metaSteps * count(!m.own[sub])
+	}
 	names := len(s.Required) + len(s.DependentSchemas)
 	for _, needed := range s.DependentRequired {
 		names += 1 + len(needed)
@@ -254,16 +250,12 @@ func (m *meter) stepsOf(s *jsonschema.Schema) func(v any) int {
 		needed, _ := dependency.([]string)
 		names += 1 + len(needed)
 	}
-	meta := 0
-	for _, sub := range inPlace(s) {
-		meta += per(metaSteps, !m.own[sub])
-	}
-	member := applySteps*(1+len(s.PatternProperties)) + per(applySteps, s.PropertyNames != nil, s.PropertyNames != nil, s.UnevaluatedProperties != nil)
-	item := per(applySteps, s.Items != nil || s.Items2020 != nil || s.AdditionalItems != nil, s.Contains != nil, s.UnevaluatedItems != nil)
-	number := per(1, s.Minimum != nil, s.Maximum != nil, s.ExclusiveMinimum != nil, s.ExclusiveMaximum != nil) + per(5, s.MultipleOf != nil)
+	once := 1 + applySteps*len(applied) + 16*count(s.RecursiveRef != nil, s.DynamicRef != nil)
+	member := applySteps * (1 + len(s.PatternProperties) + 2*count(s.PropertyNames != nil) + count(s.UnevaluatedProperties != nil))
+	item := applySteps * count(s.Items != nil || s.Items2020 != nil || s.AdditionalItems != nil, s.Contains != nil, s.UnevaluatedItems != nil)
+	number := count(s.Minimum != nil, s.Maximum != nil, s.ExclusiveMinimum != nil, s.ExclusiveMaximum != nil) + 5*count(s.MultipleOf != nil)
 	integer := s.Types != nil && slices.Contains(s.Types.ToStrings(), "integer")
 	m.numbers = m.numbers || meta > 0 || integer || number > 0 || s.UniqueItems || s.Enum != nil || s.Const != nil
-	once := 1 + applySteps*applied + per(16, s.RecursiveRef != nil, s.DynamicRef != nil)
 	return func(v any) int {
 		steps, length := once, 0
 		if meta > 0 {
@@ -282,12 +274,12 @@ func (m *meter) stepsOf(s *jsonschema.Schema) func(v any) int {
 				steps += size(v)
 			}
 		case string:
-			steps += len(v) / 128 * per(1, s.MinLength != nil || s.MaxLength != nil)
+			steps += len(v) / 128 * count(s.MinLength != nil || s.MaxLength != nil)
 		case json.Number:
 			steps += number
 		}
 		if m.unevaluated {
-			steps += length * (1 + applied) / 2
+			steps += length * (1 + len(applied)) / 2
 		}
 		return steps
 	}

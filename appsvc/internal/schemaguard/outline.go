@@ -249,9 +249,9 @@ func (o *outline) applicator(keyword string, v any, at string, in scope) error {
 				return err
 			}
 		}
-	case shape != 0 && isObject:
+	case shape == named && isObject:
 		for _, name := range slices.Sorted(maps.Keys(members)) {
-			if _, names := members[name].([]any); names && shape == namedOr {
+			if _, names := members[name].([]any); names && keyword == "dependencies" {
 				continue
 			}
 			if err := o.schema(members[name], at+"/"+jsonpointer.Escape(name), in); err != nil {
@@ -299,8 +299,7 @@ const (
 	one       shape = iota + 1 // a schema
 	list                       // an array of schemas
 	oneOrList                  // either
-	named                      // an object of schemas
-	namedOr                    // an object of schemas and of lists of property names
+	named                      // an object of schemas, in dependencies of lists of property names too
 )
 
 // keywords has the keywords that can refuse a config or that hold subschemas: how they hold these, 0 if they do not, and the first draft
@@ -316,7 +315,7 @@ var keywords = map[string]struct {
 	"minContains": {0, draft2019}, "maxContains": {0, draft2019}, "$recursiveRef": {0, draft2019}, "$dynamicRef": {0, draft2020},
 	"not": {one, draft4}, "additionalProperties": {one, draft4}, "additionalItems": {one, draft4},
 	"allOf": {list, draft4}, "anyOf": {list, draft4}, "oneOf": {list, draft4}, "items": {oneOrList, draft4},
-	"definitions": {named, draft4}, "properties": {named, draft4}, "patternProperties": {named, draft4}, "dependencies": {namedOr, draft4},
+	"definitions": {named, draft4}, "properties": {named, draft4}, "patternProperties": {named, draft4}, "dependencies": {named, draft4},
 	"propertyNames": {one, draft6}, "contains": {one, draft6},
 	"if": {one, draft7}, "then": {one, draft7}, "else": {one, draft7},
 	"$defs": {named, draft2019}, "dependentSchemas": {named, draft2019},
@@ -340,7 +339,7 @@ func (d draft) isSubschema(pointer string) bool {
 		tokens = tokens[1:]
 		index := len(tokens) > 0 && jsonpointer.IsIndex(tokens[0])
 		switch {
-		case shape == 0 || shape == list && !index || shape >= named && len(tokens) == 0:
+		case shape == 0 || shape == list && !index || shape == named && len(tokens) == 0:
 			return false
 		case shape != one && (shape != oneOrList || index):
 			tokens = tokens[1:]
@@ -351,19 +350,8 @@ func (d draft) isSubschema(pointer string) bool {
 
 // kindOf names the type of a JSON value for a sentence.
 func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case json.Number:
-		return "a number"
-	case string:
-		return "a string"
-	case []any:
-		return "an array"
-	}
-	return "an object"
+	text, _ := json.Marshal(v)
+	return strictjson.KindName(jsontext.Value(text).Kind())
 }
 
 // shorten cuts what a sentence quotes from outside.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
@@ -116,29 +117,41 @@ const (
 	noBreak  = "[^\\n\\r\u2028\u2029]"
 )
 
-// translation is a pattern written so that package regexp and package regexp2 take it alike, each as far as it can.
+// translation is a pattern written for package regexp, or for package regexp2 if package regexp cannot match it.
 type translation struct {
-	out     strings.Builder // what is translated, without late
-	late    []late
+	text    string
+	before  *translation // of the same pattern for package regexp, which tells its groups; nil if this is it
+	special bool         // only package regexp2 can match the pattern
 	inClass bool
-	special bool // package regexp cannot match it
 	folds   bool // case is ignored somewhere
 	wide    int  // characters outside of ASCII in classes; package regexp takes milliseconds to ignore the case of a wide range
 	groups  int
 	names   map[string]int // of groups; in the translation groups have numbers alone
 }
 
-// late is what is written when the whole pattern was read, at a place of the translation: a back-reference, which is its number or
-// name until then, or a boundary of a word.
-type late struct {
-	what string
-	at   int
-}
-
-// translate translates a pattern. It refuses what the two packages would take for something else; what is wrong for them too, they
-// refuse.
+// translate translates a pattern. It refuses what the two packages would take for something else, and what is wrong for them too.
 func translate(pattern string) (*translation, error) {
 	t := &translation{names: map[string]int{}}
+	if err := t.read(pattern); err != nil {
+		return nil, err
+	}
+	if !t.special {
+		_, err := syntax.Parse(t.text, syntax.Perl)
+		if bad, ok := errors.AsType[*syntax.Error](err); !ok || bad.Code != syntax.ErrInvalidRepeatSize {
+			return t, err
+		}
+	}
+	t = &translation{before: t, special: true, names: map[string]int{}}
+	if err := t.read(pattern); err != nil {
+		return nil, err
+	}
+	_, err := regexp2.Compile(t.text, regexp2.ECMAScript)
+	return t, err
+}
+
+// read translates a pattern token by token.
+func (t *translation) read(pattern string) error {
+	var out strings.Builder
 	for pattern != "" {
 		token := tokens.FindString(pattern)
 		if t.inClass && (token[0] == '[' || token[0] == '(') {
@@ -146,26 +159,16 @@ func translate(pattern string) (*translation, error) {
 		}
 		text, err := t.token(token)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		t.out.WriteString(text)
+		out.WriteString(text)
 		pattern = pattern[len(token):]
-	}
-	for i, ref := range t.late { // which groups there are is known only now
-		number, known := t.names[ref.what]
-		if n, err := strconv.Atoi(ref.what); err == nil {
-			number, known = n, n <= t.groups
-		}
-		if known {
-			t.late[i].what = fmt.Sprintf(`(?:\%d)`, number)
-		} else if boundaries[ref.what] == "" {
-			return nil, fmt.Errorf("there is no group %s to refer back to", shorten(ref.what))
-		}
 	}
 	if !t.folds {
 		t.wide = 0
 	}
-	return t, nil
+	t.text = out.String()
+	return nil
 }
 
 // boundaries are the boundaries of words as package regexp2 has to be told them: its \b knows letters beyond ASCII.
@@ -174,52 +177,33 @@ var boundaries = map[string]string{
 	`\B`: `(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))`,
 }
 
-// text returns what was translated, for package regexp or for package regexp2.
-func (t *translation) text() string {
-	text := t.out.String()
-	for _, l := range slices.Backward(t.late) {
-		what := l.what
-		if t.special && boundaries[what] != "" {
-			what = boundaries[what]
-		}
-		text = text[:l.at] + what + text[l.at:]
-	}
-	return text
-}
-
-// check returns an error if the pattern does not parse. It marks one as special that has a repetition too large for package regexp.
-func (t *translation) check() error {
-	if !t.special {
-		_, err := syntax.Parse(t.text(), syntax.Perl)
-		if bad, ok := errors.AsType[*syntax.Error](err); !ok || bad.Code != syntax.ErrInvalidRepeatSize {
-			return err
-		}
+// reference translates a back-reference, given as a number or a name. Which groups there are is known once the pattern was read.
+func (t *translation) reference(to string) (string, error) {
+	if t.before == nil {
 		t.special = true
+		return "", nil
 	}
-	_, err := regexp2.Compile(t.text(), regexp2.ECMAScript)
-	return err
+	number, known := t.before.names[to]
+	if n, err := strconv.Atoi(to); err == nil {
+		number, known = n, n <= t.before.groups
+	}
+	if !known {
+		return "", fmt.Errorf("there is no group %s to refer back to", shorten(to))
+	}
+	return fmt.Sprintf(`(?:\%d)`, number), nil
 }
 
 // compile compiles what was translated with one of the two packages.
 func (t *translation) compile() (*pattern, error) {
-	if err := t.check(); err != nil {
-		return nil, err
-	}
 	if t.special {
-		return &pattern{other: regexp2.MustCompile(t.text(), regexp2.ECMAScript)}, nil
+		return &pattern{other: regexp2.MustCompile(t.text, regexp2.ECMAScript)}, nil
 	}
-	tree, err := syntax.Parse(t.text(), syntax.Perl)
-	if err != nil {
-		return nil, err
+	tree, _ := syntax.Parse(t.text, syntax.Perl)  // as translate has done
+	program, _ := syntax.Compile(tree.Simplify()) // never fails for what was parsed
+	if len(program.Inst) > maxProgram {
+		return nil, errLargePattern
 	}
-	program, err := syntax.Compile(tree.Simplify())
-	if err == nil && len(program.Inst) > maxProgram {
-		err = errLargePattern
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &pattern{linear: regexp.MustCompile(t.text()), program: len(program.Inst)}, nil
+	return &pattern{linear: regexp.MustCompile(t.text), program: len(program.Inst)}, nil
 }
 
 // patternReason returns an error of one of the packages without the words that are about the package.
@@ -313,21 +297,18 @@ func (t *translation) escape(token string) (string, error) {
 		return t.char(0), nil
 	case c == 'b' && t.inClass:
 		return t.char('\b'), nil
+	case (c == 'b' || c == 'B' && !t.inClass) && t.before != nil:
+		return boundaries[token], nil
 	case c == 'b' || c == 'B' && !t.inClass:
-		t.late = append(t.late, late{token, t.out.Len()})
-		return "", nil
+		return token, nil
 	case c >= '1' && c <= '9' && !t.inClass:
-		t.special = true
-		t.late = append(t.late, late{token[1:], t.out.Len()})
-		return "", nil
+		return t.reference(token[1:])
 	case c == 'k' && !t.inClass:
 		name, ok := groupName(rest)
 		if !ok {
 			return "", errors.New(`\k is followed by the name of a group in < and >`)
 		}
-		t.special = true
-		t.late = append(t.late, late{name, t.out.Len()})
-		return "", nil
+		return t.reference(name)
 	case c == 'c' && rest != "":
 		return t.char(rune(rest[0] % 32)), nil
 	case c == 'x' && rest == "":
@@ -352,10 +333,8 @@ func (t *translation) escape(token string) (string, error) {
 	case c >= utf8.RuneSelf:
 		r, _ := utf8.DecodeRuneInString(token[1:])
 		return t.char(r), nil
-	case strings.IndexByte("dDwWtnrfv", c) >= 0 || !isLetter(c) && (c < '0' || c > '9'):
+	case strings.IndexByte("dDwWtnrfv", c) >= 0 || !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)):
 		return token, nil
 	}
 	return "", fmt.Errorf("\\%c means nothing", c) // what the packages have and ECMA 262 does not
 }
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+	"github.com/vitrine-go/vitrine/internal/top"
 )
 
 // maxViolations is how many violations of one config are returned.
@@ -23,23 +24,24 @@ const maxViolations = 100
 // is a tree of errors. Its leaves name the values that are wrong, and become violations. The other nodes only say that something
 // below them failed. A verdict may have very many leaves, so only the first ones are kept while the tree is walked.
 func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
-	var smallest []*jsonschema.ValidationError
+	first := top.New(maxViolations, compareErrors)
 	var visit func(*jsonschema.ValidationError)
 	visit = func(e *jsonschema.ValidationError) {
 		for _, cause := range e.Causes {
 			visit(cause)
 		}
-		full := len(smallest) == maxViolations
-		if len(e.Causes) > 0 || full && compareErrors(e, smallest[maxViolations-1]) >= 0 {
-			return
+		if len(e.Causes) == 0 {
+			first.Add(e)
 		}
-		at, _ := slices.BinarySearchFunc(smallest, e, compareErrors)
-		smallest = slices.Insert(smallest, at, e)
-		smallest = smallest[:min(len(smallest), maxViolations)]
 	}
 	visit(verdict)
 	var out []vitrine.Violation
-	for _, e := range smallest {
+	for _, e := range first.Items() {
+		if format, ok := e.ErrorKind.(*kind.Format); ok {
+			if other, ok := format.Err.(mismatch); ok { // it was found by a format of the meter
+				e.ErrorKind = other.kind
+			}
+		}
 		v := vitrine.Violation{Pointer: pointerTo(e.InstanceLocation), Keyword: keyword(e), Message: reason(e.ErrorKind)}
 		if !slices.Contains(out, v) {
 			out = append(out, v)
@@ -48,27 +50,21 @@ func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
 	return out
 }
 
-// compareErrors orders errors by the place in the config, then by the schema and its keyword. The library finds them in the order
-// of a Go map, which differs from call to call.
+// compareErrors orders errors by the place in the config, then by the schema, its keyword and the sentence. The library finds them in
+// the order of a Go map, which differs from call to call.
 func compareErrors(a, b *jsonschema.ValidationError) int {
-	return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.SchemaURL, b.SchemaURL),
+	order := cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.SchemaURL, b.SchemaURL),
 		slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))
-}
-
-// kindOfFault returns what is wrong, also where a format of ours has found it.
-func kindOfFault(of jsonschema.ErrorKind) jsonschema.ErrorKind {
-	if format, ok := of.(*kind.Format); ok {
-		if other, ok := format.Err.(mismatch); ok {
-			return other.kind
-		}
+	if order == 0 { // names of members that break propertyNames have the place of their object
+		return strings.Compare(reason(a.ErrorKind), reason(b.ErrorKind))
 	}
-	return of
+	return order
 }
 
 // reason returns a fault in words. It quotes at most a few names and values, however many there are, and at most 100 bytes of
 // each.
 func reason(of jsonschema.ErrorKind) string {
-	switch k := kindOfFault(of).(type) {
+	switch k := of.(type) {
 	case *kind.FalseSchema:
 		return "nothing is allowed here"
 	case *kind.Type:
@@ -140,26 +136,26 @@ func reason(of jsonschema.ErrorKind) string {
 // keyword returns the keyword that a leaf of a verdict comes from. A subschema that is false has no keyword of its own: then it is
 // the keyword that applies the subschema, "" at the root.
 func keyword(of *jsonschema.ValidationError) string {
-	fault := kindOfFault(of.ErrorKind)
-	switch fault.(type) {
+	switch of.ErrorKind.(type) {
 	case *kind.Not:
 		return "not"
 	case *kind.Dependency:
 		return "dependencies"
 	case *kind.FalseSchema:
-		tokens := strings.Split(pointerOf(of.SchemaURL), "/")[1:]
-		if n := len(tokens); n > 1 {
-			switch sh := draft2020.shapeOf(tokens[n-2]); {
-			case sh >= named, (sh == list || sh == oneOrList) && jsonpointer.IsIndex(tokens[n-1]):
-				return tokens[n-2]
+		tokens := strings.Split(pointerOf(of.SchemaURL), "/")
+		last := tokens[len(tokens)-1]
+		if len(tokens) > 2 {
+			holder := tokens[len(tokens)-2]
+			switch shape := draft2020.shapeOf(holder); {
+			case shape == named, (shape == list || shape == oneOrList) && jsonpointer.IsIndex(last):
+				return holder
 			}
 		}
-		if n := len(tokens); n > 0 && draft2020.shapeOf(tokens[n-1]) != 0 {
-			return tokens[n-1]
+		if draft2020.shapeOf(last) != 0 {
+			return last
 		}
-		return ""
 	}
-	if path := fault.KeywordPath(); len(path) > 0 {
+	if path := of.ErrorKind.KeywordPath(); len(path) > 0 {
 		return path[0]
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/spelling"
+	"github.com/vitrine-go/vitrine/internal/top"
 )
 
 // Warning names something in a schema that has no effect, so that the schema accepts more configs than its author may
@@ -29,24 +30,23 @@ const (
 // neither JSON Schema nor own knows, and the defaults that break their own schemas, by pointer, at most maxWarnings. Other
 // annotations are never warned of: nothing depends on them. It returns the *Error with which Compile refuses the schema.
 func Warnings(schema []byte, own func(format string) bool) ([]Warning, error) {
-	w := warner{knows: own, list: []Warning{}, meant: map[string]string{}}
+	w := warner{knows: own, meant: map[string]string{}, first: top.New(maxWarnings, func(a, b Warning) int {
+		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
+	})}
 	compiled, err := Formats{}.compile(schema, w.schema)
 	if err != nil {
 		return nil, err
 	}
 	for pointer, reason := range compiled.BadDefaults() {
-		w.list = append(w.list, Warning{pointer + "/default", "the default breaks its own schema and fills nothing: " + reason})
+		w.first.Add(Warning{pointer + "/default", "the default breaks its own schema and fills nothing: " + reason})
 	}
-	slices.SortFunc(w.list, func(a, b Warning) int {
-		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
-	})
-	return w.list[:min(len(w.list), maxWarnings)], nil
+	return append([]Warning{}, w.first.Items()...), nil
 }
 
 // warner collects the warnings of one schema.
 type warner struct {
 	knows func(format string) bool
-	list  []Warning
+	first *top.List[Warning]
 	meant map[string]string // the keyword that a name stands for, "" if none
 }
 
@@ -63,13 +63,8 @@ var annotations = map[string]bool{
 // schema adds the warnings of one subschema.
 func (w *warner) schema(object map[string]any, pointer string, d draft) {
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
-		// The first maxWarnings by pointer are chosen at the end. A schema with ten times as many has enough to choose from.
-		if len(w.list) >= 10*maxWarnings {
-			return
-		}
-		at := pointer + "/" + jsonpointer.Escape(keyword)
 		if message := w.keyword(object, keyword, d); message != "" {
-			w.list = append(w.list, Warning{at, message})
+			w.first.Add(Warning{pointer + "/" + jsonpointer.Escape(keyword), message})
 		}
 	}
 }
