@@ -52,11 +52,14 @@ func (a *attempts) take(address string, cost float64, now time.Time) bool {
 	return enough
 }
 
+// errNowhere is the error for a server at which nobody can sign in.
+var errNowhere = forbidden("nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost; use a token")
+
 // limited bounds the attempts at an endpoint. Where nobody can sign in, it is 403.
 func (s *Service) limited(serve func(*httpapi.Request) (any, error)) func(*httpapi.Request) (any, error) {
 	return func(r *httpapi.Request) (any, error) {
 		if s.origin == "" {
-			return nil, forbidden("nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost; use a token")
+			return nil, errNowhere
 		}
 		if !s.attempts.take(r.Address(), 1, time.Now()) {
 			r.Header.Set("Retry-After", "60")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,11 +23,12 @@ const (
 // identity is who sends a request: a session, or a key.
 type identity struct {
 	principal httpapi.Principal
-	rights    Rights
-	person    *person // who signed in, or has made the secret key; nil for a public key
-	session   *session
-	hash      string // of the secret of the session
-	idle      int64  // when the session ends if it is not used
+	// The others are those of a session.
+	person  *person
+	session *session
+	hash    string // of its secret
+	seen    int64  // when it was used last
+	idle    int64  // when it ends if it is not used
 }
 
 // known is an identity that was looked up.
@@ -144,8 +144,8 @@ func (s *Service) loadSession(ctx context.Context, r storage.Reader, hash string
 	if err != nil {
 		return nil, err
 	}
-	idle := max(seen, one.CreatedAt) + sessionIdle.Milliseconds()
-	i := &identity{person: p, session: one, hash: hash, rights: p.Rights, idle: min(idle, one.Expires)}
+	seen = max(seen, one.CreatedAt)
+	i := &identity{person: p, session: one, hash: hash, seen: seen, idle: min(seen+sessionIdle.Milliseconds(), one.Expires)}
 	i.principal = httpapi.Principal{Caller: p.Rights.caller(p.URN), Expires: time.UnixMilli(i.idle)}
 	return i, nil
 }
@@ -160,19 +160,19 @@ func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*
 	if err != nil || k == nil || k.Hash != hash {
 		return nil, err
 	}
-	i := &identity{rights: k.Rights}
+	i := &identity{}
 	if k.Kind == kindSecret {
-		if i.person, err = read[person](ctx, r, personKey(k.Person)); err != nil || i.person == nil || i.person.Disabled {
+		p, err := read[person](ctx, r, personKey(k.Person))
+		if err != nil || p == nil || p.Disabled {
 			return nil, err
 		}
-		i.rights = k.Rights.both(i.person.Rights.caller(i.person.URN))
-		i.principal.Caller = i.rights.caller(i.person.URN)
+		i.principal.Caller = k.Rights.both(p.Rights.caller(p.URN)).caller(p.URN)
 	} else {
 		i.principal.Caller = vitrine.Caller{URN: networkOf(k.Reads[0]) + ":user=" + k.ID, Reads: k.Reads, TagsOnly: true, Tags: k.Tags, PublicReviews: k.Reviews}
 	}
 	i.principal.Key = k.Prefix
-	if k.Expires > 0 {
-		i.principal.Expires = time.UnixMilli(k.Expires)
+	if k.Expires != nil {
+		i.principal.Expires = time.UnixMilli(*k.Expires)
 	}
 	return i, nil
 }
@@ -207,56 +207,4 @@ func lastSeen(ctx context.Context, r storage.Reader, kind, id string) (int64, er
 	value, err := text(ctx, r, seenKey(kind, id))
 	at, _ := strconv.ParseInt(value, 10, 64)
 	return at, err
-}
-
-// asker is who sends a request about people or keys.
-type asker struct {
-	vitrine.Caller
-	rights  Rights
-	session *identity // nil for who uses a token
-}
-
-// asker returns who sends a request. Keys are refused: they make no people, invitations or keys.
-func (s *Service) asker(r *httpapi.Request) (asker, error) {
-	if r.By.Key != "" {
-		return asker{}, forbidden("a key cannot do this: it takes a person who is signed in")
-	}
-	i, err := s.session(r.Request)
-	if err != nil {
-		return asker{}, err
-	}
-	if i != nil && i.person.URN == r.By.URN {
-		return asker{r.By.Caller, callerRights(i.rights, r.By.Caller), i}, nil
-	}
-	return asker{r.By.Caller, rightsOf(r.By.Caller), nil}, nil
-}
-
-// callerRights are the rights of a person, with what an administrator has besides.
-func callerRights(r Rights, c vitrine.Caller) Rights {
-	admin := r.Admin
-	r = rightsOf(c)
-	r.Admin = admin
-	return r
-}
-
-// person returns the asker's own session, or an error for who has none.
-func (s *Service) own(r *httpapi.Request) (*identity, error) {
-	a, err := s.asker(r)
-	if err == nil && a.session == nil {
-		err = forbidden("this is for people who have signed in, and not for tokens")
-	}
-	return a.session, err
-}
-
-// manages reports whether the asker may see and change the people of a network.
-func (a asker) manages(network string) bool {
-	return a.rights.Admin || slices.Contains(a.Moderates, network)
-}
-
-// managesSome returns an error for who may manage no people.
-func (a asker) managesSome() error {
-	if a.rights.Admin || slices.ContainsFunc(a.Moderates, func(m string) bool { return m == networkOf(m) }) {
-		return nil
-	}
-	return forbidden("this is for administrators, and for moderators of a whole network")
 }

@@ -1,8 +1,8 @@
 package signin
 
 import (
+	"cmp"
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,23 +16,23 @@ import (
 // spends it. It is good once: the page registers a passkey with it.
 
 // invite gives a person a new invitation in place of the one before.
-func (s *Service) invite(ctx context.Context, t storage.Tx, p *person, by string) (link string, expires int64, err error) {
+func (s *Service) invite(ctx context.Context, t storage.Tx, p *person, by string) (link string, err error) {
 	switch {
 	case p.Disabled:
-		return "", 0, wrongState("this person is disabled")
+		return "", wrongState("this person is disabled")
 	case p.Provider != nil:
-		return "", 0, wrongState("this person signs in through %s", p.Provider.Issuer)
+		return "", wrongState("this person signs in through %s", p.Provider.Issuer)
 	}
 	if err := dropInvitation(ctx, t, p); err != nil {
-		return "", 0, err
+		return "", err
 	}
 	secret, hash := newSecret(invitationPrefix)
 	p.Invitation = &invitation{hash, by, s.millis() + invitationLife.Milliseconds()}
 	p.giver(by)
 	if err := putPerson(ctx, t, p); err != nil {
-		return "", 0, err
+		return "", err
 	}
-	return s.BaseURL + "/#invite=" + secret, p.Invitation.Expires, t.Put(ctx, entry(invitationKey(hash), p.ID))
+	return s.BaseURL + "/#invite=" + secret, t.Put(ctx, entry(invitationKey(hash), p.ID))
 }
 
 // invited returns the person whom an invitation is for, or an error for one that is unknown, spent or expired: all alike.
@@ -54,61 +54,52 @@ func (s *Service) invited(ctx context.Context, r storage.Reader, hash string) (*
 }
 
 // invitePerson serves POST /x/people/{id}/invite.
-func (s *Service) invitePerson(r *httpapi.Request) (any, error) {
+func (s *Service) invitePerson(c *call, t *tx) (any, error) {
 	var in struct{}
-	if err := r.Decode(&in); err != nil {
+	if err := c.Decode(&in); err != nil {
 		return nil, err
 	}
-	var out struct {
-		Link    string `json:"link"`
-		Expires int64  `json:"expires"`
-	}
 	if s.origin == "" {
-		return nil, forbidden("nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost")
+		return nil, errNowhere
 	}
-	return &out, s.change(r, "invited", func(ctx context.Context, t storage.Tx, a asker, p *person, managed error) (err error) {
-		if managed != nil {
-			return managed
-		}
-		if a.session != nil {
-			if err := s.confirmed(a.session); err != nil {
-				return err
-			}
-		}
-		out.Link, out.Expires, err = s.invite(ctx, t, p, a.URN)
-		return err
-	})
+	p, err := c.managed(t)
+	if err == nil {
+		err = s.confirmed(c.session)
+	}
+	if err != nil {
+		return nil, err
+	}
+	link, err := s.invite(c.Context(), t, p, c.URN)
+	if err != nil {
+		return nil, err
+	}
+	s.accessed(c.Context(), t, "invited", "urn", p.URN, "by", c.URN)
+	return map[string]any{"link": link, "expires": p.Invitation.Expires}, nil
+}
+
+// secretOf is a body with the secret of an invitation.
+type secretOf struct {
+	Invitation string `json:"invitation"`
 }
 
 // lookAtInvitation serves POST /x/signin/invitation: whom an invitation is for, without spending it.
 func (s *Service) lookAtInvitation(r *httpapi.Request) (any, error) {
-	var in struct {
-		Invitation string `json:"invitation"`
-	}
+	var in secretOf
 	if err := r.Decode(&in); err != nil {
 		return nil, err
 	}
-	type named struct {
-		URN  string `json:"urn"`
-		Name string `json:"name"`
-	}
 	var out struct {
-		Name    string `json:"name"`
-		URN     string `json:"urn"`
-		By      named  `json:"by"`
-		Expires int64  `json:"expires"`
+		named
+		By      named `json:"by"`
+		Expires int64 `json:"expires"`
 	}
 	err := s.db.View(r.Context(), func(v storage.Reader) error {
 		p, err := s.invited(r.Context(), v, hashOf(in.Invitation))
 		if err != nil {
 			return err
 		}
-		out.Name, out.URN, out.By.URN, out.Expires = p.Name, p.URN, p.Invitation.By, p.Invitation.Expires
-		id, err := text(r.Context(), v, urnKey(p.Invitation.By))
-		if err != nil || id == "" {
-			return err
-		}
-		by, err := read[person](r.Context(), v, personKey(id))
+		out.named, out.By.URN, out.Expires = named{p.URN, p.Name}, p.Invitation.By, p.Invitation.Expires
+		by, _, err := byURN(r.Context(), v, p.Invitation.By)
 		if by != nil {
 			out.By.Name = by.Name
 		}
@@ -133,69 +124,66 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err e
 	if err := in.Rights.check(); err != nil {
 		return "", err
 	}
-	p := &person{ID: newID(), URN: in.URN, CreatedAt: s.millis()}
 	if in.URN == "" {
 		for _, list := range [][]string{in.Rights.Moderates, in.Rights.Reads, in.Rights.Groups, {"urn:vitrine:default"}} {
 			if in.Network == "" && len(list) > 0 {
 				in.Network = networkOf(list[0])
 			}
 		}
-		p.URN = in.Network + ":user=" + uuid.NewString()
+		in.URN = in.Network + ":user=" + uuid.NewString()
 	}
-	if err := urn.CheckUser(p.URN); err != nil {
+	if err := urn.CheckUser(in.URN); err != nil {
 		return "", invalid("", "%w", err)
 	}
-	err = s.update(ctx, func(t storage.Tx) error {
-		now := *p
-		if id, err := text(ctx, t, urnKey(p.URN)); err != nil {
+	err = s.update(ctx, func(t *tx) error {
+		p, err := s.called(ctx, t, in.URN)
+		if err != nil {
 			return err
-		} else if id != "" {
-			there, err := personOf(ctx, t, id)
-			if err != nil {
-				return err
-			}
-			now = *there
 		}
-		if in.Name != "" {
-			now.Name = in.Name
-		}
-		if in.Email != "" {
-			now.Email = in.Email
-		}
+		p.Name, p.Email = cmp.Or(in.Name, p.Name), cmp.Or(in.Email, p.Email)
 		if !in.Rights.none() {
-			now.Rights = in.Rights
+			p.Rights = in.Rights
 		}
-		if err := (changes{}).apply(&now); err != nil {
+		if err := p.check(); err != nil {
 			return err
 		}
-		link, _, err = s.invite(ctx, t, &now, "")
+		link, err = s.invite(ctx, t, p, "")
 		return err
 	})
 	return link, err
 }
 
+// called returns the person with a URN, or a new one. It is an error if a person who was deleted had it.
+func (s *Service) called(ctx context.Context, r storage.Reader, user string) (*person, error) {
+	p, taken, err := byURN(ctx, r, user)
+	switch {
+	case err != nil:
+		return nil, err
+	case !taken:
+		return s.newPerson(user), nil
+	case p == nil:
+		return nil, notFound("person")
+	}
+	return p, nil
+}
+
 // Link returns a link that signs in as a person, whoever opens it and as often as they like, until it expires. It is for sample data
 // alone. The person is made if there is none with this URN, and has these rights afterwards.
 func (s *Service) Link(ctx context.Context, user, name string, rights Rights, life time.Duration) (string, error) {
-	var id string
-	err := s.update(ctx, func(t storage.Tx) (err error) {
-		p := &person{ID: newID(), URN: user, CreatedAt: s.millis()}
-		if id, err = text(ctx, t, urnKey(user)); err == nil && id != "" {
-			p, err = personOf(ctx, t, id)
-		}
+	l := link{Expires: s.millis() + life.Milliseconds()}
+	err := s.update(ctx, func(t *tx) error {
+		p, err := s.called(ctx, t, user)
 		if err != nil {
 			return err
 		}
-		p.Name, p.Rights, id = name, rights, p.ID
+		p.Name, p.Rights, l.Person = name, rights, p.ID
 		return putPerson(ctx, t, p)
 	})
 	if err != nil {
 		return "", err
 	}
 	secret, hash := newSecret(invitationPrefix)
-	err = s.db.Update(ctx, passed, storage.UpdateOptions{}, func(t storage.Tx) error {
-		return t.Put(ctx, stored(linkKey(hash), link{id, s.millis() + life.Milliseconds()}))
-	})
+	err = s.db.Update(ctx, passed, storage.UpdateOptions{}, func(t storage.Tx) error { return t.Put(ctx, stored(linkKey(hash), l)) })
 	return s.BaseURL + "/#signin=" + secret, err
 }
 
@@ -208,26 +196,15 @@ func (s *Service) followLink(r *httpapi.Request) (any, error) {
 		return nil, err
 	}
 	ctx := r.Context()
-	var p *person
-	var one *session
-	var cookie *http.Cookie
-	err := s.update(ctx, func(t storage.Tx) error {
+	w, err := s.begin(r, viaLink, "", func(t *tx) (p *person, _ string, err error) {
 		l, err := read[link](ctx, t, linkKey(hashOf(in.Link)))
 		if err == nil && l != nil {
 			p, err = read[person](ctx, t, personKey(l.Person))
 		}
-		if err != nil {
-			return err
+		if err == nil && (l == nil || l.Expires <= s.millis() || p == nil || p.Disabled) {
+			err = notFound("link: it is too old")
 		}
-		if l == nil || l.Expires <= s.millis() || p == nil || p.Disabled {
-			return notFound("link: it is too old")
-		}
-		one, cookie, err = s.begin(ctx, t, r, p, viaLink, "", "")
-		return err
+		return p, "", err
 	})
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.begun(r, one, cookie, p)
 	return map[string]any{"session": w}, err
 }

@@ -23,38 +23,32 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Provider is an OpenID Connect provider through which people sign in: those to whom one of the values of a claim gives rights.
 type Provider struct {
-	Name         string            // what people call it; "" is the host of Issuer
-	Issuer       string            // its address, https://id.example.com
-	ClientID     string            // that it knows this server by
-	ClientSecret string            // "" for a client without one
-	Network      string            // URN of the network that its people belong to
-	Claim        string            // of the ID token: a text or a list of texts, such as groups
-	Scopes       []string          // that are asked for besides openid, profile and email, so that the claim is there
-	Gives        map[string]Rights // by the values of the claim
+	Name         string            `json:"name"`     // what people call it; "" is the host of Issuer
+	Issuer       string            `json:"issuer"`   // its address, https://id.example.com
+	ClientID     string            `json:"clientID"` // that it knows this server by
+	ClientSecret string            `json:"-"`        // "" for a client without one
+	Network      string            `json:"network"`  // URN of the network that its people belong to
+	Claim        string            `json:"claim"`    // of the ID token: a text or a list of texts, such as groups
+	Scopes       []string          `json:"scopes"`   // that are asked for besides openid, profile and email, so that the claim is there
+	Gives        map[string]Rights `json:"gives"`    // by the values of the claim
 }
 
-// ParseProvider reads the JSON of a Provider: {name, issuer, clientID, clientSecretFile, network, claim, scopes, gives}. The network may be
-// its name alone. readSecret reads the file with the secret of the client; it is not called where none is named.
+// ParseProvider reads the JSON of a Provider, with clientSecretFile in the place of a secret. The network may be its name alone, and the
+// claim is groups unless another one is named. readSecret reads the file with the secret of the client; it is not called where none is named.
 func ParseProvider(text []byte, readSecret func(name string) ([]byte, error)) (*Provider, error) {
 	var in struct {
-		Name             string            `json:"name"`
-		Issuer           string            `json:"issuer"`
-		ClientID         string            `json:"clientID"`
-		ClientSecretFile string            `json:"clientSecretFile"`
-		Network          string            `json:"network"`
-		Claim            string            `json:"claim"`
-		Scopes           []string          `json:"scopes"`
-		Gives            map[string]Rights `json:"gives"`
+		Provider
+		ClientSecretFile string `json:"clientSecretFile"`
 	}
 	if err := strictjson.Decode(text, &in); err != nil {
 		return nil, err
 	}
-	p := &Provider{in.Name, in.Issuer, in.ClientID, "", in.Network, cmp.Or(in.Claim, "groups"), in.Scopes, in.Gives}
+	p := &in.Provider
+	p.Claim = cmp.Or(p.Claim, "groups")
 	if !strings.Contains(p.Network, ":") {
 		p.Network = "urn:vitrine:" + p.Network
 	}
@@ -65,7 +59,7 @@ func ParseProvider(text []byte, readSecret func(name string) ([]byte, error)) (*
 	case p.ClientID == "":
 		return nil, errors.New("/clientID: is missing")
 	case urn.CheckGroup(p.Network) != nil || p.Network != networkOf(p.Network):
-		return nil, fmt.Errorf("/network: %q names no network", in.Network)
+		return nil, fmt.Errorf("/network: %q names no network", p.Network)
 	case len(p.Gives) == 0:
 		return nil, errors.New("/gives: want rights for values of the claim: else nobody could sign in")
 	}
@@ -141,7 +135,7 @@ func (s *Service) askProvider(r *httpapi.Request) (any, error) {
 	case s.provider.Provider == nil:
 		return nil, notFound("provider")
 	case to != "" && to[0] != '#' || len(to) > 1000:
-		return nil, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "to", Reason: "want a fragment of the console's page, which begins with #"}
+		return nil, wrongParameter("to", "want a fragment of the console's page, which begins with #")
 	}
 	p, err := s.provider.get(r.Context())
 	if err != nil {
@@ -191,35 +185,21 @@ func (s *Service) answerOfProvider(r *httpapi.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p *person
-	var one *session
-	var cookie *http.Cookie
 	var denied error
-	err = s.update(ctx, func(t storage.Tx) (err error) {
-		denied = nil
-		p, err = s.identify(ctx, t, claims)
-		if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind == vitrine.ErrForbidden {
-			denied = err
-			return nil // commits that the person has lost these rights
+	_, err = s.begin(r, viaProvider, c.Session, func(t *tx) (*person, string, error) {
+		var p *person
+		p, denied, err = s.identify(ctx, t, claims)
+		if err == nil && p != nil && c.Person != "" && c.Person != p.ID {
+			err = failed("another person has confirmed")
 		}
-		if err != nil {
-			return err
-		}
-		if c.Person != "" && c.Person != p.ID {
-			return failed("another person has confirmed")
-		}
-		one, cookie, err = s.begin(ctx, t, r, p, viaProvider, "", c.Session)
-		return err
+		return p, "", err
 	})
-	if denied != nil {
-		s.access(ctx, "sign-in failed", "address", r.Address(), "cause", denied.Error())
-		return nil, s.refuse(r, http.StatusForbidden, s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
-	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.begun(r, one, cookie, p); err != nil {
-		return nil, err
+	if denied != nil {
+		s.access(ctx, "sign-in failed", "address", r.Address(), "cause", denied.Error())
+		return nil, s.refuse(r, http.StatusForbidden, s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
 	}
 	r.Redirect(s.BaseURL + "/" + c.To)
 	return nil, nil
@@ -304,9 +284,9 @@ func (s *Service) claims(ctx context.Context, code string, c *ceremony) (out cla
 	return out, nil
 }
 
-// identify returns the person whom claims tell of, with the rights that they have now. It makes one at the first time. Who has none of the
-// values loses what they had, and the error is ErrForbidden.
-func (s *Service) identify(ctx context.Context, t storage.Tx, c claims) (*person, error) {
+// identify returns the person whom claims tell of, with the rights that they have now. It makes one at the first time. denied is why
+// somebody may not sign in: who has none of the values loses what they had.
+func (s *Service) identify(ctx context.Context, t *tx, c claims) (p *person, denied, err error) {
 	var rights Rights
 	var values []string
 	for _, value := range c.values {
@@ -315,24 +295,22 @@ func (s *Service) identify(ctx context.Context, t storage.Tx, c claims) (*person
 		}
 	}
 	id, err := text(ctx, t, subjectKey(s.provider.Issuer, c.subject))
-	if err != nil {
-		return nil, err
-	}
-	var p *person
 	switch {
+	case err != nil:
+		return nil, nil, err
 	case id != "":
 		if p, err = personOf(ctx, t, id); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if p.Provider == nil || p.Provider.Subject != c.subject {
-			return nil, fmt.Errorf("the record of the subject %q names another person", c.subject)
+		if p.Provider == nil || p.Provider.Subject != c.subject { // the key of a long one is cut
+			return nil, nil, fmt.Errorf("the record of the subject %q names another person", c.subject)
 		}
 	case len(values) == 0:
-		return nil, forbidden("nobody at this server has rights by these values of %s", s.provider.Claim)
+		return nil, forbidden("nobody at this server has rights by these values of %s", s.provider.Claim), nil
 	default:
-		p = &person{ID: newID(), URN: s.provider.Network + ":user=" + uuid.NewString(), CreatedAt: s.millis()}
+		p = s.newPerson(s.provider.Network + ":user=" + uuid.NewString())
 		if err := t.Put(ctx, entry(subjectKey(s.provider.Issuer, c.subject), p.ID)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	p.Rights, p.Provider = rights, &identified{s.provider.Issuer, c.subject, values}
@@ -343,15 +321,15 @@ func (s *Service) identify(ctx context.Context, t storage.Tx, c claims) (*person
 		p.Email = ""
 	}
 	if len(values) == 0 {
-		if err := endSessions(ctx, t, p.ID, all); err != nil {
-			return nil, err
+		if _, err := endSessions(ctx, t, p.ID, all); err != nil {
+			return nil, nil, err
 		}
 	}
 	if err := putPerson(ctx, t, p); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.Disabled || len(values) == 0 {
-		return nil, forbidden("%s has no rights", p.URN)
+		return nil, forbidden("%s has no rights", p.URN), nil
 	}
-	return p, nil
+	return p, nil, nil
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -40,17 +39,40 @@ func (u user) WebAuthnCredentials() (all []webauthn.Credential) {
 	return all
 }
 
+// descriptors are the passkeys of a person, as a question to a browser names them.
+func (p *person) descriptors() []protocol.CredentialDescriptor {
+	return webauthn.Credentials(user{p}.WebAuthnCredentials()).CredentialDescriptors()
+}
+
 // asked is the question to a browser: the options of navigator.credentials.
 type asked struct {
 	Ceremony  string `json:"ceremony"`
 	PublicKey any    `json:"publicKey"`
 }
 
+// question stores a ceremony, and returns what the browser is asked.
+func (s *Service) question(r *httpapi.Request, c ceremony, publicKey any) (any, error) {
+	name, err := s.ask(r.Context(), c)
+	return asked{name, publicKey}, err
+}
+
+// shown is the answer of a browser to a question.
+type shown struct {
+	Ceremony   string          `json:"ceremony"`
+	Credential json.RawMessage `json:"credential"`
+}
+
+// answeredBy takes the ceremony of an answer out of the store.
+func (s *Service) answeredBy(r *httpapi.Request, in shown, kind string) (*ceremony, error) {
+	if len(in.Credential) > mostCredential {
+		return nil, invalid("/credential", "is too long")
+	}
+	return s.answered(r.Context(), in.Ceremony, kind)
+}
+
 // beginRegistration serves POST /x/signin/register/begin: for who has an invitation, or adds a passkey to their own.
 func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
-	var in struct {
-		Invitation string `json:"invitation"`
-	}
+	var in secretOf
 	if err := r.Decode(&in); err != nil {
 		return nil, err
 	}
@@ -82,39 +104,30 @@ func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 		p, c.Session = i.person, i.hash
 	}
 	c.Person = p.ID
-	var exclude []protocol.CredentialDescriptor
-	for _, k := range p.Passkeys {
-		exclude = append(exclude, k.Credential.Descriptor())
-	}
-	options, data, err := s.passkeys.BeginRegistration(user{p}, webauthn.WithExclusions(exclude),
+	options, data, err := s.passkeys.BeginRegistration(user{p}, webauthn.WithExclusions(p.descriptors()),
 		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired,
 			RequireResidentKey: protocol.ResidentKeyRequired(), UserVerification: protocol.VerificationRequired}))
 	if err != nil {
 		return nil, err
 	}
 	c.Passkey = data
-	name, err := s.ask(r.Context(), c)
-	return asked{name, options.Response}, err
+	return s.question(r, c, options.Response)
 }
 
 // finishRegistration serves POST /x/signin/register/finish. The invitation is spent with the same write that stores the passkey.
 func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 	var in struct {
-		Ceremony   string          `json:"ceremony"`
-		Name       string          `json:"name"`
-		Credential json.RawMessage `json:"credential"`
+		shown
+		Name string `json:"name"`
 	}
 	if err := r.Decode(&in); err != nil {
 		return nil, err
 	}
-	if in.Name = cmp.Or(in.Name, "passkey"); checkText(in.Name, mostName) != nil {
-		return nil, invalid("/name", "%w", checkText(in.Name, mostName))
+	in.Name = cmp.Or(in.Name, "passkey")
+	if err := checkText(in.Name, mostName); err != nil {
+		return nil, invalid("/name", "%w", err)
 	}
-	if len(in.Credential) > mostCredential {
-		return nil, invalid("/credential", "is too long")
-	}
-	ctx := r.Context()
-	c, err := s.answered(ctx, in.Ceremony, registers)
+	c, err := s.answeredBy(r, in.shown, registers)
 	if err != nil {
 		return nil, err
 	}
@@ -122,43 +135,34 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 	if err != nil {
 		return nil, failed("the passkey: %w", said(err))
 	}
-	var p *person
-	var one *session
-	var cookie *http.Cookie
+	ctx := r.Context()
 	var k passkey
-	err = s.update(ctx, func(t storage.Tx) (err error) {
-		if p, err = s.registering(ctx, t, c); err != nil {
-			return err
+	w, err := s.begin(r, viaPasskey, c.Session, func(t *tx) (*person, string, error) {
+		p, err := s.registering(ctx, t, c)
+		if err != nil {
+			return nil, "", err
 		}
 		credential, err := s.passkeys.CreateCredential(user{p}, *c.Passkey, parsed)
 		if err != nil {
-			return failed("the passkey: %w", said(err))
+			return nil, "", failed("the passkey: %w", said(err))
 		}
 		credential.Attestation = webauthn.CredentialAttestation{} // nobody asks which device it is
 		if len(p.Passkeys) >= mostPasskeys {
-			return wrongState("a person has at most %d passkeys: remove one first", mostPasskeys)
+			return nil, "", wrongState("a person has at most %d passkeys: remove one first", mostPasskeys)
 		}
 		k = passkey{ID: base64.RawURLEncoding.EncodeToString(credential.ID), Name: in.Name, CreatedAt: s.millis(), Credential: *credential}
 		if slices.ContainsFunc(p.Passkeys, func(o passkey) bool { return o.ID == k.ID }) {
-			return failed("the passkey is there already")
+			return nil, "", failed("the passkey is there already")
 		}
 		p.Passkeys = append(p.Passkeys, k)
 		if c.Invitation != "" {
 			if err := dropInvitation(ctx, t, p); err != nil {
-				return err
+				return nil, "", err
 			}
 		}
-		if err := putPerson(ctx, t, p); err != nil {
-			return err
-		}
-		one, cookie, err = s.begin(ctx, t, r, p, viaPasskey, k.ID, c.Session)
-		return err
+		s.accessed(ctx, t, "passkey stored", "urn", p.URN, "address", r.Address())
+		return p, k.ID, putPerson(ctx, t, p)
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.access(ctx, "passkey stored", "urn", p.URN, "address", r.Address())
-	w, err := s.begun(r, one, cookie, p)
 	return map[string]any{"passkey": k.wire(0), "session": w}, err
 }
 
@@ -194,9 +198,7 @@ func (s *Service) beginSignIn(r *httpapi.Request) (any, error) {
 		return nil, err
 	}
 	c := ceremony{Kind: signsIn}
-	var options *protocol.CredentialAssertion
-	var err error
-	verified := webauthn.WithUserVerification(protocol.VerificationRequired)
+	options := []webauthn.LoginOption{webauthn.WithUserVerification(protocol.VerificationRequired)}
 	if in.Confirm {
 		i, err := s.session(r.Request)
 		if err == nil && i == nil {
@@ -209,35 +211,23 @@ func (s *Service) beginSignIn(r *httpapi.Request) (any, error) {
 			return nil, err
 		}
 		c.Person, c.Session = i.person.ID, i.hash
-		var allowed []protocol.CredentialDescriptor
-		for _, k := range i.person.Passkeys {
-			allowed = append(allowed, k.Credential.Descriptor())
-		}
-		options, c.Passkey, err = s.passkeys.BeginDiscoverableLogin(verified, webauthn.WithAllowedCredentials(allowed))
-		if err != nil {
-			return nil, err
-		}
-	} else if options, c.Passkey, err = s.passkeys.BeginDiscoverableLogin(verified); err != nil {
+		options = append(options, webauthn.WithAllowedCredentials(i.person.descriptors()))
+	}
+	assertion, data, err := s.passkeys.BeginDiscoverableLogin(options...)
+	if err != nil {
 		return nil, err
 	}
-	name, err := s.ask(r.Context(), c)
-	return asked{name, options.Response}, err
+	c.Passkey = data
+	return s.question(r, c, assertion.Response)
 }
 
 // finishSignIn serves POST /x/signin/finish.
 func (s *Service) finishSignIn(r *httpapi.Request) (any, error) {
-	var in struct {
-		Ceremony   string          `json:"ceremony"`
-		Credential json.RawMessage `json:"credential"`
-	}
+	var in shown
 	if err := r.Decode(&in); err != nil {
 		return nil, err
 	}
-	if len(in.Credential) > mostCredential {
-		return nil, invalid("/credential", "is too long")
-	}
-	ctx := r.Context()
-	c, err := s.answered(ctx, in.Ceremony, signsIn)
+	c, err := s.answeredBy(r, in, signsIn)
 	if err != nil {
 		return nil, err
 	}
@@ -245,46 +235,36 @@ func (s *Service) finishSignIn(r *httpapi.Request) (any, error) {
 	if err != nil {
 		return nil, failed("the passkey: %w", said(err))
 	}
-	var p *person
-	var one *session
-	var cookie *http.Cookie
-	err = s.update(ctx, func(t storage.Tx) (err error) {
-		if p, err = read[person](ctx, t, personKey(string(parsed.Response.UserHandle))); err != nil {
-			return err
+	ctx, id := r.Context(), ""
+	w, err := s.begin(r, viaPasskey, c.Session, func(t *tx) (*person, string, error) {
+		p, err := read[person](ctx, t, personKey(string(parsed.Response.UserHandle)))
+		if err != nil {
+			return nil, "", err
 		}
 		if p == nil {
-			return failed("the passkey is of nobody here")
+			return nil, "", failed("the passkey is of nobody here")
 		}
 		_, credential, err := s.passkeys.ValidatePasskeyLogin(func(_, _ []byte) (webauthn.User, error) { return user{p}, nil }, *c.Passkey, parsed)
 		switch {
 		case err != nil:
-			return failed("the passkey: %w", said(err))
+			return nil, "", failed("the passkey: %w", said(err))
 		case c.Person != "" && c.Person != p.ID:
-			return failed("the passkey is another person's")
+			return nil, "", failed("the passkey is another person's")
 		case p.Disabled:
-			return failed("%s is disabled", p.URN)
+			return nil, "", failed("%s is disabled", p.URN)
 		case credential.Authenticator.CloneWarning:
-			return failed("the passkey of %s counts less than before: it may have been copied", p.URN)
+			return nil, "", failed("the passkey of %s counts less than before: it may have been copied", p.URN)
 		}
-		id := ""
-		for i, k := range p.Passkeys {
-			if bytes.Equal(k.Credential.ID, credential.ID) {
-				credential.Attestation = webauthn.CredentialAttestation{}
-				id, p.Passkeys[i].Credential = k.ID, *credential
-			}
-		}
-		if err := putPerson(ctx, t, p); err != nil {
-			return err
-		}
-		one, cookie, err = s.begin(ctx, t, r, p, viaPasskey, id, c.Session)
-		return err
+		credential.Attestation = webauthn.CredentialAttestation{}
+		i := slices.IndexFunc(p.Passkeys, func(k passkey) bool { return bytes.Equal(k.Credential.ID, credential.ID) })
+		id, p.Passkeys[i].Credential = p.Passkeys[i].ID, *credential
+		return p, id, putPerson(ctx, t, p)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.used(ctx, "passkey", one.Passkey)
-	w, err := s.begun(r, one, cookie, p)
-	return map[string]any{"session": w}, err
+	s.used(ctx, "passkey", id)
+	return map[string]any{"session": w}, nil
 }
 
 // wirePasskey is a passkey as its person sees it.
@@ -301,79 +281,74 @@ func (k passkey) wire(used int64) wirePasskey {
 }
 
 // listPasskeys serves GET /x/signin/passkeys/: those of who asks.
-func (s *Service) listPasskeys(r *httpapi.Request) (any, error) {
-	own, err := s.own(r)
+func (s *Service) listPasskeys(c *call, v storage.Reader) (any, error) {
+	if err := c.signedIn(); err != nil {
+		return nil, err
+	}
+	p, err := personOf(c.Context(), v, c.session.person.ID)
 	if err != nil {
 		return nil, err
 	}
 	list := []wirePasskey{}
-	err = s.db.View(r.Context(), func(v storage.Reader) error {
-		list = list[:0]
-		p, err := personOf(r.Context(), v, own.person.ID)
+	for _, k := range p.Passkeys {
+		used, err := lastSeen(c.Context(), v, "passkey", k.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, k := range p.Passkeys {
-			used, err := lastSeen(r.Context(), v, "passkey", k.ID)
-			if err != nil {
-				return err
-			}
-			list = append(list, k.wire(used))
-		}
-		return nil
-	})
-	return map[string]any{"passkeys": list}, err
+		list = append(list, k.wire(used))
+	}
+	return map[string]any{"passkeys": list}, nil
+}
+
+// passkey returns the person who asks, and which of their passkeys a path names.
+func (c *call) passkey(t *tx) (p *person, i int, err error) {
+	if err := c.signedIn(); err != nil {
+		return nil, 0, err
+	}
+	if p, err = personOf(c.Context(), t, c.session.person.ID); err != nil {
+		return nil, 0, err
+	}
+	if i = slices.IndexFunc(p.Passkeys, func(k passkey) bool { return k.ID == c.Param(0) }); i < 0 {
+		return nil, 0, notFound("passkey")
+	}
+	return p, i, nil
 }
 
 // renamePasskey serves PATCH /x/signin/passkeys/{id}.
-func (s *Service) renamePasskey(r *httpapi.Request) (any, error) {
+func (s *Service) renamePasskey(c *call, t *tx) (any, error) {
 	var in struct {
 		Name string `json:"name"`
 	}
-	if err := r.Decode(&in); err != nil {
+	if err := c.Decode(&in); err != nil {
 		return nil, err
 	}
 	if err := checkText(in.Name, mostName); err != nil {
 		return nil, invalid("/name", "%w", err)
 	}
-	var w wirePasskey
-	err := s.changePasskey(r, func(ctx context.Context, t storage.Tx, p *person, i int) error {
-		p.Passkeys[i].Name = in.Name
-		used, err := lastSeen(ctx, t, "passkey", p.Passkeys[i].ID)
-		w = p.Passkeys[i].wire(used)
-		return err
-	})
-	return w, err
+	p, i, err := c.passkey(t)
+	if err != nil {
+		return nil, err
+	}
+	p.Passkeys[i].Name = in.Name
+	used, err := lastSeen(c.Context(), t, "passkey", p.Passkeys[i].ID)
+	if err != nil {
+		return nil, err
+	}
+	return p.Passkeys[i].wire(used), putPerson(c.Context(), t, p)
 }
 
 // removePasskey serves DELETE /x/signin/passkeys/{id}. The sessions that began with it end.
-func (s *Service) removePasskey(r *httpapi.Request) (any, error) {
-	return nil, s.changePasskey(r, func(ctx context.Context, t storage.Tx, p *person, i int) error {
-		id := p.Passkeys[i].ID
-		p.Passkeys = slices.Delete(p.Passkeys, i, i+1)
-		s.access(ctx, "passkey removed", "urn", p.URN)
-		return endSessions(ctx, t, p.ID, func(_ string, one *session) bool { return one.Passkey == id })
-	})
-}
-
-// changePasskey changes the passkey of a path, which must be one of who asks.
-func (s *Service) changePasskey(r *httpapi.Request, fn func(context.Context, storage.Tx, *person, int) error) error {
-	own, err := s.own(r)
+func (s *Service) removePasskey(c *call, t *tx) (any, error) {
+	p, i, err := c.passkey(t)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.update(r.Context(), func(t storage.Tx) error {
-		p, err := personOf(r.Context(), t, own.person.ID)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(p.Passkeys, func(k passkey) bool { return k.ID == r.Param(0) })
-		if i < 0 {
-			return notFound("passkey")
-		}
-		if err := fn(r.Context(), t, p, i); err != nil {
-			return err
-		}
-		return putPerson(r.Context(), t, p)
-	})
+	id := p.Passkeys[i].ID
+	p.Passkeys = slices.Delete(p.Passkeys, i, i+1)
+	if _, err := endSessions(c.Context(), t, p.ID, func(_ string, one *session) bool { return one.Passkey == id }); err != nil {
+		return nil, err
+	}
+	t.unseen = append(t.unseen, seenKey("passkey", id))
+	s.accessed(c.Context(), t, "passkey removed", "urn", p.URN)
+	return nil, putPerson(c.Context(), t, p)
 }

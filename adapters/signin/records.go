@@ -46,18 +46,27 @@ const (
 
 // person is somebody who may sign in.
 type person struct {
-	ID    string `json:"id"`
-	URN   string `json:"urn"`
-	Name  string `json:"name"`
-	Email string `json:"email,omitempty"`
-	Rights
-	Disabled  bool     `json:"disabled,omitempty"`
-	CreatedAt int64    `json:"createdAt"`
-	Givers    []string `json:"givers,omitempty"` // URNs of those who have invited the person, or given rights
-
+	account
+	Givers     []string    `json:"givers,omitempty"` // URNs of those who have invited the person, or given rights
 	Passkeys   []passkey   `json:"passkeys,omitempty"`
 	Invitation *invitation `json:"invitation,omitempty"`
 	Provider   *identified `json:"provider,omitempty"`
+}
+
+// account is what responses have of the record of a person as it is.
+type account struct {
+	ID  string `json:"id"`
+	URN string `json:"urn"`
+	profile
+	CreatedAt int64 `json:"createdAt"`
+}
+
+// profile is what can be changed of a person.
+type profile struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	Rights
+	Disabled bool `json:"disabled"`
 }
 
 // passkey is a credential of a person.
@@ -68,16 +77,17 @@ type passkey struct {
 	Credential webauthn.Credential `json:"credential"`
 }
 
+// invitation is one that is not spent. Responses have it without Hash.
 type invitation struct {
-	Hash    string `json:"hash"`
+	Hash    string `json:"hash,omitempty"`
 	By      string `json:"by"`
 	Expires int64  `json:"expires"`
 }
 
-// identified is who a provider says a person is. The rights of the person are those of the values.
+// identified is who a provider says a person is. The rights of the person are those of the values. Responses have it without Subject.
 type identified struct {
 	Issuer  string   `json:"issuer"`
-	Subject string   `json:"subject"`
+	Subject string   `json:"subject,omitempty"`
 	Values  []string `json:"values"`
 }
 
@@ -88,31 +98,43 @@ const (
 	viaLink     = "link"
 )
 
+// session is that of a browser.
 type session struct {
-	ID        string `json:"id"`
+	begun
 	Person    string `json:"person"`
-	Via       string `json:"via"`
 	Passkey   string `json:"passkey,omitempty"`
-	Browser   string `json:"browser"`
-	CreatedAt int64  `json:"createdAt"`
-	Expires   int64  `json:"expires"`
 	Confirmed int64  `json:"confirmed"`
 }
 
+// begun is what a list of sessions has of the record of one as it is.
+type begun struct {
+	ID        string `json:"id"`
+	Via       string `json:"via"`
+	Browser   string `json:"browser"`
+	CreatedAt int64  `json:"createdAt"`
+	Expires   int64  `json:"expires"`
+}
+
+// key is a secret key of a person, or a public one of a network.
 type key struct {
 	ID     string `json:"id"`
-	Name   string `json:"name"`
-	Kind   string `json:"kind"`
 	Prefix string `json:"prefix"`
+	chosen
+	CreatedAt int64  `json:"createdAt"`
+	By        string `json:"by"`
+	Person    string `json:"person,omitempty"` // the maker of a secret key
+	Hash      string `json:"hash"`
+	Public    string `json:"public,omitempty"` // a public key itself
+}
+
+// chosen is what the maker of a key chooses.
+type chosen struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
 	Rights
-	Tags      []string `json:"tags,omitempty"`
-	Reviews   bool     `json:"reviews,omitempty"`
-	Expires   int64    `json:"expires,omitempty"` // 0: when it is revoked
-	CreatedAt int64    `json:"createdAt"`
-	By        string   `json:"by"`
-	Person    string   `json:"person,omitempty"` // the maker of a secret key
-	Hash      string   `json:"hash"`
-	Public    string   `json:"public,omitempty"` // a public key itself
+	Tags    []string `json:"tags"`
+	Reviews bool     `json:"reviews"`
+	Expires *int64   `json:"expires"` // nil: when it is revoked
 }
 
 // ceremony is what a browser was asked, and has to answer.
@@ -221,9 +243,35 @@ func lastParts(ctx context.Context, r storage.Reader, prefix string) iter.Seq2[s
 	})
 }
 
-// update changes records of people.
-func (s *Service) update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.db.Update(ctx, space, storage.UpdateOptions{}, fn)
+// tx is a transaction that changes records of people.
+type tx struct {
+	storage.Tx
+	committed []func() // what to do once it is committed
+	unseen    []string // keys of times of last use that nobody needs any more
+}
+
+// update runs fn in a transaction that changes records of people.
+func (s *Service) update(ctx context.Context, fn func(*tx) error) error {
+	var t *tx
+	err := s.db.Update(ctx, space, storage.UpdateOptions{}, func(in storage.Tx) error {
+		t = &tx{Tx: in}
+		return fn(t)
+	})
+	if err != nil {
+		return err
+	}
+	if len(t.unseen) > 0 { // these are in another space; those that cannot be deleted do no harm
+		_ = s.db.Update(ctx, passed, storage.UpdateOptions{}, func(in storage.Tx) error { return in.Delete(ctx, t.unseen...) })
+	}
+	for _, do := range t.committed {
+		do()
+	}
+	return nil
+}
+
+// accessed writes a line of the log once t is committed.
+func (s *Service) accessed(ctx context.Context, t *tx, what string, more ...any) {
+	t.committed = append(t.committed, func() { s.access(ctx, what, more...) })
 }
 
 // personOf returns the person with an id, or an error for none.
@@ -233,6 +281,20 @@ func personOf(ctx context.Context, r storage.Reader, id string) (*person, error)
 		err = notFound("person")
 	}
 	return p, err
+}
+
+// byURN returns the person with a URN, nil if there is none. taken is also true if a person who was deleted had it.
+func byURN(ctx context.Context, r storage.Reader, user string) (p *person, taken bool, err error) {
+	id, err := text(ctx, r, urnKey(user))
+	if err == nil && id != "" {
+		p, err = read[person](ctx, r, personKey(id))
+	}
+	return p, id != "", err
+}
+
+// newPerson returns a person who is not stored yet.
+func (s *Service) newPerson(user string) *person {
+	return &person{account: account{ID: newID(), URN: user, CreatedAt: s.millis()}}
 }
 
 // putPerson stores a person who exists, or a new one.
@@ -254,23 +316,28 @@ func (p *person) giver(urn string) {
 	}
 }
 
-// endSessions deletes sessions of a person, but for one, and as far as which is true.
-func endSessions(ctx context.Context, t storage.Tx, id string, which func(hash string, s *session) bool) error {
+// endSessions deletes the sessions of a person for which which is true, and returns how many.
+func endSessions(ctx context.Context, t *tx, id string, which func(hash string, s *session) bool) (ended int, err error) {
 	for hash, err := range lastParts(ctx, t, record.Prefix(space, "sessions/", id)) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		one, err := read[session](ctx, t, sessionKey(hash))
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if one == nil || which(hash, one) {
-			if err := t.Delete(ctx, sessionKey(hash), sessionsKey(id, hash)); err != nil {
-				return err
-			}
+		if one != nil && !which(hash, one) {
+			continue
+		}
+		if one != nil {
+			t.unseen = append(t.unseen, seenKey("session", one.ID))
+			ended++
+		}
+		if err := t.Delete(ctx, sessionKey(hash), sessionsKey(id, hash)); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return ended, nil
 }
 
 func all(string, *session) bool { return true }

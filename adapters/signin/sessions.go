@@ -15,22 +15,20 @@ import (
 
 // wireSession is the session of a browser as it is answered to that browser.
 type wireSession struct {
-	ID             string     `json:"id"`
-	Via            string     `json:"via"`
-	Expires        int64      `json:"expires"`
-	ConfirmedUntil *int64     `json:"confirmedUntil"`
-	Person         wirePerson `json:"person"`
+	ID             string      `json:"id"`
+	Via            string      `json:"via"`
+	Expires        int64       `json:"expires"`
+	ConfirmedUntil *int64      `json:"confirmedUntil"`
+	Person         *wirePerson `json:"person"`
 }
 
-func (s *Service) wireOf(ctx context.Context, one *session, idle int64, p *person) (w *wireSession, err error) {
-	w = &wireSession{ID: one.ID, Via: one.Via, Expires: idle}
+// wireOf returns a session of a person, which ends at idle if it is not used.
+func (s *Service) wireOf(ctx context.Context, r storage.Reader, one *session, idle int64, p *person) (*wireSession, error) {
+	who, err := s.wire(ctx, r, p)
+	w := &wireSession{ID: one.ID, Via: one.Via, Expires: idle, Person: who}
 	if one.Via != viaLink {
 		w.ConfirmedUntil = orNull(one.Confirmed + confirmation.Milliseconds())
 	}
-	err = s.db.View(ctx, func(r storage.Reader) (err error) {
-		w.Person, err = s.wire(ctx, r, p)
-		return err
-	})
 	return w, err
 }
 
@@ -57,52 +55,66 @@ func (s *Service) status(r *httpapi.Request) (any, error) {
 		return nil, err
 	}
 	i, err := s.session(r.Request)
-	if err == nil && i != nil {
-		out.Session, err = s.wireOf(r.Context(), i.session, i.idle, i.person)
+	if err != nil || i == nil {
+		return out, err
 	}
+	err = s.db.View(r.Context(), func(v storage.Reader) (err error) {
+		out.Session, err = s.wireOf(r.Context(), v, i.session, i.idle, i.person)
+		return err
+	})
 	return out, err
 }
 
-// begin stores a new session of a person, in place of the one that the browser had, and returns what sets its cookie. A session that is
-// confirmed keeps its id.
-func (s *Service) begin(ctx context.Context, t storage.Tx, r *httpapi.Request, p *person, via, passkey string, confirms string) (one *session, cookie *http.Cookie, err error) {
-	now := s.millis()
-	one = &session{ID: newID(), Person: p.ID, Via: via, Passkey: passkey, Browser: browser(r.UserAgent()), CreatedAt: now, Confirmed: now, Expires: now + sessionLife.Milliseconds()}
-	if via == viaProvider {
-		one.Expires = now + providerLife.Milliseconds()
-	}
-	for _, c := range r.CookiesNamed(s.cookie) {
-		before, err := read[session](ctx, t, sessionKey(hashOf(c.Value)))
-		if err != nil {
-			return nil, nil, err
+// begin begins a session of the person whom fn returns, in place of the one that the browser had, and answers with it. A session that is
+// confirmed keeps its id. Nothing begins if fn returns nobody.
+func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (p *person, passkey string, err error)) (w *wireSession, err error) {
+	ctx := r.Context()
+	err = s.update(ctx, func(t *tx) error {
+		w = nil
+		p, passkey, err := fn(t)
+		if err != nil || p == nil {
+			return err
 		}
-		if before == nil {
-			continue
+		now := s.millis()
+		one := &session{begun{newID(), via, browser(r.UserAgent()), now, now + sessionLife.Milliseconds()}, p.ID, passkey, now}
+		if via == viaProvider {
+			one.Expires = now + providerLife.Milliseconds()
 		}
-		if hashOf(c.Value) == confirms && before.Person == p.ID {
-			one.ID, one.CreatedAt = before.ID, before.CreatedAt
-			if via != viaProvider {
-				one.Expires = before.Expires
+		for _, c := range r.CookiesNamed(s.cookie) {
+			hash := hashOf(c.Value)
+			before, err := read[session](ctx, t, sessionKey(hash))
+			if err != nil {
+				return err
+			}
+			if before == nil {
+				continue
+			}
+			if hash == confirms && before.Person == p.ID {
+				one.ID, one.CreatedAt = before.ID, before.CreatedAt
+				if via != viaProvider {
+					one.Expires = before.Expires
+				}
+			} else {
+				t.unseen = append(t.unseen, seenKey("session", before.ID))
+			}
+			if err := t.Delete(ctx, sessionKey(hash), sessionsKey(before.Person, hash)); err != nil {
+				return err
 			}
 		}
-		if err := t.Delete(ctx, sessionKey(hashOf(c.Value)), sessionsKey(before.Person, hashOf(c.Value))); err != nil {
-			return nil, nil, err
+		// Sessions that have ended are of no use any more.
+		if _, err := endSessions(ctx, t, p.ID, func(_ string, s *session) bool { return s.Expires <= now }); err != nil {
+			return err
 		}
-	}
-	// Sessions that have ended are of no use any more.
-	if err := endSessions(ctx, t, p.ID, func(_ string, s *session) bool { return s.Expires <= now }); err != nil {
-		return nil, nil, err
-	}
-	secret, hash := newSecret("")
-	err = t.Put(ctx, stored(sessionKey(hash), one), entry(sessionsKey(p.ID, hash), ""))
-	return one, s.cookieOf(secret, int((one.Expires-now)/1000)), err
-}
-
-// begun sets the cookie of a new session, and answers with it.
-func (s *Service) begun(r *httpapi.Request, one *session, cookie *http.Cookie, p *person) (*wireSession, error) {
-	r.Header.Add("Set-Cookie", cookie.String())
-	s.access(r.Context(), "signed in", "urn", p.URN, "via", one.Via, "address", r.Address())
-	return s.wireOf(r.Context(), one, min(one.Expires, one.CreatedAt+sessionIdle.Milliseconds()), p)
+		secret, hash := newSecret("")
+		t.committed = append(t.committed, func() { r.Header.Add("Set-Cookie", s.cookieOf(secret, int((one.Expires-now)/1000)).String()) })
+		s.accessed(ctx, t, "signed in", "urn", p.URN, "via", via, "address", r.Address())
+		if err := t.Put(ctx, stored(sessionKey(hash), one), entry(sessionsKey(p.ID, hash), "")); err != nil {
+			return err
+		}
+		w, err = s.wireOf(ctx, t, one, min(one.Expires, one.CreatedAt+sessionIdle.Milliseconds()), p)
+		return err
+	})
+	return w, err
 }
 
 // cookieOf returns the cookie with a secret. It is for the whole host: the names that browsers protect from other hosts must be.
@@ -121,74 +133,52 @@ func browser(agent string) string {
 }
 
 // listSessions serves GET /x/signin/sessions/: the sessions of who asks.
-func (s *Service) listSessions(r *httpapi.Request) (any, error) {
+func (s *Service) listSessions(c *call, v storage.Reader) (any, error) {
 	type wire struct {
-		ID         string `json:"id"`
-		Current    bool   `json:"current"`
-		Via        string `json:"via"`
-		Browser    string `json:"browser"`
-		CreatedAt  int64  `json:"createdAt"`
-		LastSeenAt int64  `json:"lastSeenAt"`
-		Expires    int64  `json:"expires"`
+		begun
+		Current    bool  `json:"current"`
+		LastSeenAt int64 `json:"lastSeenAt"`
 	}
-	own, err := s.own(r)
-	if err != nil {
+	if err := c.signedIn(); err != nil {
 		return nil, err
 	}
 	list := []wire{}
-	err = s.db.View(r.Context(), func(v storage.Reader) error {
-		list = list[:0]
-		for hash, err := range lastParts(r.Context(), v, record.Prefix(space, "sessions/", own.person.ID)) {
-			var i *identity
-			if err == nil {
-				i, err = s.loadSession(r.Context(), v, hash)
-			}
-			if err != nil {
-				return err
-			}
-			if i == nil || i.idle <= s.millis() {
-				continue
-			}
-			seen, err := lastSeen(r.Context(), v, "session", i.session.ID)
-			if err != nil {
-				return err
-			}
-			list = append(list, wire{i.session.ID, hash == own.hash, i.session.Via, i.session.Browser, i.session.CreatedAt, max(seen, i.session.CreatedAt), i.idle})
+	for hash, err := range lastParts(c.Context(), v, record.Prefix(space, "sessions/", c.session.person.ID)) {
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
+		i, err := s.loadSession(c.Context(), v, hash)
+		if err != nil {
+			return nil, err
+		}
+		if i == nil || i.idle <= s.millis() {
+			continue
+		}
+		w := wire{i.session.begun, hash == c.session.hash, i.seen}
+		w.Expires = i.idle
+		list = append(list, w)
+	}
 	slices.SortFunc(list, func(a, b wire) int { return strings.Compare(b.ID, a.ID) })
-	return map[string]any{"sessions": list}, err
+	return map[string]any{"sessions": list}, nil
 }
 
 // signOut serves DELETE /x/signin/sessions/{id}: one of the sessions of who asks ends.
-func (s *Service) signOut(r *httpapi.Request) (any, error) {
-	id := r.Param(0)
-	return nil, s.end(r, "signed out", func(_ string, one *session) bool { return one.ID == id })
+func (s *Service) signOut(c *call, t *tx) (any, error) {
+	return nil, s.end(c, t, "signed out", func(_ string, one *session) bool { return one.ID == c.Param(0) })
 }
 
 // signOutEverywhere serves DELETE /x/signin/sessions/: all sessions of who asks end.
-func (s *Service) signOutEverywhere(r *httpapi.Request) (any, error) {
-	return nil, s.end(r, "signed out everywhere", all)
+func (s *Service) signOutEverywhere(c *call, t *tx) (any, error) {
+	return nil, s.end(c, t, "signed out everywhere", all)
 }
 
 // end ends sessions of who asks. It is an error if there is none.
-func (s *Service) end(r *httpapi.Request, what string, which func(string, *session) bool) error {
-	own, err := s.own(r)
-	if err != nil {
+func (s *Service) end(c *call, t *tx, what string, which func(string, *session) bool) error {
+	if err := c.signedIn(); err != nil {
 		return err
 	}
-	ended := 0
-	err = s.update(r.Context(), func(t storage.Tx) error {
-		ended = 0
-		return endSessions(r.Context(), t, own.person.ID, func(hash string, one *session) bool {
-			if !which(hash, one) {
-				return false
-			}
-			ended++
-			return true
-		})
-	})
+	own := c.session
+	ended, err := endSessions(c.Context(), t, own.person.ID, which)
 	if err != nil {
 		return err
 	}
@@ -196,9 +186,9 @@ func (s *Service) end(r *httpapi.Request, what string, which func(string, *sessi
 		return notFound("session")
 	}
 	if which(own.hash, own.session) {
-		r.Header.Add("Set-Cookie", s.cookieOf("", -1).String())
+		t.committed = append(t.committed, func() { c.Header.Add("Set-Cookie", s.cookieOf("", -1).String()) })
 	}
-	s.access(r.Context(), what, "urn", own.person.URN)
+	s.accessed(c.Context(), t, what, "urn", own.person.URN)
 	return nil
 }
 

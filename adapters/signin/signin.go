@@ -173,22 +173,22 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		public(post("/x/signin/link", 200, s.limited(s.followLink))),
 		public(get("/x/signin/oidc", s.limited(s.askProvider), "to", "confirm")),
 		public(get("/x/signin/oidc/callback", s.asPage(s.limited(s.answerOfProvider)), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
-		get("/x/signin/passkeys/", s.listPasskeys),
-		patch("/x/signin/passkeys/{id}", s.renamePasskey),
-		remove("/x/signin/passkeys/{id}", s.removePasskey),
-		get("/x/signin/sessions/", s.listSessions),
-		remove("/x/signin/sessions/", s.signOutEverywhere),
-		remove("/x/signin/sessions/{id}", s.signOut),
-		get("/x/people/", s.listPeople, "urn", "q", "limit", "after"),
-		post("/x/people/", 201, s.createPerson),
-		get("/x/people/{id}", s.getPerson),
-		patch("/x/people/{id}", s.changePerson),
-		remove("/x/people/{id}", s.deletePerson),
-		post("/x/people/{id}/invite", 201, s.invitePerson),
-		get("/x/keys/", s.listKeys, "limit", "after"),
-		post("/x/keys/", 201, s.createKey),
-		get("/x/keys/{id}", s.getKey),
-		remove("/x/keys/{id}", s.deleteKey),
+		get("/x/signin/passkeys/", s.reads(s.listPasskeys)),
+		patch("/x/signin/passkeys/{id}", s.writes(s.renamePasskey)),
+		remove("/x/signin/passkeys/{id}", s.writes(s.removePasskey)),
+		get("/x/signin/sessions/", s.reads(s.listSessions)),
+		remove("/x/signin/sessions/", s.writes(s.signOutEverywhere)),
+		remove("/x/signin/sessions/{id}", s.writes(s.signOut)),
+		get("/x/people/", s.people, "urn", "q", "limit", "after"),
+		post("/x/people/", 201, s.writes(s.createPerson)),
+		get("/x/people/{id}", s.reads(s.getPerson)),
+		patch("/x/people/{id}", s.writes(s.changePerson)),
+		remove("/x/people/{id}", s.writes(s.deletePerson)),
+		post("/x/people/{id}/invite", 201, s.writes(s.invitePerson)),
+		get("/x/keys/", s.reads(s.listKeys), "limit", "after"),
+		post("/x/keys/", 201, s.writes(s.createKey)),
+		get("/x/keys/{id}", s.reads(s.getKey)),
+		remove("/x/keys/{id}", s.writes(s.deleteKey)),
 	}
 }
 
@@ -213,6 +213,10 @@ func wrongState(format string, args ...any) error {
 	return &vitrine.Error{Kind: vitrine.ErrConflict, Code: vitrine.CodeWrongState, Reason: fmt.Sprintf(format, args...)}
 }
 
+func wrongParameter(name, reason string) error {
+	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: name, Reason: reason}
+}
+
 func notFound(what string) error {
 	return &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound, Reason: "there is no such " + what}
 }
@@ -232,9 +236,9 @@ func checkText(s string, most int) error {
 	return nil
 }
 
-// confirmed returns an error unless the session was begun, or confirmed, just now. One by a link has nothing to confirm with.
+// confirmed returns an error unless the session was begun, or confirmed, just now. One by a link, and a token, have nothing to confirm with.
 func (s *Service) confirmed(i *identity) error {
-	if i.session.Via != viaLink && s.millis()-i.session.Confirmed > confirmation.Milliseconds() {
+	if i != nil && i.session.Via != viaLink && s.millis()-i.session.Confirmed > confirmation.Milliseconds() {
 		return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeConfirm, Reason: "this needs the passkey, or the provider, to be shown again: confirm, and then send the request once more"}
 	}
 	return nil

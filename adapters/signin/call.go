@@ -1,0 +1,143 @@
+package signin
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// asker is who sends a request about people or keys.
+type asker struct {
+	vitrine.Caller
+	rights  Rights
+	session *identity // nil for who uses a token
+}
+
+// asker returns who sends a request.
+func (s *Service) asker(r *httpapi.Request) (asker, error) {
+	a := asker{Caller: r.By.Caller, rights: rightsOf(r.By.Caller)}
+	i, err := s.session(r.Request)
+	if i != nil && i.person.URN == r.By.URN {
+		a.session, a.rights.Admin = i, i.person.Admin
+	}
+	return a, err
+}
+
+// again reads the rights of a person who has signed in once more, in the transaction in which they count. Keys are refused: they make no
+// people, invitations or keys.
+func (a *asker) again(ctx context.Context, r storage.Reader) error {
+	if a.Key != "" {
+		return forbidden("a key cannot do this: it takes a person who is signed in")
+	}
+	if a.session == nil {
+		return nil
+	}
+	p, err := read[person](ctx, r, personKey(a.session.person.ID))
+	if err != nil {
+		return err
+	}
+	if p == nil || p.Disabled {
+		return forbidden("you may not do this any more")
+	}
+	a.Caller = p.Rights.caller(p.URN)
+	a.rights = rightsOf(a.Caller)
+	a.rights.Admin = p.Admin
+	return nil
+}
+
+// is reports whether the asker has signed in as a person.
+func (a asker) is(id string) bool { return a.session != nil && a.session.person.ID == id }
+
+// signedIn returns an error for who uses a token.
+func (a asker) signedIn() error {
+	if a.session == nil {
+		return forbidden("this is for people who have signed in, and not for tokens")
+	}
+	return nil
+}
+
+// manages reports whether the asker may see and change the people of a network.
+func (a asker) manages(network string) bool {
+	return a.rights.Admin || slices.Contains(a.Moderates, network)
+}
+
+// networks returns the networks that the asker moderates as a whole. It is an error if they may manage no people.
+func (a asker) networks() ([]string, error) {
+	whole := slices.DeleteFunc(slices.Sorted(slices.Values(a.Moderates)), func(m string) bool { return m != networkOf(m) })
+	if len(whole) == 0 && !a.rights.Admin {
+		return nil, forbidden("this is for administrators, and for moderators of a whole network")
+	}
+	return slices.Compact(whole), nil
+}
+
+// call is a request of an asker within a transaction, in which their rights were read.
+type call struct {
+	*httpapi.Request
+	asker
+}
+
+// reads returns an endpoint that only reads.
+func (s *Service) reads(serve func(*call, storage.Reader) (any, error)) func(*httpapi.Request) (any, error) {
+	return func(r *httpapi.Request) (out any, err error) {
+		a, err := s.asker(r)
+		if err != nil {
+			return nil, err
+		}
+		err = s.db.View(r.Context(), func(v storage.Reader) (err error) {
+			if err = a.again(r.Context(), v); err == nil {
+				out, err = serve(&call{r, a}, v)
+			}
+			return err
+		})
+		return out, err
+	}
+}
+
+// writes returns an endpoint that changes something.
+func (s *Service) writes(serve func(*call, *tx) (any, error)) func(*httpapi.Request) (any, error) {
+	return func(r *httpapi.Request) (out any, err error) {
+		a, err := s.asker(r)
+		if err != nil {
+			return nil, err
+		}
+		err = s.update(r.Context(), func(t *tx) (err error) {
+			if err = a.again(r.Context(), t); err == nil {
+				out, err = serve(&call{r, a}, t)
+			}
+			return err
+		})
+		return out, err
+	}
+}
+
+// page answers with as many values of a list as fit, and with the Link to those after them. show returns nil for what is not in the list.
+func page[T, W any](c *call, name string, list iter.Seq2[T, error], show func(T) (*W, error), id func(*W) string) (any, error) {
+	limit := cmp.Or(c.Limit(), usualPage)
+	if limit < 1 || limit > mostPage {
+		return nil, wrongParameter("limit", "want 1 to 500")
+	}
+	shown := []*W{}
+	for v, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		w, err := show(v)
+		if err != nil {
+			return nil, err
+		}
+		if w == nil {
+			continue
+		}
+		if len(shown) == limit {
+			c.Next(id(shown[limit-1]))
+			break
+		}
+		shown = append(shown, w)
+	}
+	return map[string]any{name: shown}, nil
+}
