@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -55,8 +56,10 @@ type conversion struct {
 	Request
 	*table
 	plan    *plan
+	dates   *dateReader
 	result  Result
 	bodies  bodyWriter
+	json    []byte // memory for the JSON of a review
 	rejects *csv.Writer
 	err     error // of Rejects
 }
@@ -94,7 +97,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	if c.plan, err = newPlan(c.Mapping, c.header); err != nil {
 		return c.result, err
 	}
-	c.decideDates(c.plan, in.Dates)
+	c.dates, _ = newDateReader(c.column(strings.TrimSpace(c.Mapping["created"])), in.Dates)
 	groups := &groups{ctx: ctx, spools: in.Spools, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err != nil {
@@ -109,7 +112,6 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 
 // readRows converts each row, and adds what it has become to groups.
 func (c *conversion) readRows(ctx context.Context, groups *groups) error {
-	var e entry
 	for n := 0; ; n++ {
 		row, err := c.next()
 		if err == io.EOF {
@@ -124,19 +126,19 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 		if err != nil {
 			return err
 		}
-		if row.fault != "" {
-			c.reject(row.line, row.fault, row.cells)
-			continue
+		e := &entry{line: row.line}
+		reason := row.fault
+		if reason == "" {
+			reason = c.review(row.cells, e)
 		}
-		if reason := c.review(row.cells, &e); reason != "" {
+		if reason != "" {
 			c.reject(row.line, reason, row.cells)
 			continue
 		}
-		e.line, e.cells = row.line, nil
 		if c.Rejects != nil {
-			e.cells = row.cells
+			e.cells = slices.Clone(row.cells)
 		}
-		if err := groups.add(&e); err != nil {
+		if err := groups.add(e); err != nil {
 			return err
 		}
 	}

@@ -2,15 +2,19 @@ package convert
 
 import (
 	"bufio"
-	"bytes"
-	"container/heap"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // entry is a review that was converted, on its way to the line of its collection.
@@ -24,46 +28,38 @@ type entry struct {
 	cells      []string // of the row, if it may have to be rejected with them
 }
 
+// compareEntries orders entries by collection, and those of one as they are in the file.
+func compareEntries(a, b *entry) int {
+	return cmp.Or(strings.Compare(a.collection, b.collection), cmp.Compare(a.line, b.line))
+}
+
 // maxChunk is how many bytes of entries are sorted in memory.
 const maxChunk = 2 << 20
 
-// groups orders entries by collection, and keeps the order of the file inside of each. What is more than maxChunk goes into a temporary
-// file, in runs that are each in order and are merged in the end.
+// groups puts entries in order. What is more than maxChunk goes into a temporary file, in runs that are each in order and are merged in
+// the end.
 type groups struct {
 	ctx    context.Context
 	spools chan struct{} // see Request
 	most   int64
 
-	chunk []byte // entries, each as encode writes it
-	at    []place
+	chunk []*entry
+	size  int // of the entries in chunk
 	file  *os.File
 	runs  []int64 // where each run ends in the file
 }
 
-// place is where an entry is in the chunk, and its collection.
-type place struct{ begin, end, key, keyEnd int32 }
-
-// add adds an entry. It keeps nothing of it.
+// add adds an entry.
 func (g *groups) add(e *entry) error {
-	begin := len(g.chunk)
-	g.chunk = e.encode(g.chunk)
-	_, n := binary.Uvarint(g.chunk[begin+binary.MaxVarintLen32:])
-	key := begin + binary.MaxVarintLen32 + n
-	g.at = append(g.at, place{int32(begin), int32(len(g.chunk)), int32(key), int32(key + len(e.collection))})
-	if len(g.chunk) >= maxChunk {
+	g.chunk = append(g.chunk, e)
+	g.size += len(e.collection) + len(e.title) + len(e.id) + len(e.parent) + len(e.created) + len(e.json)
+	for _, cell := range e.cells {
+		g.size += len(cell)
+	}
+	if g.size >= maxChunk {
 		return g.spill()
 	}
 	return nil
-}
-
-// sort orders the chunk.
-func (g *groups) sort() {
-	slices.SortFunc(g.at, func(a, b place) int {
-		if by := bytes.Compare(g.chunk[a.key:a.keyEnd], g.chunk[b.key:b.keyEnd]); by != 0 {
-			return by
-		}
-		return int(a.begin - b.begin)
-	})
 }
 
 // spill writes the chunk to the file.
@@ -84,25 +80,29 @@ func (g *groups) spill() (err error) {
 		}
 		_ = os.Remove(g.file.Name()) // so that nothing is left if the process is killed; where an open file cannot be removed, close does it
 	}
-	g.sort()
-	out := bufio.NewWriterSize(g.file, 64<<10)
-	for _, p := range g.at {
-		if _, err = out.Write(g.chunk[p.begin:p.end]); err != nil {
+	slices.SortFunc(g.chunk, compareEntries)
+	out, end, data := bufio.NewWriterSize(g.file, 64<<10), int64(0), []byte{}
+	if len(g.runs) > 0 {
+		end = g.runs[len(g.runs)-1]
+	}
+	for _, e := range g.chunk {
+		data = e.encode(data[:0])
+		size := binary.AppendUvarint(nil, uint64(len(data)))
+		end += int64(len(size) + len(data))
+		_, _ = out.Write(size) // the next Write, and Flush, return its error
+		if _, err = out.Write(data); err != nil {
 			return err
 		}
 	}
 	if err = out.Flush(); err != nil {
 		return err
 	}
-	end := int64(len(g.chunk))
-	if n := len(g.runs); n > 0 {
-		end += g.runs[n-1]
-	}
 	if g.most > 0 && end > g.most {
 		return invalid("", fmt.Sprintf("the table is too large: its reviews take more than %d bytes: convert it in parts", g.most))
 	}
 	g.runs = append(g.runs, end)
-	g.chunk, g.at = g.chunk[:0], g.at[:0]
+	clear(g.chunk)
+	g.chunk, g.size = g.chunk[:0], 0
 	return nil
 }
 
@@ -117,129 +117,100 @@ func (g *groups) close() {
 	}
 }
 
-// each yields all entries in order. An entry is valid for good.
-func (g *groups) each(yield func(*entry) bool) error {
-	g.sort()
-	if g.file == nil {
-		for _, p := range g.at {
-			if !yield(decodeEntry(g.chunk[p.begin+binary.MaxVarintLen32 : p.end])) {
-				return nil
-			}
+// all yields all entries in order, or an error.
+func (g *groups) all() iter.Seq2[*entry, error] {
+	return func(yield func(*entry, error) bool) {
+		if err := g.merge(func(e *entry) bool { return yield(e, nil) }); err != nil {
+			yield(nil, err)
 		}
-		return nil
 	}
-	if len(g.at) > 0 {
+}
+
+// merge yields all entries in order. It returns nil if yield has returned false.
+func (g *groups) merge(yield func(*entry) bool) error {
+	if g.file != nil && len(g.chunk) > 0 {
 		if err := g.spill(); err != nil {
 			return err
 		}
 	}
-	g.chunk, g.at = nil, nil
-	var m merger
-	begin := int64(0)
-	for i, end := range g.runs {
-		r := &run{in: bufio.NewReaderSize(io.NewSectionReader(g.file, begin, end-begin), max(4<<10, min(64<<10, maxChunk/len(g.runs)))), number: i}
-		if err := r.next(); err != nil {
-			return err
-		}
-		m = append(m, r)
-		begin = end
-	}
-	for heap.Init(&m); len(m) > 0; {
-		r := m[0]
-		if !yield(decodeEntry(r.data)) {
+	slices.SortFunc(g.chunk, compareEntries)
+	for _, e := range g.chunk {
+		if !yield(e) {
 			return nil
 		}
-		switch err := r.next(); {
-		case err == io.EOF:
-			heap.Pop(&m)
-		case err != nil:
+	}
+	var open []*run // in the order of their next entries
+	begin := int64(0)
+	for _, end := range g.runs {
+		r := &run{in: bufio.NewReaderSize(io.NewSectionReader(g.file, begin, end-begin), max(4<<10, min(64<<10, maxChunk/len(g.runs))))}
+		if _, err := r.read(); err != nil {
 			return err
-		default:
-			heap.Fix(&m, 0)
+		}
+		open = append(open, r)
+		begin = end
+	}
+	slices.SortFunc(open, compareRuns)
+	for len(open) > 0 {
+		r := open[0]
+		if !yield(r.next) {
+			return nil
+		}
+		more, err := r.read()
+		if err != nil {
+			return err
+		}
+		open = open[1:]
+		if more {
+			at, _ := slices.BinarySearchFunc(open, r, compareRuns)
+			open = slices.Insert(open, at, r)
 		}
 	}
 	return nil
 }
 
-// run is a part of the file that is in order. data is its next entry, without its size.
+// run is a part of the file that is in order, and its next entry.
 type run struct {
-	in     *bufio.Reader
-	number int
-	data   []byte
-	key    []byte
+	in   *bufio.Reader
+	next *entry
 }
 
-// next reads the next entry.
-func (r *run) next() error {
+func compareRuns(a, b *run) int { return compareEntries(a.next, b.next) }
+
+// read reads the next entry. It returns false at the end of the run.
+func (r *run) read() (bool, error) {
 	size, err := binary.ReadUvarint(r.in)
+	if err == io.EOF {
+		return false, nil
+	}
+	data := make([]byte, size)
+	if err == nil {
+		_, err = io.ReadFull(r.in, data)
+	}
 	if err != nil {
-		return err
+		return false, errors.Join(errors.New("convert: a temporary file was cut short"), err)
 	}
-	r.data = make([]byte, size)
-	if _, err := io.ReadFull(r.in, r.data); err != nil {
-		return errors.Join(errors.New("convert: a temporary file was cut short"), err)
-	}
-	n, m := binary.Uvarint(r.data)
-	r.key = r.data[m : m+int(n)]
-	return nil
+	r.next = decodeEntry(data)
+	return true, nil
 }
 
-// merger is a heap of runs by their next entry.
-type merger []*run
-
-func (m merger) Len() int { return len(m) }
-func (m merger) Less(i, j int) bool {
-	by := bytes.Compare(m[i].key, m[j].key)
-	return by < 0 || by == 0 && m[i].number < m[j].number
-}
-func (m merger) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
-func (m *merger) Push(x any)   { *m = append(*m, x.(*run)) }
-func (m *merger) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
-	return last
-}
-
-// encode appends the entry: the size of what follows, then its texts, each with its size, its line and its cells.
+// encode appends the entry.
 func (e *entry) encode(out []byte) []byte {
-	size := 4
-	for _, s := range [...]int{len(e.collection), len(e.title), len(e.id), len(e.parent), len(e.created), len(e.json)} {
-		size += s + 4
+	for _, text := range [...]string{e.collection, e.title, e.id, e.parent, e.created} {
+		out = record.AppendText(out, text)
 	}
-	begin := len(out)
-	out = slices.Grow(out, size+binary.MaxVarintLen32)
-	out = append(out, make([]byte, binary.MaxVarintLen32)...)
-	for _, s := range [...]string{e.collection, e.title, e.id, e.parent, e.created} {
-		out = append(binary.AppendUvarint(out, uint64(len(s))), s...)
+	out = binary.AppendVarint(record.AppendText(out, e.json), e.line)
+	for _, cell := range e.cells {
+		out = record.AppendText(out, cell)
 	}
-	out = append(binary.AppendUvarint(out, uint64(len(e.json))), e.json...)
-	out = binary.AppendUvarint(out, uint64(e.line))
-	for _, s := range e.cells {
-		out = append(binary.AppendUvarint(out, uint64(len(s))), s...)
-	}
-	// The size has all of its bytes, so that it can be written last.
-	n := uint64(len(out) - begin - binary.MaxVarintLen32)
-	for i := range binary.MaxVarintLen32 {
-		out[begin+i] = byte(n>>(7*i))&0x7f | 0x80
-	}
-	out[begin+binary.MaxVarintLen32-1] &^= 0x80
 	return out
 }
 
-// decodeEntry reads what encode has written, without the size. The entry shares the memory of data.
+// decodeEntry reads what encode has appended to nothing.
 func decodeEntry(data []byte) *entry {
-	text := func() string {
-		n, m := binary.Uvarint(data)
-		s := string(data[m : m+int(n)])
-		data = data[m+int(n):]
-		return s
-	}
-	e := &entry{collection: text(), title: text(), id: text(), parent: text(), created: text()}
-	n, m := binary.Uvarint(data)
-	e.json, data = data[m:m+int(n)], data[m+int(n):]
-	line, m := binary.Uvarint(data)
-	e.line, data = int64(line), data[m:]
-	for len(data) > 0 {
+	f := record.FieldsOf(storage.Entry{Value: data})
+	text := func() string { return string(f.Text()) }
+	e := &entry{collection: text(), title: text(), id: text(), parent: text(), created: text(), json: f.Text(), line: f.Int()}
+	for len(f.Rest()) > 0 {
 		e.cells = append(e.cells, text())
 	}
 	return e

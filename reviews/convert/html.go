@@ -13,16 +13,15 @@ var markup = regexp.MustCompile(`<[a-zA-Z/!]|&(#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z
 // body returns the text of a review as the import format has it: paragraphs and links.
 //
 // golang.org/x/net/html reads the text as a browser does, and nothing is copied: the output has text, escaped, and tags that are written
-// here. So it is well formed, and reviews.Check, which judges it, never has a reason to refuse it.
-func (w *bodyWriter) body(text string) string {
+// here. So it is well formed, and reviews.Check, which judges it, never has a reason to refuse it. The result is valid until the next call.
+func (w *bodyWriter) body(text string) []byte {
 	w.out = w.out[:0]
-	text = strings.TrimSpace(text)
 	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '&') < 0 || !markup.MatchString(text) {
 		for line := range strings.Lines(text) {
 			w.text(strings.TrimRight(line, "\r\n"))
 			w.end()
 		}
-		return string(w.out)
+		return w.out
 	}
 	in := html.NewTokenizer(strings.NewReader(text))
 	hidden := "" // the element whose text is not to be shown
@@ -30,7 +29,7 @@ func (w *bodyWriter) body(text string) string {
 		switch in.Next() {
 		case html.ErrorToken: // the end
 			w.end()
-			return string(w.out)
+			return w.out
 		case html.TextToken:
 			if hidden == "" {
 				w.text(string(in.Text()))
@@ -98,16 +97,11 @@ func (w *bodyWriter) text(text string) {
 		}
 		w.begin()
 	}
-	for {
-		n := strings.IndexAny(text, "&<>")
-		if n < 0 {
-			break
-		}
-		w.out = append(append(w.out, text[:n]...), map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"}[text[n]]...)
-		text = text[n+1:]
-	}
-	w.out = append(w.out, text...)
+	w.out = append(w.out, escaper.Replace(text)...)
 }
+
+// escaper writes text as HTML.
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // begin begins a paragraph unless there is one.
 func (w *bodyWriter) begin() {

@@ -20,7 +20,7 @@ import (
 )
 
 // appendJSON appends a text as a string of JSON.
-func appendJSON(out []byte, text string) []byte {
+func appendJSON[T string | []byte](out []byte, text T) []byte {
 	out, err := jsontext.AppendQuote(out, text)
 	if err != nil { // decode has made it valid
 		panic("convert: a cell is not UTF-8: " + err.Error())
@@ -28,54 +28,48 @@ func appendJSON(out []byte, text string) []byte {
 	return out
 }
 
-// cell returns a cell without space around it; "" for a field without a column.
-func cell(cells []string, at int) string {
-	if at < 0 {
-		return ""
-	}
-	return strings.TrimSpace(cells[at])
-}
-
 // review converts the cells of a row into e, or returns why it cannot.
 func (c *conversion) review(cells []string, e *entry) (reason string) {
 	p := c.plan
-	e.collection, e.title, e.id, e.parent = cell(cells, p.collection), cell(cells, p.collectionTitle), cell(cells, p.review), cell(cells, p.parent)
-	name, author := cell(cells, p.name), cell(cells, p.author)
+	get := func(field string) string {
+		if at, ok := p.at[field]; ok {
+			return strings.TrimSpace(cells[at])
+		}
+		return ""
+	}
+	_, named := p.at["review_id"]
+	e.collection, e.title, e.id, e.parent = get("collection_id"), get("collection_title"), get("review_id"), get("parent_id")
+	name, author, created := get("author_name"), get("author_id"), get("created")
 	switch {
 	case e.collection == "":
 		return "the id of the collection is empty: it says what is reviewed"
 	case base64.StdEncoding.EncodedLen(len(e.collection)) > 150:
 		return "the id of the collection is longer than 112 bytes, which would be more than 150 characters of Base64"
-	case e.id == "" && p.review >= 0:
+	case e.id == "" && named:
 		return "the id of the review is empty"
 	case name == "" && author == "":
 		return "the name of the author is empty"
 	case utf8.RuneCountInString(author) > 255:
 		return "the id of the author is longer than 255 characters"
+	case created == "":
+		return "the date is empty"
 	}
 	if e.parent == "0" { // as WordPress has it for a review that replies to none
 		e.parent = ""
 	}
-	created := cell(cells, p.created)
-	if created == "" {
-		return "the date is empty"
-	}
-	if e.created, reason = date(created, c.orders); reason != "" {
+	if e.created, reason = c.dates.read(created); reason != "" {
 		return reason
 	}
-	out := append(appendJSON(append(e.json[:0], `"title":`...), cell(cells, p.title)), `,"body_html":`...)
-	text := ""
-	if p.body >= 0 {
-		text = c.bodies.body(cells[p.body])
-	}
-	out = append(append(appendJSON(out, text), `,"created":"`...), e.created...)
-	out = append(out, `","ratings":`...)
+	out := appendJSON(append(c.json[:0], `"title":`...), get("title"))
+	out = appendJSON(append(out, `,"body_html":`...), c.bodies.body(get("body")))
+	out = appendJSON(append(out, `,"created":`...), e.created)
+	out = append(out, `,"ratings":`...)
 	for i, r := range p.ratings {
-		n, reason := rating(cell(cells, r.at), c.Scale)
+		n, reason := rating(strings.TrimSpace(cells[r.at]), c.Scale)
+		if reason != "" && len(p.ratings) > 1 {
+			reason = r.name + ": " + reason
+		}
 		if reason != "" {
-			if len(p.ratings) > 1 {
-				reason = r.name + ": " + reason
-			}
 			return reason
 		}
 		out = strconv.AppendInt(append(out, "[,"[min(i, 1)]), int64(n), 10)
@@ -85,33 +79,27 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		out = appendJSON(append(out, `,"author_id":`...), author)
 	} else {
 		out = appendJSON(append(out, `,"imported_display_name":`...), name)
-		if email := cell(cells, p.email); email != "" {
+		if email := get("author_email"); email != "" {
 			out = appendJSON(append(out, `,"imported_email":`...), email)
 		}
-		if url := cell(cells, p.url); url != "" {
+		if url := get("author_url"); url != "" {
 			if !strings.Contains(url, "://") {
 				url = "https://" + url
 			}
 			out = appendJSON(append(out, `,"imported_url":`...), url)
 		}
 	}
-	parts := 0
+	between, end := `,"subparts":{`, ""
 	for _, s := range p.subparts {
-		if value := cell(cells, s.at); value != "" {
-			if parts++; parts == 1 {
-				out = append(out, `,"subparts":{`...)
-			} else {
-				out = append(out, ',')
-			}
-			out = appendJSON(append(appendJSON(out, s.name), ':'), value)
+		if value := strings.TrimSpace(cells[s.at]); value != "" {
+			out = appendJSON(append(appendJSON(append(out, between...), s.name), ':'), value)
+			between, end = ",", "}"
 		}
 	}
-	if parts > 0 {
-		out = append(out, '}')
-	}
-	e.json = out
-	if p.review < 0 {
-		sum := sha256.Sum256(out)
+	c.json = append(out, end...)
+	e.json = bytes.Clone(c.json)
+	if !named {
+		sum := sha256.Sum256(e.json)
 		e.id = hex.EncodeToString(sum[:12])
 	}
 	return ""
@@ -124,62 +112,43 @@ type collection struct {
 }
 
 // writeLines writes a line for each collection.
-func (c *conversion) writeLines(ctx context.Context, g *groups) (err error) {
-	w := &lineWriter{conversion: c}
-	var same []*entry
-	size, large := 0, false
-	end := func() bool {
-		if len(same) > 0 {
-			w.add(c.assemble(same))
+func (c *conversion) writeLines(ctx context.Context, g *groups) error {
+	w := &lineWriter{conversion: c, ctx: ctx}
+	defer w.leave()
+	var same []*entry // of one collection
+	size := 0         // bytes of its line
+	for e, err := range g.all() {
+		if err != nil {
+			return err
 		}
-		same, size = nil, 0
-		if w.size >= maxBatch || large {
-			if err = ctx.Err(); err == nil {
-				err = w.flush()
+		if len(same) > 0 && same[0].collection != e.collection {
+			if err := w.add(same); err != nil {
+				return err
 			}
+			same, size = nil, 0
 		}
-		if large {
-			<-c.Large
-			large = false
-		}
-		return err == nil
-	}
-	failed := g.each(func(e *entry) bool {
-		if len(same) > 0 && same[0].collection != e.collection && !end() {
-			return false
-		}
+		quoted := appendJSON(appendJSON(w.out[:0], e.id), e.parent)
 		if len(same) == 0 {
-			size = quotedSize(e.title)
+			quoted = appendJSON(quoted, e.title)
 		}
-		size += len(e.json) + quotedSize(e.id) + quotedSize(e.parent) + len(`,{"id":"","parent_id":"",}`)
+		size += len(e.json) + len(quoted) + len(`,{"id":,"parent_id":,}`)
 		if size > c.MaxLine-8<<10 && len(same) > 0 {
 			c.reject(e.line, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert the rejected rows as a file of their own, and import both", c.MaxLine), e.cells)
-			return true
+			continue
 		}
-		if size > maxBatch && !large && c.Large != nil {
-			select {
-			case c.Large <- struct{}{}:
-				large = true
-			case <-ctx.Done():
-				err = ctx.Err()
-				return false
+		if size > maxBatch {
+			if err := w.enter(); err != nil {
+				return err
 			}
 		}
 		same = append(same, e)
-		return true
-	})
-	if failed == nil && err == nil && end() {
-		failed = w.flush()
 	}
-	return cmp.Or(failed, err)
-}
-
-// quotedSize returns how many bytes a text has in JSON at most: an escaped byte has six.
-func quotedSize(text string) int {
-	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
-		return 6 * len(text)
+	if len(same) > 0 {
+		if err := w.add(same); err != nil {
+			return err
+		}
 	}
-	return len(text)
+	return w.flush()
 }
 
 // maxBatch is about how many bytes of lines are checked together.
@@ -189,9 +158,10 @@ const maxBatch = 1 << 20
 // that reply to a review that is not there. Ids that were made of the content get a number where they repeat.
 func (c *conversion) assemble(all []*entry) *collection {
 	out := &collection{id: all[0].collection, created: all[0].created}
+	_, named := c.plan.at["review_id"]
 	seen, repeats, waiting := map[string]int64{}, map[string]int{}, map[string][]*entry{}
 	for _, e := range all {
-		if c.plan.review < 0 {
+		if !named {
 			if repeats[e.id]++; repeats[e.id] > 1 { // a made id has no hyphen, so no other one is like this
 				e.id += "-" + strconv.Itoa(repeats[e.id])
 			}
@@ -229,21 +199,24 @@ func (c *conversion) assemble(all []*entry) *collection {
 	return out
 }
 
-// append appends the line of a collection.
-func (l *collection) append(out, source, dimensions []byte) []byte {
-	out = append(append(out, `{"source":`...), source...)
-	out = append(base64.StdEncoding.AppendEncode(append(out, `,"id":"`...), []byte(l.id)), `","title":`...)
-	out = append(append(appendJSON(out, l.title), `,"created":"`...), l.created...)
-	out = append(append(append(out, `","dimensions":`...), dimensions...), `,"reviews":[`...)
-	for i, e := range l.reviews {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = appendJSON(append(out, `{"id":`...), e.id)
+// appendLine appends the line of a collection.
+func (w *lineWriter) appendLine(out []byte, l *collection) []byte {
+	out = appendJSON(append(out, `{"source":`...), strings.ReplaceAll(strings.ToValidUTF8(w.Source, "\ufffd"), "\x00", ""))
+	out = base64.StdEncoding.AppendEncode(append(out, `,"id":"`...), []byte(l.id))
+	out = appendJSON(append(out, `","title":`...), l.title)
+	out = appendJSON(append(out, `,"created":`...), l.created)
+	out = append(out, `,"dimensions":`...)
+	for i, r := range w.plan.ratings {
+		out = appendJSON(append(out, "[,"[min(i, 1)]), r.name)
+	}
+	between := `],"reviews":[{"id":`
+	for _, e := range l.reviews {
+		out = appendJSON(append(out, between...), e.id)
 		if e.parent != "" {
 			out = appendJSON(append(out, `,"parent_id":`...), e.parent)
 		}
 		out = append(append(append(out, ','), e.json...), '}')
+		between = `,{"id":`
 	}
 	return append(out, "]}\n"...)
 }
@@ -251,30 +224,60 @@ func (l *collection) append(out, source, dimensions []byte) []byte {
 // lineWriter collects lines, checks them and writes them.
 type lineWriter struct {
 	*conversion
+	ctx   context.Context
 	lines []*collection
-	size  int // about how many bytes they have
+	size  int  // about how many bytes they have
+	large bool // Large has a value of this conversion
 	out   []byte
 }
 
-// add adds a line unless it has no reviews.
-func (w *lineWriter) add(l *collection) {
-	if len(l.reviews) == 0 {
-		return
+// enter waits until there is room for a large collection.
+func (w *lineWriter) enter() error {
+	if w.Large == nil || w.large {
+		return nil
 	}
-	w.lines = append(w.lines, l)
-	for _, e := range l.reviews {
-		w.size += len(e.json) + 64
+	select {
+	case w.Large <- struct{}{}:
+		w.large = true
+		return nil
+	case <-w.ctx.Done():
+		return w.ctx.Err()
 	}
+}
+
+// leave gives back what enter has taken.
+func (w *lineWriter) leave() {
+	if w.large {
+		<-w.Large
+		w.large = false
+	}
+}
+
+// add adds the line of a collection, unless all of its reviews are rejected.
+func (w *lineWriter) add(reviews []*entry) error {
+	if l := w.assemble(reviews); len(l.reviews) > 0 {
+		w.lines = append(w.lines, l)
+		for _, e := range l.reviews {
+			w.size += len(e.json) + 64
+		}
+	}
+	if w.size < maxBatch && !w.large {
+		return nil
+	}
+	defer w.leave()
+	return w.flush()
 }
 
 // flush writes the lines. The rules of the format are applied first: a review that breaks one is rejected, and the rest is checked again,
 // so what is written is accepted by every check.
 func (w *lineWriter) flush() error {
-	source := appendJSON(nil, strings.ReplaceAll(strings.ToValidUTF8(w.Source, "\ufffd"), "\x00", ""))
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
 	for wrong := true; wrong && len(w.lines) > 0; {
 		w.out = w.out[:0]
 		for _, l := range w.lines {
-			w.out = l.append(w.out, source, w.plan.dimensions)
+			w.out = w.appendLine(w.out, l)
 		}
 		wrong = false
 		check := reviews.Check(bytes.NewReader(w.out), &reviews.Options{Workers: 1, MaxLine: w.MaxLine})

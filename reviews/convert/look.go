@@ -2,6 +2,7 @@ package convert
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -24,34 +25,20 @@ func Look(file io.Reader) (Sight, error) {
 		return Sight{}, err
 	}
 	s := Sight{Charset: t.charset, Separator: string(t.comma), Columns: t.header, Rows: [][]string{}, Mapping: guess(t.header), Scale: 5}
-	for _, cells := range t.sample[:min(len(t.sample), 5)] {
-		s.Rows = append(s.Rows, append([]string{}, cells...))
-	}
-	created, rates := -1, -1
-	for i, name := range t.header {
-		switch name {
-		case s.Mapping["created"]:
-			created = i
-		case s.Mapping["rating"]:
-			rates = i
-		}
-	}
-	p := &plan{created: created}
-	t.decideDates(p, "")
-	s.Dates = t.dates(p)
+	s.Rows = append(s.Rows, t.sample[:min(len(t.sample), 5)]...)
+	_, s.Dates = newDateReader(t.column(s.Mapping["created"]), "")
 	all, above5, above10 := 0, 0, 0 // ratings; a few above the scale are faults
-	for _, cells := range t.sample {
-		if rates < 0 || rates >= len(cells) {
+	for _, text := range t.column(s.Mapping["rating"]) {
+		n, err := parseNumber(text)
+		if err != nil {
 			continue
 		}
-		if n, err := parseNumber(cells[rates]); err == nil {
-			all++
-			if n > 5 {
-				above5++
-			}
-			if n > 10 {
-				above10++
-			}
+		all++
+		if n > 5 {
+			above5++
+		}
+		if n > 10 {
+			above10++
 		}
 	}
 	switch {
@@ -61,6 +48,17 @@ func Look(file io.Reader) (Sight, error) {
 		s.Scale = 10
 	}
 	return s, nil
+}
+
+// column returns the cells that the sample has in a column.
+func (t *table) column(name string) (cells []string) {
+	at := slices.Index(t.header, name)
+	for _, row := range t.sample {
+		if at >= 0 && at < len(row) {
+			cells = append(cells, row[at])
+		}
+	}
+	return cells
 }
 
 // known are the names that columns of exports have, for each field the most telling first. They are compared without upper case and

@@ -38,23 +38,17 @@ type column struct {
 	at   int
 }
 
-// plan is a Mapping for one file: the number of the column of each field, -1 for a field that the mapping leaves out.
+// plan is a Mapping for one file.
 type plan struct {
-	collection, collectionTitle, review, title, body, created int
-	name, email, author, url, parent                          int
-	ratings, subparts                                         []column // by column
-	dimensions                                                []byte   // JSON
+	at       map[string]int // the column of each field but ratings and subparts
+	ratings  []column       // by column
+	subparts []column       // likewise
 }
 
 // newPlan looks up the columns of a mapping in a header. It returns ErrInvalid for a field that there is not, a column that the file has
 // not or has twice, and a required field that is missing.
 func newPlan(m Mapping, header []string) (*plan, error) {
-	p := &plan{}
-	to := map[string]*int{"collection_id": &p.collection, "collection_title": &p.collectionTitle, "review_id": &p.review, "title": &p.title, "body": &p.body,
-		"created": &p.created, "author_name": &p.name, "author_email": &p.email, "author_id": &p.author, "author_url": &p.url, "parent_id": &p.parent}
-	for _, at := range to {
-		*at = -1
-	}
+	p := &plan{at: map[string]int{}}
 	for _, field := range slices.Sorted(maps.Keys(m)) {
 		name := strings.TrimSpace(m[field])
 		at := slices.Index(header, name)
@@ -67,10 +61,10 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 		dimension, rates := strings.CutPrefix(field, ratingPrefix)
 		subpart, part := strings.CutPrefix(field, subpartPrefix)
 		switch {
-		case to[field] != nil:
-			*to[field] = at
 		case field == "rating":
 			p.ratings = append(p.ratings, column{"default", at})
+		case slices.Contains(fields, field):
+			p.at[field] = at
 		case rates && dimension != "" && dimension != "default":
 			p.ratings = append(p.ratings, column{dimension, at})
 		case part && subpart != "":
@@ -82,15 +76,19 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 	byColumn := func(a, b column) int { return a.at - b.at }
 	slices.SortStableFunc(p.ratings, byColumn)
 	slices.SortStableFunc(p.subparts, byColumn)
+	has := func(field string) bool {
+		_, ok := p.at[field]
+		return ok
+	}
 	missing := ""
 	switch {
-	case p.collection < 0:
+	case !has("collection_id"):
 		missing = "collection_id"
-	case p.created < 0:
+	case !has("created"):
 		missing = "created"
 	case len(p.ratings) == 0:
 		missing = "rating"
-	case p.name < 0 && p.author < 0:
+	case !has("author_name") && !has("author_id"):
 		missing = "author_name"
 	case len(p.ratings) > 1000:
 		return nil, invalid("mapping", "there are more than 1000 dimensions")
@@ -101,10 +99,6 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 	if len(p.ratings) == 1 {
 		p.ratings[0].name = "default" // what the only dimension is called
 	}
-	for i, c := range p.ratings {
-		p.dimensions = appendJSON(append(p.dimensions, "[,"[min(i, 1)]), c.name)
-	}
-	p.dimensions = append(p.dimensions, ']')
 	return p, nil
 }
 
