@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"io"
@@ -59,9 +60,8 @@ type conversion struct {
 	dates   *dateReader
 	result  Result
 	bodies  bodyWriter
-	json    []byte // memory for the JSON of a review
-	rejects *csv.Writer
-	err     error // of Rejects
+	json    []byte      // memory for the JSON of a review
+	rejects *csv.Writer // nil before the first rejected row
 }
 
 // Convert reads a table and writes its reviews in the import format. It writes nothing before it has read the whole file.
@@ -98,13 +98,14 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 		return c.result, err
 	}
 	c.dates, _ = newDateReader(c.column(strings.TrimSpace(c.Mapping["created"])), in.Dates)
-	groups := &groups{ctx: ctx, spools: in.Spools, most: in.MaxSpool}
+	groups := &groups{place: place{in.Spools, false}, most: in.MaxSpool}
 	defer groups.close()
-	if err = c.readRows(ctx, groups); err != nil {
-		return c.result, err
+	if err = c.readRows(ctx, groups); err == nil {
+		err = c.writeLines(ctx, groups)
 	}
-	if err = c.writeLines(ctx, groups); err == nil {
-		err = c.endRejects()
+	if c.rejects != nil {
+		c.rejects.Flush()
+		err = cmp.Or(err, c.rejects.Error())
 	}
 	slices.SortStableFunc(c.result.Rejected, func(a, b Rejected) int { return int(a.Line - b.Line) })
 	return c.result, err
@@ -138,7 +139,7 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 		if c.Rejects != nil {
 			e.cells = slices.Clone(row.cells)
 		}
-		if err := groups.add(e); err != nil {
+		if err := groups.add(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -156,7 +157,7 @@ func (c *conversion) reject(line int64, reason string, cells []string) {
 	if len(c.result.Rejected) < mostRejected {
 		c.result.Rejected = append(c.result.Rejected, Rejected{line, reason})
 	}
-	if c.Rejects == nil || c.err != nil {
+	if c.Rejects == nil {
 		return
 	}
 	width := len(c.header)
@@ -166,27 +167,41 @@ func (c *conversion) reject(line int64, reason string, cells []string) {
 	if c.rejects == nil {
 		c.rejects = csv.NewWriter(c.Rejects)
 		c.rejects.Comma = rune(c.comma)
-		c.err = c.rejects.Write(append(slices.Clone(c.header[:width]), lineColumn, reasonColumn))
+		_ = c.rejects.Write(append(slices.Clone(c.header[:width]), lineColumn, reasonColumn)) // Error returns the first error
 	}
 	out := make([]string, width, width+2)
 	if n := copy(out, cells); n < len(cells) && len(cells) != len(c.header) { // a row with too many cells keeps them all
 		out = append(out, cells[n:]...)
 	}
-	if err := c.rejects.Write(append(out, strconv.FormatInt(line, 10), reason)); c.err == nil {
-		c.err = err
+	_ = c.rejects.Write(append(out, strconv.FormatInt(line, 10), reason))
+}
+
+// place is one of a number of places that conversions share. of has a value for each that is taken; nil if there is room for all.
+type place struct {
+	of    chan struct{}
+	taken bool
+}
+
+// take waits for the place, unless it is taken already.
+func (p *place) take(ctx context.Context) error {
+	if p.of == nil || p.taken {
+		return nil
+	}
+	select {
+	case p.of <- struct{}{}:
+		p.taken = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-// endRejects writes what is left of the rejected rows.
-func (c *conversion) endRejects() error {
-	if c.rejects == nil {
-		return c.err
+// leave gives the place back, if it is taken.
+func (p *place) leave() {
+	if p.taken {
+		p.taken = false
+		<-p.of
 	}
-	c.rejects.Flush()
-	if c.err == nil {
-		c.err = c.rejects.Error()
-	}
-	return c.err
 }
 
 // invalid returns an ErrInvalid about a parameter; "" for one about the file.

@@ -11,10 +11,8 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/vitrine-go/vitrine/internal/record"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // entry is a review that was converted, on its way to the line of its collection.
@@ -23,7 +21,7 @@ type entry struct {
 	title      string // of the collection
 	id, parent string
 	created    string
-	json       []byte   // the members of the review but its id and its parent, without braces
+	json       string   // the members of the review but its id and its parent, without braces
 	line       int64    // of the row
 	cells      []string // of the row, if it may have to be rejected with them
 }
@@ -39,9 +37,8 @@ const maxChunk = 2 << 20
 // groups puts entries in order. What is more than maxChunk goes into a temporary file, in runs that are each in order and are merged in
 // the end.
 type groups struct {
-	ctx    context.Context
-	spools chan struct{} // see Request
-	most   int64
+	place       // of the file
+	most  int64 // see Request.MaxSpool
 
 	chunk []*entry
 	size  int // of the entries in chunk
@@ -50,49 +47,42 @@ type groups struct {
 }
 
 // add adds an entry.
-func (g *groups) add(e *entry) error {
+func (g *groups) add(ctx context.Context, e *entry) error {
 	g.chunk = append(g.chunk, e)
 	g.size += len(e.collection) + len(e.title) + len(e.id) + len(e.parent) + len(e.created) + len(e.json)
 	for _, cell := range e.cells {
 		g.size += len(cell)
 	}
 	if g.size >= maxChunk {
-		return g.spill()
+		return g.spill(ctx)
 	}
 	return nil
 }
 
 // spill writes the chunk to the file.
-func (g *groups) spill() (err error) {
+func (g *groups) spill(ctx context.Context) (err error) {
 	if g.file == nil {
-		if g.spools != nil {
-			select {
-			case g.spools <- struct{}{}:
-			case <-g.ctx.Done():
-				return g.ctx.Err()
-			}
+		if err := g.take(ctx); err != nil {
+			return err
 		}
 		if g.file, err = os.CreateTemp("", "vitrine-convert-*"); err != nil {
-			if g.spools != nil {
-				<-g.spools
-			}
 			return err
 		}
 		_ = os.Remove(g.file.Name()) // so that nothing is left if the process is killed; where an open file cannot be removed, close does it
 	}
 	slices.SortFunc(g.chunk, compareEntries)
-	out, end, data := bufio.NewWriterSize(g.file, 64<<10), int64(0), []byte{}
+	out, end := bufio.NewWriterSize(g.file, 64<<10), int64(0)
 	if len(g.runs) > 0 {
 		end = g.runs[len(g.runs)-1]
 	}
+	var data []byte
 	for _, e := range g.chunk {
 		data = e.encode(data[:0])
-		size := binary.AppendUvarint(nil, uint64(len(data)))
-		end += int64(len(size) + len(data))
-		_, _ = out.Write(size) // the next Write, and Flush, return its error
-		if _, err = out.Write(data); err != nil {
+		n, err := out.Write(data)
+		if err != nil {
 			return err
 		}
+		end += int64(n)
 	}
 	if err = out.Flush(); err != nil {
 		return err
@@ -111,25 +101,23 @@ func (g *groups) close() {
 	if g.file != nil {
 		_ = g.file.Close()
 		_ = os.Remove(g.file.Name())
-		if g.spools != nil {
-			<-g.spools
-		}
 	}
+	g.leave()
 }
 
 // all yields all entries in order, or an error.
-func (g *groups) all() iter.Seq2[*entry, error] {
+func (g *groups) all(ctx context.Context) iter.Seq2[*entry, error] {
 	return func(yield func(*entry, error) bool) {
-		if err := g.merge(func(e *entry) bool { return yield(e, nil) }); err != nil {
+		if err := g.merge(ctx, func(e *entry) bool { return yield(e, nil) }); err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
 // merge yields all entries in order. It returns nil if yield has returned false.
-func (g *groups) merge(yield func(*entry) bool) error {
+func (g *groups) merge(ctx context.Context, yield func(*entry) bool) error {
 	if g.file != nil && len(g.chunk) > 0 {
-		if err := g.spill(); err != nil {
+		if err := g.spill(ctx); err != nil {
 			return err
 		}
 	}
@@ -171,6 +159,7 @@ func (g *groups) merge(yield func(*entry) bool) error {
 // run is a part of the file that is in order, and its next entry.
 type run struct {
 	in   *bufio.Reader
+	data []byte // memory for an entry
 	next *entry
 }
 
@@ -178,40 +167,40 @@ func compareRuns(a, b *run) int { return compareEntries(a.next, b.next) }
 
 // read reads the next entry. It returns false at the end of the run.
 func (r *run) read() (bool, error) {
-	size, err := binary.ReadUvarint(r.in)
+	var size [4]byte
+	_, err := io.ReadFull(r.in, size[:])
 	if err == io.EOF {
 		return false, nil
 	}
-	data := make([]byte, size)
 	if err == nil {
-		_, err = io.ReadFull(r.in, data)
+		n := int(binary.BigEndian.Uint32(size[:]))
+		r.data = slices.Grow(r.data[:0], n)[:n]
+		_, err = io.ReadFull(r.in, r.data)
 	}
 	if err != nil {
 		return false, errors.Join(errors.New("convert: a temporary file was cut short"), err)
 	}
-	r.next = decodeEntry(data)
+	r.next = decodeEntry(string(r.data))
 	return true, nil
 }
 
-// encode appends the entry.
+// encode appends the entry: the size of what follows, and its texts, each with a zero byte before it, which no text has.
 func (e *entry) encode(out []byte) []byte {
-	for _, text := range [...]string{e.collection, e.title, e.id, e.parent, e.created} {
-		out = record.AppendText(out, text)
+	begin := len(out)
+	out = strconv.AppendInt(append(out, 0, 0, 0, 0), e.line, 10)
+	for _, text := range [...]string{e.collection, e.title, e.id, e.parent, e.created, e.json} {
+		out = append(append(out, 0), text...)
 	}
-	out = binary.AppendVarint(record.AppendText(out, e.json), e.line)
 	for _, cell := range e.cells {
-		out = record.AppendText(out, cell)
+		out = append(append(out, 0), cell...)
 	}
+	binary.BigEndian.PutUint32(out[begin:], uint32(len(out)-begin-4))
 	return out
 }
 
-// decodeEntry reads what encode has appended to nothing.
-func decodeEntry(data []byte) *entry {
-	f := record.FieldsOf(storage.Entry{Value: data})
-	text := func() string { return string(f.Text()) }
-	e := &entry{collection: text(), title: text(), id: text(), parent: text(), created: text(), json: f.Text(), line: f.Int()}
-	for len(f.Rest()) > 0 {
-		e.cells = append(e.cells, text())
-	}
-	return e
+// decodeEntry reads what encode has written after the size.
+func decodeEntry(text string) *entry {
+	t := strings.Split(text, "\x00")
+	line, _ := strconv.ParseInt(t[0], 10, 64)
+	return &entry{line: line, collection: t[1], title: t[2], id: t[3], parent: t[4], created: t[5], json: t[6], cells: t[7:]}
 }

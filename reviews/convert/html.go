@@ -26,7 +26,8 @@ func (w *bodyWriter) body(text string) []byte {
 	in := html.NewTokenizer(strings.NewReader(text))
 	hidden := "" // the element whose text is not to be shown
 	for {
-		switch in.Next() {
+		kind := in.Next()
+		switch kind {
 		case html.ErrorToken: // the end
 			w.end()
 			return w.out
@@ -34,34 +35,27 @@ func (w *bodyWriter) body(text string) []byte {
 			if hidden == "" {
 				w.text(string(in.Text()))
 			}
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := in.TagName()
-			switch tag := string(name); {
-			case hidden != "":
-			case invisible[tag]:
-				hidden = tag
-			case breaks[tag]:
-				w.end()
-			case tag == "a":
-				w.endLink()
-				for more {
-					var key, value []byte
-					if key, value, more = in.TagAttr(); string(key) == "href" {
-						w.link(string(value))
-						break
-					}
-				}
-			}
-		case html.EndTagToken:
-			name, _ := in.TagName()
-			switch tag := string(name); {
-			case tag == hidden:
+			continue
+		}
+		name, more := in.TagName()
+		begins := kind != html.EndTagToken
+		switch tag := string(name); {
+		case hidden != "":
+			if tag == hidden && !begins {
 				hidden = ""
-			case hidden != "":
-			case breaks[tag]:
-				w.end()
-			case tag == "a":
-				w.endLink()
+			}
+		case invisible[tag] && begins:
+			hidden = tag
+		case breaks[tag]:
+			w.end()
+		case tag == "a":
+			w.endLink()
+			for more && begins {
+				var key, value []byte
+				if key, value, more = in.TagAttr(); string(key) == "href" {
+					w.link(string(value))
+					break
+				}
 			}
 		}
 	}

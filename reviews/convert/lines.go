@@ -97,9 +97,9 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		}
 	}
 	c.json = append(out, end...)
-	e.json = bytes.Clone(c.json)
+	e.json = string(c.json)
 	if !named {
-		sum := sha256.Sum256(e.json)
+		sum := sha256.Sum256(c.json)
 		e.id = hex.EncodeToString(sum[:12])
 	}
 	return ""
@@ -113,11 +113,11 @@ type collection struct {
 
 // writeLines writes a line for each collection.
 func (c *conversion) writeLines(ctx context.Context, g *groups) error {
-	w := &lineWriter{conversion: c, ctx: ctx}
-	defer w.leave()
+	w := &lineWriter{conversion: c, ctx: ctx, large: place{c.Large, false}}
+	defer w.large.leave()
 	var same []*entry // of one collection
 	size := 0         // bytes of its line
-	for e, err := range g.all() {
+	for e, err := range g.all(ctx) {
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 			continue
 		}
 		if size > maxBatch {
-			if err := w.enter(); err != nil {
+			if err := w.large.take(ctx); err != nil {
 				return err
 			}
 		}
@@ -226,31 +226,9 @@ type lineWriter struct {
 	*conversion
 	ctx   context.Context
 	lines []*collection
-	size  int  // about how many bytes they have
-	large bool // Large has a value of this conversion
+	size  int   // about how many bytes they have
+	large place // for a collection of more than maxBatch
 	out   []byte
-}
-
-// enter waits until there is room for a large collection.
-func (w *lineWriter) enter() error {
-	if w.Large == nil || w.large {
-		return nil
-	}
-	select {
-	case w.Large <- struct{}{}:
-		w.large = true
-		return nil
-	case <-w.ctx.Done():
-		return w.ctx.Err()
-	}
-}
-
-// leave gives back what enter has taken.
-func (w *lineWriter) leave() {
-	if w.large {
-		<-w.Large
-		w.large = false
-	}
 }
 
 // add adds the line of a collection, unless all of its reviews are rejected.
@@ -261,10 +239,10 @@ func (w *lineWriter) add(reviews []*entry) error {
 			w.size += len(e.json) + 64
 		}
 	}
-	if w.size < maxBatch && !w.large {
+	if w.size < maxBatch && !w.large.taken {
 		return nil
 	}
-	defer w.leave()
+	defer w.large.leave()
 	return w.flush()
 }
 
