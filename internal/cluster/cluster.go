@@ -137,13 +137,26 @@ func (c *Cluster) write(lines []string) error {
 
 // keeper is the script of the shell. It carries out one order a line and answers each with "done". Its standard input
 // ends with the test process at the latest; then it stops the server and removes the directory.
+//
+// On Linux it crashes all processes of the server at once, as the end of its machine does. The immediate shutdown of PostgreSQL is no
+// such crash: there the server still tells its processes to end, and waits some seconds for each.
 const keeper = `
 server=
 end() {
 	[ -z "$server" ] || kill -$1 $server
-	[ -z "$server" ] || kill -CONT $server # a crash may be under way
 	wait
 	server=
+}
+crash() {
+	kill -STOP $server # from here on it starts no process and waits for none
+	children=$(cat /proc/$server/task/$server/children) || { kill -CONT $server; end QUIT; return; }
+	# The shared memory by which two servers on one directory notice each other, which a killed server cannot remove.
+	ipcrm -m $(awk 'NR == 7 { print $2 }' "$2/postmaster.pid") || echo no
+	kill -KILL $children
+	for child in $children; do
+		while grep -q ') [^ZX]' /proc/$child/stat; do :; done # until it has freed its memory
+	done
+	end KILL
 }
 while read -r order; do
 	case $order in
@@ -151,7 +164,7 @@ while read -r order; do
 		"$1/postgres" -D "$2" >>"$3/log" 2>&1 &
 		server=$! ;;
 	stop) end INT ;;
-	kill) end QUIT ;;
+	kill) crash "$@" ;;
 	esac
 	echo done
 done
@@ -178,8 +191,12 @@ func (c *Cluster) keep() (err error) {
 // order sends an order to the shell, and returns when it is carried out.
 func (c *Cluster) order(what string) error {
 	_, err := io.WriteString(c.orders, what+"\n")
+	var answer string
 	if err == nil {
-		_, err = c.done.ReadString('\n')
+		answer, err = c.done.ReadString('\n')
+	}
+	if err == nil && answer != "done\n" {
+		err = fmt.Errorf("it says %q", answer)
 	}
 	if err != nil {
 		return fmt.Errorf("the shell of the cluster does not %s: %w", what, err)
@@ -218,12 +235,7 @@ func (c *Cluster) wait() error {
 func (c *Cluster) Stop() error { return c.end("stop") }
 
 // Kill stops the server as a crash does, and leaves its data.
-func (c *Cluster) Kill() error {
-	if !c.runs {
-		return nil
-	}
-	return errors.Join(c.crash(), c.end("stop"))
-}
+func (c *Cluster) Kill() error { return c.end("kill") }
 
 // end stops the server by an order of the shell, unless it is stopped already.
 func (c *Cluster) end(how string) error {

@@ -32,23 +32,13 @@ func (s *Server) Metrics() (map[string]float64, error) {
 	}
 	all := map[string]float64{}
 	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		name, value, found := cutLast(line)
-		if strings.HasPrefix(line, "#") || !found {
+		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		if all[name], err = strconv.ParseFloat(value, 64); err != nil {
+		value := max(0, strings.LastIndexByte(line, ' ')) // labels may hold spaces, values do not
+		if all[line[:value]], err = strconv.ParseFloat(strings.TrimSpace(line[value:]), 64); err != nil {
 			return nil, fmt.Errorf("%q: %w", line, err)
 		}
 	}
 	return all, nil
-}
-
-// cutLast cuts a line at its last space: labels may hold spaces, values do not.
-func cutLast(line string) (before, after string, found bool) {
-	at := strings.LastIndexByte(line, ' ')
-	if at < 0 {
-		return "", "", false
-	}
-	return line[:at], line[at+1:], true
 }
