@@ -116,8 +116,8 @@ func (r reader) Spaces(c context.Context, prefix string) iter.Seq2[string, error
 	return r.spaces
 }
 
-// scanned returns a store whose loops go over what f makes of the entries of each.
-func scanned(f func(in []storage.Range, all []storage.Entry) []storage.Entry) faulty {
+// scanFault returns a store whose loops go over what f makes of the entries of each.
+func scanFault(f func(in []storage.Range, all []storage.Entry) []storage.Entry) faulty {
 	return faulty{read: func(r storage.Reader) storage.Reader {
 		return reader{Reader: r, scan: func(r storage.Reader, in []storage.Range) iter.Seq2[storage.Entry, error] {
 			return func(yield func(storage.Entry, error) bool) {
@@ -149,8 +149,8 @@ func got(f func(keys []string, values [][]byte) [][]byte) faulty {
 	}}
 }
 
-// put returns a store that puts what f makes of an entry.
-func put(f func(t storage.Tx, e storage.Entry) error) faulty {
+// putFault returns a store that puts what f makes of an entry.
+func putFault(f func(t storage.Tx, e storage.Entry) error) faulty {
 	return faulty{write: func(t storage.Tx) storage.Tx { return puts{t, f} }}
 }
 
@@ -178,7 +178,7 @@ func (d deletes) DeleteRange(c context.Context, r storage.Range) error {
 // faults are drivers' mistakes, by the rule that finds each.
 var faults = map[string]func() faulty{
 	"keys are in the order of their bytes": func() faulty {
-		return scanned(func(_ []storage.Range, all []storage.Entry) []storage.Entry {
+		return scanFault(func(_ []storage.Range, all []storage.Entry) []storage.Entry {
 			slices.SortStableFunc(all, func(a, b storage.Entry) int { return strings.Compare(strings.ToLower(a.Key), strings.ToLower(b.Key)) })
 			return all
 		})
@@ -214,7 +214,7 @@ var faults = map[string]func() faulty{
 		}}
 	},
 	"ranges are merged by what follows Skip bytes": func() faulty {
-		return scanned(func(in []storage.Range, all []storage.Entry) []storage.Entry {
+		return scanFault(func(in []storage.Range, all []storage.Entry) []storage.Entry {
 			if len(in) > 1 {
 				slices.SortStableFunc(all, func(a, b storage.Entry) int { return strings.Compare(a.Key, b.Key) })
 			}
@@ -365,13 +365,13 @@ var faults = map[string]func() faulty{
 		}}
 	},
 	"keys have 1 KiB and values 64 MiB at most": func() faulty {
-		return put(func(t storage.Tx, e storage.Entry) error {
+		return putFault(func(t storage.Tx, e storage.Entry) error {
 			e.Value = e.Value[:min(len(e.Value), 1<<20)]
 			return t.Put(ctx, e)
 		})
 	},
 	"a store is returned through Checked": func() faulty {
-		return put(func(t storage.Tx, e storage.Entry) error {
+		return putFault(func(t storage.Tx, e storage.Entry) error {
 			if storage.SpaceOf(e.Key) == "b" {
 				return nil
 			}
@@ -383,7 +383,7 @@ var faults = map[string]func() faulty{
 	},
 	"a caller's bytes and a store's are not changed": func() faulty {
 		kept := map[string][]byte{}
-		return put(func(t storage.Tx, e storage.Entry) error {
+		return putFault(func(t storage.Tx, e storage.Entry) error {
 			if old := kept[e.Key]; old != nil && len(old) == len(e.Value) {
 				copy(old, e.Value)
 				e.Value = old
@@ -399,7 +399,7 @@ var faults = map[string]func() faulty{
 		}}
 	},
 	"any operations do what they do on a sorted map": func() faulty {
-		return put(func(t storage.Tx, e storage.Entry) error {
+		return putFault(func(t storage.Tx, e storage.Entry) error {
 			if len(e.Value) > 2048 {
 				e.Value = e.Value[:2048]
 			}

@@ -28,26 +28,18 @@ func tells(follower, writer storage.Store) error {
 	for seen := 0; seen < n; {
 		changed := follower.Changed("tells")
 		err := follower.View(ctx, func(r storage.Reader) error {
-			count := 0
-			for _, err := range r.Scan(ctx, storage.Prefix("tells log/")) {
-				if err != nil {
-					return err
-				}
-				count++
+			log, err := scanned(r, storage.Prefix("tells log/"))
+			if count := len(log) / 2; err == nil && count < seen {
+				err = fmt.Errorf("a follower sees %d entries after it has seen %d", count, seen)
 			}
-			if count < seen {
-				return fmt.Errorf("a follower sees %d entries after it has seen %d", count, seen)
-			}
-			seen = count
-			return nil
+			seen = len(log) / 2
+			return err
 		})
 		if err != nil {
 			return err
 		}
 		if seen < n {
-			select {
-			case <-changed:
-			case <-time.After(patience):
+			if _, told := comes(changed); !told {
 				return fmt.Errorf("nobody has told a follower of %d entries of %d", n-seen, n)
 			}
 		}
@@ -56,20 +48,12 @@ func tells(follower, writer storage.Store) error {
 }
 
 func changedBelow(s storage.Store) error {
-	told := func(c <-chan struct{}) bool {
-		select {
-		case <-c:
-			return true
-		case <-time.After(patience):
-			return false
-		}
-	}
 	all, below, same := s.Changed(""), s.Changed("assets/n/"), s.Changed("assets/n/l")
 	if err := fill(s, "assets/n/l 1", ""); err != nil {
 		return err
 	}
 	for prefix, c := range map[string]<-chan struct{}{"": all, "assets/n/": below, "assets/n/l": same} {
-		if !told(c) {
+		if _, told := comes(c); !told {
 			return fmt.Errorf("an update of assets/n/l does not close the channel of %q", prefix)
 		}
 	}
@@ -98,15 +82,10 @@ func endedContext(s storage.Store) error {
 		}()
 		time.Sleep(10 * time.Millisecond)
 		giveUp()
-		select {
-		case err := <-given:
-			if !errors.Is(err, context.Canceled) {
-				return fmt.Errorf("an update that waited returns %v", err)
-			}
-			return nil
-		case <-time.After(patience):
-			return errors.New("an update waits though its context has ended")
+		if err, ended := comes(given); !ended || !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("an update that waits for another one when its context ends returns: %t; %v", ended, err)
 		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -114,8 +93,7 @@ func endedContext(s storage.Store) error {
 	err = s.View(ctx, func(r storage.Reader) error {
 		_, get := r.Get(over, "a 1")
 		var scan error
-		for _, err := range r.Scan(over, storage.Range{}) {
-			scan = err
+		for _, scan = range r.Scan(over, storage.Range{}) {
 		}
 		if get == nil || scan == nil {
 			return errors.New("reads go on though their context has ended")
@@ -145,15 +123,12 @@ func closing(s storage.Store) error {
 	if err := errors.Join(err, <-closed); err != nil {
 		return err
 	}
-	select {
-	case <-changed:
-	default:
-		return errors.New("the call of Close leaves a channel of Changed open")
-	}
-	select {
-	case <-s.Changed("later"):
-	default:
-		return errors.New("a channel of Changed is open after Close")
+	for _, c := range []<-chan struct{}{changed, s.Changed("later")} {
+		select {
+		case <-c:
+		default:
+			return errors.New("a channel of Changed is open after Close")
+		}
 	}
 	called := func() error { return errors.New("a function is called after Close") }
 	view, write := s.View(ctx, func(storage.Reader) error { return called() }), update(s, "a", func(storage.Tx) error { return called() })

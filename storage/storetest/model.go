@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -24,10 +25,7 @@ func like(s storage.Store, rng *rand.Rand) error {
 		seed := rng.Uint64()
 		err := update(s, space, func(t storage.Tx) error {
 			rng = rand.New(rand.NewPCG(seed, 0)) // the function may be called again
-			next = map[string]string{}
-			for k, v := range model {
-				next[k] = v
-			}
+			next = maps.Clone(model)
 			for range rng.IntN(12) {
 				from, to := key(space), key(space)
 				var err error
@@ -37,16 +35,12 @@ func like(s storage.Store, rng *rand.Rand) error {
 					delete(next, to)
 					err = t.Delete(ctx, from, to)
 				case 1:
-					for k := range next {
-						if k >= from && k < to {
-							delete(next, k)
-						}
-					}
+					maps.DeleteFunc(next, func(k, _ string) bool { return k >= from && k < to })
 					err = t.DeleteRange(ctx, storage.Range{From: from, To: to})
 				default:
 					value := strings.Repeat("v", []int{0, 1, 300, 3000}[rng.IntN(4)])
 					next[from], next[to] = value, value
-					err = t.Put(ctx, storage.Entry{Key: from, Value: []byte(value)}, storage.Entry{Key: to, Value: []byte(value)})
+					err = put(t, from, value, to, value)
 				}
 				if err != nil {
 					return err

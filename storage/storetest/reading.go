@@ -160,9 +160,8 @@ func moment(s storage.Store) error {
 		if seen != "run 0" {
 			want = append(want, "a 2", seen)
 		}
-		done := make(chan error, 1)
-		go func() { done <- fill(s, "a 2", value, "b 1", value, "a 1", value) }()
-		if err := <-done; err != nil {
+		err = parallel(1, func(int) error { return fill(s, "a 2", value, "b 1", value, "a 1", value) })
+		if err != nil {
 			return err
 		}
 		return has(r, storage.Range{}, append(want, "b 1", seen)...)
@@ -201,7 +200,7 @@ func otherSpaces(s storage.Store) error {
 		if err != nil || string(values[0]) != "one" {
 			return fmt.Errorf("an update reads %q in another space; %v", values, err)
 		}
-		return errors.Join(t.Put(ctx, storage.Entry{Key: "b 1", Value: []byte("b")}),
+		return errors.Join(put(t, "b 1", "b"),
 			has(t, storage.Range{}, "a 1", "one", "a 2", "two", "b 1", "b"),
 			has(t, storage.Range{Reverse: true, Limit: 2}, "b 1", "b", "a 2", "two"))
 	})
@@ -242,14 +241,7 @@ func spacesWithEntries(s storage.Store) error {
 }
 
 func estimates(s storage.Store) error {
-	err := update(s, "a", func(t storage.Tx) error {
-		for i := range 3000 {
-			if err := t.Put(ctx, storage.Entry{Key: fmt.Sprintf("a many/%04d", i), Value: []byte("v")}); err != nil {
-				return err
-			}
-		}
-		return t.Put(ctx, storage.Entry{Key: "a one"})
-	})
+	err := errors.Join(fillMany(s, "a many/", 3000), fill(s, "a one", ""))
 	if err != nil {
 		return err
 	}

@@ -98,15 +98,34 @@ var rules = []rule{
 
 // fill puts keys with their values, one update for each.
 func fill(s storage.Store, pairs ...string) error {
-	for i := 0; i < len(pairs); i += 2 {
-		err := update(s, storage.SpaceOf(pairs[i]), func(t storage.Tx) error {
-			return t.Put(ctx, storage.Entry{Key: pairs[i], Value: []byte(pairs[i+1])})
-		})
+	for pair := range slices.Chunk(pairs, 2) {
+		err := update(s, storage.SpaceOf(pair[0]), func(t storage.Tx) error { return put(t, pair...) })
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fillMany puts n keys that begin with prefix in one update.
+func fillMany(s storage.Store, prefix string, n int) error {
+	return update(s, storage.SpaceOf(prefix), func(t storage.Tx) error {
+		for i := range n {
+			if err := put(t, fmt.Sprintf("%s%04d", prefix, i), "v"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// put puts keys with their values, by one call.
+func put(t storage.Tx, pairs ...string) error {
+	var all []storage.Entry
+	for pair := range slices.Chunk(pairs, 2) {
+		all = append(all, storage.Entry{Key: pair[0], Value: []byte(pair[1])})
+	}
+	return t.Put(ctx, all...)
 }
 
 func update(s storage.Store, space string, fn func(storage.Tx) error) error {
@@ -124,17 +143,22 @@ func has(r storage.Reader, in storage.Range, pairs ...string) error {
 }
 
 func yields(r storage.Reader, in []storage.Range, pairs ...string) error {
-	var got []string
+	got, err := scanned(r, in...)
+	if err == nil && !slices.Equal(got, pairs) {
+		err = fmt.Errorf("Scan(%+v) yields %.500q, want %.500q", in, got, pairs)
+	}
+	return err
+}
+
+// scanned returns the keys that a Scan yields, each with its value.
+func scanned(r storage.Reader, in ...storage.Range) (pairs []string, err error) {
 	for e, err := range r.Scan(ctx, in...) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		got = append(got, e.Key, string(e.Value))
+		pairs = append(pairs, e.Key, string(e.Value))
 	}
-	if !slices.Equal(got, pairs) {
-		return fmt.Errorf("Scan(%+v) yields %.500q, want %.500q", in, got, pairs)
-	}
-	return nil
+	return pairs, nil
 }
 
 // within checks in a View and in an update.
@@ -163,3 +187,13 @@ func parallel(n int, f func(i int) error) error {
 
 // patience is how long the suite waits for what happens at once on an idle machine.
 var patience = 30 * time.Second
+
+// comes returns what comes out of a channel within patience, the zero value for one that is closed. Else ok is false.
+func comes[T any](c <-chan T) (got T, ok bool) {
+	select {
+	case got = <-c:
+		return got, true
+	case <-time.After(patience):
+		return got, false
+	}
+}
