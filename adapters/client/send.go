@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"mime"
 	"net"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/lru"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // remote is one of the services of the server. It sends requests with a token, and reads their answers. It is safe for concurrent
@@ -220,4 +222,32 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// get reads an address. It may be sent again, as it changes nothing.
+func get[T any](ctx context.Context, s remote, path string, query values, t target) (T, error) {
+	return send[T](ctx, s, request{method: http.MethodGet, path: path, query: query, reads: true}, t)
+}
+
+// send sends a request, and decodes its answer.
+func send[T any](ctx context.Context, s remote, r request, t target) (out T, err error) {
+	_, err = s.call(ctx, r, t, &out)
+	return out, err
+}
+
+// list reads a page of a list: the items are the value of a member, and cursor is the parameter with which the next page is asked for.
+func list[T any](ctx context.Context, s remote, path string, query values, member, cursor string) (page vitrine.Page[T], err error) {
+	header, err := s.call(ctx, request{method: http.MethodGet, path: path, query: query, reads: true}, value(member), &page.Items)
+	page.Next = next(header, cursor)
+	return page, err
+}
+
+// all walks through the pages of a list from the cursor of a request on. after returns the place of the cursor in the request.
+func all[In, T any](ctx context.Context, in In, list func(context.Context, In) (vitrine.Page[T], error), after func(*In) *string) iter.Seq2[T, error] {
+	return paging.All(*after(&in), func(cursor string) ([]T, string, error) {
+		in := in
+		*after(&in) = cursor
+		page, err := list(ctx, in)
+		return page.Items, page.Next, err
+	})
 }

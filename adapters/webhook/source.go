@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // source is a service whose changes are delivered. It has one feed, or one for each part of its data, such as a
@@ -98,4 +99,85 @@ func (c change) body() []byte {
 		panic("webhook: an entry of a feed is not JSON: " + err.Error())
 	}
 	return text
+}
+
+// appSource is the source of the changes of apps, tags and components. It has one feed.
+type appSource struct{ apps *appsvc.Service }
+
+// changed returns a channel that is closed by the next change.
+func (s appSource) changed() <-chan struct{} { return s.apps.Changed() }
+
+// feeds returns the one feed.
+func (s appSource) feeds(_ context.Context, e Endpoint) ([]feed, error) {
+	if !e.wantsApps() {
+		return nil, nil
+	}
+	return []feed{{"apps", s.read}}, nil
+}
+
+// read reads the outbox. If the change took an app out of the groups of the endpoint, the endpoint gets app.left in
+// place of the change, as readers of these groups do: the app's new content is not theirs.
+func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, error) {
+	read, err := s.apps.Outbox(ctx, appsvc.OutboxRequest{After: after})
+	return pageOf(read.Events, read.Next, read.More, err, func(entry appsvc.OutboxEvent) (c change, err error) {
+		c = change{Cursor: entry.Cursor, At: time.UnixMilli(entry.At), Groups: entry.Groups, Each: entry.Apps}
+		event := entry.Event
+		if e.Groups != nil && !e.holds(entry.Groups) && e.holds(entry.Left) {
+			event = appsvc.Event{Type: appsvc.AppLeft, At: entry.At, AppID: entry.AppID}
+			c.Groups = entry.Left
+		}
+		c.Type, event.Cursor = string(event.Type), ""
+		c.Data, err = json.Marshal(event)
+		return c, err
+	})
+}
+
+// assetSource is the source of the changes of all libraries, each of which has a feed of its own.
+type assetSource struct{ assets *assets.Service }
+
+// changed returns a channel that is closed by the next change of any library.
+func (s assetSource) changed() <-chan struct{} { return s.assets.Changed() }
+
+// feeds returns the feeds of the libraries whose networks the endpoint asks for.
+func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err error) {
+	if !e.wantsAssets() {
+		return nil, nil
+	}
+	for lib, err := range s.assets.Libraries(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		network := s.assets.NetworkURN(lib)
+		if e.Groups != nil && !e.holds([]string{network}) {
+			continue
+		}
+		out = append(out, feed{"assets/" + lib.Network + "/" + lib.ID, func(ctx context.Context, after string, _ Endpoint) (page, error) {
+			return s.read(ctx, lib, network, after)
+		}})
+	}
+	return out, nil
+}
+
+// read reads the outbox of a library: every change, whatever folders its assets are in. An endpoint has the rights of whoever
+// runs the program.
+func (s assetSource) read(ctx context.Context, lib assets.Library, network, after string) (page, error) {
+	read, err := s.assets.Outbox(ctx, lib, assets.ChangesRequest{After: after})
+	return pageOf(read.Changes, read.Next, read.More, err, func(event assets.Event) (c change, err error) {
+		c = change{Cursor: event.Cursor, Type: assets.EventType, At: time.UnixMilli(event.At), Groups: []string{network}}
+		event.Cursor = ""
+		c.Data, err = libraryEvent(lib, event)
+		return c, err
+	})
+}
+
+// libraryEvent is an event as it reads over HTTP, with the library: over HTTP the path of the request has it.
+func libraryEvent(lib assets.Library, event assets.Event) (json.RawMessage, error) {
+	text, err := json.Marshal(event)
+	if err != nil {
+		return nil, err
+	}
+	text = append(text[:len(text)-1], `,"library":{"network":`...)
+	text = strictjson.AppendString(text, lib.Network)
+	text = strictjson.AppendString(append(text, `,"id":`...), lib.ID)
+	return append(text, "}}"...), nil
 }
