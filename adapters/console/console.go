@@ -5,11 +5,9 @@ import (
 	"embed"
 	"encoding/json"
 	"html/template"
-	"io/fs"
 	"maps"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/vitrine-go/vitrine/internal/negotiate"
 	"github.com/vitrine-go/vitrine/internal/webfile"
@@ -68,7 +66,7 @@ func New(c Config) http.Handler {
 	if c.Title == "" {
 		c.Title = "Vitrine"
 	}
-	h := maps.Clone(files())
+	h := handler(maps.Clone(files()))
 	var made bytes.Buffer
 	err := template.Must(template.ParseFS(static, "static/"+page)).Execute(&made, c)
 	if err == nil {
@@ -81,16 +79,7 @@ func New(c Config) http.Handler {
 }
 
 // files are all files. They are the same for every handler, except for the page.
-var files = sync.OnceValue(func() handler {
-	dir, err := fs.Sub(static, "static")
-	if err == nil {
-		var all map[string]*webfile.File
-		if all, err = webfile.All(dir); err == nil {
-			return all
-		}
-	}
-	panic("console: an embedded file cannot be read: " + err.Error())
-})
+var files = webfile.Embedded(static, "static")
 
 // page is the name of the page among the files.
 const page = "index.html"

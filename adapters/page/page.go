@@ -2,10 +2,8 @@ package page
 
 import (
 	"embed"
-	"io/fs"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/vitrine-go/vitrine/internal/webfile"
 )
@@ -14,16 +12,7 @@ import (
 var static embed.FS
 
 // files are all files, minified and compressed when they are first asked for.
-var files = sync.OnceValue(func() map[string]*webfile.File {
-	dir, err := fs.Sub(static, "static")
-	if err == nil {
-		var all map[string]*webfile.File
-		if all, err = webfile.All(dir); err == nil {
-			return all
-		}
-	}
-	panic("page: an embedded file cannot be read: " + err.Error())
-})
+var files = webfile.Embedded(static, "static")
 
 // below is the folder of the files, below the base path of the API.
 const below = "x/"

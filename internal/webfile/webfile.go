@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"embed"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+	"sync"
 
 	"github.com/tdewolff/minify/v2"
 	"github.com/tdewolff/minify/v2/css"
@@ -29,20 +31,29 @@ type File struct {
 	etag, zippedAs string
 }
 
-// All returns the files of a directory, by their path below it.
-func All(dir fs.FS) (map[string]*File, error) {
-	files := map[string]*File{}
-	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(dir, name)
+// Embedded returns the files of a directory that is a part of the program, by their path below it. They are minified and compressed once,
+// when they are first asked for.
+func Embedded(program embed.FS, dir string) func() map[string]*File {
+	return sync.OnceValue(func() map[string]*File {
+		files := map[string]*File{}
+		below, err := fs.Sub(program, dir)
 		if err == nil {
-			files[name], err = New(name, text)
+			err = fs.WalkDir(below, ".", func(name string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				text, err := fs.ReadFile(below, name)
+				if err == nil {
+					files[name], err = New(name, text)
+				}
+				return err
+			})
 		}
-		return err
+		if err != nil {
+			panic("an embedded file cannot be read: " + err.Error())
+		}
+		return files
 	})
-	return files, err
 }
 
 // New returns a file with this name. The end of the name says what it is. Scripts and style sheets lose their comments and white space,
