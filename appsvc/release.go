@@ -267,11 +267,12 @@ func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []NewMove) (
 
 // UpdateReleaseRequest is a release as it is to be.
 type UpdateReleaseRequest struct {
-	ID         string
-	Version    vitrine.Version // that the caller has seen
-	Name, Note string
-	Moves      []NewMove
-	At         int64 // 0 takes the time back
+	ID      string          `json:"-"`
+	Version vitrine.Version `json:"version,omitzero"` // that the caller has seen
+	Name    string          `json:"name"`
+	Note    string          `json:"note"`
+	Moves   []NewMove       `json:"moves"`
+	At      int64           `json:"at,omitzero"` // 0 takes the time back
 }
 
 // UpdateRelease changes a release that is open or scheduled. A change of moves takes all approvals away. With a time the release is
@@ -304,8 +305,8 @@ func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in Updat
 
 // ReleaseRequest names a release, and the version of it that the caller has seen: nobody runs or approves what they did not see.
 type ReleaseRequest struct {
-	ID      string
-	Version vitrine.Version
+	ID      string          `json:"-"`
+	Version vitrine.Version `json:"version"`
 }
 
 // CancelRelease ends a release that is open or scheduled. The errors are those of UpdateRelease.

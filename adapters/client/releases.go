@@ -10,47 +10,16 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// releaseBody is a release as it is to be, in JSON.
-type releaseBody struct {
-	Version *vitrine.Version `json:"version,omitempty"`
-	Name    string           `json:"name"`
-	Note    string           `json:"note"`
-	Moves   []appsvc.NewMove `json:"moves"`
-	At      *int64           `json:"at"`
-}
-
-func bodyOfRelease(version *vitrine.Version, name, note string, moves []appsvc.NewMove, at int64) (b releaseBody, err error) {
-	b = releaseBody{version, name, note, append([]appsvc.NewMove{}, moves...), nil}
-	if at != 0 {
-		b.At = &at
-	}
-	for _, m := range moves {
-		for _, g := range []appsvc.TagGuard{m.From, m.To} {
-			if _, err := g.MarshalJSON(); err != nil {
-				return b, err
-			}
-		}
-	}
-	return b, nil
-}
-
 // CreateRelease stores a release, which moves nothing until it is run.
 func (a *Apps) CreateRelease(ctx context.Context, in appsvc.CreateReleaseRequest) (appsvc.Release, error) {
-	body, err := bodyOfRelease(nil, in.Name, in.Note, in.Moves, in.At)
-	if err != nil {
-		return appsvc.Release{}, err
-	}
+	body := appsvc.UpdateReleaseRequest{Name: in.Name, Note: in.Note, Moves: in.Moves, At: in.At}
 	r := request{method: http.MethodPost, path: "/x/releases/", body: body, key: keyOr(in.IdempotencyKey)}
 	return send[appsvc.Release](ctx, a.remote, r, object("id"))
 }
 
 // UpdateRelease changes a release that is open or scheduled.
 func (a *Apps) UpdateRelease(ctx context.Context, in appsvc.UpdateReleaseRequest) (appsvc.Release, error) {
-	body, err := bodyOfRelease(&in.Version, in.Name, in.Note, in.Moves, in.At)
-	if err != nil {
-		return appsvc.Release{}, err
-	}
-	return send[appsvc.Release](ctx, a.remote, request{method: http.MethodPut, path: path("/x/releases/%s", in.ID), body: body}, object("id"))
+	return send[appsvc.Release](ctx, a.remote, request{method: http.MethodPut, path: path("/x/releases/%s", in.ID), body: in}, object("id"))
 }
 
 // Release returns a release.
@@ -94,11 +63,7 @@ func (a *Apps) UndoRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsv
 }
 
 func (a *Apps) actOnRelease(ctx context.Context, action string, in appsvc.ReleaseRequest) (appsvc.Release, error) {
-	body := struct {
-		Version vitrine.Version `json:"version"`
-	}{in.Version}
-	r := request{method: http.MethodPost, path: path("/x/releases/%s/"+action, in.ID), body: body}
-	return send[appsvc.Release](ctx, a.remote, r, object("id"))
+	return send[appsvc.Release](ctx, a.remote, request{method: http.MethodPost, path: path("/x/releases/%s/"+action, in.ID), body: in}, object("id"))
 }
 
 // TaggedAppIn returns what TaggedApp would return if a release had run.

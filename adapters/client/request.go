@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -70,6 +71,9 @@ func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 		body = bytes.NewReader(bytes.Clone(text)) // a connection may still read it when the caller has its answer
 	case r.body != nil:
 		text, err := json.Marshal(r.body)
+		if own, ok := errors.AsType[*vitrine.Error](err); ok {
+			return nil, own
+		}
 		if err != nil {
 			return nil, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: err.Error()}
 		}

@@ -105,9 +105,6 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 	if !in.Rollback {
 		body.namedVersion = named(in.Version)
 	}
-	if _, err := in.From.MarshalJSON(); err != nil {
-		return appsvc.Tag{}, err
-	}
 	r := request{method: http.MethodPut, query: values{}.flag("embedApps", in.Embed), body: body, key: keyOr(in.IdempotencyKey)}
 	if !in.Rollback {
 		return a.tag(ctx, r, in.AppID, in.Name)

@@ -8,24 +8,23 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
-// releaseBody is a release as it is to be.
-type releaseBody struct {
-	Version vitrine.Version  `json:"version"`
-	Name    string           `json:"name"`
-	Note    string           `json:"note"`
-	Moves   []appsvc.NewMove `json:"moves"`
-	At      *int64           `json:"at"`
-}
-
-// time returns the time that the body sets, 0 for none.
-func (b releaseBody) time() (int64, error) {
-	switch {
-	case b.At == nil:
-		return 0, nil
-	case *b.At <= 0:
-		return 0, refusePointer(400, "/at", "want a time in milliseconds since 1970, or null")
+// releaseBody decodes a release as it is to be.
+func (c *call) releaseBody() (in appsvc.UpdateReleaseRequest, err error) {
+	var body struct {
+		appsvc.UpdateReleaseRequest
+		At *int64 `json:"at"` // null is no time, as if it were left out
 	}
-	return *b.At, nil
+	if err := c.decode(&body); err != nil {
+		return in, err
+	}
+	in = body.UpdateReleaseRequest
+	if body.At == nil {
+		return in, nil
+	}
+	if in.At = *body.At; in.At <= 0 {
+		return in, refusePointer(400, "/at", "want a time in milliseconds since 1970, or null")
+	}
+	return in, nil
 }
 
 // releases serves GET /x/releases: the releases that the caller may see, newest first. 200 with {"releases":[Release]} and a Link to the next
@@ -34,27 +33,21 @@ func (a appRoutes) releases(c *call) error {
 	in := appsvc.ListReleasesRequest{State: appsvc.ReleaseState(c.query.filled("state", "want open, scheduled, done or cancelled")),
 		AppID: c.query.text("app"), After: c.query.cursor("after"), Limit: c.query.limit()}
 	list, err := askPage(c, a.svc.ListReleases, in, "after")
-	if list == nil {
-		list = []appsvc.Release{}
-	}
 	return c.member("releases", list, err)
 }
 
 // createRelease serves POST /x/releases with {"name", "note", "moves", "at"}. 201 with the Release and its address in Location. 400; 403 and
 // 404 with the pointer of the first move that the caller could not make; 422.
 func (a appRoutes) createRelease(c *call) error {
-	var body releaseBody
-	if err := c.decode(&body); err != nil {
+	body, err := c.releaseBody()
+	if err != nil {
 		return err
 	}
 	if !body.Version.IsZero() {
 		return refusePointer(400, "/version", "a new release has none")
 	}
-	at, err := body.time()
-	if err != nil {
-		return err
-	}
-	rel, err := ask(c, a.svc.CreateRelease, appsvc.CreateReleaseRequest{Name: body.Name, Note: body.Note, Moves: body.Moves, At: at, IdempotencyKey: c.key})
+	in := appsvc.CreateReleaseRequest{Name: body.Name, Note: body.Note, Moves: body.Moves, At: body.At, IdempotencyKey: c.key}
+	rel, err := ask(c, a.svc.CreateRelease, in)
 	if err == nil {
 		c.located("/x/releases/" + urlescape.Escape(rel.ID))
 	}
@@ -67,27 +60,23 @@ func (a appRoutes) release(c *call) error { return c.result(ask(c, a.svc.Release
 // updateRelease serves PUT /x/releases/{id} with {"version", "name", "note", "moves", "at"}: 200 with the Release. 400; 403 and 404 as for
 // createRelease; 409 for another version, and for a release that was run or cancelled.
 func (a appRoutes) updateRelease(c *call) error {
-	var body releaseBody
-	if err := c.decode(&body); err != nil {
-		return err
-	}
-	at, err := body.time()
+	in, err := c.releaseBody()
 	if err != nil {
 		return err
 	}
-	return c.result(ask(c, a.svc.UpdateRelease, appsvc.UpdateReleaseRequest{ID: c.param(0), Version: body.Version, Name: body.Name, Note: body.Note, Moves: body.Moves, At: at}))
+	in.ID = c.param(0)
+	return c.result(ask(c, a.svc.UpdateRelease, in))
 }
 
 // actOnRelease serves POST /x/releases/{id}/approve, run, cancel and undo with {"version"}: 200 with the Release. 403 if the caller may not;
 // 404; 409 for another version, a state in which it cannot be done, missing approvals, and conflicts.
 func actOnRelease(method func(context.Context, vitrine.Caller, appsvc.ReleaseRequest) (appsvc.Release, error)) func(*call) error {
 	return func(c *call) error {
-		var body struct {
-			Version vitrine.Version `json:"version"`
-		}
-		if err := c.decode(&body); err != nil {
+		var in appsvc.ReleaseRequest
+		if err := c.decode(&in); err != nil {
 			return err
 		}
-		return c.result(ask(c, method, appsvc.ReleaseRequest{ID: c.param(0), Version: body.Version}))
+		in.ID = c.param(0)
+		return c.result(ask(c, method, in))
 	}
 }
