@@ -80,8 +80,7 @@ func (a *Apps) Patch(ctx context.Context, id string, patch []byte) (appsvc.App, 
 
 // DeleteApp deletes an app. It is sent once: when no answer comes, ListApps with Deleted tells whether it was deleted.
 func (a *Apps) DeleteApp(ctx context.Context, id string) error {
-	_, err := a.call(ctx, request{method: http.MethodDelete, path: path("/apps/%s", id)}, target{}, nil)
-	return err
+	return a.do(ctx, request{method: http.MethodDelete, path: path("/apps/%s", id)})
 }
 
 // UndeleteApp brings a deleted app back. It is sent once.
@@ -91,14 +90,7 @@ func (a *Apps) UndeleteApp(ctx context.Context, id string) (appsvc.App, error) {
 
 // EraseApp removes a deleted app for good. It is sent once.
 func (a *Apps) EraseApp(ctx context.Context, id string) error {
-	_, err := a.call(ctx, request{method: http.MethodPost, path: path("/apps/%s/erase", id)}, target{}, nil)
-	return err
-}
-
-// delete removes something that has an address. An empty key stands for a random one.
-func (a *Apps) delete(ctx context.Context, path, key string) error {
-	_, err := a.call(ctx, request{method: http.MethodDelete, path: path, key: keyOr(key)}, target{}, nil)
-	return err
+	return a.do(ctx, request{method: http.MethodPost, path: path("/apps/%s/erase", id)})
 }
 
 // keyOr returns an idempotency key, a random one for "", so that the change may be sent again.

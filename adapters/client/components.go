@@ -70,7 +70,7 @@ func (a *Apps) Component(ctx context.Context, name string) (appsvc.Component, er
 
 // DeleteComponent removes every version of a component.
 func (a *Apps) DeleteComponent(ctx context.Context, in appsvc.DeleteComponentRequest) error {
-	return a.delete(ctx, path("/components/%s", in.Name), in.IdempotencyKey)
+	return a.do(ctx, request{method: http.MethodDelete, path: path("/components/%s", in.Name), key: keyOr(in.IdempotencyKey)})
 }
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first.

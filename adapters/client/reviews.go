@@ -67,9 +67,8 @@ func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
 	if in.To == nil {
 		return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: "the request does not say where to write the export to"}
 	}
-	_, err := v.call(ctx, request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", in.Network), reads: true,
-		into: in.To, accept: exportType + ", application/json"}, target{}, nil)
-	return err
+	return v.do(ctx, request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", in.Network), reads: true,
+		into: in.To, accept: exportType + ", application/json"})
 }
 
 // Delete erases reviews for good.

@@ -235,6 +235,12 @@ func send[T any](ctx context.Context, s remote, r request, t target) (out T, err
 	return out, err
 }
 
+// do sends a request that is answered without a body, or with one that goes to request.into.
+func (s remote) do(ctx context.Context, r request) error {
+	_, err := s.call(ctx, r, target{}, nil)
+	return err
+}
+
 // list reads a page of a list: the items are the value of a member, and cursor is the parameter with which the next page is asked for.
 func list[T any](ctx context.Context, s remote, path string, query values, member, cursor string) (page vitrine.Page[T], err error) {
 	header, err := s.call(ctx, request{method: http.MethodGet, path: path, query: query, reads: true}, value(member), &page.Items)

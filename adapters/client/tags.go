@@ -49,17 +49,17 @@ func (a *Apps) AllTags(ctx context.Context, in appsvc.ListTagsRequest) iter.Seq2
 
 // Tag returns one tag of an app.
 func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error) {
-	return a.tag(ctx, request{method: http.MethodGet, query: values{}.flag("embedApps", in.Embed), reads: true}, in.AppID, in.Name)
+	return a.tag(ctx, request{method: http.MethodGet, query: values{}.flag("embedApps", in.Embed), reads: true}, in.AppID, in.Name, false)
 }
 
-// tag sends a request to the address of a tag, and returns the tag that it is answered with.
-func (a *Apps) tag(ctx context.Context, r request, appID, name string) (appsvc.Tag, error) {
+// tag sends a request to the address of a tag, and returns the tag that it is answered with. mayRemove says that there may be none any more.
+func (a *Apps) tag(ctx context.Context, r request, appID, name string, mayRemove bool) (appsvc.Tag, error) {
 	r.path = path("/apps/%s/tags/%s", appID, name)
-	list, err := send[tags](ctx, a.remote, r, target{member: "tags", whole: true, one: true})
+	list, err := send[tags](ctx, a.remote, r, target{member: "tags", whole: true, one: !mayRemove})
 	if err != nil {
 		return appsvc.Tag{}, err
 	}
-	return list[0], nil
+	return append(list, appsvc.Tag{AppID: appID, Name: name})[0], nil
 }
 
 // Deliver returns the versions of apps to which a tag points, as pages get them. Only a token with tags may be used, as it is for what stands
@@ -106,20 +106,12 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 		body.namedVersion = named(in.Version)
 	}
 	r := request{method: http.MethodPut, query: values{}.flag("embedApps", in.Embed), body: body, key: keyOr(in.IdempotencyKey)}
-	if !in.Rollback {
-		return a.tag(ctx, r, in.AppID, in.Name)
-	}
-	r.path = path("/apps/%s/tags/%s", in.AppID, in.Name)
-	list, err := send[tags](ctx, a.remote, r, object("tags"))
-	if err != nil || len(list) == 0 { // it has removed the tag
-		return appsvc.Tag{AppID: in.AppID, Name: in.Name}, err
-	}
-	return list[0], nil
+	return a.tag(ctx, r, in.AppID, in.Name, in.Rollback)
 }
 
 // DeleteTag removes a tag.
 func (a *Apps) DeleteTag(ctx context.Context, in appsvc.DeleteTagRequest) error {
-	return a.delete(ctx, path("/apps/%s/tags/%s", in.AppID, in.Name), in.IdempotencyKey)
+	return a.do(ctx, request{method: http.MethodDelete, path: path("/apps/%s/tags/%s", in.AppID, in.Name), key: keyOr(in.IdempotencyKey)})
 }
 
 // ListTagMoves returns a page of the history of a tag, newest first.
