@@ -295,8 +295,8 @@ func sameFolder(a, b FolderRecord) bool {
 
 // ChangedFolders is the result of PurgeFolders.
 type ChangedFolders struct {
-	Folders []Folder // as ChangeFolders returns them
-	Purged  Purged
+	Folders []Folder `json:"folders"` // as ChangeFolders returns them
+	Purged  Purged   `json:"purged"`
 }
 
 // Purged says how much a purge has removed for good. Folders counts those below the named ones too. Assets does not count those that are

@@ -135,12 +135,7 @@ func (a *Assets) ChangeFolders(ctx context.Context, lib assets.Library, in asset
 
 // PurgeFolders is ChangeFolders, and also says how much was purged.
 func (a *Assets) PurgeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error) {
-	type answer struct {
-		Folders []assets.Folder `json:"folders"`
-		Purged  assets.Purged   `json:"purged"`
-	}
-	out, err := change[answer](ctx, a, libraryPath(lib, "/folders"), in, object("folders"))
-	return assets.ChangedFolders(out), err
+	return change[assets.ChangedFolders](ctx, a, libraryPath(lib, "/folders"), in, object("folders"))
 }
 
 // Permissions returns the permissions that a folder itself has.

@@ -48,12 +48,7 @@ func (a appRoutes) list(c *call) error {
 // for a component that was created again meanwhile; 413; 422 for an unknown component, and for a config that breaks its
 // schema or costs too much to validate.
 func (a appRoutes) create(c *call) error {
-	var in appsvc.CreateAppRequest
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	in.IdempotencyKey = c.key
-	app, err := ask(c, a.svc.CreateApp, in)
+	app, err := submit(c, a.svc.CreateApp, appsvc.CreateAppRequest{IdempotencyKey: c.key})
 	if err != nil {
 		return err
 	}

@@ -112,11 +112,7 @@ const noFolder = "\x00"
 // {"added":[Asset], "removed":[id]}. 400; 403 for a folder or an asset that the caller may not change; 404 for an
 // unknown folder; 409 if an asset that is added again is in other folders than the request assumes; 413.
 func (a assetRoutes) changeAssets(c *call) error {
-	var in assets.ChangeAssetsRequest
-	if err := c.decodeMembers(assetsBody, &in); err != nil {
-		return err
-	}
-	return c.result(ask(c, inLibrary(a, c, a.svc.ChangeAssets), in))
+	return c.result(submit(c, inLibrary(a, c, a.svc.ChangeAssets), assets.ChangeAssetsRequest{}, assetsBody...))
 }
 
 // asset serves GET …/asset/{asset}: one asset. 200 with the Asset, or 404 if it is absent or not visible.
@@ -142,19 +138,14 @@ func (a assetRoutes) folders(c *call) error {
 // "purged":{"folders","assets"}, how many were removed. 400; 403 without the rights to a folder or its
 // parent; 404 for a folder that is absent, deleted or not visible.
 func (a assetRoutes) changeFolders(c *call) error {
-	var in assets.ChangeFoldersRequest
-	if err := c.decodeMembers(foldersBody, &in); err != nil {
-		return err
+	method := func(ctx context.Context, by vitrine.Caller, in assets.ChangeFoldersRequest) (any, error) {
+		if len(in.Purge) > 0 {
+			return a.svc.PurgeFolders(ctx, by, a.library(c), in)
+		}
+		list, err := a.svc.ChangeFolders(ctx, by, a.library(c), in)
+		return map[string]any{"folders": list}, err
 	}
-	if len(in.Purge) == 0 {
-		list, err := ask(c, inLibrary(a, c, a.svc.ChangeFolders), in)
-		return c.member("folders", list, err)
-	}
-	out, err := ask(c, inLibrary(a, c, a.svc.PurgeFolders), in)
-	return c.result(struct {
-		Folders []assets.Folder `json:"folders"`
-		Purged  assets.Purged   `json:"purged"`
-	}{out.Folders, out.Purged}, err)
+	return c.result(submit(c, method, assets.ChangeFoldersRequest{}, foldersBody...))
 }
 
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
@@ -174,12 +165,8 @@ func (a assetRoutes) permissions(c *call) error {
 // changePermissions serves POST …/folder/{folder}/permissions with {"create", "remove"}. 200 with
 // {"permissions":[Permission]}, those after the change. 400; 403 for a caller who may not manage the folder; 404.
 func (a assetRoutes) changePermissions(c *call) error {
-	var in assets.ChangePermissionsRequest
-	if err := c.decodeMembers(permissionsBody, &in); err != nil {
-		return err
-	}
-	in.Folder = c.param(2)
-	list, err := ask(c, inLibrary(a, c, a.svc.ChangePermissions), in)
+	in := assets.ChangePermissionsRequest{Folder: c.param(2)}
+	list, err := submit(c, inLibrary(a, c, a.svc.ChangePermissions), in, permissionsBody...)
 	return c.member("permissions", list, err)
 }
 
@@ -188,12 +175,7 @@ func (a assetRoutes) changePermissions(c *call) error {
 // asset: 200, 400, 403 or 404. 400; 403 for a caller who may not edit the folder; 404 for a folder that is absent or
 // not visible.
 func (a assetRoutes) assign(c *call) error {
-	var in assets.AssignAssetsRequest
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	in.Folder = c.param(2)
-	return c.result(ask(c, inLibrary(a, c, a.svc.AssignAssets), in))
+	return c.result(submit(c, inLibrary(a, c, a.svc.AssignAssets), assets.AssignAssetsRequest{Folder: c.param(2)}))
 }
 
 // attributes serves GET …/attributes?key={key}: the distinct values that visible assets have for a key, sorted. 200
@@ -211,11 +193,7 @@ func (a assetRoutes) attributes(c *call) error {
 // assets, in this order. 200 with {"result":[status], "assets":[Asset]}: a status for each id of the request, and the
 // assets that were changed. 400.
 func (a assetRoutes) changeAttributes(c *call) error {
-	var in assets.ChangeAttributesRequest
-	if err := c.decodeMembers(attributesBody, &in); err != nil {
-		return err
-	}
-	return c.result(ask(c, inLibrary(a, c, a.svc.ChangeAttributes), in))
+	return c.result(submit(c, inLibrary(a, c, a.svc.ChangeAttributes), assets.ChangeAttributesRequest{}, attributesBody...))
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
@@ -278,14 +256,6 @@ var (
 	}
 )
 
-// decodeMembers decodes the body into v as decode does. It returns a 400 for the first member that breaks one of the rules.
-func (c *call) decodeMembers(rules []member, v any) error {
-	if err := c.decode(v); err != nil {
-		return err
-	}
-	return checkMembers(rules, c.body, "")
-}
-
 // checkMembers returns a 400 unless the object follows the rules. at is the pointer to it.
 func checkMembers(rules []member, object []byte, at string) error {
 	have, err := strictjson.Members(object)
@@ -295,19 +265,20 @@ func checkMembers(rules []member, object []byte, at string) error {
 	for _, rule := range rules {
 		at := at + "/" + rule.name
 		i := slices.IndexFunc(have, func(m strictjson.Member) bool { return m.Name == rule.name })
-		if i < 0 && rule.rule == needed {
-			return refusePointer(http.StatusBadRequest, at, "member %q is missing", rule.name)
-		}
 		if i < 0 {
+			if rule.rule == needed {
+				return refusePointer(http.StatusBadRequest, at, "member %q is missing", rule.name)
+			}
 			continue
 		}
 		value := have[i].Value
+		null := value[0] == 'n'
 		switch {
-		case value[0] == 'n' && rule.below != nil:
-		case value[0] == 'n':
+		case null && rule.below == nil:
 			return refusePointer(http.StatusBadRequest, at, "null is not allowed here")
 		case rule.rule == filled && string(value) == `""`:
 			return refusePointer(http.StatusBadRequest, at, "must not be empty: want / or /<id>/<id>")
+		case null || rule.below == nil:
 		case rule.rule == list:
 			var items []jsontext.Value
 			if err := json.Unmarshal(value, &items); err != nil {
@@ -318,7 +289,7 @@ func checkMembers(rules []member, object []byte, at string) error {
 					return err
 				}
 			}
-		case rule.below != nil:
+		default:
 			if err := checkMembers(rule.below, value, at); err != nil {
 				return err
 			}

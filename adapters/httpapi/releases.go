@@ -72,11 +72,6 @@ func (a appRoutes) updateRelease(c *call) error {
 // 404; 409 for another version, a state in which it cannot be done, missing approvals, and conflicts.
 func actOnRelease(method func(context.Context, vitrine.Caller, appsvc.ReleaseRequest) (appsvc.Release, error)) func(*call) error {
 	return func(c *call) error {
-		var in appsvc.ReleaseRequest
-		if err := c.decode(&in); err != nil {
-			return err
-		}
-		in.ID = c.param(0)
-		return c.result(ask(c, method, in))
+		return c.result(submit(c, method, appsvc.ReleaseRequest{ID: c.param(0)}))
 	}
 }

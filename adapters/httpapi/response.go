@@ -69,6 +69,20 @@ func ask[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) 
 	return method(c.ctx(), c.by.Caller, in)
 }
 
+// submit decodes the body into what a method of a domain is asked with, and calls it. in has what is not in the body. The body is refused
+// with 400, too, if it breaks one of the rules.
+func submit[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) (Out, error), in In, rules ...member) (out Out, err error) {
+	if err := c.decode(&in); err != nil {
+		return out, err
+	}
+	if len(rules) > 0 {
+		if err := checkMembers(rules, c.body, ""); err != nil {
+			return out, err
+		}
+	}
+	return ask(c, method, in)
+}
+
 // askPage is ask for a page of a list. If there is a next page, it sets the Link to it, in which the parameter cursor has another value.
 func askPage[In, Item any](c *call, method func(context.Context, vitrine.Caller, In) (vitrine.Page[Item], error), in In, cursor string) ([]Item, error) {
 	page, err := ask(c, method, in)
