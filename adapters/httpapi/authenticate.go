@@ -36,12 +36,7 @@ var ErrUnauthenticated = errors.New("unauthenticated")
 
 // Unauthenticated returns an error of Config.Authenticate that is answered with 401 and this sentence, for clients of a program
 // whose people sign in there. It wraps ErrUnauthenticated.
-func Unauthenticated(sentence string) error { return unauthenticated(sentence) }
-
-type unauthenticated string
-
-func (u unauthenticated) Error() string { return string(u) }
-func (u unauthenticated) Unwrap() error { return ErrUnauthenticated }
+func Unauthenticated(sentence string) error { return &TokenError{Reason: sentence} }
 
 // provenance is where an identity comes from. The handler puts one into the context of each request that
 // it gives to Config.Authenticate, and RequestToken writes into it, so that it also works on a copy of
@@ -117,9 +112,6 @@ func (h *handler) authenticate(c *call) error {
 	if told, ok := errors.AsType[*TokenError](err); ok {
 		c.tokenURN = told.URN
 		return refuse(http.StatusUnauthorized, "%s", c.withoutSecrets(told.Reason))
-	}
-	if told, ok := errors.AsType[unauthenticated](err); ok {
-		return refuse(http.StatusUnauthorized, "%s", c.withoutSecrets(string(told)))
 	}
 	switch {
 	case err == nil:
@@ -255,7 +247,7 @@ func (p Principal) Check() error {
 	return nil
 }
 
-// wireCaller is the caller as it sees itself: the lists are never null.
+// wireCaller is the caller as it sees itself. An empty list is [] in its JSON, and never null.
 type wireCaller struct {
 	URN        string   `json:"urn"`
 	Moderates  []string `json:"moderates"`
@@ -270,9 +262,8 @@ type wireCaller struct {
 // me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token. A page
 // for people needs it to know what to offer: it cannot read a session cookie, and should not have to decode tokens.
 func me(c *call) error {
-	list := func(s []string) []string { return slices.Concat([]string{}, s) }
-	out := wireCaller{URN: c.by.URN, Moderates: list(c.by.Moderates), Reads: list(c.by.Reads), Tags: list(c.by.Tags),
-		Roles: list(c.by.Roles), Groups: list(c.by.Groups), Components: c.by.Components}
+	out := wireCaller{URN: c.by.URN, Moderates: c.by.Moderates, Reads: c.by.Reads, Tags: c.by.Tags, Roles: c.by.Roles, Groups: c.by.Groups,
+		Components: c.by.Components}
 	if !c.by.Expires.IsZero() {
 		at := c.by.Expires.UnixMilli()
 		out.Expires = &at

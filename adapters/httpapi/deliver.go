@@ -116,12 +116,7 @@ type delivered struct {
 
 // good reports whether the answer may be used again.
 func (d delivered) good() bool {
-	select {
-	case <-d.changed:
-		return false
-	default:
-		return time.Now().Before(d.until)
-	}
+	return !isClosed(d.changed) && time.Now().Before(d.until)
 }
 
 // deliveryBody returns the JSON of an answer, and the tags under which a cache may forget it.

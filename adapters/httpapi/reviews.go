@@ -79,20 +79,15 @@ func (v reviewRoutes) load(c *call) error {
 		// net/http ends the context of a request whose body ends early, and what came before is to be stored.
 		report, err = v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, in)
 	}
-	c.drained, c.bodyEnded = file.whole, file.whole
 	if errors.Is(err, errEnded) { // the report says how much of the file was imported
 		c.header()["Connection"] = closeConnection
 		return c.json(report.WithoutEmail())
 	}
-	kept := "what came before is imported, and sending all of it again is safe"
+	c.kept = "what came before is imported, and sending all of it again is safe"
 	if dryRun {
-		kept = "nothing is imported by a dry run"
+		c.kept = "nothing is imported by a dry run"
 	}
-	if fault := file.fault(err); fault != "" {
-		return refuse(http.StatusBadRequest, "%s; %s", fault, kept)
-	}
-	c.kept = kept
-	return c.result(report.WithoutEmail(), err)
+	return c.result(report.WithoutEmail(), file.refusal(err))
 }
 
 // tableBody is a table of reviews. Browsers of Windows call CSV a file of Excel.
@@ -152,7 +147,6 @@ func (v reviewRoutes) convert(c *call) error {
 	}
 	if guess {
 		sight, err := convert.Look(in.File)
-		c.drained, c.bodyEnded = file.whole, file.whole
 		return c.result(sight, file.refusal(err))
 	}
 	d := &download{call: c, control: http.NewResponseController(c.w), media: recordsType}
@@ -161,7 +155,6 @@ func (v reviewRoutes) convert(c *call) error {
 		d.media, in.To, in.Rejects = tableType, io.Discard, d
 	}
 	result, err := convert.Convert(c.ctx(), in)
-	c.drained, c.bodyEnded = file.whole, file.whole
 	if err == nil && !rejects {
 		var last []byte
 		if last, err = json.Marshal(result); err == nil {
@@ -279,21 +272,24 @@ func (u *upload) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// fault returns what was wrong with the body, as the sentence of a 400, "" if err is nil or an error of the store. An error of
-// the connection comes first: a gzip file that did not arrive whole looks damaged too, and the file is not to blame.
-func (u *upload) fault(err error) string {
-	var damaged *gunzip.Error
+// refusal returns err, and a 400 in its place if it is a fault of the body. An error of the connection comes first: a gzip file that did not
+// arrive whole looks damaged too, and the file is not to blame.
+func (u *upload) refusal(err error) error {
+	damaged, isDamaged := errors.AsType[*gunzip.Error](err)
+	fault := "the body did not arrive whole"
 	switch {
-	case err == nil:
-		return ""
+	case err == nil || (u.failed == nil || u.whole) && !isDamaged:
+		return err
 	case u.failed != nil && !u.whole:
-		return "the body did not arrive whole"
-	case errors.As(err, &damaged) && u.packed:
-		return "header Content-Encoding: " + damaged.Error()
-	case errors.As(err, &damaged):
-		return damaged.Error()
+	case u.packed:
+		fault = "header Content-Encoding: " + damaged.Error()
+	default:
+		fault = damaged.Error()
 	}
-	return ""
+	if u.kept != "" {
+		fault += "; " + u.kept
+	}
+	return refuse(http.StatusBadRequest, "%s", fault)
 }
 
 // upload begins to read the body, for which it takes a slot.
@@ -320,16 +316,9 @@ func (u *upload) content() (io.Reader, error) {
 	return u, nil
 }
 
-// refusal returns a 400 if err is a fault of the body, and else err.
-func (u *upload) refusal(err error) error {
-	if fault := u.fault(err); fault != "" {
-		return refuse(http.StatusBadRequest, "%s", fault)
-	}
-	return err
-}
-
-// leave returns the slot, and sets the deadline for the response that the server has for all responses.
+// leave returns the slot, says whether anything is left of the body, and sets the deadline for the response that the server has for all responses.
 func (u *upload) leave() {
+	u.drained, u.bodyEnded = u.whole, u.whole
 	u.slot.leave()
 	if server, ok := u.ctx().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
 		_ = u.client.control.SetWriteDeadline(time.Now().Add(server.WriteTimeout))

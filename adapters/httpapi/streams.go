@@ -23,10 +23,11 @@ type Streams struct {
 	// stream has ended; nil = nothing is called.
 	Began func(ctx context.Context) (ended func())
 
-	mu     sync.Mutex
-	open   map[*stream]struct{}
-	closed chan struct{} // closed by Close
-	again  chan struct{} // closed by the next Recheck
+	mu      sync.Mutex
+	open    map[*stream]struct{}
+	again   chan struct{} // closed by the next Recheck
+	closed  chan struct{} // closed by Close
+	closing sync.Once
 }
 
 // NewStreams returns a Streams for Config.Streams.
@@ -58,13 +59,7 @@ func (s *Streams) Lag() (longest time.Duration) {
 // sends one page of the events that are there and ends; its client goes on from the last of them when it connects again.
 // Close may be called more than once.
 func (s *Streams) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.closed:
-	default:
-		close(s.closed)
-	}
+	s.closing.Do(func() { close(s.closed) })
 }
 
 // Recheck makes the handler call Config.Authenticate again for every stream, at once instead of within a minute. A stream
@@ -293,23 +288,20 @@ func (s *stream) wait(timer *time.Timer) (grown bool) {
 // over reports whether the stream must end because the server stops, the client has gone, or the caller's identity has
 // ended or changed. It is asked before every page.
 func (s *stream) over() bool {
-	ask := time.Since(s.asked) >= authenticateEvery
-	select {
-	case <-s.again:
-		ask = true
-	default:
-	}
-	if ask && !s.same() {
+	if (time.Since(s.asked) >= authenticateEvery || isClosed(s.again)) && !s.same() {
 		return true
 	}
+	return isClosed(s.h.Streams.closed) || s.ctx().Err() != nil || !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
+}
+
+// isClosed reports whether a channel to which nothing is sent is closed.
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-s.h.Streams.closed:
-		return true
-	case <-s.ctx().Done():
+	case <-c:
 		return true
 	default:
+		return false
 	}
-	return !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
 }
 
 // same authenticates the request again, and reports whether it is still sent by the same principal. Only Expires may
