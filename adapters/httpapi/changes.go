@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/negotiate"
@@ -42,9 +40,9 @@ func (a appRoutes) changes(c *call) error {
 	in.Limit = cmp.Or(in.Limit, streamPage) // smaller than a list, since a page waits in memory until the client has read it
 	watch := a.svc.Watch(c.by.Caller, in)
 	defer watch.Close()
-	return c.stream(in.After, watch.Next, func(after string) (feedPage, error) {
-		page, err := read(after)
-		return pageOf(page.Changes, page.Next, page.More, err, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
+	return c.stream(in.After, watch.Next, func(s *stream) (string, bool, error) {
+		page, err := read(s.next)
+		return page.Next, page.More, putEvents(s, page.Changes, err, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
 	})
 }
 
@@ -65,22 +63,10 @@ func (a assetRoutes) changes(c *call) error {
 	}
 	in.Limit = cmp.Or(in.Limit, streamPage)
 	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
-	return c.stream(in.After, changed, func(after string) (feedPage, error) {
-		page, err := read(after)
-		return pageOf(page.Changes, page.Next, page.More, err, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
+	return c.stream(in.After, changed, func(s *stream) (string, bool, error) {
+		page, err := read(s.next)
+		return page.Next, page.More, putEvents(s, page.Changes, err, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
 	})
-}
-
-// pageOf returns a page of a feed as an event stream sends it, unless err is set. of returns the cursor and the type of an entry. The
-// JSON of an entry is one line, as server-sent events need it.
-func pageOf[T any](list []T, next string, more bool, err error, of func(T) (cursor, kind string)) (feedPage, error) {
-	page := feedPage{make([]feedEvent, len(list)), next, more}
-	for i, e := range list {
-		cursor, kind := of(e)
-		data, marshalErr := json.Marshal(e)
-		page.events[i], err = feedEvent{cursor, kind, data}, cmp.Or(err, marshalErr)
-	}
-	return page, err
 }
 
 // varyFeed is the header Vary of a page of a feed. It names Accept too, since the same address answers with an event

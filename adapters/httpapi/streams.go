@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
@@ -89,18 +91,6 @@ func (s *Streams) put(one *stream, open bool) {
 	}
 }
 
-// feedPage is a page of a feed as an event stream sends it.
-type feedPage struct {
-	events []feedEvent
-	next   string // the cursor to read on from
-	more   bool   // there is more to read at once
-}
-
-type feedEvent struct {
-	cursor, kind string
-	data         []byte // JSON in one line
-}
-
 // The sizes and times of a stream.
 const (
 	// streamPage is how many events are read at a time. A page ends at notLarge bytes, too, unless its first event is larger. A
@@ -121,8 +111,9 @@ type stream struct {
 	// changed is called before each read of the feed. It returns the cursor to read from, which is after or a later one, and a channel
 	// that is closed when there may be more. The channel is taken before the feed is read, so a change between the two is not missed.
 	changed func(after string) (from string, wake <-chan struct{})
-	page    func(after string) (feedPage, error)
-	wake    <-chan struct{}
+	// page reads a page of the feed after next, puts its events into out, and returns where to go on and whether there is more at once.
+	page func(*stream) (next string, more bool, err error)
+	wake <-chan struct{}
 
 	next   string // the cursor up to which the feed was read
 	sentID string // the last cursor that was sent; next is later if the feed went on with entries that the client may not see
@@ -139,7 +130,7 @@ type stream struct {
 // Nothing is buffered between the feed and the client: each page is read just before it is sent. An error in the first page is
 // answered like any other. A later error ends the stream, and the client goes on from its last id. A stream ends between two
 // events, unless its connection breaks or the server closes the connection of a client that reads too slowly.
-func (c *call) stream(after string, changed func(string) (string, <-chan struct{}), page func(string) (feedPage, error)) error {
+func (c *call) stream(after string, changed func(string) (string, <-chan struct{}), page func(*stream) (next string, more bool, err error)) error {
 	if !c.drain() {
 		return errBodyMissing
 	}
@@ -208,19 +199,27 @@ func (s *stream) watch() bool {
 	return s.wake != before
 }
 
-// read reads a page of the feed into out. Each event has its cursor as its id.
-func (s *stream) read() error {
+// read reads a page of the feed into out.
+func (s *stream) read() (err error) {
 	s.used = 0
-	page, err := s.page(s.next)
-	if err != nil {
-		return err
+	next, more, err := s.page(s)
+	if err == nil {
+		s.next, s.more = next, more
 	}
-	s.next, s.more = page.next, page.more
-	for _, e := range page.events {
-		s.sentID = e.cursor
-		s.out = fmt.Appendf(s.out, "id: %s\nevent: %s\ndata: %s\n\n", e.cursor, e.kind, e.data)
+	return err
+}
+
+// putEvents puts events into out, each with its cursor as its id, unless err is set. of returns the cursor and the type of an event. The JSON of
+// an event is one line, as server-sent events need it.
+func putEvents[E any](s *stream, events []E, err error, of func(E) (cursor, kind string)) error {
+	for _, e := range events {
+		data, marshalErr := json.Marshal(e)
+		err = cmp.Or(err, marshalErr)
+		cursor, kind := of(e)
+		s.sentID = cursor
+		s.out = fmt.Appendf(s.out, "id: %s\nevent: %s\ndata: %s\n\n", cursor, kind, data)
 	}
-	return nil
+	return err
 }
 
 // remark puts a comment into out. If the feed was read further than the last event sent, since the client may not see what
