@@ -81,12 +81,9 @@ func (f *Facets) UnmarshalJSON(text []byte) error {
 // facetField is a field whose values a search counts. Each value of the field has a term in the
 // index, so counting values is counting the terms that begin with a prefix of the field.
 type facetField struct {
-	name  string
-	short string // the prefix of the terms that have the value itself, behind this prefix; "" = there are none
-	long  string // the prefix of the terms of values that are too long for a term; see longTerm; "" = there are none
-
+	name   string
+	prefix string                       // what its terms begin with; see valueTerm
 	values func(Record, parts) []string // all values of an asset, each once
-	term   func(value string) string    // the term of a value that is too long; the value is looked up in an asset that has the term
 }
 
 type facetFields []facetField
@@ -107,35 +104,30 @@ func facetsOf(names []string, lim Limits) (facetFields, error) {
 
 // facetOf returns the field with this name, as SearchRequest.Facets has it.
 func facetOf(name string, lim Limits) (facetField, error) {
-	field := func(kind rune, values func(Record, parts) []string) facetField {
-		return facetField{name, string(kind), longKind(kind), values, func(value string) string { return term(kind, value) }}
-	}
-	integer := func(kind rune, value func(parts) *int64) facetField {
-		return facetField{name: name, short: string(kind), values: func(_ Record, p parts) []string {
-			if n := value(p); n != nil {
-				return []string{strconv.FormatInt(*n, 10)}
-			}
+	integer := func(n *int64) []string {
+		if n == nil {
 			return nil
-		}}
+		}
+		return []string{strconv.FormatInt(*n, 10)}
 	}
 	switch name {
 	case "generator":
-		return field(kindGenerator, func(_ Record, p parts) []string { return []string{p.generator} }), nil
+		return facetField{name, string(kindGenerator), func(_ Record, p parts) []string { return []string{p.generator} }}, nil
 	case "tags":
-		return field(kindTag, func(_ Record, p parts) []string { return p.tags }), nil
+		return facetField{name, string(kindTag), func(_ Record, p parts) []string { return p.tags }}, nil
 	case "via":
-		return integer(kindVia, func(p parts) *int64 { return p.via }), nil
+		return facetField{name, string(kindVia), func(_ Record, p parts) []string { return integer(p.via) }}, nil
 	case "rights":
-		return integer(kindRights, func(p parts) *int64 { return p.rights }), nil
+		return facetField{name, string(kindRights), func(_ Record, p parts) []string { return integer(p.rights) }}, nil
 	case "folder":
-		return field(kindFolder, func(r Record, _ parts) []string { return r.Folders }), nil
+		return facetField{name, string(kindFolder), func(r Record, _ parts) []string { return r.Folders }}, nil
 	case "attribute":
-		return field(kindKey, func(_ Record, p parts) (keys []string) {
+		return facetField{name, string(kindKey), func(_ Record, p parts) (keys []string) {
 			for _, a := range p.attributes {
 				keys = append(keys, a.Key)
 			}
 			return unique(keys)
-		}), nil
+		}}, nil
 	}
 	key, found := strings.CutPrefix(name, "attribute:")
 	switch {
@@ -146,28 +138,19 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	case strings.Contains(key, ","):
 		return facetField{}, invalid("facets", "the key of an attribute must not have a comma here, where it separates facets")
 	}
-	f := attributeField(key)
-	f.name = name
-	return f, checkName("facets", key, lim.Name)
+	return attributeField(key), checkName("facets", key, lim.Name)
 }
 
 // attributeField returns the field of the attributes with this key.
 func attributeField(key string) facetField {
-	f := facetField{long: longAttributeKey(key), term: func(value string) string { return attributeTerm(Attribute{Key: key, Value: value}) }}
-	// A term of an attribute begins with its key. A key that is nearly as long as a term leaves no room
-	// for a value, so all of its terms are long ones.
-	if text := attributeKey(key); len(text) < index.MaxTerm {
-		f.short = string(kindAttribute) + text
-	}
-	f.values = func(_ Record, p parts) (values []string) {
+	return facetField{"attribute:" + key, attributePrefix(key), func(_ Record, p parts) (values []string) {
 		for _, a := range p.attributes {
 			if a.Key == key {
 				values = append(values, a.Value)
 			}
 		}
 		return values
-	}
-	return f
+	}}
 }
 
 // empty returns the facets of a search that finds nothing. It returns nil if the search asks for no
@@ -254,29 +237,22 @@ func (req *request) countValues(f facetField, found *index.Set, most *top.List[F
 		}
 	}
 	known := map[string]string{} // long values, by their terms
-	for _, prefix := range []string{f.short, f.long} {
-		if prefix == "" {
-			continue
-		}
-		var err error
-		counted := req.index.CountTerms(req.ctx, found, prefix, least, func(term string, n int64) bool {
-			value := term[len(prefix):]
-			if prefix == f.long {
-				if full && (FacetValue{longHead(term, prefix), n}).compare(last) > 0 {
-					return true
-				}
-				value, err = req.lookUp(f, term, known)
+	var err error
+	counted := req.index.CountTerms(req.ctx, found, f.prefix, least, func(term string, n int64) bool {
+		value, long := strings.CutPrefix(term[len(f.prefix):], longMark)
+		if long {
+			head := value[:len(value)-valueDigest]
+			if full && (FacetValue{head, n}).compare(last) > 0 {
+				return true
 			}
-			if err == nil {
-				err = fn(value, n)
-			}
-			return err == nil
-		})
-		if err = cmp.Or(err, counted); err != nil {
-			return err
+			value, err = req.lookUp(f, term, known)
 		}
-	}
-	return nil
+		if err == nil {
+			err = fn(value, n)
+		}
+		return err == nil
+	})
+	return cmp.Or(err, counted)
 }
 
 // lookUp returns the value of a field that has a term. If known does not have it, it reads an asset that has the term, and adds all
@@ -301,7 +277,7 @@ func (req *request) lookUp(f facetField, term string, known map[string]string) (
 			return "", err
 		}
 		for _, value := range f.values(r, p) {
-			known[f.term(value)] = value
+			known[valueTerm(f.prefix, value)] = value
 		}
 	}
 	value, ok := known[term]

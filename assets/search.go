@@ -145,9 +145,9 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 	// The other fields. An asset must satisfy each of them.
 	for _, a := range in.Attributes {
 		if a.Value == nil {
-			q.Spans = append(q.Spans, hasKey(a.Key))
+			all = append(all, []string{term(kindKey, a.Key)})
 		} else {
-			all = append(all, hasAttribute(Attribute{Key: a.Key, Value: *a.Value}))
+			all = append(all, []string{attributeTerm(Attribute{Key: a.Key, Value: *a.Value})})
 		}
 	}
 	for _, tag := range in.Tags {
@@ -197,18 +197,18 @@ func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 		var spans []index.Span
 		edits := typosIn(w)
 		for _, source := range sources {
-			switch marked := sourceMarks[source] + w; {
+			switch {
 			case p.prefix && i == len(p.words)-1:
-				spans = append(spans, index.Prefix(prefixTerm(marked)))
+				spans = append(spans, index.Prefix(wordTerm(source, w)))
 			case typos && !p.exact && len(p.words) == 1 && edits > 0:
 				first, size := utf8.DecodeRuneInString(w)
-				in := index.Prefix(string(kindWord) + sourceMarks[source] + string(first))
+				in := index.Prefix(wordTerm(source, string(first)))
 				head, like := len(in.From), similar(w[size:], edits)
 				in.Match = func(term string) bool { return like(term[head:]) }
 				spans = append(spans, in)
 			case p.hasPair(i, sources) || i > 0 && p.hasPair(i-1, sources): // its terms follow
 			default:
-				terms = append(terms, wordTerm(marked))
+				terms = append(terms, wordTerm(source, w))
 			}
 		}
 		if terms != nil {
@@ -231,7 +231,7 @@ func (p phrase) hasPair(i int, sources []int) bool {
 
 // isCertain reports whether whatever the terms of ask find has the phrase.
 func (p phrase) isCertain(sources []int) bool {
-	return len(p.words) == 1 || len(p.words) == 2 && p.hasPair(0, sources)
+	return len(p.words) == 1 && len(p.words[0]) <= longestWord || len(p.words) == 2 && p.hasPair(0, sources)
 }
 
 // narrow takes out of a set what the text excludes, and what does not have its phrases. It reads the assets of which the index cannot

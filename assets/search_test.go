@@ -407,3 +407,34 @@ func TestAssetsOfAListAreReadTogether(t *testing.T) {
 		}
 	}
 }
+
+// A word that is too long for a term is found as any other: as a whole, by its beginning, and as one that must not be there.
+func TestWordsThatAreTooLongForATerm(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	long := strings.Repeat("é", 200)
+	one, two := d.asset("1", "begin "+long+"one end"), d.asset("2", long+"two")
+	for query, want := range map[string][]string{
+		long + "one":                     {one},
+		long + "two":                     {two},
+		long + "three":                   nil,
+		long + "*":                       {two, one},
+		long + "o*":                      {one},
+		"begin -" + long + "two":         {one},
+		"begin -" + long + "o*":          nil,
+		`"` + long + `one end"`:          {one},
+		`"begin ` + long + `"`:           nil,
+		`"begin ` + long + `*"`:          {one},
+		strings.Repeat("é", 126) + "*":   {two, one},
+		strings.Repeat("é", 127) + "*":   {two, one},
+		strings.Repeat("e", 200) + "one": {one},
+	} {
+		page, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: query})
+		var got []string
+		for _, a := range page.Assets {
+			got = append(got, a.ID)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%.20q… %q finds %q, %v, want %q", query, query[max(len(query)-10, 0):], got, err, want)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -28,7 +27,7 @@ import (
 //	ginstagram           it comes from the service "instagram"
 //	v3, r1               its via is 3, its rights are 1
 //	tapproved            it has the tag "approved"
-//	p5:color=red         it has the attribute color=red
+//	p<digest>red         it has an attribute with the value red, and a key with this digest
 //	kcolor               it has an attribute with the key color
 //	c---1Tbgo_t-         its createdAt: see createdTerm
 //	d---Uwp              the day of that: see dayTerm
@@ -42,7 +41,7 @@ const (
 	kindVia       = 'v'
 	kindRights    = 'r'
 	kindTag       = 't'
-	kindAttribute = 'p' // a pair of a key and a value; see attributeKey
+	kindAttribute = 'p'
 	kindKey       = 'k'
 	kindPair      = 'q' // two adjacent words; see isPair
 	kindCreated   = 'c'
@@ -53,36 +52,24 @@ const (
 // everyAsset is the term that all assets have.
 const everyAsset = ""
 
-// A term has at most index.MaxTerm bytes. Folders, generators, tags and keys that are longer have a
-// term from longTerm, with their kind as an upper-case letter. Long words and
-// attributes have terms of these kinds, since searches also ask for the beginning of a word, and
-// facets for the values of a key.
+// A term has at most index.MaxTerm bytes. A longer value has a term with its beginning and a digest behind longMark, which no value has.
 const (
-	kindLongWord      = 'y' // the digest of a whole word
-	kindWordRest      = 'x' // a digest of the beginning of a word, and what follows in the word; see prefixTerms
-	kindLongAttribute = 'l' // a digest of the key, and what longTerm appends; see attributeTerm
+	longMark    = "\x00"
+	keyDigest   = 24  // characters of the digest of an attribute's key
+	valueDigest = 32  // characters of the digest of a value
+	valueHead   = 160 // bytes at most of the beginning of a value
 )
 
-// term returns the term of a value; see longTerm for one that is too long.
-func term(kind rune, value string) string {
-	if len(value) < index.MaxTerm {
-		return string(kind) + value
+// term returns the term of a value of a kind.
+func term(kind rune, value string) string { return valueTerm(string(kind), value) }
+
+// valueTerm returns the term of a value behind a prefix. That of a value which is too long has the beginning of the value, by which a facet
+// orders it, and a digest, which tells it from all others.
+func valueTerm(prefix, value string) string {
+	if len(prefix)+len(value) <= index.MaxTerm {
+		return prefix + value
 	}
-	return longTerm(longKind(kind), value, value)
-}
-
-// longKind is the kind of the terms of values that are too long, an upper-case letter.
-func longKind(kind rune) string { return string(unicode.ToUpper(kind)) }
-
-// longTerm returns a term for a value that is too long: the beginning of the value, by which a facet orders it, and a digest of text,
-// which tells it from all others.
-func longTerm(prefix, value, text string) string {
-	return prefix + cutAt(value, valueHead) + endOfHead + digest(text, valueDigest)
-}
-
-// longHead returns the beginning of the value that a term from longTerm has.
-func longHead(term, prefix string) string {
-	return term[len(prefix) : len(term)-valueDigest-len(endOfHead)]
+	return prefix + longMark + cutAt(value, valueHead) + digest(value, valueDigest)
 }
 
 // digestEncoding is base32 in lower case.
@@ -95,55 +82,14 @@ func digest(s string, size int) string {
 	return digestEncoding.EncodeToString(sum[:size*5/8])
 }
 
-// Sizes in the terms of long words and attributes. An attribute's term has all three, and must not
-// exceed index.MaxTerm.
-const (
-	keyDigest   = 16  // characters of the digest of a key
-	valueDigest = 32  // characters of the digest of a word or of a key and a value
-	valueHead   = 160 // bytes at most of the beginning of a value
-)
-
 // integerTerm returns the term of an integer, which is in decimal.
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
-// hasAttribute returns the terms by which a search finds the assets with an attribute.
-func hasAttribute(a Attribute) []string { return []string{attributeTerm(a)} }
+// attributeTerm returns the term of an attribute.
+func attributeTerm(a Attribute) string { return valueTerm(attributePrefix(a.Key), a.Value) }
 
-// attributeTerm returns the term that is stored for an attribute: p5:color=red. If that is too
-// long, the term is one from longTerm, with a digest of the key in front, by which the facet of the key finds it.
-func attributeTerm(a Attribute) string {
-	text := attributeKey(a.Key) + a.Value
-	if len(text) < index.MaxTerm {
-		return string(kindAttribute) + text
-	}
-	return longTerm(longAttributeKey(a.Key), a.Value, text)
-}
-
-// attributeKey returns a prefix that the texts of all attributes with this key have, and those of
-// no others, such as 5:color=. The length of the key comes first, since a key may have any
-// character: a=b with the value c, and a with b=c, must differ.
-func attributeKey(key string) string { return fmt.Sprintf("%d:%s=", len(key), key) }
-
-// longAttributeKey returns the prefix of the terms of all long attributes with this key.
-func longAttributeKey(key string) string { return string(kindLongAttribute) + digest(key, keyDigest) }
-
-// hasKey returns the spans by which a search finds the assets that have any attribute with this key:
-// those of its short terms and of its long terms.
-func hasKey(key string) []index.Span {
-	spans := []index.Span{index.Prefix(longAttributeKey(key))}
-	if text := attributeKey(key); len(text) < index.MaxTerm {
-		spans = append(spans, index.Prefix(string(kindAttribute)+text))
-	}
-	return spans
-}
-
-// endOfHead marks in a term where the beginning of a word or of an attribute's value ends. No word
-// contains it, so a prefix of a word never matches past the mark.
-const endOfHead = "\x01"
-
-// maxHead is the length in bytes of the longest part of a word that one term has, beside its kind
-// and the mark.
-const maxHead = index.MaxTerm - 1 - len(endOfHead)
+// attributePrefix returns what the terms of the attributes with a key begin with.
+func attributePrefix(key string) string { return string(kindAttribute) + digest(key, keyDigest) }
 
 // cutAt returns the beginning of s: as many whole characters as fit into size bytes.
 func cutAt(s string, size int) string {
@@ -156,60 +102,17 @@ func cutAt(s string, size int) string {
 	return s[:size]
 }
 
-// wordTerm returns the term of the assets that have the whole word.
-func wordTerm(w string) string {
-	if len(w) < index.MaxTerm {
-		return string(kindWord) + w
-	}
-	return string(kindLongWord) + digest(w, valueDigest)
-}
+// longestWord is how many bytes of a word its term has. Assets with a longer one are read to see whether they have it.
+const longestWord = index.MaxTerm - 2
 
-// prefixTerm returns the prefix of the terms by which the index finds the assets with a word that
-// begins with p. It is the kind and p itself if p fits into a term. A longer p is cut as
-// prefixTerms cuts words.
-func prefixTerm(p string) string {
-	kind := string(kindWord)
-	for len(p) > maxHead {
-		head := cutAt(p, maxHead)
-		kind, p = string(kindWordRest), digest(head, valueDigest)+p[len(head):]
-	}
-	return kind + p
-}
-
-// prefixTerms returns the terms by which prefixes find a word that is too long for one term. The
-// word is cut into parts of at most maxHead bytes, and each part has a term. From the second on, a
-// term has a digest of the part before in front, and that part has a digest of the one before it,
-// so a term stands for everything in front of it too:
-//
-//	a word of 600 bytes   w<first part>  x<digest of the first part><second part>  x<digest of the two><third part>
-//
-// A prefix that ends within the second part therefore matches the second term and no term of a word
-// that begins otherwise.
-func prefixTerms(w string) (terms []string) {
-	kind := string(kindWord)
-	for len(w) > maxHead {
-		head := cutAt(w, maxHead)
-		terms = append(terms, kind+head+endOfHead)
-		kind, w = string(kindWordRest), digest(head, valueDigest)+w[len(head):]
-	}
-	return append(terms, kind+w+endOfHead)
+// wordTerm returns the term of a word of a source, which words with the same beginning share if they are longer than longestWord.
+func wordTerm(source int, w string) string {
+	return string(kindWord) + sourceMarks[source] + cutAt(w, longestWord)
 }
 
 // notInAFolder is the term of the assets that are in no folder. No folder has it, since the id of a
 // folder is not empty.
 const notInAFolder = string(kindFolder)
-
-// wordTerms returns the terms that are stored for a text with these words.
-func wordTerms(list []string) []string {
-	terms := make([]string, 0, len(list))
-	for _, w := range list {
-		terms = append(terms, wordTerm(w))
-		if len(w) > maxHead {
-			terms = append(terms, prefixTerms(w)...)
-		}
-	}
-	return terms
-}
 
 // folderTerms returns the terms of the folders that an asset is in, sorted.
 func folderTerms(folders []string) (terms []string) {
@@ -228,7 +131,7 @@ func attributeTerms(attributes []Attribute) (terms []string) {
 	for _, a := range attributes {
 		terms = append(terms, attributeTerm(a), term(kindKey, a.Key))
 		for _, w := range words(a.Value) {
-			terms = append(terms, wordTerms([]string{sourceMarks[inAttributes] + w})...)
+			terms = append(terms, wordTerm(inAttributes, w))
 		}
 	}
 	slices.Sort(terms)
@@ -350,19 +253,19 @@ func searchable(content []byte, limit int) (terms []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []string
 	for source, texts := range in {
 		for _, text := range texts {
 			found := firstWords(text, limit)
 			for i, w := range found {
-				list = append(list, sourceMarks[source]+w)
+				terms = append(terms, wordTerm(source, w))
 				if source == inText && i > 0 && isPair(found[i-1], w) {
 					terms = append(terms, pairTerm(found[i-1], w))
 				}
 			}
 		}
 	}
-	return append(terms, wordTerms(unique(list))...), nil
+	slices.Sort(terms)
+	return slices.Compact(terms), nil
 }
 
 // isPair reports whether two adjacent words have a term of their own. Those of common words have: these are short in all languages, and

@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/vitrine-go/vitrine/internal/index"
 )
 
 func TestWords(t *testing.T) {
@@ -92,41 +90,6 @@ func FuzzWords(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestLongWordsHaveDifferentTerms(t *testing.T) {
-	long := strings.Repeat("x", 300)
-	one, two := wordTerm(long+"a"), wordTerm(long+"b")
-	if one == two || len(one) > index.MaxTerm {
-		t.Errorf("two long words make the terms %q and %q", one, two)
-	}
-	if at := wordTerm(strings.Repeat("x", index.MaxTerm-1)); len(at) != index.MaxTerm || at[0] != 'w' {
-		t.Errorf("a word that just fits makes the term %q", at)
-	}
-}
-
-// A word has a term that begins with prefixTerm(p) if and only if the word begins with p.
-func TestPrefixesFindTheirWords(t *testing.T) {
-	for _, letters := range []string{"x", "é", "ก", "𐐨"} {
-		for _, n := range []int{2, 250, 253, 254, 255, 256, 257, 300, 700} {
-			word := strings.Repeat(letters, n/len(letters)+1)
-			terms := wordTerms([]string{word})
-			for _, other := range []string{word + letters, strings.Repeat(letters, n/len(letters)) + "z"} {
-				for size := len(letters); size <= len(other); size += len(letters) {
-					p := other[:size]
-					found := slices.ContainsFunc(terms, func(term string) bool { return strings.HasPrefix(term, prefixTerm(p)) })
-					if found != strings.HasPrefix(word, p) {
-						t.Fatalf("%d bytes of %s: the prefix of %d bytes finds it: %t", len(word), letters, size, found)
-					}
-				}
-			}
-			for _, term := range terms {
-				if len(term) > index.MaxTerm || !utf8.ValidString(term) {
-					t.Errorf("%d bytes of %s make the term %q", len(word), letters, term)
-				}
-			}
-		}
-	}
 }
 
 // taken writes a query that was taken apart: words, "phrases", prefixes*, -exclusions.

@@ -392,20 +392,54 @@ func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(t
 	if err := r.load(ctx); err != nil {
 		return err
 	}
-	walk := r.walk
-	if back {
-		walk = r.walkBack
-	}
-	return walk(ctx, in, func(term string, parts, changes [][]byte) bool {
+	list := func(parts, changes [][]byte) []int64 {
 		if s.count(parts, changes) == 0 {
+			return nil
+		}
+		return slices.DeleteFunc(listOf(parts, changes), func(o int64) bool { return s != nil && !s.has(o) })
+	}
+	if !back {
+		return r.walk(ctx, in, func(term string, parts, changes [][]byte) bool {
+			some := list(parts, changes)
+			return len(some) == 0 || fn(term, some)
+		})
+	}
+	// Backwards, the last pages of the rest of the span are gone through forwards, more of them each time.
+	type termList struct {
+		term string
+		list []int64
+	}
+	for pages := 1; in.From < in.To; pages = min(2*pages, 64) {
+		before, err := r.scan(ctx, []storage.Range{{From: r.pages(), To: r.pageKey(place{term: in.To}), Reverse: true, Limit: pages}})
+		if err != nil {
+			return err
+		}
+		part := in
+		if len(before) == pages {
+			first, err := r.placeOf(before[pages-1].Key)
+			if err != nil {
+				return err
+			}
+			part.From = max(in.From, first.term)
+		}
+		var found []termList
+		err = r.walk(ctx, part, func(term string, parts, changes [][]byte) bool {
+			if some := list(parts, changes); len(some) > 0 {
+				found = append(found, termList{term, some})
+			}
 			return true
+		})
+		if err != nil {
+			return err
 		}
-		list := listOf(parts, changes)
-		if s != nil {
-			list = slices.DeleteFunc(list, func(o int64) bool { return !s.has(o) })
+		for _, f := range slices.Backward(found) {
+			if !fn(f.term, f.list) {
+				return nil
+			}
 		}
-		return fn(term, list)
-	})
+		in.To = part.From
+	}
+	return nil
 }
 
 // CountTerms calls fn with each term that begins with a prefix and how many ordinals of a set have it, above 0, in the order of the terms,
