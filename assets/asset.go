@@ -168,10 +168,16 @@ func (req *request) asset(r Record) Asset {
 }
 
 // put stores an asset. before and after are the terms in which it differs from what it was, sorted; a new one has none before. It
-// returns ErrInvalid if the assets that the request has stored would have more than Limits.Terms together.
+// returns ErrInvalid if the request would have added more than Limits.Terms to the index.
 func (req *request) put(r Record, before, after []string) error {
-	r.terms += len(after) - len(before)
-	if req.terms += r.terms - 4; req.terms > req.limits.Terms { // everyAsset, the origin, createdAt and its day do not count
+	for _, t := range after {
+		switch t[0] {
+		case kindOrigin, kindCreated, kindDay: // each asset has one
+		default:
+			req.terms++
+		}
+	}
+	if req.terms > req.limits.Terms {
 		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
 			req.limits.Terms)
 	}

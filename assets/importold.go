@@ -78,6 +78,5 @@ func (r *records) importAsset(a Record) error {
 	if err != nil {
 		return err
 	}
-	a.terms = len(terms)
 	return r.putAsset(a, nil, terms)
 }

@@ -39,8 +39,8 @@ type Limits struct {
 	Attributes   int // attributes of an asset, and in one list of a change of attributes; 1,000
 	AssetFolders int // folders that an asset may be in; 1,000
 	// Terms is the number of index entries that one request may store: the different words, adjacent short words, tags,
-	// folders and attributes of each asset, added up over its assets. Other writes wait while they
-	// are stored. 200,000.
+	// folders and attributes of each asset that it adds or replaces, and the folders or attributes of each that it assigns or
+	// labels. Other writes wait while they are stored. 200,000.
 	Terms int
 	// SearchedWords is the number of words of a text by which a search finds the asset: the first ones
 	// of its content, and likewise of each of its author's names. A longer text is stored as a whole.

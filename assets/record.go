@@ -87,7 +87,6 @@ type Record struct {
 	Body      Body
 
 	words int // the limit of words by which it is indexed
-	terms int // how many terms it has in the index
 }
 
 // MaxOrdinal is the highest ordinal that a library may have.
@@ -111,12 +110,11 @@ type Attribute struct {
 	Value string `json:"value"`
 }
 
-// rowForm is the first byte of an asset as it is stored.
-const rowForm = 1
+// rowForm is the first byte of an asset as it is stored. One of oldRowForm has the number of its terms in front of the body.
+const rowForm, oldRowForm = 2, 1
 
 // encodeAsset returns an asset as it is stored, in fields: rowForm, the origin, createdAt, how much later the last change was,
-// the number of its folders and their ids, the limit of words by which it is indexed, the number of its terms, and then the body as
-// it is.
+// the number of its folders and their ids, the limit of words by which it is indexed, and then the body as it is.
 func encodeAsset(r Record) []byte {
 	b := append(make([]byte, 0, 64+len(r.Body)), rowForm)
 	b = record.AppendText(b, r.Origin[:])
@@ -125,14 +123,15 @@ func encodeAsset(r Record) []byte {
 	for _, id := range r.Folders {
 		b = record.AppendText(b, id)
 	}
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(r.words)), uint64(r.terms))
+	b = binary.AppendUvarint(b, uint64(r.words))
 	return append(b, r.Body...)
 }
 
 // decodeAsset returns the asset of an entry. Its body is part of the value.
 func decodeAsset(ordinal int64, e storage.Entry) (Record, error) {
 	a, f := Record{Ordinal: ordinal}, record.FieldsOf(e)
-	if form := f.Uint(); form != rowForm && f.Err() == nil {
+	form := f.Uint()
+	if form != rowForm && form != oldRowForm && f.Err() == nil {
 		return a, fmt.Errorf("the record %q has the form %d, want %d", e.Key, form, rowForm)
 	}
 	copy(a.Origin[:], f.Text())
@@ -141,7 +140,10 @@ func decodeAsset(ordinal int64, e storage.Entry) (Record, error) {
 	for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
 		a.Folders = append(a.Folders, string(f.Text()))
 	}
-	a.words, a.terms = int(f.Uint()), int(f.Uint())
+	a.words = int(f.Uint())
+	if form == oldRowForm {
+		f.Uint()
+	}
 	a.Body = f.Rest()
 	return a, f.Err()
 }

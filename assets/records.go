@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -173,21 +172,19 @@ const atOnce = 200
 
 // assetsFrom returns the assets with these origins, as far as there are any.
 func (r *records) assetsFrom(origins []Origin) (map[Origin]Record, error) {
-	terms := make([]string, len(origins))
-	for i, o := range origins {
-		terms[i] = originTerm(o)
+	var terms []string
+	for _, o := range origins {
+		terms = append(terms, originTerm(o))
 	}
-	slices.Sort(terms)
-	lists, err := r.index.Lists(r.ctx, slices.Compact(terms))
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.assetsWith(slices.Concat(slices.Collect(maps.Values(lists))...))
+	found, err := r.index.Find(r.ctx, index.Query{All: [][]string{terms}})
 	if err != nil {
 		return nil, err
 	}
 	out := map[Origin]Record{}
-	for _, a := range rows {
+	for a, err := range r.assetsIn(found, pageRange{}) {
+		if err != nil {
+			return nil, err
+		}
 		out[a.Origin] = a
 	}
 	return out, nil
@@ -212,7 +209,7 @@ func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[Record, err
 			return
 		}
 		left := at.limit
-		for o := range found.Between(at.after.ordinal, at.before.ordinal).All(at.ascending) {
+		for o := range found.Between(at.after.ordinal, at.before.ordinal, at.ascending) {
 			if left--; !yield(r.assetKey(o), nil) || left == 0 {
 				return
 			}

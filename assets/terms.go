@@ -49,9 +49,6 @@ const (
 	kindOrigin    = 'o'
 )
 
-// everyAsset is the term that all assets have.
-const everyAsset = ""
-
 // A term has at most index.MaxTerm bytes. A longer value has a term with its beginning and a digest behind longMark, which no value has.
 const (
 	longMark    = "\x00"
@@ -173,7 +170,7 @@ func originTerm(o Origin) string {
 // allTerms returns the terms of an asset with these parts, sorted and each once. text has the terms of its text, which a draft has
 // computed before the transaction.
 func allTerms(r Record, p parts, text []string) []string {
-	terms := slices.Concat([]string{everyAsset, originTerm(r.Origin), createdTerm(r.CreatedAt), dayTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.attributes))
+	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), dayTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.attributes))
 	for _, tag := range p.tags {
 		terms = append(terms, term(kindTag, tag))
 	}

@@ -353,28 +353,6 @@ func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
 	return found, nil
 }
 
-// Lists returns the lists of terms that few ordinals have. The terms are sorted, and each is there once.
-func (r *Reader) Lists(ctx context.Context, terms []string) (map[string][]int64, error) {
-	if err := r.load(ctx); err != nil {
-		return nil, err
-	}
-	parts, err := r.parts(ctx, terms)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]int64{}
-	for _, term := range terms {
-		changes, err := r.changesOf(term)
-		if err != nil {
-			return nil, err
-		}
-		if list := listOf(parts[term], changes); len(list) > 0 {
-			out[term] = list
-		}
-	}
-	return out, nil
-}
-
 // listOf returns the list that has these parts and changes.
 func listOf(parts, changes [][]byte) (list []int64) {
 	for _, v := range parts {

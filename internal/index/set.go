@@ -189,35 +189,14 @@ func (s *Set) Count() (n int) {
 	return n
 }
 
-// Between returns the ordinals of the set that are above after and below before, where 0 is no bound. It shares what it can with the
-// set, and neither may be changed any more.
-func (s *Set) Between(after, before int64) *Set {
-	if after == 0 && before == 0 {
-		return s
-	}
-	out := &Set{}
-	for i, at := range s.at {
-		first, c := at<<chunkBits, s.chunks[i]
-		end := first + 1<<chunkBits
-		if end <= after+1 || before != 0 && first >= before {
-			continue
-		}
-		if first <= after || before != 0 && end > before {
-			cut := *c
-			for o := first; o < end; o++ {
-				if o <= after || before != 0 && o >= before {
-					cut[o>>6&(chunkWords-1)] &^= 1 << (o & 63)
-				}
-			}
-			c = &cut
-		}
-		out.at, out.chunks = append(out.at, at), append(out.chunks, c)
-	}
-	return out
-}
-
 // All yields the ordinals in order.
-func (s *Set) All(ascending bool) iter.Seq[int64] {
+func (s *Set) All(ascending bool) iter.Seq[int64] { return s.Between(0, 0, ascending) }
+
+// Between yields the ordinals above after and below before, where 0 is no bound, in order.
+func (s *Set) Between(after, before int64, ascending bool) iter.Seq[int64] {
+	if before == 0 {
+		before = 1<<63 - 1
+	}
 	return func(yield func(int64) bool) {
 		for i := range s.at {
 			if !ascending {
@@ -228,13 +207,16 @@ func (s *Set) All(ascending bool) iter.Seq[int64] {
 					j = chunkWords - 1 - j
 				}
 				at := s.at[i]<<chunkBits + int64(j)*64
+				if at+63 <= after || at >= before {
+					continue
+				}
 				for w := s.chunks[i][j]; w != 0; {
 					b := bits.TrailingZeros64(w)
 					if !ascending {
 						b = 63 - bits.LeadingZeros64(w)
 					}
 					w &^= 1 << b
-					if !yield(at + int64(b)) {
+					if o := at + int64(b); o > after && o < before && !yield(o) {
 						return
 					}
 				}
