@@ -3,14 +3,12 @@ package assets
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // Asset is an asset as a caller sees it: a post or a picture with its author, tags and attributes,
@@ -61,51 +59,35 @@ func (a Asset) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 // Body, byte by byte, so a client keeps members of a later version of the service. It returns an
 // error if the id or the content is missing.
 func (a *Asset) UnmarshalJSON(text []byte) error {
-	var head struct {
-		ID      string         `json:"id"`
-		Content jsontext.Value `json:"content"`
+	var in struct {
+		ID      string `json:"id"`
 		Library struct {
 			ID string `json:"id"`
 		} `json:"library"`
-		CreatedAt time.Time `json:"createdAt"`
-		UpdatedAt time.Time `json:"updatedAt"`
-		Folders   []Folder  `json:"folders"`
+		CreatedAt time.Time      `json:"createdAt"`
+		UpdatedAt time.Time      `json:"updatedAt"`
+		Folders   []Folder       `json:"folders"`
+		Body      jsontext.Value `json:",embed"`
 	}
-	if err := json.Unmarshal(text, &head); err != nil {
+	if err := json.Unmarshal(text, &in); err != nil {
 		return err
 	}
-	if head.ID == "" || head.Content == nil {
+	var body struct {
+		Content jsontext.Value `json:"content"`
+	}
+	if in.Body != nil {
+		if err := json.Unmarshal(in.Body, &body); err != nil {
+			return err
+		}
+	}
+	if in.ID == "" || body.Content == nil {
 		return errors.New("an asset lacks its id or its content")
 	}
-	body, err := bodyOf(text)
-	if err != nil {
-		return err
-	}
-	*a = Asset{ID: head.ID, Library: head.Library.ID, CreatedAt: head.CreatedAt.UnixMilli(), UpdatedAt: head.UpdatedAt.UnixMilli(), Body: body}
-	if len(head.Folders) > 0 {
-		a.Folders = head.Folders
+	*a = Asset{ID: in.ID, Library: in.Library.ID, CreatedAt: in.CreatedAt.UnixMilli(), UpdatedAt: in.UpdatedAt.UnixMilli(), Body: Body(in.Body)}
+	if len(in.Folders) > 0 {
+		a.Folders = in.Folders
 	}
 	return nil
-}
-
-// bodyOf returns the Body of an asset in JSON: an object of all members that Asset has no field
-// for. text must have a content.
-func bodyOf(text []byte) (Body, error) {
-	members, err := strictjson.Members(text)
-	if err != nil {
-		return nil, err
-	}
-	// Each member that is kept is appended with a comma in front of it.
-	body := make(Body, 0, len(text))
-	for _, m := range members {
-		if slices.Contains([]string{"id", "library", "createdAt", "updatedAt", "folders"}, m.Name) {
-			continue
-		}
-		body = appendString(append(body, ','), m.Name)
-		body = append(append(body, ':'), m.Value...)
-	}
-	body[0] = '{' // in place of the comma before the first member; the content is one, so there is a member
-	return append(body, '}'), nil
 }
 
 // Asset returns one asset. It returns ErrNotFound if no asset has this id or the caller may not see
@@ -125,7 +107,7 @@ func (s *Service) Asset(ctx context.Context, by vitrine.Caller, lib Library, id 
 
 // find returns the asset with this id, or nil if no asset has it or the caller may not see it. The
 // two look the same on purpose, so that an id tells nothing about what is hidden.
-func (req *request) find(id string) (*Record, error) {
+func (req *request) find(id string) (*assetRecord, error) {
 	// An id that was made up, or that is of another library, decrypts to nothing.
 	ordinal, ok := req.seal.decrypt(sealedID, id)
 	if !ok {
@@ -154,7 +136,7 @@ func (req *request) readAhead(ids []string, i int) error {
 
 // asset returns the stored asset as the caller sees it: with an id in place of its ordinal, and
 // only with folders that the caller sees.
-func (req *request) asset(r Record) Asset {
+func (req *request) asset(r assetRecord) Asset {
 	a := Asset{
 		ID: req.seal.encrypt(sealedID, r.Ordinal), Library: req.lib.ID,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Body: r.Body,
@@ -169,7 +151,7 @@ func (req *request) asset(r Record) Asset {
 
 // put stores an asset. before and after are the terms in which it differs from what it was, sorted; a new one has none before. It
 // returns ErrInvalid if the request would have added more than Limits.Terms to the index.
-func (req *request) put(r Record, before, after []string) error {
+func (req *request) put(r assetRecord, before, after []string) error {
 	for _, t := range after {
 		switch t[0] {
 		case kindOrigin, kindCreated, kindDay: // each asset has one
@@ -187,7 +169,7 @@ func (req *request) put(r Record, before, after []string) error {
 }
 
 // remove deletes the asset from the library for good.
-func (req *request) remove(r Record) error {
+func (req *request) remove(r assetRecord) error {
 	req.wrote = true
 	req.changes.note(r.Ordinal, wasRemoved)
 	req.state.Count--

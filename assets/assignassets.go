@@ -43,17 +43,17 @@ func (s *Service) AssignAssets(ctx context.Context, by vitrine.Caller, lib Libra
 		if err != nil {
 			return out, err
 		}
-		if out.Remove, err = req.eachAsset(in.Remove, func(r Record) (int, error) { return req.takeOut(r, n.ID) }); err != nil {
+		if out.Remove, err = req.eachAsset(in.Remove, func(r assetRecord) (int, error) { return req.takeOut(r, n.ID) }); err != nil {
 			return out, err
 		}
-		out.Assign, err = req.eachAsset(in.Assign, func(r Record) (int, error) { return req.putInto(r, n.ID) })
+		out.Assign, err = req.eachAsset(in.Assign, func(r assetRecord) (int, error) { return req.putInto(r, n.ID) })
 		return out, err
 	})
 }
 
 // takeOut takes an asset, which the caller sees, out of a folder, on which the caller has edit. It
 // returns the asset's status.
-func (req *request) takeOut(r Record, folder string) (int, error) {
+func (req *request) takeOut(r assetRecord, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case !in:
 		return StatusOK, nil
@@ -65,7 +65,7 @@ func (req *request) takeOut(r Record, folder string) (int, error) {
 
 // putInto puts an asset, which the caller sees, into a folder, on which the caller has edit. It
 // returns the asset's status.
-func (req *request) putInto(r Record, folder string) (int, error) {
+func (req *request) putInto(r assetRecord, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case in:
 		return StatusOK, nil
@@ -78,7 +78,7 @@ func (req *request) putInto(r Record, folder string) (int, error) {
 }
 
 // refile stores an asset in other folders.
-func (req *request) refile(r Record, folders []string) error {
+func (req *request) refile(r assetRecord, folders []string) error {
 	before := folderTerms(r.Folders)
 	r.Folders = folders
 	return req.put(r, before, folderTerms(folders))
@@ -103,7 +103,7 @@ type ItemStatus struct {
 // eachAsset calls fn for each asset of ids that the caller sees, and returns the status of each id,
 // in the order of ids. fn returns the status of its asset. An id that is there several times has
 // the same status each time, and fn is called once for it. An error of fn ends the request.
-func (req *request) eachAsset(ids []string, fn func(Record) (int, error)) ([]ItemStatus, error) {
+func (req *request) eachAsset(ids []string, fn func(assetRecord) (int, error)) ([]ItemStatus, error) {
 	// done has the statuses of the ids before, so that a repeated one is not changed twice.
 	out := make([]ItemStatus, len(ids))
 	done := make(map[string]int, len(ids))

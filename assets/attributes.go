@@ -30,19 +30,6 @@ type ChangedAttributes struct {
 	Assets []Asset `json:"assets"` // those that were changed, each once
 }
 
-// AppendJSON appends the result as it is over HTTP.
-func (c ChangedAttributes) AppendJSON(b []byte) []byte {
-	b = append(b, `{"result":[`...)
-	for i, status := range c.Result {
-		b = fmt.Append(appendComma(b, i), status)
-	}
-	b = appendAssets(append(b, `],"assets":[`...), c.Assets)
-	return append(b, `]}`...)
-}
-
-// MarshalJSON gives the same bytes as AppendJSON.
-func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
-
 // Attributes returns the attributes that assets have with this key: each value once, in byte order.
 // Assets that the caller does not see do not count. It returns ErrInvalid if the key is empty or
 // malformed, or if its values take more than Limits.ResponseBytes.
@@ -93,7 +80,7 @@ func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib L
 	sent := size{lists: []listSize{{"/assets", len(in.Assets)}}, limit: s.limits.AssetIDs, more: len(in.Add) + len(in.Set) + len(in.Remove)}
 	return update(ctx, s, by, lib, sent, func(req *request) (out ChangedAttributes, err error) {
 		size := 0
-		statuses, err := req.eachAsset(in.Assets, func(r Record) (int, error) {
+		statuses, err := req.eachAsset(in.Assets, func(r assetRecord) (int, error) {
 			if !req.editsAsset(req.tree, r.Folders) {
 				return StatusForbidden, nil
 			}
@@ -145,22 +132,22 @@ func checkAttributes(at string, list []Attribute, lim Limits) error {
 }
 
 // changeAttributes changes the attributes of an asset, and stores it if that changed anything. It returns the asset as it is then, or the
-// zero Record if it is as it was, and its status.
-func (req *request) changeAttributes(r Record, c attributeChange) (Record, int, error) {
+// zero assetRecord if it is as it was, and its status.
+func (req *request) changeAttributes(r assetRecord, c attributeChange) (assetRecord, int, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
-		return Record{}, 0, err
+		return assetRecord{}, 0, err
 	}
-	old := p.attributes
-	p.attributes = c.apply(old)
-	if !withinLimit(len(p.attributes), len(old), req.limits.Attributes) {
-		return Record{}, StatusInvalid, nil
+	old := p.Attributes
+	p.Attributes = c.apply(old)
+	if !withinLimit(len(p.Attributes), len(old), req.limits.Attributes) {
+		return assetRecord{}, StatusInvalid, nil
 	}
-	if slices.Equal(old, p.attributes) {
-		return Record{}, StatusOK, nil
+	if slices.Equal(old, p.Attributes) {
+		return assetRecord{}, StatusOK, nil
 	}
 	r.Body = p.body()
-	return r, StatusOK, req.put(r, attributeTerms(old), attributeTerms(p.attributes))
+	return r, StatusOK, req.put(r, attributeTerms(old), attributeTerms(p.Attributes))
 }
 
 // attributeChange is a ChangeAttributesRequest, prepared once for all of its assets. The time for an

@@ -66,7 +66,7 @@ type audit struct {
 	faults []storage.Fault
 	ids    map[string]bool // of folders
 	count  int64           // of assets so far
-	last   Record
+	last   assetRecord
 }
 
 // mostFaults is how many faults of a library Audit yields at most.
@@ -101,7 +101,7 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	a.fault(a.key(stateKind), a.checkState())
 	a.ids = map[string]bool{}
 	for e, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, folderKind))) {
-		var f FolderRecord
+		var f folderRecord
 		if err == nil {
 			err = readJSON(e.Key, e.Value, &f)
 		}
@@ -154,8 +154,8 @@ func (a *audit) checkState() error {
 	switch s := a.state; {
 	case !wasWritten(s):
 		return errors.New("the library has no key")
-	case s.Last < 0 || s.Last > MaxOrdinal:
-		return fmt.Errorf("last is %d, want 0 to %d", s.Last, int64(MaxOrdinal))
+	case s.Last < 0 || s.Last > maxOrdinal:
+		return fmt.Errorf("last is %d, want 0 to %d", s.Last, int64(maxOrdinal))
 	case s.Count < 0 || s.Count > s.Last:
 		return fmt.Errorf("count is %d, want 0 to last, which is %d", s.Count, s.Last)
 	case !isTime(s.At):
@@ -172,7 +172,7 @@ func isTime(millis int64) bool {
 
 // checkFolder returns an error unless the folder by itself is one that a Service could have
 // written.
-func (a *audit) checkFolder(f FolderRecord) error {
+func (a *audit) checkFolder(f folderRecord) error {
 	if err := checkName("id", f.ID, a.limits.Name); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (a *audit) checkTree() error {
 }
 
 // checkAsset returns an error unless a Service could have written the asset after the one before.
-func (a *audit) checkAsset(r Record) error {
+func (a *audit) checkAsset(r assetRecord) error {
 	switch {
 	case r.Ordinal <= a.last.Ordinal:
 		return fmt.Errorf("the asset %d comes after the asset %d", r.Ordinal, a.last.Ordinal)
@@ -244,27 +244,27 @@ func (a *audit) checkAsset(r Record) error {
 
 // checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It takes the body apart, applies the rules for
 // new assets to its parts, and puts it together again.
-func checkBody(r Record, lim Limits) error {
+func checkBody(r assetRecord, lim Limits) error {
 	p, err := partsOf(r.Body)
 	if err != nil {
 		return err
 	}
-	if err := checkAttributes("/attributes", p.attributes, lim); err != nil {
+	if err := checkAttributes("/attributes", p.Attributes, lim); err != nil {
 		return err
 	}
 	var from struct { // the content says which asset it is
 		ID        string    `json:"id"`
 		Generator Generator `json:"generator"`
 	}
-	if err := json.Unmarshal(p.content, &from); err != nil {
+	if err := json.Unmarshal(p.Content, &from); err != nil {
 		return err
 	}
-	lim.Content = len(p.content) // a limit of what is sent
-	d, err := NewAsset{ID: from.ID, Generator: from.Generator, Content: p.content, SafeTags: p.tags}.draft("", lim)
+	lim.Content = len(p.Content) // a limit of what is sent
+	d, err := NewAsset{ID: from.ID, Generator: from.Generator, Content: []byte(p.Content), SafeTags: p.Tags}.draft("", lim)
 	if err != nil {
 		return err
 	}
-	p.attributes = unique(p.attributes)
+	p.Attributes = unique(p.Attributes)
 	d.applyTo(&p, r.CreatedAt)
 	switch {
 	case r.Origin != d.origin:
@@ -284,7 +284,7 @@ func (a *audit) checkOrigins() error {
 		}
 		rows, err := a.assetsWith(list)
 		for i, r := range rows {
-			if slices.ContainsFunc(rows[:i], func(o Record) bool { return o.Origin == r.Origin }) {
+			if slices.ContainsFunc(rows[:i], func(o assetRecord) bool { return o.Origin == r.Origin }) {
 				a.fault(a.assetKey(r.Ordinal), errors.New("another asset has the same generator and foreign id"))
 			}
 		}
@@ -312,7 +312,7 @@ func (a *audit) indexed(yield func(index.Entry, error) bool) {
 }
 
 // indexEntry returns what the index shall have of an asset.
-func indexEntry(a Record) (index.Entry, error) {
+func indexEntry(a assetRecord) (index.Entry, error) {
 	terms, err := termsOf(a)
 	if err != nil {
 		err = fmt.Errorf("asset %d: %w", a.Ordinal, err)

@@ -21,27 +21,6 @@ type ChangedAssets struct {
 	Removed []string `json:"removed"` // ids; an id of no asset that the caller sees is left out
 }
 
-// AppendJSON appends the result as it is over HTTP.
-func (c ChangedAssets) AppendJSON(b []byte) []byte {
-	b = appendAssets(append(b, `{"added":[`...), c.Added)
-	b = append(b, `],"removed":[`...)
-	for i, id := range c.Removed {
-		b = appendString(appendComma(b, i), id)
-	}
-	return append(b, `]}`...)
-}
-
-// MarshalJSON gives the same bytes as AppendJSON.
-func (c ChangedAssets) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
-
-// appendAssets appends the items of a list of assets, without its brackets.
-func appendAssets(b []byte, list []Asset) []byte {
-	for i, a := range list {
-		b = a.AppendJSON(appendComma(b, i))
-	}
-	return b
-}
-
 // ChangeAssets removes assets and then adds assets, all or nothing.
 //
 // An asset is identified by its generator and its foreign id. Adding one that the library has
@@ -140,7 +119,7 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	drafts = collapse(drafts)
 	added, size := []Asset{}, 0
 	for part := range slices.Chunk(drafts, atOnce) {
-		var origins []Origin
+		var origins []origin
 		for _, d := range part {
 			origins = append(origins, d.origin)
 		}
@@ -184,42 +163,42 @@ func (req *request) checkFolders(d draft) error {
 }
 
 // add stores the draft. old is the asset with the same origin, which the draft changes, or the zero
-// Record if there is none, and the draft becomes a new asset. now is the time of the request, in
+// assetRecord if there is none, and the draft becomes a new asset. now is the time of the request, in
 // milliseconds since the epoch.
 //
 // A caller who may not add the asset at all gets the same error whether it is there or not. Only one
 // who may add it, to a folder that it names, learns that the library has an asset that it may not
 // change.
-func (req *request) add(d draft, old Record, now int64) (Record, error) {
+func (req *request) add(d draft, old assetRecord, now int64) (assetRecord, error) {
 	isNew := old.Ordinal == 0
 	switch {
 	case !isNew && req.editsAsset(req.tree, old.Folders):
 		return req.replace(old, d, now)
 	case d.unfiled && !req.moderator:
-		return Record{}, forbidden(d.at, "to add an asset to no folder is for moderators, and to change one that is there needs edit on one of its folders")
+		return assetRecord{}, forbidden(d.at, "to add an asset to no folder is for moderators, and to change one that is there needs edit on one of its folders")
 	case !isNew:
-		return Record{}, forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
+		return assetRecord{}, forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
 	}
 	return req.addNew(d, now)
 }
 
 // addNew stores the draft as a new asset, with the next ordinal of the library.
-func (req *request) addNew(d draft, now int64) (Record, error) {
+func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 	if at := req.conflict(d, nil); at != "" {
-		return Record{}, newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
+		return assetRecord{}, newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
 	}
 	if err := d.checkFolderCount(len(d.Folders), 0, req.limits); err != nil {
-		return Record{}, err
+		return assetRecord{}, err
 	}
 	req.state.Last++
 	req.changes.note(req.state.Last, wasAdded)
 	req.state.Count++
 	req.state.At = now
-	r := Record{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: d.createdAt(now), UpdatedAt: now, Folders: d.Folders, words: req.limits.SearchedWords}
+	r := assetRecord{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: d.createdAt(now), UpdatedAt: now, Folders: d.Folders, words: req.limits.SearchedWords}
 	var p parts
 	d.applyTo(&p, r.CreatedAt)
-	if err := d.checkAttributeCount(len(p.attributes), 0, req.limits); err != nil {
-		return Record{}, err
+	if err := d.checkAttributeCount(len(p.Attributes), 0, req.limits); err != nil {
+		return assetRecord{}, err
 	}
 	r.Body = p.body()
 	return r, req.put(r, nil, allTerms(r, p, d.text))
@@ -227,27 +206,27 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 
 // replace stores the draft in place of old. If that changes nothing, it returns old, and neither
 // the time of the last change nor the feed of changes says that anything was written.
-func (req *request) replace(old Record, d draft, now int64) (Record, error) {
+func (req *request) replace(old assetRecord, d draft, now int64) (assetRecord, error) {
 	if at := req.conflict(d, old.Folders); at != "" {
 		id := req.seal.encrypt(sealedID, old.Ordinal)
 		moved := newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
 		moved.ID = id
-		return Record{}, moved
+		return assetRecord{}, moved
 	}
 	// What the draft has replaces what is stored, and its folders and attributes are added.
 	p, err := partsOf(old.Body)
 	if err != nil {
-		return Record{}, err
+		return assetRecord{}, err
 	}
-	r, had := old, len(p.attributes)
+	r, had := old, len(p.Attributes)
 	r.CreatedAt = d.createdAt(old.CreatedAt)
 	d.applyTo(&p, r.CreatedAt)
-	if err := d.checkAttributeCount(len(p.attributes), had, req.limits); err != nil {
-		return Record{}, err
+	if err := d.checkAttributeCount(len(p.Attributes), had, req.limits); err != nil {
+		return assetRecord{}, err
 	}
 	r.Folders = unique(slices.Concat(old.Folders, d.Folders))
 	if err := d.checkFolderCount(len(r.Folders), len(old.Folders), req.limits); err != nil {
-		return Record{}, err
+		return assetRecord{}, err
 	}
 	r.Body = p.body()
 	if sameRecord(r, old) {
@@ -256,7 +235,7 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 	r.UpdatedAt = max(now, old.UpdatedAt) // not earlier, even if the clock was set back
 	before, err := termsOf(old)
 	if err != nil {
-		return Record{}, err
+		return assetRecord{}, err
 	}
 	r.words = req.limits.SearchedWords
 	return r, req.put(r, before, allTerms(r, p, d.text))

@@ -133,7 +133,7 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	if err := req.checkParent(at+"/path", parent, 1, 0); err != nil {
 		return nil, err
 	}
-	f := FolderRecord{ID: req.newID(), Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
+	f := folderRecord{ID: req.newID(), Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
 	if parent != nil {
 		f.Parent = parent.ID
 		if len(in.Permissions) > 0 && req.right(parent).level < levelManage {
@@ -164,7 +164,7 @@ func (req *request) updateFolder(at string, in FolderChange) (*node, error) {
 		return nil, invalid(at+"/deleted", "a folder above this one is deleted: bring that one back first")
 	}
 	// Each field that is given replaces that of the folder.
-	f := n.FolderRecord
+	f := n.folderRecord
 	if in.Label != nil {
 		if err := checkName(at+"/label", *in.Label, req.limits.Name); err != nil {
 			return nil, err
@@ -249,7 +249,7 @@ func (req *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 	}
 	found = unique(found)
 	for _, n := range found {
-		f := n.FolderRecord
+		f := n.folderRecord
 		f.Deleted = true
 		req.stageFolder(f)
 	}
@@ -262,7 +262,7 @@ func (req *request) cloneTree() { req.treeBefore, req.tree = req.tree, req.tree.
 
 // stageFolder puts a folder into the request's tree, so that the rest of the request sees it.
 // storeFolders stores it later, once, since a request may change the same folder many times.
-func (req *request) stageFolder(f FolderRecord) *node {
+func (req *request) stageFolder(f folderRecord) *node {
 	if !req.wrote {
 		req.state.Tree = newTreeNumber() // so that no request takes a cached tree for this one
 		req.wrote = true
@@ -276,10 +276,10 @@ func (req *request) stageFolder(f FolderRecord) *node {
 // names only those that differ from what they were before the request.
 func (req *request) storeFolders(list []*node) error {
 	for _, n := range list {
-		if err := req.putJSON(req.folderKey(n.ID), n.FolderRecord); err != nil {
+		if err := req.putJSON(req.folderKey(n.ID), n.folderRecord); err != nil {
 			return err
 		}
-		if old := req.treeBefore.nodes[n.ID]; old == nil || !sameFolder(old.FolderRecord, n.FolderRecord) {
+		if old := req.treeBefore.nodes[n.ID]; old == nil || !sameFolder(old.folderRecord, n.folderRecord) {
 			req.changes.folders = append(req.changes.folders, n.ID)
 		}
 	}
@@ -287,7 +287,7 @@ func (req *request) storeFolders(list []*node) error {
 }
 
 // sameFolder reports whether two records of a folder are equal.
-func sameFolder(a, b FolderRecord) bool {
+func sameFolder(a, b folderRecord) bool {
 	samePermission := func(p, o Permission) bool { return reflect.DeepEqual(p, o) }
 	return a.Parent == b.Parent && a.Label == b.Label && a.Inherit == b.Inherit && a.Deleted == b.Deleted &&
 		slices.EqualFunc(a.Permissions, b.Permissions, samePermission)

@@ -151,7 +151,7 @@ func readChanges(e feed.Entry, ids seal) (Event, error) {
 		ordinal := int64(0)
 		for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
 			gap := f.Uint()
-			ok = ok && gap <= MaxOrdinal
+			ok = ok && gap <= maxOrdinal
 			ordinal += int64(gap)
 			*list = append(*list, ids.encrypt(sealedID, ordinal))
 		}

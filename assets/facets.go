@@ -82,8 +82,8 @@ func (f *Facets) UnmarshalJSON(text []byte) error {
 // index, so counting values is counting the terms that begin with a prefix of the field.
 type facetField struct {
 	name   string
-	prefix string                       // what its terms begin with; see valueTerm
-	values func(Record, parts) []string // all values of an asset, each once
+	prefix string                            // what its terms begin with; see valueTerm
+	values func(assetRecord, parts) []string // all values of an asset, each once
 }
 
 type facetFields []facetField
@@ -112,18 +112,18 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	}
 	switch name {
 	case "generator":
-		return facetField{name, string(kindGenerator), func(_ Record, p parts) []string { return []string{p.generator} }}, nil
+		return facetField{name, string(kindGenerator), func(_ assetRecord, p parts) []string { return []string{p.generator} }}, nil
 	case "tags":
-		return facetField{name, string(kindTag), func(_ Record, p parts) []string { return p.tags }}, nil
+		return facetField{name, string(kindTag), func(_ assetRecord, p parts) []string { return p.Tags }}, nil
 	case "via":
-		return facetField{name, string(kindVia), func(_ Record, p parts) []string { return integer(p.via) }}, nil
+		return facetField{name, string(kindVia), func(_ assetRecord, p parts) []string { return integer(p.Via) }}, nil
 	case "rights":
-		return facetField{name, string(kindRights), func(_ Record, p parts) []string { return integer(p.rights) }}, nil
+		return facetField{name, string(kindRights), func(_ assetRecord, p parts) []string { return integer(p.Rights) }}, nil
 	case "folder":
-		return facetField{name, string(kindFolder), func(r Record, _ parts) []string { return r.Folders }}, nil
+		return facetField{name, string(kindFolder), func(r assetRecord, _ parts) []string { return r.Folders }}, nil
 	case "attribute":
-		return facetField{name, string(kindKey), func(_ Record, p parts) (keys []string) {
-			for _, a := range p.attributes {
+		return facetField{name, string(kindKey), func(_ assetRecord, p parts) (keys []string) {
+			for _, a := range p.Attributes {
 				keys = append(keys, a.Key)
 			}
 			return unique(keys)
@@ -143,8 +143,8 @@ func facetOf(name string, lim Limits) (facetField, error) {
 
 // attributeField returns the field of the attributes with this key.
 func attributeField(key string) facetField {
-	return facetField{"attribute:" + key, attributePrefix(key), func(_ Record, p parts) (values []string) {
-		for _, a := range p.attributes {
+	return facetField{"attribute:" + key, attributePrefix(key), func(_ assetRecord, p parts) (values []string) {
+		for _, a := range p.Attributes {
 			if a.Key == key {
 				values = append(values, a.Value)
 			}

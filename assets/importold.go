@@ -20,12 +20,12 @@ type oldLine struct {
 	Library *struct {
 		Network string `json:"network"`
 		ID      string `json:"id"`
-		State
+		libraryState
 	} `json:"library"`
-	Folder *FolderRecord `json:"folder"`
+	Folder *folderRecord `json:"folder"`
 	Asset  *struct {
 		Ordinal   int64          `json:"ordinal"`
-		Origin    Origin         `json:"origin"`
+		Origin    origin         `json:"origin"`
 		CreatedAt int64          `json:"createdAt"`
 		UpdatedAt int64          `json:"updatedAt"`
 		Folders   []string       `json:"folders"`
@@ -52,7 +52,7 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 		if err != nil {
 			return err
 		}
-		if err := r.putState(l.State, true); err != nil {
+		if err := r.putState(l.libraryState, true); err != nil {
 			return err
 		}
 		for _, x := range all[1:] {
@@ -60,7 +60,7 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 			case x.Folder != nil:
 				err = r.putJSON(r.folderKey(x.Folder.ID), *x.Folder)
 			case x.Asset != nil:
-				err = r.importAsset(Record{Ordinal: x.Asset.Ordinal, Origin: x.Asset.Origin, CreatedAt: x.Asset.CreatedAt,
+				err = r.importAsset(assetRecord{Ordinal: x.Asset.Ordinal, Origin: x.Asset.Origin, CreatedAt: x.Asset.CreatedAt,
 					UpdatedAt: x.Asset.UpdatedAt, Folders: x.Asset.Folders, Body: Body(x.Asset.Body)})
 			}
 			if err != nil {
@@ -72,7 +72,7 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 }
 
 // importAsset adds an asset.
-func (r *records) importAsset(a Record) error {
+func (r *records) importAsset(a assetRecord) error {
 	a.words = Limits{}.withDefaults().SearchedWords
 	terms, err := termsOf(a)
 	if err != nil {

@@ -22,21 +22,21 @@ type Library struct {
 	ID      string
 }
 
-// State is the row of a library itself. A library to which nothing was written yet has the zero State.
-type State struct {
-	Key   Key   `json:"key"`   // random; encrypts the ids and cursors of the library's assets
-	Last  int64 `json:"last"`  // the highest ordinal so far; ordinals start at 1 and are never reused
-	At    int64 `json:"at"`    // when Last was assigned, in milliseconds since the epoch; it never decreases
-	Count int64 `json:"count"` // assets in the library
-	Tree  int64 `json:"tree"`  // a random number that changes with every change of a folder or a permission, so that caches recognize a tree
+// libraryState is the row of a library itself. A library to which nothing was written yet has the zero State.
+type libraryState struct {
+	Key   cipherKey `json:"key"`   // random; encrypts the ids and cursors of the library's assets
+	Last  int64     `json:"last"`  // the highest ordinal so far; ordinals start at 1 and are never reused
+	At    int64     `json:"at"`    // when Last was assigned, in milliseconds since the epoch; it never decreases
+	Count int64     `json:"count"` // assets in the library
+	Tree  int64     `json:"tree"`  // a random number that changes with every change of a folder or a permission, so that caches recognize a tree
 }
 
-// Key is an AES-128 key. The zero Key means that the library has none yet.
-type Key [16]byte
+// cipherKey is an AES-128 key. The zero one means that the library has none yet.
+type cipherKey [16]byte
 
 // wasWritten reports whether a library with this State was written to. Its first write gives a
 // library its key.
-func wasWritten(s State) bool { return s.Key != Key{} }
+func wasWritten(s libraryState) bool { return s.Key != cipherKey{} }
 
 // createsLibrary reports whether the request creates its library, to which nothing was written yet.
 //
@@ -55,9 +55,9 @@ func (req *request) createsLibrary() (bool, error) {
 
 // newKey returns the key of a new library, derived from a random string. Options.NewID makes that
 // string, so tests that set it get the same ids of assets in each run.
-func newKey(random string) Key {
+func newKey(random string) cipherKey {
 	sum := sha256.Sum256([]byte("library " + random))
-	return Key(sum[:16])
+	return cipherKey(sum[:16])
 }
 
 // newTreeNumber returns a number for a tree of folders, by which caches recognize it. It is a
@@ -109,10 +109,10 @@ const (
 )
 
 // newSeal returns the seal of a library with this key.
-func newSeal(k Key) seal {
+func newSeal(k cipherKey) seal {
 	block, err := aes.NewCipher(k[:])
 	if err != nil {
-		panic(err) // the length of a Key is one that AES has
+		panic(err) // the length of a cipherKey is one that AES has
 	}
 	return seal{block}
 }
@@ -165,5 +165,5 @@ func (s seal) position(text string) (position, bool) {
 	case kind == sealedCursor:
 		return position{ordinal: low}, true
 	}
-	return position{int64(kind&(1<<32-1)<<24 | uint64(low)>>40), low & MaxOrdinal}, true
+	return position{int64(kind&(1<<32-1)<<24 | uint64(low)>>40), low & maxOrdinal}, true
 }

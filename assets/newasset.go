@@ -45,7 +45,7 @@ type draft struct {
 	sent     []string  // ids of its folders as the request has them, with repeats
 	unfiled  bool      // its first mention in the request names no folder
 	mentions []mention // one for each item of the request that adds the asset
-	origin   Origin
+	origin   origin
 	content  []byte   // as it is stored, except for its end, which needs createdAt; see contentHead
 	text     []string // terms of its text
 }
@@ -113,7 +113,7 @@ func checkTags(at string, tags []string, lim Limits) error {
 // change is one change in the feed.
 func collapse(drafts []draft) []draft {
 	out := make([]draft, 0, len(drafts))
-	first := make(map[Origin]int, len(drafts))
+	first := make(map[origin]int, len(drafts))
 	for _, d := range drafts {
 		if i, again := first[d.origin]; again {
 			out[i] = out[i].then(d)
@@ -189,17 +189,17 @@ func (d draft) checkFolderCount(n, before int, lim Limits) error {
 // adds attributes. createdAt is when the content was first published, in milliseconds since the epoch; the
 // content has it as its member published.
 func (d draft) applyTo(p *parts, createdAt int64) {
-	p.content, p.generator = finishContent(d.content, createdAt), d.Generator.ID
+	p.Content, p.generator = finishContent(d.content, createdAt), d.Generator.ID
 	if d.SafeTags != nil {
-		p.tags = d.SafeTags
+		p.Tags = d.SafeTags
 	}
 	if d.Via != nil {
-		p.via = d.Via
+		p.Via = d.Via
 	}
 	if d.Rights != nil {
-		p.rights = d.Rights
+		p.Rights = d.Rights
 	}
-	p.attributes = unique(slices.Concat(p.attributes, d.Attributes))
+	p.Attributes = unique(slices.Concat(p.Attributes, d.Attributes))
 }
 
 // unique returns the list without repeats, in its order; nil stays nil.

@@ -242,7 +242,7 @@ func (s *Service) ChangePermissions(ctx context.Context, by vitrine.Caller, lib 
 		if err != nil {
 			return nil, err
 		}
-		f := n.FolderRecord
+		f := n.folderRecord
 		if f.Permissions, err = req.revoke(f, in.Remove); err != nil {
 			return nil, err
 		}
@@ -261,7 +261,7 @@ func (s *Service) ChangePermissions(ctx context.Context, by vitrine.Caller, lib 
 
 // revoke returns the folder's permissions without those of list, in their order. It returns
 // ErrInvalid if a permission that is given without its ID is malformed.
-func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, error) {
+func (req *request) revoke(f folderRecord, list []Permission) ([]Permission, error) {
 	ids, keys := map[string]bool{}, map[grantKey]bool{}
 	for i, p := range list {
 		if p.ID != "" {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,70 +16,57 @@ import (
 // originOf returns the key by which the store finds an asset of another service again. The length
 // of the generator's id is part of the digest, so that ("ab", "c") and ("a", "bc") have different
 // origins.
-func originOf(generator, foreignID string) Origin {
+func originOf(generator, foreignID string) origin {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(generator), generator, foreignID))
-	return Origin(sum[:16])
+	return origin(sum[:16])
 }
 
-// parts is a Body taken apart, for rules that read or change a part of it.
+// parts is a Body taken apart, for rules that read or change a part of it. The order of the members is part of what is stored: equal
+// parts have equal bodies.
 type parts struct {
-	content     []byte // a compact JSON object
-	generator   string // the member generator.id of the content
-	tags        []string
-	via, rights *int64      // nil if the asset has none
-	attributes  []Attribute // in the order of adding, each once
+	Content    jsontext.Value `json:"content"` // a compact JSON object
+	Tags       []string       `json:"safe_tags"`
+	Via        *int64         `json:"via,omitzero"`         // nil if the asset has none
+	Rights     *int64         `json:"rights,omitzero"`      // nil if the asset has none
+	Attributes []Attribute    `json:"attributes,omitempty"` // in the order of adding, each once
+
+	generator string // the member generator.id of the content
 }
 
 // body puts the parts together. It is the inverse of partsOf, byte by byte.
 func (p parts) body() Body {
-	// The order of the members is part of what is stored: equal parts have equal bodies.
-	b := append([]byte(`{"content":`), p.content...)
-	b = appendJSON(append(b, `,"safe_tags":`...), p.tags)
-	if p.via != nil {
-		b = strconv.AppendInt(append(b, `,"via":`...), *p.via, 10)
+	b, err := json.Marshal(p, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		panic(err) // all texts are UTF-8, and the content is valid
 	}
-	if p.rights != nil {
-		b = strconv.AppendInt(append(b, `,"rights":`...), *p.rights, 10)
-	}
-	if len(p.attributes) > 0 {
-		b = appendJSON(append(b, `,"attributes":`...), p.attributes)
-	}
-	return append(b, '}')
+	return b
 }
 
 // partsOf takes a stored body apart. It returns an error if the body is malformed.
-func partsOf(b Body) (parts, error) {
-	var in struct {
-		Content    jsontext.Value `json:"content"`
-		SafeTags   []string       `json:"safe_tags"`
-		Via        *int64         `json:"via"`
-		Rights     *int64         `json:"rights"`
-		Attributes []Attribute    `json:"attributes"`
+func partsOf(b Body) (p parts, err error) {
+	if err := json.Unmarshal(b, &p); err != nil {
+		return p, fmt.Errorf("stored asset: %w", err)
 	}
-	if err := json.Unmarshal(b, &in); err != nil {
-		return parts{}, fmt.Errorf("stored asset: %w", err)
+	var from struct {
+		Generator Generator `json:"generator"`
 	}
-	var origin struct {
-		Generator struct {
-			ID string `json:"id"`
-		} `json:"generator"`
+	if err := json.Unmarshal(p.Content, &from); err != nil {
+		return p, fmt.Errorf("stored asset: %w", err)
 	}
-	if err := json.Unmarshal(in.Content, &origin); err != nil {
-		return parts{}, fmt.Errorf("stored asset: %w", err)
-	}
-	return parts{in.Content, origin.Generator.ID, in.SafeTags, in.Via, in.Rights, in.Attributes}, nil
+	p.generator = from.Generator.ID
+	return p, nil
 }
 
 // sameRecord reports whether two records of an asset, r later than o, are equal in responses and
 // searches. The folders of r must include those of o, so it is enough to compare their number.
-func sameRecord(r, o Record) bool {
+func sameRecord(r, o assetRecord) bool {
 	return bytes.Equal(r.Body, o.Body) && len(r.Folders) == len(o.Folders)
 }
 
-// Record is a stored asset.
-type Record struct {
-	Ordinal   int64    // 1 to MaxOrdinal, ascending in the order in which assets were added
-	Origin    Origin   // no two assets of a library have the same
+// assetRecord is a stored asset.
+type assetRecord struct {
+	Ordinal   int64    // 1 to maxOrdinal, ascending in the order in which assets were added
+	Origin    origin   // no two assets of a library have the same
 	CreatedAt int64    // when it was first published, in milliseconds since the epoch; the time of adding unless that was given
 	UpdatedAt int64    // when ChangeAssets last changed it
 	Folders   []string // ids of its folders, each once, in the order in which it was put into them
@@ -89,12 +75,12 @@ type Record struct {
 	words int // the limit of words by which it is indexed
 }
 
-// MaxOrdinal is the highest ordinal that a library may have.
-const MaxOrdinal = 1<<40 - 1
+// maxOrdinal is the highest ordinal that a library may have.
+const maxOrdinal = 1<<40 - 1
 
-// Origin identifies an asset in the service that it comes from: a digest of its generator and its
+// origin identifies an asset in the service that it comes from: a digest of its generator and its
 // id there. It has a fixed size, whatever the length of the two.
-type Origin [16]byte
+type origin [16]byte
 
 // Body is what an asset says, as one compact JSON object, in the bytes that a response has:
 //
@@ -115,7 +101,7 @@ const rowForm, oldRowForm = 2, 1
 
 // encodeAsset returns an asset as it is stored, in fields: rowForm, the origin, createdAt, how much later the last change was,
 // the number of its folders and their ids, the limit of words by which it is indexed, and then the body as it is.
-func encodeAsset(r Record) []byte {
+func encodeAsset(r assetRecord) []byte {
 	b := append(make([]byte, 0, 64+len(r.Body)), rowForm)
 	b = record.AppendText(b, r.Origin[:])
 	b = binary.AppendVarint(binary.AppendVarint(b, r.CreatedAt), r.UpdatedAt-r.CreatedAt)
@@ -128,8 +114,8 @@ func encodeAsset(r Record) []byte {
 }
 
 // decodeAsset returns the asset of an entry. Its body is part of the value.
-func decodeAsset(ordinal int64, e storage.Entry) (Record, error) {
-	a, f := Record{Ordinal: ordinal}, record.FieldsOf(e)
+func decodeAsset(ordinal int64, e storage.Entry) (assetRecord, error) {
+	a, f := assetRecord{Ordinal: ordinal}, record.FieldsOf(e)
 	form := f.Uint()
 	if form != rowForm && form != oldRowForm && f.Err() == nil {
 		return a, fmt.Errorf("the record %q has the form %d, want %d", e.Key, form, rowForm)

@@ -18,7 +18,7 @@ import (
 // Each library has a space of its own, assets/<network>/<id>, with these records:
 //
 //	library          the names of network and library, as JSON; put with the first State
-//	asset/<ordinal>  an asset: Record
+//	asset/<ordinal>  an asset: assetRecord
 //	current          the State, as JSON; put by each update, and beside the last asset, so that an update changes few pages of a file
 //	folder/<id>      a folder, as JSON
 //	index, new/, t/  the index of the terms of the assets: package index
@@ -48,7 +48,7 @@ type records struct {
 	tx     *record.Tx // nil in a snapshot
 	space  string
 	assets string // what the keys of assets begin with
-	state  State
+	state  libraryState
 	index  *index.Reader
 	writer *index.Writer // nil in a snapshot
 }
@@ -111,7 +111,7 @@ func readJSON(key string, value []byte, out any) error {
 }
 
 // putState puts the State. The first one makes the library, so that Libraries yields it.
-func (r *records) putState(s State, first bool) error {
+func (r *records) putState(s libraryState, first bool) error {
 	if first {
 		if err := r.putJSON(r.key(libraryKind), r.lib); err != nil {
 			return err
@@ -121,13 +121,13 @@ func (r *records) putState(s State, first bool) error {
 }
 
 // putAsset puts an asset. before and after are the terms in which it differs from what it was, sorted.
-func (r *records) putAsset(a Record, before, after []string) error {
+func (r *records) putAsset(a assetRecord, before, after []string) error {
 	r.writer.Change(a.Ordinal, before, after)
 	return r.put(storage.Entry{Key: r.assetKey(a.Ordinal), Value: encodeAsset(a)})
 }
 
 // deleteAsset removes an asset.
-func (r *records) deleteAsset(a Record) error {
+func (r *records) deleteAsset(a assetRecord) error {
 	terms, err := termsOf(a)
 	if err != nil {
 		return err
@@ -136,8 +136,8 @@ func (r *records) deleteAsset(a Record) error {
 	return r.delete(r.assetKey(a.Ordinal))
 }
 
-// assetsWith returns the assets with these ordinals, and the zero Record for each that is not there.
-func (r *records) assetsWith(ordinals []int64) ([]Record, error) {
+// assetsWith returns the assets with these ordinals, and the zero assetRecord for each that is not there.
+func (r *records) assetsWith(ordinals []int64) ([]assetRecord, error) {
 	keys := make([]string, len(ordinals))
 	for i, o := range ordinals {
 		keys[i] = r.assetKey(o)
@@ -146,7 +146,7 @@ func (r *records) assetsWith(ordinals []int64) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Record, len(ordinals))
+	out := make([]assetRecord, len(ordinals))
 	for i, v := range values {
 		if v == nil {
 			continue
@@ -159,7 +159,7 @@ func (r *records) assetsWith(ordinals []int64) ([]Record, error) {
 }
 
 // decode returns the asset of an entry.
-func (r *records) decode(e storage.Entry) (a Record, err error) {
+func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
 	ordinal, err := record.ParseNumber(e.Key[len(r.assets):])
 	if err != nil {
 		return a, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
@@ -171,7 +171,7 @@ func (r *records) decode(e storage.Entry) (a Record, err error) {
 const atOnce = 200
 
 // assetsFrom returns the assets with these origins, as far as there are any.
-func (r *records) assetsFrom(origins []Origin) (map[Origin]Record, error) {
+func (r *records) assetsFrom(origins []origin) (map[origin]assetRecord, error) {
 	var terms []string
 	for _, o := range origins {
 		terms = append(terms, originTerm(o))
@@ -180,7 +180,7 @@ func (r *records) assetsFrom(origins []Origin) (map[Origin]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[Origin]Record{}
+	out := map[origin]assetRecord{}
 	for a, err := range r.assetsIn(found, pageRange{}) {
 		if err != nil {
 			return nil, err
@@ -191,7 +191,7 @@ func (r *records) assetsFrom(origins []Origin) (map[Origin]Record, error) {
 }
 
 // assetsIn yields the assets of a range that are in a set; a nil set has all.
-func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[Record, error] {
+func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[assetRecord, error] {
 	if found == nil && !at.byCreated {
 		return r.every(at)
 	}
@@ -219,23 +219,23 @@ func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[Record, err
 }
 
 // every yields all assets of a range.
-func (r *records) every(at pageRange) iter.Seq2[Record, error] {
+func (r *records) every(at pageRange) iter.Seq2[assetRecord, error] {
 	in := storage.Prefix(r.assets)
 	in.From = r.assetKey(max(at.after.ordinal, 0) + 1)
 	if at.before.isBound() {
 		in.To = r.assetKey(at.before.ordinal)
 	}
 	if in.From >= in.To {
-		return func(func(Record, error) bool) {}
+		return func(func(assetRecord, error) bool) {}
 	}
 	in.Reverse, in.Limit, in.Expect = !at.ascending, at.limit, at.limit
 	return record.Map(r.r.Scan(r.ctx, in), r.decode)
 }
 
 // folders yields every folder, including deleted ones, by id in byte order.
-func (r *records) folders() iter.Seq2[FolderRecord, error] {
-	return record.Map(r.r.Scan(r.ctx, storage.Prefix(record.Prefix(r.space, folderKind))), func(e storage.Entry) (FolderRecord, error) {
-		var f FolderRecord
+func (r *records) folders() iter.Seq2[folderRecord, error] {
+	return record.Map(r.r.Scan(r.ctx, storage.Prefix(record.Prefix(r.space, folderKind))), func(e storage.Entry) (folderRecord, error) {
+		var f folderRecord
 		err := readJSON(e.Key, e.Value, &f)
 		return f, err
 	})

@@ -268,7 +268,7 @@ func (req *request) keep(found *index.Set, phrases []phrase, sources []int) erro
 		}
 		var texts searched
 		if err == nil {
-			texts, err = searchedIn(p.content, p.attributes)
+			texts, err = searchedIn(p.Content, p.Attributes)
 		}
 		if err != nil {
 			return err
@@ -314,7 +314,10 @@ type Paging struct {
 // AppendJSON appends the page as it is over HTTP. The member totalItems has the total again, and an
 // empty cursor is left out.
 func (p SearchPage) AppendJSON(b []byte) []byte {
-	b = appendAssets(append(b, `{"assets":[`...), p.Assets)
+	b = append(b, `{"assets":[`...)
+	for i, a := range p.Assets {
+		b = a.AppendJSON(appendComma(b, i))
+	}
 	b = appendJSON(append(b, `],"paging":`...), struct {
 		Paging
 		TotalItems int64 `json:"totalItems"`
@@ -433,7 +436,7 @@ type pageRange struct {
 }
 
 // position returns the place of an asset in the order of the range.
-func (at pageRange) position(r Record) position {
+func (at pageRange) position(r assetRecord) position {
 	p := position{ordinal: r.Ordinal}
 	if at.byCreated {
 		p.created = r.CreatedAt - yearZero

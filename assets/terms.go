@@ -163,34 +163,34 @@ func createdOf(term string) int64 {
 }
 
 // originTerm returns the term of an origin.
-func originTerm(o Origin) string {
+func originTerm(o origin) string {
 	return string(kindOrigin) + base64.RawURLEncoding.EncodeToString(o[:9])
 }
 
 // allTerms returns the terms of an asset with these parts, sorted and each once. text has the terms of its text, which a draft has
 // computed before the transaction.
-func allTerms(r Record, p parts, text []string) []string {
-	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), dayTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.attributes))
-	for _, tag := range p.tags {
+func allTerms(r assetRecord, p parts, text []string) []string {
+	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), dayTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes))
+	for _, tag := range p.Tags {
 		terms = append(terms, term(kindTag, tag))
 	}
-	if p.via != nil {
-		terms = append(terms, integerTerm(kindVia, *p.via))
+	if p.Via != nil {
+		terms = append(terms, integerTerm(kindVia, *p.Via))
 	}
-	if p.rights != nil {
-		terms = append(terms, integerTerm(kindRights, *p.rights))
+	if p.Rights != nil {
+		terms = append(terms, integerTerm(kindRights, *p.Rights))
 	}
 	slices.Sort(terms)
 	return slices.Compact(terms)
 }
 
 // termsOf returns the terms that a stored asset has in the index. It returns an error if the body is malformed.
-func termsOf(r Record) ([]string, error) {
+func termsOf(r assetRecord) ([]string, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	text, err := searchable(p.content, r.words)
+	text, err := searchable(p.Content, r.words)
 	if err != nil {
 		return nil, err
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// FolderRecord is a stored folder. It names its parent and not its path, so moving a folder changes
+// folderRecord is a stored folder. It names its parent and not its path, so moving a folder changes
 // one record. A deleted folder stays until it is purged, so that it can be restored.
-type FolderRecord struct {
+type folderRecord struct {
 	ID          string       `json:"id"`                   // unique in the library
 	Parent      string       `json:"parent,omitzero"`      // id of the folder that it is in; "" = top level
 	Label       string       `json:"label"`                // any text without control characters; not unique
@@ -24,7 +24,7 @@ type FolderRecord struct {
 }
 
 // Clone returns a copy that shares nothing with f.
-func (f FolderRecord) Clone() FolderRecord {
+func (f folderRecord) Clone() folderRecord {
 	f.Permissions = slices.Clone(f.Permissions)
 	for i, p := range f.Permissions {
 		f.Permissions[i] = p.Clone()
@@ -49,7 +49,7 @@ type tree struct {
 // node is a folder in a tree. The children of a node, and the top level, are sorted by compareNodes
 // in a tree that was read. In a clone they are in no order.
 type node struct {
-	FolderRecord
+	folderRecord
 	order    string // the folded label, by which folders are sorted
 	parent   *node  // nil = top level
 	children []*node
@@ -62,13 +62,13 @@ func compareNodes(a, b *node) int {
 
 // newTree links folders to a tree. It returns an error if the parent of a folder does not exist or
 // a folder is below itself. Every walk from a node upwards therefore ends at the top level.
-func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
+func newTree(folders iter.Seq2[folderRecord, error]) (*tree, error) {
 	t := &tree{nodes: map[string]*node{}}
 	for f, err := range folders {
 		if err != nil {
 			return nil, err
 		}
-		t.nodes[f.ID] = &node{FolderRecord: f, order: foldLabel(f.Label)}
+		t.nodes[f.ID] = &node{folderRecord: f, order: foldLabel(f.Label)}
 		t.permissions += len(f.Permissions)
 		if f.Deleted {
 			t.deleted++
@@ -119,7 +119,7 @@ func (t *tree) checkCycles() error {
 func (t *tree) clone() *tree {
 	c := &tree{nodes: make(map[string]*node, len(t.nodes)), deleted: t.deleted, permissions: t.permissions}
 	for id, n := range t.nodes {
-		c.nodes[id] = &node{FolderRecord: n.FolderRecord, order: n.order}
+		c.nodes[id] = &node{folderRecord: n.folderRecord, order: n.order}
 	}
 	for _, n := range c.nodes {
 		c.attach(n)
@@ -156,10 +156,10 @@ func (t *tree) attach(n *node) {
 // put adds the folder f, or replaces the folder with its ID, and returns its node. A folder that
 // gets another parent moves with all folders below it. The caller has checked that the parent
 // exists and is not below f.
-func (t *tree) put(f FolderRecord) *node {
+func (t *tree) put(f folderRecord) *node {
 	n := t.nodes[f.ID]
 	if n == nil {
-		n = &node{FolderRecord: FolderRecord{ID: f.ID, Parent: f.Parent}} // the rest follows below
+		n = &node{folderRecord: folderRecord{ID: f.ID, Parent: f.Parent}} // the rest follows below
 		t.nodes[f.ID] = n
 		t.attach(n)
 	}
@@ -176,7 +176,7 @@ func (t *tree) put(f FolderRecord) *node {
 		list := t.siblings(n)
 		*list = slices.DeleteFunc(*list, func(o *node) bool { return o == n })
 	}
-	n.FolderRecord, n.order = f, foldLabel(f.Label)
+	n.folderRecord, n.order = f, foldLabel(f.Label)
 	if moved {
 		t.attach(n)
 	}

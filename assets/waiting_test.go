@@ -72,8 +72,7 @@ func (r slowReader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2
 		}
 		for e, err := range r.Reader.Scan(ctx, ranges...) {
 			if folders && r.s.permissions != nil {
-				f := assets.FolderRecord{ID: "f", Permissions: r.s.permissions}
-				e.Value, _ = json.Marshal(f)
+				e.Value, _ = json.Marshal(map[string]any{"id": "f", "permissions": r.s.permissions})
 			}
 			if !yield(e, err) {
 				return

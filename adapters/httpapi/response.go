@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/vitrine-go/vitrine"
@@ -115,7 +116,7 @@ func (c *call) json(v any) error {
 		c.out = v.AppendJSON(c.out[:0])
 		return nil
 	}
-	out, err := json.Marshal(v)
+	out, err := json.Marshal(v, jsontext.PreserveRawStrings(true))
 	c.out = append(c.out[:0], out...)
 	return err
 }
