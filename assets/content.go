@@ -15,183 +15,118 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// A rule checks one JSON value. It returns nil if the value has the right shape, and else
-// ErrInvalid at the pointer at, which says where the value is in the request.
-//
-// All rules but oneOf accept null, since optional members may be null.
-type rule func(value jsontext.Value, at string) error
-
-// content is the shape of an asset's content. Members that it does not name are kept without a
-// check, since services send many more. The members id, generator and published are replaced when
-// the content is stored, so they may be of any shape.
-var content = object(map[string]rule{
-	"id": anything, "generator": anything, "published": anything,
-	"content": text, "lang": text,
-	"attachment": list(attachment.check),
-	"attributedTo": object(map[string]rule{
-		"id": text, "username": text, "displayName": text, "description": text, "location": text,
-		"url":  link.check,
-		"icon": object(map[string]rule{"url": link.check, "displayName": text}).check,
-	}).check,
-	"socialnet": object(map[string]rule{"retweets": integer, "favorites": integer}).check,
-})
-
-// attachment is the shape of one attachment: an oEmbed 1.0 response with some more members.
-var attachment = object(map[string]rule{
-	"version": oneOf("1.0"),
-	"type":    oneOf("photo", "video", "link", "rich", "audio"),
-	"title":   text, "html": text, "provider_name": text, "author_name": text,
-	"link": link.check, "url": link.check, "thumbnail_url": link.check, "author_url": link.check,
-	"provider_url": either(url, link.check), // services send it in both shapes
-	"height":       integer, "width": integer, "thumbnail_height": integer, "thumbnail_width": integer,
-}, "version", "type")
-
-// link is the shape of a link: an object whose member href, if it has one, is a URL or null.
-var link = object(map[string]rule{"href": url})
-
-// shape is the shape of a JSON object: a rule for each member that it names. Other members are
-// allowed.
-type shape struct {
-	members  map[string]rule
-	names    []string // of the members, sorted
-	required []string // names of the members that must be there
+// shapes are the shapes of the content of an asset and of the objects in it, by name: for each member that has a rule the name of that;
+// see checkValue. Members without a rule are kept without a check, since services send many more.
+var shapes = map[string]map[string]string{
+	"content": {
+		"id": "anything", "generator": "anything", "published": "anything", // replaced when the content is stored
+		"content": "text", "lang": "text", "attachment": "attachments", "attributedTo": "author", "socialnet": "counts",
+	},
+	"author": {"id": "text", "username": "text", "displayName": "text", "description": "text", "location": "text", "url": "link", "icon": "icon"},
+	"icon":   {"url": "link", "displayName": "text"},
+	"counts": {"retweets": "integer", "favorites": "integer"},
+	"link":   {"href": "url"},
+	// An oEmbed 1.0 response with some more members.
+	"attachment": {
+		"version": "version", "type": "type",
+		"title": "text", "html": "text", "provider_name": "text", "author_name": "text",
+		"link": "link", "url": "link", "thumbnail_url": "link", "author_url": "link",
+		"provider_url": "url or link", // services send both
+		"height":       "integer", "width": "integer", "thumbnail_height": "integer", "thumbnail_width": "integer",
+	},
 }
 
-// object returns the shape of an object with these members.
-func object(members map[string]rule, required ...string) shape {
-	return shape{members, slices.Sorted(maps.Keys(members)), required}
-}
+// words that a member of an attachment, which must be there, may be.
+var attachmentWords = map[string][]string{"version": {"1.0"}, "type": {"photo", "video", "link", "rich", "audio"}}
 
-// check is the rule for an object of this shape, or null.
-func (s shape) check(value jsontext.Value, at string) error {
-	if value.Kind() == 'n' {
+// checkValue checks a JSON value against a rule, which may be the name of a shape. It returns ErrInvalid at the pointer at if the value
+// breaks the rule. Optional members may be null.
+func checkValue(rule string, value jsontext.Value, at string) error {
+	kind := value.Kind()
+	allowed, isWord := attachmentWords[rule]
+	if kind == 'n' && !isWord {
 		return nil
 	}
-	found, err := s.split(value, at)
-	if err != nil {
+	if rule == "url or link" {
+		switch kind {
+		case '"':
+			rule = "url"
+		case '{':
+			rule = "link"
+		default:
+			return invalid(at, "want a string or an object")
+		}
+	}
+	var s string
+	if kind == '"' {
+		if err := json.Unmarshal(value, &s); err != nil {
+			return invalid(at, "%s", err)
+		}
+	}
+	switch {
+	case rule == "anything":
+	case isWord:
+		if kind != '"' || !slices.Contains(allowed, s) {
+			return invalid(at, `want "%s"`, strings.Join(allowed, `" or "`))
+		}
+	case rule == "text" || rule == "url":
+		if kind != '"' {
+			return invalid(at, "want a string")
+		}
+		if rule == "url" {
+			if err := checkURL(s); err != nil {
+				return invalid(at, "%s", err)
+			}
+		}
+	case rule == "integer": // without a fraction and without an exponent
+		if kind != '0' || strings.ContainsAny(string(value), ".eE") {
+			return invalid(at, "want an integer")
+		}
+	case rule == "attachments":
+		var items []jsontext.Value
+		if kind != '[' || json.Unmarshal(value, &items) != nil {
+			return invalid(at, "want an array")
+		}
+		for i, item := range items {
+			at := fmt.Sprintf("%s/%d", at, i)
+			if item.Kind() != '{' {
+				return invalid(at, "want an object")
+			}
+			if _, err := checkObject("attachment", item, at); err != nil {
+				return err
+			}
+		}
+	default:
+		_, err := checkObject(rule, value, at)
 		return err
 	}
-	return s.checkMembers(found, at)
+	return nil
 }
 
-// split returns the members of an object. It returns ErrInvalid for a value that is no object, for
+// checkObject checks an object against a shape, and returns its members. It returns ErrInvalid for a value that is no object, for
 // an object that has a name twice, and for a member whose name differs only in case from one of the
 // shape: some decoders would take it for that one.
-func (s shape) split(value jsontext.Value, at string) ([]strictjson.Member, error) {
-	found, err := strictjson.Members(value, s.names...)
+func checkObject(shape string, value jsontext.Value, at string) ([]strictjson.Member, error) {
+	rules := shapes[shape]
+	members, err := strictjson.Members(value, slices.Collect(maps.Keys(rules))...)
 	if err != nil {
 		return nil, malformed(at, err)
 	}
-	return found, nil
-}
-
-// checkMembers checks the members of an object against the shape. at is the pointer to the object.
-func (s shape) checkMembers(found []strictjson.Member, at string) error {
-	for _, m := range found {
-		if check, known := s.members[m.Name]; known {
-			if err := check(m.Value, at+"/"+m.Name); err != nil {
-				return err
+	for _, m := range members {
+		if rule, known := rules[m.Name]; known {
+			if err := checkValue(rule, m.Value, at+"/"+m.Name); err != nil {
+				return nil, err
 			}
 		}
 	}
-	for _, name := range s.required {
-		if !slices.ContainsFunc(found, func(m strictjson.Member) bool { return m.Name == name }) {
-			return invalid(at+"/"+name, "member %q is missing", name)
-		}
-	}
-	return nil
-}
-
-// list returns the rule for null, or an array whose items are all objects that satisfy item.
-func list(item rule) rule {
-	return func(value jsontext.Value, at string) error {
-		if value.Kind() == 'n' {
-			return nil
-		}
-		var items []jsontext.Value
-		if value.Kind() != '[' || json.Unmarshal(value, &items) != nil {
-			return invalid(at, "want an array")
-		}
-		for i, v := range items {
-			at := fmt.Sprintf("%s/%d", at, i)
-			if v.Kind() != '{' {
-				return invalid(at, "want an object")
-			}
-			if err := item(v, at); err != nil {
-				return err
+	if shape == "attachment" {
+		for _, name := range []string{"version", "type"} {
+			if !slices.ContainsFunc(members, func(m strictjson.Member) bool { return m.Name == name }) {
+				return nil, invalid(at+"/"+name, "member %q is missing", name)
 			}
 		}
-		return nil
 	}
-}
-
-// either returns the rule for a value that is a string that satisfies str, an object that satisfies
-// obj, or null.
-func either(str, obj rule) rule {
-	return func(value jsontext.Value, at string) error {
-		switch value.Kind() {
-		case '"':
-			return str(value, at)
-		case '{', 'n':
-			return obj(value, at)
-		}
-		return invalid(at, "want a string or an object")
-	}
-}
-
-// anything is the rule that accepts every value.
-func anything(jsontext.Value, string) error { return nil }
-
-// text is the rule for a string or null.
-func text(value jsontext.Value, at string) error {
-	if k := value.Kind(); k != '"' && k != 'n' {
-		return invalid(at, "want a string")
-	}
-	return nil
-}
-
-// integer is the rule for null, or a number that is written without a fraction and without an
-// exponent.
-func integer(value jsontext.Value, at string) error {
-	if k := value.Kind(); k != 'n' && (k != '0' || strings.ContainsAny(string(value), ".eE")) {
-		return invalid(at, "want an integer")
-	}
-	return nil
-}
-
-// oneOf returns the rule for a string that is one of those allowed.
-func oneOf(allowed ...string) rule {
-	return func(value jsontext.Value, at string) error {
-		if s, ok := stringValue(value); !ok || !slices.Contains(allowed, s) {
-			return invalid(at, `want "%s"`, strings.Join(allowed, `" or "`))
-		}
-		return nil
-	}
-}
-
-// url is the rule for a string that is an absolute http or https URL, or null.
-func url(value jsontext.Value, at string) error {
-	if value.Kind() == 'n' {
-		return nil
-	}
-	s, ok := stringValue(value)
-	if !ok {
-		return invalid(at, "want a string")
-	}
-	if err := checkURL(s); err != nil {
-		return invalid(at, "%s", err)
-	}
-	return nil
-}
-
-// stringValue returns the text of a JSON string. It returns false for a value of another type.
-func stringValue(value jsontext.Value) (string, bool) {
-	if value.Kind() != '"' {
-		return "", false
-	}
-	var s string
-	err := json.Unmarshal(value, &s)
-	return s, err == nil
+	return members, nil
 }
 
 // checkContentSize returns ErrInvalid if there is no content, and ErrTooLarge if the content as it
@@ -222,11 +157,8 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	if err := value.Compact(); err != nil {
 		return nil, invalid(at, "%s", err)
 	}
-	members, err := content.split(value, at)
+	members, err := checkObject("content", value, at)
 	if err != nil {
-		return nil, err
-	}
-	if err := content.checkMembers(members, at); err != nil {
 		return nil, err
 	}
 	// The bytes of the other members are copied as they were sent, so numbers keep their digits and

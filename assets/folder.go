@@ -3,7 +3,6 @@ package assets
 import (
 	"context"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -200,18 +199,25 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	label := foldLabel(in.Label)
-	for _, n := range req.candidates(in) {
-		if !strings.Contains(n.order, label) {
-			continue
+	paths := in.Paths
+	if paths == nil && in.IDs == nil && in.Label == "" && !in.Deleted {
+		paths = []string{"/"}
+	}
+	parents := map[*node]bool{} // whose children are asked for; nil is the top level. A path that leads nowhere finds nothing
+	for _, path := range paths {
+		if n, ok := req.tree.at(path); ok {
+			parents[n] = true
 		}
-		// The rights are checked last, since that is what takes longest.
-		switch inPage := before == nil || compareNodes(n, before) < 0; {
-		case after != nil && compareNodes(n, after) <= 0 || !req.lists(in, n):
-		case inPage:
-			found = append(found, n)
-		default:
+	}
+	label := foldLabel(in.Label)
+	for n := range req.tree.all {
+		switch {
+		case paths != nil && !parents[n.parent], in.IDs != nil && !slices.Contains(in.IDs, n.ID), !strings.Contains(n.order, label),
+			after != nil && compareNodes(n, after) <= 0, !req.lists(in, n): // the rights are checked last, since that takes longest
+		case before != nil && compareNodes(n, before) >= 0:
 			behind = true
+		default:
+			found = append(found, n)
 		}
 	}
 	slices.SortFunc(found, compareNodes)
@@ -227,37 +233,6 @@ func (req *request) lists(in ListFoldersRequest, n *node) bool {
 		return n.Deleted && req.right(n).level >= levelManage
 	}
 	return req.sees(n)
-}
-
-// candidates returns the folders with the ids and the parents that the request asks for, each once,
-// whether the caller may see them or not. It narrows a list down before the other conditions are
-// checked, so that listing one folder's children does not look at the whole library.
-func (req *request) candidates(in ListFoldersRequest) (out []*node) {
-	paths := in.Paths
-	switch anywhere := in.IDs != nil || in.Label != "" || in.Deleted; {
-	case paths == nil && !anywhere:
-		paths = []string{"/"}
-	case paths == nil && in.IDs == nil:
-		return slices.Collect(maps.Values(req.tree.nodes))
-	}
-	// The folders whose children are asked for. A path that leads nowhere finds nothing.
-	places := map[*node]bool{} // nil is the top level
-	for _, path := range paths {
-		if n, ok := req.tree.at(path); ok {
-			places[n] = true
-		}
-	}
-	if in.IDs == nil {
-		for n := range places {
-			out = append(out, req.tree.in(n)...)
-		}
-	}
-	for _, id := range unique(in.IDs) {
-		if n := req.tree.nodes[id]; n != nil && (paths == nil || places[n.parent]) {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // folderCursor returns the folder that a cursor of the request names, or nil if the request does

@@ -93,20 +93,16 @@ func newTree(folders iter.Seq2[folderRecord, error]) (*tree, error) {
 }
 
 // checkCycles returns an error that names a folder if that is below itself. Such a folder, and each
-// one below it, cannot be reached from the top level, so it is enough to count the folders that can.
+// one below it, cannot be reached from the top level.
 func (t *tree) checkCycles() error {
-	count := 0
-	for range t.all {
-		count++
-	}
-	if count == len(t.nodes) {
-		return nil
-	}
 	missing := maps.Clone(t.nodes)
 	for n := range t.all {
 		delete(missing, n.ID)
 	}
-	// The path up from any of the others comes to a circle and stays there.
+	if len(missing) == 0 {
+		return nil
+	}
+	// The path up from any of them comes to a circle and stays there.
 	at := missing[slices.Min(slices.Collect(maps.Keys(missing)))]
 	for range missing {
 		at = at.parent
@@ -125,14 +121,6 @@ func (t *tree) clone() *tree {
 		c.attach(n)
 	}
 	return c
-}
-
-// in returns the folders in a folder, those of the top level for nil.
-func (t *tree) in(n *node) []*node {
-	if n == nil {
-		return t.top
-	}
-	return n.children
 }
 
 // siblings returns the list that n is in: the children of its parent, or the top level.

@@ -23,43 +23,12 @@ import (
 //     spaces between words.
 //
 // For example, "<b>Café</b> no_1 漢字" has the words cafe, no, 1, 漢 and 字.
-func words(text string) []string {
-	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
-	if isASCII(text) {
-		return cutASCII(text)
+func words(text string) (out []string) {
+	s := fold(strings.ToValidUTF8(stripHTML(text), "\ufffd"))
+	for start, end := range eachWord(s) {
+		out = append(out, s[start:end])
 	}
-	return cut(fold(text))
-}
-
-// isASCII reports whether a text has no byte above 127.
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// cutASCII is fold and cut for a text in ASCII, which most texts are: one pass over the bytes,
-// without tables of Unicode.
-func cutASCII(s string) []string {
-	s = strings.ToLower(s)
-	var out []string
-	start := -1
-	for i := range len(s) {
-		c := s[i]
-		switch inWord := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'; {
-		case inWord && start < 0:
-			start = i
-		case !inWord && start >= 0:
-			out, start = append(out, s[start:i]), -1
-		}
-	}
-	if start >= 0 {
-		out = append(out, s[start:])
-	}
-	return out
+	return slices.Clip(out)
 }
 
 // fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and
@@ -67,6 +36,9 @@ func cutASCII(s string) []string {
 // Marks of other scripts are kept, since they tell words apart there: vowels in Devanagari, for example. Skin tones of emoji and
 // characters that nobody sees, such as soft hyphens, are left out.
 func fold(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 { // ASCII, as most texts are
+		return strings.ToLower(s)
+	}
 	// Compatibility caseless matching of the Unicode Standard (definition D146) compares texts in this
 	// form.
 	s = norm.NFKD.String(cases.Fold().String(norm.NFKD.String(s)))
@@ -123,14 +95,6 @@ func foldMore(r rune) string {
 	return string(r)
 }
 
-// cut splits a folded text into words, which share its memory.
-func cut(s string) (out []string) {
-	for start, end := range eachWord(s) {
-		out = append(out, s[start:end])
-	}
-	return slices.Clip(out)
-}
-
 // eachWord yields where the words of a folded text begin and end. A mark belongs to the letter or
 // digit before it. A mark after anything else, such as an emoji or a character that is a word of
 // its own, is skipped. A joiner within a word belongs to it.
@@ -149,6 +113,13 @@ func eachWord(s string) iter.Seq2[int, int] {
 			}
 			more := true
 			switch {
+			case r < utf8.RuneSelf: // without tables of Unicode, as most texts are
+				inWord := 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
+				if !inWord {
+					more = end(i)
+				} else if start < 0 {
+					start = i
+				}
 			case isEmoji(r):
 				done = i + emojiLen(s[i:])
 				more = end(i) && yield(i, done)
