@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -13,37 +14,34 @@ type chore struct {
 	do    func(context.Context) error
 }
 
-// choresEvery is how often the loop looks for chores that are due. A scheduled release is run within 2 s of its time.
-const choresEvery = 500 * time.Millisecond
+// dueEvery is how often the releases whose time has come are run.
+const dueEvery = 500 * time.Millisecond
 
-// doChores does chores one after the other in a goroutine, until the function that it returns is called. A failure is logged when it begins,
-// and the chore is done again at its next turn.
-func doChores(ctx context.Context, log *slog.Logger, chores ...chore) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		next, failing := make([]time.Time, len(chores)), make([]bool, len(chores))
+// start does the chore in a goroutine, until stop is called. A failure is logged when it begins, and the chore is done again at its next turn.
+func (c chore) start(ctx context.Context, log *slog.Logger) (stop func()) {
+	return beside(ctx, func(ctx context.Context) {
+		failing := false
 		for ctx.Err() == nil {
-			for i, c := range chores {
-				if time.Now().Before(next[i]) {
-					continue
-				}
-				next[i] = time.Now().Add(c.every)
-				err := c.do(ctx)
-				if err != nil && !failing[i] && ctx.Err() == nil {
-					log.Warn("this is tried again", "what", c.name, "cause", err.Error())
-				}
-				failing[i] = err != nil
+			err := c.do(ctx)
+			if err != nil && !failing && ctx.Err() == nil {
+				log.Warn("this is tried again", "what", c.name, "cause", err.Error())
 			}
+			failing = err != nil
 			select {
 			case <-ctx.Done():
-			case <-time.After(choresEvery):
+			case <-time.After(c.every):
 			}
 		}
-	}()
+	})
+}
+
+// beside calls fn in a goroutine. stop ends the context of fn and waits until it has returned.
+func beside(ctx context.Context, fn func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { fn(ctx) })
 	return func() {
 		cancel()
-		<-done
+		running.Wait()
 	}
 }

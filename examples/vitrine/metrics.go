@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -37,31 +38,30 @@ var heapLive = collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile("^/gc
 
 // newMetrics returns the figures of requests, and those of the Go runtime and of the process.
 func newMetrics() *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(heapLive)), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	in := promauto.With(registry)
+	in.NewGauge(prometheus.GaugeOpts{
+		Name: "vitrine_build_info", Help: "Always 1; the label names the build.", ConstLabels: prometheus.Labels{"version": versionText()},
+	}).Set(1)
+	return &metrics{
+		registry: registry,
+		requests: in.NewCounterVec(prometheus.CounterOpts{
 			Name: "vitrine_http_requests_total", Help: "Requests that have ended; code is the status of the response, 0 where the connection was dropped without one.",
 		}, []string{"method", "route", "code"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		durations: in.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vitrine_http_request_duration_seconds", Help: "Time from the headers of a request to the end of its response, event streams left out.", Buckets: secondsOfRequests,
 		}, []string{"method", "route"}),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+		bytes: in.NewCounterVec(prometheus.CounterOpts{
 			Name: "vitrine_http_response_bytes_total", Help: "Bytes of the bodies of responses, as they went out.",
 		}, []string{"method", "route"}),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+		refused: in.NewCounterVec(prometheus.CounterOpts{
 			Name: "vitrine_http_refused_total", Help: "Requests that were answered with an error, by its code, such as unauthorized or too_many.",
 		}, []string{"reason"}),
-		under: prometheus.NewGauge(prometheus.GaugeOpts{
+		under: in.NewGauge(prometheus.GaugeOpts{
 			Name: "vitrine_http_requests_in_flight", Help: "Requests that are under way.",
 		}),
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "vitrine_build_info", Help: "Always 1; the label names the build.", ConstLabels: prometheus.Labels{"version": versionText()},
-	})
-	build.Set(1)
-	m.registry.MustRegister(m.requests, m.durations, m.bytes, m.refused, m.under, build,
-		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(heapLive)), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
 }
 
 // observe is an httpapi.Observer.
@@ -85,22 +85,20 @@ func (m *metrics) counting(next http.Handler) http.Handler {
 	})
 }
 
-// figure is a value that is asked for when Prometheus reads.
-type figure struct {
-	name, help string
-	total      bool // a counter
-	value      func() float64
+// gauge adds a figure whose value is asked for when Prometheus reads. Names of figures are a part of what programs rely on, so a name is
+// never changed.
+func (m *metrics) gauge(name, help string, value func() float64) {
+	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 }
 
-// register adds figures. Their names are a part of what programs rely on, so a name is never changed.
-func (m *metrics) register(all ...figure) {
-	for _, f := range all {
-		if f.total {
-			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: f.name, Help: f.help}, f.value))
-		} else {
-			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.name, Help: f.help}, f.value))
-		}
-	}
+// counter is gauge for a figure that only grows.
+func (m *metrics) counter(name, help string, value func() float64) {
+	promauto.With(m.registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value)
+}
+
+// limit adds a figure that does not change while the process runs.
+func (m *metrics) limit(name, help string, value int64) {
+	m.gauge(name, help, func() float64 { return float64(value) })
 }
 
 // handler answers GET /metrics.

@@ -24,32 +24,26 @@ func (m *metrics) ofHandler(h http.Handler) {
 		return l
 	}
 	limits, _ := httpapi.LimitsOf(h)
-	m.register(
-		figure{"vitrine_http_memory_bytes", "Memory of the bodies being read and the responses being written.", false, func() float64 { return float64(load().Memory) }},
-		constant("vitrine_http_memory_limit_bytes", "As much memory as they may take; beyond it requests are answered with 503.", float64(limits.Memory)),
-		figure{"vitrine_uploads_in_flight", "Imports of reviews that are under way.", false, func() float64 { return float64(load().Uploads) }},
-		constant("vitrine_uploads_limit", "As many imports as may be under way; beyond it they are answered with 429.", float64(limits.Uploads)),
-		figure{"vitrine_exports_in_flight", "Exports of reviews that are under way.", false, func() float64 { return float64(load().Exports) }},
-		constant("vitrine_exports_limit", "As many exports as may be under way; beyond it they are answered with 503.", float64(limits.Exports)),
-		constant("vitrine_event_streams_limit", "As many event streams as may be open; beyond it they are answered with 429.", float64(limits.Streams)),
-	)
+	m.gauge("vitrine_http_memory_bytes", "Memory of the bodies being read and the responses being written.", func() float64 { return float64(load().Memory) })
+	m.limit("vitrine_http_memory_limit_bytes", "As much memory as they may take; beyond it requests are answered with 503.", int64(limits.Memory))
+	m.gauge("vitrine_uploads_in_flight", "Imports of reviews that are under way.", func() float64 { return float64(load().Uploads) })
+	m.limit("vitrine_uploads_limit", "As many imports as may be under way; beyond it they are answered with 429.", int64(limits.Uploads))
+	m.gauge("vitrine_exports_in_flight", "Exports of reviews that are under way.", func() float64 { return float64(load().Exports) })
+	m.limit("vitrine_exports_limit", "As many exports as may be under way; beyond it they are answered with 503.", int64(limits.Exports))
+	m.limit("vitrine_event_streams_limit", "As many event streams as may be open; beyond it they are answered with 429.", int64(limits.Streams))
 }
 
 // ofConnections registers how many connections are open.
 func (m *metrics) ofConnections(all *connections) {
-	m.register(
-		figure{"vitrine_connections_open", "Connections of clients, those of event streams left out.", false, func() float64 { open, _ := all.count(); return float64(open) }},
-		figure{"vitrine_connections_idle", "Connections of clients without a request under way.", false, func() float64 { _, idle := all.count(); return float64(idle) }},
-		constant("vitrine_connections_limit", "As many connections as may be open before idle ones are closed and others wait.", float64(all.most)),
-	)
+	m.gauge("vitrine_connections_open", "Connections of clients, those of event streams left out.", func() float64 { open, _ := all.count(); return float64(open) })
+	m.gauge("vitrine_connections_idle", "Connections of clients without a request under way.", func() float64 { _, idle := all.count(); return float64(idle) })
+	m.limit("vitrine_connections_limit", "As many connections as may be open before idle ones are closed and others wait.", int64(all.most))
 }
 
 // ofStreams registers how many event streams are open, and how far they are behind.
 func (m *metrics) ofStreams(s *httpapi.Streams) {
-	m.register(
-		figure{"vitrine_event_streams_open", "Event streams of changes.", false, func() float64 { return float64(s.Count()) }},
-		figure{"vitrine_event_streams_lag_seconds", "For how long the event stream that is furthest behind has had changes to send; 0 when all are sent.", false, func() float64 { return s.Lag().Seconds() }},
-	)
+	m.gauge("vitrine_event_streams_open", "Event streams of changes.", func() float64 { return float64(s.Count()) })
+	m.gauge("vitrine_event_streams_lag_seconds", "For how long the event stream that is furthest behind has had changes to send; 0 when all are sent.", func() float64 { return s.Lag().Seconds() })
 }
 
 // ofReloads returns reloads that note whether they have failed.
@@ -74,7 +68,7 @@ func (m *metrics) ofReloads(all []reload) (noted []reload) {
 
 // ofCertificate registers when the certificate expires.
 func (m *metrics) ofCertificate(c *certificate) {
-	m.register(figure{"vitrine_tls_certificate_expires_seconds", "Unix time at which the certificate expires.", false, func() float64 { return float64(c.now.Load().Leaf.NotAfter.Unix()) }})
+	m.gauge("vitrine_tls_certificate_expires_seconds", "Unix time at which the certificate expires.", func() float64 { return float64(c.now.Load().Leaf.NotAfter.Unix()) })
 }
 
 // ofWebhooks registers what becomes of deliveries, and returns what counts it.
@@ -130,26 +124,22 @@ func (m *metrics) ofStore(s storage.Store) {
 	switch db := s.(type) {
 	case *sqlite.DB:
 		m.registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- commitSizes(db.Stats()) }))
-		m.register(
-			figure{"vitrine_sqlite_log_bytes", "Bytes of the write-ahead log that are in use.", false, func() float64 { return float64(db.Stats().LogBytes) }},
-			figure{"vitrine_sqlite_checkpoints_total", "How often the write-ahead log was copied into the file.", true, func() float64 { return float64(db.Stats().Checkpoints) }},
-			figure{"vitrine_sqlite_readers", "Connections that reads have opened and keep.", false, func() float64 { return float64(db.Stats().Readers) }},
-			figure{"vitrine_sqlite_readers_busy", "Connections with a read under way.", false, func() float64 { return float64(db.Stats().ReadersBusy) }},
-			constant("vitrine_sqlite_readers_limit", "As many reads as may be under way at a time; others wait.", float64(db.Stats().ReadersMost)),
-		)
+		m.gauge("vitrine_sqlite_log_bytes", "Bytes of the write-ahead log that are in use.", func() float64 { return float64(db.Stats().LogBytes) })
+		m.counter("vitrine_sqlite_checkpoints_total", "How often the write-ahead log was copied into the file.", func() float64 { return float64(db.Stats().Checkpoints) })
+		m.gauge("vitrine_sqlite_readers", "Connections that reads have opened and keep.", func() float64 { return float64(db.Stats().Readers) })
+		m.gauge("vitrine_sqlite_readers_busy", "Connections with a read under way.", func() float64 { return float64(db.Stats().ReadersBusy) })
+		m.limit("vitrine_sqlite_readers_limit", "As many reads as may be under way at a time; others wait.", int64(db.Stats().ReadersMost))
 	case *postgres.DB:
-		m.register(
-			figure{"vitrine_postgres_connections", "Connections to the database.", false, func() float64 { return float64(db.Stats().Connections) }},
-			figure{"vitrine_postgres_connections_busy", "Connections with a transaction.", false, func() float64 { return float64(db.Stats().Busy) }},
-			constant("vitrine_postgres_connections_limit", "As many connections as may be open.", float64(db.Stats().Most)),
-			figure{"vitrine_postgres_transactions_total", "Transactions that took a connection.", true, func() float64 { return float64(db.Stats().Taken) }},
-			figure{"vitrine_postgres_connection_waits_total", "How often a transaction found no free connection.", true, func() float64 { return float64(db.Stats().Waits) }},
-			figure{"vitrine_postgres_connection_wait_seconds_total", "Time that transactions have waited for connections.", true, func() float64 { return db.Stats().Waited.Seconds() }},
-			figure{"vitrine_postgres_updates_total", "Updates that were begun, also those that failed.", true, func() float64 { return float64(db.Stats().Updates) }},
-			figure{"vitrine_postgres_commits_total", "Commits, which updates share.", true, func() float64 { return float64(db.Stats().Commits) }},
-			figure{"vitrine_postgres_gets_total", "Reads that began by keys.", true, func() float64 { return float64(db.Stats().Gets) }},
-			figure{"vitrine_postgres_get_queries_total", "Queries for these reads, which they share.", true, func() float64 { return float64(db.Stats().Queries) }},
-		)
+		m.gauge("vitrine_postgres_connections", "Connections to the database.", func() float64 { return float64(db.Stats().Connections) })
+		m.gauge("vitrine_postgres_connections_busy", "Connections with a transaction.", func() float64 { return float64(db.Stats().Busy) })
+		m.limit("vitrine_postgres_connections_limit", "As many connections as may be open.", int64(db.Stats().Most))
+		m.counter("vitrine_postgres_transactions_total", "Transactions that took a connection.", func() float64 { return float64(db.Stats().Taken) })
+		m.counter("vitrine_postgres_connection_waits_total", "How often a transaction found no free connection.", func() float64 { return float64(db.Stats().Waits) })
+		m.counter("vitrine_postgres_connection_wait_seconds_total", "Time that transactions have waited for connections.", func() float64 { return db.Stats().Waited.Seconds() })
+		m.counter("vitrine_postgres_updates_total", "Updates that were begun, also those that failed.", func() float64 { return float64(db.Stats().Updates) })
+		m.counter("vitrine_postgres_commits_total", "Commits, which updates share.", func() float64 { return float64(db.Stats().Commits) })
+		m.counter("vitrine_postgres_gets_total", "Reads that began by keys.", func() float64 { return float64(db.Stats().Gets) })
+		m.counter("vitrine_postgres_get_queries_total", "Queries for these reads, which they share.", func() float64 { return float64(db.Stats().Queries) })
 	}
 }
 
@@ -166,9 +156,4 @@ func commitSizes(s sqlite.Stats) prometheus.Metric {
 		}
 	}
 	return prometheus.MustNewConstHistogram(commitUpdates, commits, float64(s.Updates), below)
-}
-
-// constant is a figure that does not change while the process runs.
-func constant(name, help string, value float64) figure {
-	return figure{name, help, false, func() float64 { return value }}
 }

@@ -23,29 +23,57 @@ import (
 // oldHeader is the first line of such an archive.
 const oldHeader = `{"vitrine":2}`
 
-// oldBatch is how many lines, and how many bytes, are put in one update at most.
+// oldBatchLines and oldBatchBytes are how many lines, and how many bytes, are put in one update at most.
 const oldBatchLines, oldBatchBytes = 1000, 1 << 20
-
-// oldArchive reads such an archive into an empty store.
-type oldArchive struct {
-	ctx    context.Context
-	db     storage.Store
-	put    func(context.Context, storage.Store, [][]byte) error // of the domain that the batch belongs to
-	within []byte                                               // the line of the library or collection, with which each of its batches begins
-	batch  [][]byte
-	bytes  int
-	first  int64 // number of the first line of the batch
-}
 
 // importOld puts what an archive says into an empty store, and returns how many lines it has. After an error the store has a part of it.
 func importOld(ctx context.Context, db storage.Store, r io.Reader) (int64, error) {
-	a, sum := oldArchive{ctx: ctx, db: db}, sha256.New()
+	var (
+		sum    = sha256.New()
+		put    func(context.Context, storage.Store, [][]byte) error // of the domain that the batch belongs to
+		within []byte                                               // the line of the library or collection, with which each of its batches begins
+		batch  [][]byte
+		size   int   // bytes of batch
+		first  int64 // number of the first line of batch
+	)
+	flush := func() error {
+		lines := batch
+		batch, size = nil, 0
+		switch {
+		case len(lines) == 0:
+			return nil
+		case put == nil:
+			return fmt.Errorf("%w: line %d: belongs to no library or collection", archive.ErrDamaged, first)
+		}
+		if err := put(ctx, db, lines); err != nil {
+			return fmt.Errorf("lines %d to %d: %w", first, first+int64(len(lines))-1, err)
+		}
+		return nil
+	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 64<<20)
-	for number := int64(1); lines.Scan(); number++ {
+	lines.Scan() // oldHeader
+	sum.Write([]byte(oldHeader + "\n"))
+	for number := int64(2); lines.Scan(); number++ {
 		text := bytes.Clone(lines.Bytes())
 		kind, _, _ := bytes.Cut(text, []byte(":"))
-		if string(kind) == `{"end"` {
+		before := within
+		switch string(kind) {
+		case `{"library"`, `{"collection"`:
+			if err := flush(); err != nil {
+				return 0, err
+			}
+			before, within = nil, text
+			put = assets.ImportOld
+			if string(kind) == `{"collection"` {
+				put = reviews.ImportOld
+			}
+		case `{"component"`, `{"version"`, `{"tag"`, `{"move"`, `{"answer"`:
+			if put == nil {
+				put = appsvc.ImportOld
+			}
+		case `{"folder"`, `{"asset"`, `{"review"`:
+		case `{"end"`:
 			var l struct {
 				End struct {
 					Lines  int64
@@ -58,66 +86,26 @@ func importOld(ctx context.Context, db storage.Store, r io.Reader) (int64, error
 			if lines.Scan() {
 				return 0, fmt.Errorf("%w: line %d: something follows the last line", archive.ErrDamaged, number+1)
 			}
-			return number, a.flush()
+			return number, flush()
+		default:
+			return 0, fmt.Errorf("%w: line %d: is none of an archive of format 2", archive.ErrDamaged, number)
 		}
-		sum.Write(append(text, '\n'))
-		if number > 1 {
-			if err := a.add(string(kind), text, number); err != nil {
+		if len(batch) == oldBatchLines || size+len(text) > oldBatchBytes {
+			if err := flush(); err != nil {
 				return 0, err
 			}
 		}
+		if len(batch) == 0 {
+			first = number
+			if before != nil {
+				batch = append(batch, before)
+			}
+		}
+		batch, size = append(batch, text), size+len(text)
+		sum.Write(append(text, '\n'))
 	}
 	if err := lines.Err(); err != nil {
 		return 0, err
 	}
 	return 0, fmt.Errorf("%w: it ends before its last line", archive.ErrDamaged)
-}
-
-// add adds a line to the batch.
-func (a *oldArchive) add(kind string, text []byte, number int64) error {
-	begins := false // a library or a collection
-	switch kind {
-	case `{"library"`, `{"collection"`:
-		begins = true
-		if err := a.flush(); err != nil {
-			return err
-		}
-		a.within = text
-		a.put = map[string]func(context.Context, storage.Store, [][]byte) error{`{"library"`: assets.ImportOld, `{"collection"`: reviews.ImportOld}[kind]
-	case `{"component"`, `{"version"`, `{"tag"`, `{"move"`, `{"answer"`:
-		if a.put == nil {
-			a.put = appsvc.ImportOld
-		}
-	case `{"folder"`, `{"asset"`, `{"review"`:
-	default:
-		return fmt.Errorf("%w: line %d: is none of an archive of format 2", archive.ErrDamaged, number)
-	}
-	if len(a.batch) == oldBatchLines || a.bytes+len(text) > oldBatchBytes {
-		if err := a.flush(); err != nil {
-			return err
-		}
-	}
-	if len(a.batch) == 0 {
-		a.first = number
-		if a.within != nil && !begins {
-			a.batch = append(a.batch, a.within)
-		}
-	}
-	a.batch, a.bytes = append(a.batch, text), a.bytes+len(text)
-	return nil
-}
-
-// flush puts the batch.
-func (a *oldArchive) flush() error {
-	if len(a.batch) == 0 {
-		return nil
-	}
-	if a.put == nil {
-		return fmt.Errorf("%w: line %d: belongs to no library or collection", archive.ErrDamaged, a.first)
-	}
-	if err := a.put(a.ctx, a.db, a.batch); err != nil {
-		return fmt.Errorf("lines %d to %d: %w", a.first, a.first+int64(len(a.batch))-1, err)
-	}
-	a.batch, a.bytes = nil, 0
-	return nil
 }

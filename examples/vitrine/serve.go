@@ -221,14 +221,14 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		figures.ofDeliveries(d.Progress)
 		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, set.hooks.file, d) }})
 	}
-	defer doChores(ctx, log, chore{"running the releases whose time has come", 0, services.Apps.RunDue},
-		chore{"erasing deleted apps", time.Hour, func(ctx context.Context) error {
-			n, err := services.Apps.EraseDeleted(ctx)
-			if n > 0 {
-				log.Info("erased deleted apps", "apps", n)
-			}
-			return err
-		}})()
+	defer chore{"running the releases whose time has come", dueEvery, services.Apps.RunDue}.start(ctx, log)()
+	defer chore{"erasing deleted apps", time.Hour, func(ctx context.Context) error {
+		n, err := services.Apps.EraseDeleted(ctx)
+		if n > 0 {
+			log.Info("erased deleted apps", "apps", n)
+		}
+		return err
+	}}.start(ctx, log)()
 	defer atHangup(log, figures.ofReloads(reloads))()
 	if scraped != nil { // only now, since all figures must be registered before they are served
 		server.Handler = figures.counting(server.Handler)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"sync"
 
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/storage"
@@ -64,15 +63,10 @@ func (s webhookSettings) deliver(ctx context.Context, db storage.Store, services
 	if err := d.Set(ctx, s.endpoints); err != nil {
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() {
+	stop = beside(ctx, func(ctx context.Context) {
 		if err := d.Run(ctx); err != nil {
 			log.Error("webhooks: no changes are delivered", "cause", err.Error())
 		}
 	})
-	return d, func() {
-		cancel()
-		running.Wait()
-	}, nil
+	return d, stop, nil
 }
