@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
 // A store keeps each version of a component as one row, in the order in which they were created. It has no row for the
@@ -57,26 +57,19 @@ func (c Component) Description() *string { return c.text("description") }
 
 // text returns a member of the manifest that is a string. It returns nil if there is none, or if it is something else.
 func (c Component) text(name string) *string {
-	at := rawjson.Lookup(c.Manifest, name)
-	if at < 0 {
-		return nil
+	if text, ok := jsontree.Text(jsontree.Member(c.Manifest, name)); ok {
+		return &text
 	}
-	value, _ := rawjson.Cut(c.Manifest[at:])
-	var text *string
-	if json.Unmarshal(value, &text) != nil {
-		return nil
-	}
-	return text
+	return nil
 }
 
 // ConfigSchema returns the JSON Schema that configs of the component conform to. It returns an error if the
 // manifest has none, as in a list of components.
 func (c Component) ConfigSchema() ([]byte, error) {
-	at := rawjson.Lookup(c.Manifest, "configSchema")
-	if at < 0 {
+	schema := jsontree.Member(c.Manifest, "configSchema")
+	if schema == nil {
 		return nil, errors.New("stored manifest: no configSchema")
 	}
-	schema, _ := rawjson.Cut(c.Manifest[at:])
 	return schema, nil
 }
 
@@ -111,7 +104,7 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 	}
 	var made componentID
 	repeated, err := s.write(ctx, write, &made, prepare, func(tx *writer) error {
-		if rawjson.Lookup(in.Manifest, "id") < 0 { // what is made again has the id that it had
+		if jsontree.Lookup(in.Manifest, "id") == nil { // what is made again has the id that it had
 			id, err := tx.deletedID(ctx, c.Name, c.Version)
 			if err == nil && id != "" {
 				c, err = madeComponent(in.Manifest, id)

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
 // TaggedApp returns the version of an app that a tag points to. This is how apps are delivered: it is the one method that a
@@ -31,18 +31,13 @@ func (s *Service) TaggedApp(ctx context.Context, by vitrine.Caller, appID, name 
 // and updatedBy are null, and groups is empty. The result is for reading alone; it is not a version of the store.
 func (a App) withoutPeople() (App, error) {
 	// The elements come last in a body, so what begins with them can be appended as a whole.
-	at := rawjson.Lookup(a.Body, "elements")
-	if at < 0 {
-		return App{}, errors.New("stored body: no elements")
+	title, elements := jsontree.Member(a.Body, "title"), jsontree.Lookup(a.Body, "elements")
+	if title == nil || elements == nil {
+		return App{}, errors.New("stored body: no title or no elements")
 	}
-	title := rawjson.Lookup(a.Body, "title")
-	if title < 0 {
-		return App{}, errors.New("stored body: no title")
-	}
-	text, _ := rawjson.Cut(a.Body[title:])
 	body := append(make(Body, 0, len(a.Body)), `{"title":`...)
-	body = append(append(body, text...), `,"owner":null,"groups":[],"elements":`...)
-	a.Body = append(body, a.Body[at:]...)
+	body = append(append(body, title...), `,"owner":null,"groups":[],"elements":`...)
+	a.Body = append(body, elements...)
 	a.Owner, a.UpdatedBy = "", ""
 	return a, nil
 }

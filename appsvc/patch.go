@@ -8,7 +8,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
@@ -239,7 +238,7 @@ func (s *Service) decodePatch(patch []byte) (ops []jsontree.Op, note string, err
 		if op.Op != "add" || op.Path != notePath {
 			continue
 		}
-		text, isText := rawjson.Text(op.Value)
+		text, isText := jsontree.Text(op.Value)
 		if isNoted || !isText {
 			return nil, "", invalid(fmt.Sprintf("/%d/value", i), "the note of a version is one text")
 		}
@@ -274,5 +273,5 @@ func testedVersion(op jsontree.Op) (version string, ok bool) {
 	if op.Op != "test" || op.Path != versionPath {
 		return "", false
 	}
-	return rawjson.Text(op.Value)
+	return jsontree.Text(op.Value)
 }

@@ -58,7 +58,7 @@ func resultDraft(before, after *jsontree.Node, old draft, elements [][]byte) (dr
 		return draft{}, below(appPath, err)
 	}
 	// The three members that may differ must still have their types.
-	title, ok := app.Get("title").Text()
+	title, ok := jsontree.Text(app.Get("title").Bytes())
 	if !ok {
 		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath+"/title", "must be a string")
 	}
@@ -152,7 +152,7 @@ func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
 // changed, so that its stored text is copied. Otherwise it returns a written element, which gets the present manifest of its
 // component.
 func keptElement(id, key, component, config *jsontree.Node, old draft) (draftElement, error) {
-	text, ok := id.Text()
+	text, ok := jsontree.Text(id.Bytes())
 	if !ok {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "must be a string")
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -106,10 +105,7 @@ func (d *Defaults) Complete(a App, most int) (App, error) {
 		most = maxDefaultBytes
 	}
 	// The elements come last in the body. What comes before them is copied, and they are written anew.
-	at := rawjson.Lookup(a.Body, "elements")
-	if at < 0 {
-		return App{}, errors.New("stored body: no elements")
-	}
+	begin := len(a.Body) - len(jsontree.Lookup(a.Body, "elements"))
 	draft, err := a.Body.draft()
 	if err != nil {
 		return App{}, err
@@ -131,7 +127,7 @@ func (d *Defaults) Complete(a App, most int) (App, error) {
 			return App{}, tooMuchDefault(most)
 		}
 	}
-	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:at]...)
+	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:begin]...)
 	a.Body = append(appendElements(out, draft.elements), '}')
 	if a.checkSize(most) != nil {
 		return App{}, tooMuchDefault(most)
@@ -155,10 +151,8 @@ type place struct {
 // get returns the value of the member of this name, or the item at this index. ok is false if there is none.
 func (p place) get(name string) (sub place, ok bool) {
 	at := p.Get(name)
-	if p.Kind() == '[' && jsonpointer.IsIndex(name) {
-		if i, err := strconv.Atoi(name); err == nil && i < p.Len() {
-			at = p.At(i)
-		}
+	if i := jsonpointer.Index(name); p.Kind() == '[' && i >= 0 && i < p.Len() {
+		at = p.At(i)
 	}
 	return place{at, p.pointer + "/" + jsonpointer.Escape(name)}, at != nil
 }
@@ -178,7 +172,7 @@ func (p place) list(name string) (out []place) {
 // str returns the value of the member of this name if it is a string, and "" if it is something else or missing.
 func (p place) str(name string) string {
 	if member := p.Get(name); member != nil {
-		text, _ := member.Text()
+		text, _ := jsontree.Text(member.Bytes())
 		return text
 	}
 	return ""

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
 // A Body is compact JSON of this form, with the members in this order:
@@ -19,8 +18,8 @@ import (
 //
 // The id of an element is its index, and the key tells where it first stood. So the text of an element up to the manifest, called
 // its head, changes when the element moves, and the text after the head does not. The latter is copied from version to version
-// without being parsed. draft.body writes this form. Since it is fixed, a body is read with package rawjson, which looks for the
-// places of values and decodes little.
+// without being parsed. draft.body writes this form. Since it is fixed, a body is read with the functions of package jsontree that look for
+// the places of values and decode little.
 //
 // Versions of releases without keys were imported with the index as the key.
 
@@ -40,15 +39,12 @@ func (b Body) draft() (draft, error) {
 // elements come last and are most of the body. So they are cut off first, and scanned only once. The elements share the bytes of
 // the body; the other members are a copy. An error means that the body is not one that a Service has stored.
 func (b Body) membersAndElements() (body jsontree.Node, elements [][]byte, err error) {
-	at := rawjson.Lookup(b, "elements")
-	if at < 0 {
-		return body, nil, errors.New("stored body: no elements")
-	}
 	// Up to the elements the body is copied, and ends with 0} there. From the elements on it is cut into their texts.
-	if elements, err = rawjson.Items(b[at:]); err != nil {
+	rest := jsontree.Lookup(b, "elements")
+	if elements, err = jsontree.Items(rest); err != nil {
 		return body, nil, fmt.Errorf("stored elements: %w", err)
 	}
-	return jsontree.New(slices.Concat(b[:at], []byte("0}"))), elements, nil
+	return jsontree.New(slices.Concat(b[:len(b)-len(rest)], []byte("0}"))), elements, nil
 }
 
 // storedDraft returns the draft of a stored body of which membersAndElements has returned these parts. Its elements are all kept,
@@ -58,7 +54,7 @@ func storedDraft(body jsontree.Node, elements [][]byte) (d draft, err error) {
 	if rawTitle == nil || rawGroups == nil {
 		return draft{}, errors.New("stored body: no title or no groups")
 	}
-	title, isText := rawTitle.Text()
+	title, isText := jsontree.Text(rawTitle.Bytes())
 	groups, areTexts := texts(rawGroups.Bytes())
 	if !isText || !areTexts {
 		return draft{}, errors.New("stored body: no title or no groups")
@@ -111,7 +107,7 @@ func lasts(key string) bool { return strings.Contains(key, ".") }
 // split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest by scanning
 // it; nothing is decoded. It returns an error if no config follows the manifest, which no Service has stored.
 func (e draftElement) split() (manifest, config []byte, err error) {
-	manifest, rest := rawjson.Cut(e.kept)
+	manifest, rest := jsontree.Cut(e.kept)
 	config, ok := bytes.CutPrefix(rest, []byte(configName))
 	if !ok || len(config) == 0 {
 		return nil, nil, errors.New("stored element: no config behind the component")
@@ -127,21 +123,16 @@ func storedRef(manifest []byte) ComponentRef {
 // member returns the string member of this name of a stored object, "" if it has none, or if its value is no string. It scans the
 // object up to the member, and decodes the value alone. In a manifest name and version come first, so that this is quick.
 func member(object []byte, name string) string {
-	at := rawjson.Lookup(object, name)
-	if at < 0 {
-		return ""
-	}
-	value, _ := rawjson.Cut(object[at:])
-	text, _ := rawjson.Text(value)
+	text, _ := jsontree.Text(jsontree.Member(object, name))
 	return text
 }
 
 // texts returns the strings of an array of strings. ok is false for any other JSON, such as an array with a number in it.
 func texts(raw []byte) (list []string, ok bool) {
-	items, err := rawjson.Items(raw)
+	items, err := jsontree.Items(raw)
 	out := make([]string, len(items))
 	for i, item := range items {
-		text, ok := rawjson.Text(item)
+		text, ok := jsontree.Text(item)
 		if !ok {
 			return nil, false
 		}

@@ -2,6 +2,7 @@
 package jsonpointer
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -14,10 +15,17 @@ var (
 // Escape returns the name of a member as a token of a pointer: "a/b" as "a~1b".
 func Escape(name string) string { return escape.Replace(name) }
 
-// IsIndex reports whether a token is an index of an array: decimal digits without leading zeros (RFC 6901, section 4). The
-// token "-", which stands for the place after the last item, is not an index.
-func IsIndex(token string) bool {
-	return token != "" && strings.Trim(token, "0123456789") == "" && (token == "0" || token[0] != '0')
+// Index returns the index of an array that a token is: decimal digits without leading zeros (RFC 6901, section 4). It returns -1 for any
+// other token, such as "-", which stands for the place after the last item.
+func Index(token string) int {
+	if token == "" || strings.Trim(token, "0123456789") != "" || token[0] == '0' && token != "0" {
+		return -1
+	}
+	i, err := strconv.Atoi(token)
+	if err != nil {
+		return math.MaxInt
+	}
+	return i
 }
 
 // Unescape returns the name that a token stands for. It is the inverse of Escape.
@@ -39,8 +47,8 @@ func Lookup(v any, pointer string) (any, bool) {
 			}
 			v = member
 		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i >= len(parent) || !IsIndex(token) {
+			i := Index(token)
+			if i < 0 || i >= len(parent) {
 				return nil, false
 			}
 			v = parent[i]

@@ -1,6 +1,7 @@
 package jsonpointer_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
@@ -20,13 +21,13 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-func TestIsIndex(t *testing.T) {
-	for token, want := range map[string]bool{
-		"0": true, "1": true, "10": true, "99999999999999999999": true,
-		"": false, "-": false, "01": false, "00": false, "+1": false, "-1": false, "1.0": false, "1e1": false, "a": false, "٣": false,
+func TestIndex(t *testing.T) {
+	for token, want := range map[string]int{
+		"0": 0, "1": 1, "10": 10, "99999999999999999999": math.MaxInt,
+		"": -1, "-": -1, "01": -1, "00": -1, "+1": -1, "-1": -1, "1.0": -1, "1e1": -1, "a": -1, "٣": -1,
 	} {
-		if got := jsonpointer.IsIndex(token); got != want {
-			t.Errorf("IsIndex(%q) = %v, want %v", token, got, want)
+		if got := jsonpointer.Index(token); got != want {
+			t.Errorf("Index(%q) = %v, want %v", token, got, want)
 		}
 	}
 }

@@ -10,9 +10,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
-	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // Node is a JSON value. One goroutine uses it.
@@ -67,7 +64,7 @@ func (n *Node) parseUpTo(most int) (l *list, ok bool) {
 		return l, true
 	}
 	l.items = make([]Node, 0, min(8, len(n.text)/2))
-	_, _ = rawjson.Each(n.text, func(name, value []byte) bool {
+	_ = each(n.text, func(name, value []byte) bool {
 		if name != nil {
 			l.names = append(l.names, name)
 		}
@@ -111,9 +108,6 @@ func (n *Node) Add(name string, value Node) {
 	l.names, l.items = append(l.names, appendString(nil, name)), append(l.items, value)
 }
 
-// Text returns the string that the value is. ok is false if it is another value.
-func (n *Node) Text() (text string, ok bool) { return rawjson.Text(n.text) }
-
 // Untouched reports whether the value has this text, and nothing inside was parsed.
 func (n *Node) Untouched(text []byte) bool { return n.list == nil && bytes.Equal(n.text, text) }
 
@@ -143,22 +137,10 @@ func (n *Node) Append(dst []byte) []byte {
 	return append(dst, n.text[0]+2) // in ASCII, '}' is '{'+2 and ']' is '['+2
 }
 
-// size returns about how many bytes the JSON of the value has.
-func (n *Node) size() int {
-	if n.list == nil {
-		return len(n.text)
-	}
-	size := 2
-	for i := range n.list.items {
-		size += n.list.items[i].size() + 1
-	}
-	return size
-}
-
 // index returns the index of the member of this name, -1 if there is none.
 func (l *list) index(name string) int {
 	for i, quoted := range l.names {
-		if rawjson.IsName(quoted, name) {
+		if isName(quoted, name) {
 			return i
 		}
 	}
@@ -167,7 +149,7 @@ func (l *list) index(name string) int {
 
 // name returns the name of the member with this index.
 func (l *list) name(i int) string {
-	text, _ := rawjson.Text(l.names[i])
+	text, _ := Text(l.names[i])
 	return text
 }
 
@@ -222,8 +204,8 @@ func Equal(a, b *Node, same func(x, y []byte) bool) bool {
 		if bytes.IndexByte(a.text, '\\') < 0 && bytes.IndexByte(b.text, '\\') < 0 {
 			return false
 		}
-		x, _ := a.Text()
-		y, _ := b.Text()
+		x, _ := Text(a.text)
+		y, _ := Text(b.text)
 		return x == y
 	case '0':
 		return same(a.text, b.text)
@@ -260,18 +242,4 @@ func normal(text string) string {
 	}
 	power += int64(len(digits) - len(trimmed) - len(fraction))
 	return sign + trimmed + "e" + strconv.FormatInt(power, 10)
-}
-
-// tokens calls visit with each token of a pointer, decoded, until visit returns false.
-func tokens(pointer string, visit func(token string) bool) {
-	for pointer != "" {
-		token, rest := pointer[1:], ""
-		if end := strings.IndexByte(token, '/'); end >= 0 {
-			token, rest = token[:end], token[end:]
-		}
-		if !visit(jsonpointer.Unescape(token)) {
-			return
-		}
-		pointer = rest
-	}
 }

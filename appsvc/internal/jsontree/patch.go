@@ -152,7 +152,7 @@ func isPointer(s string) bool {
 // Limits bound the work of Patch.
 type Limits struct {
 	Copies int // bytes of all values that are copied
-	Work   int // for each operation, the members or items of the largest object or list that it leads through, and a 32nd of the bytes that it tests
+	Work   int // for each operation, the members or items of the largest object or list that it leads through
 }
 
 // Patch applies the operations in order. It returns vitrine.ErrUnprocessable if one cannot be done, vitrine.ErrConflict if a test does not
@@ -204,7 +204,6 @@ func (p *patching) do(op Op) error {
 		if err != nil {
 			return err
 		}
-		p.steps += have.size() / 32
 		if want := New(op.Value); !Equal(have, &want, SameNumber) {
 			return testFailed("the value there is another one")
 		}
@@ -245,17 +244,16 @@ func (p *patching) do(op Op) error {
 const badIndex = "array indices are written in decimal digits without leading zeros"
 
 // find returns the value at a pointer. All that it passes is parsed.
-func (p *patching) find(pointer string) (at *Node, err error) {
-	at = p.root
-	tokens(pointer, func(token string) bool {
-		var i int
-		if i, err = p.child(at, token, pointer); err != nil {
-			return false
+func (p *patching) find(pointer string) (*Node, error) {
+	at := p.root
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		i, err := p.child(at, jsonpointer.Unescape(token), pointer)
+		if err != nil {
+			return nil, err
 		}
 		at = &at.list.items[i]
-		return true
-	})
-	return at, err
+	}
+	return at, nil
 }
 
 // child returns the place, in a node, of the value that a token of a pointer names. It returns an error if there is no such value.
@@ -263,12 +261,12 @@ func (p *patching) child(at *Node, token, pointer string) (i int, err error) {
 	l := at.parse()
 	p.steps = max(p.steps, len(l.items))
 	if at.Kind() == '[' {
-		i = position(token)
+		i = jsonpointer.Index(token)
 	} else {
 		i = l.index(token)
 	}
 	switch {
-	case at.Kind() == '[' && isOddIndex(token):
+	case at.Kind() == '[' && i < 0 && isOddIndex(token):
 		return 0, refuse("%s: at %q of %q", badIndex, token, pointer)
 	case i < 0 || i >= len(l.items):
 		return 0, refuse("there is no such place: at %q of %q", token, pointer)
@@ -276,20 +274,10 @@ func (p *patching) child(at *Node, token, pointer string) (i int, err error) {
 	return i, nil
 }
 
-// position returns the index of an item that a token stands for, -1 if it stands for none.
-func position(token string) int {
-	if jsonpointer.IsIndex(token) {
-		if i, err := strconv.Atoi(token); err == nil {
-			return i
-		}
-	}
-	return -1
-}
-
-// isOddIndex reports whether a token is a number with a sign or leading zeros.
+// isOddIndex reports whether a token that is no index is a number with a sign or leading zeros.
 func isOddIndex(token string) bool {
 	digits := strings.TrimLeft(token, "+-")
-	return len(token)-len(digits) <= 1 && digits != "" && strings.Trim(digits, "0123456789") == "" && !jsonpointer.IsIndex(token)
+	return len(token)-len(digits) <= 1 && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // parent returns the object or array around the place of a pointer, which is not "", and the last token.
@@ -322,13 +310,13 @@ func (p *patching) add(pointer string, value Node) error {
 		}
 		return nil
 	case '[':
-		i := position(token)
+		i := jsonpointer.Index(token)
 		switch {
 		case token == "-":
 			i = len(l.items)
-		case !jsonpointer.IsIndex(token):
+		case i < 0:
 			return refuse("%s: at %q of %q", badIndex, token, pointer)
-		case i < 0 || i > len(l.items):
+		case i > len(l.items):
 			return refuse("the list has %d items: want an index from 0 to %[1]d, or - for its end", len(l.items))
 		}
 		l.items = slices.Insert(l.items, i, value)

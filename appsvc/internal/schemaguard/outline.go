@@ -337,7 +337,7 @@ func (d draft) isSubschema(pointer string) bool {
 	for len(tokens) > 0 {
 		shape := d.shapeOf(tokens[0])
 		tokens = tokens[1:]
-		index := len(tokens) > 0 && jsonpointer.IsIndex(tokens[0])
+		index := len(tokens) > 0 && jsonpointer.Index(tokens[0]) >= 0
 		switch {
 		case shape == 0 || shape == list && !index || shape == named && len(tokens) == 0:
 			return false

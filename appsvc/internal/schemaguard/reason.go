@@ -147,7 +147,7 @@ func keyword(of *jsonschema.ValidationError) string {
 		if len(tokens) > 2 {
 			holder := tokens[len(tokens)-2]
 			switch shape := draft2020.shapeOf(holder); {
-			case shape == named, (shape == list || shape == oneOrList) && jsonpointer.IsIndex(last):
+			case shape == named, (shape == list || shape == oneOrList) && jsonpointer.Index(last) >= 0:
 				return holder
 			}
 		}
