@@ -127,7 +127,7 @@ func (s *Service) AdmitTagChange(ctx context.Context, by vitrine.Caller, id, nam
 		return err
 	}
 	return s.store.view(ctx, func(r *reader) error {
-		_, err := mayMoveTag(ctx, r, by, id, name, true) // only the body tells whether it is a roll back
+		_, _, err := mayMoveTag(ctx, r, by, id, name, true) // only the body tells whether it is a roll back
 		return err
 	})
 }

@@ -391,7 +391,7 @@ func (a *audit) checkTags(h Head) error {
 	}); err != nil {
 		return err
 	}
-	tag, number, last := "", int64(0), storedMove{} // the move that was looked at last
+	tag, number, last := "", int64(0), move{} // the move that was looked at last
 	end := func() {
 		to, there := at[tag]
 		if !there {
@@ -416,7 +416,7 @@ func (a *audit) checkTags(h Head) error {
 		}
 		if name[1] != tag {
 			end()
-			tag, number, last = name[1], 0, storedMove{At: m.At, To: m.From}
+			tag, number, last = name[1], 0, move{At: m.At, To: m.From}
 		}
 		switch {
 		case n != number+1:

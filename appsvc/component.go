@@ -145,25 +145,19 @@ func madeComponent(manifest []byte, id string) (Component, error) {
 // versions, else the one created last. Every caller without TagsOnly may read it. It returns ErrNotFound if there is no
 // component of this name.
 func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string) (Component, error) {
-	var best Component
-	if err := by.CheckUnrestricted(); err != nil {
-		return best, err
-	}
-	err := s.store.view(ctx, func(r *reader) error {
+	return view(ctx, s, by, func(r *reader) (Component, error) {
 		// Which version is the latest shows without manifests, so only the manifest of that one is read.
 		list, err := r.componentVersions(ctx, name)
-		if err == nil && len(list) == 0 {
-			err = noComponent(name)
-		}
 		if err != nil {
-			return err
+			return Component{}, err
+		}
+		if len(list) == 0 {
+			return Component{}, noComponent(name)
 		}
 		latest := latestOf(list)
 		manifest, err := r.value(ctx, keyOf(manifestKind, name, latest.Version))
-		best = latest.with(manifest)
-		return err
+		return latest.with(manifest), err
 	})
-	return best, err
 }
 
 // noComponent is the ErrNotFound of a name that no component has. Components are no secret, so it may repeat the name.

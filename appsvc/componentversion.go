@@ -104,24 +104,18 @@ func (s *Service) AllComponentVersions(ctx context.Context, by vitrine.Caller, i
 // got, and also id and description if CreateComponent got none: a random id, and null. Every caller without TagsOnly may read it.
 // It returns ErrNotFound if there is no such version.
 func (s *Service) ComponentVersion(ctx context.Context, by vitrine.Caller, name, version string) (Component, error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return Component{}, err
-	}
-	var found Component
-	err := s.store.view(ctx, func(r *reader) error {
+	return view(ctx, s, by, func(r *reader) (Component, error) {
 		key := keyOf(componentKind, name, version)
 		values, err := r.r.Get(ctx, key, keyOf(manifestKind, name, version))
 		if err != nil {
-			return err
+			return Component{}, err
 		}
 		if values[0] == nil {
-			return noComponentVersion(name, version)
+			return Component{}, noComponentVersion(name, version)
 		}
 		c, err := decodeComponent(storage.Entry{Key: key, Value: values[0]})
-		found = c.with(values[1])
-		return err
+		return c.with(values[1]), err
 	})
-	return found, err
 }
 
 // noComponentVersion is the ErrNotFound of a component that has no such version, or does not exist at all. Components are no

@@ -30,17 +30,10 @@ func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) e
 		if err != nil {
 			return err
 		}
-		rules, err := tx.tagRules(ctx)
-		if err != nil {
+		if tag, err := tx.protectedTag(ctx, id); err != nil {
 			return err
-		}
-		for tag, err := range tx.tags(ctx, tagsAfter(id, "", 0)) {
-			if err != nil {
-				return err
-			}
-			if rules.of(tag.Name).Protected {
-				return wrongState(head.Version, "the app has the protected tag %q: delete the tag first", tag.Name)
-			}
+		} else if tag != "" {
+			return wrongState(head.Version, "the app has the protected tag %q: delete the tag first", tag)
 		}
 		if err := tx.scheduled(ctx, head); err != nil {
 			return err
@@ -99,28 +92,23 @@ func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (
 //
 // It returns ErrNotFound if no app has this id, deleted or not, or if the caller may not change it. It returns ErrConflict with
 // CodeWrongState if the app is not deleted.
-func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (app App, err error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return App{}, err
-	}
-	err = s.store.update(ctx, func(tx *writer) error {
+func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (App, error) {
+	return update(ctx, s, by, func(tx *writer) (App, error) {
 		deleted, err := deletedHead(ctx, tx.reader, by, id)
 		if err != nil {
-			return err
+			return App{}, err
 		}
 		head := deleted
 		head.deletedAt, head.deletedBy = 0, ""
 		if err := tx.replaceHead(ctx, deleted, head); err != nil {
-			return err
+			return App{}, err
 		}
 		last, err := tx.latest(ctx, id)
 		if err != nil {
-			return err
+			return App{}, err
 		}
-		app = last.App
-		return s.record(ctx, tx, by, Change{Type: AppUndeleted, AppID: id, After: head})
+		return last.App, s.record(ctx, tx, by, Change{Type: AppUndeleted, AppID: id, After: head})
 	})
-	return app, err
 }
 
 // EraseApp removes a deleted app for good, with all its versions, their notes, its tags and the moves of these. In the feed the ids of the

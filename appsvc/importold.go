@@ -112,11 +112,7 @@ func (l oldLine) put(ctx context.Context, t *writer) error {
 		return t.tx.Put(ctx, storage.Entry{Key: keyOf(tagKind, x.App, x.Name), Value: decimal(x.Version.Number())})
 	}
 	if m := l.Move; m != nil {
-		puts, err := moveEntries(m.App, m.Tag, numberedMove{m.Number, TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}})
-		if err != nil {
-			return err
-		}
-		return t.tx.Put(ctx, puts...)
+		return t.keepMove(ctx, m.App, m.Tag, move{number: m.Number, At: m.At, By: m.By, From: m.From.orNone().Number(), To: m.To.orNone().Number()})
 	}
 	return nil
 }

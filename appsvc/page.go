@@ -9,6 +9,36 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
+// view returns what read makes of one snapshot, for a caller whose rights are not limited to tags.
+func view[T any](ctx context.Context, s *Service, by vitrine.Caller, read func(*reader) (T, error)) (out T, err error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return out, err
+	}
+	err = s.store.view(ctx, func(r *reader) (err error) {
+		out, err = read(r)
+		return err
+	})
+	if err != nil {
+		out = *new(T)
+	}
+	return out, err
+}
+
+// update returns what change makes in one transaction, for a caller whose rights are not limited to tags.
+func update[T any](ctx context.Context, s *Service, by vitrine.Caller, change func(*writer) (T, error)) (out T, err error) {
+	if err := by.CheckUnrestricted(); err != nil {
+		return out, err
+	}
+	err = s.store.update(ctx, func(tx *writer) (err error) {
+		out, err = change(tx)
+		return err
+	})
+	if err != nil {
+		out = *new(T)
+	}
+	return out, err
+}
+
 // list returns the page that read makes in one View, for a caller who may read lists. asked is the Limit of the request; if it is 0, read
 // gets otherwise, or Limits.Page if that is lower. 0 stands for any number of items.
 func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, otherwise int, read func(r *reader, limit int) (vitrine.Page[T], error)) (page vitrine.Page[T], err error) {
@@ -19,11 +49,7 @@ func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, othe
 	if err != nil {
 		return page, err
 	}
-	err = s.store.view(ctx, func(r *reader) (err error) {
-		page, err = read(r, limit)
-		return err
-	})
-	return page, err
+	return view(ctx, s, by, func(r *reader) (vitrine.Page[T], error) { return read(r, limit) })
 }
 
 // fill returns a page of the first items of a list: limit of them, 0 for any number, or as many as it takes to have Limits.PageBytes by

@@ -40,7 +40,7 @@ func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 	for i, r := range rules {
 		switch {
 		case !tagName.MatchString(r.Name):
-			return invalid("", "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", r.Name)
+			return badTagName("", r.Name)
 		case slices.ContainsFunc(rules[:i], func(o TagRule) bool { return o.Name == r.Name }):
 			return invalid("", "there are two rules for the tag %q: want one", r.Name)
 		case r.Approvals < 0 || r.Approvals > mostApprovals:
@@ -74,16 +74,8 @@ func (t tagRules) of(name string) (rule TagRule) {
 // tagRules reads the rules.
 func (r *reader) tagRules(ctx context.Context) (rules tagRules, err error) {
 	value, err := r.value(ctx, keyOf(rulesKind))
-	if err != nil {
+	if err != nil || value == nil {
 		return nil, err
-	}
-	return parseTagRules(value)
-}
-
-// parseTagRules reads the value of the record of the rules, nil for none.
-func parseTagRules(value []byte) (rules tagRules, err error) {
-	if value == nil {
-		return nil, nil
 	}
 	if err = json.Unmarshal(value, &rules); err != nil {
 		err = damaged(keyOf(rulesKind), err)
@@ -132,26 +124,24 @@ func (t TagRule) mayMoveAlone(by vitrine.Caller, h Head) error {
 	return err
 }
 
-// mayMoveTag applies the rule of a tag to a caller, and returns the Head of the app. A roll back needs no release. The errors are those of
-// usableHead, mayMove and mayMoveAlone.
-func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool) (Head, error) {
-	if err := r.r.Ahead(ctx, keyOf(headKind, app), keyOf(rulesKind), keyOf(tagKind, app, name)); err != nil {
-		return Head{}, err
+// mayMoveTag applies the rule of a tag to a caller, and returns the Head of the app and the rules. A roll back needs no release. The errors
+// are those of usableHead, mayMove and mayMoveAlone.
+func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool) (h Head, rules tagRules, err error) {
+	if err = r.r.Ahead(ctx, keyOf(headKind, app), keyOf(rulesKind), keyOf(tagKind, app, name)); err != nil {
+		return h, rules, err
 	}
-	h, err := usableHead(ctx, r, by, app)
-	if err != nil {
-		return h, err
+	if h, err = usableHead(ctx, r, by, app); err != nil {
+		return h, rules, err
 	}
-	rules, err := r.tagRules(ctx)
-	if err != nil {
-		return h, err
+	if rules, err = r.tagRules(ctx); err != nil {
+		return h, rules, err
 	}
 	if rule := rules.of(name); rollback {
 		err = rule.mayMove(by, h)
 	} else {
 		err = rule.mayMoveAlone(by, h)
 	}
-	return h, err
+	return h, rules, err
 }
 
 // mayRegroup is the rule for changing the groups of an app to these. To add a group, the caller must moderate it. To
@@ -176,21 +166,27 @@ func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, 
 	if moderatesAll(by, h) {
 		return nil
 	}
+	tag, err := r.protectedTag(ctx, h.ID)
+	if err == nil && tag != "" {
+		refused := forbidden("the app has the protected tag %q: only a moderator of every group of the app may change its groups", tag)
+		refused.Pointer = at
+		return refused
+	}
+	return err
+}
+
+// protectedTag returns the name of a protected tag of an app, "" if it has none.
+func (r *reader) protectedTag(ctx context.Context, app string) (string, error) {
 	rules, err := r.tagRules(ctx)
 	if err != nil || len(rules) == 0 {
-		return err
+		return "", err
 	}
-	for tag, err := range r.tags(ctx, tagsAfter(h.ID, "", 0)) {
-		if err != nil {
-			return err
-		}
-		if rules.of(tag.Name).Protected {
-			err := forbidden("the app has the protected tag %q: only a moderator of every group of the app may change its groups", tag.Name)
-			err.Pointer = at
-			return err
+	for tag, err := range r.tags(ctx, tagsAfter(app, "", 0)) {
+		if err != nil || rules.of(tag.Name).Protected {
+			return tag.Name, err
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs no right

@@ -165,52 +165,29 @@ func (r *reader) users(ctx context.Context, component, from string, by vitrine.C
 		in := under(usedKind, rec.Number(numbers[0]))
 		in.From, in.Expect = usedKey(numbers[0], from), atOnce
 		for ids, err := range rec.Chunks(r.appsIn(ctx, in), atOnce) {
-			var users []componentUser
+			var heads []Head
+			var tags map[string][]Tag
 			if err == nil {
-				users, err = r.readable(ctx, ids, by)
+				heads, err = r.heads(ctx, ids)
+			}
+			heads = slices.DeleteFunc(heads, func(h Head) bool { return !mayRead(by, h) })
+			if err == nil {
+				tags, err = r.tagsOf(ctx, heads)
 			}
 			if err != nil {
 				yield(componentUser{}, err)
 				return
 			}
 			ids = ids[:0]
-			for _, u := range users {
-				ids = append(ids, u.ID)
+			for _, h := range heads {
+				ids = append(ids, h.ID)
 			}
 			for app, err := range r.whole(ctx, ids) {
-				users[0].body = app.Body
-				if !yield(users[0], err) || err != nil {
+				if !yield(componentUser{heads[0], app.Body, tags[app.ID]}, err) || err != nil {
 					return
 				}
-				users = users[1:]
+				heads = heads[1:]
 			}
 		}
 	}
-}
-
-// readable returns those of some apps that the caller may read, with their tags.
-func (r *reader) readable(ctx context.Context, ids []string, by vitrine.Caller) (users []componentUser, err error) {
-	heads, err := r.heads(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	var ranges []storage.Range
-	at := map[string]int{}
-	for _, h := range heads {
-		if mayRead(by, h) {
-			at[h.ID] = len(users)
-			users, ranges = append(users, componentUser{Head: h}), append(ranges, tagsAfter(h.ID, "", 0))
-		}
-	}
-	if len(users) == 0 {
-		return nil, nil
-	}
-	for t, err := range r.tags(ctx, ranges...) {
-		if err != nil {
-			return nil, err
-		}
-		u := &users[at[t.AppID]]
-		u.tags = append(u.tags, t)
-	}
-	return users, nil
 }

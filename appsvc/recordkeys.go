@@ -46,7 +46,7 @@ const (
 
 	// tag/<app> <name> is the version that a tag points to, as a decimal number.
 	tagKind = "tag/"
-	// move/<app> <name> <number> is a move of a tag: JSON, see storedMove. None changes.
+	// move/<app> <name> <number> is a move of a tag: JSON, see the type move. None changes.
 	moveKind = "move/"
 	// moved/<app> <name> is empty: there are moves of the tag. The first move adds it.
 	movedKind = "moved/"

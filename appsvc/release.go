@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/feed"
 )
 
 // A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own, made and changed
@@ -213,7 +214,7 @@ func (s *Service) checkRelease(name, note string, moves []NewMove, at, was int64
 		case m.AppID == "":
 			return invalid(at+"/app", "missing: want the id of an app")
 		case !tagName.MatchString(m.Tag):
-			return invalid(at+"/tag", "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", m.Tag)
+			return badTagName(at+"/tag", m.Tag)
 		case m.To.IsZero() || m.To.check() != nil:
 			return invalid(at+"/to", "want a version, or null to take the tag away")
 		case m.From.check() != nil:
@@ -319,41 +320,35 @@ func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, in Relea
 }
 
 // changeRelease changes a release that is open or scheduled, for a caller who may make all its moves.
-func (s *Service) changeRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest, change func(*writer, *release) error) (out Release, err error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return out, err
-	}
-	err = s.store.update(ctx, func(tx *writer) error {
-		was, err := tx.releaseToChange(ctx, by, in)
+func (s *Service) changeRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest, change func(*writer, *release) error) (Release, error) {
+	return update(ctx, s, by, func(tx *writer) (Release, error) {
+		was, err := tx.releaseToChange(ctx, by, in, ReleaseOpen, ReleaseScheduled)
 		if err != nil {
-			return err
+			return Release{}, err
 		}
 		rel := was
 		rel.Authors = slices.Clip(was.Authors)
 		if err := change(tx, &rel); errors.Is(err, errUnchanged) {
-			out, err = tx.shown(ctx, was)
-			return err
+			return tx.shown(ctx, was)
 		} else if err != nil {
-			return err
+			return Release{}, err
 		}
-		out, err = s.storeRelease(ctx, tx, by, was, rel)
-		return err
+		return s.storeRelease(ctx, tx, by, was, rel)
 	})
-	return out, err
 }
 
 // errUnchanged is the error of a change of a release that is not needed.
 var errUnchanged = errors.New("nothing changes")
 
-// releaseToChange returns a release that is open or scheduled. It checks that the caller may see it (ErrNotFound), could make all its moves
+// releaseToChange returns a release that has one of some states. It checks that the caller may see it (ErrNotFound), could make all its moves
 // (ErrForbidden), and has seen its version, and its state (ErrConflict).
-func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (release, error) {
+func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, in ReleaseRequest, states ...ReleaseState) (release, error) {
 	rel, err := r.releaseFor(ctx, by, in.ID)
 	if err == nil {
 		err = r.mayMoveAll(ctx, by, rel.Moves, "", true)
 	}
 	if err == nil {
-		err = rel.is(in.Version, ReleaseOpen, ReleaseScheduled)
+		err = rel.is(in.Version, states...)
 	}
 	return rel, err
 }
@@ -371,11 +366,11 @@ func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 	return nil
 }
 
-// storeRelease stores a release in the place of what it was, with the next version, and adds its entry to the feed.
-func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release) (Release, error) {
+// storeRelease stores a release in the place of what it was, with the next version, and adds some entries and its own to the feed.
+func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, entries ...feed.Entry) (Release, error) {
 	entry, err := s.putRelease(ctx, tx, by, was, &rel)
 	if err == nil {
-		err = s.publish(ctx, tx, entry)
+		err = s.publish(ctx, tx, append(entries, entry)...)
 	}
 	if err != nil {
 		return Release{}, err
@@ -384,18 +379,14 @@ func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Calle
 }
 
 // Release returns a release. It returns ErrNotFound unless the caller may read every app of it.
-func (s *Service) Release(ctx context.Context, by vitrine.Caller, id string) (out Release, err error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return out, err
-	}
-	err = s.store.view(ctx, func(r *reader) error {
+func (s *Service) Release(ctx context.Context, by vitrine.Caller, id string) (Release, error) {
+	return view(ctx, s, by, func(r *reader) (Release, error) {
 		rel, err := r.releaseFor(ctx, by, id)
-		if err == nil {
-			out, err = r.shown(ctx, rel)
+		if err != nil {
+			return Release{}, err
 		}
-		return err
+		return r.shown(ctx, rel)
 	})
-	return out, err
 }
 
 // ListReleasesRequest asks for releases, newest first.

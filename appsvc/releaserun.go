@@ -8,12 +8,11 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// A run is prepared in a View, which finds the last moves of the tags and asks for the rights of people, and then carried out in one Update.
-// The Update tests the state and the version of the release. So of several processes that run it, one does.
+// A run asks for the rights of people first, by the release as a View has it, and is then carried out in one Update, which tests the state
+// and the version of the release. So of several processes that run it, one does.
 
 // missedAfter is how late a scheduled release may be run.
 const missedAfter = 24 * time.Hour
@@ -27,32 +26,23 @@ func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, in ReleaseR
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}
-	return s.run(ctx, in.ID, &by, func(ctx context.Context, r *reader) (release, error) { return r.releaseToChange(ctx, by, in) })
+	return s.run(ctx, in.ID, &by, func(ctx context.Context, r *reader) (release, error) {
+		return r.releaseToChange(ctx, by, in, ReleaseOpen, ReleaseScheduled)
+	})
 }
 
 // UndoRelease rolls all moves of a release back that is done, in one transaction. It needs no approvals. The release is cancelled then, and
 // keeps its RanAt. The errors are those of RunRelease; a tag that was moved since is a conflict.
-func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (out Release, err error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return out, err
-	}
-	err = s.store.update(ctx, func(tx *writer) error {
-		was, err := tx.releaseFor(ctx, by, in.ID)
-		if err == nil {
-			err = tx.mayMoveAll(ctx, by, was.Moves, "", true)
-		}
-		if err == nil {
-			err = was.is(in.Version, ReleaseDone)
-		}
+func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
+	return update(ctx, s, by, func(tx *writer) (Release, error) {
+		was, err := tx.releaseToChange(ctx, by, in, ReleaseDone)
 		if err != nil {
-			return err
+			return Release{}, err
 		}
 		rel := was
 		rel.State = ReleaseCancelled
-		out, err = s.carryOut(ctx, tx, by, was, rel, nil)
-		return err
+		return s.carryOut(ctx, tx, by, was, rel)
 	})
-	return out, err
 }
 
 // RunDue runs the releases whose time has come, each once, whichever processes call it. A program calls it every second from one loop. A
@@ -97,11 +87,8 @@ func (s *Service) runDue(ctx context.Context, id string) error {
 // run runs a release that read returns, or its error: for a caller who may run it, or with nil for who has scheduled it.
 func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read func(context.Context, *reader) (release, error)) (out Release, err error) {
 	var seen release
-	var known lastMoves
 	err = s.store.view(ctx, func(r *reader) (err error) {
-		if seen, err = read(ctx, r); err == nil {
-			known, err = s.prepareRun(ctx, r, seen)
-		}
+		seen, err = read(ctx, r)
 		return err
 	})
 	if err != nil {
@@ -152,7 +139,7 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 		}
 		done := rel
 		done.State = ReleaseDone
-		out, err = s.carryOut(ctx, tx, *by, rel, done, known)
+		out, err = s.carryOut(ctx, tx, *by, rel, done)
 		return err
 	})
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeConflicts {
@@ -197,91 +184,43 @@ func (s *Service) reopen(ctx context.Context, by vitrine.Caller, id string, seen
 	return v, err
 }
 
-// lastMoves are the numbers of the last moves of tags, by app and name, as a View has found them.
-type lastMoves map[[2]string]int64
+// plannedMove is a move of a release that can be made, as far as the tag is where it should be.
+type plannedMove struct {
+	head       Head
+	tag        string
+	move, last move
+}
 
-// prepareRun reads what a run needs that takes time: the last moves of the tags, in one trip, and for Options.Check the versions.
-func (s *Service) prepareRun(ctx context.Context, r *reader, rel release) (lastMoves, error) {
-	known := lastMoves{}
+// lastMoves returns the last moves of the tags of some moves, by app and name, in one trip.
+func (r *reader) lastMoves(ctx context.Context, of []ReleaseMove) (map[[2]string]move, error) {
 	var ranges []storage.Range
-	for _, m := range rel.Moves {
-		known[[2]string{m.AppID, m.Tag}] = 0
+	for _, m := range of {
 		in := under(moveKind, m.AppID, m.Tag)
 		in.Reverse, in.Limit, in.Expect = true, 1, 1
 		ranges = append(ranges, in)
 	}
+	last := map[[2]string]move{}
 	for e, err := range r.r.Scan(ctx, ranges...) {
 		if err != nil {
 			return nil, err
 		}
-		name := partsOf(e.Key, moveKind)
-		n, err := rec.ParseNumber(name[2])
+		m, err := decodeMove(e)
 		if err != nil {
-			return nil, damaged(e.Key, err)
-		}
-		known[[2]string{name[0], name[1]}] = n
-	}
-	if s.check == nil {
-		return known, nil
-	}
-	for _, m := range rel.Moves {
-		if m.To.IsZero() {
-			continue
-		}
-		h, err := r.head(ctx, m.AppID)
-		if err == nil {
-			_, err = r.version(ctx, h, m.To) // which stays in the cache
-		}
-		if ignore(err, vitrine.ErrNotFound) != nil {
 			return nil, err
 		}
+		name := partsOf(e.Key, moveKind)
+		last[[2]string{name[0], name[1]}] = m
 	}
-	return known, nil
-}
-
-// ahead reads in one trip what carryOut reads for the moves of a release.
-func (known lastMoves) ahead(ctx context.Context, r *reader, by vitrine.Caller, moves []ReleaseMove) error {
-	keys := r.s.feed.Keys(by.URN)
-	for _, m := range moves {
-		keys = append(keys, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag))
-		keys = append(keys, r.s.feed.Keys(m.AppID)[1:]...)
-		if n, found := known[[2]string{m.AppID, m.Tag}]; found {
-			keys = append(keys, moveKey(m.AppID, m.Tag, n), moveKey(m.AppID, m.Tag, n+1))
-		}
-	}
-	return r.r.Ahead(ctx, keys...)
-}
-
-// last returns the last move of a tag: the one that is known to be the last, unless there is one after it now.
-func (known lastMoves) last(ctx context.Context, r *reader, app, name string) (numberedMove, error) {
-	n, found := known[[2]string{app, name}]
-	if found {
-		values, err := r.r.Get(ctx, moveKey(app, name, n), moveKey(app, name, n+1))
-		if err != nil {
-			return numberedMove{}, err
-		}
-		if values[1] == nil && n == 0 {
-			return numberedMove{}, nil
-		}
-		if values[1] == nil && values[0] != nil {
-			m, err := r.storedMove(ctx, app, name, n)
-			return numberedMove{n, m.move()}, err
-		}
-	}
-	return r.lastMove(ctx, app, name)
-}
-
-// plannedMove is a move of a release that can be made, as far as the tag is where it should be.
-type plannedMove struct {
-	head Head
-	tag  string
-	last numberedMove
-	move TagMove
+	return last, nil
 }
 
 // plan returns the moves of a release, or with undo the roll backs of them, and the conflicts of those that cannot be made. A move that
 // leads to where the tag is already is left out.
-func (known lastMoves) plan(ctx context.Context, r *reader, rel release, undo bool) (plan []plannedMove, conflicts []vitrine.Conflict, err error) {
+func (r *reader) plan(ctx context.Context, rel release, undo bool) (plan []plannedMove, conflicts []vitrine.Conflict, err error) {
+	last, err := r.lastMoves(ctx, rel.Moves)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, m := range rel.Moves {
 		at, err := r.pointsTo(ctx, m.AppID, m.Tag)
 		if err != nil {
@@ -290,13 +229,12 @@ func (known lastMoves) plan(ctx context.Context, r *reader, rel release, undo bo
 		refuse := func(code, format string, args ...any) {
 			conflicts = append(conflicts, vitrine.Conflict{App: m.AppID, Tag: m.Tag, PointsTo: at, Code: code, Reason: fmt.Sprintf(format, args...)})
 		}
-		h, err := usableOrGone(ctx, r, m.AppID)
-		if err != nil {
-			return nil, nil, err
-		}
-		if h.ID == "" {
+		h, err := r.head(ctx, m.AppID)
+		if errors.Is(err, vitrine.ErrNotFound) {
 			refuse(vitrine.CodeNotFound, "the app %q is not there any more", m.AppID)
 			continue
+		} else if err != nil {
+			return nil, nil, err
 		}
 		from := m.From
 		if undo {
@@ -309,18 +247,14 @@ func (known lastMoves) plan(ctx context.Context, r *reader, rel release, undo bo
 		if m.From == m.To {
 			continue
 		}
-		p := plannedMove{head: h, tag: m.Tag, move: TagMove{From: m.From, To: m.To, Release: rel.ID}}
+		p := plannedMove{h, m.Tag, move{From: m.From.Number(), To: m.To.Number(), Release: rel.ID}, last[[2]string{m.AppID, m.Tag}]}
 		if undo {
-			p.move, err = r.rollback(ctx, h, m.Tag, rel.ID)
+			p.move, err = r.rollback(ctx, h, m.Tag, p.last, rel.ID)
 		}
 		if e, refused := errors.AsType[*vitrine.Error](err); refused {
 			refuse(e.Code, "%s", e.Reason)
 			continue
-		}
-		if err == nil {
-			p.last, err = known.last(ctx, r, m.AppID, m.Tag)
-		}
-		if err != nil {
+		} else if err != nil {
 			return nil, nil, err
 		}
 		plan = append(plan, p)
@@ -328,19 +262,18 @@ func (known lastMoves) plan(ctx context.Context, r *reader, rel release, undo bo
 	return plan, conflicts, nil
 }
 
-// usableOrGone returns the head of an app, the zero Head if it is not there.
-func usableOrGone(ctx context.Context, r *reader, id string) (Head, error) {
-	h, err := r.head(ctx, id)
-	return h, ignore(err, vitrine.ErrNotFound)
-}
-
 // carryOut makes the moves of a release that is done then, or rolls those of one back that is cancelled then, and stores it in the place of
 // what it was. It returns ErrConflict with CodeConflicts, and what it has written is to be rolled back, if one of them cannot be made.
-func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, known lastMoves) (Release, error) {
-	if err := known.ahead(ctx, tx.reader, by, rel.Moves); err != nil {
+func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release) (Release, error) {
+	ahead := tx.s.feed.Keys(by.URN)
+	for _, m := range rel.Moves {
+		ahead = append(ahead, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag))
+		ahead = append(ahead, tx.s.feed.Keys(m.AppID)[1:]...)
+	}
+	if err := tx.r.Ahead(ctx, ahead...); err != nil {
 		return Release{}, err
 	}
-	plan, conflicts, err := known.plan(ctx, tx.reader, rel, rel.State == ReleaseCancelled)
+	plan, conflicts, err := tx.plan(ctx, rel, rel.State == ReleaseCancelled)
 	if err != nil {
 		return Release{}, err
 	}
@@ -353,21 +286,13 @@ func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, w
 	}
 	entries := make([]feed.Entry, 0, len(plan)+1)
 	for _, p := range plan {
-		var body Body
-		if s.check != nil && !p.move.To.IsZero() {
-			app, err := tx.version(ctx, p.head, p.move.To)
-			if err != nil {
-				return Release{}, err
-			}
-			body = app.Body
-		}
 		p.move.At = at
-		c, err := s.placeTag(ctx, tx, by, p.head, p.tag, p.move, p.last, body)
+		c, err := s.placeTag(ctx, tx, by, p.head, p.tag, p.move, p.last)
 		if err == nil {
 			err = s.allowed(ctx, tx, by, c)
 		}
 		if e, refused := errors.AsType[*vitrine.Error](err); refused {
-			conflicts = append(conflicts, vitrine.Conflict{App: p.head.ID, Tag: p.tag, PointsTo: p.move.From, Code: e.Code, Reason: e.Error()})
+			conflicts = append(conflicts, vitrine.Conflict{App: p.head.ID, Tag: p.tag, PointsTo: c.From, Code: e.Code, Reason: e.Error()})
 		} else if err != nil {
 			return Release{}, err
 		}
@@ -380,14 +305,7 @@ func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, w
 	if rel.State == ReleaseDone {
 		rel.RanAt = at
 	}
-	entry, err := s.putRelease(ctx, tx, by, was, &rel)
-	if err == nil {
-		err = s.publish(ctx, tx, append(entries, entry)...)
-	}
-	if err != nil {
-		return Release{}, err
-	}
-	return tx.shown(ctx, rel)
+	return s.storeRelease(ctx, tx, by, was, rel, entries...)
 }
 
 // TaggedAppIn returns what TaggedApp would return if a release had run: the version to which it moves the tag, and where the tag points now
@@ -395,31 +313,28 @@ func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, w
 //
 // It returns ErrNotFound as TaggedApp and Release do, and ErrConflict for a release that is cancelled (CodeWrongState), or of which some move
 // could not be made (CodeConflicts). Approvals are not looked at.
-func (s *Service) TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, name, releaseID string) (app App, err error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return app, err
-	}
-	err = s.store.view(ctx, func(r *reader) error {
+func (s *Service) TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, name, releaseID string) (App, error) {
+	return view(ctx, s, by, func(r *reader) (app App, err error) {
 		h, err := readableHead(ctx, r, by, appID)
 		if err != nil {
-			return err
+			return app, err
 		}
 		rel, err := r.releaseFor(ctx, by, releaseID)
 		if err != nil {
-			return err
+			return app, err
 		}
 		at, err := r.pointsTo(ctx, appID, name)
 		if err != nil {
-			return err
+			return app, err
 		}
 		switch rel.State {
 		case ReleaseCancelled:
-			return conflict(vitrine.CodeWrongState, h.Version, "the release is cancelled")
+			return app, conflict(vitrine.CodeWrongState, h.Version, "the release is cancelled")
 		case ReleaseOpen, ReleaseScheduled:
-			if _, conflicts, err := (lastMoves{}).plan(ctx, r, rel, false); err != nil {
-				return err
+			if _, conflicts, err := r.plan(ctx, rel, false); err != nil {
+				return app, err
 			} else if len(conflicts) > 0 {
-				return conflicting(h.Version, conflicts...)
+				return app, conflicting(h.Version, conflicts...)
 			}
 			for _, m := range rel.Moves {
 				if m.AppID == appID && m.Tag == name {
@@ -428,10 +343,8 @@ func (s *Service) TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, nam
 			}
 		}
 		if at.IsZero() {
-			return noTag(appID, name)
+			return app, noTag(appID, name)
 		}
-		app, err = r.version(ctx, h, at)
-		return err
+		return r.version(ctx, h, at)
 	})
-	return app, err
 }

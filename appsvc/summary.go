@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // View says what a list has of each app.
@@ -91,29 +90,20 @@ func (a *App) readSummary(text []byte) error {
 func (s *Service) summaries(ctx context.Context, r *reader, ids []string) iter.Seq2[App, error] {
 	return func(yield func(App, error) bool) {
 		heads, err := r.heads(ctx, ids)
-		apps, at, ranges := make([]App, len(heads)), map[string]int{}, make([]storage.Range, len(heads))
-		for i, h := range heads {
-			sum := &AppSummary{Groups: h.Groups, Components: h.Components, DeletedAt: h.deletedAt, DeletedBy: h.deletedBy}
-			if h.deletedAt != 0 && s.keepDeleted > 0 {
-				sum.ErasesAt = h.deletedAt + s.keepDeleted.Milliseconds()
-			}
-			apps[i], at[h.ID], ranges[i] = App{Meta: h.Meta, Title: h.Title, Summary: sum}, i, tagsAfter(h.ID, "", 0)
-		}
-		if err == nil && len(ranges) > 0 {
-			for t, wrong := range r.tags(ctx, ranges...) {
-				if err = wrong; err != nil {
-					break
-				}
-				sum := apps[at[t.AppID]].Summary
-				sum.Tags = append(sum.Tags, t)
-			}
+		var tags map[string][]Tag
+		if err == nil {
+			tags, err = r.tagsOf(ctx, heads)
 		}
 		if err != nil {
 			yield(App{}, err)
 			return
 		}
-		for _, app := range apps {
-			if !yield(app, nil) {
+		for _, h := range heads {
+			sum := &AppSummary{Groups: h.Groups, Components: h.Components, Tags: tags[h.ID], DeletedAt: h.deletedAt, DeletedBy: h.deletedBy}
+			if h.deletedAt != 0 && s.keepDeleted > 0 {
+				sum.ErasesAt = h.deletedAt + s.keepDeleted.Milliseconds()
+			}
+			if !yield(App{Meta: h.Meta, Title: h.Title, Summary: sum}, nil) {
 				return
 			}
 		}

@@ -17,8 +17,7 @@ import (
 //	pointsTo, TagGuard.holds    read where the tag points, and compare it with what the caller expects (PutTag)
 //	moveTag                     store or remove the tag and add the move to its history; for a new tag: check whether the app may have one more
 //
-// PutTag reads the version before the transaction. A version never changes and is never removed, so only for Latest it reads it
-// again, if the app has a later one by then.
+// PutTag reads the version before the transaction, which then finds it in the cache: a version never changes.
 
 // Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be moved
 // to any version, and it does not move by itself when the app changes. An app has up to Limits.Tags tags, by default 1,000.
@@ -125,36 +124,30 @@ func (s *Service) Tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 // tag is Tag for a caller who may be restricted to some tags. It checks in this order: whether the caller may read the app
 // (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag (ErrNotFound). So a restricted
 // caller does not learn which other tags the app has.
-func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Tag, error) {
-	var out Tag
-	err := s.store.view(ctx, func(r *reader) error {
-		key := keyOf(tagKind, in.AppID, in.Name)
-		values, err := r.r.Get(ctx, keyOf(headKind, in.AppID), key, keyOf(rulesKind))
-		if err != nil {
+func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (out Tag, err error) {
+	err = s.store.view(ctx, func(r *reader) error {
+		if err := r.r.Ahead(ctx, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name), keyOf(rulesKind)); err != nil {
 			return err
 		}
-		h, err := r.s.headOf(in.AppID, values[0])
-		if err := admit(by, h, err, false); err != nil {
+		h, err := readableHead(ctx, r, by, in.AppID)
+		if err != nil {
 			return err
 		}
 		if by.TagsOnly && !slices.Contains(by.Tags, in.Name) {
 			return forbidden("this caller may read apps by the tags %q, and by no other", by.Tags)
 		}
-		if !tagName.MatchString(in.Name) {
-			return noTag(in.AppID, in.Name)
-		}
-		if values[1] == nil {
-			return noTag(in.AppID, in.Name)
-		}
-		n, err := parseDecimal(key, values[1])
+		at, err := r.pointsTo(ctx, in.AppID, in.Name)
 		if err != nil {
 			return err
 		}
-		rules, err := parseTagRules(values[2])
+		if at.IsZero() {
+			return noTag(in.AppID, in.Name)
+		}
+		rules, err := r.tagRules(ctx)
 		if err != nil {
 			return err
 		}
-		tag := Tag{AppID: in.AppID, Name: in.Name, AppVersion: versionOrNone(n)}.under(rules)
+		tag := Tag{AppID: in.AppID, Name: in.Name, AppVersion: at}.under(rules)
 		if out, err = r.complete(ctx, h, tag, in.Embed); err != nil || !in.Embed {
 			return err
 		}
@@ -209,7 +202,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		return Tag{}, err
 	}
 	if !tagName.MatchString(in.Name) {
-		return Tag{}, invalid("", "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", in.Name)
+		return Tag{}, badTagName("", in.Name)
 	}
 	if err := in.From.check(); err != nil {
 		return Tag{}, err
@@ -229,37 +222,28 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	if err != nil {
 		return Tag{}, err
 	}
-	var kept keptTag
-	var app App                                         // the version that the tag will point to
-	may := func(ctx context.Context, r *reader) error { // rights come before what the request says
-		_, err := mayMoveTag(ctx, r, by, in.AppID, in.Name, in.Rollback)
+	var head Head
+	var rules tagRules
+	write.may = func(ctx context.Context, r *reader) (err error) {
+		head, rules, err = mayMoveTag(ctx, r, by, in.AppID, in.Name, in.Rollback)
 		return err
 	}
-	prepare := func() (err error) {
-		if err := s.store.view(ctx, func(r *reader) error { return may(ctx, r) }); err != nil || in.Rollback {
+	// prepare reads the version, which stays in the cache for the transaction. Rights come before what the request says.
+	prepare := func() error {
+		if err := s.store.view(ctx, func(r *reader) error { return write.may(ctx, r) }); err != nil || in.Rollback {
 			return err
 		}
-		app, err = s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")
+		app, err := s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")
 		if err == nil && in.Embed {
 			err = memlimit.Reserve(ctx, len(app.Body)) // for the response, before anything is written
 		}
 		return err
 	}
-	var rules tagRules
-	write.may = may
+	var kept keptTag
+	var app App // with Embed, the version that the tag points to
 	repeated, err := s.write(ctx, write, &kept, prepare, func(tx *writer) error {
-		head, err := mayMoveTag(ctx, tx.reader, by, in.AppID, in.Name, in.Rollback)
-		if err != nil {
+		if err := write.may(ctx, tx.reader); err != nil {
 			return err
-		}
-		if rules, err = tx.tagRules(ctx); err != nil {
-			return err
-		}
-		if in.Version == vitrine.Latest && app.Version != head.Version { // the app has moved on since it was read
-			last, err := tx.latest(ctx, in.AppID)
-			if app = last.App; err != nil {
-				return err
-			}
 		}
 		// The guard counts even if the tag points to the version already.
 		from, err := tx.pointsTo(ctx, in.AppID, in.Name)
@@ -269,57 +253,45 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		if err != nil {
 			return err
 		}
-		var move TagMove
+		last, err := tx.lastMove(ctx, in.AppID, in.Name)
+		if err != nil {
+			return err
+		}
+		m := move{From: from.Number(), To: in.Version.Number()}
 		if in.Rollback {
-			if move, err = tx.rollback(ctx, head, in.Name, ""); err != nil {
-				return err
-			}
-			if app = (App{}); !move.To.IsZero() {
-				if app, err = tx.version(ctx, head, move.To); err != nil {
-					return err
-				}
-			}
-		} else {
-			move = TagMove{From: from, To: app.Version}
+			m, err = tx.rollback(ctx, head, in.Name, last, "")
+		} else if in.Version == vitrine.Latest {
+			m.To = head.Version.Number()
 		}
-		kept = keptTag{in.AppID, in.Name, move.To.Number()}
-		if move.From == move.To {
-			return nil
+		if err == nil && in.Embed && m.To >= 0 {
+			app, err = tx.version(ctx, head, vitrine.NewVersion(m.To))
 		}
-		return s.moveTag(ctx, tx, by, head, in.Name, move, app.Body)
+		kept = keptTag{in.AppID, in.Name, m.To}
+		if err != nil || m.From == m.To {
+			return err
+		}
+		return s.moveTag(ctx, tx, by, head, in.Name, m, last)
 	})
-	if err == nil && repeated { // return the version of the first call, even if the tag has moved since
-		if app = (App{}); kept.AppVersion >= 0 {
-			app, err = s.Version(ctx, by, in.AppID, vitrine.NewVersion(kept.AppVersion))
-		}
-		if err == nil && in.Embed {
-			err = memlimit.Reserve(ctx, len(app.Body))
-		}
-		if err == nil {
-			err = s.store.view(ctx, func(r *reader) (err error) {
-				rules, err = r.tagRules(ctx)
-				return err
-			})
-		}
-	}
 	if err != nil {
 		return Tag{}, err
 	}
-	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version}.under(rules)
-	if in.Embed && !app.Version.IsZero() {
-		out.App = &app
+	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: versionOrNone(kept.AppVersion)}.under(rules)
+	if !in.Embed || out.AppVersion.IsZero() {
+		return out, nil
 	}
-	return out, nil
+	if repeated { // the version of the first call, even if the tag has moved since
+		if app, err = s.Version(ctx, by, in.AppID, out.AppVersion); err == nil {
+			err = memlimit.Reserve(ctx, len(app.Body))
+		}
+	}
+	out.App = &app
+	return out, err
 }
 
-// moveTag moves a tag of the app with this head, creates or deletes it, adds the move to its history, and finishes the change. body is that
-// of the version that the tag will point to, nil if it is deleted.
-func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, move TagMove, body Body) error {
-	last, err := tx.lastMove(ctx, h.ID, name)
-	if err != nil {
-		return err
-	}
-	c, err := s.placeTag(ctx, tx, by, h, name, move, last, body)
+// moveTag moves a tag of the app with this head, creates or deletes it, adds the move to its history, and finishes the change. last is the
+// last move before.
+func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, m, last move) error {
+	c, err := s.placeTag(ctx, tx, by, h, name, m, last)
 	if err != nil {
 		return err
 	}
@@ -328,22 +300,28 @@ func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h 
 
 // placeTag stores a move of a tag, and returns the change. last is the last move before. The move gets the number after that of last, also if
 // the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock was set back.
-func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, move TagMove, last numberedMove, body Body) (Change, error) {
-	c := Change{Type: TagSet, AppID: h.ID, Before: h, After: h, New: body, From: move.From, To: move.To, Tag: name,
-		Rollback: move.Rollback, Release: move.Release}
-	if move.To.IsZero() {
+func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, m, last move) (Change, error) {
+	c := Change{Type: TagSet, AppID: h.ID, Before: h, After: h, From: versionOrNone(m.From), To: versionOrNone(m.To), Tag: name,
+		Rollback: m.Rollback, Release: m.Release}
+	switch {
+	case c.To.IsZero():
 		c.Type = TagDeleted
+	case s.check != nil: // only the rule of the program looks at the content
+		app, err := tx.version(ctx, h, c.To)
+		if c.New = app.Body; err != nil {
+			return c, err
+		}
 	}
-	if move.From.IsZero() {
+	if c.From.IsZero() {
 		if err := s.limits.checkTags(ctx, tx.reader, h.ID, last); err != nil {
 			return c, err
 		}
 	}
-	if move.At == 0 {
-		move.At = s.millis()
+	if m.At == 0 {
+		m.At = s.millis()
 	}
-	move.At, move.By = max(move.At, last.At), by.URN
-	return c, tx.addMove(ctx, h.ID, name, numberedMove{last.number + 1, move})
+	m.number, m.At, m.By = last.number+1, max(m.At, last.At), by.URN
+	return c, tx.addMove(ctx, h.ID, name, m)
 }
 
 // checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its transaction, for
@@ -354,7 +332,7 @@ func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h
 //   - Limits.TagNames, for the names of tags that it has ever had. It counts only for a name that is new. Moves are kept for
 //     good, so it bounds what the history of tags can take. The names are those that have moves, and those of the tags that the
 //     app has now: a tag from a release that recorded no moves may have none.
-func (l Limits) checkTags(ctx context.Context, r *reader, app string, last numberedMove) error {
+func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move) error {
 	names := map[string]bool{}
 	for tag, err := range r.tags(ctx, tagsAfter(app, "", l.Tags)) {
 		if err != nil {
@@ -386,6 +364,11 @@ func (l Limits) checkTags(ctx context.Context, r *reader, app string, last numbe
 	return nil
 }
 
+// badTagName is the error of a name that no tag can have.
+func badTagName(pointer, name string) error {
+	return invalid(pointer, "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", name)
+}
+
 // DeleteTagRequest names a tag to remove.
 type DeleteTagRequest struct {
 	AppID          string
@@ -407,13 +390,13 @@ func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTag
 	if err != nil {
 		return err
 	}
-	write.may = func(ctx context.Context, r *reader) error {
-		_, err := mayMoveTag(ctx, r, by, in.AppID, in.Name, false)
+	var head Head
+	write.may = func(ctx context.Context, r *reader) (err error) {
+		head, _, err = mayMoveTag(ctx, r, by, in.AppID, in.Name, false)
 		return err
 	}
 	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
-		head, err := mayMoveTag(ctx, tx.reader, by, in.AppID, in.Name, false)
-		if err != nil {
+		if err := write.may(ctx, tx.reader); err != nil {
 			return err
 		}
 		// A name that no tag can have needs no check: there is no such tag.
@@ -424,7 +407,11 @@ func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTag
 		if from.IsZero() {
 			return noTag(in.AppID, in.Name)
 		}
-		return s.moveTag(ctx, tx, by, head, in.Name, TagMove{From: from}, nil)
+		last, err := tx.lastMove(ctx, in.AppID, in.Name)
+		if err != nil {
+			return err
+		}
+		return s.moveTag(ctx, tx, by, head, in.Name, move{From: from.Number(), To: -1}, last)
 	})
 	return err
 }

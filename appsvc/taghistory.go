@@ -24,8 +24,6 @@ type TagMove struct {
 
 	Rollback bool   `json:"rollback,omitzero"` // it rolled an earlier move back
 	Release  string `json:"release,omitzero"`  // id of the release that it is of; "" = none
-
-	top int64 // of a roll back: number of the last move that is not rolled back after it
 }
 
 // MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}, and "rollback" and "release" where they apply; a zero Version is null.
@@ -69,9 +67,6 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return page, err
 		}
-		if !tagName.MatchString(in.Name) {
-			return page, noTag(in.AppID, in.Name)
-		}
 		history := strconv.Quote(in.AppID) + strconv.Quote(in.Name)
 		var before int64
 		if in.After != "" {
@@ -88,8 +83,7 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 				page.Next = cursor(history, m.number+1, "")
 				break
 			}
-			m.top = 0
-			page.Items = append(page.Items, m.TagMove)
+			page.Items = append(page.Items, TagMove{m.At, m.By, versionOrNone(m.From), versionOrNone(m.To), m.Rollback, m.Release})
 		}
 		if len(page.Items) > 0 || in.After != "" {
 			return page, nil

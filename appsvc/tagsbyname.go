@@ -22,19 +22,17 @@ func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string,
 		return nil, notFound("no tag can be named %q", name)
 	}
 	// One View reads the tags of all apps, so they are of one snapshot.
-	var tags []Tag
-	err := s.store.view(ctx, func(r *reader) error {
-		tags = nil
+	return view(ctx, s, by, func(r *reader) (tags []Tag, err error) {
 		keys := []string{keyOf(rulesKind)}
 		for _, id := range appIDs {
 			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, name))
 		}
 		if err := r.r.Ahead(ctx, keys...); err != nil {
-			return err
+			return nil, err
 		}
 		rules, err := r.tagRules(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, id := range appIDs {
 			if slices.Contains(appIDs[:i], id) {
@@ -43,17 +41,16 @@ func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string,
 			if _, err := readableHead(ctx, r, by, id); errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			} else if err != nil {
-				return err
+				return nil, err
 			}
 			at, err := r.pointsTo(ctx, id, name)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !at.IsZero() {
 				tags = append(tags, Tag{AppID: id, Name: name, AppVersion: at}.under(rules))
 			}
 		}
-		return nil
+		return tags, nil
 	})
-	return tags, err
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
@@ -221,65 +220,70 @@ var errDryRun = errors.New("a dry run")
 
 // app upgrades an app. If somebody else changes it meanwhile, it is read anew. The result has no App if there is nothing to do.
 func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp, err error) {
-	head, body := user.Head, user.body
 	for range 10 {
-		old, err := body.draft()
-		if err != nil {
-			return out, err
-		}
-		out = UpgradedApp{App: head.ID, Title: old.title, Version: head.Version, Elements: []string{}, Violations: []vitrine.Violation{}, Diff: json.RawMessage("[]"), Tags: []string{}}
-		next := old
-		next.elements = slices.Clone(old.elements)
-		if err := u.change(&out, next.elements); err != nil || len(out.Elements) == 0 {
-			return UpgradedApp{}, err
-		}
-		meta := u.s.nextMeta(head, u.by)
-		if len(out.Violations) == 0 {
-			if err := u.finish(&out, old, next, meta); err != nil {
-				return UpgradedApp{}, err
+		out, err = u.version(ctx, user.Head, user.body)
+		if errors.Is(err, errMovedOn) {
+			head, app, err := u.s.readLatest(ctx, u.by, user.ID)
+			if user.Head, user.body = head, app.Body; err != nil {
+				return UpgradedApp{}, ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden)
 			}
-		}
-		if len(out.Violations) == 0 {
-			out.Version = meta.Version
-			valid, err := u.s.validateDraftWith(map[ComponentRef][]byte{u.ref: u.manifest}, "", next)
-			if err == nil && (!u.in.DryRun || u.s.check != nil) {
-				err = u.s.storeUpgrade(ctx, u.by, head, body, valid, u.in.DryRun)
-			}
-			e, refused := errors.AsType[*vitrine.Error](err)
-			_, replaced := errors.AsType[componentChanged](err)
-			_, checked := errors.AsType[*refusedChange](err)
-			switch {
-			case err == nil, errors.Is(err, errDryRun):
-			case replaced || !refused:
-				return UpgradedApp{}, err
-			case checked:
-				out.refuse(head.Version, e.Pointer, "refused", e.Reason)
-			case e.Code == vitrine.CodeStaleVersion: // somebody else has changed it
-				if head, app, err := u.s.readLatest(ctx, u.by, user.ID); err == nil {
-					user.Head, body = head, app.Body
-				} else if ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden) != nil {
-					return UpgradedApp{}, err
-				} else {
-					return UpgradedApp{}, nil
-				}
-				head = user.Head
-				continue
-			case e.Kind == vitrine.ErrNotFound || e.Kind == vitrine.ErrForbidden:
-				return UpgradedApp{}, nil
-			case e.Kind == vitrine.ErrTooLarge:
-				out.refuse(head.Version, "", "size", e.Reason)
-			default:
-				out.refuse(head.Version, e.Pointer, e.Code, e.Reason)
-			}
+			continue
 		}
 		for _, tag := range user.tags {
 			if tag.AppVersion.Compare(out.Version) < 0 {
 				out.Tags = append(out.Tags, tag.Name)
 			}
 		}
+		return out, err
+	}
+	out.refuse(user.Version, "", "refused", "it was changed again and again meanwhile: try again")
+	return out, nil
+}
+
+// errMovedOn says that an app has got another version meanwhile.
+var errMovedOn = errors.New("the app has another version")
+
+// version adds the next version of an app with this head and body. It returns errMovedOn if this is not the latest version any more.
+func (u *upgrade) version(ctx context.Context, head Head, body Body) (out UpgradedApp, err error) {
+	old, err := body.draft()
+	if err != nil {
+		return out, err
+	}
+	out = UpgradedApp{App: head.ID, Title: old.title, Version: head.Version, Elements: []string{}, Violations: []vitrine.Violation{}, Diff: json.RawMessage("[]"), Tags: []string{}}
+	next := old
+	next.elements = slices.Clone(old.elements)
+	if err := u.change(&out, next.elements); err != nil || len(out.Elements) == 0 {
+		return UpgradedApp{}, err
+	}
+	if len(out.Violations) > 0 {
 		return out, nil
 	}
-	out.refuse(head.Version, "", "refused", "it was changed again and again meanwhile: try again")
+	valid, err := u.s.validateDraftWith(map[ComponentRef][]byte{u.ref: u.manifest}, "", next)
+	if err == nil {
+		err = u.finish(&out, old, valid, u.s.nextMeta(head, u.by))
+	}
+	if err == nil && (!u.in.DryRun || u.s.check != nil) {
+		err = u.store(ctx, head, body, valid)
+	}
+	e, refused := errors.AsType[*vitrine.Error](err)
+	_, replaced := errors.AsType[componentChanged](err)
+	_, checked := errors.AsType[*refusedChange](err)
+	switch {
+	case err == nil, errors.Is(err, errDryRun):
+		return out, nil
+	case replaced || !refused:
+		return UpgradedApp{}, err
+	case checked:
+		out.refuse(head.Version, e.Pointer, "refused", e.Reason)
+	case e.Code == vitrine.CodeStaleVersion:
+		return out, errMovedOn
+	case e.Kind == vitrine.ErrNotFound || e.Kind == vitrine.ErrForbidden:
+		return UpgradedApp{}, nil
+	case e.Kind == vitrine.ErrTooLarge:
+		out.refuse(head.Version, "", "size", e.Reason)
+	default:
+		out.refuse(head.Version, e.Pointer, e.Code, e.Reason)
+	}
 	return out, nil
 }
 
@@ -334,24 +338,13 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 	return nil
 }
 
-// finish notes the difference between the version of an app and the next one, and what is wrong with that as a whole.
+// finish notes the next version of an app, which has this content, and the difference from the one before.
 func (u *upgrade) finish(out *UpgradedApp, old, next draft, meta Meta) error {
-	var budget schemaguard.Budget
 	next.elements = slices.Clone(next.elements)
-	for i := range next.elements {
-		if e := &next.elements[i]; e.written() {
-			if err := u.schema.validateWithin(&budget, e.config); err != nil { // each alone was valid
-				out.refuse(out.Version, fmt.Sprintf("/elements/%d/config", i), vitrine.CodeCost, "validating the configs of the app together would take too long")
-				return nil
-			}
-			e.manifest, e.config = u.manifest, compact(e.config)
-		}
-	}
 	next.giveKeys(meta.Version)
 	body := next.body(meta.Owner)
 	if err := (App{Meta: meta, Body: body}).checkSize(u.s.limits.DocumentBytes); err != nil {
-		out.refuse(out.Version, "", "size", err.Error())
-		return nil
+		return err
 	}
 	stored, err := body.draft()
 	if err != nil {
@@ -362,15 +355,15 @@ func (u *upgrade) finish(out *UpgradedApp, old, next draft, meta Meta) error {
 		return err
 	}
 	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, out.Version.String())}
-	out.Diff = appendPatch(nil, append([]jsontree.Op{test}, ops...))
+	out.Version, out.Diff = meta.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))
 	return nil
 }
 
-// storeUpgrade is storePatch, which a dry run rolls back with errDryRun.
-func (s *Service) storeUpgrade(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft, dryRun bool) error {
-	return s.store.update(ctx, func(tx *writer) error {
-		_, err := s.storePatchIn(ctx, tx, by, head, old, d, "")
-		if err == nil && dryRun {
+// store stores the next version of an app as Patch does. A dry run rolls it back with errDryRun.
+func (u *upgrade) store(ctx context.Context, head Head, old Body, d draft) error {
+	return u.s.store.update(ctx, func(tx *writer) error {
+		_, err := u.s.storePatchIn(ctx, tx, u.by, head, old, d, "")
+		if err == nil && u.in.DryRun {
 			err = errDryRun
 		}
 		return err

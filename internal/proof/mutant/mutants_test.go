@@ -42,7 +42,7 @@ var mutants = []mutant{
 	{"apps are created by moderators of all their groups", "appsvc", "mayCreateIn", "moderates", true},
 	{"groups are taken away by their moderators", "appsvc", "Service.mayRegroup", "Owner", false},
 	{"protected tags are moved by moderators", "appsvc", "TagRule.mayMove", "Protected", false},
-	{"groups stay while a tag is protected", "appsvc", "Service.mayRegroup", "Protected", false},
+	{"groups stay while a tag is protected", "appsvc", "reader.protectedTag", "Protected", false},
 	{"components are managed by those who have the right", "appsvc", "mayManageComponents", "Components", false},
 	{"the feed is for those who read the app", "appsvc", "viewer.sees", "mayRead", true},
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
