@@ -23,18 +23,13 @@ const (
 // identity is who sends a request: a session, or a key.
 type identity struct {
 	principal httpapi.Principal
+	read      time.Time // when it was looked up
 	// The others are those of a session.
 	person  *person
 	session *session
 	hash    string // of its secret
 	seen    int64  // when it was used last
 	idle    int64  // when it ends if it is not used
-}
-
-// known is an identity that was looked up.
-type known struct {
-	*identity
-	at time.Time
 }
 
 // Authenticate is for httpapi.Config. It takes secret keys where tokens stand, public keys in the parameter key of x/public/, and the
@@ -98,16 +93,12 @@ func (s *Service) lookup(ctx context.Context, hash string, load func(context.Con
 	s.mu.Lock()
 	select {
 	case <-s.changed:
-		clear(s.known)
-		s.changed = s.db.Changed(space)
+		s.forget()
 	default:
 	}
-	before, found := s.known[hash]
-	changed := s.changed
+	i, changed := s.known[hash], s.changed
 	s.mu.Unlock()
-	if found && now.Sub(before.at) < cacheLife {
-		i = before.identity
-	} else {
+	if i == nil || now.Sub(i.read) >= cacheLife {
 		err = s.db.View(ctx, func(r storage.Reader) (err error) {
 			i, err = load(ctx, r, hash)
 			return err
@@ -115,12 +106,13 @@ func (s *Service) lookup(ctx context.Context, hash string, load func(context.Con
 		if err != nil || i == nil {
 			return nil, err
 		}
+		i.read = now
 		s.mu.Lock()
 		if s.changed == changed {
 			if len(s.known) >= 10_000 {
 				clear(s.known)
 			}
-			s.known[hash] = known{i, now}
+			s.known[hash] = i
 		}
 		s.mu.Unlock()
 	}
@@ -128,6 +120,12 @@ func (s *Service) lookup(ctx context.Context, hash string, load func(context.Con
 		return nil, nil
 	}
 	return i, nil
+}
+
+// forget forgets what was looked up. The caller holds mu.
+func (s *Service) forget() {
+	clear(s.known)
+	s.changed = s.db.Changed(space)
 }
 
 // loadSession returns the session with a hash, nil if it has ended or its person is disabled.

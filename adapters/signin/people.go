@@ -117,21 +117,14 @@ func (s *Service) names(r *httpapi.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keys []string
-	for i, u := range urns {
-		if own := networkOf(u); !slices.Contains(urns[:i], u) && (a.manages(own) || networkOf(a.URN) == own) && urn.CheckUser(u) == nil {
-			keys = append(keys, urnKey(u))
-		}
-	}
 	people := []named{}
 	err = s.db.View(r.Context(), func(v storage.Reader) error {
 		people = people[:0]
-		ids, err := v.Get(r.Context(), keys...)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			p, err := read[person](r.Context(), v, personKey(string(id)))
+		for i, u := range urns {
+			if own := networkOf(u); slices.Contains(urns[:i], u) || urn.CheckUser(u) != nil || !a.manages(own) && networkOf(a.URN) != own {
+				continue
+			}
+			p, _, err := byURN(r.Context(), v, u)
 			if err != nil {
 				return err
 			}
@@ -402,14 +395,16 @@ func (s *Service) Rights(ctx context.Context, user string) (c vitrine.Caller, gi
 
 // Any reports whether there are people.
 func (s *Service) Any(ctx context.Context) (some bool, err error) {
-	err = s.db.View(ctx, func(r storage.Reader) error {
-		in := storage.Prefix(record.Prefix(space, "person/"))
-		in.Limit = 1
-		for _, err := range r.Scan(ctx, in) {
-			some = err == nil
-			return err
-		}
-		return nil
+	err = s.db.View(ctx, func(r storage.Reader) (err error) {
+		some, err = anybody(ctx, r)
+		return err
 	})
 	return some, err
+}
+
+func anybody(ctx context.Context, r storage.Reader) (bool, error) {
+	for _, err := range lastParts(ctx, r, record.Prefix(space, "person/")) {
+		return err == nil, err
+	}
+	return false, nil
 }

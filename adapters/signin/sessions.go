@@ -34,32 +34,21 @@ func (s *Service) wireOf(ctx context.Context, r storage.Reader, one *session, id
 
 // status serves GET /x/signin, to everybody: what a page may offer, and who has the session of this browser.
 func (s *Service) status(r *httpapi.Request) (any, error) {
-	type wireOIDC struct {
-		Name string `json:"name"`
-	}
-	out := struct {
-		Origin  *string      `json:"origin"`
-		Base    string       `json:"base"`
-		People  bool         `json:"people"`
-		OIDC    *wireOIDC    `json:"oidc"`
-		Session *wireSession `json:"session"`
-	}{Base: s.BaseURL}
+	out := map[string]any{"origin": nil, "base": s.BaseURL, "oidc": nil, "session": nil}
 	if s.origin != "" {
-		out.Origin = &s.origin
+		out["origin"] = s.origin
 	}
 	if s.provider.Provider != nil {
-		out.OIDC = &wireOIDC{s.provider.name()}
-	}
-	var err error
-	if out.People, err = s.Any(r.Context()); err != nil {
-		return nil, err
+		out["oidc"] = map[string]string{"name": s.provider.name()}
 	}
 	i, err := s.session(r.Request)
-	if err != nil || i == nil {
-		return out, err
+	if err != nil {
+		return nil, err
 	}
 	err = s.db.View(r.Context(), func(v storage.Reader) (err error) {
-		out.Session, err = s.wireOf(r.Context(), v, i.session, i.idle, i.person)
+		if out["people"], err = anybody(r.Context(), v); err == nil && i != nil {
+			out["session"], err = s.wireOf(r.Context(), v, i.session, i.idle, i.person)
+		}
 		return err
 	})
 	return out, err

@@ -72,9 +72,9 @@ type Service struct {
 	provider provider
 
 	mu      sync.Mutex
-	known   map[string]known // by the hash of a secret
-	changed <-chan struct{}  // closed when known may be out of date
-	seen    map[string]int64 // when a time of last use was written last, by its key
+	known   map[string]*identity // by the hash of a secret
+	changed <-chan struct{}      // closed when known may be out of date
+	seen    map[string]int64     // when a time of last use was written last, by its key
 }
 
 // New returns a Service over a store. The error says what is wrong with the options.
@@ -91,7 +91,7 @@ func New(db storage.Store, o Options) (*Service, error) {
 		}
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	s := &Service{Options: o, db: db, known: map[string]known{}, seen: map[string]int64{}, changed: db.Changed(space)}
+	s := &Service{Options: o, db: db, known: map[string]*identity{}, seen: map[string]int64{}, changed: db.Changed(space)}
 	u, err := url.Parse(o.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("signin: BaseURL: %w", err)
@@ -131,8 +131,7 @@ func (s *Service) Watch(ctx context.Context, fn func()) {
 		}
 		// Before fn, so that what changes meanwhile is not missed, and what was looked up before is not used.
 		s.mu.Lock()
-		clear(s.known)
-		s.changed = s.db.Changed(space)
+		s.forget()
 		changed = s.changed
 		s.mu.Unlock()
 		fn()
