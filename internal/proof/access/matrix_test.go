@@ -22,6 +22,8 @@ type row struct {
 	says    string
 	request func(w *world, thing string) request
 	open    bool                                            // needs no token
+	people  bool                                            // is about people: secret keys are 403
+	session int                                             // the status for who has signed in, if it is another than for a token with the same rights
 	after   func(w *world, thing string)                    // takes back what a request with success has changed
 	check   func(w *world, c caller, thing string, r reply) // looks at the answer with success
 }
@@ -39,6 +41,9 @@ func (rw row) want(c caller, thing string) int {
 			return 404
 		}
 		return 403
+	}
+	if c.session && rw.session > 0 {
+		return rw.session
 	}
 	char := ""
 	if rw.table != nil {
@@ -91,7 +96,10 @@ func (rw row) hides(c caller, thing string) bool {
 // run looks at every cell of the row, in a world of its own. With keys the callers have secret keys of people whose rights change with each
 // request, in place of tokens.
 func (rw row) run(t *testing.T, n *cells, keys bool) {
-	w := newWorld(t).build(everything, everything, everything)
+	w := newWorld(t)
+	if !rw.people {
+		w.build(everything, everything, everything)
+	}
 	if keys {
 		w.keys = map[string]string{}
 	}
@@ -105,6 +113,9 @@ func (rw row) run(t *testing.T, n *cells, keys bool) {
 				continue // another sixth of the callers for each row
 			}
 			want := rw.want(c, thing)
+			if keys && rw.people && c.known() && !c.session {
+				want = 403
+			}
 			rw.fromElsewhere(t, w, c, thing)
 			r := w.send(c, rw.request(w, thing))
 			n.cells++
@@ -170,7 +181,7 @@ func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
 
 // rows are all rows.
 func rows() []row {
-	return slices.Concat(otherRows(), reviewRows(), appRows(), deletionRows(), releaseRows(), folderRows(), assetRows(), libraryRows())
+	return slices.Concat(otherRows(), reviewRows(), appRows(), deletionRows(), releaseRows(), folderRows(), assetRows(), libraryRows(), peopleRows())
 }
 
 func TestEveryCell(t *testing.T)         { everyCell(t, false) }
@@ -199,6 +210,9 @@ func TestEveryRouteHasARow(t *testing.T) {
 				missing[strings.ToUpper(method)+" "+path] = true
 			}
 		}
+	}
+	for _, route := range w.routesOfPeople() {
+		missing[route] = true
 	}
 	if len(missing) < 20 {
 		t.Fatalf("the description has %d endpoints", len(missing))

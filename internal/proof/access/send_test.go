@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func (w *world) send(c caller, in request) reply {
 		r.Header.Set("Sec-Fetch-Site", in.site)
 	}
 	if c.session {
-		r.AddCookie(&http.Cookie{Name: "session", Value: w.token(c)})
+		r.AddCookie(&http.Cookie{Name: "vitrine-80", Value: w.session(c)})
 	} else if !c.anon {
 		r.Header.Set("Authorization", "svctoken "+w.token(c))
 	}
@@ -76,7 +77,7 @@ func (w *world) token(c caller) string {
 	if c.token != "" {
 		return c.token
 	}
-	if w.keys != nil && !c.TagsOnly && !c.session {
+	if w.keys != nil && !c.TagsOnly {
 		return w.key(c)
 	}
 	key := fmt.Sprintf("%s %s %+v", c.URN, c.name, c.Principal)
@@ -90,47 +91,69 @@ func (w *world) token(c caller) string {
 	return w.signed[key]
 }
 
+// session returns the cookie of a caller who has signed in.
+func (w *world) session(c caller) string {
+	if w.cookie == "" {
+		jar := w.signIn(c, rightsOf(c))
+		at, _ := url.Parse(w.url)
+		w.cookie = jar.Cookies(at)[0].Value
+	}
+	return w.cookie
+}
+
+func rightsOf(c caller) signin.Rights {
+	return signin.Rights{Moderates: c.Moderates, Reads: c.Reads, Roles: c.Roles, Groups: c.Groups, Components: c.Components}
+}
+
+// give gives a person these rights and no others, and returns the secret of a link that signs in as the person.
+func (w *world) give(c caller, rights signin.Rights) string {
+	link, err := w.people.Link(w.t.Context(), c.URN, c.name, rights, time.Hour)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return link[strings.Index(link, "=")+1:]
+}
+
+// signIn signs in as a person with these rights, and returns the cookies.
+func (w *world) signIn(c caller, rights signin.Rights) *cookiejar.Jar {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.post(jar, "/x/signin/link", map[string]any{"link": w.give(c, rights)}, new(any))
+	return jar
+}
+
+// post sends a request of a browser, and reads the answer.
+func (w *world) post(jar *cookiejar.Jar, path string, body, to any) {
+	browser := &http.Client{Jar: jar}
+	text, _ := json.Marshal(body)
+	answer, err := browser.Post(w.url+path, "application/json", bytes.NewReader(text))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, _ = io.ReadAll(answer.Body)
+	if err := json.Unmarshal(text, to); err != nil || answer.StatusCode >= 300 {
+		w.t.Fatalf("%s: %d %s", path, answer.StatusCode, text)
+	}
+}
+
 // key returns the secret key of a caller. It was made when its person had every right, and the person has those of the caller now: the key
 // has no others, from the next request on.
 func (w *world) key(c caller) string {
-	sign := func(rights signin.Rights) string {
-		link, err := w.people.Link(w.t.Context(), c.URN, c.name, rights, time.Hour)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		return link[strings.Index(link, "=")+1:]
-	}
-	rights := signin.Rights{Moderates: c.Moderates, Reads: c.Reads, Roles: c.Roles, Groups: c.Groups, Components: c.Components}
 	key := fmt.Sprintf("%s %s %+v", c.URN, c.name, c.Principal)
 	if w.keys[key] == "" {
-		everything := rights
+		everything := rightsOf(c)
 		everything.Moderates, everything.Components = allNetworks, true
-		jar, err := cookiejar.New(nil)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		browser := &http.Client{Jar: jar}
-		post := func(path string, body, to any) {
-			text, _ := json.Marshal(body)
-			answer, err := browser.Post(w.url+path, "application/json", bytes.NewReader(text))
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			defer answer.Body.Close()
-			text, _ = io.ReadAll(answer.Body)
-			if err := json.Unmarshal(text, to); err != nil || answer.StatusCode >= 300 {
-				w.t.Fatalf("%s: %d %s", path, answer.StatusCode, text)
-			}
-		}
-		post("/x/signin/link", map[string]any{"link": sign(everything)}, new(any))
 		var made struct{ Key string }
-		post("/x/keys/", map[string]any{"name": c.name, "kind": "secret", "components": true, "moderates": allNetworks,
+		w.post(w.signIn(c, everything), "/x/keys/", map[string]any{"name": c.name, "kind": "secret", "components": true, "moderates": allNetworks,
 			"reads": append([]string{}, c.Reads...), "roles": append([]string{}, c.Roles...), "groups": append([]string{}, c.Groups...)}, &made)
 		w.keys[key] = made.Key
 		w.rights = ""
 	}
 	if w.rights != key {
-		sign(rights)
+		w.give(c, rightsOf(c))
 		w.rights = key
 	}
 	return w.keys[key]

@@ -52,9 +52,11 @@ type world struct {
 	releases map[string]string // ids, by the app that they are about
 	sent     *int              // requests
 
-	people *signin.Service
-	rights string            // the caller whose rights a person has got last
-	keys   map[string]string // secret keys that callers use in place of tokens, by caller; nil where they use tokens
+	people  *signin.Service
+	peopled bool              // there is a person in the network
+	cookie  string            // of the session of the caller who has signed in; "" before
+	rights  string            // the caller whose rights a person has got last
+	keys    map[string]string // secret keys that callers use in place of tokens, by caller; nil where they use tokens
 }
 
 // protected: the tag production takes a moderator of every group of the app.
@@ -75,7 +77,7 @@ func newWorld(t testing.TB) *world {
 	if w.tokens, err = httpapi.NewTokens([]byte("a key for tests, 32 bytes long.."), nil); err != nil {
 		t.Fatal(err)
 	}
-	if w.people, err = signin.New(memory.New(), signin.Options{BaseURL: "http://localhost:80", Otherwise: w.authenticate, Log: slog.New(slog.DiscardHandler)}); err != nil {
+	if w.people, err = signin.New(memory.New(), signin.Options{BaseURL: "http://localhost:80", Otherwise: w.tokens.Authenticate, Log: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	apps := appsvc.New(memory.New(), &appsvc.Options{Now: clock})
@@ -98,14 +100,6 @@ func newWorld(t testing.TB) *world {
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	t.Cleanup(server.Close)
 	return w
-}
-
-// authenticate takes sessions beside tokens.
-func (w *world) authenticate(r *http.Request) (httpapi.Principal, error) {
-	if session, err := r.Cookie("session"); err == nil {
-		return w.tokens.Verify(session.Value)
-	}
-	return w.tokens.Authenticate(r)
 }
 
 // tick sets the clock to a moment of its own for each number.
