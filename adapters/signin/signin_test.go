@@ -183,6 +183,53 @@ func TestSessionsEnd(t *testing.T) {
 	ann.want(401, "GET", "/x/me", nil)
 }
 
+// Times of last use go with what was used.
+func TestTimesOfLastUseGo(t *testing.T) {
+	w := newWorld(t, localBase)
+	admin := w.invited("Admin", signin.Rights{Admin: true})
+	seen := func(kind string) (n int) {
+		for key := range everything(t, w.db) {
+			if strings.HasPrefix(key, "signin seen/"+kind+" ") {
+				n++
+			}
+		}
+		return n
+	}
+	ann := w.invited("Ann", signin.Rights{})
+	use := func() {
+		ann.signIn()
+		ann.want(200, "GET", "/x/me", nil)
+	}
+	use()
+	use() // in place of the session before
+	key := ann.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"})
+	w.withToken(key.text("key")).want(200, "GET", "/x/me", nil)
+	id := ann.id()
+	if seen("session") != 1 || seen("key") != 1 || seen("passkey") != 1 || seen("person") != 1 {
+		t.Errorf("before: %v", everything(t, w.db))
+	}
+	ann.confirm() // keeps the id of the session
+	if seen("session") != 1 {
+		t.Errorf("after confirming: %d", seen("session"))
+	}
+	ann.want(204, "DELETE", "/x/keys/"+key.text("id"), nil)
+	ann.want(204, "DELETE", "/x/signin/sessions/", nil)
+	if seen("session") != 0 || seen("key") != 0 {
+		t.Errorf("after signing out: %d sessions, %d keys", seen("session"), seen("key"))
+	}
+	use()
+	w.now += 31 * 24 * time.Hour
+	use() // which forgets the one that has ended
+	if n := seen("session"); n != 1 {
+		t.Errorf("after a month: %d sessions", n)
+	}
+	admin.signIn()
+	admin.want(204, "DELETE", "/x/people/"+id, nil)
+	if seen("session") != 1 || seen("passkey") != 1 || seen("person") != 1 { // those of the administrator
+		t.Errorf("after a person was deleted: %v", everything(t, w.db))
+	}
+}
+
 func TestWhatOtherSitesSend(t *testing.T) {
 	w := newWorld(t, localBase)
 	ann := w.invited("Ann", signin.Rights{Admin: true})
