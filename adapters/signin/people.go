@@ -283,7 +283,7 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 		return nil, managed
 	case rights && p.Provider != nil:
 		return nil, wrongState("the rights of this person are those that %s gives, and are judged at each sign-in", p.Provider.Issuer)
-	case was.Rights.lacks(p.Rights) != "":
+	case was.gains(p):
 		p.giver(c.URN)
 	}
 	if !p.Admin || p.Disabled {
@@ -301,6 +301,14 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 	}
 	s.accessed(ctx, t, "person changed", "urn", p.URN, "by", c.URN)
 	return s.wire(ctx, t, p)
+}
+
+// gains reports whether a person who becomes now may do something that they could not do before.
+func (p *person) gains(now *person) bool {
+	// What an administrator may give themself counts too.
+	had, has := rightsOf(p.Rights.caller(p.URN)), now.Rights
+	has.Admin = has.Admin && !p.Admin
+	return had.lacks(has) != "" || p.Disabled && !now.Disabled
 }
 
 // notLast returns an error if p is an administrator, and there is no other one who can sign in.

@@ -129,6 +129,30 @@ func TestTheLastAdministrator(t *testing.T) {
 	two.want(409, "DELETE", "/x/people/"+two.id(), nil)
 }
 
+// Who gives somebody rights, or lets them in again, is remembered, also if that is an administrator, who could have taken them.
+func TestWhoGaveRightsIsRemembered(t *testing.T) {
+	w := newWorld(t, localBase)
+	one, two := w.invited("One", signin.Rights{Admin: true}), w.invited("Two", signin.Rights{Admin: true})
+	urn := one.send("GET", "/x/me", nil).text("urn")
+	for _, c := range []struct {
+		body  object
+		gives bool
+	}{
+		{object{"name": "Second"}, false}, {object{"roles": []string{}}, false}, {object{"moderates": []string{other}}, true},
+		{object{"disabled": true}, false}, {object{"disabled": false}, true},
+	} {
+		who := w.invited("Other", signin.Rights{Admin: true, Moderates: []string{network}}).id()
+		if c.body["disabled"] == false {
+			two.want(200, "PATCH", "/x/people/"+who, object{"disabled": true})
+		}
+		person := one.want(200, "PATCH", "/x/people/"+who, c.body)
+		_, givers, _ := w.people.Rights(t.Context(), person.text("urn"))
+		if slices.Contains(givers, urn) != c.gives {
+			t.Errorf("%v: given by %v", c.body, givers)
+		}
+	}
+}
+
 // The URN of a person who is gone is given to nobody.
 func TestURNsAreNeverUsedAgain(t *testing.T) {
 	w := newWorld(t, localBase)
