@@ -54,10 +54,7 @@ func (h *handler) observe(c *call) {
 	}
 	e := Exchange{ID: c.id, Method: c.method(), Path: c.path(), Address: c.address(), Caller: c.caller(), Bytes: c.written, Duration: time.Since(c.begun)}
 	if c.match.routes != nil { // all of them have the same path
-		rt := c.match.routes[0]
-		if e.Route = rt.path; !rt.atRoot() {
-			e.Route = c.h.BasePath + rt.path
-		}
+		e.Route = c.match.routes[0].at(h.BasePath, h.AssetPrefix)
 	}
 	if c.sent {
 		e.Status, e.Code, e.Stream = c.status, c.code, c.streamed

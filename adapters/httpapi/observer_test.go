@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -96,6 +97,23 @@ func TestTheObserverIsToldOfEveryRequest(t *testing.T) {
 		if got != want {
 			t.Errorf("%s %s: told of %+v, want %+v", c.method, c.path, got, want)
 		}
+	}
+}
+
+func TestRoutesOfTheAssetManagerAreWhereItIs(t *testing.T) {
+	var x exchanges
+	c := shopConfig()
+	observed(&x)(&c)
+	c.BasePath, c.AssetPrefix = "/v4", "/v4/library"
+	h, err := httpapi.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "/v4/library/example.test/assetLibrary/example.test/assets", nil)
+	r.AddCookie(&http.Cookie{Name: "who", Value: "ann"})
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if got := x.last(t, 1).Route; got != "/v4/library/{network}/assetLibrary/{library}/assets" {
+		t.Errorf("told of the route %s", got)
 	}
 }
 

@@ -163,8 +163,17 @@ func (r *route) is(f flags) bool { return r.flags&f != 0 }
 // write here: it refuses an Idempotency-Key too.
 func (r *route) writes() bool { return r.method != http.MethodGet }
 
-// atRoot reports whether the endpoint is at the root of the server and not below Config.BasePath.
-func (r *route) atRoot() bool { return r.path == healthPath || strings.HasPrefix(r.path, assetPrefix) }
+// at returns the path of the endpoint on a server with this base path, whose asset manager is at manager.
+func (r *route) at(base, manager string) string {
+	rest, managed := strings.CutPrefix(r.path, assetPrefix)
+	switch {
+	case managed && manager != assetPrefix:
+		return manager + strings.TrimPrefix(rest, "/")
+	case managed || r.path == healthPath:
+		return r.path
+	}
+	return base + r.path
+}
 
 // described returns the path of the route as openapi.json has it. Collections stand there without the
 // slash at their end. The base path is a part of the server's address there.
