@@ -10,8 +10,9 @@ import (
 )
 
 // The handler knows the domains by these three interfaces and not by their types, so that a program can put a type of its own
-// before a service, for an audit or another rule. The interfaces may get more methods in a minor version; a type that embeds
-// the service has them then.
+// before a service, for an audit or another rule. Only requests to the handler go through such a type. A Session, a Deliverer of package
+// webhook, and whatever else calls the service do not: what must hold for all of them belongs into Options.Check of the service. The
+// interfaces may get more methods in a minor version; a type that embeds the service has them then.
 
 // Apps is what the handler needs of the app service; *appsvc.Service implements it, and its documentation says what
 // each method does and which errors it returns. A program that wants to refuse changes has Options.Check of the service. The status of an error follows from the sentinel
