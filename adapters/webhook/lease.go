@@ -72,32 +72,39 @@ func acquire(ctx context.Context, db storage.Store, log *slog.Logger) *lease {
 	var seen leaseRecord
 	var since time.Time
 	for attempt := 0; ctx.Err() == nil; attempt++ {
-		begun, taken := time.Now(), false
-		err := db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
-			var now leaseRecord
-			if _, err := read(ctx, t, leaseKey, &now); err != nil {
-				return err
-			}
+		begun := time.Now()
+		err := l.count(ctx, l.holder, func(now leaseRecord) bool {
 			if now != seen {
 				seen, since = now, time.Now()
 			}
-			taken = now.Holder == "" || now.Holder == l.holder || begun.Sub(since) >= leaseDead
-			if !taken {
-				return nil
-			}
-			return t.Put(ctx, stored(leaseKey, leaseRecord{l.holder, now.Count + 1}))
+			return now.Holder == "" || now.Holder == l.holder || begun.Sub(since) >= leaseDead
 		})
-		if err == nil && taken {
+		if err == nil {
 			l.renewing.Go(func() { l.renew(begun) })
 			return l
 		}
-		if err != nil && ctx.Err() == nil && attempt%15 == 0 {
+		if !errors.Is(err, errLost) && ctx.Err() == nil && attempt%15 == 0 {
 			log.Warn("webhooks: the store cannot be asked which process delivers, trying again", "cause", err.Error())
 		}
 		_ = sleep(ctx, watchEvery)
 	}
 	l.lose()
 	return nil
+}
+
+// count counts the lease up, names its holder, and stores entries, if may allows it for the lease as it is. Else it returns errLost and
+// changes nothing.
+func (l *lease) count(ctx context.Context, holder string, may func(now leaseRecord) bool, entries ...storage.Entry) error {
+	return l.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
+		var now leaseRecord
+		if _, err := read(ctx, t, leaseKey, &now); err != nil {
+			return err
+		}
+		if !may(now) {
+			return errLost
+		}
+		return t.Put(ctx, append(entries, stored(leaseKey, leaseRecord{holder, now.Count + 1}))...)
+	})
 }
 
 // renew counts the lease up until held is done. The lease is lost if that has not succeeded for leaseValid, first from begun on.
@@ -121,20 +128,11 @@ func (l *lease) release(ctx context.Context) {
 	_ = l.put(ctx, "")
 }
 
-// put counts the lease up, names its holder, and stores entries. If another process holds the lease, it returns errLost and changes
-// nothing. While the store fails, it tries again until ctx is done, so an attempt may follow one whose outcome was not known.
+// put is count for the process that holds the lease. While the store fails, it tries again until ctx is done, so an attempt may follow one
+// whose outcome was not known.
 func (l *lease) put(ctx context.Context, holder string, entries ...storage.Entry) error {
 	for attempt := 0; ; attempt++ {
-		err := l.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
-			var now leaseRecord
-			if _, err := read(ctx, t, leaseKey, &now); err != nil {
-				return err
-			}
-			if now.Holder != l.holder {
-				return errLost
-			}
-			return t.Put(ctx, append(entries, stored(leaseKey, leaseRecord{holder, now.Count + 1}))...)
-		})
+		err := l.count(ctx, holder, func(now leaseRecord) bool { return now.Holder == l.holder }, entries...)
 		switch {
 		case err == nil:
 			return nil
