@@ -154,34 +154,35 @@ const (
 )
 
 // Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are set
-// where they apply. The client of a remote service returns the same values, so a program handles both alike:
+// where they apply. Over HTTP its JSON stands beside the sentence. The client of a remote service returns the same values, so a program
+// handles both alike:
 //
 //	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeStaleVersion {
 //		… // read the app again: it is at e.Version
 //	}
 type Error struct {
-	Kind error  // one of the kinds above
-	Code string // one of the codes above
+	Kind error  `json:"-"`    // one of the kinds above
+	Code string `json:"code"` // one of the codes above
 
 	// Pointer is the JSON pointer (RFC 6901) of the wrong value. It points into the request body as it is over
 	// HTTP, also to a member that is missing there. If the result of a patch breaks a rule, it points into the patched document; if an
 	// operation of a patch does not apply, it points to the operation.
-	Pointer string
+	Pointer string `json:"pointer,omitempty"`
 	// Parameter is the name of the wrong query parameter or header, as it is over HTTP.
-	Parameter string
+	Parameter string `json:"parameter,omitempty"`
 	// Reason is the sentence without Pointer and Parameter.
-	Reason string
+	Reason string `json:"-"`
 	// Violations are the values in a config that break its schema, 100 at most. Their pointers begin at the
 	// config, to which Pointer points.
-	Violations []Violation
+	Violations []Violation `json:"violations,omitempty"`
 	// Version is the latest version of the app or the release, for CodeStaleVersion, CodeTestFailed, CodeMoved and CodeWrongState.
-	Version Version
+	Version Version `json:"version,omitzero"`
 	// PointsTo is where the tag points, for CodeMoved; zero if the app has no such tag.
-	PointsTo Version
+	PointsTo Version `json:"pointsTo,omitzero"`
 	// Conflicts are the moves of a release that cannot be made, for CodeConflicts.
-	Conflicts []Conflict
+	Conflicts []Conflict `json:"conflicts,omitempty"`
 	// ID is the id of the asset that is there already, for CodeMoved; empty if the same request added it.
-	ID string
+	ID string `json:"id,omitempty"`
 }
 
 // Error returns one sentence: Parameter or Pointer, and then Reason.

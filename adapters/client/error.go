@@ -45,16 +45,12 @@ func (e *Error) Unwrap() error { return e.kind }
 
 // told is the body of a response that is no success, as README.md of package httpapi describes it.
 type told struct {
-	Error      string              `json:"error"`
-	Code       string              `json:"code"`
-	Pointer    string              `json:"pointer"`
-	Parameter  string              `json:"parameter"`
-	Version    vitrine.Version     `json:"version"`
-	PointsTo   vitrine.Version     `json:"pointsTo"`
-	Violations []vitrine.Violation `json:"violations"`
-	Conflicts  []vitrine.Conflict  `json:"conflicts"`
-	ID         string              `json:"id"`
+	Error string `json:"error"`
+	details
 }
+
+// details are what stands beside the sentence.
+type details = vitrine.Error
 
 // reason is the sentence of the error without the place that it begins with, as the Reason of a
 // *vitrine.Error.
@@ -96,8 +92,8 @@ func refusal(method, path string, in *http.Response, body []byte) *Error {
 	case e.code == unknownOutcome: // it has the same status as what is busy
 		e.kind = vitrine.ErrUnknown
 	case e.kind != nil && e.kind != ErrToken && e.Status < 500:
-		e.kind = &vitrine.Error{Kind: e.kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), Violations: t.Violations,
-			Version: t.Version, PointsTo: t.PointsTo, Conflicts: t.Conflicts, ID: t.ID}
+		t.Kind, t.Reason = e.kind, t.reason()
+		e.kind = &t.details
 	}
 	return e
 }

@@ -176,7 +176,7 @@ func Draining(ctx context.Context, waits func(bool)) context.Context { return dr
 func (c *call) decode(v any) error {
 	err := strictjson.Decode(c.body, v)
 	if e, ok := errors.AsType[*strictjson.Error](err); ok {
-		return &refusal{status: http.StatusBadRequest, Text: e.Error(), Pointer: e.Pointer}
+		return &refusal{status: http.StatusBadRequest, Text: e.Error(), details: details{Pointer: e.Pointer}}
 	}
 	return err
 }

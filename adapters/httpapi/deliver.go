@@ -88,12 +88,8 @@ func (a appRoutes) deliver(c *call) error {
 		d.header = c.forEverybody(d.body, tags)
 		c.h.deliveries.Put(asked, d, len(asked.query)+len(d.body)+1000)
 	}
-	header := c.header()
-	maps.Copy(header, d.header)
 	c.out = append(c.out[:0], d.body...)
-	if len(c.out) < c.h.CompressFrom || c.h.CompressFrom < 0 {
-		header["Vary"] = varyEncoding
-	}
+	c.share(d.header)
 	return nil
 }
 
@@ -143,6 +139,14 @@ func (c *call) forEverybody(body []byte, tags string) http.Header {
 	}
 	sum := sha256.Sum256(body)
 	return http.Header{"Cache-Control": c.h.publicCache(), "Cache-Tag": {tags}, "Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
+}
+
+// share sets the headers that forEverybody has returned for the body of this response.
+func (c *call) share(header http.Header) {
+	maps.Copy(c.header(), header)
+	if len(c.out) < c.h.CompressFrom || c.h.CompressFrom < 0 {
+		c.header()["Vary"] = varyEncoding
+	}
 }
 
 // publicCache is the Cache-Control of deliveries.

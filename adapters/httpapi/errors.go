@@ -73,17 +73,14 @@ const internalError = "internal error"
 // refusal is an error as it is answered: its fields are the members of the body that README.md describes. A refusal is
 // an error of its own, and the errors of the services become one in refusalOf.
 type refusal struct {
-	status     int
-	Text       string              `json:"error"`               // the sentence
-	Code       string              `json:"code"`                // "" = that of the status
-	Pointer    string              `json:"pointer,omitempty"`   // into the body of the request; of the result of a patch, into the patched document
-	Parameter  string              `json:"parameter,omitempty"` // name of a query parameter or header
-	Version    vitrine.Version     `json:"version,omitzero"`    // that the app has now, in every 409 about an app
-	PointsTo   any                 `json:"pointsTo,omitzero"`   // with the code moved: a *vitrine.Version where the tag points, nil if it does not exist
-	ID         string              `json:"id,omitempty"`        // of the asset that is there already
-	Violations []vitrine.Violation `json:"violations,omitempty"`
-	Conflicts  []vitrine.Conflict  `json:"conflicts,omitempty"` // moves of a release that cannot be made
+	status int
+	Text   string `json:"error"` // the sentence
+	details
+	PointsTo any `json:"pointsTo,omitzero"` // with the code moved: a *vitrine.Version where the tag points, nil if it does not exist
 }
+
+// details are the members beside the sentence.
+type details = vitrine.Error
 
 // Error returns the sentence, which a client gets as the member error.
 func (r *refusal) Error() string { return r.Text }
@@ -95,18 +92,18 @@ func refuse(status int, format string, args ...any) error {
 
 // refusePointer returns an error of the part of the body that pointer names.
 func refusePointer(status int, pointer, format string, args ...any) error {
-	return &refusal{status: status, Pointer: pointer, Text: pointer + ": " + fmt.Sprintf(format, args...)}
+	return &refusal{status: status, details: details{Pointer: pointer}, Text: pointer + ": " + fmt.Sprintf(format, args...)}
 }
 
 // refuseParameter returns a 400 for a query parameter. The sentence never has the value of an unknown parameter, which may be
 // a token under a wrong name.
 func refuseParameter(name, format string, args ...any) error {
-	return &refusal{status: http.StatusBadRequest, Parameter: name, Text: name + ": " + fmt.Sprintf(format, args...)}
+	return &refusal{status: http.StatusBadRequest, details: details{Parameter: name}, Text: name + ": " + fmt.Sprintf(format, args...)}
 }
 
 // refuseHeader returns an error of a header of the request.
 func refuseHeader(status int, name, format string, args ...any) error {
-	return &refusal{status: status, Parameter: name, Text: "header " + name + ": " + fmt.Sprintf(format, args...)}
+	return &refusal{status: status, details: details{Parameter: name}, Text: "header " + name + ": " + fmt.Sprintf(format, args...)}
 }
 
 // The errors that the handler itself returns in more than one place, or that have nothing to add to their sentence.
@@ -133,10 +130,10 @@ func refusalOf(err error) (r *refusal, hidden bool) {
 	}
 	e, ok := errors.AsType[*vitrine.Error](err)
 	if !ok {
-		return &refusal{status: row.status, Text: cmp.Or(row.text, err.Error()), Code: row.code}, row.text != ""
+		return &refusal{status: row.status, Text: cmp.Or(row.text, err.Error()), details: details{Code: row.code}}, row.text != ""
 	}
-	r = &refusal{status: row.status, Text: e.Error(), Code: cmp.Or(e.Code, row.code), Pointer: e.Pointer, Parameter: e.Parameter,
-		Version: e.Version, ID: e.ID, Violations: e.Violations, Conflicts: e.Conflicts}
+	r = &refusal{status: row.status, Text: e.Error(), details: *e}
+	r.Code = cmp.Or(e.Code, row.code)
 	if e.Code == vitrine.CodeMoved && !e.Version.IsZero() { // a tag, not an asset
 		r.PointsTo = (*vitrine.Version)(nil)
 		if !e.PointsTo.IsZero() {

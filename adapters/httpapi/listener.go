@@ -86,9 +86,9 @@ var refusedHeaders = func() string {
 // refusals say what is wrong with requests that no handler sees, by status.
 var refusals = map[string]refusal{
 	"400": {Text: "the request cannot be read: want a path that is escaped, and well-formed headers"},
-	"417": {Text: "header Expect: want 100-continue, or none", Parameter: "Expect"},
-	"431": {Text: "the headers are too large: want fewer or shorter ones", Code: vitrine.CodeTooLarge},
-	"501": {Text: "header Transfer-Encoding: want chunked, or none", Parameter: "Transfer-Encoding"},
+	"417": {Text: "header Expect: want 100-continue, or none", details: details{Parameter: "Expect"}},
+	"431": {Text: "the headers are too large: want fewer or shorter ones", details: details{Code: vitrine.CodeTooLarge}},
+	"501": {Text: "header Transfer-Encoding: want chunked, or none", details: details{Parameter: "Transfer-Encoding"}},
 	"505": {Text: "the request cannot be read: want HTTP/1.1"},
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"strconv"
@@ -218,10 +217,7 @@ func (v reviewRoutes) show(c *call) error {
 	if err := c.json(shown); err != nil {
 		return err
 	}
-	maps.Copy(c.header(), c.forEverybody(c.out, "reviews-"+urlescape.Escape(in.Network)))
-	if len(c.out) < c.h.CompressFrom || c.h.CompressFrom < 0 {
-		c.header()["Vary"] = varyEncoding
-	}
+	c.share(c.forEverybody(c.out, "reviews-"+urlescape.Escape(in.Network)))
 	return nil
 }
 
