@@ -49,13 +49,9 @@ const bom = "\xef\xbb\xbf"
 // Any other error of reading, also inside compressed data, shows after the lines that were read before it.
 func newLines(file io.Reader, size, most int) (*lines, error) {
 	l := &lines{counted: counted{file: file}, size: size, most: most, number: 1}
-	l.plain = bufio.NewReaderSize(&l.counted, maxLook)
-	if head, _ := l.plain.Peek(len(gunzip.Magic)); string(head) == gunzip.Magic { // as no JSON begins
-		unzip, err := gunzip.NewReader(l.plain)
-		if err != nil {
-			return nil, err
-		}
-		l.plain = bufio.NewReaderSize(&counted{file: unzip}, maxLook)
+	var err error
+	if l.plain, err = gunzip.Unpacked(bufio.NewReaderSize(&l.counted, maxLook)); err != nil {
+		return nil, err
 	}
 	if head, _ := l.plain.Peek(len(bom)); string(head) == bom {
 		l.plain.Discard(len(bom))

@@ -80,7 +80,7 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	defer file.Close()
-	in, err := unzipped(file)
+	in, err := gunzip.Unpacked(bufio.NewReaderSize(file, 256<<10))
 	if err != nil {
 		return fmt.Errorf("import: %s: %w", f.Arg(0), err)
 	}
@@ -142,14 +142,4 @@ func openArchive(ctx context.Context, p *program, name string) (io.ReadCloser, e
 		return os.Open(name)
 	}
 	return io.NopCloser(untilDone{ctx, p.stdin}), nil
-}
-
-// unzipped returns a reader of an archive, which may be compressed with gzip.
-func unzipped(file io.Reader) (*bufio.Reader, error) {
-	in := bufio.NewReaderSize(file, 256<<10)
-	if magic, _ := in.Peek(len(gunzip.Magic)); string(magic) != gunzip.Magic {
-		return in, nil
-	}
-	z, err := gunzip.NewReader(in)
-	return bufio.NewReader(z), err
 }

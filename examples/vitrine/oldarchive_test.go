@@ -16,6 +16,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/gunzip"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/archive"
 )
@@ -27,7 +28,7 @@ func oldFixture(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	in, err := unzipped(file)
+	in, err := gunzip.Unpacked(bufio.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,19 @@ func NewReader(file io.Reader) (*Reader, error) {
 	return r, nil
 }
 
+// Unpacked returns what a file holds, with a buffer as large as that of the file: it is unpacked if it begins like gzip. Its errors are those
+// of NewReader.
+func Unpacked(file *bufio.Reader) (*bufio.Reader, error) {
+	if head, _ := file.Peek(len(Magic)); string(head) != Magic {
+		return file, nil
+	}
+	r, err := NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	return bufio.NewReaderSize(r, file.Size()), nil
+}
+
 // begin reads the header of a member.
 func (r *Reader) begin() error {
 	if err := r.member.Reset(r.packed); err != nil {

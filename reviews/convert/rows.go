@@ -77,13 +77,9 @@ func (m macLines) Read(p []byte) (int, error) {
 // open looks at the beginning of a file, and reads its header. It returns ErrInvalid for a file that is no table.
 func open(file io.Reader) (*table, error) {
 	read, charset := &counted{in: file}, "utf-8"
-	in := bufio.NewReaderSize(read, maxLook)
-	if head, _ := in.Peek(len(gunzip.Magic)); string(head) == gunzip.Magic {
-		unzip, err := gunzip.NewReader(in)
-		if err != nil {
-			return nil, err
-		}
-		in = bufio.NewReaderSize(unzip, maxLook)
+	in, err := gunzip.Unpacked(bufio.NewReaderSize(read, maxLook))
+	if err != nil {
+		return nil, err
 	}
 	head, _ := in.Peek(4)
 	if decoder := utf16(head); decoder != nil {
@@ -93,7 +89,7 @@ func open(file io.Reader) (*table, error) {
 	if head, _ := in.Peek(len(bom)); string(head) == bom {
 		_, _ = in.Discard(len(bom))
 	}
-	head, err := in.Peek(maxLook)
+	head, err = in.Peek(maxLook)
 	if fault := foreign(head); fault != "" && (err == nil || err == io.EOF) {
 		return nil, invalid("", fault)
 	}
