@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"time"
 )
 
@@ -44,47 +43,38 @@ func ReadIdentity(ctx context.Context, r Reader) (Identity, error) {
 
 // EnsureIdentity gives a store an Identity if it has none.
 func EnsureIdentity(ctx context.Context, s Store) error {
-	found := errors.New("it has one")
-	has := func(r Reader) error {
-		if id, err := ReadIdentity(ctx, r); err != nil || id.Name == nil {
-			return err
-		}
-		return found
-	}
-	err := s.View(ctx, has)
-	if err == nil {
-		err = s.Update(ctx, IdentitySpace, UpdateOptions{}, func(t Tx) error {
-			if err := has(t); err != nil {
-				return err
-			}
-			id := DefaultsOf(s).Identity
-			if id.Name == nil {
-				id = Identity{random(32), random(16)}
-			}
-			return t.Put(ctx, Entry{secretKey, id.Secret}, Entry{nameKey, id.Name})
-		})
-	}
-	if errors.Is(err, found) {
-		return nil
-	}
-	return err
-}
-
-// RenewIdentity gives a store another Name, as a copy needs it. No other update runs meanwhile.
-func RenewIdentity(ctx context.Context, s Store) error {
-	return s.Update(ctx, IdentitySpace, UpdateOptions{Exclusive: true}, func(t Tx) error { return renew(ctx, t) })
-}
-
-// renew writes another Name, and a Secret if there is none.
-func renew(ctx context.Context, t Tx) error {
-	id, err := ReadIdentity(ctx, t)
-	if err != nil {
+	var id Identity
+	err := s.View(ctx, func(r Reader) (err error) {
+		id, err = ReadIdentity(ctx, r)
+		return err
+	})
+	if err != nil || id.Name != nil {
 		return err
 	}
-	if id.Secret == nil {
-		id.Secret = random(32)
-	}
-	return t.Put(ctx, Entry{secretKey, id.Secret}, Entry{nameKey, random(16)})
+	return s.Update(ctx, IdentitySpace, UpdateOptions{}, func(t Tx) error {
+		id, err := ReadIdentity(ctx, t)
+		if err != nil || id.Name != nil {
+			return err
+		}
+		if id = DefaultsOf(s).Identity; id.Name == nil {
+			id = Identity{random(32), random(16)}
+		}
+		return t.Put(ctx, Entry{secretKey, id.Secret}, Entry{nameKey, id.Name})
+	})
+}
+
+// RenewIdentity gives a store another Name, as a copy needs it, and a Secret if there is none. No other update runs meanwhile.
+func RenewIdentity(ctx context.Context, s Store) error {
+	return s.Update(ctx, IdentitySpace, UpdateOptions{Exclusive: true}, func(t Tx) error {
+		id, err := ReadIdentity(ctx, t)
+		if err != nil {
+			return err
+		}
+		if id.Secret == nil {
+			id.Secret = random(32)
+		}
+		return t.Put(ctx, Entry{secretKey, id.Secret}, Entry{nameKey, random(16)})
+	})
 }
 
 func random(n int) []byte {
