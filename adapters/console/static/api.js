@@ -351,11 +351,6 @@ export class Api {
 		return this.page(`apps/${s(id)}/history`, "history", { before }, signal);
 	}
 
-	/** @param {string} id @param {string} from @param {string} to @param {AbortSignal} [signal] @returns {Promise<Operation[]>} */
-	async diff(id, from, to, signal) {
-		return (await this.get(`apps/${s(id)}/versions/${s(from)}/diff/${s(to)}`, "patch", undefined, signal)).patch;
-	}
-
 	/** @param {string} id @param {string} tag @param {{before?: string, limit?: string}} query @param {AbortSignal} [signal] @returns {Promise<{moves: Move[], next: string | undefined}>} */
 	moves(id, tag, query, signal) {
 		return this.page(`apps/${s(id)}/tags/${s(tag)}/history`, "moves", query, signal);

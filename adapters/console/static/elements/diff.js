@@ -5,7 +5,7 @@
  */
 import { h, named } from "../dom.js";
 import { at, names } from "../json.js";
-import { compare, draftOf, follow, longestRise } from "../model/patch.js";
+import { compare, longestRise } from "../model/patch.js";
 import { fieldAt, fieldOf } from "../model/schema.js";
 import { elementName, titleOf } from "../model/timeline.js";
 import { words } from "../model/words.js";
@@ -20,41 +20,37 @@ import { isText, kindOf, shown } from "./value.js";
 
 /** What differs between two versions. @param {import("../api.js").Api} api @param {string} id @param {string} from @param {string} to @param {AbortSignal} signal */
 export async function compared(api, id, from, to, signal) {
-	const [before, after, operations] = await Promise.all([api.app(id, from, signal), api.app(id, to, signal), api.diff(id, from, to, signal)]);
-	return difference(before, after, operations);
+	return difference(...await Promise.all([api.app(id, from, signal), api.app(id, to, signal)]));
 }
 
-/**
- * @param {App} from
- * @param {App} to
- * @param {Operation[]} operations what the service says differs
- * @returns {HTMLElement}
- */
-function difference(from, to, operations) {
-	const before = draftOf(from);
-	const after = follow(before, operations);
-	const was = new Map(before.elements.map((e, i) => [e.key, i]));
-	const kept = after.elements.filter((e) => was.has(e.key));
-	const still = new Set(longestRise(kept.map((e) => /** @type {number} */ (was.get(e.key)))).map((i) => kept[i].key));
+/** @param {App} before @param {App} after */
+function difference(before, after) {
+	// Versions of a store from before elements had keys have places instead.
+	const named = [...before.elements, ...after.elements].every((e) => e.key.includes("."));
+	/** @param {Element} e */
+	const keyOf = (e) => (named ? e.key : e.id);
+	const was = new Map(before.elements.map((e, i) => [keyOf(e), i]));
+	const kept = after.elements.filter((e) => was.has(keyOf(e)));
+	const still = new Set(longestRise(kept.map((e) => /** @type {number} */ (was.get(keyOf(e))))).map((i) => kept[i]));
 	/** @type {HTMLElement[]} */
 	const parts = [];
 	if (before.title !== after.title) parts.push(part("changed", "Title", [row([], text(before.title, after.title))]));
 	const [left, came] = [before.groups.filter((g) => !after.groups.includes(g)), after.groups.filter((g) => !before.groups.includes(g))];
 	if (left.length + came.length > 0) parts.push(part("changed", "Groups", [h("p", null, came.map((g) => h("ins", null, group(g))), " ", left.map((g) => h("del", null, group(g))))]));
 	after.elements.forEach((e, i) => {
-		const name = elementName(to.elements, i);
-		const j = was.get(e.key);
+		const name = elementName(after.elements, i);
+		const j = was.get(keyOf(e));
 		if (j === undefined) {
-			parts.push(part("added", name, whole(to.elements[i])));
+			parts.push(part("added", name, whole(e)));
 			return;
 		}
-		const fields = fieldsOf(from.elements[j], to.elements[i]);
-		if (!still.has(e.key)) fields.unshift(h("p", { class: "detail" }, `From place ${j + 1} to place ${i + 1}.`));
-		if (fields.length > 0) parts.push(part(still.has(e.key) ? "changed" : "moved", name, fields));
+		const fields = fieldsOf(before.elements[j], e);
+		if (!still.has(e)) fields.unshift(h("p", { class: "detail" }, `From place ${j + 1} to place ${i + 1}.`));
+		if (fields.length > 0) parts.push(part(still.has(e) ? "changed" : "moved", name, fields));
 	});
-	const there = new Set(after.elements.map((e) => e.key));
+	const there = new Set(after.elements.map(keyOf));
 	before.elements.forEach((e, i) => {
-		if (!there.has(e.key)) parts.push(part("removed", elementName(from.elements, i), whole(from.elements[i])));
+		if (!there.has(keyOf(e))) parts.push(part("removed", elementName(before.elements, i), whole(e)));
 	});
 	return h("div", { class: "difference" }, parts.length > 0 ? parts : h("p", { class: "empty" }, "Nothing differs."));
 }

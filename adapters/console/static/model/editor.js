@@ -8,7 +8,7 @@ import { ApiError } from "../api.js";
 import { names, withAt } from "../json.js";
 import { Refusals, changesOf, withChanges } from "./local.js";
 import { merge } from "./merge.js";
-import { draftLike, draftOf, follow, patchOf, same, sameItem } from "./patch.js";
+import { draftOf, patchOf, same, sameItem } from "./patch.js";
 
 /** @typedef {import("../api.js").App} App */
 /** @typedef {import("./patch.js").Draft} Draft */
@@ -18,7 +18,7 @@ import { draftLike, draftOf, follow, patchOf, same, sameItem } from "./patch.js"
  *   | {kind: "refused", error: ApiError} | {kind: "gone", error: ApiError} | {kind: "readonly"}} State
  */
 /** @typedef {{version: string, stored: Draft, draft: Draft}} Work a draft, and what is stored as the version that it began as */
-/** @typedef {{patch: import("../api.js").Api["patch"], app: import("../api.js").Api["app"], diff: (id: string, from: string, to: string) => Promise<import("../api.js").Operation[]>}} Service */
+/** @typedef {Pick<import("../api.js").Api, "patch" | "app">} Service */
 
 /** How long after the last change it is saved, in milliseconds. */
 export const pause = 500;
@@ -43,6 +43,8 @@ export class Editor extends EventTarget {
 	/** @type {Promise<void> | undefined} */
 	#saving;
 	#closed = false;
+	/** @type {Map<string, string>} the keys that elements had here before they were stored, by those that the service has given them */
+	#keys = new Map();
 	refusals = new Refusals();
 
 	/** @param {Service} service @param {App} app */
@@ -196,7 +198,7 @@ export class Editor extends EventTarget {
 			try {
 				const app = await this.service.patch(this.app.id, patchOf(this.saved, draft, this.app.version));
 				this.#wait = again;
-				this.#stored(app, draftLike(app, draft));
+				this.#stored(app, draft);
 				this.refusals.settle(whole);
 				this.#become({ kind: this.unsaved ? "changed" : "saved" });
 				return;
@@ -253,7 +255,8 @@ export class Editor extends EventTarget {
 	async catchUp() {
 		try {
 			const { version } = this.app;
-			if (!await this.#follow(await this.service.app(this.app.id))) return false;
+			const app = await this.service.app(this.app.id);
+			if (Number(app.version) >= Number(this.app.version) && !await this.#follow(app)) return false; // a save may have been faster
 			if (this.app.version !== version && !this.unsaved) this.#settle();
 			return true;
 		} catch (e) {
@@ -265,14 +268,13 @@ export class Editor extends EventTarget {
 	/** Brings in what others have stored up to a version. @param {App} app @returns {Promise<boolean>} whether nothing is to be decided */
 	async #follow(app) {
 		if (app.version === this.app.version) return this.state.kind !== "conflict";
-		await this.#recognize();
-		const { saved, app: { version } } = this;
-		const operations = await this.service.diff(app.id, version, app.version);
+		const { version } = this.app;
+		const mine = await this.#recognize();
 		if (this.app.version !== version) return this.state.kind !== "conflict"; // a save, or another call, has been faster
-		const theirs = draftLike(app, follow(saved, operations));
+		if (mine) this.#stored(mine.app, mine.draft);
 		const { work } = this;
-		this.#stored(app, theirs);
-		return this.#merge(work, merge(work.stored, work.draft, theirs));
+		this.#stored(app);
+		return this.#merge(work, merge(work.stored, work.draft, this.saved));
 	}
 
 	/** Shows what a draft and what is stored have become together. @param {Work} work @param {ReturnType<typeof merge>} merged @returns {boolean} whether nothing is to be decided */
@@ -309,16 +311,17 @@ export class Editor extends EventTarget {
 
 	/** Finds out whether the next version is one that was sent from here, and whose answer was lost. */
 	async #recognize() {
-		if (this.#sent.length === 0) return;
-		const next = await this.service.app(this.app.id, String(Number(this.app.version) + 1));
-		const mine = this.#sent.find((draft) => same(unnamed(draftOf(next)), unnamed(draft)));
-		if (mine) this.#stored(next, draftLike(next, mine));
+		if (this.#sent.length === 0) return undefined;
+		const app = await this.service.app(this.app.id, String(Number(this.app.version) + 1));
+		const draft = this.#sent.find((sent) => same(unnamed(draftOf(app)), unnamed(sent)));
+		return draft && { app, draft };
 	}
 
-	/** @param {App} app @param {Draft} saved */
-	#stored(app, saved) {
+	/** Takes a version as what is stored. @param {App} app @param {Draft} [sent] what it was made from here, whose elements keep their keys */
+	#stored(app, sent) {
+		sent?.elements.forEach((e, i) => this.#keys.set(app.elements[i].key, e.key));
 		this.app = app;
-		this.saved = saved;
+		this.saved = draftOf(app, this.#keys);
 		this.#sent = [];
 	}
 

@@ -2,7 +2,7 @@
  * Patches of apps: what a person has changed, as operations that the service takes.
  * @module
  */
-import { at, equal, escapePointer, isObject, names, withAt } from "../json.js";
+import { equal, escapePointer, isObject } from "../json.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../api.js").Operation} Operation */
@@ -10,7 +10,8 @@ import { at, equal, escapePointer, isObject, names, withAt } from "../json.js";
 /** @typedef {import("../api.js").Ref} Ref */
 
 /**
- * What can be edited of an app. Elements have a key that stays while they move; the service only knows their index.
+ * What can be edited of an app. Elements have a key that stays while they are edited and moved: that of the service, or one of this page
+ * for an element that is not stored yet.
  * @typedef {{key: string, component: Ref, config: Value}} Item
  * @typedef {{title: string, groups: string[], elements: Item[]}} Draft
  */
@@ -24,20 +25,9 @@ export function newKey() {
 	return `${page}-${keys}`;
 }
 
-/** The draft of an app as it is stored. @param {App} app @returns {Draft} */
-export function draftOf(app) {
-	return { title: app.title, groups: app.groups, elements: app.elements.map((e) => ({ key: newKey(), component: refOf(e.component), config: e.config })) };
-}
-
-/** The draft of an app whose elements are those of another draft in order, as after saving it. @param {App} app @param {Draft} saved @returns {Draft} */
-export function draftLike(app, saved) {
-	const draft = draftOf(app);
-	return { ...draft, elements: draft.elements.map((e, i) => ({ ...e, key: saved.elements[i]?.key ?? e.key })) };
-}
-
-/** @param {Ref} component @returns {Ref} */
-function refOf(component) {
-	return { name: component.name, version: component.version };
+/** The draft of an app as it is stored. @param {App} app @param {Map<string, string>} [keys] other keys than the service's, by these @returns {Draft} */
+export function draftOf(app, keys) {
+	return { title: app.title, groups: app.groups, elements: app.elements.map(({ key, component: { name, version }, config }) => ({ key: keys?.get(key) ?? key, component: { name, version }, config })) };
 }
 
 /** Whether two drafts would be stored alike. @param {Draft} a @param {Draft} b */
@@ -160,52 +150,4 @@ export function compare(from, to, path, operations) {
 		return;
 	}
 	operations.push({ op: "replace", path, value: to });
-}
-
-/**
- * A draft after the operations that the service names between two versions. Elements keep their keys.
- * @param {Draft} draft
- * @param {Operation[]} operations
- * @returns {Draft}
- */
-export function follow(draft, operations) {
-	/** @type {any} */
-	let now = draft;
-	for (const o of operations) {
-		if (o.op === "test") continue;
-		const path = names(o.path).slice(2);
-		/** @type {Item[]} */
-		const before = now.elements;
-		now = edit(now, path, o);
-		if (path[0] !== "elements" || path.length > 2) continue;
-		if (o.op === "copy") now = withAt(now, [...path, "key"], newKey());
-		// An element that came with the operation is the one whose place it takes, if it has the same component.
-		now = { ...now, elements: keyed(now.elements, (e, i) => path.length === 1 ? draft.elements[Number(e.id ?? -1)]
-			: o.op === "replace" && before[i]?.component.name === e.component.name ? before[i] : undefined) };
-	}
-	const { title, groups, elements } = now;
-	return { title, groups, elements };
-}
-
-/**
- * Elements with a key each.
- * @param {any[]} list
- * @param {(element: any, index: number) => Item | undefined} same the element that one without a key is
- * @returns {Item[]}
- */
-function keyed(list, same) {
-	return list.map((e, i) => ({ key: e.key ?? same(e, i)?.key ?? newKey(), component: refOf(e.component), config: e.config }));
-}
-
-/** @param {{[name: string]: Value}} value @param {string[]} path @param {Operation} o @returns {{[name: string]: Value}} */
-function edit(value, path, o) {
-	const parent = path.slice(0, -1);
-	if (o.op === "remove") return /** @type {any} */ (withAt(value, path, undefined));
-	const from = "from" in o ? names(o.from).slice(names(o.path).length - path.length) : [];
-	const given = /** @type {Value} */ ("value" in o ? o.value : at(value, from));
-	if (o.op === "move") value = /** @type {any} */ (withAt(value, from, undefined));
-	const list = at(value, parent);
-	if (o.op === "replace" || !Array.isArray(list)) return /** @type {any} */ (withAt(value, path, given));
-	const index = /** @type {string} */ (path.at(-1));
-	return /** @type {any} */ (withAt(value, parent, list.toSpliced(index === "-" ? list.length : Number(index), 0, given)));
 }

@@ -19,7 +19,6 @@ const calls = {
 	restore: [api().restore, "a", "0", "k"],
 	tags: [api().tags, "a"],
 	history: [api().history, "a"],
-	diff: [api().diff, "a", "0", "1"],
 	moves: [api().moves, "a", "t", {}],
 	putTag: [api().putTag, "a", "t", { appVersion: "0", from: null }, "k"],
 	deleteTag: [api().deleteTag, "a", "t", "k"],

@@ -126,15 +126,16 @@ test("a look at what others have stored that takes longer than a save takes noth
 	const set = (e, more) => e.change({ ...e.draft, elements: [{ ...e.draft.elements[0], config: { ...e.draft.elements[0].config, ...more } }] });
 	set(one, { b: 2 });
 	await quiet([one]);
-	const { diff } = service;
+	const { app } = service;
 	let answer;
-	service.diff = async (...request) => {
+	service.app = async (...request) => {
+		const found = await app.apply(service, request);
 		await new Promise((resolve) => (answer = resolve));
-		return diff.apply(service, request);
+		return found;
 	};
 	const look = two.catchUp();
 	await settle();
-	service.diff = diff;
+	service.app = app;
 	set(two, { a: 2 });
 	await quiet([two]);
 	assert.deepEqual(service.latest.elements[0].config, { a: 2, b: 2 });

@@ -464,7 +464,7 @@ test("what is broken, of another program or of another store is dropped, and hid
 });
 
 test("an editor that is closed sends nothing more, whatever it waits for", async () => {
-	for (const waiting of ["patch", "app", "diff"]) {
+	for (const waiting of ["patch", "app"]) {
 		const service = serviceOf({ n: 0 });
 		const [one, two] = [new Editor(service, service.latest), new Editor(service, service.latest)];
 		put(two, 0, { n: 0, b: 1 });

@@ -27,7 +27,7 @@ export class Service {
 	}
 
 	made(app) {
-		return parse(stringify({ ...app, elements: app.elements.map((e, i) => ({ id: String(i), component: e.component, config: e.config })) }));
+		return parse(stringify({ ...app, elements: app.elements.map((e, i) => ({ id: String(i), key: e.key ?? `${app.version}.${i}`, component: e.component, config: e.config })) }));
 	}
 
 	get latest() {
@@ -72,11 +72,6 @@ export class Service {
 	async app(id, version) {
 		await this.lose();
 		return version === undefined ? this.latest : this.versions[Number(version)];
-	}
-
-	async diff(id, from, to) {
-		await this.lose();
-		return this.patches.slice(Number(from), Number(to)).flat();
 	}
 }
 
