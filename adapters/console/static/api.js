@@ -306,7 +306,7 @@ export class Api {
 
 	/**
 	 * Apps without their elements.
-	 * @param {{sort?: string, usingComponent?: string, deleted?: "true", after?: string, limit?: string, view?: string}} query
+	 * @param {{q?: string, sort?: string, usingComponent?: string, deleted?: "true", after?: string, limit?: string, view?: string}} query
 	 * @param {AbortSignal} [signal]
 	 * @returns {Promise<{apps: Schemas["AppSummary"][], next: string | undefined}>}
 	 */

@@ -76,7 +76,12 @@ export function askWith(title, content, yes, submit, options = {}) {
 
 /** The last line of a form in a dialog: a button that closes the dialog, and others. @param {...HTMLElement} others */
 export function buttons(...others) {
-	return h("div", { class: "buttons" }, button("Cancel", (event) => /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close()), others);
+	return h("div", { class: "buttons" }, button("Cancel", closeAround), others);
+}
+
+/** Closes the dialog that the target of an event stands in. @param {Event} event */
+export function closeAround(event) {
+	/** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close();
 }
 
 /**

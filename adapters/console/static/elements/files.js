@@ -2,7 +2,7 @@
  * Files of the person's disk: a place to drop one or to pick it, its text, and files to save.
  * @module
  */
-import { button, h, icon, newID } from "../dom.js";
+import { button, fill, h, icon, newID } from "../dom.js";
 
 /**
  * A place to drop a file on, with a button to pick one.
@@ -29,6 +29,21 @@ export function dropZone(name, text, take) {
 		if (file) take(file);
 	});
 	return drop;
+}
+
+/**
+ * Shows how far a work is that reads so many bytes. The function that it returns is told how many are read.
+ * @param {HTMLElement} outcome @param {import("../dom.js").Child} text @param {number} size @param {() => void} stop
+ */
+export function progress(outcome, text, size, stop) {
+	const bar = h("progress", { max: size, value: 0, "aria-label": "Progress" });
+	fill(outcome, h("p", { class: "detail" }, text), h("div", { class: "row" }, bar, button("Stop", stop)));
+	return (/** @type {number} */ read) => void (bar.value = read);
+}
+
+/** How many there are of several things. @param {[string, number][]} list */
+export function counts(list) {
+	return h("dl", { class: "counts" }, list.map(([what, n]) => h("div", null, h("dt", null, what), h("dd", null, n.toLocaleString()))));
 }
 
 /** Whether a file is compressed. @param {Blob} file */

@@ -3,7 +3,7 @@
  * @module
  */
 import { button, fill, h, table } from "../dom.js";
-import { ask, askWith, confirm, sentence, toast } from "../elements/dialog.js";
+import { ask, askWith, closeAround, confirm, sentence, toast } from "../elements/dialog.js";
 import { group, person } from "../elements/person.js";
 import { browserName, passkeyName, register } from "../elements/signin.js";
 import { time } from "../elements/time.js";
@@ -26,12 +26,7 @@ export function whoami(session, more = true) {
 		h("dl", null, h("dt", null, "You are"), h("dd", null, person(me.urn), h("div", { class: "detail" }, me.urn)), account?.person.email && [h("dt", null, "Address"), h("dd", null, account.person.email)],
 			account?.person.admin && row("Administrator", ["You may do everything with people and keys."]), row("You moderate", me.moderates.map(group)), row("You may read", me.reads.map(group)), row("Roles", me.roles.map(chip)), row("Groups", me.groups.map(group)), row("Components", me.components ? ["You may create and delete them."] : []), account?.person.provider && [h("dt", null, "By"), h("dd", null, account.person.provider.values.join(", "), h("div", { class: "detail" }, account.person.provider.issuer))],
 			me.expires !== null && [h("dt", null, "Until"), h("dd", null, `${new Date(Number(me.expires)).toLocaleString()}, `, time(Number(me.expires)))]),
-		more && (account || byToken) && h("div", { class: "buttons" }, account && h("a", { class: "button quiet", href: to("account"), onclick: close }, "Passkeys and sessions"), button("Sign out", () => session.signOut())));
-}
-
-/** @param {Event} event */
-function close(event) {
-	/** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close();
+		more && (account || byToken) && h("div", { class: "buttons" }, account && h("a", { class: "button quiet", href: to("account"), onclick: closeAround }, "Passkeys and sessions"), button("Sign out", () => session.signOut())));
 }
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */

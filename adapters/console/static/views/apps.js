@@ -19,7 +19,7 @@ const sorts = [["-updatedAt", "Changed last"], ["-createdAt", "Newest first"], [
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, query, signal, live, shell }) {
 	shell.title(query.has("bin") ? "Deleted apps" : "Apps");
-	const text = searchLine("Filter by title", query.get("title") ?? "");
+	const text = searchLine("Find by title", query.get("q") ?? "");
 	const group = searchLine("Filter by group", query.get("group") ?? "", { list: newID("groups") });
 	const groups = h("datalist", { id: group.getAttribute("list") });
 	const wanted = query.get("component");
@@ -36,18 +36,17 @@ export function view({ session, api, query, signal, live, shell }) {
 	const rows = new Map();
 
 	/** @type {Pages<App>} */
-	const list = new Pages(signal, "apps", (after, signal) => api.apps({ sort: sort.value, usingComponent: component.value || undefined, deleted: bin ? "true" : undefined, after }, signal), render);
+	const list = new Pages(signal, "apps", (after, signal) => api.apps({ q: text.value.trim() || undefined, sort: sort.value, usingComponent: component.value || undefined, deleted: bin ? "true" : undefined, after }, signal), render);
 
 	function render() {
 		const { items: apps, next } = list;
-		const words = text.value.trim().toLowerCase();
 		const urn = group.value.trim().toLowerCase();
-		const shown = apps.filter((a) => a.title.toLowerCase().includes(words) && (urn === "" || a.groups.some((g) => `${g} ${groupName(g)}`.toLowerCase().includes(urn))));
+		const shown = apps.filter((a) => urn === "" || a.groups.some((g) => `${g} ${groupName(g)}`.toLowerCase().includes(urn)));
 		reconcile(body, rows, shown, (a) => `${a.id} ${a.version} ${a.tags.map((t) => [t.name, t.appVersion])} ${titles.size}`, (app) => ({ node: row(app) }));
 		fill(groups, [...new Set(apps.flatMap((a) => a.groups))].sort().map((g) => h("option", { value: groupName(g) })));
 		shownApps.hidden = apps.length === 0;
 		empty.hidden = shown.length > 0;
-		const all = component.value === "" && words === "" && urn === "";
+		const all = component.value === "" && text.value.trim() === "" && urn === "";
 		fill(empty, h("p", null, apps.length === 0 && all ? bin ? "No app was deleted." : `There are no apps ${creates() ? "yet" : "that you may see"}. An app is made of elements, and each change of it is kept as a version.` : next !== undefined ? "None of the apps that are loaded fits. Show more, or change the filters." : "No app fits. Change the filters."),
 			apps.length === 0 && all && !bin && creates() && button("New app", create, { icon: "add", class: "main" }));
 		const loaded = count(apps.length, next === undefined ? "app" : "loaded app");
@@ -128,25 +127,22 @@ export function view({ session, api, query, signal, live, shell }) {
 	}
 
 	function remember() {
-		const kept = new URLSearchParams(Object.entries({ bin: bin ? "1" : "", title: text.value, group: group.value, component: component.value, sort: sort.value === "-updatedAt" ? "" : sort.value }).filter(([, v]) => v !== ""));
+		const kept = new URLSearchParams(Object.entries({ bin: bin ? "1" : "", q: text.value.trim(), group: group.value, component: component.value, sort: sort.value === "-updatedAt" ? "" : sort.value }).filter(([, v]) => v !== ""));
 		history.replaceState(null, "", `${to("apps")}${kept.size > 0 ? `?${kept}` : ""}`);
 	}
 
-	const filtered = debounce(150, () => {
+	const again = () => {
+		remember();
+		void list.load(true);
+	};
+	text.addEventListener("input", debounce(150, again));
+	group.addEventListener("input", debounce(150, () => {
 		remember();
 		list.show();
-	});
-	text.addEventListener("input", filtered);
-	group.addEventListener("input", filtered);
-	for (const input of [component, sort]) {
-		input.addEventListener("change", () => {
-			remember();
-			void list.load(true);
-		});
-	}
+	}));
+	for (const input of [component, sort]) input.addEventListener("change", again);
 	live.each(signal, (c) => {
-		if (!c) void list.load(true);
-		else if (c.app && bin) void list.load(true);
+		if (!c || c.app && (bin || text.value.trim() !== "")) void list.load(true);
 		else if (c.app) void refresh(c.app);
 	});
 	void allComponents();

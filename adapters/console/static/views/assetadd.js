@@ -3,9 +3,9 @@
  * @module
  */
 import { newKey } from "../api.js";
-import { button, debounce, fill, h, icon, newID } from "../dom.js";
+import { button, count, debounce, fill, h, icon, newID } from "../dom.js";
 import { confirm, sentence, toast } from "../elements/dialog.js";
-import { contentOf, dropZone, rejectsOf, save } from "../elements/files.js";
+import { contentOf, counts, dropZone, progress, rejectsOf, save } from "../elements/files.js";
 import { field } from "../elements/form.js";
 import { choose } from "../elements/pick.js";
 import { tabbed } from "../elements/tabs.js";
@@ -227,7 +227,7 @@ export function view({ session, api, params, query, signal, shell }) {
 		const latest = {};
 		checks.set(outcome, latest);
 		if (source.size === 0) return fill(outcome);
-		const bar = progressOf(outcome, `Checking ${source.name}…`, source, () => checks.delete(outcome));
+		const bar = progress(outcome, `Checking ${source.name}…`, source.size, () => checks.delete(outcome));
 		let good = 0;
 		/** @type {Refusal[]} */
 		const wrong = [];
@@ -243,8 +243,8 @@ export function view({ session, api, params, query, signal, shell }) {
 			return;
 		}
 		if (checks.get(outcome) !== latest) return;
-		fill(outcome, h("p", { class: "strong" }, good + wrong.length === 0 ? "There is no asset in it." : `${assets(good)}${wrong.length > 0 ? `, and ${wrong.length.toLocaleString()} that ${wrong.length === 1 ? "has a mistake" : "have mistakes"}` : ""}.`),
-			faults(wrong, source, false), good > 0 && button(`Add ${assets(good)}`, () => void add(outcome, source), { class: "main" }));
+		fill(outcome, h("p", { class: "strong" }, good + wrong.length === 0 ? "There is no asset in it." : `${count(good, "asset")}${wrong.length > 0 ? `, and ${wrong.length.toLocaleString()} that ${wrong.length === 1 ? "has a mistake" : "have mistakes"}` : ""}.`),
+			faults(wrong, source, false), good > 0 && button(`Add ${count(good, "asset")}`, () => void add(outcome, source), { class: "main" }));
 	}
 
 	/** Adds the assets of a source. @param {HTMLElement} outcome @param {Source} source */
@@ -252,11 +252,11 @@ export function view({ session, api, params, query, signal, shell }) {
 		if (adding) return;
 		const text = h("p", { class: "detail" });
 		const mine = adding = new Adding((list) => lib.add(list), { folder: folder?.id, change: () => {
-			text.textContent = `${assets(mine.added)} added${mine.refused.length > 0 ? `, ${mine.refused.length.toLocaleString()} refused` : ""}.${mine.waiting ? ` ${told(mine.waiting)} It is tried again.` : ""}`;
+			text.textContent = `${count(mine.added, "asset")} added${mine.refused.length > 0 ? `, ${mine.refused.length.toLocaleString()} refused` : ""}.${mine.waiting ? ` ${told(mine.waiting)} It is tried again.` : ""}`;
 		} });
 		signal.addEventListener("abort", () => mine.stop());
 		unsaved();
-		const bar = progressOf(outcome, `Adding the assets of ${source.name}…`, source, () => mine.stop());
+		const bar = progress(outcome, `Adding the assets of ${source.name}…`, source.size, () => mine.stop());
 		outcome.append(text);
 		/** @type {unknown} */
 		let trouble;
@@ -269,11 +269,11 @@ export function view({ session, api, params, query, signal, shell }) {
 		unsaved();
 		const { rest } = mine;
 		fill(outcome, h("h2", null, rest || trouble ? "Not all are added" : mine.refused.length > 0 ? "Done, but for some" : "Done"),
-			h("dl", { class: "counts" }, [["added", mine.added], ["refused", mine.refused.length]].map(([what, n]) => h("div", null, h("dt", null, what), h("dd", null, n.toLocaleString())))),
+			counts([["added", mine.added], ["refused", mine.refused.length]]),
 			trouble !== undefined && h("div", { class: "note bad", role: "alert" }, unreadable(trouble)),
 			rest && h("p", null, `${mine.stopped && mine.refused.length < 1000 ? "You stopped it. " : mine.stopped ? "It stopped after 1,000 refusals. " : ""}Nothing from line ${rest.line.toLocaleString()} on was sent. Adding the whole file again is safe: what is in already stays as it is.`),
 			faults(mine.refused, source, true), h("p", null, h("a", { href: home }, "See the assets")));
-		if (signal.aborted) toast(`${assets(mine.added)} of ${source.name} were added before it was stopped.`);
+		if (signal.aborted) toast(`${count(mine.added, "asset")} of ${source.name} were added before it was stopped.`);
 	}
 
 	return { node, leave: async () => {
@@ -283,24 +283,9 @@ export function view({ session, api, params, query, signal, shell }) {
 	} };
 }
 
-/** @param {number} n */
-function assets(n) {
-	return `${n.toLocaleString()} ${n === 1 ? "asset" : "assets"}`;
-}
-
 /** What a person is told about a source that ends the work. @param {unknown} e */
 function unreadable(e) {
 	return e instanceof TypeError ? "The file cannot be read on from here: it is damaged, or no text in UTF-8." : sentence(e);
-}
-
-/**
- * Shows how much of a source is read, and returns what is to be told of it.
- * @param {HTMLElement} outcome @param {string} text @param {Source} source @param {() => void} stop
- */
-function progressOf(outcome, text, source, stop) {
-	const bar = h("progress", { max: source.size, value: 0, "aria-label": "Progress" });
-	fill(outcome, h("p", { class: "detail" }, text), h("div", { class: "row" }, bar, button("Stop", stop)));
-	return (/** @type {number} */ read) => void (bar.value = read);
 }
 
 /** How many refusals are shown; all can be saved. */

@@ -124,7 +124,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			const found = await lib.assets({ ...asked, ...anew ? {} : { [ascending ? "since" : "until"]: older }, limit: "50" }, mine);
 			assets = anew ? found.assets : [...assets, ...found.assets];
 			older = ascending ? (found.paging.hasNext ? found.paging.next : undefined) : found.paging.hasPrev ? found.paging.prev : undefined;
-			showTotal(found.paging.total);
+			total.textContent = count(found.paging.total, "asset");
 			if (anew) {
 				newest = inOrder() ? found.paging.next : undefined;
 				news.hidden = true;
@@ -148,11 +148,6 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	/** Whether what is added comes first. */
 	function inOrder() {
 		return !fields["sort"] && fields["order"] !== "asc";
-	}
-
-	/** @param {number} n */
-	function showTotal(n) {
-		total.textContent = `${n.toLocaleString()} ${n === 1 ? "asset" : "assets"}`;
 	}
 
 	/** Counts what the search finds. @param {AbortSignal} mine */
@@ -196,7 +191,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			}
 			const [now, fresh] = await Promise.all([counts(mine), since === undefined ? undefined : lib.assets({ ...conditions(), since, limit: "100" }, mine)]);
 			if (since !== newest) return; // the list was loaded anew meanwhile
-			showTotal(now.paging.total);
+			total.textContent = count(now.paging.total, "asset");
 			const n = fresh ? fresh.assets.length : inOrder() ? now.paging.total : 0;
 			news.hidden = n === 0;
 			fill(news, `${n}${fresh?.paging.hasNext ? " or more" : ""} new: `, button("Show", () => {

@@ -5,7 +5,7 @@
 import { ApiError, keys, newKey } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
-import { askWith, confirm, show, toast, trouble } from "../elements/dialog.js";
+import { askWith, closeAround, confirm, show, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
@@ -112,7 +112,7 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** Tells of what is in no version, and leads to it. */
 	function notSaved() {
 		return kept([api.base.href, session.me?.urn ?? "", id]).length > 0 && h("p", { class: "note local" }, "Some of your changes are kept in this browser and are in no version yet. ",
-			h("a", { href: `${to("apps", id)}?show=refused`, onclick: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close() }, "Show what is missing"));
+			h("a", { href: `${to("apps", id)}?show=refused`, onclick: closeAround }, "Show what is missing"));
 	}
 
 	/**
@@ -185,7 +185,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		const body = h("tbody");
 		/** @type {Pages<Move>} */
 		const moves = new Pages(signal, "moves", (before, signal) => api.moves(id, tag.name, { before }, signal), () => {
-			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", null, person(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`, m.rollback && h("span", { class: "detail" }, " rolled back"), m.release && [" ", h("a", { href: to("releases", m.release), onclick: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close() }, "release")]))));
+			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", null, person(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`, m.rollback && h("span", { class: "detail" }, " rolled back"), m.release && [" ", h("a", { href: to("releases", m.release), onclick: closeAround }, "release")]))));
 			return "";
 		});
 		void moves.load();
@@ -203,7 +203,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			make.disabled = true;
 			try {
 				const { key } = await api.account("POST", "keys/", { name: `${app?.title}, ${tag.name}`.slice(0, 128), kind: "public", reads: [group], tags: [tag.name] }, "id");
-				fill(lines, copyable("In a page", page.replace("DELIVERY_TOKEN", key)), h("p", { class: "help" }, "The key reads this tag and nothing else. It is listed, and can be revoked, under ", h("a", { href: to("keys"), onclick: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close() }, "Keys"), "."));
+				fill(lines, copyable("In a page", page.replace("DELIVERY_TOKEN", key)), h("p", { class: "help" }, "The key reads this tag and nothing else. It is listed, and can be revoked, under ", h("a", { href: to("keys"), onclick: closeAround }, "Keys"), "."));
 			} catch (e) {
 				make.disabled = false;
 				trouble(e);

@@ -3,7 +3,7 @@
  * @module
  */
 import { button, count, fill, h, icon } from "../dom.js";
-import { ask, buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
+import { ask, buttons, confirm, sentence, show, toast, trouble } from "../elements/dialog.js";
 import { Tree } from "../elements/tree.js";
 import { askFor } from "../model/names.js";
 import { below, differences, effective, holders } from "../model/rights.js";
@@ -127,7 +127,7 @@ export class Folders {
 				toast(`${f.label} is in ${place} now.`, { action: "Undo", onaction: () => void this.#change({ update: [{ id: f.id, path: from }] }) });
 			});
 		} catch (e) {
-			toast(sentence(e), { bad: true });
+			trouble(e);
 		}
 	}
 

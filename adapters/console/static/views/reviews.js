@@ -6,7 +6,8 @@
 import { ApiError, problem } from "../api.js";
 import { button, count, debounce, fill, h, icon, labelled, plain, searchLine } from "../dom.js";
 import { askWith, confirm, sentence, show, toast, trouble } from "../elements/dialog.js";
-import { contentOf, dropZone, headOf, isGzip, rejectsOf, save } from "../elements/files.js";
+import { contentOf, counts, dropZone, headOf, isGzip, progress, rejectsOf, save } from "../elements/files.js";
+import { Pages } from "../elements/pages.js";
 import { time } from "../elements/time.js";
 import { table } from "../elements/table.js";
 
@@ -44,12 +45,11 @@ export function view({ session, api, params, signal, shell }) {
 	 * @param {string} path @param {Record<string, string | undefined>} query @param {File} file @param {string} doing @param {string} [type]
 	 */
 	function send(path, query, file, doing, type) {
-		const bar = h("progress", { max: file.size, value: 0, "aria-label": "Progress" });
-		const text = h("p", { class: "detail" }, `${doing} ${file.name}…`);
+		const text = h("span", null, `${doing} ${file.name}…`);
 		const stop = new AbortController();
-		fill(outcome, text, h("div", { class: "row" }, bar, button("Stop", () => stop.abort())));
+		const told = progress(outcome, text, file.size, () => stop.abort());
 		return api.upload(path, { ...query, network: where.value }, file, (sent) => {
-			bar.value = sent;
+			told(sent);
 			if (sent >= file.size) text.textContent = "The service has the file and finishes its work…";
 		}, AbortSignal.any([stop.signal, signal]), type);
 	}
@@ -133,9 +133,7 @@ export function view({ session, api, params, signal, shell }) {
 
 	/** @param {Report} report @param {string} name */
 	function summary(report, name) {
-		/** @type {[string, number][]} */
-		const counts = [["lines", report.lines], ["collections", report.collections], ["new collections", report.collectionsCreated], ["changed collections", report.collectionsUpdated], ["rejected collections", report.collectionsRejected], ["reviews", report.reviews], [report.dryRun ? "would be new" : "new", report.created], [report.dryRun ? "would change" : "changed", report.updated], ["unchanged", report.unchanged], ["rejected", report.rejected]];
-		return h("div", null, h("h2", null, report.dryRun ? `${name} is checked` : `${name} is imported`), h("dl", { class: "counts" }, counts.map(([what, n]) => h("div", null, h("dt", null, what), h("dd", null, n.toLocaleString())))));
+		return h("div", null, h("h2", null, report.dryRun ? `${name} is checked` : `${name} is imported`), counts([["lines", report.lines], ["collections", report.collections], ["new collections", report.collectionsCreated], ["changed collections", report.collectionsUpdated], ["rejected collections", report.collectionsRejected], ["reviews", report.reviews], [report.dryRun ? "would be new" : "new", report.created], [report.dryRun ? "would change" : "changed", report.updated], ["unchanged", report.unchanged], ["rejected", report.rejected]]));
 	}
 
 	/** The problems by rule, each with the record around it. @param {Report} report @param {File} file */
@@ -271,25 +269,21 @@ export function view({ session, api, params, signal, shell }) {
 	/** @param {Collection} c */
 	async function reviews(c) {
 		const list = h("ul", { class: "assets" });
-		const next = button("Show more", () => void load(), { hidden: true });
-		/** @type {string | undefined} */
-		let from;
-		async function load() {
-			const page = await api.reviews(c.id, { network: where.value, source: c.source, after: from }, signal);
-			from = page.next;
-			next.hidden = from === undefined;
-			list.append(...page.reviews.map((r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, plain(String(r["body_html"] ?? ""))), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${called(d.name)} ${/** @type {any} */ (r["ratings"])?.[i] ?? ""}`).join(" · "))),
+		/** @param {{[name: string]: any}} r */
+		const line = (r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, plain(String(r["body_html"] ?? ""))), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${called(d.name)} ${r["ratings"]?.[i] ?? ""}`).join(" · "))),
 				button("Erase", async (event) => {
 					const li = /** @type {HTMLElement} */ (event.currentTarget).closest("li");
 					if (await erase({ source: c.source, collection: c.id, review: String(r["id"]) }, `the review ${r["title"] || r["id"]}`).catch(trouble)) li?.remove();
-				}, { class: "small", "aria-label": `Erase ${r["title"] || r["id"]}` }))));
-		}
-		try {
-			await load();
-			await show(c.title || c.id, h("div", null, list, next), { wide: true });
-		} catch (e) {
-			toast(sentence(e), { bad: true });
-		}
+				}, { class: "small", "aria-label": `Erase ${r["title"] || r["id"]}` }));
+		/** @type {Pages<{[name: string]: any}>} */
+		const pages = new Pages(signal, "reviews", (after, signal) => api.reviews(c.id, { network: where.value, source: c.source, after }, signal), () => {
+			list.append(...pages.items.slice(shown).map(line));
+			shown = pages.items.length;
+			return "";
+		});
+		let shown = 0;
+		void pages.load();
+		await show(c.title || c.id, h("div", null, list, pages.foot), { wide: true });
 	}
 
 	where.addEventListener("change", () => void collections(true));

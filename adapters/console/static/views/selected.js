@@ -4,7 +4,7 @@
  */
 import { ApiError } from "../api.js";
 import { button, count, fill, h, labelled, newID } from "../dom.js";
-import { askWith, confirm, sentence, show, toast } from "../elements/dialog.js";
+import { askWith, confirm, show, toast } from "../elements/dialog.js";
 import { pick } from "../elements/pick.js";
 import { told } from "../model/told.js";
 
@@ -104,18 +104,9 @@ export class Selected {
 		else void show(`${text}, ${bad.length.toLocaleString()} not`, h("div", null, h("p", null, "These stay selected:"), h("ul", null, bad.map((r) => h("li", null, h("span", { class: "strong" }, names.get(r.id) ?? r.id), `: ${r.message ?? reasons[r.status] ?? many ?? r.status}.`)))));
 	}
 
-	/** Does something, and tells what went wrong. @param {() => Promise<unknown>} f */
-	async #try(f) {
-		try {
-			await f();
-		} catch (e) {
-			toast(sentence(e), { bad: true });
-		}
-	}
-
 	/** Puts assets into a folder. @param {string[]} ids @param {string} folder */
-	assign(ids, folder) {
-		return this.#try(async () => this.#told(`put into ${this.folders.label(folder)}`, await inParts(ids, 5000, async (part) => (await this.lib.assign(folder, { assign: part })).assign), "it is in too many folders"));
+	async assign(ids, folder) {
+		this.#told(`put into ${this.folders.label(folder)}`, await inParts(ids, 5000, async (part) => (await this.lib.assign(folder, { assign: part })).assign), "it is in too many folders");
 	}
 
 	async #into() {
@@ -127,7 +118,7 @@ export class Selected {
 		const all = [...this.assets.values()];
 		const places = [...new Map(all.flatMap((a) => a.folders.map((f) => [f.id, { ...f, n: all.filter((x) => x.folders.some((y) => y.id === f.id)).length }]))).values()];
 		const f = places.length === 1 ? places[0] : await pick("Out of which folder?", places, (x) => ({ name: x.label, detail: `${x.n} of ${all.length}` }), "They are in no folder.");
-		if (f) await this.#try(async () => this.#told(`taken out of ${f.label}`, await inParts(all.filter((a) => a.folders.some((x) => x.id === f.id)).map((a) => a.id), 5000, async (part) => (await this.lib.assign(f.id, { remove: part })).remove)));
+		if (f) this.#told(`taken out of ${f.label}`, await inParts(all.filter((a) => a.folders.some((x) => x.id === f.id)).map((a) => a.id), 5000, async (part) => (await this.lib.assign(f.id, { remove: part })).remove));
 	}
 
 	async #attributes() {
@@ -151,20 +142,18 @@ export class Selected {
 	async #remove() {
 		const ids = [...this.assets.keys()];
 		if (!await confirm(`Remove ${count(ids.length, "asset")}?`, "They are gone for good, in all folders.", "Remove", { danger: true })) return;
-		await this.#try(async () => {
-			/** @param {string[]} list @returns {Promise<Result[]>} */
-			const remove = async (list) => {
-				const { removed } = await this.lib.change({ remove: list });
-				return list.map((id) => ({ id, status: removed.includes(id) ? 200 : 404 }));
-			};
-			this.#told("removed", await inParts(ids, 1000, (part) => remove(part).catch(async (e) => {
-				if (!(e instanceof ApiError) || e.status !== 403 || part.length === 1) throw e;
-				// One that may not be removed keeps them all: each is asked for by itself.
-				/** @type {Result[]} */
-				const results = [];
-				for (const id of part) results.push(...await remove([id]).catch((x) => [{ id, status: 403, message: told(x).replace(/\.$/, "") }]));
-				return results;
-			})));
-		});
+		/** @param {string[]} list @returns {Promise<Result[]>} */
+		const remove = async (list) => {
+			const { removed } = await this.lib.change({ remove: list });
+			return list.map((id) => ({ id, status: removed.includes(id) ? 200 : 404 }));
+		};
+		this.#told("removed", await inParts(ids, 1000, (part) => remove(part).catch(async (e) => {
+			if (!(e instanceof ApiError) || e.status !== 403 || part.length === 1) throw e;
+			// One that may not be removed keeps them all: each is asked for by itself.
+			/** @type {Result[]} */
+			const results = [];
+			for (const id of part) results.push(...await remove([id]).catch((x) => [{ id, status: 403, message: told(x).replace(/\.$/, "") }]));
+			return results;
+		})));
 	}
 }
