@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +62,7 @@ type outline struct {
 	patterns patterns
 	defaults map[string]any                                       // by the pointer of the subschema
 	each     func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
+	err      error                                                // the first thing that is wrong; the survey ends with it
 
 	// What takes the compiler time: a subschema is 1; one with an id, and a reference to a place that keywords do not lead to, 5 more;
 	// 4 values in arrays and objects of enums, which draft-04 compares with one another, and a KiB of JSON pointers are 1 too.
@@ -80,52 +79,53 @@ type scope struct {
 func survey(doc any, m *meter, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
 	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{}, defaults: map[string]any{},
 		patterns: patterns{meter: m, known: map[string]*pattern{}}}
-	if root, ok := doc.(map[string]any); ok {
-		if own, known := draftOf(root["$schema"]); known {
-			o.draft = own
-		}
+	o.schema(doc, "", scope{})
+	o.bounded()
+	return o, o.err
+}
+
+// refuse notes the first thing that is wrong.
+func (o *outline) refuse(pointer, format string, args ...any) {
+	if o.err == nil {
+		o.err = refuse(pointer, format, args...)
 	}
-	if err := o.schema(doc, "", scope{}); err != nil {
-		return nil, err
-	}
-	return o, o.bounded()
 }
 
 // bounded refuses a schema that takes the compiler too much work.
-func (o *outline) bounded() error {
-	if o.work+o.compared/4+o.pointers/1024 <= maxWork {
-		return nil
+func (o *outline) bounded() {
+	if o.work+o.compared/4+o.pointers/1024 > maxWork {
+		o.refuse("", "it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
 	}
-	return refuse("", "it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
 }
 
 // schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. A place that two
 // ways lead to is surveyed once.
-func (o *outline) schema(v any, pointer string, in scope) error {
-	if o.met[pointer] {
-		return nil
+func (o *outline) schema(v any, pointer string, in scope) {
+	if o.met[pointer] || o.err != nil {
+		return
 	}
 	// The place is noted before the way goes on below it, so that a cycle of references ends here.
 	o.met[pointer] = true
 	o.pointers += 3 * len(pointer)
 	o.places = append(o.places, pointer)
 	o.work++
-	if err := o.bounded(); err != nil {
-		return err
-	}
+	o.bounded()
 	object, ok := v.(map[string]any)
-	if _, isBool := v.(bool); isBool {
-		return nil
-	} else if !ok {
-		return refuse(pointer, "a schema is an object or a boolean, this is %s", kindOf(v))
+	if !ok {
+		if _, isBool := v.(bool); !isBool {
+			o.refuse(pointer, "a schema is an object or a boolean, this is %s", kindOf(v))
+		}
+		return
 	}
 	if uri, ok := object["$schema"].(string); ok {
 		switch own, known := draftOf(uri); {
 		case !known:
-			return refuse(pointer+"/$schema", "%q is not a known draft: "+
+			o.refuse(pointer+"/$schema", "%q is not a known draft: "+
 				"use https://json-schema.org/draft/2020-12/schema or the one of 2019-09, draft-07, draft-06 or draft-04", shorten(uri))
+		case pointer == "":
+			o.draft = own
 		case own != o.draft:
-			return refuse(pointer+"/$schema", "the schema is of %s, and a subschema cannot be of another draft", o.draft)
+			o.refuse(pointer+"/$schema", "the schema is of %s, and a subschema cannot be of another draft", o.draft)
 		}
 	}
 	if id := o.idOf(object); id != "" || pointer == "" {
@@ -137,16 +137,14 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 		o.defaults[pointer] = given
 	}
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
+		if o.err != nil {
+			return
+		}
 		at := pointer + "/" + jsonpointer.Escape(keyword)
 		o.pointers += len(at)
-		if err := o.keyword(keyword, object[keyword], at, in); err != nil {
-			return err
-		}
-		if err := o.applicator(keyword, object[keyword], at, in); err != nil {
-			return err
-		}
+		o.keyword(keyword, object[keyword], at, in)
+		o.applicator(keyword, object[keyword], at, in)
 	}
-	return nil
 }
 
 // idOf returns the base URI that a subschema gives itself, without its fragment, "" if it gives none.
@@ -165,20 +163,18 @@ func (o *outline) idOf(object map[string]any) string {
 
 // keyword surveys what one keyword says, apart from its subschemas: references, patterns, values to compare, and counts that would
 // overflow an int.
-func (o *outline) keyword(keyword string, v any, at string, in scope) error {
+func (o *outline) keyword(keyword string, v any, at string, in scope) {
 	switch keyword {
 	case "$ref", "$recursiveRef", "$dynamicRef":
-		return o.reference(v, at, in)
+		o.reference(v, at, in)
 	case "pattern":
 		if text, ok := v.(string); ok {
-			return o.pattern(text, at)
+			o.pattern(text, at)
 		}
 	case "patternProperties":
 		properties, _ := v.(map[string]any)
 		for _, text := range slices.Sorted(maps.Keys(properties)) {
-			if err := o.pattern(text, at+"/"+jsonpointer.Escape(text)); err != nil {
-				return err
-			}
+			o.pattern(text, at+"/"+jsonpointer.Escape(text))
 		}
 	case "enum":
 		values, _ := v.([]any)
@@ -186,80 +182,73 @@ func (o *outline) keyword(keyword string, v any, at string, in scope) error {
 			o.compared += size(value) - 1
 		}
 	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains", "minContains":
-		if n, ok := v.(json.Number); ok {
-			if r, ok := new(big.Rat).SetString(string(n)); ok && r.Cmp(big.NewRat(maxCount, 1)) > 0 {
-				return refuse(at, "%s is more than 2^53", shorten(string(n)))
-			}
+		number, _ := v.(json.Number)
+		if n, _ := number.Float64(); n > maxCount {
+			o.refuse(at, "%s is more than 2^53", shorten(string(number)))
 		}
 	}
-	return nil
 }
 
 // pattern adds the pattern at a place to the limits of the schema.
-func (o *outline) pattern(text, at string) error {
-	if _, err := o.patterns.compile(text); err != nil {
-		return refuse(at, "%v", err)
+func (o *outline) pattern(text, at string) {
+	if o.err != nil {
+		return
 	}
-	return nil
+	if _, err := o.patterns.compile(text); err != nil {
+		o.refuse(at, "%v", err)
+	}
 }
 
 // reference surveys a reference. If it leads to a place that keywords alone do not lead to, such as "#/x-shared/name", that place
 // becomes a subschema by the reference, so it is surveyed as one.
-func (o *outline) reference(v any, at string, in scope) error {
+func (o *outline) reference(v any, at string, in scope) {
 	text, ok := v.(string)
 	if !ok {
-		return refuse(at, "a reference is a string, this is %s", kindOf(v))
+		o.refuse(at, "a reference is a string, this is %s", kindOf(v))
+		return
 	}
 	if first, again := o.refs[text]; !again || at < first {
 		o.refs[text] = at
 	}
-	address, fragment, _ := strings.Cut(text, "#")
-	if pointer, err := url.PathUnescape(fragment); err == nil {
-		fragment = pointer
-	}
+	address, _, _ := strings.Cut(text, "#")
+	fragment := pointerOf(text)
 	// An anchor, an address alone, or a pointer along keywords leads to a subschema that is surveyed anyway.
 	if _, meta := draftOf(address); meta || !strings.HasPrefix(fragment, "/") || o.draft.isSubschema(fragment) {
-		return nil
+		return
 	}
-	if address != "" && address != in.id {
-		return refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
-	}
-	target, ok := jsonpointer.Lookup(o.doc, in.pointer+fragment)
-	if !ok {
-		return refuse(at, "there is nothing at %q", shorten(text))
-	}
-	if !o.met[in.pointer+fragment] {
+	place := in.pointer + fragment
+	target, ok := jsonpointer.Lookup(o.doc, place)
+	switch {
+	case address != "" && address != in.id:
+		o.refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
+	case !ok:
+		o.refuse(at, "there is nothing at %q", shorten(text))
+	case !o.met[place]:
 		o.work += 5
+		o.schema(target, place, in)
 	}
-	return o.schema(target, in.pointer+fragment, in)
 }
 
 // applicator surveys the subschemas that a keyword holds. A keyword that needs a list or an object of subschemas and has something
 // else is passed over: the meta-schema refuses it.
-func (o *outline) applicator(keyword string, v any, at string, in scope) error {
+func (o *outline) applicator(keyword string, v any, at string, in scope) {
 	shape := o.draft.shapeOf(keyword)
 	elements, isList := v.([]any)
-	members, isObject := v.(map[string]any)
 	switch {
 	case shape == one || shape == oneOrList && !isList:
-		return o.schema(v, at, in)
+		o.schema(v, at, in)
 	case shape == list || shape == oneOrList:
 		for i, element := range elements {
-			if err := o.schema(element, at+"/"+strconv.Itoa(i), in); err != nil {
-				return err
-			}
+			o.schema(element, at+"/"+strconv.Itoa(i), in)
 		}
-	case shape == named && isObject:
+	case shape == named:
+		members, _ := v.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(members)) {
-			if _, names := members[name].([]any); names && keyword == "dependencies" {
-				continue
-			}
-			if err := o.schema(members[name], at+"/"+jsonpointer.Escape(name), in); err != nil {
-				return err
+			if _, names := members[name].([]any); !names || keyword != "dependencies" {
+				o.schema(members[name], at+"/"+jsonpointer.Escape(name), in)
 			}
 		}
 	}
-	return nil
 }
 
 // draft is a version of JSON Schema, by the number or year in its name.
