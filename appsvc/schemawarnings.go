@@ -1,10 +1,6 @@
 package appsvc
 
-import (
-	"slices"
-
-	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
-)
+import "github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 
 // SchemaWarning names something in a schema that has no effect.
 type SchemaWarning struct {
@@ -24,7 +20,7 @@ type SchemaWarning struct {
 // The warnings come in the order of their pointers, at most 100. There is no warning of another annotation, such as title, nor of
 // a name that is like no keyword. SchemaWarnings returns an error for a schema that CreateComponent refuses.
 func SchemaWarnings(schema []byte, formats ...string) ([]SchemaWarning, error) {
-	warnings, err := schemaguard.Warnings(schema, func(format string) bool { return slices.Contains(formats, format) })
+	warnings, err := schemaguard.Warnings(schema, formats)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error
 	// Inner places come first: the compiler looks up in a list what it has to compile, and in a map what is compiled.
 	places := map[string]*jsonschema.Schema{}
 	for _, place := range slices.Backward(o.places) {
-		s, err := c.Compile(baseURI + "#" + fragment(place))
+		s, err := c.Compile(baseURI + "#" + (&url.URL{Fragment: place}).EscapedFragment())
 		if err != nil {
 			return nil, o.describe(err)
 		}
@@ -51,16 +51,7 @@ func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error
 	return places, nil
 }
 
-// fragment writes a JSON pointer as a URI fragment.
-func fragment(pointer string) string {
-	tokens := strings.Split(pointer, "/")
-	for i, token := range tokens {
-		tokens[i] = url.PathEscape(token)
-	}
-	return strings.Join(tokens, "/")
-}
-
-// pointerOf is the reverse of fragment, for a location that the compiler gives.
+// pointerOf returns the JSON pointer in a location that the compiler gives, or in a reference.
 func pointerOf(location string) string {
 	_, frag, _ := strings.Cut(location, "#")
 	if pointer, err := url.PathUnescape(frag); err == nil {

@@ -29,8 +29,8 @@ const (
 // Warnings returns the keywords of a schema that its draft ignores, the names that look like misspelt keywords, the formats that
 // neither JSON Schema nor own knows, and the defaults that break their own schemas, by pointer, at most maxWarnings. Other
 // annotations are never warned of: nothing depends on them. It returns the *Error with which Compile refuses the schema.
-func Warnings(schema []byte, own func(format string) bool) ([]Warning, error) {
-	w := warner{knows: own, meant: map[string]string{}, first: top.New(maxWarnings, func(a, b Warning) int {
+func Warnings(schema []byte, own []string) ([]Warning, error) {
+	w := warner{own: own, meant: map[string]string{}, first: top.New(maxWarnings, func(a, b Warning) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
 	})}
 	compiled, err := Formats{}.compile(schema, w.schema)
@@ -45,7 +45,7 @@ func Warnings(schema []byte, own func(format string) bool) ([]Warning, error) {
 
 // warner collects the warnings of one schema.
 type warner struct {
-	knows func(format string) bool
+	own   []string // formats of the embedding program
 	first *top.List[Warning]
 	meant map[string]string // the keyword that a name stands for, "" if none
 }
@@ -102,7 +102,7 @@ func (w *warner) keyword(object map[string]any, keyword string, d draft) string 
 // format returns the sentence about a format that is not known, "" for any other.
 func (w *warner) format(v any) string {
 	name, ok := v.(string)
-	if _, known := standard[name]; !ok || known || w.knows != nil && w.knows(name) {
+	if _, known := standard[name]; !ok || known || slices.Contains(w.own, name) {
 		return ""
 	}
 	return fmt.Sprintf("the format %q is not known and has no effect", shorten(name))
