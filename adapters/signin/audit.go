@@ -15,24 +15,24 @@ import (
 // contradict the lists by which they are found.
 func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
-		var faults []storage.Fault
-		err := db.View(ctx, func(r storage.Reader) (err error) {
-			if faults, err = record.Unknown(ctx, r, space, "person/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/", "key/", "secret/", "keys/"); err != nil {
-				return err
+		faults, err := view(ctx, db, func(r storage.Reader) ([]storage.Fault, error) {
+			faults, err := record.Unknown(ctx, r, space, "person/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/", "key/", "secret/", "keys/")
+			if err != nil {
+				return nil, err
 			}
 			for e, err := range r.Scan(ctx, storage.Prefix(space+" ")) {
 				if err != nil {
-					return err
+					return faults, err
 				}
 				wrong, err := judge(ctx, r, e)
 				if err != nil {
-					return err
+					return faults, err
 				}
 				if wrong != "" {
 					faults = append(faults, storage.Fault{Key: e.Key, Wrong: wrong})
 				}
 			}
-			return nil
+			return faults, nil
 		})
 		for _, fault := range faults {
 			if !yield(fault, nil) {

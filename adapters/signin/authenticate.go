@@ -99,10 +99,7 @@ func (s *Service) lookup(ctx context.Context, hash string, load func(context.Con
 	i, changed := s.known[hash], s.changed
 	s.mu.Unlock()
 	if i == nil || now.Sub(i.read) >= cacheLife {
-		err = s.db.View(ctx, func(r storage.Reader) (err error) {
-			i, err = load(ctx, r, hash)
-			return err
-		})
+		i, err = view(ctx, s.db, func(r storage.Reader) (*identity, error) { return load(ctx, r, hash) })
 		if err != nil || i == nil {
 			return nil, err
 		}

@@ -83,18 +83,17 @@ type call struct {
 
 // reads returns an endpoint that only reads.
 func (s *Service) reads(serve func(*call, storage.Reader) (any, error)) func(*httpapi.Request) (any, error) {
-	return func(r *httpapi.Request) (out any, err error) {
+	return func(r *httpapi.Request) (any, error) {
 		a, err := s.asker(r)
 		if err != nil {
 			return nil, err
 		}
-		err = s.db.View(r.Context(), func(v storage.Reader) (err error) {
-			if err = a.again(r.Context(), v); err == nil {
-				out, err = serve(&call{r, a}, v)
+		return view(r.Context(), s.db, func(v storage.Reader) (any, error) {
+			if err := a.again(r.Context(), v); err != nil {
+				return nil, err
 			}
-			return err
+			return serve(&call{r, a}, v)
 		})
-		return out, err
 	}
 }
 

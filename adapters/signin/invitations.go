@@ -88,24 +88,18 @@ func (s *Service) lookAtInvitation(r *httpapi.Request) (any, error) {
 	if err := r.Decode(&in); err != nil {
 		return nil, err
 	}
-	var out struct {
-		named
-		By      named `json:"by"`
-		Expires int64 `json:"expires"`
-	}
-	err := s.db.View(r.Context(), func(v storage.Reader) error {
+	return view(r.Context(), s.db, func(v storage.Reader) (any, error) {
 		p, err := s.invited(r.Context(), v, hashOf(in.Invitation))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		out.named, out.By.URN, out.Expires = named{p.URN, p.Name}, p.Invitation.By, p.Invitation.Expires
-		by, _, err := byURN(r.Context(), v, p.Invitation.By)
-		if by != nil {
-			out.By.Name = by.Name
+		by := named{URN: p.Invitation.By}
+		inviter, _, err := byURN(r.Context(), v, by.URN)
+		if inviter != nil {
+			by.Name = inviter.Name
 		}
-		return err
+		return map[string]any{"name": p.Name, "urn": p.URN, "by": by, "expires": p.Invitation.Expires}, err
 	})
-	return out, err
 }
 
 // Invitation is what the program itself invites a person with, as at the command line. It may give any right.

@@ -80,10 +80,8 @@ func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 	var p *person
 	if in.Invitation != "" {
 		c.Invitation = hashOf(in.Invitation)
-		err := s.db.View(r.Context(), func(v storage.Reader) (err error) {
-			p, err = s.invited(r.Context(), v, c.Invitation)
-			return err
-		})
+		var err error
+		p, err = view(r.Context(), s.db, func(v storage.Reader) (*person, error) { return s.invited(r.Context(), v, c.Invitation) })
 		if err != nil {
 			return nil, err
 		}

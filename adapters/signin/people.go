@@ -117,24 +117,22 @@ func (s *Service) names(r *httpapi.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	people := []named{}
-	err = s.db.View(r.Context(), func(v storage.Reader) error {
-		people = people[:0]
+	return view(r.Context(), s.db, func(v storage.Reader) (any, error) {
+		people := []named{}
 		for i, u := range urns {
 			if own := networkOf(u); slices.Contains(urns[:i], u) || urn.CheckUser(u) != nil || !a.manages(own) && networkOf(a.URN) != own {
 				continue
 			}
 			p, _, err := byURN(r.Context(), v, u)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if p != nil {
 				people = append(people, named{p.URN, p.Name})
 			}
 		}
-		return nil
+		return map[string]any{"people": people}, nil
 	})
-	return map[string]any{"people": people}, err
 }
 
 // given is what POST and PATCH of a person may have.
@@ -402,12 +400,8 @@ func (s *Service) Rights(ctx context.Context, user string) (c vitrine.Caller, gi
 }
 
 // Any reports whether there are people.
-func (s *Service) Any(ctx context.Context) (some bool, err error) {
-	err = s.db.View(ctx, func(r storage.Reader) (err error) {
-		some, err = anybody(ctx, r)
-		return err
-	})
-	return some, err
+func (s *Service) Any(ctx context.Context) (bool, error) {
+	return view(ctx, s.db, func(r storage.Reader) (bool, error) { return anybody(ctx, r) })
 }
 
 func anybody(ctx context.Context, r storage.Reader) (bool, error) {

@@ -243,6 +243,15 @@ func lastParts(ctx context.Context, r storage.Reader, prefix string) iter.Seq2[s
 	})
 }
 
+// view returns what fn reads in one snapshot.
+func view[T any](ctx context.Context, db storage.Store, fn func(storage.Reader) (T, error)) (out T, err error) {
+	err = db.View(ctx, func(r storage.Reader) (err error) {
+		out, err = fn(r)
+		return err
+	})
+	return out, err
+}
+
 // tx is a transaction that changes records of people.
 type tx struct {
 	storage.Tx

@@ -45,13 +45,12 @@ func (s *Service) status(r *httpapi.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.View(r.Context(), func(v storage.Reader) (err error) {
+	return view(r.Context(), s.db, func(v storage.Reader) (any, error) {
 		if out["people"], err = anybody(r.Context(), v); err == nil && i != nil {
 			out["session"], err = s.wireOf(r.Context(), v, i.session, i.idle, i.person)
 		}
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // begin begins a session of the person whom fn returns, in place of the one that the browser had, and answers with it. A session that is

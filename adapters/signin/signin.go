@@ -254,10 +254,6 @@ func (s *Service) KeepBase(ctx context.Context) error {
 }
 
 // Base returns the address that KeepBase has noted last, "" if there is none.
-func Base(ctx context.Context, db storage.Store) (base string, err error) {
-	err = db.View(ctx, func(r storage.Reader) (err error) {
-		base, err = text(ctx, r, baseKey)
-		return err
-	})
-	return base, err
+func Base(ctx context.Context, db storage.Store) (string, error) {
+	return view(ctx, db, func(r storage.Reader) (string, error) { return text(ctx, r, baseKey) })
 }
