@@ -129,6 +129,34 @@ func TestTheLastAdministrator(t *testing.T) {
 	two.want(409, "DELETE", "/x/people/"+two.id(), nil)
 }
 
+// What clients send sets nothing of a record but what it may, and takes lists in the place of those that were there.
+func TestWhatOfARecordCanBeSet(t *testing.T) {
+	w := newWorld(t, localBase)
+	admin := w.invited("Admin", signin.Rights{Admin: true})
+	path := "/x/people/" + w.invited("Ann", signin.Rights{Moderates: []string{network}, Roles: []string{"x", "y"}}).id()
+	for _, body := range []any{
+		object{"id": "x"}, object{"createdAt": 1}, object{"givers": []string{}}, object{"passkeys": []string{}}, object{"provider": object{}},
+		object{"invitation": object{}}, object{"profile": object{}}, object{"Admin": true}, object{"moderates": nil}, `{"name":"a","name":"b"}`,
+	} {
+		if got := admin.send("PATCH", path, body); got.status != 400 {
+			t.Errorf("%v: %d %s", body, got.status, got.body)
+		}
+	}
+	for _, member := range []string{"id", "hash", "person", "prefix", "public", "by", "createdAt", "chosen", "lastUsedAt"} {
+		if got := admin.send("POST", "/x/keys/", object{"name": "k", "kind": "secret", member: "x"}); got.status != 400 {
+			t.Errorf("%s: %d %s", member, got.status, got.body)
+		}
+	}
+	got := admin.want(200, "PATCH", path, object{"roles": []string{"z"}})
+	if got.text("roles") != `["z"]` || got.text("moderates") != `["`+network+`"]` || strings.Contains(string(got.body), "givers") {
+		t.Errorf("after a change: %s", got.body)
+	}
+	key := admin.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"})
+	if strings.Contains(string(key.body), "admin") || strings.Contains(string(key.body), "hash") {
+		t.Errorf("a key: %s", key.body)
+	}
+}
+
 // Who gives somebody rights, or lets them in again, is remembered, also if that is an administrator, who could have taken them.
 func TestWhoGaveRightsIsRemembered(t *testing.T) {
 	w := newWorld(t, localBase)
