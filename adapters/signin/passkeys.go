@@ -44,16 +44,10 @@ func (p *person) descriptors() []protocol.CredentialDescriptor {
 	return webauthn.Credentials(user{p}.WebAuthnCredentials()).CredentialDescriptors()
 }
 
-// asked is the question to a browser: the options of navigator.credentials.
-type asked struct {
-	Ceremony  string `json:"ceremony"`
-	PublicKey any    `json:"publicKey"`
-}
-
-// question stores a ceremony, and returns what the browser is asked.
+// question stores a ceremony, and returns what the browser is asked: publicKey is of the options of navigator.credentials.
 func (s *Service) question(r *httpapi.Request, c ceremony, publicKey any) (any, error) {
 	name, err := s.ask(r.Context(), c)
-	return asked{name, publicKey}, err
+	return map[string]any{"ceremony": name, "publicKey": publicKey}, err
 }
 
 // shown is the answer of a browser to a question.

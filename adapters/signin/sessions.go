@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/record"
@@ -112,12 +111,7 @@ func (s *Service) cookieOf(secret string, seconds int) *http.Cookie {
 
 // browser is what a browser says it is, as far as it is of use in a list.
 func browser(agent string) string {
-	agent = strings.ToValidUTF8(agent, "")
-	for len(agent) > 300 {
-		_, size := utf8.DecodeLastRuneInString(agent)
-		agent = agent[:len(agent)-size]
-	}
-	return agent
+	return strings.ToValidUTF8(agent[:min(len(agent), 300)], "")
 }
 
 // listSessions serves GET /x/signin/sessions/: the sessions of who asks.
