@@ -1,5 +1,5 @@
-// Package access tests who may do what over HTTP. Every kind of caller sends a request to every endpoint
-// of the route table about a thing in every state, and must get the status that the tables here name.
+// Package access tests who may do what over HTTP. Callers with tokens, secret keys and sessions send a request to every endpoint
+// of the route table, and of people and keys, about a thing in every state, and must get the status that the tables here name.
 //
 // The tables are written by hand from the access rules, which the doc.go files of the domains state. A
 // table has a character for each caller and thing; each endpoint has a status for each character. The code
