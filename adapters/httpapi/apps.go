@@ -56,7 +56,7 @@ func (a appRoutes) create(c *call) error {
 	return c.json(struct {
 		ID  string `json:"id"`
 		URL string `json:"url"`
-	}{app.ID, url})
+	}{app.ID, url}, nil)
 }
 
 // latest serves GET /apps/{id}: the latest version of an app. 200 with {"apps":[App]} and an ETag, or 304. 404 for an

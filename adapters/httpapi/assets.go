@@ -93,7 +93,7 @@ func (a assetRoutes) search(c *call) error {
 		in.Facets = strings.Split(facets, ",")
 	}
 	in.Tags, in.Limit = q.list("tags"), q.limit()
-	return c.result(ask(c, inLibrary(a, c, a.svc.Search), in))
+	return c.json(ask(c, inLibrary(a, c, a.svc.Search), in))
 }
 
 // folder returns a parameter that is the id of a folder. An empty id is that of no folder.
@@ -112,12 +112,12 @@ const noFolder = "\x00"
 // {"added":[Asset], "removed":[id]}. 400; 403 for a folder or an asset that the caller may not change; 404 for an
 // unknown folder; 409 if an asset that is added again is in other folders than the request assumes; 413.
 func (a assetRoutes) changeAssets(c *call) error {
-	return c.result(submit(c, inLibrary(a, c, a.svc.ChangeAssets), assets.ChangeAssetsRequest{}, assetsBody...))
+	return c.json(submit(c, inLibrary(a, c, a.svc.ChangeAssets), assets.ChangeAssetsRequest{}, assetsBody...))
 }
 
 // asset serves GET …/asset/{asset}: one asset. 200 with the Asset, or 404 if it is absent or not visible.
 func (a assetRoutes) asset(c *call) error {
-	return c.result(ask(c, inLibrary(a, c, a.svc.Asset), c.param(2)))
+	return c.json(ask(c, inLibrary(a, c, a.svc.Asset), c.param(2)))
 }
 
 // folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]} and a
@@ -145,7 +145,7 @@ func (a assetRoutes) changeFolders(c *call) error {
 		list, err := a.svc.ChangeFolders(ctx, by, a.library(c), in)
 		return map[string]any{"folders": list}, err
 	}
-	return c.result(submit(c, method, assets.ChangeFoldersRequest{}, foldersBody...))
+	return c.json(submit(c, method, assets.ChangeFoldersRequest{}, foldersBody...))
 }
 
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
@@ -175,7 +175,7 @@ func (a assetRoutes) changePermissions(c *call) error {
 // asset: 200, 400, 403 or 404. 400; 403 for a caller who may not edit the folder; 404 for a folder that is absent or
 // not visible.
 func (a assetRoutes) assign(c *call) error {
-	return c.result(submit(c, inLibrary(a, c, a.svc.AssignAssets), assets.AssignAssetsRequest{Folder: c.param(2)}))
+	return c.json(submit(c, inLibrary(a, c, a.svc.AssignAssets), assets.AssignAssetsRequest{Folder: c.param(2)}))
 }
 
 // attributes serves GET …/attributes?key={key}: the distinct values that visible assets have for a key, sorted. 200
@@ -193,7 +193,7 @@ func (a assetRoutes) attributes(c *call) error {
 // assets, in this order. 200 with {"result":[status], "assets":[Asset]}: a status for each id of the request, and the
 // assets that were changed. 400.
 func (a assetRoutes) changeAttributes(c *call) error {
-	return c.result(submit(c, inLibrary(a, c, a.svc.ChangeAttributes), assets.ChangeAttributesRequest{}, attributesBody...))
+	return c.json(submit(c, inLibrary(a, c, a.svc.ChangeAttributes), assets.ChangeAttributesRequest{}, attributesBody...))
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
@@ -207,7 +207,7 @@ func (a assetRoutes) explain(c *call) error {
 	if q.has("user") || q.has("role") || q.has("group") {
 		in.About = &assets.Whom{User: q.text("user"), Roles: q.all("role"), Groups: q.all("group")}
 	}
-	return c.result(ask(c, inLibrary(a, c, a.svc.Explain), in))
+	return c.json(ask(c, inLibrary(a, c, a.svc.Explain), in))
 }
 
 // The bodies of the asset manager are decoded into the requests of package assets. In those, a member that was left out is the

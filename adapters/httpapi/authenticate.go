@@ -269,5 +269,5 @@ func me(c *call) error {
 		out.Expires = &at
 	}
 	c.header()["Vary"] = varyCaller
-	return c.json(out)
+	return c.json(out, nil)
 }

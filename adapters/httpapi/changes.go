@@ -35,7 +35,7 @@ func (a appRoutes) changes(c *call) error {
 	}
 	if !c.streams() {
 		c.header()["Vary"] = varyFeed
-		return c.result(read(in.After))
+		return c.json(read(in.After))
 	}
 	in.Limit = cmp.Or(in.Limit, streamPage) // smaller than a list, since a page waits in memory until the client has read it
 	watch := a.svc.Watch(c.by.Caller, in)
@@ -59,7 +59,7 @@ func (a assetRoutes) changes(c *call) error {
 	}
 	if !c.streams() {
 		c.header()["Vary"] = varyFeed
-		return c.result(read(in.After))
+		return c.json(read(in.After))
 	}
 	in.Limit = cmp.Or(in.Limit, streamPage)
 	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }

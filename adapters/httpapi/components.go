@@ -43,7 +43,7 @@ func (a appRoutes) createComponent(c *call) error {
 // next goes into after. 403 without the right to components; 400 and 413 for a manifest that createComponent would
 // refuse.
 func (a appRoutes) checkComponent(c *call) error {
-	return c.result(ask(c, a.svc.CheckComponent, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}))
+	return c.json(ask(c, a.svc.CheckComponent, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}))
 }
 
 // upgrade serves POST /components/{name}/upgrade with {"from", "to", "patch", "after"}: it brings a version of the component to the apps that
@@ -63,17 +63,14 @@ func (a appRoutes) upgrade(c *call) error {
 	if body.After != nil {
 		in.After = *body.After
 	}
-	return c.result(ask(c, a.svc.Upgrade, in))
+	return c.json(ask(c, a.svc.Upgrade, in))
 }
 
 // component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that show
 // an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has it.
 func (a appRoutes) component(c *call) error {
 	x, err := ask(c, a.svc.Component, c.param(0))
-	if err != nil {
-		return err
-	}
-	return c.json(shownComponent{x.Name, x.Version, x.Version, x.Description(), x.Main})
+	return c.json(shownComponent{x.Name, x.Version, x.Version, x.Description(), x.Main}, err)
 }
 
 // deleteComponent serves DELETE /components/{name}: it removes all versions of a component. Elements keep their copies.

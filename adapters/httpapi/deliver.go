@@ -134,11 +134,15 @@ func deliveryBody(list []appsvc.Delivery, root string) (body []byte, cacheTag st
 
 // forEverybody returns the headers of an answer that shared caches may keep. They may forget it by its tags, and by that of the key.
 func (c *call) forEverybody(body []byte, tags string) http.Header {
+	cache := "public, no-cache"
+	if c.h.PublicCache > 0 {
+		cache = "public, max-age=0, s-maxage=" + strconv.Itoa(int(c.h.PublicCache.Seconds()))
+	}
 	if c.by.Key != "" {
 		tags += ", key-" + urlescape.Escape(c.by.Key)
 	}
 	sum := sha256.Sum256(body)
-	return http.Header{"Cache-Control": c.h.publicCache(), "Cache-Tag": {tags}, "Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
+	return http.Header{"Cache-Control": {cache}, "Cache-Tag": {tags}, "Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
 }
 
 // share sets the headers that forEverybody has returned for the body of this response.
@@ -147,12 +151,4 @@ func (c *call) share(header http.Header) {
 	if len(c.out) < c.h.CompressFrom || c.h.CompressFrom < 0 {
 		c.header()["Vary"] = varyEncoding
 	}
-}
-
-// publicCache is the Cache-Control of deliveries.
-func (h *handler) publicCache() []string {
-	if h.PublicCache <= 0 {
-		return []string{"public, no-cache"}
-	}
-	return []string{"public, max-age=0, s-maxage=" + strconv.Itoa(int(h.PublicCache.Seconds()))}
 }

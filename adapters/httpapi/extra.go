@@ -91,7 +91,7 @@ func (e Extra) route() route {
 		case err != nil || answer == nil:
 			return err
 		}
-		return c.json(answer)
+		return c.json(answer, nil)
 	}
 	return out
 }

@@ -51,11 +51,11 @@ func (a appRoutes) createRelease(c *call) error {
 	if err == nil {
 		c.located("/x/releases/" + urlescape.Escape(rel.ID))
 	}
-	return c.result(rel, err)
+	return c.json(rel, err)
 }
 
 // release serves GET /x/releases/{id}: 200 with the Release; 404 unless the caller may read every app of it.
-func (a appRoutes) release(c *call) error { return c.result(ask(c, a.svc.Release, c.param(0))) }
+func (a appRoutes) release(c *call) error { return c.json(ask(c, a.svc.Release, c.param(0))) }
 
 // updateRelease serves PUT /x/releases/{id} with {"version", "name", "note", "moves", "at"}: 200 with the Release. 400; 403 and 404 as for
 // createRelease; 409 for another version, and for a release that was run or cancelled.
@@ -65,13 +65,13 @@ func (a appRoutes) updateRelease(c *call) error {
 		return err
 	}
 	in.ID = c.param(0)
-	return c.result(ask(c, a.svc.UpdateRelease, in))
+	return c.json(ask(c, a.svc.UpdateRelease, in))
 }
 
 // actOnRelease serves POST /x/releases/{id}/approve, run, cancel and undo with {"version"}: 200 with the Release. 403 if the caller may not;
 // 404; 409 for another version, a state in which it cannot be done, missing approvals, and conflicts.
 func actOnRelease(method func(context.Context, vitrine.Caller, appsvc.ReleaseRequest) (appsvc.Release, error)) func(*call) error {
 	return func(c *call) error {
-		return c.result(submit(c, method, appsvc.ReleaseRequest{ID: c.param(0)}))
+		return c.json(submit(c, method, appsvc.ReleaseRequest{ID: c.param(0)}))
 	}
 }

@@ -95,23 +95,15 @@ func askPage[In, Item any](c *call, method func(context.Context, vitrine.Caller,
 
 // member makes {"name":value} the body of the response, unless err is set.
 func (c *call) member(name string, value any, err error) error {
+	return c.json(map[string]any{name: value}, err)
+}
+
+// json makes the JSON of v the body of the response, unless err is set. Stored bytes, which can be large, are copied as they are and never
+// decoded: see apps, too.
+func (c *call) json(v any, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.json(map[string]any{name: value})
-}
-
-// result makes the JSON of v the body of the response, unless err is set.
-func (c *call) result(v any, err error) error {
-	if err != nil {
-		return err
-	}
-	return c.json(v)
-}
-
-// json makes the JSON of v the body of the response. Stored bytes, which can be large, are copied as they are and never decoded: see
-// apps, too.
-func (c *call) json(v any) error {
 	if v, ok := v.(interface{ AppendJSON([]byte) []byte }); ok {
 		c.out = v.AppendJSON(c.out[:0])
 		return nil

@@ -80,13 +80,13 @@ func (v reviewRoutes) load(c *call) error {
 	}
 	if errors.Is(err, errEnded) { // the report says how much of the file was imported
 		c.header()["Connection"] = closeConnection
-		return c.json(report.WithoutEmail())
+		return c.json(report.WithoutEmail(), nil)
 	}
 	c.kept = "what came before is imported, and sending all of it again is safe"
 	if dryRun {
 		c.kept = "nothing is imported by a dry run"
 	}
-	return c.result(report.WithoutEmail(), file.refusal(err))
+	return c.json(report.WithoutEmail(), file.refusal(err))
 }
 
 // tableBody is a table of reviews. Browsers of Windows call CSV a file of Excel.
@@ -146,7 +146,7 @@ func (v reviewRoutes) convert(c *call) error {
 	}
 	if guess {
 		sight, err := convert.Look(in.File)
-		return c.result(sight, file.refusal(err))
+		return c.json(sight, file.refusal(err))
 	}
 	d := &download{call: c, control: http.NewResponseController(c.w), media: recordsType}
 	in.To = d
@@ -176,7 +176,7 @@ func (v reviewRoutes) erase(c *call) error {
 	if errors.Is(err, reviews.ErrCopies) {
 		return refuse(http.StatusServiceUnavailable, "it is erased, and copies are left in the files of the store, since somebody reads there: send the request again")
 	}
-	return c.result(done, err)
+	return c.json(done, err)
 }
 
 // source reads the source of collections.
@@ -208,14 +208,11 @@ func (v reviewRoutes) reviews(c *call) error {
 func (v reviewRoutes) show(c *call) error {
 	in := reviews.ShowRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
 	shown, err := ask(c, v.svc.Show, in)
-	if err != nil {
+	if err := c.json(shown, err); err != nil {
 		return err
 	}
 	if shown.Next != "" {
 		c.next("after", shown.Next)
-	}
-	if err := c.json(shown); err != nil {
-		return err
 	}
 	c.share(c.forEverybody(c.out, "reviews-"+urlescape.Escape(in.Network)))
 	return nil

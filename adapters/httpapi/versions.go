@@ -149,5 +149,5 @@ func (a appRoutes) history(c *call) error {
 // for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
 // 404, too.
 func (a appRoutes) diff(c *call) error {
-	return c.result(ask(c, a.svc.Diff, appsvc.DiffRequest{AppID: c.param(0), From: c.pathVersion(1), To: c.pathVersion(2)}))
+	return c.json(ask(c, a.svc.Diff, appsvc.DiffRequest{AppID: c.param(0), From: c.pathVersion(1), To: c.pathVersion(2)}))
 }
