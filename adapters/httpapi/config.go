@@ -115,7 +115,11 @@ func New(c Config) (http.Handler, error) {
 	h.streams = newSlots("event streams", http.StatusTooManyRequests, l.Streams, l.StreamsOfCaller, 0)
 	routes := h.routes()
 	h.router = newRouter(c.BasePath, c.AssetPrefix, routes)
-	base, root := c.addresses()
+	// In openapi.json a path is relative to the address of the description. The root is BaseURL without BasePath, if it ends so.
+	base, root := cmp.Or(c.BaseURL, c.BasePath, "/"), "/"
+	if before, ok := strings.CutSuffix(c.BaseURL, c.BasePath); ok && before != "" {
+		root = before
+	}
 	h.description.describe(base, root, c.AssetPrefix, routes)
 	return h, nil
 }

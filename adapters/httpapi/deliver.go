@@ -77,7 +77,7 @@ func (a appRoutes) deliver(c *call) error {
 	}
 	asked := question{root, c.param(0), c.r.URL.RawQuery}
 	d, found := c.h.deliveries.Get(asked)
-	if !found || !d.good() || !reflect.DeepEqual(d.by, c.by.Caller) {
+	if !found || isClosed(d.changed) || !time.Now().Before(d.until) || !reflect.DeepEqual(d.by, c.by.Caller) {
 		d = delivered{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()} // before it reads
 		list, err := a.svc.Deliver(c.ctx(), c.by.Caller, appsvc.DeliverRequest{Tag: asked.tag, AppIDs: ids})
 		if err != nil {
@@ -108,11 +108,6 @@ type delivered struct {
 	header  http.Header
 	until   time.Time
 	changed <-chan struct{} // closed when an app has changed
-}
-
-// good reports whether the answer may be used again.
-func (d delivered) good() bool {
-	return !isClosed(d.changed) && time.Now().Before(d.until)
 }
 
 // deliveryBody returns the JSON of an answer, and the tags under which a cache may forget it.

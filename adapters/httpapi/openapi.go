@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	_ "embed"
 	"maps"
 	"slices"
@@ -52,14 +51,4 @@ func (d *description) describe(base, root, manager string, routes []route) {
 		}
 	}
 	d.json, _ = json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  ")) // which never refuses what was JSON
-}
-
-// addresses returns what the description calls the base path and the root. base is BaseURL, or else BasePath. root is
-// BaseURL without BasePath if it ends so, else "/". A path is relative to the address of the description.
-func (c *Config) addresses() (base, root string) {
-	base = cmp.Or(c.BaseURL, c.BasePath, "/")
-	if before, ok := strings.CutSuffix(c.BaseURL, c.BasePath); ok && before != "" {
-		return base, before
-	}
-	return base, "/"
 }
