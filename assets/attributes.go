@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -101,15 +102,7 @@ func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib L
 
 // check returns ErrInvalid if an attribute of the request is malformed or a list is too long.
 func (in ChangeAttributesRequest) check(lim Limits) error {
-	for _, list := range []struct {
-		name       string
-		attributes []Attribute
-	}{{"add", in.Add}, {"set", in.Set}, {"remove", in.Remove}} {
-		if err := checkAttributes("/"+list.name, list.attributes, lim); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(checkAttributes("/add", in.Add, lim), checkAttributes("/set", in.Set, lim), checkAttributes("/remove", in.Remove, lim))
 }
 
 // checkAttributes returns ErrInvalid unless the list has at most Limits.Attributes and each can be
@@ -121,10 +114,7 @@ func checkAttributes(at string, list []Attribute, lim Limits) error {
 	}
 	for i, a := range list {
 		at := fmt.Sprintf("%s/%d", at, i)
-		if err := checkName(at+"/key", a.Key, lim.Name); err != nil {
-			return err
-		}
-		if err := checkText(at+"/value", a.Value, lim.Text); err != nil {
+		if err := cmp.Or(checkName(at+"/key", a.Key, lim.Name), checkText(at+"/value", a.Value, lim.Text)); err != nil {
 			return err
 		}
 	}

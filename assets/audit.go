@@ -173,10 +173,7 @@ func isTime(millis int64) bool {
 // checkFolder returns an error unless the folder by itself is one that a Service could have
 // written.
 func (a *audit) checkFolder(f folderRecord) error {
-	if err := checkName("id", f.ID, a.limits.Name); err != nil {
-		return err
-	}
-	if err := checkName("label", f.Label, a.limits.Name); err != nil {
+	if err := cmp.Or(checkName("id", f.ID, a.limits.Name), checkName("label", f.Label, a.limits.Name)); err != nil {
 		return err
 	}
 	if n := len(f.Permissions); n > a.limits.Permissions {
@@ -323,7 +320,7 @@ func indexEntry(a assetRecord) (index.Entry, error) {
 // Rebuild builds the indices of all libraries anew, from their assets, in many updates. It may be called again if it was
 // interrupted. Meanwhile libraries can be changed, but searching the one that is being built anew, and adding assets to it, is ErrBusy.
 func Rebuild(ctx context.Context, db storage.Store) error {
-	for lib, err := range Libraries(ctx, db) {
+	for lib, err := range libraries(ctx, db) {
 		if err == nil {
 			err = rebuildIndex(ctx, db, lib)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -68,12 +69,7 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, lib Library, i
 // restart, a follower goes on with the Cursor of the last event that it has dealt with as in.After.
 // A slow follower takes no memory for the entries that wait, and holds no snapshot of the store.
 func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
-	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
-	return feed.Follow(ctx, in.After, changed, func(after string) ([]Event, string, bool, error) {
-		in.After = after
-		page, err := s.Changes(ctx, by, lib, in)
-		return page.Changes, page.Next, page.More, err
-	})
+	return s.follow(ctx, in, func(in ChangesRequest) (ChangesPage, error) { return s.Changes(ctx, by, lib, in) })
 }
 
 // Changed returns a channel that is closed when the feed of some library may have new entries:
@@ -85,31 +81,29 @@ func (s *Service) Changed() <-chan struct{} { return s.db.Changed(librarySpaces)
 // AllOutbox yields the entries of a library's feed from in.After on, and ends where the feed does, or with the first error in the last
 // pair. FollowOutbox waits for more. Both are for a program that acts for the operator of the store, as Outbox.
 func (s *Service) AllOutbox(ctx context.Context, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		for more := true; more; {
-			page, err := s.Outbox(ctx, lib, in)
-			if err != nil {
-				yield(Event{}, err)
-				return
-			}
-			for _, e := range page.Changes {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			in.After, more = page.Next, page.More
+	return paging.Sparse(in.After, func(after string) ([]Event, string, error) {
+		in.After = after
+		page, err := s.Outbox(ctx, lib, in)
+		if !page.More {
+			page.Next = ""
 		}
-	}
+		return page.Changes, page.Next, err
+	})
 }
 
 // FollowOutbox yields the entries of a library's feed as Outbox returns them, and waits for more. It ends with an error, which is its last
 // pair: one of Outbox, or that of ctx when ctx is done.
 func (s *Service) FollowOutbox(ctx context.Context, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
+	return s.follow(ctx, in, func(in ChangesRequest) (ChangesPage, error) { return s.Outbox(ctx, lib, in) })
+}
+
+// follow yields the entries of page after page, and waits for more.
+func (s *Service) follow(ctx context.Context, in ChangesRequest, page func(ChangesRequest) (ChangesPage, error)) iter.Seq2[Event, error] {
 	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
 	return feed.Follow(ctx, in.After, changed, func(after string) ([]Event, string, bool, error) {
 		in.After = after
-		page, err := s.Outbox(ctx, lib, in)
-		return page.Changes, page.Next, page.More, err
+		p, err := page(in)
+		return p.Changes, p.Next, p.More, err
 	})
 }
 

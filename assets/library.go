@@ -85,7 +85,7 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 // order. It is for programs that act for the operator of the store, and asks for no rights. It
 // yields an error once, as its last pair.
 func (s *Service) Libraries(ctx context.Context) iter.Seq2[Library, error] {
-	return Libraries(ctx, s.db)
+	return libraries(ctx, s.db)
 }
 
 // A seal encrypts ordinals to opaque strings, the ids of assets and the cursors of searches, and

@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -62,27 +63,20 @@ type mention struct {
 // malformed or breaks a limit. Whether the folders exist is checked in the transaction.
 func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	d := draft{NewAsset: in, at: at, unfiled: len(in.Folders) == 0, origin: originOf(in.Generator.ID, in.ID)}
-	if err := checkName(at+"/id", in.ID, lim.Text); err != nil {
-		return d, err
-	}
-	if err := checkName(at+"/generator/id", in.Generator.ID, lim.Name); err != nil {
-		return d, err
-	}
-	if err := checkAttributes(at+"/attributes", in.Attributes, lim); err != nil {
-		return d, err
-	}
-	if err := checkTags(at+"/safe_tags", in.SafeTags, lim); err != nil {
-		return d, err
-	}
 	d.SafeTags = unique(in.SafeTags)
 	d.sent, d.Folders = in.Folders, unique(in.Folders)
 	d.mentions = []mention{{at, d.Folders}}
-	if err := checkContentSize(in.Content, at+"/content", lim); err != nil {
+	err := cmp.Or(
+		checkName(at+"/id", in.ID, lim.Text),
+		checkName(at+"/generator/id", in.Generator.ID, lim.Name),
+		checkAttributes(at+"/attributes", in.Attributes, lim),
+		checkTags(at+"/safe_tags", in.SafeTags, lim),
+		checkContentSize(in.Content, at+"/content", lim))
+	if err != nil {
 		return d, err
 	}
 	// The content is checked and put into the form in which it is stored, and its texts are split
 	// into words.
-	var err error
 	if d.content, err = contentHead(in.Content, in.ID, in.Generator.ID, at+"/content"); err != nil {
 		return d, err
 	}

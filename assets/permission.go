@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -137,10 +138,7 @@ func checkSubject(p Permission, at string, lim Limits) error {
 			continue
 		}
 		named++
-		if err := checkName(at+"/"+s.field+"/id", s.ID, lim.Subject); err != nil {
-			return err
-		}
-		if err := checkText(at+"/"+s.field+"/name", s.Name, lim.Subject); err != nil {
+		if err := cmp.Or(checkName(at+"/"+s.field+"/id", s.ID, lim.Subject), checkText(at+"/"+s.field+"/name", s.Name, lim.Subject)); err != nil {
 			return err
 		}
 	}

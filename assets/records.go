@@ -241,9 +241,9 @@ func (r *records) folders() iter.Seq2[folderRecord, error] {
 	})
 }
 
-// Libraries yields every library in a store that was written to, by network and then by id, both in byte order. It yields an error
+// libraries yields every library in a store that was written to, by network and then by id, both in byte order. It yields an error
 // once, as its last pair.
-func Libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] {
+func libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] {
 	return func(yield func(Library, error) bool) {
 		var all []Library
 		err := db.View(ctx, func(r storage.Reader) error {

@@ -218,7 +218,7 @@ func TestLongNamesOfLibraries(t *testing.T) {
 		}
 	}
 	var got []assets.Library
-	for l, err := range assets.Libraries(ctx, db) {
+	for l, err := range assets.New(db, nil).Libraries(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -126,14 +127,13 @@ func (in SearchRequest) checkFields(lim Limits) error {
 		return invalid("query", "has %d bytes, at most %d are allowed", len(in.Query), lim.Query)
 	case !utf8.ValidString(in.Query):
 		return invalid("query", "must be UTF-8")
+	case in.In != nil && len(in.In) == 0:
+		return invalid("in", "is empty: want text, attachments or attributes")
 	}
 	for _, name := range in.In {
 		if !slices.Contains(sources, name) {
 			return invalid("in", "%q is not known: want text, attachments or attributes", name)
 		}
-	}
-	if in.In != nil && len(in.In) == 0 {
-		return invalid("in", "is empty: want text, attachments or attributes")
 	}
 	for _, tag := range in.Tags {
 		if err := checkText("tags", tag, lim.Name); err != nil {
@@ -150,10 +150,7 @@ func (in SearchRequest) checkFields(lim Limits) error {
 			return invalid(field, "is in the year %d, want one from 1 to 9999", year)
 		}
 	}
-	if err := checkText("foreignId", in.ForeignID, lim.Text); err != nil {
-		return err
-	}
-	return checkText("generator", in.Generator, lim.Name)
+	return cmp.Or(checkText("foreignId", in.ForeignID, lim.Text), checkText("generator", in.Generator, lim.Name))
 }
 
 // AttributeFilter asks for assets that have an attribute.
