@@ -154,7 +154,7 @@ func (req *request) asset(r assetRecord) Asset {
 func (req *request) put(r assetRecord, before, after []string) error {
 	for _, t := range after {
 		switch t[0] {
-		case kindOrigin, kindCreated, kindDay: // each asset has one
+		case kindOrigin, kindCreated, kindDays: // each asset has one
 		default:
 			req.terms++
 		}

@@ -98,7 +98,7 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	// 3. What is found.
 	found, err := req.found(q)
 	if err == nil {
-		err = req.narrow(found, text, in.sources())
+		err = req.narrow(found, in, text)
 	}
 	if err != nil {
 		return SearchPage{}, err
@@ -234,9 +234,16 @@ func (p phrase) isCertain(sources []int) bool {
 	return len(p.words) == 1 && len(p.words[0]) <= longestWord || len(p.words) == 2 && p.hasPair(0, sources)
 }
 
-// narrow takes out of a set what the text excludes, and what does not have its phrases. It reads the assets of which the index cannot
-// tell that.
-func (req *request) narrow(found *index.Set, text queryText, sources []int) error {
+// narrow takes out of a set what the text excludes, what does not have its phrases, and what has another identity. It reads the assets of
+// which the index cannot tell that.
+func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) error {
+	if in.ForeignID != "" {
+		wanted := originOf(in.Generator, in.ForeignID)
+		if err := req.keep(found, func(r assetRecord) (bool, error) { return r.Origin == wanted, nil }); err != nil {
+			return err
+		}
+	}
+	sources := in.sources()
 	for _, p := range text.mustNot {
 		var q index.Query
 		p.ask(&q, sources, false)
@@ -246,7 +253,7 @@ func (req *request) narrow(found *index.Set, text queryText, sources []int) erro
 		}
 		if !p.isCertain(sources) {
 			out.And(found)
-			if err := req.keep(out, []phrase{p}, sources); err != nil {
+			if err := req.keep(out, hasPhrases([]phrase{p}, sources)); err != nil {
 				return err
 			}
 		}
@@ -256,22 +263,36 @@ func (req *request) narrow(found *index.Set, text queryText, sources []int) erro
 	if len(unsure) == 0 {
 		return nil
 	}
-	return req.keep(found, unsure, sources)
+	return req.keep(found, hasPhrases(unsure, sources))
 }
 
-// keep takes the assets out of a set that do not have all phrases.
-func (req *request) keep(found *index.Set, phrases []phrase, sources []int) error {
+// keep takes the assets out of a set for which is returns false.
+func (req *request) keep(found *index.Set, is func(assetRecord) (bool, error)) error {
 	for r, err := range req.assetsIn(found, pageRange{}) {
-		var p parts
+		kept := false
 		if err == nil {
-			p, err = partsOf(r.Body)
-		}
-		var texts searched
-		if err == nil {
-			texts, err = searchedIn(p.Content, p.Attributes)
+			kept, err = is(r)
 		}
 		if err != nil {
 			return err
+		}
+		if !kept {
+			found.Remove(r.Ordinal)
+		}
+	}
+	return nil
+}
+
+// hasPhrases returns a function that reports whether an asset has all phrases.
+func hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error) {
+	return func(r assetRecord) (bool, error) {
+		p, err := partsOf(r.Body)
+		if err != nil {
+			return false, err
+		}
+		texts, err := searchedIn(p.Content, p.Attributes)
+		if err != nil {
+			return false, err
 		}
 		var lists [][]string
 		for _, source := range sources {
@@ -281,12 +302,11 @@ func (req *request) keep(found *index.Set, phrases []phrase, sources []int) erro
 		}
 		for _, p := range phrases {
 			if !slices.ContainsFunc(lists, p.in) {
-				found.Remove(r.Ordinal)
-				break
+				return false, nil
 			}
 		}
+		return true, nil
 	}
-	return nil
 }
 
 // SearchPage is a page of a search. Unlike from a Page, a reader can go on from it in both
@@ -472,7 +492,7 @@ func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	return c, nil
 }
 
-// createdBetween returns the terms of the times from one on and before another one: those of whole days, and those of single times in
+// createdBetween returns the terms of the times from one on and before another one: those of days, and those of single times in
 // the days in which the bounds are. A zero time is no bound.
 func createdBetween(from, before time.Time) []index.Span {
 	milliseconds := func(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() } // those of assets are whole
@@ -483,13 +503,13 @@ func createdBetween(from, before time.Time) []index.Span {
 	if !before.IsZero() {
 		last = max(first, milliseconds(before))
 	}
-	day := func(at int64) int64 { return at - (at-yearZero)%dayLength } // the beginning of a day
-	firstDay, lastDay := day(first+dayLength-1), day(last)
+	begin := func(at int64) int64 { return at - (at-yearZero)%daysLength } // of the days in which a time is
+	firstDay, lastDay := begin(first+daysLength-1), begin(last)
 	if firstDay >= lastDay {
 		return []index.Span{{From: createdTerm(first), To: createdTerm(last)}}
 	}
 	return []index.Span{
-		{From: createdTerm(first), To: createdTerm(firstDay)}, {From: dayTerm(firstDay), To: dayTerm(lastDay)}, {From: createdTerm(lastDay), To: createdTerm(last)},
+		{From: createdTerm(first), To: createdTerm(firstDay)}, {From: daysTerm(firstDay), To: daysTerm(lastDay)}, {From: createdTerm(lastDay), To: createdTerm(last)},
 	}
 }
 

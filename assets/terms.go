@@ -3,7 +3,6 @@ package assets
 import (
 	"crypto/sha256"
 	"encoding/base32"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -29,9 +28,9 @@ import (
 //	tapproved            it has the tag "approved"
 //	p<digest>red         it has an attribute with the value red, and a key with this digest
 //	kcolor               it has an attribute with the key color
-//	c---1Tbgo_t-         its createdAt: see createdTerm
-//	d---Uwp              the day of that: see dayTerm
-//	oxkT0DuYLr4Cp        its Origin begins so; the record has the whole of it
+//	c…                   its createdAt: see createdTerm
+//	d…                   the days of that: see daysTerm
+//	o…                   a part of its origin; the record has the whole of it
 //
 // Stores have these terms on disk. Who changes their form builds the indices anew; see Rebuild.
 const (
@@ -45,7 +44,7 @@ const (
 	kindKey       = 'k'
 	kindPair      = 'q' // two adjacent words; see isPair
 	kindCreated   = 'c'
-	kindDay       = 'd'
+	kindDays      = 'd'
 	kindOrigin    = 'o'
 )
 
@@ -138,39 +137,48 @@ func attributeTerms(attributes []Attribute) (terms []string) {
 // yearZero is the beginning of the year 0, in milliseconds since the epoch. No asset has a createdAt before the year 1.
 const yearZero = -62167219200000
 
-// orderedEncoding is base64 in an alphabet that keeps the order of what it encodes.
-var orderedEncoding = base64.NewEncoding("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz").WithPadding(base64.NoPadding)
+// ordered returns a number in so many characters of 7 bits, which keep the order of numbers.
+func ordered(n uint64, size int) string {
+	b := make([]byte, size)
+	for i := range b {
+		b[size-1-i] = byte(n>>(7*i)) & 0x7f
+	}
+	return string(b)
+}
 
 // createdTerm returns the term of a createdAt. These terms are in the order of the times.
 func createdTerm(milliseconds int64) string {
-	b := binary.BigEndian.AppendUint64(nil, uint64(milliseconds-yearZero))
-	return string(kindCreated) + orderedEncoding.EncodeToString(b[1:])
+	return string(kindCreated) + ordered(uint64(milliseconds-yearZero), 8)
 }
-
-// dayTerm returns the term of the day of a createdAt in UTC. A long time has fewer of these, which are as well in their order.
-func dayTerm(milliseconds int64) string {
-	b := binary.BigEndian.AppendUint32(nil, uint32((milliseconds-yearZero)/dayLength))
-	return string(kindDay) + orderedEncoding.EncodeToString(b[1:])
-}
-
-const dayLength = 24 * 60 * 60 * 1000 // in milliseconds
 
 // createdOf is the inverse of createdTerm.
 func createdOf(term string) int64 {
-	var b [8]byte
-	_, _ = orderedEncoding.Decode(b[1:], []byte(term[1:])) // whatever a damaged index has
-	return int64(binary.BigEndian.Uint64(b[:])) + yearZero
+	n := int64(0)
+	for _, b := range []byte(term[1:]) {
+		n = n<<7 | int64(b)
+	}
+	return n + yearZero
 }
 
-// originTerm returns the term of an origin.
+const (
+	dayLength  = 24 * 60 * 60 * 1000 // in milliseconds
+	daysLength = 16 * dayLength      // of the days that have one term together
+)
+
+// daysTerm returns the term of the days in which a createdAt is. A long time has few of these, which are as well in their order.
+func daysTerm(milliseconds int64) string {
+	return string(kindDays) + ordered(uint64(milliseconds-yearZero)/daysLength, 3)
+}
+
+// originTerm returns the term of an origin, which few others have.
 func originTerm(o origin) string {
-	return string(kindOrigin) + base64.RawURLEncoding.EncodeToString(o[:9])
+	return string(kindOrigin) + ordered(binary.BigEndian.Uint64(o[:]), 5)
 }
 
 // allTerms returns the terms of an asset with these parts, sorted and each once. text has the terms of its text, which a draft has
 // computed before the transaction.
 func allTerms(r assetRecord, p parts, text []string) []string {
-	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), dayTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes))
+	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), daysTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes))
 	for _, tag := range p.Tags {
 		terms = append(terms, term(kindTag, tag))
 	}

@@ -24,7 +24,7 @@ func SetList(page []byte, term string, value []byte) (out []byte) {
 	var last []byte
 	add := func(t string, v []byte) {
 		if v != nil {
-			out = appendEntry(out, common(last, []byte(t)), []byte(t), v)
+			out = appendEntry(out, last, []byte(t), v)
 			last = []byte(t)
 		}
 	}

@@ -203,13 +203,13 @@ func (f *fold) put(page storage.Entry, list []posting) error {
 			all := ordinals(l.value)
 			n := fits(all, pageLimit-len(l.term)-overhead)
 			begin(p)
-			value = appendEntry(nil, 0, []byte(l.term), appendList(nil, all[:n]))
+			value = appendEntry(nil, nil, []byte(l.term), appendList(nil, all[:n]))
 			l.value, p, whole = appendList(nil, all[n:]), place{l.term, all[n]}, false
 		}
 		if !whole || len(value) == 0 || len(value)+len(l.term)+len(l.value)+overhead > limit {
 			begin(p)
 		}
-		value = appendEntry(value, common(last, []byte(l.term)), []byte(l.term), l.value)
+		value = appendEntry(value, last, []byte(l.term), l.value)
 		last = []byte(l.term)
 	}
 	begin(place{})

@@ -102,8 +102,8 @@ type reference struct {
 	changes int
 }
 
-// stateForm is the first byte of a state as it is stored.
-const stateForm = 1
+// stateForm is the first byte of a state as it is stored. It changes with the form of pages and segments, and with the terms of a domain.
+const stateForm = 2
 
 func (s state) encode() []byte {
 	b := []byte{stateForm}
@@ -131,7 +131,7 @@ func flag(is bool) uint64 {
 func (x Index) decode(value []byte) (s state, err error) {
 	f := record.FieldsOf(storage.Entry{Key: x.Key(), Value: value})
 	if form := f.Uint(); form != stateForm && f.Err() == nil {
-		return s, fmt.Errorf("the record %q is damaged: it has the form %d, want %d", x.Key(), form, stateForm)
+		return s, fmt.Errorf("the record %q is damaged, or of an earlier release: it has the form %d, want %d: build the index anew", x.Key(), form, stateForm)
 	}
 	s.folding, s.owed = int(f.Uint()), int(f.Uint())
 	for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
@@ -276,21 +276,24 @@ func (r *Reader) scan(ctx context.Context, ranges []storage.Range) (found []stor
 	return found, nil
 }
 
-// changesOf returns the changes of a term that are not in the pages.
-func (r *Reader) changesOf(term string) (list [][]byte, err error) {
+// changesOf returns the changes of terms that are not in the pages. The terms are sorted, and each is there once.
+func (r *Reader) changesOf(terms []string) (map[string][][]byte, error) {
+	out := map[string][][]byte{}
+	if len(terms) == 0 {
+		return out, nil
+	}
 	for i, s := range r.all {
-		if i < r.state.folding && term < r.state.at {
-			continue
+		c := s.seek(r.firstIn(i, Span{From: terms[0]}))
+		for _, term := range terms {
+			if c.forward(s, term); c.ok && string(c.term) == term {
+				out[term] = append(out[term], c.changes)
+			}
 		}
-		c, err := s.find(term)
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			list = append(list, c)
+		if c.err != nil {
+			return nil, c.err
 		}
 	}
-	return list, nil
+	return out, nil
 }
 
 // Query asks for what has at least one of the terms of each set in All, and at least one term in one of the spans of each set in Spans.
@@ -318,15 +321,15 @@ func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
 	if err != nil {
 		return nil, err
 	}
+	changes, err := r.changesOf(terms)
+	if err != nil {
+		return nil, err
+	}
 	for i := range len(q.All) + len(q.Spans) {
 		s := &Set{}
 		if i < len(q.All) {
 			for _, term := range q.All[i] {
-				changes, err := r.changesOf(term)
-				if err != nil {
-					return nil, err
-				}
-				s.addList(parts[term], changes)
+				s.addList(parts[term], changes[term])
 			}
 		} else {
 			for _, in := range q.Spans[i-len(q.All)] {

@@ -143,7 +143,13 @@ func (s *Set) addPart(v []byte) {
 	}
 	at, c := int64(-1), (*chunk)(nil)
 	for len(rest) > 0 {
-		if !dense {
+		switch {
+		case dense:
+		case rest[0] < 0x80: // as gap does, in most of the time of a search
+			o, rest = o+int64(rest[0]), rest[1:]
+		case len(rest) > 1 && rest[1] < 0x80:
+			o, rest = o+(int64(rest[0]&0x7f)|int64(rest[1])<<7), rest[2:]
+		default:
 			var g int64
 			g, rest = gap(rest)
 			o += g

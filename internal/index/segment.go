@@ -63,9 +63,8 @@ func settled(list []change) []change {
 	return kept
 }
 
-// segment has the changes of some updates, by term. It is a list of entries, each of them: how many bytes of its term are those of the term
-// before, the others with their number, and its changes with the number of their bytes. Every 16th entry has its whole term. Behind them
-// stand the places of these entries and their number, in 4 bytes each. So a term is found in it as it is.
+// segment has the changes of some updates, by term. It is a list of entries; see appendEntry. Every 16th entry has its whole term. Behind
+// them stand the places of these entries and their number, in 4 bytes each. So a term is found in it as it is.
 type segment []byte
 
 const wholeTerms = 16
@@ -83,21 +82,37 @@ func (b *builder) add(term []byte, changes []change) {
 	if len(changes) == 0 {
 		return
 	}
-	same := 0
 	if b.terms%wholeTerms == 0 {
 		b.places = append(b.places, uint32(len(b.out)))
-	} else {
-		same = common(term, b.last)
+		b.last = b.last[:0]
 	}
 	b.terms++
 	b.changes += len(changes)
+	b.out = appendEntry(b.out, b.last, term, appendChanges(nil, changes))
 	b.last = append(b.last[:0], term...)
-	b.out = appendEntry(b.out, same, term, appendChanges(nil, changes))
 }
 
-// appendEntry appends an entry whose term has so many bytes of the one before.
-func appendEntry(b []byte, same int, term, value []byte) []byte {
-	return record.AppendText(record.AppendText(binary.AppendUvarint(b, uint64(same)), term[same:]), value)
+// most entries have terms of one length and a few bytes, such as those of times and origins; see appendEntry.
+const (
+	sameBits = 6
+	mostSame = 1<<sameBits - 1
+)
+
+// appendEntry appends an entry behind the one of the term last. The lower bits of its first byte say how many bytes of last its term begins
+// with. The upper ones are 0 in an entry with the length of the rest of the term, the rest, and the value with its length. Otherwise they
+// are the length of the value less 1, and the term is as long as last, so that no lengths are needed.
+func appendEntry(b, last, term, value []byte) []byte {
+	same := common(term, last)
+	if short := len(value) - 1; 1 <= short && short <= 3 && same < min(mostSame, len(term)) && len(term) == len(last) {
+		b = append(b, byte(short<<sameBits|same))
+		b = append(b, term[same:]...)
+		return append(b, value...)
+	}
+	b = append(b, byte(min(same, mostSame)))
+	if same >= mostSame {
+		b = binary.AppendUvarint(b, uint64(same-mostSame))
+	}
+	return record.AppendText(record.AppendText(b, term[same:]), value)
 }
 
 // common returns how many bytes two terms begin with together.
@@ -225,16 +240,6 @@ func part(b []byte) (s, rest []byte, ok bool) {
 	return rest[:n], rest[n:], true
 }
 
-// find returns the changes of a term, nil if there are none.
-func (s segment) find(term string) ([]byte, error) {
-	b, err := s.entries(term)
-	if err != nil {
-		return nil, err
-	}
-	value, _, err := findIn(b, term)
-	return value, err
-}
-
 // findIn returns what a term has in entries that begin with a whole term, nil if it is not there, and whether there are none of later
 // terms.
 func findIn(b []byte, term string) (value []byte, last bool, err error) {
@@ -274,15 +279,36 @@ func (c *cursor) next() {
 	if c.ok = len(c.rest) > 0; !c.ok {
 		return
 	}
-	same, rest := number(c.rest)
+	same, short, rest := int(c.rest[0]&mostSame), int(c.rest[0]>>sameBits), c.rest[1:]
+	if end := len(c.term) - same; short > 0 && end > 0 && end+short < len(rest) {
+		c.term = append(c.term[:same], rest[:end]...)
+		c.changes, c.rest = rest[end:end+short+1], rest[end+short+1:]
+		return
+	}
+	if same == mostSame {
+		var more int
+		more, rest = number(rest)
+		same += more
+	}
 	suffix, rest, ok := part(rest)
 	changes, rest, ok2 := part(rest)
-	if !ok || !ok2 || same > len(c.term) {
+	if !ok || !ok2 || short > 0 || same > len(c.term) {
 		c.err, c.ok = errDamaged, false
 		return
 	}
 	c.term = append(c.term[:same], suffix...)
 	c.changes, c.rest = changes, rest
+}
+
+// forward moves the cursor of a segment on to the first term that is not below a given one.
+func (c *cursor) forward(s segment, term string) {
+	for range wholeTerms {
+		if !c.ok || string(c.term) >= term {
+			return
+		}
+		c.next()
+	}
+	*c = s.seek(term)
 }
 
 // merger goes through the terms of several segments. Its changes are those of the segments that have the term, the oldest first. Both are
