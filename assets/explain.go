@@ -203,7 +203,7 @@ func (req *request) verdict(who member, n *node, level level) Verdict {
 	case r.grant == nil:
 		return Verdict{Allowed: true, Rule: ByOpen}
 	}
-	grant := r.grant.Clone()
+	grant := r.grant.clone()
 	return Verdict{Allowed: true, Rule: ByGrant, Folder: r.at.ID, Grant: &grant}
 }
 

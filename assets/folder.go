@@ -72,7 +72,7 @@ func (n *node) path() string {
 func (req *request) ownFolder(n *node) Folder {
 	f := n.folder()
 	if req.seesPermissions(n) {
-		f.Permissions = n.Clone().Permissions
+		f.Permissions = n.clone().Permissions
 		if f.Permissions == nil {
 			f.Permissions = []Permission{}
 		}

@@ -255,10 +255,10 @@ func (h *history) anAsset() *modelAsset {
 	return pick(h.randomData, h.model.assets)
 }
 
-// time returns a time near those at which assets are added, or some days earlier.
+// time returns a time near those at which assets are added, or some weeks earlier.
 func (h *history) time() time.Time {
-	day := time.Duration(max(0, h.IntN(8)-4)) * 24 * time.Hour // mostly the same
-	return time.UnixMilli(1_700_000_000_000 + h.Int64N(1100) - 50).Add(time.Duration(h.IntN(2))*time.Microsecond - day)
+	weeks := time.Duration(max(0, h.IntN(8)-4)) * 12 * 24 * time.Hour // mostly the same
+	return time.UnixMilli(1_700_000_000_000 + h.Int64N(1100) - 50).Add(time.Duration(h.IntN(2))*time.Microsecond - weeks)
 }
 
 func (h *history) lookFor(by modelCaller, m modelSearch) {

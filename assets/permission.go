@@ -45,8 +45,8 @@ type Permission struct {
 	User      *Subject  `json:"user"`  // ID: the id in the user's URN, which has no colon, or the whole URN
 }
 
-// Clone returns a copy that shares nothing with p.
-func (p Permission) Clone() Permission {
+// clone returns a copy that shares nothing with p.
+func (p Permission) clone() Permission {
 	if p.Role != nil {
 		p.Role = new(*p.Role)
 	}
@@ -73,15 +73,7 @@ const (
 
 // levelOf returns the level of an operation, and levelNone for a text that is no operation.
 func levelOf(o Operation) level {
-	switch o {
-	case View:
-		return levelView
-	case Edit:
-		return levelEdit
-	case Manage:
-		return levelManage
-	}
-	return levelNone
+	return level(slices.Index([]Operation{View, Edit, Manage}, o)) + levelView
 }
 
 // resourceType is Permission.RType of every permission: permissions exist for folders alone.
@@ -216,7 +208,7 @@ func (s *Service) Permissions(ctx context.Context, by vitrine.Caller, lib Librar
 		if !req.seesPermissions(n) {
 			return nil, forbidden("", "to read or change the permissions of a folder needs manage on it")
 		}
-		return n.Clone().Permissions, nil
+		return n.clone().Permissions, nil
 	})
 }
 
@@ -253,7 +245,7 @@ func (s *Service) ChangePermissions(ctx context.Context, by vitrine.Caller, lib 
 		if len(f.Permissions) == 0 && len(n.Permissions) > 0 {
 			f.Inherit = false // if no folder above it has a permission, every member could see this one
 		}
-		return f.Clone().Permissions, req.storeFolders([]*node{req.stageFolder(f)})
+		return f.clone().Permissions, req.storeFolders([]*node{req.stageFolder(f)})
 	})
 }
 
@@ -299,7 +291,7 @@ func (req *request) grant(at, folder string, have, list []Permission) ([]Permiss
 		}
 		if key := grantKeyOf(p, req.network); !known[key] {
 			known[key] = true
-			p = p.Clone()
+			p = p.clone()
 			p.ID, p.RType, p.RID = req.newID(), resourceType, rid // never as the request has them
 			have = append(have, p)
 		}

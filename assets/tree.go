@@ -23,11 +23,11 @@ type folderRecord struct {
 	Permissions []Permission `json:"permissions,omitzero"` // those of the folder itself, in the order in which they were granted
 }
 
-// Clone returns a copy that shares nothing with f.
-func (f folderRecord) Clone() folderRecord {
+// clone returns a copy that shares nothing with f.
+func (f folderRecord) clone() folderRecord {
 	f.Permissions = slices.Clone(f.Permissions)
 	for i, p := range f.Permissions {
-		f.Permissions[i] = p.Clone()
+		f.Permissions[i] = p.clone()
 	}
 	return f
 }
