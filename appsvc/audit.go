@@ -459,17 +459,11 @@ func (a *audit) checkEntries(h Head, used map[string]bool) error {
 	if !slices.Equal(numbers[:own], h.lists) {
 		return fmt.Errorf("the lists are %d, want %d, those of its owner and its groups", h.lists, numbers[:own])
 	}
-	var keys []string
-	for i, n := range numbers {
-		if i < own {
-			keys = append(keys, timeKey(createdKind, n, appPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, appPosition{h.UpdatedAt, h.ID}))
-		} else {
-			keys = append(keys, usedKey(n, h.ID))
-		}
+	keys := h.indexKeys()
+	a.follow[wordKind] += len(keys) - 2*own
+	for _, n := range numbers[own:] {
+		keys = append(keys, usedKey(n, h.ID))
 	}
-	words := wordKeys(h)
-	a.follow[wordKind] += len(words)
-	keys = append(keys, words...)
 	for i, v := range a.get(keys...) {
 		if v == nil || len(v) > 0 {
 			a.fault(keys[i], "is missing, or has a value")

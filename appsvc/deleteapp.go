@@ -49,7 +49,7 @@ func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) e
 
 // replaceHead puts the head of an app, which is deleted or brought back, in the place of the one it had.
 func (t *writer) replaceHead(ctx context.Context, last, next Head) error {
-	if err := t.moveInLists(ctx, last, &next, false); err != nil {
+	if err := t.moveInLists(ctx, last, &next); err != nil {
 		return err
 	}
 	from, to := keyOf(headKind, last.ID), keyOf(deletedKind, last.ID)
@@ -186,10 +186,7 @@ func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may f
 		if err != nil {
 			return err
 		}
-		gone := append(wordKeys(head), keyOf(deletedKind, id), keyOf(bodyKind, id), keyOf(largeKind, id))
-		for _, n := range head.lists {
-			gone = append(gone, timeKey(createdKind, n, appPosition{head.CreatedAt, id}), timeKey(updatedKind, n, appPosition{head.UpdatedAt, id}))
-		}
+		gone := append(head.indexKeys(), keyOf(deletedKind, id), keyOf(bodyKind, id), keyOf(largeKind, id))
 		for e, err := range tx.r.Scan(ctx, under(listKind, ofComponent)) { // which versions of the app have used is not known
 			if err != nil {
 				return err

@@ -58,18 +58,18 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
-	ops, note, err := s.decodePatch(patch)
+	p, err := s.decodePatch(patch)
 	if err != nil {
 		return App{}, err
 	}
-	head, app, err := s.admitted(ctx, by, id, ops)
+	head, app, err := s.admitted(ctx, by, id, p)
 	if err != nil {
 		return App{}, err
 	}
 	if err := memlimit.Reserve(ctx, patchFactor*len(app.Body)); err != nil {
 		return App{}, err
 	}
-	content, differs, err := s.applyPatch(app, ops)
+	content, differs, err := s.applyPatch(app, p)
 	if err != nil {
 		return App{}, err
 	}
@@ -85,7 +85,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	// The components are taken to be as the elements have them, if these had them before. The transaction finds out if they are not.
 	if manifests, ok := content.knownManifests(); ok {
 		if valid, err := s.validateDraftWith(manifests, appPath, content); err == nil {
-			next, err := s.storePatch(ctx, by, head, app.Body, valid, note)
+			next, err := s.storePatch(ctx, by, head, app.Body, valid, p.note)
 			if _, changed := errors.AsType[componentChanged](err); !changed {
 				return next, err
 			}
@@ -95,7 +95,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err != nil {
 		return App{}, err
 	}
-	return s.storePatch(ctx, by, head, app.Body, valid, note)
+	return s.storePatch(ctx, by, head, app.Body, valid, p.note)
 }
 
 // storePatch stores d as the version after head, in one transaction. old is the body of the version of head. It checks in this order:
@@ -139,24 +139,14 @@ func (s *Service) storePatchIn(ctx context.Context, tx *writer, by vitrine.Calle
 }
 
 // admitted returns what readLatest does, or what AdmitChange has read for this request if the patch is for that version.
-func (s *Service) admitted(ctx context.Context, by vitrine.Caller, id string, ops []jsontree.Op) (h Head, app App, err error) {
+func (s *Service) admitted(ctx context.Context, by vitrine.Caller, id string, p parsedPatch) (h Head, app App, err error) {
 	a, _ := ctx.Value(admissionKey{}).(*admission)
-	if a != nil && a.head.ID == id && mayUse(by, a.head) && forVersion(ops, a.head.Version) == nil {
+	if a != nil && a.head.ID == id && mayUse(by, a.head) && p.checkVersion(a.head.Version) == nil {
 		h, app = a.head, a.app
 		*a = admission{} // for one patch
 		return h, app, nil
 	}
 	return s.readLatest(ctx, by, id)
-}
-
-// forVersion returns ErrConflict if the operations test another version than the app has.
-func forVersion(ops []jsontree.Op, current vitrine.Version) error {
-	for _, op := range ops {
-		if v, ok := testedVersion(op); ok && v != current.String() {
-			return staleVersion(v, current)
-		}
-	}
-	return nil
 }
 
 // readLatest reads the version that a patch is applied to, and the Head of the app, in one snapshot. It returns ErrNotFound if
@@ -175,18 +165,18 @@ func staleVersion(tested string, current vitrine.Version) error {
 	return conflict(vitrine.CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
 }
 
-// applyPatch applies ops to app. It returns the content of the result, and whether it differs from that of app. It returns
+// applyPatch applies a patch to app. It returns the content of the result, and whether it differs from that of app. It returns
 // ErrConflict if a test fails, ErrUnprocessable if the operations do not apply or the result is not allowed, and
 // ErrTooLarge if the operations copy or do too much.
 //
 // A patch for another version is refused before any operation is applied. Patch alone would not do: the operations
 // before the test may fail first, or may write the version that is then tested. If a patch has several tests of the version, all
 // of them must hold.
-func (s *Service) applyPatch(app App, ops []jsontree.Op) (content draft, differs bool, err error) {
-	if err := forVersion(ops, app.Version); err != nil {
+func (s *Service) applyPatch(app App, p parsedPatch) (content draft, differs bool, err error) {
+	if err := p.checkVersion(app.Version); err != nil {
 		return draft{}, false, err
 	}
-	body, elements, err := app.Body.membersAndElements()
+	body, elements, err := app.Body.split()
 	if err != nil {
 		return draft{}, false, err
 	}
@@ -195,7 +185,7 @@ func (s *Service) applyPatch(app App, ops []jsontree.Op) (content draft, differs
 		return draft{}, false, err
 	}
 	before, after := document(app.Meta, body, elements), document(app.Meta, body, elements)
-	if err := after.Patch(ops, jsontree.Limits{Copies: s.limits.DocumentBytes, Work: s.limits.patchWork()}); err != nil {
+	if err := after.Patch(p.ops, jsontree.Limits{Copies: s.limits.DocumentBytes, Work: s.limits.patchWork()}); err != nil {
 		if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeTestFailed {
 			e.Version = app.Version
 		}
@@ -221,36 +211,54 @@ const versionPath = appPath + "/version"
 // notePath is the JSON pointer at which a patch adds the note of its version.
 const notePath = "/note"
 
-// decodePatch returns the operations of a patch and its note. In the place of the operation that has the note is one that does nothing. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or
-// Limits.PatchOps, and ErrInvalid if it is no JSON Patch or has no test of the version. The test may be any of the operations.
-// Whether it holds is not checked here, since decodePatch does not know the app.
-func (s *Service) decodePatch(patch []byte) (ops []jsontree.Op, note string, err error) {
+// parsedPatch is a patch that decodePatch has accepted.
+type parsedPatch struct {
+	ops    []jsontree.Op // in the place of the one that has the note is one that does nothing
+	tested []string      // the versions that it tests, one at least
+	note   string
+}
+
+// checkVersion returns ErrConflict if the patch tests another version than the app has.
+func (p parsedPatch) checkVersion(current vitrine.Version) error {
+	for _, v := range p.tested {
+		if v != current.String() {
+			return staleVersion(v, current)
+		}
+	}
+	return nil
+}
+
+// decodePatch parses a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or Limits.PatchOps, and ErrInvalid if it
+// is no JSON Patch or has no test of the version with a string: a version is a string in JSON, and every other value tests for what no
+// app has. The test may be any of the operations. Whether it holds is not checked here, since decodePatch does not know the app.
+func (s *Service) decodePatch(patch []byte) (p parsedPatch, err error) {
 	if len(patch) > s.limits.PatchBytes {
-		return nil, "", tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
+		return p, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
 	}
-	if ops, err = jsontree.Decode(patch, s.limits.PatchOps); err != nil {
-		return nil, "", err
+	if p.ops, err = jsontree.Decode(patch, s.limits.PatchOps); err != nil {
+		return p, err
 	}
-	isTested, isNoted := false, false
-	for i, op := range ops {
-		_, tests := testedVersion(op)
-		isTested = isTested || tests
-		if op.Op != "add" || op.Path != notePath {
-			continue
-		}
+	isNoted := false
+	for i, op := range p.ops {
 		text, isText := jsontree.Text(op.Value)
-		if isNoted || !isText {
-			return nil, "", invalid(fmt.Sprintf("/%d/value", i), "the note of a version is one text")
+		switch {
+		case op.Op == "test" && op.Path == versionPath && isText:
+			p.tested = append(p.tested, text)
+		case op.Op == "add" && op.Path == notePath:
+			at := fmt.Sprintf("/%d/value", i)
+			if isNoted || !isText {
+				return p, invalid(at, "the note of a version is one text")
+			}
+			if err := checkNote(at, text); err != nil {
+				return p, err
+			}
+			isNoted, p.note, p.ops[i] = true, text, jsontree.Op{}
 		}
-		if err := checkNote(fmt.Sprintf("/%d/value", i), text); err != nil {
-			return nil, "", err
-		}
-		isNoted, note, ops[i] = true, text, jsontree.Op{}
 	}
-	if !isTested {
-		return nil, "", invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
+	if p.tested == nil {
+		return p, invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
 	}
-	return ops, note, nil
+	return p, nil
 }
 
 // mostOfNote is how many characters a note has at most.
@@ -265,13 +273,4 @@ func checkNote(pointer, note string) error {
 		return invalid(pointer, "want UTF-8 without U+0000")
 	}
 	return nil
-}
-
-// testedVersion returns the version that op tests for. ok is false if op is not a test of the version with a string: a
-// test for null, for instance, fails for every app, and does not say which version the patch was made for.
-func testedVersion(op jsontree.Op) (version string, ok bool) {
-	if op.Op != "test" || op.Path != versionPath {
-		return "", false
-	}
-	return jsontree.Text(op.Value)
 }

@@ -15,12 +15,11 @@ import (
 // elementsPath is the JSON pointer of the elements in the document that a patch is applied to.
 const elementsPath = appPath + "/elements"
 
-// document returns this document: {"apps":[app]}, as a read returns it over HTTP. body and elements are what
-// Body.membersAndElements has returned; the elements are not parsed.
-func document(meta Meta, body jsontree.Node, elements [][]byte) jsontree.Node {
-	app := App{Meta: meta, Body: fmt.Appendf(nil, `{"title":%s,"owner":%s,"groups":%s}`, body.Get("title").Bytes(), body.Get("owner").Bytes(), body.Get("groups").Bytes())}
-	doc := jsontree.New(append(app.AppendJSON([]byte(docBegin)), docEnd...))
-	doc.Get("apps").At(0).Add("elements", jsontree.Array(elements))
+// document returns this document: {"apps":[app]}, as a read returns it over HTTP. head and elements are what Body.split has returned; the
+// elements are not parsed.
+func document(meta Meta, head []byte, elements [][]byte) jsontree.Node {
+	doc := jsontree.New(append(App{Meta: meta, Body: head}.AppendJSON([]byte(docBegin)), docEnd...))
+	*doc.Get("apps").At(0).Get("elements") = jsontree.Array(elements)
 	return doc
 }
 

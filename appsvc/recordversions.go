@@ -97,12 +97,6 @@ func (s *records) keep(v keptVersion) {
 // ofLatest stands for the number of the version that was the latest one when it was put into the cache.
 const ofLatest = -1
 
-// kept returns the latest version of an app, which has this head as it is stored, if it is in the cache.
-func (s *records) kept(app string, stored []byte) (v keptVersion, found bool) {
-	v, found = s.versions.Get(versionName{app, ofLatest})
-	return v, found && bytes.Equal(v.stored, stored)
-}
-
 // latestKeys returns the keys of the head of an app and, unless it is probably in the cache, of the body of its latest version.
 func (r *reader) latestKeys(app string, cached bool) []string {
 	if cached {
@@ -122,7 +116,7 @@ func (r *reader) head(ctx context.Context, app string) (Head, error) {
 
 // headOf returns the head that is stored so.
 func (s *records) headOf(app string, stored []byte) (Head, error) {
-	if v, found := s.kept(app, stored); found {
+	if v, found := s.versions.Get(versionName{app, ofLatest}); found && bytes.Equal(v.stored, stored) {
 		return v.head, nil
 	}
 	if stored == nil {
@@ -273,7 +267,7 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 			return fmt.Errorf("version %s of app %q: %w", next.Version, next.ID, err)
 		}
 	}
-	if err := t.moveInLists(ctx, last.head, &next, isNew); err != nil {
+	if err := t.moveInLists(ctx, last.head, &next); err != nil {
 		return err
 	}
 	stored, err := next.encode()
@@ -301,59 +295,43 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 	return t.tx.Put(ctx, puts...)
 }
 
-// moveInLists takes an app from the lists of its last version to those of the next one, whose numbers it sets.
-func (t *writer) moveInLists(ctx context.Context, last Head, next *Head, isNew bool) error {
-	var lists []string
-	stays := !isNew && slices.Equal(last.Groups, next.Groups) && last.deletedAt == next.deletedAt
-	if next.lists = last.lists; !stays {
-		lists = listKeys(*next)
+// moveInLists takes an app from the lists of its last version to those of the next one, whose numbers it sets. last is the zero Head for a
+// new app.
+func (t *writer) moveInLists(ctx context.Context, last Head, next *Head) (err error) {
+	next.lists = last.lists
+	if last.lists == nil || !slices.Equal(last.Groups, next.Groups) || last.deletedAt != next.deletedAt {
+		if next.lists, err = t.giveNumbers(ctx, listKeys(*next)); err != nil {
+			return err
+		}
 	}
-	added := without(next.Components, last.Components)
-	all := lists
-	for _, c := range added {
-		all = append(all, keyOf(listKind, ofComponent, c))
+	var components []string
+	for _, c := range without(next.Components, last.Components) {
+		components = append(components, keyOf(listKind, ofComponent, c))
 	}
-	numbers, err := t.giveNumbers(ctx, all)
+	numbers, err := t.giveNumbers(ctx, components)
 	if err != nil {
 		return err
 	}
-	if !stays {
-		next.lists = numbers[:len(lists):len(lists)]
+	before, now := last.indexKeys(), next.indexKeys()
+	added := without(now, before)
+	for _, n := range numbers {
+		added = append(added, usedKey(n, next.ID))
 	}
-	var puts []storage.Entry
-	put := func(key string) { puts = append(puts, storage.Entry{Key: key}) }
-	var gone []string
-	created, before, now := appPosition{next.CreatedAt, next.ID}, appPosition{last.UpdatedAt, next.ID}, appPosition{next.UpdatedAt, next.ID}
-	for _, n := range last.lists {
-		isIn := slices.Contains(next.lists, n)
-		if !isIn {
-			gone = append(gone, timeKey(createdKind, n, created))
-		}
-		if !isIn || before != now {
-			gone = append(gone, timeKey(updatedKind, n, before))
-		}
+	puts := make([]storage.Entry, len(added))
+	for i, key := range added {
+		puts[i].Key = key
 	}
-	for _, n := range next.lists {
-		wasIn := slices.Contains(last.lists, n)
-		if !wasIn {
-			put(timeKey(createdKind, n, created))
-		}
-		if !wasIn || before != now {
-			put(timeKey(updatedKind, n, now))
-		}
-	}
-	for _, n := range numbers[len(lists):] {
-		put(usedKey(n, next.ID))
-	}
-	if last.Title != next.Title {
-		before, now := wordKeys(last), wordKeys(*next)
-		gone = append(gone, without(before, now)...)
-		for _, key := range without(now, before) {
-			put(key)
-		}
-	}
-	if err := t.tx.Delete(ctx, gone...); err != nil {
+	if err := t.tx.Delete(ctx, without(before, now)...); err != nil {
 		return err
 	}
 	return t.tx.Put(ctx, puts...)
+}
+
+// indexKeys returns the keys by which lists of apps find one that has this head: those of its lists, and of the words of its title.
+func (h Head) indexKeys() []string {
+	keys := wordKeys(h)
+	for _, n := range h.lists {
+		keys = append(keys, timeKey(createdKind, n, appPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, appPosition{h.UpdatedAt, h.ID}))
+	}
+	return keys
 }

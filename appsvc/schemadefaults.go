@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -48,13 +46,13 @@ const (
 //     arrays by items, prefixItems and additionalItems, also through $ref and allOf. A default is not added inside itself, and no
 //     object is made up inside one of the same schema.
 //   - A default in anyOf, oneOf, if or not does not count, since it belongs to one of several alternatives.
-//   - A $ref is followed within the document, by JSON pointer or anchor. The keywords beside it count in every draft.
+//   - A $ref is followed within the document. The keywords beside it count in every draft.
 //
 // The members of the creator come first, in their order, and then those that were added, in the order of the schema.
 // Numbers and strings keep their text. White space between values is dropped.
 //
-// The config is not validated. In a schema that the service would refuse, a keyword of the wrong type is ignored, all defaults count, and
-// no object is made up. WithDefaults returns an error if one of them is not strict JSON, if the result would be larger than 16 MiB,
+// The config is not validated. In a schema that the service would refuse, a keyword of the wrong type is ignored, all defaults count, no
+// $ref is followed, and no object is made up. WithDefaults returns an error if one of them is not strict JSON, if the result would be larger than 16 MiB,
 // or if it takes more than 1,048,576 steps.
 func WithDefaults(schema, config []byte) ([]byte, error) {
 	if err := strictjson.Check(schema, strictjson.MaxDepth); err != nil {
@@ -238,10 +236,8 @@ func (d *defaulter) together(schemas []place) []place {
 			return
 		}
 		all = append(all, schema)
-		if ref := schema.str("$ref"); ref != "" {
-			if target, ok := d.resolve(ref); ok {
-				add(target)
-			}
+		if target, ok := d.target(schema); ok {
+			add(target)
 		}
 		for _, part := range schema.list("allOf") {
 			add(part)
@@ -253,50 +249,24 @@ func (d *defaulter) together(schemas []place) []place {
 	return all
 }
 
-// resolve returns the schema that a $ref names in the document: "#", "#/a/pointer" or "#anchor". ok is false if there is
-// no such schema, or if the reference leads out of the document.
-func (d *defaulter) resolve(ref string) (at place, ok bool) {
-	fragment, ok := strings.CutPrefix(ref, "#")
-	fragment, err := url.PathUnescape(fragment)
-	if !ok || err != nil {
+// target returns the schema that the $ref of a schema leads to. ok is false if it has none, if the reference leads to a meta-schema, and if
+// the whole does not compile.
+func (d *defaulter) target(schema place) (at place, ok bool) {
+	if schema.str("$ref") == "" || d.compiled() == nil {
 		return place{}, false
 	}
-	if fragment != "" && fragment[0] != '/' {
-		return d.anchor(d.root, fragment)
+	pointer, ok := d.guard.Target(schema.pointer)
+	if !ok {
+		return place{}, false
 	}
 	at = d.root
-	for _, token := range strings.Split(fragment, "/")[1:] {
+	for _, token := range strings.Split(pointer, "/")[1:] {
 		d.work--
 		if at, ok = at.get(jsonpointer.Unescape(token)); !ok {
 			return place{}, false
 		}
 	}
 	return at, true
-}
-
-// anchor returns the first schema in p, or inside it, that has this anchor: as $anchor or $dynamicAnchor, or as $id or id
-// with "#" before it, as older drafts have it. Its pointer is written on the way back.
-func (d *defaulter) anchor(p place, name string) (at place, ok bool) {
-	if d.work--; d.work < 0 {
-		return place{}, false
-	}
-	if kind := p.Kind(); kind != '{' && kind != '[' {
-		return place{}, false
-	}
-	d.work -= p.Len() / 16
-	if p.str("$anchor") == name || p.str("$dynamicAnchor") == name || p.str("$id") == "#"+name || p.str("id") == "#"+name {
-		return p, true
-	}
-	for i := range p.Len() {
-		if at, ok := d.anchor(place{p.At(i), ""}, name); ok {
-			token := strconv.Itoa(i)
-			if p.Kind() == '{' {
-				token = jsonpointer.Escape(p.Name(i))
-			}
-			return place{at.Node, p.pointer + "/" + token + at.pointer}, true
-		}
-	}
-	return place{}, false
 }
 
 // complete adds to value, and to everything in it, the defaults of schemas, all of which apply to it.

@@ -26,36 +26,31 @@ import (
 // configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
 
-// draft parses a stored body into a draft whose elements are all kept. They are slices of the body and share its bytes.
+// draft parses a stored body into a draft whose elements are all kept, so storing the draft again copies them: that is what Restore does.
+// They are slices of the body and share its bytes.
 func (b Body) draft() (draft, error) {
-	body, elements, err := b.membersAndElements()
+	head, elements, err := b.split()
 	if err != nil {
 		return draft{}, err
 	}
-	return storedDraft(body, elements)
+	return storedDraft(head, elements)
 }
 
-// membersAndElements returns the members of a stored body, with 0 in place of the elements, and the text of each element. The
-// elements come last and are most of the body. So they are cut off first, and scanned only once. The elements share the bytes of
-// the body; the other members are a copy. An error means that the body is not one that a Service has stored.
-func (b Body) membersAndElements() (body jsontree.Node, elements [][]byte, err error) {
-	// Up to the elements the body is copied, and ends with 0} there. From the elements on it is cut into their texts.
+// split returns a stored body with 0 in place of the elements, as a copy, and the text of each element, which shares the bytes of the
+// body. The elements come last and are most of the body, so they are scanned only once. An error means that the body is not one that a
+// Service has stored.
+func (b Body) split() (head []byte, elements [][]byte, err error) {
 	rest := jsontree.Lookup(b, "elements")
 	if elements, err = jsontree.Items(rest); err != nil {
-		return body, nil, fmt.Errorf("stored elements: %w", err)
+		return nil, nil, fmt.Errorf("stored elements: %w", err)
 	}
-	return jsontree.New(slices.Concat(b[:len(b)-len(rest)], []byte("0}"))), elements, nil
+	return slices.Concat(b[:len(b)-len(rest)], []byte("0}")), elements, nil
 }
 
-// storedDraft returns the draft of a stored body of which membersAndElements has returned these parts. Its elements are all kept,
-// so storing the draft again copies them: that is what Restore does.
-func storedDraft(body jsontree.Node, elements [][]byte) (d draft, err error) {
-	rawTitle, rawGroups := body.Get("title"), body.Get("groups")
-	if rawTitle == nil || rawGroups == nil {
-		return draft{}, errors.New("stored body: no title or no groups")
-	}
-	title, isText := jsontree.Text(rawTitle.Bytes())
-	groups, areTexts := texts(rawGroups.Bytes())
+// storedDraft returns the draft of a stored body of which split has returned these parts.
+func storedDraft(head []byte, elements [][]byte) (d draft, err error) {
+	title, isText := jsontree.Text(jsontree.Member(head, "title"))
+	groups, areTexts := texts(jsontree.Member(head, "groups"))
 	if !isText || !areTexts {
 		return draft{}, errors.New("stored body: no title or no groups")
 	}

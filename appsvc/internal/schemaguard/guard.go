@@ -123,6 +123,17 @@ func (s *Schema) badDefaults() map[string]string {
 	return bad
 }
 
+// Target returns the JSON pointer of the subschema that the $ref of the one at a JSON pointer leads to. ok is false if there is no such
+// $ref, or if it leads to a meta-schema.
+func (s *Schema) Target(pointer string) (target string, ok bool) {
+	at := s.places[pointer]
+	if at == nil || at.Ref == nil {
+		return "", false
+	}
+	target = pointerOf(at.Ref.Location)
+	return target, s.places[target] == at.Ref
+}
+
 // Budget is what the validations of one request have taken. The zero value is a full budget.
 type Budget struct {
 	steps    int

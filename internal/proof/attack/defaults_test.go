@@ -29,7 +29,7 @@ func TestDefaults(t *testing.T) {
 		"defaults that multiply":                {multiply, []string{`{}`}, "422"},
 		"a large default in many items":         {fmt.Sprintf(inItems, `"`+strings.Repeat("x", 100<<10)+`"`), []string{objects(1000)}, "422"},
 		"a small default in 100,000 items":      {fmt.Sprintf(inItems, "1"), []string{objects(100_000)}, "200 422"},
-		"an anchor that is searched in vain":    {`{"properties":{"a":{"items":{"properties":{"b":{"$ref":"#x"}}}}},"$defs":{"x":{"$anchor":"x"},` + repeat(3000, `"d#":{}`) + `}}`, []string{objects(30_000)}, "422"},
+		"an anchor in a large schema":           {`{"properties":{"a":{"items":{"properties":{"b":{"$ref":"#x"}}}}},"$defs":{"x":{"$anchor":"x"},` + repeat(3000, `"d#":{}`) + `}}`, []string{objects(30_000)}, "200 422"},
 		"forty elements with many properties":   {`{"properties":{` + repeat(3000, `"p#":{}`) + `}}`, strings.Split(strings.Repeat("{};", 39)+"{}", ";"), "200 422"},
 		"lists in lists":                        {`{"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"items":{"$ref":"#/$defs/x"}}}}`, []string{`{"a":[` + repeat(50_000, `[]`) + `]}`}, "200 422"},
 		"a default within itself, sixty levels": {`{"properties":{"a":{"$ref":"#","default":{}}}}`, []string{nested(50, `{"a":`, "{}", "}")}, "200"},

@@ -47,7 +47,7 @@ var mutants = []mutant{
 	{"the feed is for those who read the app", "appsvc", "viewer.sees", "mayRead", true},
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
 
-	{"a patch tests the version", "appsvc", "forVersion", "testedVersion", false},
+	{"a patch tests the version", "appsvc", "parsedPatch.checkVersion", "current", false},
 	{"a patch is of the latest version", "appsvc", "Service.storePatchIn", "latest head", false},
 	{"a patch changes groups as its caller may", "appsvc", "Service.storePatchIn", "mayRegroup", false},
 	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatchIn", "checkUnchanged", false},
