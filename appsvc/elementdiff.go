@@ -18,32 +18,38 @@ import (
 func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree.Op, error) {
 	d.Widest = max(d.Widest, len(a), len(b))
 	from := pairElements(a, b)
-	ops, err := moveElements(a, b, from)
+	moves, err := moveElements(a, b, from)
 	if err != nil {
 		return nil, err
 	}
-	coarser := slices.Clip(ops)
-	for j, i := range from {
-		if i >= 0 && !bytes.Equal(a[i].kept, b[j].kept) {
-			fields, whole, err := changeElement(a[i], b[j], elementPath(j), most, d)
+	var all []jsontree.Op
+	for _, mostOfConfig := range []int{most, 1} {
+		ops := slices.Clone(moves)
+		for j, i := range from {
+			if i < 0 || bytes.Equal(a[i].kept, b[j].kept) {
+				continue
+			}
+			changes, err := changeElement(a[i], b[j], elementPath(j), mostOfConfig, d)
 			if err != nil {
 				return nil, err
 			}
-			ops, coarser = append(ops, fields...), append(coarser, whole...)
+			ops = append(ops, changes...)
+		}
+		// A replacement of all elements is at least so long. To write it is worth its time only if ops are longer than that.
+		const least = len(`{"component":{"name":"","version":""},"config":{}}`)
+		if len(ops) <= most && shortEnough(jsontree.Size(ops...), least*len(b)) {
+			return ops, nil
+		}
+		if all == nil {
+			if all, err = replaceElements(b); err != nil {
+				return nil, err
+			}
+		}
+		if len(ops) <= most && shortEnough(jsontree.Size(ops...), jsontree.Size(all...)) {
+			return ops, nil
 		}
 	}
-	// A replacement of all elements is at least so long. To write it is worth its time only if ops are longer than that.
-	const least = len(`{"component":{"name":"","version":""},"config":{}}`)
-	if len(ops) <= most && shortEnough(jsontree.Size(ops...), least*len(b)) {
-		return ops, nil
-	}
-	all, err := replaceElements(b)
-	for _, form := range [][]jsontree.Op{ops, coarser} {
-		if len(form) <= most && shortEnough(jsontree.Size(form...), jsontree.Size(all...)) {
-			return form, err
-		}
-	}
-	return all, err
+	return all, nil
 }
 
 // shortEnough reports whether operations of so many bytes are at most a fifth longer than one operation that
@@ -140,41 +146,37 @@ func longestIncreasing(list []int) map[int]bool {
 	return out
 }
 
-// changeElement returns the operations that turn an element into its partner at a path: fields has one for each field of the config
-// that changed, and whole one for the whole config. Another name and another version of the component are one operation each. If
+// changeElement returns the operations that turn an element into its partner at a path: one for each field of the config that changed, or
+// one for the whole config if there would be more than most. Another name and another version of the component are one operation each. If
 // neither the component nor the config differs but the manifest does, one operation replaces the element with itself, so that Patch
 // copies the present manifest.
-func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ) (fields, whole []jsontree.Op, err error) {
+func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ) (ops []jsontree.Op, err error) {
 	manifestBefore, configBefore, err := was.split()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	manifest, config, err := is.split()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if !bytes.Equal(manifestBefore, manifest) {
-		before, now := storedRef(manifestBefore), storedRef(manifest)
-		if before.Name != now.Name {
-			fields = append(fields, jsontree.Op{Op: "replace", Path: at + "/component/name", Value: appendString(nil, now.Name)})
-		}
-		if before.Version != now.Version {
-			fields = append(fields, jsontree.Op{Op: "replace", Path: at + "/component/version", Value: appendString(nil, now.Version)})
-		}
+	before, now := storedRef(manifestBefore), storedRef(manifest)
+	if before.Name != now.Name {
+		ops = append(ops, jsontree.Op{Op: "replace", Path: at + "/component/name", Value: appendString(nil, now.Name)})
+	}
+	if before.Version != now.Version {
+		ops = append(ops, jsontree.Op{Op: "replace", Path: at + "/component/version", Value: appendString(nil, now.Version)})
 	}
 	inside := d.Values(at+"/config", jsontree.New(configBefore), jsontree.New(config), most)
-	if len(fields)+len(inside) == 0 {
+	whole := jsontree.Op{Op: "replace", Path: at + "/config", Value: config}
+	if most == 1 && jsontree.Size(inside...) > jsontree.Size(whole) { // a name in the pointer may be longer than all values
+		inside = []jsontree.Op{whole}
+	}
+	ops = append(ops, inside...)
+	if len(ops) == 0 {
 		element, err := is.asNew()
-		fields = []jsontree.Op{{Op: "replace", Path: at, Value: element}}
-		return fields, fields, err
+		return []jsontree.Op{{Op: "replace", Path: at, Value: element}}, err
 	}
-	whole = slices.Clip(fields)
-	if replace := (jsontree.Op{Op: "replace", Path: at + "/config", Value: config}); len(inside) > 1 || jsontree.Size(inside...) > jsontree.Size(replace) {
-		whole = append(whole, replace)
-	} else {
-		whole = append(whole, inside...)
-	}
-	return append(fields, inside...), whole, nil
+	return ops, nil
 }
 
 // asNew returns the JSON of a kept element as a patch adds it: {"component":{"name":…,"version":…},"config":…}.

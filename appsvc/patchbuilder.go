@@ -140,7 +140,7 @@ func (p *PatchBuilder) Bytes() ([]byte, error) {
 
 // appendPatch appends the JSON of a patch.
 func appendPatch(dst []byte, ops []jsontree.Op) []byte {
-	dst = append(slices.Grow(dst, jsontree.Size(ops...)+1), '[')
+	dst = append(dst, '[')
 	for i, op := range ops {
 		if i > 0 {
 			dst = append(dst, ',')

@@ -26,15 +26,15 @@ func (d *Differ) Values(path string, a, b Node, most int) []Op {
 	return d.ops
 }
 
-// Spend takes steps, and reports whether there were so many.
-func (d *Differ) Spend(steps int) bool {
+// spend takes steps, and reports whether there were so many.
+func (d *Differ) spend(steps int) bool {
 	d.Steps -= steps
 	return d.Steps >= 0
 }
 
 // open parses a value, and reports whether the steps suffice.
 func (d *Differ) open(n *Node) (*list, bool) {
-	if !d.Spend(len(n.text)) {
+	if !d.spend(len(n.text)) {
 		return nil, false
 	}
 	l, ok := n.parseUpTo(d.Steps / stepsPerItem)
@@ -43,7 +43,7 @@ func (d *Differ) open(n *Node) (*list, bool) {
 		return nil, false
 	}
 	d.Widest = max(d.Widest, len(l.items))
-	return l, d.Spend(stepsPerItem * len(l.items))
+	return l, d.spend(stepsPerItem * len(l.items))
 }
 
 // value adds the operations that turn a into b. If comparing their parts is not possible, or takes more than most operations, those

@@ -61,14 +61,8 @@ func (op Op) Append(dst []byte) []byte {
 // Size returns the bytes of the JSON of the operations, with a comma behind each.
 func Size(ops ...Op) int {
 	n := 0
-	var head []byte
 	for _, op := range ops {
-		if op.Value != nil {
-			n += len(`,"value":`) + len(op.Value)
-			op.Value = nil
-		}
-		head = op.Append(head[:0])
-		n += len(head) + 1
+		n += len(op.Append(nil)) + 1
 	}
 	return n
 }
