@@ -28,7 +28,7 @@ type store struct {
 	busy       time.Duration
 	answerWait time.Duration
 	pooled     bool              // the connections lead to a pooler, or are others' too: each transaction makes its settings
-	foreign    bool              // the pool is the program's
+	keepPool   bool              // closing the store leaves the pool open
 	tables     *strings.Replacer // see sql
 	// The settings that each transaction makes behind a pooler.
 	names, values []string
@@ -101,7 +101,7 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 	o, most := opts.orDefault(), pool.Config().MaxConns
 	s := newStore(o, most)
-	s.pool, s.foreign, s.pooled = pool, true, true
+	s.pool, s.keepPool, s.pooled = pool, true, true
 	all, schema := settings(o.Busy), cmp.Or(o.Schema, "vitrine")
 	name := pgx.Identifier{schema}.Sanitize()
 	all["search_path"] = name
@@ -209,7 +209,7 @@ func (db *DB) Ping(ctx context.Context) error {
 func (s *store) Close() error {
 	s.close()
 	s.bells.Close()
-	if !s.foreign {
+	if !s.keepPool {
 		s.pool.Close()
 	}
 	return nil

@@ -231,13 +231,8 @@ func (p *portion) take(rows pgx.Rows) error {
 }
 
 func (p *portion) takeCount(rows pgx.Rows) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(&p.n); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	_, err := pgx.ForEachRow(rows, []any{&p.n}, func() error { return nil })
+	return err
 }
 
 // each passes on the rows of a key and a value, nil for NULL. Where statements are not prepared, as behind a pooler, the server sends

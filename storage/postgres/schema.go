@@ -154,19 +154,15 @@ func build(ctx context.Context, address string, o Options, fill func(*DB) error)
 		return err
 	}
 	defer s.pool.Close()
+	s.keepPool = true // when db is closed
 	s.builder = rand.Text()
 	if err := s.inTx(ctx, func(tx pgx.Tx) error { return begin(ctx, tx, s.builder) }); err != nil {
 		return err
 	}
 	db := &DB{storage.Checked(s), s}
 	filled := fill(db)
-	finish := func(ctx context.Context, sql string) error { // the connections of db are closed
-		c, err := connect(ctx, address, o)
-		if err != nil {
-			return err
-		}
-		defer c.pool.Close()
-		return c.inTx(ctx, func(tx pgx.Tx) error {
+	finish := func(ctx context.Context, sql string) error {
+		return s.inTx(ctx, func(tx pgx.Tx) error {
 			f, err := find(ctx, tx)
 			if err == nil {
 				err = f.usable(s.builder)

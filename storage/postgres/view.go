@@ -39,7 +39,7 @@ type view struct {
 	session
 	share bool              // the next Get may share a query
 	keys  []string          // of a Get that has
-	found map[string][]byte // what it has found
+	found map[string][]byte // what it has found, among what others have
 }
 
 var errChanged = errors.New("what a View has read first was changed meanwhile; its function is called again")
@@ -48,8 +48,8 @@ func (v *view) fetch(ctx context.Context, keys []string, found map[string][]byte
 	if v.share && len(portions) == 0 && v.err == nil {
 		v.share = false
 		v.s.reads.Add(1)
-		v.keys, v.found = keys, map[string][]byte{}
-		if v.err = v.s.sharedGet(ctx, keys, v.found); v.err != nil {
+		v.keys = keys
+		if v.found, v.err = v.s.sharedGet(ctx, keys); v.err != nil {
 			return v.err
 		}
 		for _, key := range keys {
@@ -110,8 +110,8 @@ type get struct {
 	done  chan struct{}
 }
 
-// sharedGet sets the values of keys in found.
-func (s *store) sharedGet(ctx context.Context, keys []string, found map[string][]byte) error {
+// sharedGet returns the values of keys, and of others.
+func (s *store) sharedGet(ctx context.Context, keys []string) (map[string][]byte, error) {
 	g := &get{keys: keys, done: make(chan struct{})}
 	l := &s.gets
 	l.mu.Lock()
@@ -122,12 +122,9 @@ func (s *store) sharedGet(ctx context.Context, keys []string, found map[string][
 	l.mu.Unlock()
 	select {
 	case <-g.done:
-		for _, key := range keys {
-			found[key] = g.found[key]
-		}
-		return g.err
+		return g.found, g.err
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
