@@ -142,7 +142,7 @@ func TestAComparisonStays(t *testing.T) {
 	p.Until(`() => answered.some((path) => path.endsWith("/history"))`)
 	compared("after everything was read anew", "0", "1")
 
-	p.Run(new(any), `async () => { hold("/versions/0/diff/2"); }`)
+	p.Run(new(any), `async () => { hold("/versions/0"); }`)
 	p.Run(new(any), `async () => {
 		const [, to] = document.querySelectorAll(".compared input");
 		to.value = "2";

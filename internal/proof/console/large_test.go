@@ -132,7 +132,7 @@ func TestHundredThousandApps(t *testing.T) {
 	p.See(`//*[@role="status" and .="1 app"]`)
 	p.See(`//tbody/tr[1]//a[.="App 000003"]`)
 	p.Retype(`//input[@aria-label="Find by title"]`, "app 0999")
-	p.See(`//*[@role="status" and contains(., "loaded apps")]`)
+	p.See(`//*[@role="status" and .="100 apps"]`)
 	p.See(`//tbody/tr[1]//a[.="App 099999"]`)
 	p.view("/apps?sort=createdAt&q=000003")
 	p.See(`//tbody/tr[1]//a[.="App 000003"]`)
