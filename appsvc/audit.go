@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -34,12 +35,14 @@ func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[stora
 		err := rec.View(ctx, db, func(r *rec.Reader) error {
 			a = &audit{reader: &reader{s: newRecords(db), r: r}, ctx: ctx, limits: limits.withDefaults(),
 				manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
-			for _, step := range []func() error{a.checkNumbers, a.checkComponents, a.checkReleases, a.checkApps, a.checkOthers} {
-				if err := step(); err != nil {
-					return err
-				}
-			}
-			return nil
+			a.checkNumbers()
+			a.checkComponents()
+			a.checkReleases()
+			a.checkApps(headKind)
+			a.deleted = true
+			a.checkApps(deletedKind)
+			a.checkOthers()
+			return a.failed
 		})
 		if a != nil {
 			for _, f := range a.faults {
@@ -59,7 +62,7 @@ type audit struct {
 	ctx    context.Context
 	limits Limits
 	faults []storage.Fault
-	failed error // of get
+	failed error // of the store; nothing is read after it
 
 	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that are as they should be
 	lists     map[int64]string           // keys of lists and components by their numbers
@@ -78,14 +81,18 @@ func (a *audit) fault(key, format string, args ...any) {
 
 // each calls fn with the records of a kind whose names have so many parts, those of an app unless that is "". An error of fn is a fault of
 // the record.
-func (a *audit) each(kind string, parts int, app string, fn func(name []string, e storage.Entry) error) error {
+func (a *audit) each(kind string, parts int, app string, fn func(name []string, e storage.Entry) error) {
 	in := under(kind)
 	if app != "" {
 		in = under(kind, app)
 	}
+	if a.failed != nil {
+		return
+	}
 	for e, err := range a.r.Scan(a.ctx, in) {
 		if err != nil {
-			return err
+			a.failed = err
+			return
 		}
 		name := partsOf(e.Key, kind)
 		if app != "" {
@@ -96,14 +103,13 @@ func (a *audit) each(kind string, parts int, app string, fn func(name []string, 
 		} else {
 			err = fn(name, e)
 		}
+		if a.failed != nil {
+			return
+		}
 		if err != nil {
 			a.fault(e.Key, "%v", err)
 		}
-		if a.failed != nil {
-			return a.failed
-		}
 	}
-	return nil
 }
 
 // get returns the values of keys. After an error they are all nil, and each returns the error.
@@ -117,17 +123,14 @@ func (a *audit) get(keys ...string) [][]byte {
 }
 
 // checkNumbers looks at the counter and at the numbers of lists: with the number of another list, a caller would see its apps.
-func (a *audit) checkNumbers() error {
-	counter, err := a.value(a.ctx, keyOf(counterKind))
-	if err != nil {
-		return err
-	}
-	if counter != nil {
+func (a *audit) checkNumbers() {
+	if counter := a.get(keyOf(counterKind))[0]; counter != nil {
+		var err error
 		if a.highest, err = parseDecimal(keyOf(counterKind), counter); err != nil {
 			a.fault(keyOf(counterKind), "%v", err)
 		}
 	}
-	return a.each(listKind, 2, "", func(_ []string, e storage.Entry) error {
+	a.each(listKind, 2, "", func(_ []string, e storage.Entry) error {
 		n, err := parseDecimal(e.Key, e.Value)
 		if err == nil {
 			err = a.checkNumber(e.Key, n)
@@ -148,8 +151,8 @@ func (a *audit) checkNumber(key string, n int64) error {
 }
 
 // checkComponents looks at components, their manifests and their ids.
-func (a *audit) checkComponents() error {
-	return a.each(componentKind, 2, "", func(_ []string, e storage.Entry) error {
+func (a *audit) checkComponents() {
+	a.each(componentKind, 2, "", func(_ []string, e storage.Entry) error {
 		c, err := decodeComponent(e)
 		if err != nil {
 			return err
@@ -194,18 +197,9 @@ func (l Limits) storedManifest(text []byte) (manifest, error) {
 	return m, err
 }
 
-// checkApps looks at the apps one by one, with all their records.
-func (a *audit) checkApps() error {
-	if err := a.checkAppsOf(headKind); err != nil {
-		return err
-	}
-	a.deleted = true
-	return a.checkAppsOf(deletedKind)
-}
-
-// checkAppsOf looks at the apps that are there, or at the deleted ones.
-func (a *audit) checkAppsOf(kind string) error {
-	return a.each(kind, 1, "", func(name []string, e storage.Entry) error {
+// checkApps looks at the apps one by one, with all their records: at those that are there, or at the deleted ones.
+func (a *audit) checkApps(kind string) {
+	a.each(kind, 1, "", func(name []string, e storage.Entry) error {
 		h, err := decodeHead(name[0], e.Value)
 		if err == nil && (h.deletedAt != 0) != a.deleted {
 			err = errors.New("deletedAt says something else than the key")
@@ -220,11 +214,8 @@ func (a *audit) checkAppsOf(kind string) error {
 		if err != nil {
 			return err
 		}
-		for _, check := range []func(Head) error{a.checkHistory, a.checkTags} {
-			if err := check(h); err != nil {
-				a.failed = err
-			}
-		}
+		a.checkHistory(h)
+		a.checkTags(h)
 		return a.checkEntries(h, used)
 	})
 }
@@ -328,33 +319,31 @@ func (a *audit) checkElement(e draftElement) error {
 	return nil
 }
 
-// checkHistory looks at the rows of the history of an app, whose content was read with the versions, and at what was restored.
-func (a *audit) checkHistory(h Head) error {
+// checkHistory looks at the rows of the history of an app, whose content was read with the versions, at notes, and at what was restored.
+func (a *audit) checkHistory(h Head) {
 	latest := h.Version.Number()
-	err := a.each(historyKind, 2, h.ID, func(name []string, e storage.Entry) error {
-		n, err := rec.ParseNumber(name[1])
-		if err == nil && n >= latest {
-			err = fmt.Errorf("the latest version is %d", latest)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := a.each(noteKind, 2, h.ID, func(name []string, e storage.Entry) error {
-		n, err := rec.ParseNumber(name[1])
-		if err == nil && (n > latest || len(e.Value) == 0 || checkNote("", string(e.Value)) != nil) {
-			err = errors.New("is no note of a version")
-		}
-		return err
-	}); err != nil {
-		return err
-	}
-	return a.each(restoredKind, 2, h.ID, func(name []string, e storage.Entry) error {
-		n, err := rec.ParseNumber(name[1])
-		if err != nil {
+	check := func(kind string, wrong func(n int64, e storage.Entry) error) {
+		a.each(kind, 2, h.ID, func(name []string, e storage.Entry) error {
+			n, err := rec.ParseNumber(name[1])
+			if err == nil {
+				err = wrong(n, e)
+			}
 			return err
+		})
+	}
+	check(historyKind, func(n int64, _ storage.Entry) error {
+		if n >= latest {
+			return fmt.Errorf("the latest version is %d", latest)
 		}
+		return nil
+	})
+	check(noteKind, func(n int64, e storage.Entry) error {
+		if n > latest || len(e.Value) == 0 || checkNote("", string(e.Value)) != nil {
+			return errors.New("is no note of a version")
+		}
+		return nil
+	})
+	check(restoredKind, func(n int64, e storage.Entry) error {
 		from, err := parseDecimal(e.Key, e.Value)
 		if err == nil && (n > latest || from < 0 || from >= n) {
 			err = fmt.Errorf("version %d is restored from %d, want an older one, and the latest is %d", n, from, latest)
@@ -365,10 +354,10 @@ func (a *audit) checkHistory(h Head) error {
 
 // checkTags looks at the tags of an app and at their moves. A move leads on from where the one before has led, and is no earlier. The
 // first one may come from any version: a tag of the first release, which recorded no moves, may have pointed there.
-func (a *audit) checkTags(h Head) error {
+func (a *audit) checkTags(h Head) {
 	latest := h.Version.Number()
-	at, moved := map[string]int64{}, map[string]bool{} // where tags point, and which tags have moved/
-	err := a.each(tagKind, 2, h.ID, func(name []string, e storage.Entry) error {
+	at, moved, last := map[string]int64{}, map[string]bool{}, map[string]move{} // where tags point, which have moved/, and their last moves
+	a.each(tagKind, 2, h.ID, func(name []string, e storage.Entry) error {
 		n, err := parseDecimal(e.Key, e.Value)
 		switch at[name[1]] = n; {
 		case err != nil:
@@ -380,68 +369,55 @@ func (a *audit) checkTags(h Head) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if err := a.each(movedKind, 2, h.ID, func(name []string, e storage.Entry) error {
+	a.each(movedKind, 2, h.ID, func(name []string, e storage.Entry) error {
 		if moved[name[1]] = true; len(e.Value) > 0 {
 			return errors.New("has a value")
 		}
 		return nil
-	}); err != nil {
-		return err
-	}
-	tag, number, last := "", int64(0), move{} // the move that was looked at last
-	end := func() {
-		to, there := at[tag]
-		if !there {
-			to = -1
-		}
-		if tag != "" && last.To != to {
-			a.fault(moveKey(h.ID, tag, number), "the last move leads to version %d, and the tag points to %d", last.To, to)
-		}
-		if tag != "" && !moved[tag] {
-			a.fault(keyOf(movedKind, h.ID, tag), "is missing, and the tag has moves")
-		}
-		delete(moved, tag)
-	}
-	err = a.each(moveKind, 3, h.ID, func(name []string, e storage.Entry) error {
+	})
+	a.each(moveKind, 3, h.ID, func(name []string, e storage.Entry) error {
 		m, err := decodeMove(e)
 		if err != nil {
 			return err
 		}
-		n, err := rec.ParseNumber(name[2])
-		if err != nil {
-			return err
-		}
-		if name[1] != tag {
-			end()
-			tag, number, last = name[1], 0, move{At: m.At, To: m.From}
+		before, known := last[name[1]]
+		if !known {
+			before = move{At: m.At, To: m.From}
+			last[name[1]] = before
 		}
 		switch {
-		case n != number+1:
-			return fmt.Errorf("want the number %d", number+1)
+		case m.number != before.number+1:
+			return fmt.Errorf("want the number %d", before.number+1)
 		case m.From == m.To:
 			return errors.New("from and to are the same")
 		case m.From < -1 || m.To < -1 || m.From > latest || m.To > latest:
 			return fmt.Errorf("leads from version %d to %d, the latest is %d", m.From, m.To, latest)
-		case m.From != last.To:
-			return fmt.Errorf("comes from version %d, and the move before leads to %d", m.From, last.To)
-		case m.At < last.At:
+		case m.From != before.To:
+			return fmt.Errorf("comes from version %d, and the move before leads to %d", m.From, before.To)
+		case m.At < before.At:
 			return errors.New("at is earlier than that of the move before")
-		case m.Top < 0 || m.Top >= n || m.Top > 0 && !m.Rollback:
+		case m.Top < 0 || m.Top >= m.number || m.Top > 0 && !m.Rollback:
 			return errors.New("top is the number of no move before it")
 		}
-		number, last = n, m
+		last[name[1]] = m
 		return nil
 	})
-	if end(); err != nil {
-		return err
+	for _, tag := range slices.Sorted(maps.Keys(last)) {
+		to, there := at[tag]
+		if !there {
+			to = -1
+		}
+		if m := last[tag]; m.To != to {
+			a.fault(moveKey(h.ID, tag, m.number), "the last move leads to version %d, and the tag points to %d", m.To, to)
+		}
+		if !moved[tag] {
+			a.fault(keyOf(movedKind, h.ID, tag), "is missing, and the tag has moves")
+		}
+		delete(moved, tag)
 	}
-	for tag := range moved {
+	for _, tag := range slices.Sorted(maps.Keys(moved)) {
 		a.fault(keyOf(movedKind, h.ID, tag), "there are no moves of the tag")
 	}
-	return nil
 }
 
 // checkEntries looks for the index entries of an app of which some version uses these components.
@@ -476,22 +452,26 @@ func (a *audit) checkEntries(h Head, used map[string]bool) error {
 }
 
 // checkOthers looks for records that follow from no component and no app, and for those of other kinds. All that do follow were found.
-func (a *audit) checkOthers() error {
+func (a *audit) checkOthers() {
 	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind, idKind, createdKind, updatedKind, usedKind, wordKind, noteKind, listedKind, dueKind}
 	for _, kind := range kinds {
 		n := 0
 		for _, err := range a.r.Scan(a.ctx, under(kind)) {
 			if n++; err != nil {
-				return err
+				a.failed = err
+				return
 			}
 		}
 		if n != a.follow[kind] {
 			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n, a.follow[kind])
 		}
 	}
-	faults, err := rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, releaseKind, answerKind, expiresKind)...)
+	if a.failed != nil {
+		return
+	}
+	var faults []storage.Fault
+	faults, a.failed = rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, releaseKind, answerKind, expiresKind)...)
 	for _, f := range faults {
 		a.fault(f.Key, "%s", f.Wrong)
 	}
-	return err
 }

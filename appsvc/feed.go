@@ -10,6 +10,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // The feed of changes has an entry for every change of apps, tags and components, written in the transaction of the
@@ -64,22 +65,18 @@ type ChangesPage struct {
 // ErrGone asks for the cursor of Now first, and then reads the apps anew. A page looks at 10,000 entries at most, so it
 // may be empty although More is true.
 func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequest) (ChangesPage, error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return ChangesPage{}, err
-	}
-	limit, err := s.limits.pageLimit(in.Limit, 100)
-	if err != nil {
-		return ChangesPage{}, err
-	}
-	for _, t := range in.Types {
-		if !slices.Contains(allTypes, t) {
-			return ChangesPage{}, invalidParameter("types", "there is no type %q: want some of %q", t, allTypes)
-		}
-	}
-	var out ChangesPage
 	wanted := typesOf(in.Types)
-	err = s.store.view(ctx, func(r *reader) error {
-		out = ChangesPage{Changes: []Event{}}
+	return view(ctx, s, by, func(r *reader) (out ChangesPage, err error) {
+		limit, err := s.limits.pageLimit(in.Limit, 100)
+		if err != nil {
+			return out, err
+		}
+		for _, t := range in.Types {
+			if !slices.Contains(allTypes, t) {
+				return out, invalidParameter("types", "there is no type %q: want some of %q", t, allTypes)
+			}
+		}
+		out.Changes = []Event{}
 		v := viewer{r: r, by: by, heads: map[string]Head{}}
 		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
 			if in.AppID != "" && change.AppID != in.AppID {
@@ -94,12 +91,8 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 			out.Changes = append(out.Changes, event)
 			return len(out.Changes) == limit, nil
 		})
-		return err
+		return out, err
 	})
-	if err != nil {
-		return ChangesPage{}, err
-	}
-	return out, nil
 }
 
 // viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once.
@@ -238,21 +231,14 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 // AllOutbox yields the changes of all apps from in.After on, and ends where the feed does, or with the first error in the last pair. For a
 // program that acts for the operator, as Outbox.
 func (s *Service) AllOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[OutboxEvent, error] {
-	return func(yield func(OutboxEvent, error) bool) {
-		for more := true; more; {
-			page, err := s.Outbox(ctx, in)
-			if err != nil {
-				yield(OutboxEvent{}, err)
-				return
-			}
-			for _, e := range page.Events {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			in.After, more = page.Next, page.More
+	return paging.Sparse(in.After, func(after string) ([]OutboxEvent, string, error) {
+		in.After = after
+		page, err := s.Outbox(ctx, in)
+		if !page.More {
+			page.Next = ""
 		}
-	}
+		return page.Events, page.Next, err
+	})
 }
 
 // FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error, in the last pair: that of ctx when

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -308,10 +308,11 @@ func (r *reader) listsOfCaller(ctx context.Context, q appQuery) ([]int64, error)
 	for _, g := range by.Moderates {
 		wanted[g] = true
 	}
-	for _, g := range by.Reads {
-		wanted[g] = wanted[g] || !q.deleted
+	if !q.deleted {
+		for _, g := range by.Reads {
+			wanted[g] = true
+		}
 	}
-	maps.DeleteFunc(wanted, func(_ string, is bool) bool { return !is })
 	lists := []string{listKey(ofOwner, by.URN, q.deleted)}
 	for g := range wanted {
 		outer := urn.Containers(g)
@@ -330,12 +331,7 @@ func (r *reader) positions(ctx context.Context, q appQuery, lists []int64) iter.
 		w.kind = updatedKind
 	}
 	if !q.descending() {
-		return w.scan(func(list string) (in storage.Range) {
-			if in = under(w.kind, list); q.after != nil {
-				in.From = w.keyAfter(list, *q.after)
-			}
-			return in
-		})
+		return w.forward(q.after)
 	}
 	return func(yield func(appPosition, error) bool) { w.backward(q.after, yield) }
 }
@@ -349,9 +345,15 @@ type listWalk struct {
 	expect int
 }
 
-// keyAfter returns the smallest key in a list after a position.
-func (w listWalk) keyAfter(list string, p appPosition) string {
-	return keyAfter(keyOf(w.kind, list, rec.Number(p.Time), p.ID))
+// forward yields the positions after one, nil for all, whose keys begin with these parts after the list.
+func (w listWalk) forward(after *appPosition, parts ...string) iter.Seq2[appPosition, error] {
+	return w.scan(func(list string) storage.Range {
+		in := under(w.kind, append([]string{list}, parts...)...)
+		if after != nil {
+			in.From = keyAfter(keyOf(w.kind, list, rec.Number(after.Time), after.ID))
+		}
+		return in
+	})
 }
 
 // scan yields the positions in ranges of the lists, merged, each once.
@@ -382,35 +384,21 @@ func (w listWalk) scan(rangeOf func(list string) storage.Range) iter.Seq2[appPos
 	}
 }
 
-// at yields the positions of a time, those after one if that is of this time. It returns whether yield wants more.
-func (w listWalk) at(time int64, after *appPosition, yield func(appPosition, error) bool) bool {
-	for p, err := range w.scan(func(list string) (in storage.Range) {
-		if in = under(w.kind, list, rec.Number(time)); after != nil {
-			in.From = w.keyAfter(list, *after)
-		}
-		return in
-	}) {
-		if !yield(p, err) || err != nil {
-			return false
-		}
-	}
-	return true
-}
-
 // backward yields the positions after one, nil for all, with falling times. Those of one time have rising ids nevertheless: it reads
 // them backwards and turns them round, or reads them again if there are many.
 func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bool) {
 	const many = 64
-	var before *int64 // what has this time or a later one was yielded
+	before := int64(math.MaxInt64) // what has this time or a later one was yielded
 	if after != nil {
-		if before = &after.Time; !w.at(after.Time, after, yield) {
-			return
-		}
+		before = after.Time + 1
 	}
 	for {
 		var same []appPosition // of one time
 		flush := func() bool {
 			for _, p := range slices.Backward(same) {
+				if after != nil && p.Time == after.Time && p.ID <= after.ID {
+					continue
+				}
 				if !yield(p, nil) {
 					return false
 				}
@@ -418,11 +406,9 @@ func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bo
 			same = same[:0]
 			return true
 		}
-		for p, err := range w.scan(func(list string) (in storage.Range) {
-			if in = under(w.kind, list); before != nil {
-				in.To = under(w.kind, list, rec.Number(*before)).From
-			}
-			in.Reverse = true
+		for p, err := range w.scan(func(list string) storage.Range {
+			in := under(w.kind, list)
+			in.To, in.Reverse = under(w.kind, list, rec.Number(before)).From, true
 			return in
 		}) {
 			if err != nil {
@@ -440,8 +426,15 @@ func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bo
 			flush()
 			return
 		}
-		if before = &same[0].Time; !w.at(*before, nil, yield) {
-			return
+		before = same[0].Time
+		from := after
+		if after != nil && after.Time != before {
+			from = nil
+		}
+		for p, err := range w.forward(from, rec.Number(before)) {
+			if !yield(p, err) || err != nil {
+				return
+			}
 		}
 	}
 }

@@ -220,9 +220,8 @@ func (r *reader) dueReleases(ctx context.Context, now int64, limit int) (ids []s
 }
 
 // checkReleases looks at releases and at the lists that they are in.
-func (a *audit) checkReleases() error {
-	follow := map[string]int{}
-	err := a.each(releaseKind, 1, "", func(name []string, e storage.Entry) error {
+func (a *audit) checkReleases() {
+	a.each(releaseKind, 1, "", func(name []string, e storage.Entry) error {
 		rel, err := decodeRelease(e)
 		switch {
 		case err != nil:
@@ -240,12 +239,10 @@ func (a *audit) checkReleases() error {
 		keys := rel.listedIn()
 		for i, v := range a.get(keys...) {
 			kind, _, _ := strings.Cut(strings.TrimPrefix(keys[i], appSpace+" "), "/")
-			if follow[kind+"/"]++; string(v) != rel.ID {
+			if a.follow[kind+"/"]++; string(v) != rel.ID {
 				a.fault(keys[i], "is missing, or names another release than %q", rel.ID)
 			}
 		}
 		return nil
 	})
-	a.follow[listedKind], a.follow[dueKind] = follow[listedKind], follow[dueKind]
-	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// A run asks for the rights of people first, by the release as a View has it, and is then carried out in one Update, which tests the state
-// and the version of the release. So of several processes that run it, one does.
+// A run is prepared in a View, which finds the last moves of the tags and asks for the rights of people, and then carried out in one Update.
+// The Update tests the state and the version of the release. So of several processes that run it, one does.
 
 // missedAfter is how late a scheduled release may be run.
 const missedAfter = 24 * time.Hour
@@ -41,7 +41,7 @@ func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, in Release
 		}
 		rel := was
 		rel.State = ReleaseCancelled
-		return s.carryOut(ctx, tx, by, was, rel)
+		return s.carryOut(ctx, tx, by, was, rel, nil)
 	})
 }
 
@@ -87,8 +87,11 @@ func (s *Service) runDue(ctx context.Context, id string) error {
 // run runs a release that read returns, or its error: for a caller who may run it, or with nil for who has scheduled it.
 func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read func(context.Context, *reader) (release, error)) (out Release, err error) {
 	var seen release
+	var known lastMoves
 	err = s.store.view(ctx, func(r *reader) (err error) {
-		seen, err = read(ctx, r)
+		if seen, err = read(ctx, r); err == nil {
+			known, err = r.lastMoves(ctx, seen.Moves)
+		}
 		return err
 	})
 	if err != nil {
@@ -139,7 +142,7 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 		}
 		done := rel
 		done.State = ReleaseDone
-		out, err = s.carryOut(ctx, tx, *by, rel, done)
+		out, err = s.carryOut(ctx, tx, *by, rel, done, known)
 		return err
 	})
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeConflicts {
@@ -191,15 +194,18 @@ type plannedMove struct {
 	move, last move
 }
 
-// lastMoves returns the last moves of the tags of some moves, by app and name, in one trip.
-func (r *reader) lastMoves(ctx context.Context, of []ReleaseMove) (map[[2]string]move, error) {
+// lastMoves are the last moves of tags, by app and name, as a View has found them.
+type lastMoves map[[2]string]move
+
+// lastMoves reads the last moves of the tags of some moves in one trip.
+func (r *reader) lastMoves(ctx context.Context, of []ReleaseMove) (lastMoves, error) {
 	var ranges []storage.Range
 	for _, m := range of {
 		in := under(moveKind, m.AppID, m.Tag)
 		in.Reverse, in.Limit, in.Expect = true, 1, 1
 		ranges = append(ranges, in)
 	}
-	last := map[[2]string]move{}
+	last := lastMoves{}
 	for e, err := range r.r.Scan(ctx, ranges...) {
 		if err != nil {
 			return nil, err
@@ -214,13 +220,23 @@ func (r *reader) lastMoves(ctx context.Context, of []ReleaseMove) (map[[2]string
 	return last, nil
 }
 
+// next returns the key that the move after the last one of a tag has.
+func (last lastMoves) next(app, tag string) string {
+	return moveKey(app, tag, last[[2]string{app, tag}].number+1)
+}
+
+// now returns the last move of a tag: the one that is known, unless there is one after it.
+func (last lastMoves) now(ctx context.Context, r *reader, app, tag string) (move, error) {
+	next, err := r.value(ctx, last.next(app, tag))
+	if err != nil || next == nil {
+		return last[[2]string{app, tag}], err
+	}
+	return r.lastMove(ctx, app, tag)
+}
+
 // plan returns the moves of a release, or with undo the roll backs of them, and the conflicts of those that cannot be made. A move that
 // leads to where the tag is already is left out.
-func (r *reader) plan(ctx context.Context, rel release, undo bool) (plan []plannedMove, conflicts []vitrine.Conflict, err error) {
-	last, err := r.lastMoves(ctx, rel.Moves)
-	if err != nil {
-		return nil, nil, err
-	}
+func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bool) (plan []plannedMove, conflicts []vitrine.Conflict, err error) {
 	for _, m := range rel.Moves {
 		at, err := r.pointsTo(ctx, m.AppID, m.Tag)
 		if err != nil {
@@ -247,8 +263,8 @@ func (r *reader) plan(ctx context.Context, rel release, undo bool) (plan []plann
 		if m.From == m.To {
 			continue
 		}
-		p := plannedMove{h, m.Tag, move{From: m.From.Number(), To: m.To.Number(), Release: rel.ID}, last[[2]string{m.AppID, m.Tag}]}
-		if undo {
+		p := plannedMove{head: h, tag: m.Tag, move: move{From: m.From.Number(), To: m.To.Number(), Release: rel.ID}}
+		if p.last, err = known.now(ctx, r, m.AppID, m.Tag); err == nil && undo {
 			p.move, err = r.rollback(ctx, h, m.Tag, p.last, rel.ID)
 		}
 		if e, refused := errors.AsType[*vitrine.Error](err); refused {
@@ -264,16 +280,16 @@ func (r *reader) plan(ctx context.Context, rel release, undo bool) (plan []plann
 
 // carryOut makes the moves of a release that is done then, or rolls those of one back that is cancelled then, and stores it in the place of
 // what it was. It returns ErrConflict with CodeConflicts, and what it has written is to be rolled back, if one of them cannot be made.
-func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release) (Release, error) {
+func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, known lastMoves) (Release, error) {
 	ahead := tx.s.feed.Keys(by.URN)
 	for _, m := range rel.Moves {
-		ahead = append(ahead, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag))
+		ahead = append(ahead, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag), known.next(m.AppID, m.Tag))
 		ahead = append(ahead, tx.s.feed.Keys(m.AppID)[1:]...)
 	}
 	if err := tx.r.Ahead(ctx, ahead...); err != nil {
 		return Release{}, err
 	}
-	plan, conflicts, err := tx.plan(ctx, rel, rel.State == ReleaseCancelled)
+	plan, conflicts, err := tx.plan(ctx, rel, known, rel.State == ReleaseCancelled)
 	if err != nil {
 		return Release{}, err
 	}
@@ -331,7 +347,7 @@ func (s *Service) TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, nam
 		case ReleaseCancelled:
 			return app, conflict(vitrine.CodeWrongState, h.Version, "the release is cancelled")
 		case ReleaseOpen, ReleaseScheduled:
-			if _, conflicts, err := r.plan(ctx, rel, false); err != nil {
+			if _, conflicts, err := r.plan(ctx, rel, nil, false); err != nil {
 				return app, err
 			} else if len(conflicts) > 0 {
 				return app, conflicting(h.Version, conflicts...)

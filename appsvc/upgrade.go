@@ -62,7 +62,6 @@ func (p UpgradePage) MarshalJSON() ([]byte, error) {
 const (
 	upgradedApps = 100
 	upgradeTime  = time.Second // by the clock of Options.Now
-	upgradeLanes = 32          // how many apps are worked on at the same time: their transactions share commits
 )
 
 // Upgrade brings a version of a component to all matching elements in the latest version of each app that the caller may change, with a patch
@@ -104,50 +103,52 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 	}
 	until, size := s.now().Add(upgradeTime), 0
 	for {
-		var users []componentUser
-		more := false
-		err := s.store.view(ctx, func(r *reader) error {
-			users, more = nil, false
-			bytes := 0
-			for user, err := range r.users(ctx, in.Name, from, by) {
-				if err != nil {
-					return err
-				}
-				if user.ID == from {
-					continue
-				}
-				if more = len(users) == atOnce || bytes > s.limits.PageBytes; more {
-					return nil
-				}
-				users, bytes = append(users, user), bytes+len(user.body)
-			}
-			return nil
-		})
+		users, more, err := u.users(ctx, from, upgradedApps-len(out.Apps))
 		if err != nil {
 			return UpgradePage{}, err
 		}
-		for len(users) > 0 {
-			part := users[:min(len(users), upgradeLanes, upgradedApps-len(out.Apps))]
-			users, from = users[len(part):], part[len(part)-1].ID
-			done, err := u.apps(ctx, part)
-			if err != nil {
+		done, err := u.apps(ctx, users)
+		if err != nil {
+			return UpgradePage{}, err
+		}
+		for _, app := range done {
+			if err := memlimit.Reserve(ctx, app.size()); err != nil {
 				return UpgradePage{}, err
 			}
-			for _, app := range done {
-				if err := memlimit.Reserve(ctx, app.size()); err != nil {
-					return UpgradePage{}, err
-				}
-				out.Apps, size = append(out.Apps, app), size+app.size()
-			}
-			if full := len(out.Apps) >= upgradedApps || size > s.limits.PageBytes || !s.now().Before(until); full && (more || len(users) > 0) {
-				out.Next = cursor(list, 0, from)
-				return out, nil
-			}
+			out.Apps, size = append(out.Apps, app), size+app.size()
 		}
 		if !more {
 			return out, nil
 		}
+		from = users[len(users)-1].ID
+		if len(out.Apps) >= upgradedApps || size > s.limits.PageBytes || !s.now().Before(until) {
+			out.Next = cursor(list, 0, from)
+			return out, nil
+		}
 	}
+}
+
+// users returns up to limit apps that use the component, after the one with the id from, and whether there are more. They are worked on at
+// the same time, so that their transactions share commits.
+func (u *upgrade) users(ctx context.Context, from string, limit int) (users []componentUser, more bool, err error) {
+	err = u.s.store.view(ctx, func(r *reader) error {
+		users, more = nil, false
+		bytes := 0
+		for user, err := range r.users(ctx, u.in.Name, from, u.by) {
+			if err != nil {
+				return err
+			}
+			if user.ID == from {
+				continue
+			}
+			if more = len(users) == min(limit, atOnce) || bytes > u.s.limits.PageBytes; more {
+				return nil
+			}
+			users, bytes = append(users, user), bytes+len(user.body)
+		}
+		return nil
+	})
+	return users, more, err
 }
 
 // size is how many bytes of an answer an app takes, about.
