@@ -40,6 +40,11 @@ func TestSecretKeys(t *testing.T) {
 	if err := json.Unmarshal(ann.send("GET", "/x/keys/", nil).body, &list); err != nil || len(list.Keys) != 1 || list.Keys[0].LastUsedAt == nil {
 		t.Errorf("the list: %+v, %v", list, err)
 	}
+	bob := w.invited("Bob", signin.Rights{Moderates: []string{network}})
+	if list := bob.want(200, "GET", "/x/keys/", nil); list.text("keys") != "[]" {
+		t.Errorf("the list of another person: %s", list.body)
+	}
+	bob.want(404, "DELETE", "/x/keys/"+made.text("id"), nil)
 	// It may do what Ann may at the moment.
 	admin.want(200, "PATCH", "/x/people/"+id, object{"moderates": []string{network + ":site=news", other}})
 	if me := program.want(200, "GET", "/x/me", nil); me.text("moderates") != `["`+network+`:site=news"]` {

@@ -68,6 +68,7 @@ func TestModeratorsOfANetwork(t *testing.T) {
 	plain.want(403, "POST", "/x/people/", object{"name": "P"})
 	plain.want(200, "PATCH", "/x/people/"+plain.id(), object{"name": "Plainer"})
 	plain.want(403, "PATCH", "/x/people/"+plain.id(), object{"roles": []string{"editor"}})
+	plain.want(403, "PATCH", "/x/people/"+plain.id(), object{"disabled": true})
 	plain.want(404, "GET", "/x/people/"+mod.id(), nil)
 	if names := plain.want(200, "GET", "/x/people/?urn="+mod.send("GET", "/x/me", nil).text("urn")+"&urn="+other+":user=x", nil); strings.Count(string(names.body), "Mod") != 1 || strings.Contains(string(names.body), "email") {
 		t.Errorf("names: %s", names.body)

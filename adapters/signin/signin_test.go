@@ -183,6 +183,27 @@ func TestSessionsEnd(t *testing.T) {
 	ann.want(401, "GET", "/x/me", nil)
 }
 
+// Who is let in again has neither the sessions nor the invitation of before.
+func TestWhatDisablingEnds(t *testing.T) {
+	w := newWorld(t, localBase)
+	admin, ann := w.invited("Admin", signin.Rights{Admin: true}), w.invited("Ann", signin.Rights{})
+	path := "/x/people/" + ann.id()
+	invited := func() string {
+		link := admin.want(201, "POST", path+"/invite", object{}).text("link")
+		return link[strings.Index(link, "=")+1:]
+	}
+	secret := invited()
+	admin.want(200, "PATCH", path, object{"disabled": true})
+	admin.want(409, "POST", path+"/invite", object{})
+	admin.want(200, "PATCH", path, object{"disabled": false})
+	ann.want(401, "GET", "/x/me", nil)
+	ann.want(404, "POST", "/x/signin/invitation", object{"invitation": secret})
+	secret = invited()
+	w.now = 7*24*time.Hour + time.Minute
+	ann.want(404, "POST", "/x/signin/invitation", object{"invitation": secret})
+	ann.want(404, "POST", "/x/signin/register/begin", object{"invitation": secret})
+}
+
 // Times of last use go with what was used.
 func TestTimesOfLastUseGo(t *testing.T) {
 	w := newWorld(t, localBase)
