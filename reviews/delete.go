@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -265,7 +267,7 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 		if !e.wants(review.Data) {
 			continue
 		}
-		if err := c.Tally.count(review.Data, -1); err != nil {
+		if err := c.Tally.subtract(review.Data); err != nil {
 			return err
 		}
 		if parents[review.ID], err = parentOf(review.Data); err != nil {
@@ -316,8 +318,12 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 			return 0, err
 		}
 		parent, err := parentOf(review.Data)
+		var text jsontext.Value // nil for none
+		if parent = staying(erased, review.ID, parent); err == nil && parent != "" {
+			text, err = jsontext.AppendQuote(nil, parent)
+		}
 		if err == nil {
-			review.Data, err = withParent(review.Data, staying(erased, review.ID, parent))
+			review.Data, err = withMember(review.Data, "parent_id", text)
 		}
 		if err == nil {
 			err = s.putReviews(&c, []row{review})

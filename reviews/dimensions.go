@@ -3,10 +3,8 @@ package reviews
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 )
 
 // The ratings of a review have no names: the first one is for the first dimension of its collection. So the reviews that are
@@ -70,25 +68,20 @@ func dimensionsOf(fields []byte) (raw []byte, names []string, err error) {
 
 // reorder puts the ratings of all reviews into another order: order has the old index of each. A review keeps its length.
 func (in *incoming) reorder(order []int) error {
-	const name = `"ratings":[`
 	for i := range in.reviews {
 		review := &in.reviews[i]
-		ratings := make([]byte, len(order))
-		text := []byte(name)
+		ratings, numbers := make([]byte, len(order)), make([]int, len(order))
 		for to, from := range order {
-			if to > 0 {
-				text = append(text, ',')
-			}
 			ratings[to] = review.ratings[from]
-			text = strconv.AppendUint(text, uint64(ratings[to]), 10)
+			numbers[to] = int(ratings[to])
 		}
-		// All members before ratings have a text or null, and a text has no quote without a backslash before it. So the first
-		// text of this form is the member.
-		at := bytes.Index(review.Data, []byte(name))
-		if at < 0 || at+len(text) >= len(review.Data) || review.Data[at+len(text)] != ']' {
-			return errors.New("reviews: an accepted review has no ratings in the stored form")
+		text, err := json.Marshal(numbers)
+		if err != nil {
+			return err
 		}
-		copy(review.Data[at:], text)
+		if review.Data, err = withMember(review.Data, "ratings", text); err != nil {
+			return err
+		}
 		review.ratings = ratings
 	}
 	return nil

@@ -269,7 +269,7 @@ func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err err
 			}
 			n := places[was.ID]
 			if same[n] = bytes.Equal(was.Data, put[n].Data); !same[n] {
-				if err := c.Tally.count(was.Data, -1); err != nil {
+				if err := c.Tally.subtract(was.Data); err != nil {
 					return nil, err
 				}
 			}

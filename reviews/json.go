@@ -55,18 +55,10 @@ func idOf(d *decoder, text []byte) string {
 
 // unquote returns the text of a string, valid until the next call. Half of a surrogate pair becomes U+FFFD.
 func (c *lineChecker) unquote(raw []byte) []byte {
-	rest := raw[1 : len(raw)-1]
-	n := bytes.IndexByte(rest, '\\')
-	if n < 0 {
-		return rest
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
 	}
-	c.decoded = c.decoded[:0]
-	for ; n >= 0; n = bytes.IndexByte(rest, '\\') {
-		r, size := escape(rest[n:])
-		c.decoded = utf8.AppendRune(append(c.decoded, rest[:n]...), r)
-		rest = rest[n+size:]
-	}
-	c.decoded = append(c.decoded, rest...)
+	c.decoded, _ = jsontext.AppendUnquote(c.decoded[:0], raw) // an error tells of such a half
 	return c.decoded
 }
 
@@ -143,13 +135,13 @@ const maxValue = 80 // characters
 // firstCharacters returns the first maxValue characters of text.
 func firstCharacters(text []byte) string {
 	n := 0
-	for range maxValue {
-		if n < len(text) {
-			_, size := utf8.DecodeRune(text[n:])
-			n += size
+	for i := range string(text) {
+		if n == maxValue {
+			return string(text[:i])
 		}
+		n++
 	}
-	return string(text[:n])
+	return string(text)
 }
 
 // firstValue returns the JSON value or name that text begins with, or all of text if it does not end there. Only its end is looked for, so

@@ -22,20 +22,16 @@ func parentOf(data []byte) (string, error) {
 	return review.Parent, err
 }
 
-// withParent returns the record of a reply with another parent_id, or without one if parent is "". data is the record in the
-// stored form, see canonical, and so is the result.
-func withParent(data []byte, parent string) ([]byte, error) {
+// withMember returns a record with another value of a member, or without the member if value is nil. data is the record in the stored form,
+// see canonical, as value is, and so is the result.
+func withMember(data []byte, name string, value jsontext.Value) ([]byte, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(data, &members); err != nil {
 		return nil, err
 	}
-	delete(members, "parent_id")
-	if parent != "" {
-		text, err := jsontext.AppendQuote(nil, parent)
-		if err != nil {
-			return nil, err
-		}
-		members["parent_id"] = text
+	delete(members, name)
+	if value != nil {
+		members[name] = value
 	}
 	return json.Marshal(members, json.Deterministic(true))
 }

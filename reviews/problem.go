@@ -2,8 +2,8 @@ package reviews
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
@@ -47,25 +47,29 @@ type Problem struct {
 //
 //	line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: <message> (timestamp): "2019-02-30T04:05:06Z"
 func (p Problem) String() string {
-	var out strings.Builder
-	if p.File != "" {
-		out.WriteString(p.File + ", ")
+	out := fmt.Sprintf("%s: %s: %s (%s)", p.Where(), p.Severity, p.Message, p.Rule)
+	if p.Value != "" {
+		out += ": " + p.Value
 	}
-	out.WriteString("line " + strconv.FormatInt(p.Line, 10) + ", column " + strconv.FormatInt(p.Column, 10))
+	return out
+}
+
+// Where returns where the problem is, as String begins.
+func (p Problem) Where() string {
+	out := fmt.Sprintf("line %d, column %d", p.Line, p.Column)
+	if p.File != "" {
+		out = p.File + ", " + out
+	}
 	if p.Collection != "" {
-		out.WriteString(", collection " + p.Collection)
+		out += ", collection " + p.Collection
 	}
 	if p.Review != "" {
-		out.WriteString(", review " + p.Review)
+		out += ", review " + p.Review
 	}
 	if p.Pointer != "" {
-		out.WriteString(", " + p.Pointer)
+		out += ", " + p.Pointer
 	}
-	out.WriteString(": " + string(p.Severity) + ": " + p.Message + " (" + p.Rule + ")")
-	if p.Value != "" {
-		out.WriteString(": " + p.Value)
-	}
-	return out.String()
+	return out
 }
 
 // maxShown is how many bytes of a name or an id a problem repeats, so that problems stay small.

@@ -83,12 +83,13 @@ func (s *Service) Collection(ctx context.Context, by vitrine.Caller, in Collecti
 // ListCollections returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrInvalid if
 // Limit is out of range, or if After is not a cursor of this list or points into another Source.
 func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in ListCollectionsRequest) (out vitrine.Page[CollectionRecord], err error) {
-	network, limit, err := s.page(by, in.Network, in.Limit)
+	network, err := s.admitted(by, in.Network)
 	if err != nil {
 		return out, err
 	}
+	limit, err := s.limit(in.Limit)
 	var after Key
-	if in.After != "" {
+	if err == nil && in.After != "" {
 		if after, err = parseCollectionCursor(in.After); err == nil && in.Source != "" && after.Source != in.Source {
 			err = noCursor
 		}
@@ -124,33 +125,45 @@ func (s *Service) AllCollections(ctx context.Context, by vitrine.Caller, in List
 // network as a whole or is an operator. It returns ErrInvalid if the request leaves Source out and several sources have the id,
 // if Limit is out of range, or if After is not a cursor of the reviews of this collection.
 func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) (out vitrine.Page[ReviewRecord], err error) {
-	network, limit, err := s.page(by, in.Network, in.Limit)
+	network, err := s.admitted(by, in.Network)
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.db, network, func(r *rows) error {
-		out = vitrine.Page[ReviewRecord]{}
-		c, err := collectionOf(r, in.Source, in.Collection)
-		if err != nil {
-			return err
-		}
-		// The cursor names the collection, and that is known only here if the request leaves the source out.
-		var after *place
-		if in.After != "" {
-			if after, err = parseReviewCursor(in.After, c.Key); err != nil {
-				return err
-			}
-		}
-		out.Items, err = fill(ctx, r.byTime(c, after, limit+1), limit, s.limits.PageBytes, func(r row) (out ReviewRecord, size int, err error) {
-			// ReviewRecord has no member for imported_email, so decoding drops it.
-			if err := json.Unmarshal(r.Data, &out); err != nil {
-				return out, 0, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
-			}
-			return out, len(r.Data), nil
-		}, func(last row) { out.Next = reviewCursor(place{last.Time, last.ID}, c.Key) })
+	err = view(ctx, s.db, network, func(r *rows) (err error) {
+		_, out, err = reviewsPage(s, r, in, func(data []byte) (review ReviewRecord, err error) {
+			err = json.Unmarshal(data, &review) // drops imported_email, for which it has no member
+			return review, err
+		})
 		return err
 	})
 	return out, err
+}
+
+// reviewsPage returns a collection and a page of its reviews. decode makes an item of the record of a review. The network of the request
+// is not looked at.
+func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(data []byte) (T, error)) (c stored, page vitrine.Page[T], err error) {
+	limit, err := s.limit(in.Limit)
+	if err != nil {
+		return c, page, err
+	}
+	if c, err = collectionOf(r, in.Source, in.Collection); err != nil {
+		return c, page, err
+	}
+	// The cursor names the collection, and that is known only here if the request leaves the source out.
+	var after *place
+	if in.After != "" {
+		if after, err = parseReviewCursor(in.After, c.Key); err != nil {
+			return c, page, err
+		}
+	}
+	page.Items, err = fill(r.ctx, r.byTime(c, after, limit+1), limit, s.limits.PageBytes, func(r row) (T, int, error) {
+		item, err := decode(r.Data)
+		if err != nil {
+			err = fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
+		}
+		return item, len(r.Data), err
+	}, func(last row) { page.Next = reviewCursor(place{last.Time, last.ID}, c.Key) })
+	return c, page, err
 }
 
 // fill returns the items of a page, which has limit items at most, and ends with the one that reaches a number of bytes. item makes an item of a value
@@ -189,19 +202,14 @@ func (s *Service) AllReviews(ctx context.Context, by vitrine.Caller, in ListRevi
 	})
 }
 
-// page returns the network of a request for a page, and how many items the page has at most. asked is the limit of the request;
-// if it is 0, a page has 100 items, but no more than Limits.Page. The errors are those of admitted, and ErrInvalid for a limit
-// below 0 or above Limits.Page.
-func (s *Service) page(by vitrine.Caller, network string, asked int) (string, int, error) {
-	network, err := s.admitted(by, network)
-	if err != nil {
-		return "", 0, err
-	}
+// limit returns how many items a page has at most. asked is the limit of the request; if it is 0, a page has 100 items, but no more than
+// Limits.Page. It returns ErrInvalid for a limit below 0 or above Limits.Page.
+func (s *Service) limit(asked int) (int, error) {
 	limit, err := paging.Limit(asked, 100, s.limits.Page)
 	if err != nil {
-		return "", 0, invalid("limit", "%s", err)
+		return 0, invalid("limit", "%s", err)
 	}
-	return network, limit, nil
+	return limit, nil
 }
 
 // collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns ErrNotFound

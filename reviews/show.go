@@ -3,11 +3,9 @@ package reviews
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // ShowRequest is the request of Show. Network and Collection are required.
@@ -63,37 +61,20 @@ func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ShowRequest) (
 	if err != nil {
 		return out, err
 	}
-	limit, err := paging.Limit(in.Limit, 100, s.limits.Page)
-	if err != nil {
-		return out, invalid("limit", "%s", err)
-	}
 	err = view(ctx, s.db, in.Network, func(r *rows) error {
-		c, err := collectionOf(r, in.Source, in.Collection)
+		c, page, err := reviewsPage(s, r, ListReviewsRequest(in), func(data []byte) (shown ShownReview, err error) {
+			read := struct {
+				*ShownReview
+				Name *string `json:"imported_display_name"`
+			}{&shown, &shown.Author.Name}
+			err = json.Unmarshal(data, &read)
+			return shown, err
+		})
 		if err != nil {
 			return err
 		}
 		record, err := newCollectionRecord(c)
-		if err != nil {
-			return err
-		}
-		var after *place
-		if in.After != "" {
-			if after, err = parseReviewCursor(in.After, c.Key); err != nil {
-				return err
-			}
-		}
-		out = Shown{Title: record.Title, Count: record.Count, Dimensions: record.Dimensions}
-		out.Reviews, err = fill(ctx, r.byTime(c, after, limit+1), limit, s.limits.PageBytes, func(r row) (shown ShownReview, size int, err error) {
-			read := struct {
-				*ShownReview
-				Name string `json:"imported_display_name"`
-			}{ShownReview: &shown}
-			if err := json.Unmarshal(r.Data, &read); err != nil {
-				return shown, 0, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
-			}
-			shown.Author = ShownAuthor{read.Name}
-			return shown, len(r.Data), nil
-		}, func(last row) { out.Next = reviewCursor(place{last.Time, last.ID}, c.Key) })
+		out = Shown{record.Title, record.Count, record.Dimensions, page.Items, page.Next}
 		return err
 	})
 	return out, err

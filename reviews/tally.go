@@ -33,10 +33,10 @@ func (t *tally) add(ratings []byte) {
 	}
 }
 
-// count adds the ratings of a stored review by times, which is -1 if the review is about to be replaced or erased. data is its record.
+// subtract takes away the ratings of a stored review that is about to be replaced or erased. data is its record.
 // It returns an error if the review does not fit the tally, which only a damaged store can cause; the tally is of no use afterwards,
 // and the transaction is rolled back.
-func (t *tally) count(data []byte, by int64) error {
+func (t *tally) subtract(data []byte) error {
 	var review struct {
 		Ratings []int `json:"ratings"`
 	}
@@ -47,9 +47,9 @@ func (t *tally) count(data []byte, by int64) error {
 	if err != nil {
 		return fmt.Errorf("reviews: a stored review: %w", err)
 	}
-	t.Reviews += by
+	t.Reviews--
 	for i, r := range review.Ratings {
-		if t.Ratings[i][r] += by; t.Ratings[i][r] == 0 {
+		if t.Ratings[i][r]--; t.Ratings[i][r] == 0 {
 			delete(t.Ratings[i], r)
 		}
 	}

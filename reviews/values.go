@@ -2,6 +2,7 @@ package reviews
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,14 +63,7 @@ func (c *lineChecker) flaws(raw []byte, place int) bool {
 // nonEmpty reads a string that may not be empty (text-empty): an id, a source or a name. It returns its text, valid until the next string
 // is read; nil if a rule is broken.
 func (c *lineChecker) nonEmpty() []byte {
-	raw, at, clean := c.anyText()
-	if len(raw) == len(`""`) {
-		c.report(ruleEmpty, at, "this may not be empty; want at least one character")
-	}
-	if !clean {
-		return nil
-	}
-	return c.unquote(raw)
+	return c.limited(math.MaxInt, ruleEmpty)
 }
 
 // limited reads a string of 1 to limit characters (code points). A longer one is a problem with the given rule. Otherwise limited is
