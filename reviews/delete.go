@@ -313,7 +313,7 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 	if s.t == nil {
 		return int64(len(replies)), nil
 	}
-	for review, err := range s.load(c, each(replies, nil)) {
+	for review, err := range s.load(c, replies, nil) {
 		if err != nil {
 			return 0, err
 		}

@@ -2,7 +2,6 @@ package reviews
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 	"slices"
 
@@ -18,10 +17,9 @@ type lines struct {
 	kind   kind          // what the file may be
 	size   int           // bytes of a block
 	most   int           // bytes of a line that is not too long
-	carry  []byte        // what was read after the last block
 	offset int64         // of the next block
 	number int64         // of the first line of the next block
-	skips  bool          // the next bytes are the rest of a line that was too long
+	skips  bool          // what comes next is the rest of a line that was too long
 	err    error         // of plain, once it has ended; io.EOF at the end of the file
 }
 
@@ -45,12 +43,15 @@ func (c *counted) Read(p []byte) (n int, err error) {
 // only: offsets count it, and columns do not. Elsewhere it is a fault outside of strings, and text in them.
 const bom = "\xef\xbb\xbf"
 
+// readAtOnce is how many bytes of a file are read at once.
+const readAtOnce = 64 << 10
+
 // newLines begins to read a file, in blocks of size bytes. It returns an error if the file begins like gzip and its gzip header is damaged.
 // Any other error of reading, also inside compressed data, shows after the lines that were read before it.
 func newLines(file io.Reader, size, most int) (*lines, error) {
 	l := &lines{counted: counted{file: file}, size: size, most: most, number: 1}
 	var err error
-	if l.plain, err = gunzip.Unpacked(bufio.NewReaderSize(&l.counted, maxLook)); err != nil {
+	if l.plain, err = gunzip.Unpacked(bufio.NewReaderSize(&l.counted, readAtOnce)); err != nil {
 		return nil, err
 	}
 	if head, _ := l.plain.Peek(len(bom)); string(head) == bom {
@@ -67,69 +68,50 @@ type block struct {
 	data    []byte
 	offset  int64 // of data in the uncompressed file
 	number  int64 // of the first line, from 1; blank lines count
-	tooLong bool  // in place of data, there is a line of more bytes than a line may have
+	tooLong bool  // after data comes a line of more bytes than a line may have
 }
 
-// next reads a block into buf, which grows if a line is longer. A block without data means that nothing more can be read; err says why. If
+// next reads a block into buf, which grows if a line is longer. A block without lines means that nothing more can be read; err says why. If
 // reading fails inside a line, the beginning of that line is dropped, since its rest might make another record of it.
 //
 // While a line of more than a block is read, longer is called with what was read of it, and ends the reading if it returns false.
 func (l *lines) next(buf []byte, longer func(size int) bool) block {
-	buf = append(buf[:0], l.carry...)
-	l.carry = l.carry[:0]
-	for l.skips { // the rest of a line that is too long
-		end := bytes.IndexByte(buf, '\n') + 1
-		if l.skips = end == 0 && l.err == nil; l.skips {
-			l.offset += int64(len(buf))
-			if !longer(0) {
-				return block{}
-			}
-			buf = l.readMore(buf[:0])
-			continue
+	for l.skips {
+		if _, last := l.part(); last {
+			l.skips = false
+			l.number++
 		}
-		if end == 0 {
-			end = len(buf)
-		}
-		l.offset += int64(end)
-		l.number++
-		buf = append(buf[:0], buf[end:]...)
-	}
-	b := block{offset: l.offset, number: l.number}
-	whole := 0 // bytes of buf that are whole lines
-	for scanned := 0; ; {
-		if at := bytes.LastIndexByte(buf[scanned:], '\n'); at >= 0 {
-			whole = scanned + at + 1
-		}
-		switch {
-		case l.err == nil && whole == 0 && len(buf) > max(l.most, l.size):
-			l.skips, b.tooLong = true, true
-			l.offset += int64(len(buf))
-			return b
-		case l.err == nil && whole == 0 && len(buf) >= l.size && !longer(len(buf)):
+		if !longer(0) {
 			return block{}
-		case l.err == nil && (whole == 0 || len(buf) < l.size):
-			scanned = len(buf)
-			buf = l.readMore(buf)
-			continue
-		case l.err == io.EOF: // the last line is whole without a line end
-			whole = len(buf)
 		}
-		break
 	}
-	l.carry = append(l.carry, buf[whole:]...)
-	if b.data = buf[:whole]; whole > 0 {
-		l.offset += int64(whole)
-		l.number += int64(bytes.Count(b.data[:whole-1], []byte{'\n'})) + 1
+	b := block{data: slices.Grow(buf[:0], l.size+readAtOnce), offset: l.offset, number: l.number}
+	begin := 0 // of the line that is read
+	for l.err == nil && begin < l.size && !b.tooLong {
+		part, last := l.part()
+		b.data = append(b.data, part...)
+		switch size := len(b.data) - begin; {
+		case last && size > 0 && (l.err == nil || l.err == io.EOF):
+			begin = len(b.data)
+			l.number++
+		case last:
+		case size > max(l.most, l.size):
+			l.skips, b.tooLong = true, true
+		case size >= l.size && !longer(size):
+			return block{}
+		}
 	}
+	b.data = b.data[:begin]
 	return b
 }
 
-// readMore reads once, and appends what was read to buf.
-func (l *lines) readMore(buf []byte) []byte {
-	if len(buf) == cap(buf) {
-		buf = slices.Grow(buf, max(l.size, min(len(buf), l.most+1-len(buf))))
+// part reads a part of a line, and returns whether it is the last one. The last line may end with the file, or with an error.
+func (l *lines) part() (part []byte, last bool) {
+	part, err := l.plain.ReadSlice('\n')
+	l.offset += int64(len(part))
+	if err == bufio.ErrBufferFull {
+		return part, false
 	}
-	n, err := l.plain.Read(buf[len(buf):min(len(buf)+l.size, cap(buf))])
 	l.err = err
-	return buf[:len(buf)+n]
+	return part, true
 }

@@ -91,7 +91,7 @@ func (p *pipeline) run(file io.Reader) error {
 		j.batches = make(chan []lineResult, 2)
 		p.pending = append(p.pending, j)
 		p.wait.Go(j.run)
-		if len(j.data) > p.buffer || j.tooLong || p.inside { // only one long line is in memory at a time
+		if len(j.data) > 2*p.buffer || j.tooLong || p.inside { // only one long line is in memory at a time
 			p.drain(0)
 			j.data = nil
 			p.leave()
@@ -144,13 +144,14 @@ func (j *job) run() {
 			j.panicked = fmt.Sprintf("%v\n\n%s", v, debug.Stack())
 		}
 	}()
-	if j.tooLong {
-		j.add(j.tooLongResult(j.number, j.offset))
+	number, offset := j.number, j.offset
+	for line := range bytes.Lines(j.data) {
+		j.check.check(bytes.TrimSuffix(line, []byte{'\n'}), number, offset)
+		number++
+		offset += int64(len(line))
 	}
-	for data, number := j.data, j.number; len(data) > 0; number++ {
-		line, rest, _ := bytes.Cut(data, []byte{'\n'})
-		j.check.check(line, number, j.offset+int64(len(j.data)-len(data)))
-		data = rest
+	if j.tooLong {
+		j.add(j.tooLongResult(number, offset))
 	}
 	j.send()
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -320,50 +319,37 @@ func (s *rows) inOrder(c stored) (out []listed, err error) {
 		return nil, err
 	}
 	slices.SortFunc(list, func(a, b listed) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.id, b.id)) })
-	there, waiting := map[string]bool{}, map[string][]listed{} // parents that are in out, and replies by a parent that is not yet
+	at := map[string]int{"": -1} // where in list the parents are
 	for _, l := range list {
-		if l.parent != "" {
-			there[l.parent] = false
+		at[l.parent] = -1
+	}
+	for i, l := range list {
+		if _, replied := at[l.id]; replied {
+			at[l.id] = i
 		}
 	}
-	for _, l := range list {
-		if l.parent != "" && !there[l.parent] {
-			waiting[l.parent] = append(waiting[l.parent], l)
-			continue
-		}
-		for ready := []listed{l}; len(ready) > 0; ready = ready[1:] {
-			l := ready[0]
-			out = append(out, l)
-			if _, is := there[l.id]; is {
-				there[l.id] = true
-				ready = append(ready, waiting[l.id]...)
-				delete(waiting, l.id)
+	met := make([]int, len(list)) // 0, or 1 more than the review from which the way up has come here first
+	for i := range list {
+		begin := len(out)
+		for j := i; j >= 0 && (met[j] == 0 || met[j] == i+1); j = at[list[j].parent] {
+			switch l := list[j]; {
+			case met[j] == i+1:
+				return nil, fmt.Errorf("stored review %q: its parents go round in a circle", record.Unescape(l.id))
+			case l.parent != "" && at[l.parent] < 0:
+				return nil, fmt.Errorf("stored review %q: its parent is missing", record.Unescape(l.id))
 			}
+			met[j] = i + 1
+			out = append(out, list[j])
 		}
+		slices.Reverse(out[begin:])
 	}
-	if len(waiting) == 0 {
-		return out, nil
-	}
-	// From a reply that still waits, the way up ends where a parent is missing, or comes to a circle and stays there.
-	above := map[string]string{}
-	for parent, replies := range waiting {
-		for _, l := range replies {
-			above[l.id] = parent
-		}
-	}
-	at := slices.Min(slices.Collect(maps.Keys(above)))
-	for range above {
-		if _, waits := above[above[at]]; !waits {
-			return nil, fmt.Errorf("stored review %q: its parent is missing", record.Unescape(at))
-		}
-		at = above[at]
-	}
-	return nil, fmt.Errorf("stored review %q: its parents go round in a circle", record.Unescape(at))
+	return out, nil
 }
 
 // reviews yields the reviews of a collection in the order of inOrder.
 func (s *rows) reviews(c stored) iter.Seq2[row, error] {
-	return s.load(c, each(s.inOrder(c)))
+	list, err := s.inOrder(c)
+	return s.load(c, list, err)
 }
 
 // byID yields the reviews of a collection that have one of the ids, in their order.
@@ -372,41 +358,42 @@ func (s *rows) byID(c stored, ids []string) iter.Seq2[row, error] {
 	for i, id := range ids {
 		list[i].id = record.Part(id)
 	}
-	return s.load(c, each(list, nil))
+	return s.load(c, list, nil)
 }
 
-// each yields the ids of a list, or an error.
-func each(list []listed, err error) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+// load yields the reviews of a collection that are listed, or the error of listing them.
+func (s *rows) load(c stored, list []listed, err error) iter.Seq2[row, error] {
+	prefix := s.of("review/", c)
+	keys := func(yield func(string, error) bool) {
 		if err != nil {
 			yield("", err)
 			return
 		}
 		for _, l := range list {
-			if !yield(l.id, nil) {
+			if !yield(prefix+l.id, nil) {
 				return
 			}
 		}
 	}
-}
-
-// load yields the reviews of a collection with these ids, as they are in keys.
-func (s *rows) load(c stored, ids iter.Seq2[string, error]) iter.Seq2[row, error] {
-	prefix := s.of("review/", c)
-	keys := record.Map(ids, func(id string) (string, error) { return prefix + id, nil })
 	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
 }
 
 // byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. If after is
-// nil, it yields all. expect is how many the caller will take.
-func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] {
+// nil, it begins with the first. It yields most reviews at most; all if most is 0.
+func (s *rows) byTime(c stored, after *place, most int) iter.Seq2[row, error] {
+	list, err := s.latest(c, after, most)
+	return s.load(c, list, err)
+}
+
+// latest returns the reviews that byTime yields.
+func (s *rows) latest(c stored, after *place, most int) (list []listed, err error) {
 	if !c.Indexed {
-		list, err := s.list(c)
+		list, err = s.list(c)
 		if after != nil {
 			list = slices.DeleteFunc(list, func(l listed) bool { return latestFirst(l, listed{time: after.time, id: record.Part(after.id)}) <= 0 })
 		}
 		slices.SortFunc(list, latestFirst)
-		return s.load(c, each(list[:min(len(list), cmp.Or(expect, len(list)))], err))
+		return list[:min(len(list), cmp.Or(most, len(list)))], err
 	}
 	var from []string
 	if after != nil {
@@ -423,11 +410,16 @@ func (s *rows) byTime(c stored, after *place, expect int) iter.Seq2[row, error] 
 		}
 		return parts
 	}
-	ids := record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), func(e storage.Entry) (string, error) {
+	for e, err := range record.Sorted(s.ctx, s.r, prefix, from, most, whole) {
+		if err != nil {
+			return nil, err
+		}
 		_, id, _ := strings.Cut(e.Key[len(prefix):], " ")
-		return id, nil
-	})
-	return s.load(c, limited(expect, ids))
+		if list = append(list, listed{id: id}); len(list) == most {
+			break
+		}
+	}
+	return list, nil
 }
 
 // latestFirst is the order of byTime.
@@ -437,19 +429,6 @@ func latestFirst(a, b listed) int {
 
 // timePart returns the part of a key for a time. The highest time comes first.
 func timePart(time int64) string { return record.Number(^time) }
-
-// limited yields the first values of list, up to limit; all if limit is 0.
-func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		n := 0
-		for v, err := range list {
-			n++
-			if !yield(v, err) || n == limit {
-				return
-			}
-		}
-	}
-}
 
 // create gives a collection that is not stored its number.
 func (s *rows) create(c *stored) error {

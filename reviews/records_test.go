@@ -59,6 +59,19 @@ func byKey(a, b modelled) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.ID, b.ID))
 }
 
+// limited yields the first values of list, up to limit.
+func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		n := 0
+		for v, err := range list {
+			n++
+			if !yield(v, err) || n == limit {
+				return
+			}
+		}
+	}
+}
+
 func byTime(a, b Review) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID, b.ID)) }
 
 // agree fails unless what can be read of a network is what the model has.
