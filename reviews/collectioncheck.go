@@ -43,7 +43,7 @@ type collectionState struct {
 	dimsAt     int  // where dimensions begin; where the record begins if they were not read
 	hasDims    bool // they were read
 	other      bool // some dimension is not called default, as a single one must be (rule dimensions-single)
-	dimNames   map[string]bool
+	dimNames   nameSet
 }
 
 // readCollection reads a collection. source, title, created, id and reviews are required (member-missing). An absent dimensions is taken
@@ -146,16 +146,9 @@ func (c *lineChecker) dimension() {
 		return
 	}
 	c.other = c.other || string(name) != "default"
-	if c.path[1].index >= maxDimensions {
-		return
-	}
-	if c.dimNames[string(name)] {
+	if c.path[1].index < maxDimensions && !c.dimNames.add(bytes.Clone(name), maxDimensions) {
 		c.report(ruleDimensionRepeated, at, "this dimension was named before; name each one once")
 	}
-	if c.dimNames == nil {
-		c.dimNames = map[string]bool{}
-	}
-	c.dimNames[string(name)] = true
 }
 
 // dimensionsAhead returns the number of the dimensions while the walk has not come to them; -1 if it is not known.

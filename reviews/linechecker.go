@@ -35,7 +35,8 @@ type lineChecker struct {
 	aside      decoder // for a look at a part of the line, which the walk need not have reached
 	counted    int     // up to where characters are counted, see column
 	characters int64
-	decoded    []byte // memory for a text with escapes
+	decoded    []byte  // memory for a text with escapes
+	names      nameSet // memory for the names of an object
 }
 
 // fileOptions is what all lineCheckers of a file have in common.
@@ -311,7 +312,8 @@ func (c *lineChecker) items(item func(*lineChecker)) (n int) {
 // discarded. A member counts as seen also if its value has a fault. If names is nil, a member may have any name, and value is called with
 // -1. most is how many other names are compared with further ones.
 func (c *lineChecker) object(names []string, most int, value func(c *lineChecker, i int)) (seen uint) {
-	var others map[string]bool // the names that are not in names
+	others := c.names // other objects inside of this one have sets of their own
+	c.names = nameSet{}
 	c.next()
 	for c.pos++; c.more(); c.path = c.path[:len(c.path)-1] {
 		raw, at := c.value()
@@ -335,13 +337,8 @@ func (c *lineChecker) object(names []string, most int, value func(c *lineChecker
 			c.report(ruleUnknown, at, unknownMessage(name))
 		}
 		c.flaws(raw, at)
-		if others[string(name)] {
+		if !others.add(name, most) {
 			c.report(ruleRepeated, at, repeatedMember)
-		} else if len(others) < most {
-			if others == nil {
-				others = map[string]bool{}
-			}
-			others[string(name)] = true
 		}
 		if names != nil {
 			c.discard()
@@ -349,6 +346,7 @@ func (c *lineChecker) object(names []string, most int, value func(c *lineChecker
 			value(c, -1)
 		}
 	}
+	c.names = nameSet{few: others.few[:0]}
 	return seen
 }
 
@@ -396,4 +394,37 @@ func (c *lineChecker) discard() {
 	default:
 		c.value()
 	}
+}
+
+// nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames of them are in a list, which needs less
+// memory and time than a map. The zero nameSet is empty.
+type nameSet struct {
+	few  [][]byte
+	many map[string]struct{}
+}
+
+const fewNames = 16
+
+// add puts a name into the set and returns whether it is new. A set that has most names takes no more: it then tells only
+// whether the name is one of these. The set keeps the bytes of the name.
+func (n *nameSet) add(name []byte, most int) bool {
+	for _, other := range n.few {
+		if bytes.Equal(other, name) {
+			return false
+		}
+	}
+	if len(n.few) < fewNames {
+		n.few = append(n.few, name)
+		return true
+	}
+	if _, had := n.many[string(name)]; had {
+		return false
+	}
+	if n.many == nil {
+		n.many = map[string]struct{}{}
+	}
+	if len(n.few)+len(n.many) < most {
+		n.many[string(name)] = struct{}{}
+	}
+	return true
 }
