@@ -2,6 +2,7 @@ package reviews
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"slices"
 
@@ -85,13 +86,20 @@ func (l *lines) next(buf []byte, longer func(size int) bool) block {
 			return block{}
 		}
 	}
-	b := block{data: slices.Grow(buf[:0], l.size+readAtOnce), offset: l.offset, number: l.number}
-	begin := 0 // of the line that is read
-	for l.err == nil && begin < l.size && !b.tooLong {
+	b := block{data: slices.Grow(buf[:0], l.size)[:l.size], offset: l.offset, number: l.number}
+	n, err := io.ReadFull(l.plain, b.data)
+	if l.err = err; err == io.ErrUnexpectedEOF {
+		l.err = io.EOF
+	}
+	b.data = b.data[:n]
+	l.offset += int64(n)
+	l.number += int64(bytes.Count(b.data, []byte{'\n'}))
+	begin := bytes.LastIndexByte(b.data, '\n') + 1 // of the line that goes on behind these bytes
+	for l.err == nil && begin < len(b.data) && !b.tooLong {
 		part, last := l.part()
 		b.data = append(b.data, part...)
 		switch size := len(b.data) - begin; {
-		case last && size > 0 && (l.err == nil || l.err == io.EOF):
+		case last && l.err == nil:
 			begin = len(b.data)
 			l.number++
 		case last:
@@ -100,6 +108,10 @@ func (l *lines) next(buf []byte, longer func(size int) bool) block {
 		case size >= l.size && !longer(size):
 			return block{}
 		}
+	}
+	if l.err == io.EOF && begin < len(b.data) { // the last line is whole without a line end
+		begin = len(b.data)
+		l.number++
 	}
 	b.data = b.data[:begin]
 	return b
