@@ -55,10 +55,18 @@ func idOf(d *decoder, text []byte) string {
 
 // unquote returns the text of a string, valid until the next call. Half of a surrogate pair becomes U+FFFD.
 func (c *lineChecker) unquote(raw []byte) []byte {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
+	rest := raw[1 : len(raw)-1]
+	n := bytes.IndexByte(rest, '\\')
+	if n < 0 {
+		return rest
 	}
-	c.decoded, _ = jsontext.AppendUnquote(c.decoded[:0], raw) // an error tells of such a half
+	c.decoded = c.decoded[:0]
+	for ; n >= 0; n = bytes.IndexByte(rest, '\\') {
+		r, size := escape(rest[n:])
+		c.decoded = utf8.AppendRune(append(c.decoded, rest[:n]...), r)
+		rest = rest[n+size:]
+	}
+	c.decoded = append(c.decoded, rest...)
 	return c.decoded
 }
 

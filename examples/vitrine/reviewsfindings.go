@@ -138,21 +138,7 @@ func fates(r reviews.Counts) string {
 
 // problem shows a problem below its rule: where it is, what is wrong, and the wrong text.
 func (f *findings) problem(p reviews.Problem) {
-	var where []string
-	if p.File != "" {
-		where = append(where, p.File)
-	}
-	where = append(where, fmt.Sprintf("line %d, column %d", p.Line, p.Column))
-	if p.Collection != "" {
-		where = append(where, "collection "+p.Collection)
-	}
-	if p.Review != "" {
-		where = append(where, "review "+p.Review)
-	}
-	if p.Pointer != "" {
-		where = append(where, p.Pointer)
-	}
-	fmt.Fprintf(f.out, "  %s: %s\n", printable(strings.Join(where, ", ")), printable(p.Message))
+	fmt.Fprintf(f.out, "  %s: %s\n", printable(p.Where()), printable(p.Message))
 	if p.Value != "" {
 		fmt.Fprintf(f.out, "    %s\n", printable(p.Value))
 	}
