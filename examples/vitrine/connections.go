@@ -129,8 +129,8 @@ func (l *connections) full(c *connection) bool {
 	return false
 }
 
-// Accept returns the next connection when there is room for it. Errors of the listener are passed on as they are: the
-// server goes on after some of them, for instance when the process has no more file descriptors.
+// Accept returns the next connection when there is room for it, and makes room by closing others. Errors of the listener are passed on as
+// they are: the server goes on after some of them, for instance when the process has no more file descriptors.
 func (l *connections) Accept() (net.Conn, error) {
 	raw, err := l.Listener.Accept()
 	if err != nil {
@@ -138,18 +138,6 @@ func (l *connections) Accept() (net.Conn, error) {
 	}
 	c := &connection{pieceConn: pieceConn{Conn: raw, whole: l.secret}, all: l}
 	c.waits.add(0, 0) // begins now
-	extra, open := l.admit(c)
-	if !open {
-		_ = raw.Close()
-		return nil, net.ErrClosed
-	}
-	c.extra.Store(extra)
-	return c, nil
-}
-
-// admit waits until there is room for one more connection, and makes room by closing others. extra is true if c is a
-// spare one, and open is false if the listener was closed.
-func (l *connections) admit(c *connection) (extra, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.open >= l.most && !l.closed {
@@ -163,9 +151,14 @@ func (l *connections) admit(c *connection) (extra, open bool) {
 			again.Stop()
 		}
 	}
+	if l.closed {
+		_ = raw.Close()
+		return nil, net.ErrClosed
+	}
 	l.open++
 	l.each[c] = struct{}{}
-	return l.open > l.most, !l.closed
+	c.extra.Store(l.open > l.most)
+	return c, nil
 }
 
 // victim returns the connection that is closed for a new one, nil if there is none. Callers hold mu.

@@ -169,11 +169,14 @@ func (s *server) streamAnswers(token, path, last string, want int) {
 
 // Streams are not counted among the connections, so that others find room beside them.
 func TestStreamsTakeNoConnectionOfOthers(t *testing.T) {
-	all := newConnections(nil, 2)
-	c := &connection{all: all}
-	if extra, open := all.admit(c); extra || !open {
-		t.Fatal(extra, open)
+	l := make(pipeListener, 1)
+	l <- nil
+	all := newConnections(l, 2)
+	accepted, err := all.Accept()
+	if err != nil {
+		t.Fatal(err)
 	}
+	c := accepted.(*connection)
 	c.addStreams(1)
 	c.addStreams(1)
 	if all.open != 0 || !c.pieceConn.streams.Load() {

@@ -28,19 +28,19 @@ func healthz(ctx context.Context, p *program, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	client, scheme := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, "http"
+	transport, scheme := &http.Transport{DisableKeepAlives: true}, "http"
 	if *certificate != "" {
 		config, err := vouchedBy(*certificate)
 		if err != nil {
 			return usageError{fmt.Errorf("healthz: -tls-cert %s: %w", *certificate, err)}
 		}
-		client.Transport, scheme = &http.Transport{DisableKeepAlives: true, TLSClientConfig: config}, "https"
+		transport.TLSClientConfig, scheme = config, "https"
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(*addr)+"/healthz", nil)
 	if err != nil {
 		return usageError{fmt.Errorf("healthz: -addr %q is no address: %w", *addr, err)}
 	}
-	answer, err := client.Do(r)
+	answer, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
 		return fmt.Errorf("healthz: %w", err)
 	}

@@ -1,4 +1,5 @@
-// Package memory keeps a store in memory, for tests and programs that need nothing later.
+// Package memory keeps a store in memory, for tests and programs that need nothing later. One update runs at a time, and keeps no View
+// waiting.
 package memory
 
 import (
