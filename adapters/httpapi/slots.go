@@ -93,17 +93,20 @@ func (c *call) counted() string {
 }
 
 // enter raises the slots of a request to count. If they do not become free in time, it returns an error with the status of the kind.
+// Without patience it does not wait, and cuts nobody off.
 func (x *slot) enter(ctx context.Context, count int, patience time.Duration) error {
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
+	var timeout <-chan time.Time
 	for {
-		freed, err := x.tryEnter(count, true)
-		if err == nil {
-			return nil
+		freed, err := x.tryEnter(count, patience > 0)
+		if err == nil || patience <= 0 {
+			return err
+		}
+		if timeout == nil {
+			timeout = time.After(patience)
 		}
 		select {
 		case <-freed:
-		case <-timeout.C:
+		case <-timeout:
 			return err
 		case <-ctx.Done():
 			return err
@@ -275,20 +278,16 @@ const (
 // errNoRoom is the response to a request for which no slot became free in time.
 var errNoRoom = refuse(http.StatusServiceUnavailable, "too many large requests are under way: there is no memory for this one at the moment, try again")
 
-// memory returns the slot for the memory of the request, whose count is 0 until it is large, and how many slots so many bytes take.
-func (c *call) memory(bytes int) (*slot, int) {
-	if c.large == nil {
-		c.large = c.newSlot(c.h.large, "")
-	}
-	return c.large, max(1, min((bytes+slotBytes-1)/slotBytes, c.h.large.total/4))
-}
-
 // enlarge takes slots for so many bytes in all. It waits for them if need be, and returns errNoRoom if they do not become free in time.
 func (c *call) enlarge(bytes int, patience time.Duration) error {
 	if bytes <= notLarge {
 		return nil
 	}
-	if large, count := c.memory(bytes); large.enter(c.ctx(), count, patience) != nil {
+	if c.large == nil {
+		c.large = c.newSlot(c.h.large, "")
+	}
+	count := max(1, min((bytes+slotBytes-1)/slotBytes, c.h.large.total/4))
+	if c.large.enter(c.ctx(), count, patience) != nil {
 		return errNoRoom
 	}
 	return nil
@@ -298,12 +297,7 @@ func (c *call) enlarge(bytes int, patience time.Duration) error {
 // the store; work waits and calls the endpoint again.
 func (c *call) reserve(n int) bool {
 	c.used += n
-	if c.used <= notLarge {
-		return true
-	}
-	large, count := c.memory(c.used)
-	_, err := large.tryEnter(count, false)
-	return err == nil
+	return c.enlarge(c.used, 0) == nil
 }
 
 // work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called again
