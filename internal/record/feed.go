@@ -128,69 +128,56 @@ const most = 256
 // Entries yields up to limit entries after a position, in their order; 0 is for all.
 func (f Feed) Entries(ctx context.Context, r storage.Reader, after feed.Position, limit int) iter.Seq2[feed.Entry, error] {
 	return func(yield func(feed.Entry, error) bool) {
-		for left, after := limit, int64(after); ; {
-			size := most
-			if limit > 0 {
-				size = min(size, left)
+		for part, err := range Chunks(f.numbered(ctx, r, int64(after), limit), most) {
+			if err == nil {
+				err = f.name(ctx, r, part)
 			}
-			entries, err := f.portion(ctx, r, after, size)
 			if err != nil {
 				yield(feed.Entry{}, err)
 				return
 			}
-			for _, e := range entries {
-				if !yield(e, nil) {
+			for _, e := range part {
+				if !yield(e.Entry, nil) {
 					return
 				}
-				after = int64(e.Position)
-			}
-			if left -= len(entries); len(entries) < size || left == 0 {
-				return
 			}
 		}
 	}
 }
 
-// portion reads up to size entries after a number, in two trips.
-func (f Feed) portion(ctx context.Context, r storage.Reader, after int64, size int) ([]feed.Entry, error) {
-	var entries []feed.Entry
-	var numbers [][]uint64 // of the names of each entry
-	names, missing := map[uint64]string{}, []uint64(nil)
-	for e, err := range f.numbered(ctx, r, after, size) {
-		if err != nil {
-			return nil, err
-		}
+// name gives entries their names. It reads those that the cache does not have in one trip.
+func (f Feed) name(ctx context.Context, r storage.Reader, entries []numbered) error {
+	names := map[uint64]string{}
+	var missing []uint64
+	var keys []string
+	for _, e := range entries {
 		for _, n := range e.names {
-			if _, known := names[n]; !known {
-				if names[n], known = f.Names.name(int64(n)); !known {
-					missing = append(missing, n)
-				}
+			if _, met := names[n]; met {
+				continue
+			}
+			name, known := f.Names.name(int64(n))
+			if names[n] = name; !known {
+				missing, keys = append(missing, n), append(keys, f.namedKey(int64(n)))
 			}
 		}
-		e.Data = bytes.Clone(e.Data)
-		entries, numbers = append(entries, e.Entry), append(numbers, e.names)
-	}
-	keys := make([]string, len(missing))
-	for i, n := range missing {
-		keys[i] = f.namedKey(int64(n))
 	}
 	values, err := r.Get(ctx, keys...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, n := range missing {
 		if values[i] == nil {
-			return nil, fmt.Errorf("the record %q is missing", keys[i])
+			return fmt.Errorf("the record %q is missing", keys[i])
 		}
 		names[n] = string(values[i])
 		f.learn(r, names[n], int64(n))
 	}
-	for i, named := range numbers {
-		for _, n := range named {
+	for i := range entries {
+		for _, n := range entries[i].names {
 			entries[i].Names = append(entries[i].Names, names[n])
 		}
 	}
-	return entries, nil
+	return nil
 }
 
 // learn adds a name to the cache, as soon as it is certain that it is in the store.
@@ -216,7 +203,7 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 		state := storage.Range{From: f.stateKey(), To: f.stateKey() + "\x00", Expect: 1}
 		prefix := Prefix(f.Space, "log/")
 		blocks := storage.Prefix(prefix)
-		blocks.From, blocks.Expect = f.entryKey(after+1), 1+limit/16
+		blocks.From, blocks.Expect = f.entryKey(after+1), 1+min(limit, most)/16
 		var s feedState
 		// pass passes on the entries of a block whose last one has a number.
 		pass := func(block storage.Entry, last int64) bool {
@@ -267,7 +254,7 @@ func parseBlock(block storage.Entry) (list []numbered, err error) {
 		for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
 			e.names = append(e.names, fields.Uint())
 		}
-		e.Data = fields.Text()
+		e.Data = bytes.Clone(fields.Text())
 		list = append(list, e)
 	}
 	return list, fields.Err()

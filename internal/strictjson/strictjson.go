@@ -83,17 +83,12 @@ func Check(data []byte, maxDepth int) error {
 			return at(dec, "U+0000 is not allowed in a string")
 		}
 		if depth == 0 {
-			return trailing(data[dec.InputOffset():], dec.InputOffset())
+			if rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
+				return &Error{Offset: int64(len(data) - len(rest)), Reason: "there is something after the JSON value"}
+			}
+			return nil
 		}
 	}
-}
-
-// trailing returns an error if anything but white space follows the value. offset is where rest begins in the text.
-func trailing(rest []byte, offset int64) error {
-	if text := bytes.TrimLeft(rest, " \t\r\n"); len(text) > 0 {
-		return &Error{Offset: offset + int64(len(rest)-len(text)), Reason: "there is something after the JSON value"}
-	}
-	return nil
 }
 
 // Decode checks data and decodes it into v, which is a pointer. It returns an *Error for a member that v does not have
