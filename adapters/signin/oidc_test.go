@@ -164,6 +164,10 @@ func TestAProvider(t *testing.T) {
 	b.want(303, "GET", b.start(p, ""), nil)
 	w.now += 13 * time.Hour
 	b.want(401, "GET", "/x/me", nil)
+	// Who is disabled stays so, whatever the provider says.
+	b.want(303, "GET", b.start(p, ""), nil)
+	w.invited("Admin", signin.Rights{Admin: true}).want(200, "PATCH", "/x/people/"+b.id(), object{"disabled": true})
+	other.want(403, "GET", other.start(p, ""), nil)
 }
 
 func TestAnswersOfAProviderThatAreNotGood(t *testing.T) {

@@ -195,6 +195,7 @@ func TestWhatDisablingEnds(t *testing.T) {
 	secret := invited()
 	admin.want(200, "PATCH", path, object{"disabled": true})
 	admin.want(409, "POST", path+"/invite", object{})
+	ann.want(401, "POST", "/x/signin/finish", ann.assert(ann.want(200, "POST", "/x/signin/begin", object{})))
 	admin.want(200, "PATCH", path, object{"disabled": false})
 	ann.want(401, "GET", "/x/me", nil)
 	ann.want(404, "POST", "/x/signin/invitation", object{"invitation": secret})
