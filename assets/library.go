@@ -103,9 +103,7 @@ type seal struct{ block cipher.Block }
 // kind once in 2^64 cases.
 const (
 	sealedID     = 0x6173736574206964
-	sealedCursor = 0x637572736f722121
-
-	sealedCreated = 0x74696d65 // in the first 4 bytes: see cursor
+	sealedCursor = 0x74696d65 // in the first 4 bytes: see cursor
 )
 
 // newSeal returns the seal of a library with this key.
@@ -147,23 +145,14 @@ func (s seal) open(text string) (kind uint64, ordinal int64, ok bool) {
 	return binary.BigEndian.Uint64(b[:8]), int64(binary.BigEndian.Uint64(b[8:])), true
 }
 
-// cursor returns the cursor of a position. Without a time it is the ordinal; with one, it has a kind of 4 bytes, the time in 7 and the
-// ordinal in 5. Whoever makes up a cursor meets that kind once in 2^32 cases, and learns nothing from the page that it leads to.
+// cursor returns the cursor of a position. It has a kind of 4 bytes, the time in 7, which is 0 in the order of adding, and the ordinal in
+// 5. Whoever makes up a cursor meets that kind once in 2^32 cases, and learns nothing from the page that it leads to.
 func (s seal) cursor(p position) string {
-	if p.created == 0 {
-		return s.encrypt(sealedCursor, p.ordinal)
-	}
-	return s.encrypt(sealedCreated<<32|uint64(p.created)>>24, p.created<<40|p.ordinal)
+	return s.encrypt(sealedCursor<<32|uint64(p.created)>>24, p.created<<40|p.ordinal)
 }
 
 // position returns the position of a cursor. It returns false if the text is no cursor of this seal.
 func (s seal) position(text string) (position, bool) {
 	kind, low, ok := s.open(text)
-	switch {
-	case !ok || kind != sealedCursor && kind>>32 != sealedCreated:
-		return position{}, false
-	case kind == sealedCursor:
-		return position{ordinal: low}, true
-	}
-	return position{int64(kind&(1<<32-1)<<24 | uint64(low)>>40), low & maxOrdinal}, true
+	return position{int64(kind&(1<<32-1)<<24 | uint64(low)>>40), low & maxOrdinal}, ok && kind>>32 == sealedCursor
 }

@@ -55,15 +55,6 @@ func (c *Cache[K, V]) Put(key K, value V, size int) {
 	}
 }
 
-// Remove removes the value of a key, if it is cached.
-func (c *Cache[K, V]) Remove(key K) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at, found := c.values[key]; found {
-		c.remove(at)
-	}
-}
-
 // remove is called with the lock held.
 func (c *Cache[K, V]) remove(at *list.Element) {
 	e := c.recent.Remove(at).(*entry[K, V])
