@@ -18,8 +18,7 @@ import (
 //	member.editsAsset              may the caller change or remove this asset?
 //	folderToRead                   may the caller read this folder, also after it was deleted?
 //	folderToFill                   may the caller put assets into this folder and take them out?
-//	folderToManage, mayRestore     may the caller change, delete or restore this folder?
-//	folderToGrantOn                may the caller change the permissions of this folder?
+//	folderToManage, mayRestore     may the caller change, delete or restore this folder, or change its permissions?
 //	member.mayNest                 may the caller put a folder into this one?
 //
 // Two rules about folders are elsewhere, each in the only function that needs it: createFolder asks
@@ -195,14 +194,7 @@ func (req *request) folderToFill(at, id string) (*node, error) {
 	return n, err
 }
 
-// folderToGrantOn returns a folder whose permissions the caller may change, which takes manage on
-// it. A folder that is deleted, or below a deleted one, is ErrNotFound for everybody; the other
-// errors are those of folderToManage.
-func (req *request) folderToGrantOn(id string) (*node, error) {
-	return req.folderToManage("", id, false)
-}
-
-// folderToManage returns a folder that the caller may change, move, delete or, if deleted is true,
+// folderToManage returns a folder that the caller may change, move, delete, grant permissions on or, if deleted is true,
 // restore. All of these take manage on the folder. at is where the request names it.
 //
 //   - A folder that is not deleted, nor below a deleted one, is ErrNotFound for callers who may not

@@ -73,7 +73,8 @@ func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib L
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err
 	}
-	if err := in.check(s.limits); err != nil {
+	err := cmp.Or(checkAttributes("/add", in.Add, s.limits), checkAttributes("/set", in.Set, s.limits), checkAttributes("/remove", in.Remove, s.limits))
+	if err != nil {
 		return ChangedAttributes{}, err
 	}
 	// All that depends on the request alone is done before the transaction, while nobody waits.
@@ -98,11 +99,6 @@ func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib L
 		}
 		return out, err
 	})
-}
-
-// check returns ErrInvalid if an attribute of the request is malformed or a list is too long.
-func (in ChangeAttributesRequest) check(lim Limits) error {
-	return cmp.Or(checkAttributes("/add", in.Add, lim), checkAttributes("/set", in.Set, lim), checkAttributes("/remove", in.Remove, lim))
 }
 
 // checkAttributes returns ErrInvalid unless the list has at most Limits.Attributes and each can be

@@ -132,15 +132,14 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	if a.count != a.state.Count {
 		a.fault(a.key(stateKind), fmt.Errorf("the State counts %d assets, and there are %d", a.state.Count, a.count))
 	}
-	damaged := false
-	for fault, err := range a.index.Audit(a.ctx, a.indexed) {
-		if err != nil {
-			return err
-		}
-		a.fault(a.index.Key(), errors.New(fault))
-		damaged = true
+	faults, err := a.index.Audit(a.ctx, a.indexed)
+	if err != nil {
+		return err
 	}
-	if damaged {
+	for _, fault := range faults {
+		a.fault(a.index.Key(), errors.New(fault))
+	}
+	if len(faults) > 0 {
 		return nil
 	}
 	return a.checkOrigins()

@@ -228,7 +228,10 @@ func (req *request) checkParent(at string, parent *node, height, before int) err
 		}
 		return forbidden(at, "to put a folder into another needs edit on that one")
 	}
-	return parent.checkDepth(at, height, before, req.limits)
+	if !withinLimit(parent.depth()+height, before, req.limits.Depth) {
+		return invalid(at, "folders would be nested deeper than %d levels", req.limits.Depth)
+	}
+	return nil
 }
 
 // deleteFolders stages the deletion of folders. It checks all of them before it deletes the first:
@@ -279,18 +282,11 @@ func (req *request) storeFolders(list []*node) error {
 		if err := req.putJSON(req.folderKey(n.ID), n.folderRecord); err != nil {
 			return err
 		}
-		if old := req.treeBefore.nodes[n.ID]; old == nil || !sameFolder(old.folderRecord, n.folderRecord) {
+		if old := req.treeBefore.nodes[n.ID]; old == nil || !reflect.DeepEqual(old.folderRecord, n.folderRecord) {
 			req.changes.folders = append(req.changes.folders, n.ID)
 		}
 	}
 	return nil
-}
-
-// sameFolder reports whether two records of a folder are equal.
-func sameFolder(a, b folderRecord) bool {
-	samePermission := func(p, o Permission) bool { return reflect.DeepEqual(p, o) }
-	return a.Parent == b.Parent && a.Label == b.Label && a.Inherit == b.Inherit && a.Deleted == b.Deleted &&
-		slices.EqualFunc(a.Permissions, b.Permissions, samePermission)
 }
 
 // ChangedFolders is the result of PurgeFolders.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"iter"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -63,11 +63,7 @@ func newKey(random string) cipherKey {
 // newTreeNumber returns a number for a tree of folders, by which caches recognize it. It is a
 // random number of 64 bits, so no two trees have the same one. A counter would repeat numbers:
 // after an update was rolled back, and after a failover to a standby that lacks the last commits.
-func newTreeNumber() int64 {
-	var b [8]byte
-	rand.Read(b[:])
-	return int64(binary.BigEndian.Uint64(b[:]))
-}
+func newTreeNumber() int64 { return int64(rand.Uint64()) }
 
 // checkLibrary returns ErrForbidden if the library's network cannot be the name of one, as for a
 // network that the caller does not belong to, and ErrInvalid if the library's ID is malformed.

@@ -228,7 +228,7 @@ func (s *Service) ChangePermissions(ctx context.Context, by vitrine.Caller, lib 
 	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
 	return update(ctx, s, by, lib, sent, func(req *request) ([]Permission, error) {
 		req.cloneTree()
-		n, err := req.folderToGrantOn(in.Folder)
+		n, err := req.folderToManage("", in.Folder, false)
 		if err != nil {
 			return nil, err
 		}

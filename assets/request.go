@@ -191,7 +191,7 @@ func (s *Service) AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib 
 // caller does not see the folder, and ErrForbidden if the caller does not have manage on it.
 func (s *Service) AdmitChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
 	return s.admit(ctx, by, lib, func(req *request) error {
-		_, err := req.folderToGrantOn(folder)
+		_, err := req.folderToManage("", folder, false)
 		return err
 	})
 }

@@ -224,16 +224,6 @@ func (n *node) depth() int {
 	return depth
 }
 
-// checkDepth returns ErrInvalid if folders would be nested deeper than Limits.Depth permits after a
-// folder of this height was put into n. A nil n is the top level. before is how deep the lowest of
-// them was nested before.
-func (n *node) checkDepth(at string, height, before int, lim Limits) error {
-	if !withinLimit(n.depth()+height, before, lim.Depth) {
-		return invalid(at, "folders would be nested deeper than %d levels", lim.Depth)
-	}
-	return nil
-}
-
 // height is the number of levels from the folder down to the lowest folder below it: 1 if there is
 // none.
 func (n *node) height() int {

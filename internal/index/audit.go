@@ -17,35 +17,32 @@ type Entry struct {
 	Terms   []string
 }
 
-// Audit compares the index with what it shall have, and yields a sentence for each thing that is wrong, or an error as the last pair. It
+// mostFaults is how many faults Audit returns at most.
+const mostFaults = 1000
+
+// Audit compares the index with what it shall have, and returns a sentence for each thing that is wrong. It
 // adds up digests of both, so it needs little memory, and does not tell which lists differ. It returns the error of reading while the
 // index is built anew.
-func (r *Reader) Audit(ctx context.Context, entries iter.Seq2[Entry, error]) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		left := false // the loop over the faults has ended
-		wrong := func(format string, args ...any) bool {
-			left = left || !yield(fmt.Sprintf(format, args...), nil)
-			return !left
-		}
-		err := r.load(ctx)
-		if err == nil {
-			err = r.auditPages(ctx, wrong)
-		}
-		if err == nil && !left {
-			err = r.compare(ctx, entries, wrong)
-		}
-		switch {
-		case left:
-		case errors.Is(err, errDamaged):
-			yield(err.Error(), nil)
-		case err != nil:
-			yield("", err)
+func (r *Reader) Audit(ctx context.Context, entries iter.Seq2[Entry, error]) (faults []string, err error) {
+	wrong := func(format string, args ...any) {
+		if len(faults) < mostFaults {
+			faults = append(faults, fmt.Sprintf(format, args...))
 		}
 	}
+	if err = r.load(ctx); err == nil {
+		err = r.auditPages(ctx, wrong)
+	}
+	if err == nil {
+		err = r.compare(ctx, entries, wrong)
+	}
+	if errors.Is(err, errDamaged) {
+		return append(faults, err.Error()), nil
+	}
+	return faults, err
 }
 
 // auditPages looks at the order of all that the pages have.
-func (r *Reader) auditPages(ctx context.Context, wrong func(string, ...any) bool) error {
+func (r *Reader) auditPages(ctx context.Context, wrong func(string, ...any)) error {
 	var last place // which everything else comes after
 	for e, err := range r.r.Scan(ctx, storage.Prefix(r.pages())) {
 		if err != nil {
@@ -55,8 +52,8 @@ func (r *Reader) auditPages(ctx context.Context, wrong func(string, ...any) bool
 		if err != nil {
 			return err
 		}
-		if last.ordinal > 0 && !last.before(at) && !wrong("the page %.200q begins before the one before it ends", e.Key) {
-			return nil
+		if last.ordinal > 0 && !last.before(at) {
+			wrong("the page %.200q begins before the one before it ends", e.Key)
 		}
 		if last = at; last.ordinal > 0 {
 			last.ordinal--
@@ -64,13 +61,13 @@ func (r *Reader) auditPages(ctx context.Context, wrong func(string, ...any) bool
 		c := cursor{rest: e.Value}
 		for c.next(); c.ok; c.next() {
 			list := ordinals(c.changes)
-			if len(list) == 0 && !wrong("the list of the term %.80q in the page %.200q is empty", c.term, e.Key) {
-				return nil
+			if len(list) == 0 {
+				wrong("the list of the term %.80q in the page %.200q is empty", c.term, e.Key)
 			}
 			for _, o := range list {
 				next := place{string(c.term), o}
-				if (o < 1 || !last.before(next)) && !wrong("the page %.200q has %d of the term %.80q out of order", e.Key, o, c.term) {
-					return nil
+				if o < 1 || !last.before(next) {
+					wrong("the page %.200q has %d of the term %.80q out of order", e.Key, o, c.term)
 				}
 				last = next
 			}
@@ -83,7 +80,7 @@ func (r *Reader) auditPages(ctx context.Context, wrong func(string, ...any) bool
 }
 
 // compare compares the lists, with what segments change in them, with what they shall have.
-func (r *Reader) compare(ctx context.Context, entries iter.Seq2[Entry, error], wrong func(string, ...any) bool) error {
+func (r *Reader) compare(ctx context.Context, entries iter.Seq2[Entry, error], wrong func(string, ...any)) error {
 	seed, salt, sum := maphash.MakeSeed(), rand.Uint64(), uint64(0)
 	// digest returns a digest of a term and an ordinal that nobody can aim at.
 	digest := func(term uint64, ordinal int64) uint64 {
@@ -100,15 +97,13 @@ func (r *Reader) compare(ctx context.Context, entries iter.Seq2[Entry, error], w
 			sum += digest(maphash.String(seed, term), e.Ordinal)
 		}
 	}
-	more := true
 	err := r.walk(ctx, Prefix(""), func(term string, parts, changes [][]byte) bool {
 		s := &Set{}
 		s.addList(parts, nil)
 		for _, part := range changes {
 			for c := range each(part) {
-				if s.has(c.ordinal) != c.gone && !wrong("a segment changes %d in the list of the term %.80q to what it is", c.ordinal, term) {
-					more = false
-					return false
+				if s.has(c.ordinal) != c.gone {
+					wrong("a segment changes %d in the list of the term %.80q to what it is", c.ordinal, term)
 				}
 			}
 			s.apply([][]byte{part})
@@ -119,7 +114,7 @@ func (r *Reader) compare(ctx context.Context, entries iter.Seq2[Entry, error], w
 		}
 		return true
 	})
-	if err == nil && more && sum != 0 {
+	if err == nil && sum != 0 {
 		wrong("the lists of some terms are not those that follow from the records: build the index anew")
 	}
 	return err

@@ -28,15 +28,9 @@ func (m model) entries() iter.Seq2[index.Entry, error] {
 // audit returns the faults of the index.
 func (l *library) audit() (faults []string) {
 	l.t.Helper()
-	l.view(func(r *index.Reader) error {
-		faults = nil
-		for f, err := range r.Audit(ctx, l.model.entries()) {
-			if err != nil {
-				return err
-			}
-			faults = append(faults, f)
-		}
-		return nil
+	l.view(func(r *index.Reader) (err error) {
+		faults, err = r.Audit(ctx, l.model.entries())
+		return err
 	})
 	return faults
 }
