@@ -39,7 +39,9 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 		if err := checkName("key", key, s.limits.Name); err != nil {
 			return nil, err
 		}
-		found, err := req.found(index.Query{All: req.visible(req.tree)})
+		var q index.Query
+		req.findVisible(req.tree, &q)
+		found, err := req.found(q)
 		if err != nil {
 			return nil, err
 		}
