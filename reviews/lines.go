@@ -86,7 +86,7 @@ func (l *lines) next(buf []byte, longer func(size int) bool) block {
 			return block{}
 		}
 	}
-	b := block{data: slices.Grow(buf[:0], l.size)[:l.size], offset: l.offset, number: l.number}
+	b := block{data: slices.Grow(buf[:0], l.size+readAtOnce)[:l.size], offset: l.offset, number: l.number}
 	n, err := io.ReadFull(l.plain, b.data)
 	if l.err = err; err == io.ErrUnexpectedEOF {
 		l.err = io.EOF
