@@ -139,7 +139,7 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 		if c.Rejects != nil {
 			e.cells = slices.Clone(row.cells)
 		}
-		if err := groups.add(ctx, e); err != nil {
+		if err := groups.add(ctx, e, row.cells); err != nil {
 			return err
 		}
 	}

@@ -542,6 +542,28 @@ func TestMemoryIsFlat(t *testing.T) {
 	t.Logf("%d MiB", most>>20)
 }
 
+// A column that no field comes from takes no memory for long.
+func TestMemoryIsFlatWithLargeColumns(t *testing.T) {
+	row := "1,%d,5,2019-04-03,Ann,,," + strings.Repeat("x", 100<<10) + "\n"
+	var file strings.Builder
+	file.WriteString(strings.TrimSpace(simpleHeader) + ",unused\n")
+	for i := range 1000 {
+		fmt.Fprintf(&file, row, i)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	most := uint64(0)
+	result, err := convert.Convert(t.Context(), convert.Request{File: strings.NewReader(file.String()), To: io.Discard, Mapping: simple, Progress: func(int64) {
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		most = max(most, after.HeapAlloc)
+	}})
+	if err != nil || result.Converted != 1000 || most > before.HeapAlloc+32<<20 {
+		t.Errorf("%d MiB more, %+v, %v", (most-before.HeapAlloc)>>20, result, err)
+	}
+}
+
 // writes is a writer that forgets what it gets, and calls a function.
 type writes func()
 

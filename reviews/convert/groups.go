@@ -31,8 +31,11 @@ func compareEntries(a, b *entry) int {
 	return cmp.Or(strings.Compare(a.collection, b.collection), cmp.Compare(a.line, b.line))
 }
 
-// maxChunk is how many bytes of entries are sorted in memory.
-const maxChunk = 2 << 20
+// maxChunk is how many bytes of entries are sorted in memory, and entrySize what one takes besides its texts.
+const (
+	maxChunk  = 4 << 20
+	entrySize = 200
+)
 
 // groups puts entries in order. What is more than maxChunk goes into a temporary file, in runs that are each in order and are merged in
 // the end.
@@ -46,11 +49,11 @@ type groups struct {
 	runs  []int64 // where each run ends in the file
 }
 
-// add adds an entry.
-func (g *groups) add(ctx context.Context, e *entry) error {
+// add adds the entry of a row with these cells. The texts of the entry may keep all of the row in memory.
+func (g *groups) add(ctx context.Context, e *entry, cells []string) error {
 	g.chunk = append(g.chunk, e)
-	g.size += len(e.collection) + len(e.title) + len(e.id) + len(e.parent) + len(e.created) + len(e.json)
-	for _, cell := range e.cells {
+	g.size += entrySize + len(e.json)
+	for _, cell := range cells {
 		g.size += len(cell)
 	}
 	if g.size >= maxChunk {
