@@ -37,11 +37,11 @@ package reviews
 //
 // # Words
 //
-//	line        a line of the file. It is long if it does not fit into a block.
+//	line        a line of the file. It is long if it has more bytes than a block is read of at once.
 //	record      the JSON object of a line: one collection with its reviews. doc.go shows one.
 //	collection  the reviews of one article on one site, with a title and dimensions. In the code, mostly its members but reviews.
 //	dimensions  the member of a collection that names what its reviews rate, such as price and quality
-//	block       whole lines of the file: 512 KiB at most, or one line that is longer
+//	block       whole lines of the file: 512 KiB, and what the last of these lines has behind that
 //	job         a goroutine that checks a block
 //	result      a lineResult: the problems of a line, its counts and, in an import, what is to be stored of it
 //	discard     to read a refused value, looking only for repeated names, U+0000 and halves of surrogate pairs
@@ -51,7 +51,7 @@ package reviews
 // # A line in a check
 //
 //  1. Checker.Problems calls pipeline.run in the goroutine of the caller. lines.next reads a block of whole lines, and a job checks it
-//     while the next one is read. A longer line is read to its end first, and is a block by itself.
+//     while the next one is read. The last line of a block is read to its end, however long it is.
 //  2. lineChecker.check has jsontext say whether the line is JSON. If it is not, fault finds out where, and refuse reports that.
 //  3. readCollection walks over the line from left to right. collectionMember, readReview and reviewMember apply the rules of what they meet,
 //     and report adds a problem to lineChecker.found. If the member reviews comes before dimensions, dimensionsAhead counts these.

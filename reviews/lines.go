@@ -72,7 +72,7 @@ type block struct {
 	tooLong bool  // after data comes a line of more bytes than a line may have
 }
 
-// next reads a block into buf, which grows if a line is longer. A block without lines means that nothing more can be read; err says why. If
+// next reads a block into buf: size bytes, and then to the end of their last line. A block without lines means that nothing more can be read; err says why. If
 // reading fails inside a line, the beginning of that line is dropped, since its rest might make another record of it.
 //
 // While a line of more than a block is read, longer is called with what was read of it, and ends the reading if it returns false.

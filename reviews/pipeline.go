@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	defaultBuffer = 512 << 10 // bytes of a block; a longer line is a block by itself
+	defaultBuffer = 512 << 10 // bytes of a block, without the rest of its last line
 	maxWorkers    = 8         // the most that Options.Workers 0 stands for: more of them would wait for the disk
 	maxBatch      = 256       // results that a job sends at once
 	longLine      = 1 << 20   // bytes from which a line needs one of Options.LongLines
