@@ -117,19 +117,34 @@ func (s *Service) names(r *httpapi.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	var keys []string
+	for i, u := range urns {
+		if own := networkOf(u); !slices.Contains(urns[:i], u) && urn.CheckUser(u) == nil && (a.manages(own) || networkOf(a.URN) == own) {
+			keys = append(keys, urnKey(u))
+		}
+	}
 	return view(r.Context(), s.db, func(v storage.Reader) (any, error) {
-		people := []named{}
-		for i, u := range urns {
-			if own := networkOf(u); slices.Contains(urns[:i], u) || urn.CheckUser(u) != nil || !a.manages(own) && networkOf(a.URN) != own {
-				continue
+		ids, err := v.Get(r.Context(), keys...)
+		if err != nil {
+			return nil, err
+		}
+		var records []string
+		for _, id := range ids {
+			if len(id) > 0 { // empty if the person was deleted
+				records = append(records, personKey(string(id)))
 			}
-			p, _, err := byURN(r.Context(), v, u)
+		}
+		values, err := v.Get(r.Context(), records...)
+		if err != nil {
+			return nil, err
+		}
+		people := []named{}
+		for i, value := range values {
+			p, err := decoded[person](storage.Entry{Key: records[i], Value: value})
 			if err != nil {
 				return nil, err
 			}
-			if p != nil {
-				people = append(people, named{p.URN, p.Name})
-			}
+			people = append(people, named{p.URN, p.Name})
 		}
 		return map[string]any{"people": people}, nil
 	})
