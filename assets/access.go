@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -15,7 +14,7 @@ import (
 //	memberOf                       does the caller belong to the network at all?
 //	member.sees, folderSeen        may the caller see this folder?
 //	member.seesPermissions         may the caller read the permissions of this folder?
-//	member.seesAsset, findVisible  may the caller see this asset, and which assets may a search find?
+//	member.seesAsset, visible      may the caller see this asset, and which assets may a search find?
 //	member.editsAsset              may the caller change or remove this asset?
 //	folderToRead                   may the caller read this folder, also after it was deleted?
 //	folderToFill                   may the caller put assets into this folder and take them out?
@@ -107,14 +106,14 @@ func (m member) editsAsset(t *tree, folders []string) bool {
 	})
 }
 
-// findVisible adds the condition to a query by which it finds only assets that the member sees: the asset
-// has the term of a folder that the member sees, or the term of the assets in no folder. It adds nothing
-// if the member sees every folder, since then every asset matches.
+// visible returns the condition by which a search finds only assets that the member sees: the asset
+// has the term of a folder that the member sees, or the term of the assets in no folder. The result
+// is one set of terms, or nil if the member sees every folder, since then every asset matches.
 //
 // Unlike seesAsset, it hides an asset whose folders are all deleted, even from moderators.
-func (m member) findVisible(t *tree, q *index.Query) {
+func (m member) visible(t *tree) [][]string {
 	if m.moderator && t.deleted == 0 {
-		return
+		return nil
 	}
 	seen := []string{notInAFolder}
 	for n := range t.all {
@@ -122,20 +121,11 @@ func (m member) findVisible(t *tree, q *index.Query) {
 			seen = append(seen, term(kindFolder, n.ID))
 		}
 	}
-	const many = 4 // more lists, among not many others, are read in one go
-	switch {
-	case len(seen) == 1+len(t.nodes):
-	case len(seen) > many && len(seen) > len(t.nodes)/4:
-		is := make(map[string]bool, len(seen))
-		for _, term := range seen {
-			is[term] = true
-		}
-		folders := index.Prefix(string(kindFolder))
-		folders.Match = func(term string) bool { return is[term] }
-		q.Spans = append(q.Spans, []index.Span{folders})
-	default:
-		q.All = append(q.All, seen)
+	if len(seen) == 1+len(t.nodes) {
+		return nil
 	}
+	slices.Sort(seen)
+	return [][]string{seen}
 }
 
 // seenInTree returns the terms of the folder n and of all folders below it that the member sees. A

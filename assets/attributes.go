@@ -39,9 +39,7 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 		if err := checkName("key", key, s.limits.Name); err != nil {
 			return nil, err
 		}
-		var q index.Query
-		req.findVisible(req.tree, &q)
-		found, err := req.found(q)
+		found, err := req.found(index.Query{All: req.visible(req.tree)})
 		if err != nil {
 			return nil, err
 		}

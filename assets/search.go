@@ -130,38 +130,39 @@ func (req *request) found(q index.Query) (*index.Set, error) {
 // without the bounds of its cursors. Of the text, it has the words that an asset must have. It returns
 // ErrNotFound if the caller does not see a folder that the search names.
 //
-// What the caller may see is its last condition:
+// What the caller may see is at the end of q.All:
 //
 //   - with Folder, the term of that folder; with FolderTree, the terms of that folder and of the
 //     folders below it that the caller sees. Assets in folders that the caller sees are visible, so
 //     nothing else is needed;
 //   - with neither of them, the terms of all folders that the caller sees and the term of the
-//     assets in no folder; see findVisible.
+//     assets in no folder; see visible. The set is left out for a caller who sees every folder.
 func (req *request) conditions(in SearchRequest, text queryText) (q index.Query, err error) {
 	for _, p := range text.must {
 		p.ask(&q, in.sources(), in.Typos)
 	}
+	all := q.All
 	// The other fields. An asset must satisfy each of them.
 	for _, a := range in.Attributes {
 		if a.Value == nil {
-			q.All = append(q.All, []string{term(kindKey, a.Key)})
+			all = append(all, []string{term(kindKey, a.Key)})
 		} else {
-			q.All = append(q.All, []string{attributeTerm(Attribute{Key: a.Key, Value: *a.Value})})
+			all = append(all, []string{attributeTerm(Attribute{Key: a.Key, Value: *a.Value})})
 		}
 	}
 	for _, tag := range in.Tags {
-		q.All = append(q.All, []string{term(kindTag, tag)})
+		all = append(all, []string{term(kindTag, tag)})
 	}
 	if in.ForeignID != "" {
-		q.All = append(q.All, []string{originTerm(originOf(in.Generator, in.ForeignID))})
+		all = append(all, []string{originTerm(originOf(in.Generator, in.ForeignID))})
 	} else if in.Generator != "" {
-		q.All = append(q.All, []string{term(kindGenerator, in.Generator)})
+		all = append(all, []string{term(kindGenerator, in.Generator)})
 	}
 	if in.Via != nil {
-		q.All = append(q.All, []string{integerTerm(kindVia, *in.Via)})
+		all = append(all, []string{integerTerm(kindVia, *in.Via)})
 	}
 	if in.Rights != nil {
-		q.All = append(q.All, []string{integerTerm(kindRights, *in.Rights)})
+		all = append(all, []string{integerTerm(kindRights, *in.Rights)})
 	}
 	if !in.CreatedFrom.IsZero() || !in.CreatedBefore.IsZero() {
 		q.Spans = append(q.Spans, createdBetween(in.CreatedFrom, in.CreatedBefore))
@@ -172,18 +173,19 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 		if err != nil {
 			return q, err
 		}
-		q.All = append(q.All, []string{term(kindFolder, n.ID)})
+		all = append(all, []string{term(kindFolder, n.ID)})
 	}
 	if in.FolderTree != "" {
 		n, err := req.folderSeen("folderTree", in.FolderTree)
 		if err != nil {
 			return q, err
 		}
-		q.All = append(q.All, req.seenInTree(n))
+		all = append(all, req.seenInTree(n))
 	}
 	if in.Folder == "" && in.FolderTree == "" {
-		req.findVisible(req.tree, &q)
+		all = append(all, req.visible(req.tree)...)
 	}
+	q.All = all
 	return q, nil
 }
 
