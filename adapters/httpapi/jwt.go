@@ -70,7 +70,7 @@ func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 }
 
 // TokenError is an error of Config.Authenticate whose reason the client is told with the 401. It is
-// for tokens whose signature is good: who cannot sign learns nothing by trying.
+// for tokens whose signature is good: who cannot sign learns nothing by trying. Unauthenticated makes one for other identities.
 type TokenError struct {
 	Reason string // a sentence without the token
 	URN    string // of the user that the token names, for the log; "" = not known
