@@ -2,9 +2,9 @@ package appsvc
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
-	"strconv"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -32,11 +32,13 @@ type AppSummary struct {
 
 // summaryText is the JSON of an AppSummary.
 type summaryText struct {
+	Title      string       `json:"title"`
+	Owner      user         `json:"owner"`
 	Groups     []string     `json:"groups"`
 	Components []string     `json:"components"`
 	Tags       []tagPointer `json:"tags"`
 	DeletedAt  int64        `json:"deletedAt,omitzero"`
-	DeletedBy  *user        `json:"deletedBy,omitzero"`
+	DeletedBy  user         `json:"deletedBy,omitzero"`
 	ErasesAt   int64        `json:"erasesAt,omitzero"`
 }
 
@@ -49,25 +51,12 @@ type tagPointer struct {
 // appendSummary appends the JSON of an app that has a Summary.
 func (a App) appendSummary(dst []byte) []byte {
 	s := a.Summary
-	dst = appendString(append(a.Meta.appendJSON(dst), `"title":`...), a.Title)
-	dst = append(appendString(append(dst, `,"owner":{"urn":`...), a.Owner), `},"groups":`...)
-	dst = append(appendStrings(dst, s.Groups), `,"components":`...)
-	dst = append(appendStrings(dst, s.Components), `,"tags":[`...)
-	for i, t := range s.Tags {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(appendString(append(dst, `{"name":`...), t.Name), `,"appVersion":"`...)
-		dst = append(append(dst, t.AppVersion.String()...), `"}`...)
+	t := summaryText{Title: a.Title, Owner: user{a.Owner}, Groups: s.Groups, Components: s.Components, DeletedAt: s.DeletedAt, DeletedBy: user{s.DeletedBy}, ErasesAt: s.ErasesAt}
+	for _, tag := range s.Tags {
+		t.Tags = append(t.Tags, tagPointer{tag.Name, tag.AppVersion})
 	}
-	if dst = append(dst, ']'); s.DeletedAt != 0 {
-		dst = strconv.AppendInt(append(dst, `,"deletedAt":`...), s.DeletedAt, 10)
-		dst = append(appendString(append(dst, `,"deletedBy":{"urn":`...), s.DeletedBy), '}')
-	}
-	if s.ErasesAt != 0 {
-		dst = strconv.AppendInt(append(dst, `,"erasesAt":`...), s.ErasesAt, 10)
-	}
-	return append(dst, '}')
+	text, _ := json.Marshal(t) // only texts that are no UTF-8 are refused, and no app has one
+	return append(a.Meta.appendJSON(dst), text[1:]...)
 }
 
 // readSummary reads what appendSummary writes after the members of Meta.
@@ -76,10 +65,7 @@ func (a *App) readSummary(text []byte) error {
 	if err := json.Unmarshal(text, &t); err != nil {
 		return err
 	}
-	a.Summary = &AppSummary{Groups: t.Groups, Components: t.Components, DeletedAt: t.DeletedAt, ErasesAt: t.ErasesAt}
-	if t.DeletedBy != nil {
-		a.Summary.DeletedBy = t.DeletedBy.URN
-	}
+	a.Summary = &AppSummary{Groups: t.Groups, Components: t.Components, DeletedAt: t.DeletedAt, DeletedBy: t.DeletedBy.URN, ErasesAt: t.ErasesAt}
 	for _, tag := range t.Tags {
 		a.Summary.Tags = append(a.Summary.Tags, Tag{AppID: a.ID, Name: tag.Name, AppVersion: tag.AppVersion})
 	}
