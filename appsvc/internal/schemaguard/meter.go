@@ -84,12 +84,16 @@ func numberSize(text string) int {
 	return len(mantissa) + max(e, -e)
 }
 
-// size is how many values and names of members v has, with itself. Each 64 bytes of a text count as one more.
+// size is how many values and names of members v has, with itself. Each 64 bytes of a text, and each 64 digits of a number, count as one
+// more.
 func size(v any) (n int) {
 	walk(v, func(v any) {
 		n++
-		if text, ok := v.(string); ok {
-			n += len(text) / 64
+		switch v := v.(type) {
+		case string:
+			n += len(v) / 64
+		case json.Number:
+			n += numberSize(string(v)) / 64
 		}
 	})
 	return n
@@ -184,17 +188,25 @@ func (m *meter) hook(s *jsonschema.Schema, asserted *jsonschema.Format) {
 	steps := m.stepsOf(s)
 	constant, enum := s.Const, s.Enum
 	s.Const, s.Enum = nil, nil
-	compared := 0
+	var values []any
 	if constant != nil {
-		compared = comparison(*constant)
+		values = append(values, *constant)
 	}
 	if enum != nil {
-		for _, v := range enum.Values {
-			compared += comparison(v)
+		values = append(values, enum.Values...)
+	}
+	compared, numbers := 0, 0
+	for _, v := range values {
+		compared += comparison(v)
+		if _, ok := v.(json.Number); ok {
+			numbers++
 		}
 	}
 	s.Format = &jsonschema.Format{Validate: func(v any) error {
 		m.charge(steps(v) + compared/64)
+		if number, ok := v.(json.Number); ok && numbers > 0 { // it is read anew for each
+			m.charge(numbers * (numberSize(string(number)) / 64))
+		}
 		if constant != nil && !equal(v, *constant) {
 			return mismatch{&kind.Const{Want: *constant}}
 		}
@@ -276,7 +288,7 @@ func (m *meter) stepsOf(s *jsonschema.Schema) func(v any) int {
 		case string:
 			steps += len(v) / 128 * count(s.MinLength != nil || s.MaxLength != nil)
 		case json.Number:
-			steps += number
+			steps += number * (1 + numberSize(string(v))/64)
 		}
 		if m.unevaluated {
 			steps += length * (1 + len(applied)) / 2
