@@ -84,21 +84,13 @@ func (p *PatchBuilder) SetComponent(element int, c ComponentRef) *PatchBuilder {
 // the element.
 func (p *PatchBuilder) InsertElement(at int, e NewElement) *PatchBuilder {
 	p.call = fmt.Sprintf("InsertElement(%d)", at)
-	value, err := json.Marshal(e)
-	if err != nil {
-		return p.fail(err)
-	}
-	return p.do(jsontree.Op{Op: "add", Path: elementPath(at), Value: value})
+	return p.write("add", elementPath(at), e)
 }
 
 // AppendElement adds an element after the last one.
 func (p *PatchBuilder) AppendElement(e NewElement) *PatchBuilder {
 	p.call = "AppendElement"
-	value, err := json.Marshal(e)
-	if err != nil {
-		return p.fail(err)
-	}
-	return p.do(jsontree.Op{Op: "add", Path: elementsPath + "/-", Value: value})
+	return p.write("add", elementsPath+"/-", e)
 }
 
 // RemoveElement removes an element.
@@ -163,13 +155,17 @@ func (p *PatchBuilder) pinned(pointer string) *PatchBuilder {
 
 // set replaces the value at path, or adds it if there is none yet: JSON Patch has an operation for each of the two.
 func (p *PatchBuilder) set(path string, value any) *PatchBuilder {
+	if p.doc.Has(path) {
+		return p.write("replace", path, value)
+	}
+	return p.write("add", path, value)
+}
+
+// write adds an operation with a value.
+func (p *PatchBuilder) write(op, path string, value any) *PatchBuilder {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return p.fail(err)
-	}
-	op := "add"
-	if p.doc.Has(path) {
-		op = "replace"
 	}
 	return p.do(jsontree.Op{Op: op, Path: path, Value: text})
 }
