@@ -7,27 +7,27 @@ import (
 
 // appRoutes are the endpoints of the app service: apps, versions, tags, components and their feed of changes.
 //
-// A handler below does four things: it reads the parameters and the body, calls the method of the service that carries
-// the request out, sets the headers Location and Link, and puts the response into c.out. The status of a success stands
-// in the table. A handler returns errors as they are, and (*call).fail turns them into a response. So each comment
-// below names only the errors that belong to its endpoint; README.md lists the errors that every endpoint may answer.
+// A handler reads the parameters and the body, calls the method of the service, sets the headers Location and Link, and
+// puts the body of the response into c.out. The table of routes has the status of a success. (*call).fail turns the
+// error of a handler into a response. Each comment below names only the errors of its endpoint; README.md lists those
+// that every endpoint may return.
 type appRoutes struct{ svc Apps }
 
-// admitChange is asked before the body of a PATCH is read. It refuses a caller who may not see the app that the path
-// names (404) or not change it (403), so that nobody has 4 MiB read in vain. What it has read serves the patch too.
-func (a appRoutes) admitChange(c *call) error {
+// authorizeChange runs before the body of a PATCH is read. It returns 404 for a caller who may not see the app, and 403
+// for one who may not change it, so that no body is read in vain. The patch uses what it has read.
+func (a appRoutes) authorizeChange(c *call) error {
 	c.r = c.r.WithContext(appsvc.WithAdmission(c.ctx()))
 	return a.svc.AdmitChange(c.ctx(), c.by.Caller, c.param(0))
 }
 
-// admitTagChange is asked before the body of a PUT of a tag is read. It refuses a caller who may not see the app (404),
-// not change it, or not move this tag because the tag is protected (403).
-func (a appRoutes) admitTagChange(c *call) error {
+// authorizeTagChange runs before the body of a PUT of a tag is read. It returns 404 for a caller who may not see the
+// app, and 403 for one who may not change the app or this protected tag.
+func (a appRoutes) authorizeTagChange(c *call) error {
 	return a.svc.AdmitTagChange(c.ctx(), c.by.Caller, c.param(0), c.param(1))
 }
 
-// admitComponent is asked before a manifest is read. It refuses a caller who may not create components (403).
-func (a appRoutes) admitComponent(c *call) error {
+// authorizeComponent runs before a manifest is read. It returns 403 for a caller who may not create components.
+func (a appRoutes) authorizeComponent(c *call) error {
 	return a.svc.AdmitCreateComponent(c.ctx(), c.by.Caller)
 }
 
@@ -79,9 +79,9 @@ func (a appRoutes) undelete(c *call) error {
 // it is not deleted.
 func (a appRoutes) erase(c *call) error { return a.svc.EraseApp(c.ctx(), c.by.Caller, c.param(0)) }
 
-// patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest answers. 200 with
+// patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest returns. 200 with
 // {"apps":[App]}, the new version, or the current one if the patch changes nothing. 400 for a patch that is malformed
-// or does not test the version; 403 for groups; 404; 409 if the app has moved on or a test fails; 413; 422 if an
+// or does not test the version; 403 for groups; 404; 409 if the app has a newer version or a test fails; 413; 422 if an
 // operation does not apply or the result is not a valid app.
 func (a appRoutes) patch(c *call) error {
 	app, err := a.svc.Patch(c.ctx(), c.by.Caller, c.param(0), c.body)

@@ -17,31 +17,30 @@ import (
 )
 
 // assetRoutes are the endpoints of the asset manager: libraries with their assets, folders, permissions and attributes.
-// What a handler does, and where its errors and its status are, is said above appRoutes. The caller must belong to the
-// network of the path or moderate it, else every endpoint answers 403. The library that has the name of its network
-// always exists. Another one that no moderator has written to does not exist: it is 404 for everything but a moderator's
-// change, which creates it.
+// The comment of appRoutes says what a handler does. The caller must belong to the network of the path or moderate it,
+// else every endpoint returns 403. The library named like its network always exists. Any other is created by the first
+// change of a moderator, and is 404 before.
 type assetRoutes struct{ svc Assets }
 
-// admit is asked before the parameters and the body are read. It refuses a caller who does not belong to the network
-// (403), so that such a caller learns nothing about the request or the library.
-func (a assetRoutes) admit(c *call) error { return a.svc.Admit(c.by.Caller, a.library(c)) }
+// authorize runs before the parameters and the body are read. It returns 403 for a caller who does not belong to the
+// network, who so learns nothing about the request or the library.
+func (a assetRoutes) authorize(c *call) error { return a.svc.Admit(c.by.Caller, a.library(c)) }
 
-// admitChange is asked before the body of a change is read. It refuses everybody but a moderator if the library does
-// not exist (404).
-func (a assetRoutes) admitChange(c *call) error {
+// authorizeChange runs before the body of a change is read. It returns 404 if the library does not exist and the caller
+// is no moderator.
+func (a assetRoutes) authorizeChange(c *call) error {
 	return a.svc.AdmitChange(c.ctx(), c.by.Caller, a.library(c))
 }
 
-// admitPermissions is asked before the body is read. It refuses a caller who may not see the folder that the path names
-// (404) or not change its permissions (403).
-func (a assetRoutes) admitPermissions(c *call) error {
+// authorizePermissions runs before the body is read. It returns 404 for a caller who may not see the folder, and 403
+// for one who may not change its permissions.
+func (a assetRoutes) authorizePermissions(c *call) error {
 	return a.svc.AdmitChangePermissions(c.ctx(), c.by.Caller, a.library(c), c.param(2))
 }
 
-// admitAssign is asked before the body is read. It refuses a caller who may not see the folder that the path names
-// (404) or not change what is in it (403).
-func (a assetRoutes) admitAssign(c *call) error {
+// authorizeAssign runs before the body is read. It returns 404 for a caller who may not see the folder, and 403 for one
+// who may not change its contents.
+func (a assetRoutes) authorizeAssign(c *call) error {
 	return a.svc.AdmitAssignAssets(c.ctx(), c.by.Caller, a.library(c), c.param(2))
 }
 
@@ -59,8 +58,9 @@ func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context,
 
 // search serves GET …/assets: the assets that fulfil all conditions of the query and that the caller may see. 200 with
 // {"assets":[Asset], "paging"}, and "facets" if they were asked for. 400 for an unknown parameter or a bad value; 404
-// for a folder that is absent or not visible; 503 for a search that takes longer than two seconds. The service checks the values that it
-// gets; here are refused those that a SearchRequest cannot express, such as an empty generator, which would stand for any generator.
+// for a folder that is absent or not visible; 503 for a search that takes longer than two seconds. The service checks
+// the values. Only those that a SearchRequest cannot express are rejected here, such as an empty generator, which would
+// stand for any generator.
 func (a assetRoutes) search(c *call) error {
 	q := &c.query
 	in := assets.SearchRequest{Query: q.text("query"), Folder: q.folder("folder"), FolderTree: q.folder("folderTree"),
@@ -210,9 +210,9 @@ func (a assetRoutes) explain(c *call) error {
 	return c.json(ask(c, inLibrary(a, c, a.svc.Explain), in))
 }
 
-// The bodies of the asset manager are decoded into the requests of package assets. In those, a member that was left out is the
-// zero value, or nil like null. So the tables below say which members a body must have, and which it may not have as null or empty.
-// What a request sends beyond that is judged by the service.
+// The bodies of the asset manager are decoded into the requests of package assets. In those, a member that was left out
+// is the zero value, or nil like null. So the tables below say which members a body must have, and which it may not
+// have as null or empty. The service checks everything else.
 
 // member is a rule for one member of an object.
 type member struct {
@@ -267,7 +267,7 @@ func checkMembers(rules []member, object []byte, at string) error {
 		i := slices.IndexFunc(have, func(m strictjson.Member) bool { return m.Name == rule.name })
 		if i < 0 {
 			if rule.rule == needed {
-				return refusePointer(http.StatusBadRequest, at, "member %q is missing", rule.name)
+				return pointerErrorf(http.StatusBadRequest, at, "member %q is missing", rule.name)
 			}
 			continue
 		}
@@ -275,9 +275,9 @@ func checkMembers(rules []member, object []byte, at string) error {
 		null := value[0] == 'n'
 		switch {
 		case null && rule.below == nil:
-			return refusePointer(http.StatusBadRequest, at, "null is not allowed here")
+			return pointerErrorf(http.StatusBadRequest, at, "null is not allowed here")
 		case rule.rule == filled && string(value) == `""`:
-			return refusePointer(http.StatusBadRequest, at, "must not be empty: want / or /<id>/<id>")
+			return pointerErrorf(http.StatusBadRequest, at, "must not be empty: want / or /<id>/<id>")
 		case null || rule.below == nil:
 		case rule.rule == list:
 			var items []jsontext.Value

@@ -17,7 +17,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Where a token may stand. Both places are called by the same word.
+// The places where a token may be have the same name.
 const (
 	tokenScheme    = "svctoken" // in WWW-Authenticate
 	tokenParameter = "svctoken" // of the query
@@ -30,12 +30,12 @@ var tokenSchemes = []string{tokenScheme, "bearer"}
 // Tokens has; an identity provider may put more into its own.
 const defaultTokenBytes = 16 << 10
 
-// ErrUnauthenticated is the kind of an error of Config.Authenticate that is answered with 401: the
-// request does not prove who asks. The text of the error goes to the log, not to the client.
+// ErrUnauthenticated is the kind of an error of Config.Authenticate that becomes a 401: the request does not prove who
+// sent it. The text of the error goes to the log, not to the client.
 var ErrUnauthenticated = errors.New("unauthenticated")
 
-// Unauthenticated returns an error of Config.Authenticate that is answered with 401 and this sentence, for clients of a program
-// whose people sign in there. It wraps ErrUnauthenticated.
+// Unauthenticated returns an error of Config.Authenticate that becomes a 401 with this sentence. It wraps
+// ErrUnauthenticated.
 func Unauthenticated(sentence string) error { return &TokenError{Reason: sentence} }
 
 // provenance is where an identity comes from. The handler puts one into the context of each request that
@@ -51,10 +51,9 @@ type provenance struct {
 // provenanceKey is the key of the provenance in a context.
 type provenanceKey struct{}
 
-// RequestToken returns the token of a request: what stands in the header "Authorization: svctoken <token>"
-// or "Authorization: Bearer <token>", or in the query parameter svctoken. The error wraps
-// ErrUnauthenticated if there is no token, more than one, an Authorization header of another scheme, or a
-// token of more than Limits.Token bytes.
+// RequestToken returns the token of a request: the one in the header "Authorization: svctoken <token>" or
+// "Authorization: Bearer <token>", or in the query parameter svctoken. The error wraps ErrUnauthenticated if there is
+// no token, more than one, an Authorization header of another scheme, or a token of more than Limits.Token bytes.
 //
 // Call it inside Config.Authenticate, with the request given there or a copy that keeps its context. The
 // handler then knows that the identity comes from a token that the client sent on purpose. Every other
@@ -96,13 +95,13 @@ func OfPage(r *http.Request) bool {
 	return ok && from.page
 }
 
-// authenticate calls Config.Authenticate and sets c.by. An error that wraps ErrUnauthenticated is a 401, always the same, so
-// that guessing teaches nothing. A TokenError, for a token that is signed well, is a 401 that tells its reason. Any other error
-// is a 503.
+// authenticate calls Config.Authenticate and sets c.by. An error that wraps ErrUnauthenticated is always the same 401,
+// so a client learns nothing by guessing. A TokenError, for a token with a valid signature, is a 401 with its reason.
+// Any other error is a 503.
 //
-// A Principal that its method Check refuses is a mistake of Authenticate, not of the client. It gives no rights, and the mistake
-// is logged: it is 503 if it has Tags without TagsOnly, whatever else is wrong with it, else 401. A Principal without a URN is no
-// mistake, unless it has Tags without TagsOnly: nobody was recognised, so it is 401, and not logged as one.
+// A Principal that fails Check is a mistake of Authenticate, which is logged. It is 503 if it has Tags without
+// TagsOnly, else 401. A Principal without a URN and without such Tags is no mistake: nobody was recognised, so it is
+// 401.
 func (h *handler) authenticate(c *call) error {
 	c.again = h.Streams.rechecked() // first, so that a stream notices a Recheck that comes while it begins
 	from := &provenance{limit: h.Limits.Token, page: c.route != nil && c.route.is(shared)}
@@ -111,14 +110,14 @@ func (h *handler) authenticate(c *call) error {
 	by, err := h.Authenticate(r)
 	if told, ok := errors.AsType[*TokenError](err); ok {
 		c.tokenURN = told.URN
-		return refuse(http.StatusUnauthorized, "%s", c.withoutSecrets(told.Reason))
+		return errorf(http.StatusUnauthorized, "%s", c.withoutSecrets(told.Reason))
 	}
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrUnauthenticated):
 		c.reason = err.Error()
 		return errNoToken
-	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // the client has gone: nothing is wrong with Authenticate
+	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // the client has disconnected
 		return err
 	default:
 		c.log("Authenticate failed", err)
@@ -145,8 +144,8 @@ func (h *handler) authenticate(c *call) error {
 }
 
 // secretsOf returns what a request may carry as tokens: those in Authorization headers, and those in the query both as
-// they were sent, escaped, and decoded. It takes all of them, also where RequestToken refuses the request for having two,
-// since an error of Authenticate may quote any of them. The longest come first.
+// they were sent, escaped, and decoded. It returns all of them, also where RequestToken rejects the request for having
+// two, since an error of Authenticate may quote any of them. The longest come first.
 func secretsOf(r *http.Request) []string {
 	var secrets []string
 	for _, header := range r.Header["Authorization"] {
@@ -167,7 +166,7 @@ func secretsOf(r *http.Request) []string {
 	return secrets
 }
 
-// hiddenToken stands where a token was.
+// hiddenToken replaces a token.
 const hiddenToken = "[token]"
 
 // likeToken finds what looks like a token wherever a client may have put it by mistake: what follows svctoken or Bearer as
@@ -186,7 +185,7 @@ func escapable(word string) string {
 	return b.String()
 }
 
-// withoutSecrets cuts the tokens of the request, and whatever else looks like one, out of a text.
+// withoutSecrets replaces the tokens of the request in a text, and whatever else looks like a token.
 func (c *call) withoutSecrets(text string) string {
 	return likeToken.ReplaceAllString(c.withoutOwn(text), hiddenToken)
 }
@@ -197,7 +196,7 @@ func (c *call) briefly(text string) string {
 	return likeToken.ReplaceAllString(bounded(c.withoutOwn(text)), hiddenToken)
 }
 
-// withoutOwn cuts out the tokens that the request carries where tokens belong.
+// withoutOwn replaces the tokens that the request carries where tokens belong.
 func (c *call) withoutOwn(text string) string {
 	for _, secret := range secretsOf(c.r) {
 		text = strings.ReplaceAll(text, secret, hiddenToken)
@@ -205,20 +204,19 @@ func (c *call) withoutOwn(text string) string {
 	return text
 }
 
-// Principal is the caller who sends a request, and when that is to be found out again. Config.Authenticate returns it. What a right
-// allows is said in the documentation of the domains; the handler itself judges only TagsOnly. Operator is never passed on.
+// Principal is the caller who sends a request, and the time at which its identity expires. Config.Authenticate returns
+// it. The domains document what a right allows; the handler itself checks only TagsOnly. Operator is always cleared.
 type Principal struct {
 	vitrine.Caller
 	Expires time.Time // when the identity ends; zero = unknown
 }
 
-// looksRestricted reports whether p has Tags without TagsOnly. Such a Principal is a mistake of the program that made it: it
-// looks restricted to these tags, and would have all its other rights.
+// looksRestricted reports whether p has Tags without TagsOnly. Such a Principal is a mistake: it looks restricted to
+// these tags, and would have all its other rights.
 func (p Principal) looksRestricted() bool { return len(p.Tags) > 0 && !p.TagsOnly }
 
-// Check returns an error, which begins with the name of a claim, if a token cannot say what p says: if URN does not name a
-// user, a URN in Moderates or Reads names neither a network nor a site, there are Tags without TagsOnly, or a text is not
-// UTF-8 or has a U+0000.
+// Check returns an error that begins with the name of a claim: if URN does not name a user, a URN in Moderates or Reads
+// names neither a network nor a site, there are Tags without TagsOnly, or a text is not UTF-8 or has a U+0000.
 func (p Principal) Check() error {
 	if p.URN == "" {
 		return errors.New("sub: missing; want the URN of a user, urn:<vendor>:<network>:user=<id>")

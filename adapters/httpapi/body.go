@@ -16,8 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// body is what an endpoint takes as the body of a request. The zero value takes none, and a body that is sent all the
-// same is ignored: some clients send one with DELETE.
+// body says which request bodies an endpoint accepts. The zero value means none; a body that is sent all the same is
+// ignored, since some clients send one with DELETE.
 type body struct {
 	types        []string // media types
 	ambientTypes []string // media types, if the identity of the caller is ambient (see Config.Authenticate); nil = types
@@ -31,18 +31,18 @@ var (
 	patchBody = body{types: []string{"application/json", "application/json-patch+json"}}
 )
 
-// read checks the query, the idempotency key and the headers of the body, asks admitBody, and then reads the body, so
-// that a request that is refused anyway costs no memory. The body of a stream is left to the endpoint.
+// read checks the query, the idempotency key and the headers of the body, calls authorizeBody, and then reads the body,
+// so a rejected request costs no memory. The body of a stream is left to the endpoint.
 func (c *call) read() error {
 	if err := c.query.check(c.route); err != nil {
 		return err
 	}
 	if keys := c.r.Header["Idempotency-Key"]; len(keys) > 0 && c.route.writes() {
 		if !c.route.is(keyed) { // a client that sends a key relies on it, and may repeat the request
-			return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
+			return headerErrorf(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
 		}
-		if len(keys) > 1 || keys[0] == "" { // the domain would take an empty one for none, and judges all others
-			return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "want it once, with 1 to 255 visible ASCII characters")
+		if len(keys) > 1 || keys[0] == "" { // to the domain an empty key is no key; it checks all others
+			return headerErrorf(http.StatusBadRequest, "Idempotency-Key", "want it once, with 1 to 255 visible ASCII characters")
 		}
 		c.key = keys[0]
 	}
@@ -63,41 +63,41 @@ func (c *call) read() error {
 	// gzip, since it reads its body as a stream.
 	for _, coding := range c.r.Header["Content-Encoding"] {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
-			return refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "%q is not taken here: send the body as it is", coding)
+			return headerErrorf(http.StatusUnsupportedMediaType, "Content-Encoding", "%q is not taken here: send the body as it is", coding)
 		}
 	}
-	if c.route.admitBody != nil {
-		if err := c.route.admitBody(c); err != nil {
+	if c.route.authorizeBody != nil {
+		if err := c.route.authorizeBody(c); err != nil {
 			return err
 		}
 	}
 	return c.readBody()
 }
 
-// checkType returns a 415 unless there is one Content-Type and it is one of types, in UTF-8 if it names a charset. A request
-// without the header is refused, too: a page of another site can send one without the browser asking first.
+// checkType returns a 415 unless there is one Content-Type and it is one of types, in UTF-8 if it names a charset. A
+// request without the header is rejected too: a page of another site can send one without a preflight request.
 func checkType(header http.Header, types []string) error {
 	want := strings.Join(types, " or ")
 	sent := header["Content-Type"]
 	if len(sent) != 1 {
-		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Type", "want it once, with %s", want)
+		return headerErrorf(http.StatusUnsupportedMediaType, "Content-Type", "want it once, with %s", want)
 	}
 	name, params, err := mime.ParseMediaType(sent[0])
 	if err != nil || !slices.Contains(types, name) {
-		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Type", "want %s, have %q", want, sent[0])
+		return headerErrorf(http.StatusUnsupportedMediaType, "Content-Type", "want %s, have %q", want, sent[0])
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Type", "want charset=utf-8, have %q", charset)
+		return headerErrorf(http.StatusUnsupportedMediaType, "Content-Type", "want charset=utf-8, have %q", charset)
 	}
 	return nil
 }
 
-// readBody reads the body up to the limit. A body of more than notLarge bytes takes its memory when so many bytes have come, so a
-// client that sends nothing holds no more than that. readBody returns a 413 for a body over the limit, a 400 for one that ends early or
-// comes too slowly, and a 503 if there is no memory for it.
+// readBody reads the body up to the limit. The memory for a body of more than notLarge bytes is reserved when that many
+// bytes have arrived, so a client that sends nothing reserves no more. readBody returns a 413 for a body over the
+// limit, a 400 for one that ends early or comes too slowly, and a 503 if there is no memory for it.
 func (c *call) readBody() error {
 	limit, size := c.h.Limits.Body, c.r.ContentLength
-	tooLarge := refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
+	tooLarge := errorf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
 	if size > limit {
 		return tooLarge
 	}
@@ -130,11 +130,11 @@ func (c *call) readBody() error {
 		return nil
 	case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
 		c.slow = true
-		return refuse(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
+		return errorf(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
 	case over:
 		return tooLarge
 	}
-	return refuse(http.StatusBadRequest, "the body did not arrive whole")
+	return errorf(http.StatusBadRequest, "the body did not arrive whole")
 }
 
 // sentBody is a body that is read in the time that its client may take.
@@ -165,10 +165,10 @@ func (c *call) drain() (ended bool) {
 	return c.bodyEnded
 }
 
-// Draining returns a context for the requests of a connection. The handlers of this package and of package console call waits
-// with true when all that keeps them from answering is a body that they do not need and that the client has not sent. They
-// call it with false if the body has come within a second. Otherwise the connection is closed after the response. A server that
-// has no room for a new connection can close such a one in its place, at any time after waits(true).
+// Draining returns a context for the requests of a connection. The handlers of this package and of package console call
+// waits(true) when their response waits only for a body that they do not need and that the client has not sent. They
+// call waits(false) if the body arrives within a second. Otherwise the connection is closed after the response. A
+// server at its limit of connections can close such a one at any time after waits(true).
 func Draining(ctx context.Context, waits func(bool)) context.Context { return drain.Notify(ctx, waits) }
 
 // decode reads the body as strict JSON into v: one value, in valid UTF-8, with members that v knows and none twice, not deeper
@@ -176,7 +176,7 @@ func Draining(ctx context.Context, waits func(bool)) context.Context { return dr
 func (c *call) decode(v any) error {
 	err := strictjson.Decode(c.body, v)
 	if e, ok := errors.AsType[*strictjson.Error](err); ok {
-		return &refusal{status: http.StatusBadRequest, Text: e.Error(), details: details{Pointer: e.Pointer}}
+		return &httpError{status: http.StatusBadRequest, Text: e.Error(), details: details{Pointer: e.Pointer}}
 	}
 	return err
 }

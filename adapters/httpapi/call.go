@@ -14,9 +14,9 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// call is one request on its way to a domain, and its response on the way back. Its fields are filled in this order:
-// begin reads the head of the request; find sets match, authenticate sets by, serve sets route, read sets body and key;
-// the endpoint sets out and headers; send writes them.
+// call is one request and its response. Its fields are filled in this order: begin reads the head of the request; find
+// sets match, authenticate sets by, serve sets route, read sets body and key; the endpoint sets out and headers; send
+// writes them.
 //
 // A call belongs to one goroutine. Calls are pooled: nothing may keep one, or its out, after ServeHTTP.
 //
@@ -34,11 +34,11 @@ type call struct {
 	again    <-chan struct{} // of Streams; it is closed if by is to be asked for again
 	ambient  bool            // by may come from what a browser adds to requests of other sites
 	tokenURN string          // URN in a token that is signed well and yet not valid
-	reason   string          // why the request is refused, for the log alone; "" = as the response says
+	reason   string          // why the request is denied, for the log alone; "" = as the response says
 	query    query
 	body     []byte
 	key      string // Idempotency-Key
-	network  string // of a request about reviews; set by its admit
+	network  string // of a request about reviews; set by its authorize
 
 	drained   bool // nothing more is read of the body
 	bodyEnded bool // it was read to its end; set with drained
@@ -53,12 +53,12 @@ type call struct {
 	written  int64     // bytes of the body that went out
 	begun    time.Time // only with an Observer
 
-	// What the request takes of what all share; see slots.go:
+	// The shared resources that the request uses; see slots.go:
 	used   int           // bytes of memory, as far as they were counted
 	large  *slot         // for them, if they are many
 	slot   *slot         // of an upload, an export or a stream
 	client *client       // nil without a slot
-	left   time.Duration // that the client may still take for its body or the response
+	left   time.Duration // the time that the client may still take for its body or the response
 	slow   bool          // its body came too slowly
 }
 
@@ -107,8 +107,8 @@ func (c *call) pathVersion(i int) vitrine.Version {
 // param returns the i-th parameter of the path, from 0, unescaped. Its place is the one that it has in route.path.
 func (c *call) param(i int) string { return c.match.params[i].Value }
 
-// log writes an error line about a response whose sentence does not tell the cause. Tokens are cut out of the cause,
-// however they came there. The path is there without the query, where a token may be.
+// log writes an error line about a response whose sentence does not tell the cause. Tokens in the cause are replaced.
+// The path is logged without the query, which may have a token.
 func (c *call) log(what string, cause any, more ...any) {
 	c.h.Log.ErrorContext(c.ctx(), what, append([]any{"request", c.id, "method", c.method(), "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}, more...)...)
 }

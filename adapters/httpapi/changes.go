@@ -17,8 +17,8 @@ import (
 // entries that are kept; 429 if the caller, or all callers together, have as many streams open as are allowed.
 func (a appRoutes) changes(c *call) error {
 	in := appsvc.ChangesRequest{After: c.query.cursor("after"), AppID: c.query.filled("app", `"" is not the id of an app`), Limit: c.query.limit()}
-	// An empty type is passed on, so that the service refuses "types=" and "types=a,,b" as unknown types. A stream keeps the list and asks
-	// for many pages, so each type is in it once.
+	// An empty type reaches the service, which rejects "types=" and "types=a,,b" as unknown types. A stream keeps the
+	// list and asks for many pages, so each type is in it once.
 	if types := c.query.text("types"); c.query.has("types") {
 		for name := range strings.SplitSeq(types, ",") {
 			in.Types = append(in.Types, appsvc.ChangeType(name))
@@ -69,8 +69,8 @@ func (a assetRoutes) changes(c *call) error {
 	})
 }
 
-// varyFeed is the header Vary of a page of a feed. It names Accept too, since the same address answers with an event
-// stream to another Accept.
+// varyFeed is the header Vary of a page of a feed. It names Accept too, since the same address sends an event stream to
+// another Accept.
 var varyFeed = []string{"Accept, Authorization, Cookie"}
 
 // eventStream is the media type of server-sent events.

@@ -7,8 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
-// The shapes of a component in responses. Each endpoint has its own, which clients know: the list is short, one component has
-// its description and twice its version, and a numbered version is the manifest as it was given.
+// The shapes of a component in responses. Each endpoint has its own: an item of the list is short, a component has its
+// description and its version twice, and a numbered version is the manifest as it was given.
 
 // shownComponent is a component that was asked for by its name. Version and LatestVersion are always the same.
 type shownComponent struct {
@@ -41,7 +41,7 @@ func (a appRoutes) createComponent(c *call) error {
 // checkComponent serves POST /components/{name}/check with a manifest: it stores nothing and says which elements of the
 // apps that the caller may read would break under this version of the component. 200 with a ComponentCheck; its member
 // next goes into after. 403 without the right to components; 400 and 413 for a manifest that createComponent would
-// refuse.
+// reject.
 func (a appRoutes) checkComponent(c *call) error {
 	return c.json(ask(c, a.svc.CheckComponent, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}))
 }

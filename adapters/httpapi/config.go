@@ -27,17 +27,16 @@ type Config struct {
 	// certificate, or whatever else proves it. Tokens is a default. It is called once for each request, and every
 	// minute for an event stream that is open, with an empty body. It must be safe for concurrent use. Required.
 	//
-	// An error that wraps ErrUnauthenticated is answered with 401; the client is not told the
-	// reason, unless it is a TokenError or one of Unauthenticated. Any other error is answered with 503 and logged, so that an
-	// identity provider that is down does not look like a bad token. A Principal with Tags but without
-	// TagsOnly is answered with 503, with a URN or without one, and any other that Principal.Check refuses with 401.
-	// Both are logged, except a Principal without a URN whose Tags come with TagsOnly or are empty: nobody was recognised.
+	// An error that wraps ErrUnauthenticated becomes a 401, which tells the reason only for a TokenError or an error of
+	// Unauthenticated. Any other error becomes a 503 and is logged, so that an identity provider that is down does not
+	// look like a bad token. A Principal with Tags but without TagsOnly becomes a 503, and any other that fails
+	// Principal.Check a 401. Both are logged. A Principal without a URN and without such Tags is a 401 that is not
+	// logged as a mistake: nobody was recognised.
 	//
-	// An identity that does not come from RequestToken is ambient: a browser may add it to a request that
-	// another site made up. Then every method but GET, HEAD and OPTIONS must pass
-	// [http.CrossOriginProtection] or is answered with 403, and an import of reviews must be
-	// application/x-ndjson. A token in the query makes no difference if the request also carries a cookie
-	// or a client certificate, as a form of another site can name any token in its query.
+	// An identity that does not come from RequestToken is ambient: a browser may add it to a request that another site
+	// made up. Then every method but GET, HEAD and OPTIONS must pass [http.CrossOriginProtection], else the response is
+	// 403, and an import of reviews must be application/x-ndjson. A token in the query makes no difference if the
+	// request also carries a cookie or a client certificate, as a form of another site can name any token in its query.
 	Authenticate func(r *http.Request) (Principal, error)
 	// Challenge is the header WWW-Authenticate of a 401; empty means "svctoken". Where people sign in elsewhere, it is not Basic or
 	// another scheme for which browsers ask by themselves.
@@ -61,21 +60,21 @@ type Config struct {
 	// X-Forwarded headers are ignored; see Scheme.
 	BaseURL string
 
-	// Ready is called for /healthz. It returns an error if the service cannot answer. No more than one call is under way
-	// at a time, and its context ends after 800 milliseconds. If Ready is nil, the service counts as able to answer.
+	// Ready is called for /healthz. It returns an error if the service is not ready. No more than one call is under way
+	// at a time, and its context ends after 800 milliseconds. If Ready is nil, the service counts as ready.
 	Ready func(ctx context.Context) error
-	// Log gets an error line with the cause of each response whose sentence does not tell it: 500, 503 and 507 because of
-	// the store, of Authenticate, of Ready or of a panic. It also gets a line for responses with 401 or 403: the reason,
-	// the address and, if it is known, the URN of the caller; at most 10 of these a second, and then a line that counts
-	// the others. Each line but the last has the request id. nil means slog.Default().
+	// Log gets an error line with the cause of each response whose sentence does not tell it: 500, 503 and 507 because
+	// of the store, Authenticate, Ready or a panic. It also gets a line for responses with 401 or 403: the reason, the
+	// address and, if it is known, the URN of the caller; at most 10 of these a second, and then a line that counts the
+	// others. Each line but the last has the request id. nil means slog.Default().
 	Log *slog.Logger
 	// Observer is called for every request; nil means none. See AccessLog.
 	Observer Observer
 	// CompressFrom is the least length, in bytes, of responses that are compressed for clients that accept gzip; 0 means
 	// 1 KiB. Negative means that no response is compressed, for instance because a proxy does it.
 	CompressFrom int
-	// PublicCache is how long shared caches may keep what GET x/public/{tag} answers, in whole seconds; 0 means that they
-	// ask each time. A tag that moves reaches pages behind a cache after so long.
+	// PublicCache is how long shared caches may keep a response of GET x/public/{tag}, in whole seconds; 0 means that
+	// they ask each time. A tag that moves reaches pages behind a cache after so long.
 	PublicCache time.Duration
 	// Limits bound the size and the number of requests. The limits of the domains, such as the length of a title, are options
 	// of their services.
@@ -86,7 +85,7 @@ type Config struct {
 }
 
 // New builds the handler. The error says what is wrong with the configuration. It is also an error if a domain is a nil
-// pointer: that is no nil interface, so its routes would be served, and each request to them would panic.
+// pointer, since each request to its routes would panic.
 //
 // The Config is copied. The domains, Observer and Streams are shared with the caller, who closes them.
 func New(c Config) (http.Handler, error) {
@@ -101,7 +100,7 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
-	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), refusals: &refusalLog{log: c.Log}, deliveries: lru.New[question, delivered](deliveriesSize)}
+	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), denials: &denialLog{log: c.Log}, deliveries: lru.New[question, delivered](deliveriesSize)}
 	for _, origin := range c.TrustedOrigins {
 		if err := h.crossOrigin.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("httpapi: TrustedOrigins: %w", err)

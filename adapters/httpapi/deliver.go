@@ -18,25 +18,25 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
-// What pages get: the versions of apps that a tag points to, several in one answer that shared caches may keep.
+// Pages get the versions of apps that a tag points to, several in one response that shared caches may keep.
 
 const (
 	mostDelivered     = 50      // apps in one request
-	mostDeliveryBytes = 4 << 20 // of the answer
+	mostDeliveryBytes = 4 << 20 // of the response
 	publicPath        = "/x/public/"
 	shownPath         = publicPath + "reviews/"
 	keyParameter      = "key" // of the query: a token that may read by tags alone, and so may stand in a page
 )
 
-// errNoPlace is the error of an app that an answer has no room for.
+// errNoPlace is the error of an app that does not fit into a response.
 var errNoPlace = &vitrine.Error{Kind: vitrine.ErrTooLarge, Code: vitrine.CodeTooLarge,
-	Reason: fmt.Sprintf("it does not fit into an answer of %d MiB beside those before it: ask for it alone", mostDeliveryBytes>>20)}
+	Reason: fmt.Sprintf("it does not fit into a response of %d MiB beside those before it: ask for it alone", mostDeliveryBytes>>20)}
 
-// admitKey identifies the caller by the key in the query, and by nothing else: caches keep the answer under the address. So the key must be
-// one that restricts itself to what its tags point to.
-func admitKey(c *call) error {
+// authorizeKey identifies the caller by the key in the query, and by nothing else: caches keep the response under the
+// address. So the key must be a delivery token.
+func authorizeKey(c *call) error {
 	if c.r.Header["Authorization"] != nil || c.query.has(tokenParameter) {
-		return refuse(http.StatusBadRequest, "want the token in the query parameter key alone, since the answer is kept for everybody who has the address")
+		return errorf(http.StatusBadRequest, "want the token in the query parameter key alone, since the response is kept for everybody who has the address")
 	}
 	key := c.query.text(keyParameter)
 	if c.query.err != nil {
@@ -57,18 +57,19 @@ func admitKey(c *call) error {
 	return nil
 }
 
-// deliver serves GET /x/public/{tag}?app=ID&app=ID…&key=KEY: what pages mount of apps, 1 to 50, each once. 200 with {"apps":[…]} in the
-// order asked for, an ETag, and a Cache-Control for shared caches; or 304. An app that cannot be read, or for which 4 MiB have no room any
-// more, is {"id","error","code"}. 401 without a key that may stand in public; 403 if it does not name the tag. An answer is used again for
-// half a second at most, for the same key with the same rights, until an app changes.
+// deliver serves GET /x/public/{tag}?app=ID&app=ID…&key=KEY: the versions of 1 to 50 apps that pages mount, each once.
+// 200 with {"apps":[…]} in the order asked for, an ETag, and a Cache-Control for shared caches; or 304. An app that
+// cannot be read, or that does not fit into 4 MiB, is {"id","error","code"}. 401 without a key that may stand in
+// public; 403 if it does not name the tag. A response is used again for half a second at most, for the same key with
+// the same rights, until an app changes.
 func (a appRoutes) deliver(c *call) error {
 	ids := c.query.all("app")
 	if len(ids) < 1 || len(ids) > mostDelivered {
-		return refuseParameter("app", "want the ids of 1 to %d apps, have %d", mostDelivered, len(ids))
+		return parameterErrorf("app", "want the ids of 1 to %d apps, have %d", mostDelivered, len(ids))
 	}
 	for i, id := range ids {
 		if id == "" || slices.Contains(ids[:i], id) {
-			return refuseParameter("app", "%q is empty or repeated: want each id once", id)
+			return parameterErrorf("app", "%q is empty or repeated: want each id once", id)
 		}
 	}
 	root := c.url("")
@@ -94,14 +95,14 @@ func (a appRoutes) deliver(c *call) error {
 }
 
 const (
-	deliveryAge    = 500 * time.Millisecond // that an answer is used again, unless something changes
-	deliveriesSize = 8 << 20                // bytes of answers that are kept
+	deliveryAge    = 500 * time.Millisecond // how long a response is used again, unless something changes
+	deliveriesSize = 8 << 20                // bytes of responses that are kept
 )
 
 // question is what a delivery depends on, beside the apps: the scheme and the host of the service, the tag, and the query with ids and key.
 type question struct{ root, tag, query string }
 
-// delivered is an answer that is kept for those who ask the same soon after. What their key allows is looked at each time.
+// delivered is a cached response. The rights of the key are compared at each use.
 type delivered struct {
 	by      vitrine.Caller // what the key allowed
 	body    []byte
@@ -110,7 +111,7 @@ type delivered struct {
 	changed <-chan struct{} // closed when an app has changed
 }
 
-// deliveryBody returns the JSON of an answer, and the tags under which a cache may forget it.
+// deliveryBody returns the JSON of a response, and the tags by which a cache may invalidate it.
 func deliveryBody(list []appsvc.Delivery, root string) (body []byte, cacheTag string) {
 	body = append(body, `{"apps":[`...)
 	tags := make([]string, len(list))
@@ -127,7 +128,8 @@ func deliveryBody(list []appsvc.Delivery, root string) (body []byte, cacheTag st
 	return append(body, "]}"...), strings.Join(tags, ", ")
 }
 
-// forEverybody returns the headers of an answer that shared caches may keep. They may forget it by its tags, and by that of the key.
+// forEverybody returns the headers of a response that shared caches may keep. They may invalidate it by its tags and by
+// that of the key.
 func (c *call) forEverybody(body []byte, tags string) http.Header {
 	cache := "public, no-cache"
 	if c.h.PublicCache > 0 {

@@ -5,39 +5,39 @@
 //
 // # Mounting
 //
-// [New] gives an [http.Handler] for the whole of a server. The app service, cors.html,
-// openapi.json and the extensions below x/ start at [Config.BasePath]; the asset manager
-// (/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}) and /healthz stay
-// at the root, unless Config.AssetPrefix puts the asset manager elsewhere, such as below the base path. A router that
-// strips the prefix, as http.StripPrefix does, takes a BasePath without it; one that passes the whole path on, as
-// a ServeMux and chi do, takes the whole. Addresses in responses are right in both cases. [Known] lets routes of the program's
-// own know the same callers, and [WriteError] answers their errors in the same form.
+// [New] gives an [http.Handler] for the whole of a server. The app service, cors.html, openapi.json and the extensions
+// below x/ start at [Config.BasePath]; the asset manager
+// (/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}) and /healthz stay at the root, unless
+// Config.AssetPrefix puts the asset manager elsewhere, such as below the base path. A router that strips the prefix, as
+// http.StripPrefix does, takes a BasePath without it; one that keeps the whole path, as a ServeMux and chi do, takes
+// the whole. Addresses in responses are right in both cases. [Known] authenticates the callers of a program's own
+// routes, and [WriteError] writes their errors in the same form.
 //
-// Do not put the handler below an [http.ServeMux] if clients write the path of the asset manager with two
-// slashes. A mux answers such a path with 307 and the path with one slash. That redirect repeats the query, and
-// with it a token in the query; and a browser follows no redirect of a preflight request. All other paths pass a
-// mux unchanged, also a component name with an escaped slash (%2F). Give the handler to the [http.Server] itself, or
-// choose between handlers by the prefix of [net/url.URL.EscapedPath], as the example of session cookies does. The
-// handler itself never redirects.
+// Do not put the handler below an [http.ServeMux] if clients write the path of the asset manager with two slashes. A
+// mux redirects such a path to the one with one slash (307). That redirect repeats the query, and with it a token in
+// the query; and a browser follows no redirect of a preflight request. A mux leaves all other paths unchanged, also a
+// component name with an escaped slash (%2F). Give the handler to the [http.Server] itself, or choose between handlers
+// by the prefix of [net/url.URL.EscapedPath], as the example of session cookies does. The handler itself never
+// redirects.
 //
 // # Paths
 //
-// Paths are matched as they were sent, escaped; each parameter is unescaped once. So a component
-// named @scope/name is at /components/%40scope%2Fname. A path that is not in canonical form
-// (empty, "." or ".." segments, other case) is 404, except for the double slash of the asset manager. Collections answer
-// with and without the slash at their end.
+// Paths are matched as they were sent, escaped; each parameter is unescaped once. So a component named @scope/name is
+// at /components/%40scope%2Fname. A path that is not in canonical form (empty, "." or ".." segments, other case) is
+// 404, except for the double slash of the asset manager. Collections have the same path with and without the slash at
+// its end.
 //
 // # Tokens
 //
 // [Config.Authenticate] gets each request, except OPTIONS and those for cors.html, openapi.json and /healthz, and
 // returns the [Principal] that sends it. [Tokens] is a default with signed JWTs. [RequestToken] finds the token of a
 // request, for Authenticate functions with tokens of their own: it is in the header "Authorization: svctoken <token>",
-// which may also be "Bearer <token>", or in the query parameter svctoken. A request with two tokens is refused.
-// Tokens appear in no log, error, header or URL of a response.
+// which may also be "Bearer <token>", or in the query parameter svctoken. A request with two tokens is rejected. Tokens
+// appear in no log, error, header or URL of a response.
 //
-// An error that wraps [ErrUnauthenticated] is answered with 401. The client learns the reason only from a
-// [TokenError], which Tokens returns if the signature is good. Any other error of Authenticate is 503, so
-// an identity provider that is down does not look like a bad token.
+// An error that wraps [ErrUnauthenticated] becomes a 401. The client learns the reason only from a [TokenError], which
+// Tokens returns if the signature is good. Any other error of Authenticate is 503, so an identity provider that is down
+// does not look like a bad token.
 //
 // An identity that does not come from RequestToken is ambient: a browser sends a cookie or a client
 // certificate by itself, with requests of other sites too. For an ambient identity, every method but GET, HEAD and
@@ -50,8 +50,8 @@
 // tags and the apps of Reads, and nothing else, whatever else the Principal has. The responses name no users
 // and no groups, so a delivery token may stand in a public page.
 //
-// Principal.Expires says when the identity ends, if that is known. GET /x/me tells the caller. The handler does not check
-// it: Authenticate must refuse an identity that has expired.
+// Principal.Expires says when the identity ends, if that is known. GET /x/me tells the caller. The handler does not
+// check it: Authenticate must return an error for an expired identity.
 //
 // # Caching
 //
@@ -67,8 +67,8 @@
 //
 // # Idempotency keys
 //
-// Creating and restoring an app, setting and deleting a tag, and creating and deleting components take
-// the header Idempotency-Key. Any other writing operation refuses it with 400, and reads ignore it.
+// Creating and restoring an app, setting and deleting a tag, and creating and deleting components take the header
+// Idempotency-Key. Any other writing operation rejects it with 400, and reads ignore it.
 //
 // # Watching
 //
@@ -91,19 +91,20 @@
 //
 // # Limits
 //
-// What many requests share is bounded by slots: so many in all, and so many of a caller. A caller is known by its URN; a delivery
-// token stands in public pages, so its requests are counted for the address of the client, and those of IPv6 for its network of 64 bits. A
-// request that finds no slot within a second is refused with Retry-After, before it has changed anything. While it waits, the slowest
-// request that stands in its way is cut off, if the server has waited for its client for more than ten seconds and the client
-// has moved less than 64 KiB/s. Only the time in which the server waits for the client counts.
+// What many requests share is bounded by slots: so many in all, and so many of a caller. A caller is known by its URN;
+// a delivery token stands in public pages, so its requests are counted for the address of the client, and those of IPv6
+// for its network of 64 bits. A request that finds no slot within a second is rejected with Retry-After, before it has
+// changed anything. While it waits, the slowest request with such a slot is cut off, if the server has waited for its
+// client for more than ten seconds and the client has sent or read less than 64 KiB/s. Only the time in which the
+// server waits for the client counts.
 //
 //   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of memory:
 //     [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A body counts four times.
 //   - Uploads of reviews: 32, 8 for a network and 4 of a caller, else 429 ([Limits.Uploads] and the two after it). An upload that pauses for
-//     [Limits.Pause], 30 seconds, is ended. One that is ended or cut off is answered with 200, the report of what was imported, and
+//     [Limits.Pause], 30 seconds, is ended. One that is ended or cut off gets 200, the report of what was imported, and
 //     "Connection: close". A line has at most [Limits.Line], 16 MiB; a longer one is an error in the report.
 //     Lines of more than 1 MiB are in memory of four uploads at a time ([Limits.LongLines]); the others wait for that.
-//   - Exports of reviews, since each holds a snapshot of the store: 8, and 4 of a caller, else 503 ([Limits.Exports] and [Limits.ExportsOfCaller]).
+//   - Exports of reviews, since each keeps a snapshot of the store open: 8, and 4 of a caller, else 503 ([Limits.Exports] and [Limits.ExportsOfCaller]).
 //   - Event streams: 2,000, and 16 of a caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
 //
 // Slow clients: a body and a response above 64 KiB may take a minute, and a second more for each 64 KiB, and a page of an event stream
@@ -115,14 +116,14 @@
 // [runtime/debug.SetMemoryLimit] as examples/vitrine does. Bound the number of connections too, and mark what is
 // beyond it with [Overloaded]. Close connections that [Draining] names first.
 //
-// /healthz is answered within a second: [Config.Ready] is asked once at a time and has 800 milliseconds.
+// /healthz responds within a second: [Config.Ready] is asked once at a time and has 800 milliseconds.
 //
-// # Requests that are refused
+// # Rejected requests
 //
 // An error sentence begins with the place of the mistake: a JSON pointer into the body ("/add/0/id: …"), the name of a
 // parameter of the query or the path ("limit: …"), or "header" and the name of a header. It does not repeat the status.
 //
-// In the bodies of the asset manager null is refused, also for a member that may be left out. The exceptions are role,
+// In the bodies of the asset manager null is rejected, also for a member that may be left out. The exceptions are role,
 // group and user of a permission, which responses have as null too, and values inside content.
 //
 // An empty usingComponent, or an empty name in after, counts as not given. An empty before or an empty cursor is 400. A
@@ -131,17 +132,18 @@
 // components take after, the last name of the page before; the list of tags takes limit too.
 //
 // If a client closes its side of the connection before it has the response, its request ends, and is 503 if it was not
-// finished: net/http cannot distinguish this from a client that has disconnected. net/http itself refuses requests that
+// finished: net/http cannot distinguish this from a client that has disconnected. net/http itself rejects requests that
 // it cannot read (malformed ones, headers over its limit, an unknown Expect), in plain text and without the headers of
-// other responses. On a listener of [NewListener] these refusals have the form of all other errors.
+// other responses. On a listener of [NewListener] these responses have the form of all other errors.
 //
-// If an endpoint does not need the body of a request, or refuses the request before the body is read, the handler reads up to
-// four times [Limits.Body] of it before it answers, for a second at most, since many clients read the response only after they
-// have sent everything. Of a body whose Content-Length is larger than that it reads nothing. If the body has not come by then,
-// the connection is closed after the response. Event streams and exports answer 400 then. [Draining] tells a server which
-// connections wait for such a body. Timeouts belong to the [http.Server]. The handler changes the
-// deadlines of a connection only for this, to disconnect a slow client, and during imports and exports of reviews and event
-// streams. These have no limit of time as a whole, but their clients may be disconnected as described above.
+// If an endpoint does not need the body of a request, or rejects the request before the body is read, the handler reads
+// up to four times [Limits.Body] of it before the response, for a second at most, since many clients read the response
+// only after they have sent everything. Of a body whose Content-Length is larger than that it reads nothing. If the
+// body has not come by then, the connection is closed after the response. Event streams and exports are 400 then.
+// [Draining] tells a server which connections wait for such a body. Timeouts belong to the [http.Server]. The handler
+// changes the deadlines of a connection only for this, to disconnect a slow client, and during imports and exports of
+// reviews and event streams. These have no limit of time as a whole, but their clients may be disconnected as described
+// above.
 //
 // Over HTTP/2 a deadline resets one stream, with a frame that is sent over the connection. A client that reads nothing at all
 // of its connection never takes that frame, and its request stays open. Set WriteByteTimeout of [http.Server].HTTP2, as

@@ -15,10 +15,10 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// errorTable has the status and the code of each kind of error. The first row of the kind counts, and for an error of the handler itself,
-// which has no kind, the first row of its status. Codes are a part of the contract: programs compare them, so a code is never changed, and
-// README.md lists them all. A row with a sentence hides the cause, which may tell about the store and is only logged. A context that is
-// done is 503: either the client has gone, or the server is too slow for its own limit.
+// errorTable has the status and the code of each kind of error. The first row of the kind counts, and for an error of
+// the handler itself, which has no kind, the first row of its status. Codes are a part of the contract and never
+// change; README.md lists them. A row with a sentence hides the cause, which is only logged. A context that is done is
+// 503: the client has disconnected, or the server has exceeded its own limit.
 var errorTable = []errorRow{
 	{vitrine.ErrInvalid, http.StatusBadRequest, vitrine.CodeInvalid, ""},
 	{nil, http.StatusUnauthorized, "unauthorized", ""},
@@ -65,14 +65,14 @@ func codeOf(status int) string {
 
 // closedEarly is the sentence for a client that has closed its side of the connection before the response. Its request
 // ends then, since net/http cannot distinguish this from a client that has disconnected.
-const closedEarly = "the connection was closed before the answer was ready: keep it open until the answer has come"
+const closedEarly = "the connection was closed before the response was ready: keep it open until the response has come"
 
 // internalError is the sentence of every 500. The cause is only logged.
 const internalError = "internal error"
 
-// refusal is an error as it is answered: its fields are the members of the body that README.md describes. A refusal is
-// an error of its own, and the errors of the services become one in refusalOf.
-type refusal struct {
+// httpError is an error as clients see it: its fields are the members of the body that README.md describes. httpErrorOf
+// makes one of any other error.
+type httpError struct {
 	status int
 	Text   string `json:"error"` // the sentence
 	details
@@ -83,46 +83,47 @@ type refusal struct {
 type details = vitrine.Error
 
 // Error returns the sentence, which a client gets as the member error.
-func (r *refusal) Error() string { return r.Text }
+func (r *httpError) Error() string { return r.Text }
 
-// refuse returns an error that concerns the whole request. The format is that of package fmt, here and below.
-func refuse(status int, format string, args ...any) error {
-	return &refusal{status: status, Text: fmt.Sprintf(format, args...)}
+// errorf returns an error of the whole request. The format is that of package fmt, here and below.
+func errorf(status int, format string, args ...any) error {
+	return &httpError{status: status, Text: fmt.Sprintf(format, args...)}
 }
 
-// refusePointer returns an error of the part of the body that pointer names.
-func refusePointer(status int, pointer, format string, args ...any) error {
-	return &refusal{status: status, details: details{Pointer: pointer}, Text: pointer + ": " + fmt.Sprintf(format, args...)}
+// pointerErrorf returns an error of the part of the body that pointer names.
+func pointerErrorf(status int, pointer, format string, args ...any) error {
+	return &httpError{status: status, details: details{Pointer: pointer}, Text: pointer + ": " + fmt.Sprintf(format, args...)}
 }
 
-// refuseParameter returns a 400 for a query parameter. The sentence never has the value of an unknown parameter, which may be
-// a token under a wrong name.
-func refuseParameter(name, format string, args ...any) error {
-	return &refusal{status: http.StatusBadRequest, details: details{Parameter: name}, Text: name + ": " + fmt.Sprintf(format, args...)}
+// parameterErrorf returns a 400 for a query parameter. The sentence never has the value of an unknown parameter, which
+// may be a token under a wrong name.
+func parameterErrorf(name, format string, args ...any) error {
+	return &httpError{status: http.StatusBadRequest, details: details{Parameter: name}, Text: name + ": " + fmt.Sprintf(format, args...)}
 }
 
-// refuseHeader returns an error of a header of the request.
-func refuseHeader(status int, name, format string, args ...any) error {
-	return &refusal{status: status, details: details{Parameter: name}, Text: "header " + name + ": " + fmt.Sprintf(format, args...)}
+// headerErrorf returns an error of a header of the request.
+func headerErrorf(status int, name, format string, args ...any) error {
+	return &httpError{status: status, details: details{Parameter: name}, Text: "header " + name + ": " + fmt.Sprintf(format, args...)}
 }
 
 // The errors that the handler itself returns in more than one place, or that have nothing to add to their sentence.
 var (
-	errTagsOnly    = refuse(http.StatusForbidden, "this token may read apps by some of their tags, and do nothing else")
-	errNoResource  = refuse(http.StatusNotFound, "nothing is at this path")
-	errNoMethod    = refuse(http.StatusMethodNotAllowed, "this path does not know the method: see the header Allow")
-	errNoIdentity  = refuse(http.StatusServiceUnavailable, "it cannot be found out at the moment who asks: try again")
-	errCrossOrigin = refuse(http.StatusForbidden, "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization")
-	errBodyMissing = refuse(http.StatusBadRequest, "the body did not arrive whole, and this request needs none")
-	errNoToken     = refuse(http.StatusUnauthorized, "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken")
+	errTagsOnly    = errorf(http.StatusForbidden, "this token may read apps by some of their tags, and do nothing else")
+	errNoResource  = errorf(http.StatusNotFound, "nothing is at this path")
+	errNoMethod    = errorf(http.StatusMethodNotAllowed, "this path does not know the method: see the header Allow")
+	errNoIdentity  = errorf(http.StatusServiceUnavailable, "it cannot be found out at the moment who asks: try again")
+	errCrossOrigin = errorf(http.StatusForbidden, "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization")
+	errBodyMissing = errorf(http.StatusBadRequest, "the body did not arrive whole, and this request needs none")
+	errNoToken     = errorf(http.StatusUnauthorized, "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken")
 )
 
-// refusalOf returns an error as a refusal, and reports whether its cause is hidden. It knows the refusals of this package and the errors of
-// the domains. Anything else is 500. A *vitrine.Error tells its cause always: it was written for clients.
-func refusalOf(err error) (r *refusal, hidden bool) {
-	if own, ok := errors.AsType[*refusal](err); ok {
-		answered := *own
-		return &answered, false
+// httpErrorOf returns an error as an httpError, and reports whether its cause is hidden. It knows the errors of this
+// package and of the domains. Any other error is 500. The cause in a *vitrine.Error is never hidden: it was written for
+// clients.
+func httpErrorOf(err error) (r *httpError, hidden bool) {
+	if own, ok := errors.AsType[*httpError](err); ok {
+		response := *own
+		return &response, false
 	}
 	row := errorTable[len(errorTable)-1]
 	if at := slices.IndexFunc(errorTable, func(r errorRow) bool { return r.kind != nil && errors.Is(err, r.kind) }); at >= 0 {
@@ -130,9 +131,9 @@ func refusalOf(err error) (r *refusal, hidden bool) {
 	}
 	e, ok := errors.AsType[*vitrine.Error](err)
 	if !ok {
-		return &refusal{status: row.status, Text: cmp.Or(row.text, err.Error()), details: details{Code: row.code}}, row.text != ""
+		return &httpError{status: row.status, Text: cmp.Or(row.text, err.Error()), details: details{Code: row.code}}, row.text != ""
 	}
-	r = &refusal{status: row.status, Text: e.Error(), details: *e}
+	r = &httpError{status: row.status, Text: e.Error(), details: *e}
 	r.Code = cmp.Or(e.Code, row.code)
 	if e.Code == vitrine.CodeMoved && !e.Version.IsZero() { // a tag, not an asset
 		r.PointsTo = (*vitrine.Version)(nil)
@@ -143,11 +144,10 @@ func refusalOf(err error) (r *refusal, hidden bool) {
 	return r, false
 }
 
-// fail makes an error the response. A cause that is hidden from the client is logged. If the
-// request's context is cancelled, and the outcome of a write is not in doubt, nothing is logged: the error is only the end of
-// the request.
+// fail makes an error the response and logs a hidden cause. Nothing is logged if the error only says that the client
+// has disconnected, and the outcome of no write is in doubt.
 func (c *call) fail(err error) {
-	r, hidden := refusalOf(err)
+	r, hidden := httpErrorOf(err)
 	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.ctx().Err() != nil { // the client has gone
 		r.Text, hidden = closedEarly, false
 	}
@@ -157,13 +157,13 @@ func (c *call) fail(err error) {
 			r.Text += "; " + c.kept
 		}
 	}
-	c.refuse(r)
+	c.setError(r)
 }
 
-// refuse makes a refusal the response. Headers that describe a success are removed, since the endpoint may have set them
-// before it failed, and those that belong to the status are added: a 401 says which scheme of authentication is wanted, and
-// a 503 or 429 says that the client may try again after a second.
-func (c *call) refuse(r *refusal) {
+// setError makes an httpError the response. It removes the headers of a success, which the endpoint may have set before
+// it failed, and adds those of the status: the wanted scheme of authentication to a 401, and Retry-After to a 503 or
+// 429.
+func (c *call) setError(r *httpError) {
 	header := c.header()
 	for _, name := range []string{"Etag", "Location", "Link", "Vary"} {
 		delete(header, name)
@@ -179,7 +179,7 @@ func (c *call) refuse(r *refusal) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		header["Retry-After"] = []string{"1"}
 	}
-	c.h.refusals.refused(c, r)
+	c.h.denials.denied(c, r)
 	r.Code = cmp.Or(r.Code, codeOf(r.status))
 	c.status, c.code = r.status, r.Code
 	c.out = append(c.out[:0], r.json()...)
@@ -187,12 +187,12 @@ func (c *call) refuse(r *refusal) {
 
 // json returns the body of the response. Text that is not UTF-8, quoted from the request, gets replacement characters. Texts are
 // cut at maxSentence, except a pointer: one that is longer is left out, since a part of it would point to another place.
-func (r refusal) json() []byte {
+func (r httpError) json() []byte {
 	r.Text, r.Parameter = bounded(r.Text), bounded(r.Parameter)
 	if len(r.Pointer) > maxSentence {
 		r.Pointer = ""
 	}
-	out, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // which nothing in a refusal can fail
+	out, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // nothing in an httpError can make it fail
 	return out
 }
 

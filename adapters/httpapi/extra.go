@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// Extra is an endpoint of another package, such as signin, below the base path. The handler serves it as its own: it authenticates the
-// caller, refuses what pages of other sites send with the cookies of their visitors, checks the query and the media type, bounds the body,
-// answers errors in the usual form, and logs.
+// Extra is an endpoint of another package, such as signin, below the base path. The handler serves it as its own: it
+// authenticates the caller, denies requests that pages of other sites send with the cookies of their visitors, checks
+// the query and the media type, limits the body, writes errors in the usual form, and logs.
 type Extra struct {
 	Method string
 	Path   string // "/x/things/{id}"; one that ends in a slash is the same without it
@@ -21,10 +21,10 @@ type Extra struct {
 	Serve func(*Request) (any, error)
 }
 
-// ErrTooMany is the kind of an error that is answered with 429: the client has to wait.
+// ErrTooMany is the kind of an error that becomes a 429: the client has to wait.
 var ErrTooMany = errors.New("too many attempts: wait a minute")
 
-// Request is a request to an Extra. It is good until Serve returns.
+// Request is a request to an Extra. It is valid until Serve returns.
 type Request struct {
 	*http.Request
 	By     Principal   // who asks; the zero Principal at public endpoints
@@ -35,8 +35,9 @@ type Request struct {
 // Param returns the i-th parameter of the path, from 0.
 func (r *Request) Param(i int) string { return r.call.param(i) }
 
-// Text returns a parameter of the query that is given once at most; All returns one that may be repeated, and Flag one that is true or
-// false. What is wrong with them is answered with 400 in place of what Serve returns, so read them first, and stop if Wrong is true.
+// Text returns a parameter of the query that is given once at most; All returns one that may be repeated, and Flag one
+// that is true or false. A wrong value becomes a 400 in place of what Serve returns, so read the parameters first, and
+// stop if Wrong is true.
 func (r *Request) Text(name string) string  { return r.call.query.text(name) }
 func (r *Request) All(name string) []string { return r.call.query.all(name) }
 func (r *Request) Flag(name string) bool    { return r.call.query.flag(name) }
@@ -81,17 +82,17 @@ func (e Extra) route() route {
 	out.call = func(c *call) error {
 		c.header()["Vary"] = varyCaller
 		c.cacheAs(noStore) // it may have a secret, and people change
-		answer, err := e.Serve(&Request{Request: c.r, By: c.by, Header: c.header(), call: c})
+		result, err := e.Serve(&Request{Request: c.r, By: c.by, Header: c.header(), call: c})
 		switch {
 		case c.query.err != nil:
 			return c.query.err
 		case errors.Is(err, ErrUnauthenticated):
 			c.reason = err.Error()
-			return refuse(http.StatusUnauthorized, "this did not prove who you are: try again")
-		case err != nil || answer == nil:
+			return errorf(http.StatusUnauthorized, "this did not prove who you are: try again")
+		case err != nil || result == nil:
 			return err
 		}
-		return c.json(answer, nil)
+		return c.json(result, nil)
 	}
 	return out
 }

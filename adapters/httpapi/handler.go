@@ -12,15 +12,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// handler answers every request. Its methods stand in the order in which a request passes them. Its fields do not change
-// after New. What requests share and change, such as the slots, is behind pointers and pools with locks of their own.
+// handler serves every request. Its methods are in the order in which they are called for a request. Its fields do not
+// change after New; what requests share and change, such as the slots, has locks of its own.
 //
 // A request goes through these functions, each in the file that has its rules:
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
 //	find           sets the routes of the path                             router.go, routes.go
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
-//	admit          judges the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
+//	authorize      checks the rights that depend on the address alone     apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, query.go
 //	work           reserves memory and calls the endpoint                  slots.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
@@ -33,10 +33,10 @@ type handler struct {
 	description description        // openapi.json
 	gzips       sync.Pool          // of *gzip.Writer
 	asked       singleflight.Group // calls of Ready
-	refusals    *refusalLog        // the lines about 401 and 403
+	denials     *denialLog         // the lines about 401 and 403
 	crossOrigin *http.CrossOriginProtection
 
-	// What requests share, and wait for or are refused by:
+	// The limits that requests share:
 	large, uploads, exports, streams *slots
 
 	calls      sync.Pool // of *call
@@ -44,7 +44,7 @@ type handler struct {
 	deliveries *lru.Cache[question, delivered]
 }
 
-// ServeHTTP answers one request: OPTIONS at once, any other by serve. An error of serve becomes the response. Event
+// ServeHTTP serves one request: OPTIONS at once, any other by serve. An error of serve becomes the response. Event
 // streams and exports have sent theirs before serve returns, and return no error once they have begun.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := h.begin(w, r)
@@ -62,7 +62,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve carries a request out and leaves the response in c, or has sent it. The order of the checks decides what a
-// caller learns:
+// caller can learn:
 //
 //  1. Overload is 503.
 //  2. Without a valid token every path but the public ones is 401, whether it exists or not, and 503 if Authenticate
@@ -70,12 +70,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 //  3. A path that does not exist is 404, and a method that it does not have is 405.
 //  4. A write that another site may have made up is 403.
 //  5. A delivery token is 403, except where it may read.
-//  6. The endpoint judges the rights that depend on the path and the parameters alone (admit).
+//  6. The endpoint checks the rights that depend on the path and the parameters alone (authorize).
 //  7. The query, the idempotency key and the headers of the body are checked: 400 and 415.
-//  8. The endpoint judges the rights that need no body (admitBody), and then the body is read: 413.
-//  9. The endpoint itself judges the rest.
+//  8. The endpoint checks the rights that need no body (authorizeBody), and then the body is read: 413.
+//  9. The endpoint itself checks the rest.
 //
-// So a stranger learns nothing about what exists, and no body is read for a caller who can be refused without it.
+// So a stranger learns nothing about what exists, and no body is read for a caller who can be denied without it.
 func (h *handler) serve(c *call) error {
 	if c.overloaded() {
 		c.header()["Connection"] = closeConnection
@@ -102,22 +102,22 @@ func (h *handler) serve(c *call) error {
 	}
 	rt := c.match.routes[i]
 	c.route = rt
-	// The identity may come from what a browser adds to a request that another site made up. Reads pass: a page of another site may
-	// cause one, and cannot see the response, since no response allows credentials.
+	// The identity may come from what a browser adds to a request that another site made up. Reads are allowed: a page
+	// of another site may cause one, and cannot see the response, since no response allows credentials.
 	if c.ambient || rt.is(public) && rt.writes() {
 		if err := h.crossOrigin.Check(c.r); err != nil {
 			c.reason = err.Error()
 			return errCrossOrigin
 		}
 	}
-	// A delivery token reaches the endpoints that are marked byTag and no others. The domains refuse it too (appsvc and
-	// reviews in Caller.check, assets in memberOf), for programs that call them without this handler. Here it is refused
-	// before anything else about the request is said, and also by the endpoints of the handler itself, such as GET /x/me.
+	// A delivery token may use only the endpoints that are marked byTag. The domains deny it too, for programs that
+	// call them without this handler. Here it is denied before anything else is checked, and also at the endpoints of
+	// the handler itself, such as GET /x/me.
 	if c.by.TagsOnly && !rt.is(byTag|public) {
 		return errTagsOnly
 	}
-	if rt.admit != nil {
-		if err := rt.admit(c); err != nil {
+	if rt.authorize != nil {
+		if err := rt.authorize(c); err != nil {
 			return err
 		}
 	}
@@ -127,11 +127,11 @@ func (h *handler) serve(c *call) error {
 	return c.work()
 }
 
-// end ends a request: it gives its slots back, tells the Observer, and gives the call back to the pool. It answers a panic
-// with 500 and keeps it from ending the process. A panic with http.ErrAbortHandler is a wish to drop the connection. Once a
-// response has begun, the connection is dropped after any panic, so that the client does not take a part for the whole.
+// end ends a request: it releases the slots, calls the Observer, and puts the call back into the pool. A panic becomes
+// a 500. After a panic with http.ErrAbortHandler, or once a response has begun, the connection is dropped instead, so
+// that the client does not mistake a part for the whole.
 func (h *handler) end(c *call) {
-	defer func() { // slots count buffers for as long as their request lasts, so none that is large may outlive it
+	defer func() { // large buffers are counted only while their request lasts, so none is kept
 		if cap(c.out) <= notLarge {
 			*c = call{out: c.out[:0]}
 			h.calls.Put(c)
@@ -151,6 +151,6 @@ func (h *handler) end(c *call) {
 	if c.sent {
 		panic(http.ErrAbortHandler)
 	}
-	c.refuse(&refusal{status: http.StatusInternalServerError, Text: internalError})
+	c.setError(&httpError{status: http.StatusInternalServerError, Text: internalError})
 	c.send()
 }

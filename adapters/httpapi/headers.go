@@ -7,14 +7,13 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// This file has the headers that responses have in common, and the response to OPTIONS, which is made of headers alone. A
-// header that only some responses have is set where the response is made. Cache-Control, which every response has with a value of
-// its own, is set by cacheAs.
+// This file has the headers that responses have in common, and the response to OPTIONS. Other headers are set where the
+// response is made; cacheAs sets Cache-Control.
 
-// commonHeaders are the headers that every response has with the same value, errors too: pages of all origins may read it, and no browser
-// guesses its type, frames it or repeats its address. Only cors.html replaces one, Content-Security-Policy. There is no Access-Control-Allow-Credentials, so a page of another
-// origin cannot use the cookies of its visitor. The slices are shared between responses, so a header is replaced and never
-// added to.
+// commonHeaders are the headers that every response has with the same value, errors too: pages of all origins may read
+// it, and no browser guesses its type, frames it or repeats its address. Only cors.html replaces one,
+// Content-Security-Policy. There is no Access-Control-Allow-Credentials, so a page of another origin cannot use the
+// cookies of its visitor. The slices are shared between responses, so a header is replaced and never added to.
 var commonHeaders = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},
 	"Access-Control-Expose-Headers": {"Location, ETag, Link, X-Request-Id, Retry-After"},
@@ -38,7 +37,7 @@ var (
 	preflightKept = []string{"86400"} // how long browsers may keep the response, in seconds
 )
 
-// preflight answers OPTIONS: 204 with the methods and headers that pages of other origins may use. The response is the
+// preflight serves OPTIONS: 204 with the methods and headers that pages of other origins may use. The response is the
 // same for every path, and no token is needed, so it says nothing about what exists.
 func (c *call) preflight() {
 	header := c.header()
@@ -57,13 +56,13 @@ func (c *call) preflight() {
 //	event streams, exports of reviews      not at all
 //	all others, errors too                 only to ask whether the copy is still good
 //
-// A request with a token in its query overrules all of these: its response is not kept at all, since a cache would store
-// it under the address, and the address has the token. All but cors.html and deliveries is private: a shared cache must not hand the response
-// for one caller to another one.
+// A request with a token in its query overrules all of these: its response is not kept at all, since a cache would
+// store it under the address, and the address has the token. All but cors.html and deliveries is private: a shared
+// cache must not give the response for one caller to another.
 //
-// Reads of one version of an app have an ETag, so a client can ask with If-None-Match whether its copy is still good; the
-// answer is then 304 without a body. The rights of the caller are checked first, as for any read. (*call).choose makes the
-// comparison, since a compressed body has another ETag.
+// Reads of one version of an app have an ETag, so a client can ask with If-None-Match whether its copy is still good;
+// the response is then 304 without a body. The rights of the caller are checked first, as for any read. (*call).choose
+// makes the comparison, since a compressed body has another ETag.
 
 // The values of Cache-Control.
 var (
@@ -86,10 +85,9 @@ func (c *call) cacheAs(value []string) {
 }
 
 // etagOf returns the ETag of a version of an app before compression. It is strong: equal ETags mean equal bytes. So it
-// says whether the owner, the editor and the groups are left out, as they are for a delivery token, and whether defaults
-// are filled in, since each makes another body. It also has the time of the update: if a backup is restored, versions made
-// after the backup are lost, and their numbers are used again for other contents. The letter at its end names the form of the JSON:
-// since b, elements have keys.
+// says whether owner, editor and groups are left out, as for a delivery token, and whether defaults are filled in. It
+// has the time of the update, since after a restored backup a version number may be used again for other contents. The
+// letter at its end is the version of the JSON's form.
 func etagOf(app appsvc.App, tagged, defaults bool) string {
 	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36)
 	if tagged {

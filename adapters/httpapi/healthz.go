@@ -10,12 +10,12 @@ import (
 // healthPath is at the root, wherever the app service is.
 const healthPath = "/healthz"
 
-// healthPatience is how long Config.Ready may take before /healthz says that the store does not answer.
+// healthPatience is how long Config.Ready may take before /healthz says that the store does not respond.
 const healthPatience = 800 * time.Millisecond
 
 // health serves GET /healthz without a token. 200 with {"status":"ok"} if Config.Ready returns nil within 800
-// milliseconds, else 503. It asks for no memory and waits for no lock of the domains, so it answers whatever else the
-// process does. However many clients ask, one call of Ready is under way at a time, and all of them get its result.
+// milliseconds, else 503. It reserves no memory and waits for no lock of the domains, so it responds whatever else the
+// process does. One call of Ready is under way at a time, and all clients that wait get its result.
 func (h *handler) health(c *call) (err error) {
 	if h.Ready != nil {
 		timer := time.NewTimer(healthPatience)
@@ -24,12 +24,12 @@ func (h *handler) health(c *call) (err error) {
 		case result := <-h.asked.DoChan("", h.ready):
 			err = result.Err
 		case <-timer.C:
-			err = fmt.Errorf("no answer within %s", healthPatience)
+			err = fmt.Errorf("no response within %s", healthPatience)
 		}
 	}
 	if err != nil {
 		c.log("not ready", err)
-		return refuse(http.StatusServiceUnavailable, "the store does not answer")
+		return errorf(http.StatusServiceUnavailable, "the store does not answer")
 	}
 	c.out = append(c.out, `{"status":"ok"}`...)
 	return nil
@@ -50,15 +50,15 @@ func (h *handler) ready() (_ any, err error) {
 // overloadedKey is the key of the mark in a context.
 type overloadedKey struct{}
 
-// Overloaded marks the requests of a context as more than the server can take: each is answered with 503 and
-// Retry-After at once, and its connection closed. Requests for /healthz and OPTIONS are answered as always. A server
-// that bounds its connections or requests uses it, so that a full one is not mistaken for a dead one.
+// Overloaded marks the requests of a context as more than the server can handle: each gets 503 and Retry-After at once,
+// and its connection is closed. Requests for /healthz and OPTIONS are served as always. A server that limits its
+// connections or requests uses it, so that a full one is not mistaken for a dead one.
 func Overloaded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, overloadedKey{}, true)
 }
 
 // errOverloaded is the response to a request that Overloaded marks.
-var errOverloaded = refuse(http.StatusServiceUnavailable, "the server has as many requests under way as it takes: try again")
+var errOverloaded = errorf(http.StatusServiceUnavailable, "the server has as many requests under way as it takes: try again")
 
 // overloaded reports whether a request is one too many.
 func (c *call) overloaded() bool {

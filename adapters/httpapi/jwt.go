@@ -21,20 +21,20 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Tokens signs and verifies tokens: JSON Web Tokens, HS256 and nothing else. The claims are sub (URN of the user) and exp,
-// both required, and moderates, reads, tags, roles, groups (lists of strings) and components (boolean) as in Principal. The
-// claim tags, also an empty list, means TagsOnly. Of the other claims that RFC 7519 registers, nbf is obeyed, and iss, aud,
-// iat and jti may be there. A token with any other claim is refused, since a misspelt claim would leave out a restriction.
-// Tokens is safe for concurrent use.
+// Tokens signs and verifies tokens: JSON Web Tokens, HS256 and nothing else. The claims are sub (URN of the user) and
+// exp, both required, and moderates, reads, tags, roles, groups (lists of strings) and components (boolean) as in
+// Principal. The claim tags, also an empty list, means TagsOnly. Of the other claims that RFC 7519 registers, nbf is
+// checked, and iss, aud, iat and jti are allowed. A token with any other claim is rejected, since a misspelt claim
+// would leave out a restriction. Tokens is safe for concurrent use.
 type Tokens struct {
 	keys   []tokenKey // the first one signs
 	now    func() time.Time
 	parser *jwt.Parser // verifies the signature and nothing else, see NewTokens
-	// known are tokens that were verified before, by their SHA-256, so it holds no token that could be read from memory.
+	// known has the tokens that were verified before, by their SHA-256, so that no token can be read from memory.
 	known *lru.Cache[[sha256.Size]byte, Principal]
 }
 
-// TokenOptions are what NewTokens may be told; the zero value of each field means its default.
+// TokenOptions are the options of NewTokens; the zero value of each field means its default.
 type TokenOptions struct {
 	Now    func() time.Time // the clock; time.Now
 	Cache  int              // verified tokens to remember; 4,096
@@ -61,16 +61,16 @@ func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 		}
 		t.keys = append(t.keys, tokenKey{keyID(secret), bytes.Clone(secret)})
 	}
-	// Only HS256 is valid, whatever the header of a token says. Strict decoding refuses Base64 with stray bits at the end, so
-	// that each token has one spelling. The claims are judged by readClaims, behind the signature: only who knows the key is
-	// told what is wrong.
+	// Only HS256 is valid, whatever the header of a token says. Strict decoding rejects Base64 with stray bits at the
+	// end, so that each token has one spelling. readClaims checks the claims after the signature: only a client that
+	// knows the key is told what is wrong.
 	t.parser = jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithStrictDecoding(),
 		jwt.WithoutClaimsValidation())
 	return t, nil
 }
 
-// TokenError is an error of Config.Authenticate whose reason the client is told with the 401. It is
-// for tokens whose signature is good: who cannot sign learns nothing by trying. Unauthenticated makes one for other identities.
+// TokenError is an error of Config.Authenticate whose reason the client is told with the 401. It is for tokens with a
+// valid signature: who cannot sign learns nothing by trying. Unauthenticated makes one for other identities.
 type TokenError struct {
 	Reason string // a sentence without the token
 	URN    string // of the user that the token names, for the log; "" = not known
@@ -82,8 +82,8 @@ func (e *TokenError) Error() string { return e.Reason }
 // Unwrap returns ErrUnauthenticated.
 func (e *TokenError) Unwrap() error { return ErrUnauthenticated }
 
-// Sign returns a token for p that is good until expires, in whole seconds; p.Expires does not count. The error says what in p
-// Authenticate would refuse.
+// Sign returns a token for p that is valid until expires, in whole seconds; p.Expires does not count. It returns an
+// error if p fails Check.
 func (t *Tokens) Sign(p Principal, expires time.Time) (string, error) {
 	if err := p.Check(); err != nil {
 		return "", fmt.Errorf("httpapi: %w", err)
@@ -115,11 +115,11 @@ func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
 	return t.Verify(token)
 }
 
-// Verify returns who a token stands for. The error says what is wrong with the token, does not repeat it,
-// and wraps ErrUnauthenticated. It is a *TokenError when the signature is good.
+// Verify returns who a token stands for. The error says what is wrong with the token without repeating it, and wraps
+// ErrUnauthenticated. It is a *TokenError if the signature is valid.
 //
-// A token that was verified before is only looked up, and refused once it has expired. There is no list of revoked tokens:
-// a token is good until it expires, or until its key is removed.
+// A token that was verified before is only looked up, until it expires. There is no list of revoked tokens: a token is
+// valid until it expires or its key is removed.
 func (t *Tokens) Verify(token string) (Principal, error) {
 	digest, now := sha256.Sum256([]byte(token)), t.now()
 	if p, ok := t.known.Get(digest); ok && now.Before(p.Expires) {
@@ -161,10 +161,9 @@ func (t *Tokens) KeyIDs() []string {
 	return ids
 }
 
-// keyOf returns what a token may be signed with: the key that its header kid names, or any key where it
-// names none. A token that names a key which is not known is refused, also if another key would verify it: its key
-// was removed. A token with a header crit is refused: crit names extensions that whoever verifies the token must know,
-// and none is known here (RFC 7515, section 4.1.11).
+// keyOf returns the keys that a token may be signed with: the one that its header kid names, or all if it names none. A
+// token that names an unknown key is rejected, also if another key would verify it: its key was removed. A token with a
+// header crit is rejected, since no extension is known here (RFC 7515, section 4.1.11).
 func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
 	if _, ok := token.Header["crit"]; ok {
 		return nil, errors.New(`header "crit": no extension is known here`)
@@ -219,8 +218,9 @@ func (c *rawClaims) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// claims is the payload of a token. It has the claims of Principal and those that RFC 7519 registers, of which sub, exp and nbf have
-// an effect. Any other claim is refused: a misspelt "tag" would otherwise make a token that is not restricted.
+// claims is the payload of a token. It has the claims of Principal and those that RFC 7519 registers, of which sub, exp
+// and nbf have an effect. Any other claim is rejected: a misspelt "tag" would otherwise make a token that is not
+// restricted.
 type claims struct {
 	URN        string   `json:"sub"`
 	Moderates  []string `json:"moderates"`
@@ -249,14 +249,14 @@ func (audience) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, new(string))
 }
 
-// readClaims reads a payload strictly: each claim is known and has its type, none is null, and its URNs are well-formed. It returns an
-// error that names the claim, also unless now is before exp and not before nbf. The clocks of who signs and who
-// verifies are expected to agree. The Principal has a URN also with an error, if the payload has one.
+// readClaims reads a payload strictly: each claim is known and has its type, none is null, and its URNs are
+// well-formed. It returns an error that names the claim, also if now is not before exp or is before nbf. The clocks of
+// who signs and who verifies are expected to agree. Also with an error, the Principal has the URN of the payload.
 func readClaims(text []byte, now time.Time) (Principal, error) {
 	c := claims{Expires: math.NaN(), NotBefore: -maxSeconds}
 	err := strictjson.Decode(text, &c)
 	p := Principal{Expires: timeOf(c.Expires), Caller: vitrine.Caller{URN: c.URN, Moderates: c.Moderates, Reads: c.Reads, Tags: c.Tags,
-		TagsOnly: c.Tags != nil, // also without a tag: who filters a list to nothing must not widen the token
+		TagsOnly: c.Tags != nil, // also without a tag: an empty list must not widen the token
 		Roles:    c.Roles, Groups: c.Groups, Components: c.Components}}
 	if e, ok := errors.AsType[*strictjson.Error](err); ok && e.Pointer != "" {
 		return p, fmt.Errorf("claim %s: %s", strings.TrimPrefix(e.Pointer, "/"), e.Sentence())
@@ -279,8 +279,8 @@ func readClaims(text []byte, now time.Time) (Principal, error) {
 	return p, nil
 }
 
-// maxSeconds keeps times within what time.Time can hold and compare, about 35,000 years before and after 1970. A number of
-// seconds beyond it is read as the nearest of the two bounds, -maxSeconds and maxSeconds.
+// maxSeconds keeps times within what time.Time can represent and compare, about 35,000 years before and after 1970. A
+// number of seconds beyond it is read as the nearest of the two bounds, -maxSeconds and maxSeconds.
 const maxSeconds = 1 << 40
 
 // timeOf returns the time that is so many seconds after 1970, which may have a fraction (RFC 7519, section 2).

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// Limits bound the size and the number of requests that are handled at the same time. Zero means the default, which is the
-// number in the comment of the field. A limit cannot be switched off, and New refuses a negative one. A request beyond Body
-// is answered with 413, beyond Token with 401, beyond Memory and Exports with 503, and beyond Uploads or Streams with 429. LimitsOf
-// returns the limits that a handler has.
+// Limits bound the size and the number of requests that are handled at the same time. Zero means the default, which is
+// the number in the comment of the field. A limit cannot be switched off, and New returns an error for a negative one.
+// A request beyond Body is 413, beyond Token 401, beyond Memory and Exports 503, and beyond Uploads or Streams 429.
+// LimitsOf returns the limits that a handler has.
 type Limits struct {
 	Body  int64 // bytes of a JSON body; 4 MiB
 	Token int   // bytes of a token that RequestToken finds; 16 KiB
-	// Memory is how many bytes the requests whose body, response or work needs more than 64 KiB may take together; 256 MiB. They are
-	// counted in slots of 1 MiB, of which a caller has an eighth. The process needs more than that: see the package's comment.
+	// Memory is how many bytes the requests whose body, response or work needs more than 64 KiB may use together; 256
+	// MiB. They are counted in slots of 1 MiB, of which a caller may have an eighth. The process needs more than that:
+	// see the package's comment.
 	Memory int64
 
 	// Uploads of reviews have no limit of size or time. These fields bound how many there are at a time.
@@ -32,8 +33,8 @@ type Limits struct {
 	// LongLines is how many uploads at a time have a line of more than 1 MiB in memory; 4. The others wait.
 	LongLines int
 
-	// Each export of reviews holds a snapshot of the store until its client has read everything. These fields bound how
-	// many there are at a time.
+	// Each export of reviews keeps a snapshot of the store open until its client has read everything. These fields
+	// bound how many there are at a time.
 	Exports         int // in all; 8
 	ExportsOfCaller int // 4
 }
@@ -69,7 +70,7 @@ func orDefault[N int | int64 | time.Duration](field string, number *N, value N) 
 // Load is how much of the limits of a handler is in use at a moment. The figures are read one after the other, so they
 // may belong to slightly different moments. Streams.Count has the number of event streams.
 type Load struct {
-	Memory  int64 // bytes that large requests have taken, of Limits.Memory
+	Memory  int64 // bytes that large requests use, of Limits.Memory
 	Uploads int   // imports of reviews under way, of Limits.Uploads
 	Exports int   // exports of reviews under way, of Limits.Exports
 }

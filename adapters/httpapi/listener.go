@@ -14,18 +14,17 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// NewListener returns a listener for an http.Server that serves the handler. net/http answers some
-// requests by itself, before any handler is asked: those that it cannot read, such as one for
-// "/asset/%", and those that expect what it does not know. It does so in plain text, without the headers
-// that a page needs to see the response. On the connections of this listener these responses have the
-// form of all other errors. If net/http changes its own form, they pass as they are.
+// NewListener returns a listener for an http.Server that serves the handler. net/http rejects some requests before any
+// handler is called: those that it cannot read, such as one for "/asset/%", and those with an unknown Expect. Its
+// responses are plain text, without the headers that a page needs to see them. On the connections of this listener they
+// have the form of all other errors. If net/http changes their form, they are sent unchanged.
 //
 // The listener has to see what net/http writes: below TLS, as with ServeTLS, it sees only what is
 // encrypted and changes nothing. A connection that ConnState is told of has a method NetConn, which
 // returns the connection of l.
 func NewListener(l net.Listener) net.Listener { return listener{l} }
 
-// listener wraps each connection in a refusingConn.
+// listener wraps each connection in a rewritingConn.
 type listener struct{ net.Listener }
 
 // Accept returns the next connection.
@@ -34,20 +33,20 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return refusingConn{c}, nil
+	return rewritingConn{c}, nil
 }
 
-// refusingConn replaces the refusals of net/http on their way out.
-type refusingConn struct{ net.Conn }
+// rewritingConn replaces the error responses of net/http.
+type rewritingConn struct{ net.Conn }
 
 // NetConn returns the connection that is wrapped.
-func (c refusingConn) NetConn() net.Conn { return c.Conn }
+func (c rewritingConn) NetConn() net.Conn { return c.Conn }
 
-// Write sends p, or what refused returns in its place. net/http writes a refusal with one call of Write, so p is the whole of
-// it. For a refusal the number returned is the length of p, as the caller expects, and not of what was sent. After one with the
-// status 417 net/http reads the body of the request; the deadline keeps it from waiting for a body that does not come.
-func (c refusingConn) Write(p []byte) (int, error) {
-	own := refused(p)
+// Write sends p, or what rewritten returns in its place. net/http writes an error response with one call of Write, so p
+// is the whole of it. The number returned is then the length of p, as the caller expects. After a 417 net/http reads
+// the body of the request; the deadline keeps it from waiting for a body that does not come.
+func (c rewritingConn) Write(p []byte) (int, error) {
+	own := rewritten(p)
 	if own == nil {
 		return c.Conn.Write(p)
 	}
@@ -56,24 +55,24 @@ func (c refusingConn) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// CloseWrite tells the client that nothing more comes, while it is still sending: net/http does so after
-// it has refused a request.
-func (c refusingConn) CloseWrite() error {
+// CloseWrite tells the client that nothing more comes, while it is still sending: net/http calls it after an error
+// response.
+func (c rewritingConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
 }
 
-// What follows the status line in a refusal of net/http: plainHeaders and a body, or closeHeader and no body if the
-// status is 417.
+// What follows the status line in an error response of net/http: plainHeaders and a body, or closeHeader and no body if
+// the status is 417.
 var (
 	plainHeaders = []byte("Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 	closeHeader  = []byte("Connection: close\r\n")
 )
 
-// refusedHeaders are the headers of every error, without X-Request-Id: a request that cannot be read has no id.
-var refusedHeaders = func() string {
+// errorHeaders are the headers of every error, without X-Request-Id: a request that cannot be read has no id.
+var errorHeaders = func() string {
 	headers := maps.Clone(commonHeaders)
 	headers["Cache-Control"], headers["Content-Type"], headers["Connection"] = revalidate, jsonType, []string{"close"}
 	var b strings.Builder
@@ -83,8 +82,8 @@ var refusedHeaders = func() string {
 	return b.String()
 }()
 
-// refusals say what is wrong with requests that no handler sees, by status.
-var refusals = map[string]refusal{
+// protocolErrors are the errors of requests that no handler sees, by status.
+var protocolErrors = map[string]httpError{
 	"400": {Text: "the request cannot be read: want a path that is escaped, and well-formed headers"},
 	"417": {Text: "header Expect: want 100-continue, or none", details: details{Parameter: "Expect"}},
 	"431": {Text: "the headers are too large: want fewer or shorter ones", details: details{Code: vitrine.CodeTooLarge}},
@@ -92,10 +91,9 @@ var refusals = map[string]refusal{
 	"505": {Text: "the request cannot be read: want HTTP/1.1"},
 }
 
-// refused returns what to send in place of a response that net/http gives by itself, nil for any other
-// write. No response of the handler looks like one: it has more headers, in alphabetical order, and its
-// JSON has no line ends.
-func refused(written []byte) []byte {
+// rewritten returns what to send in place of an error response of net/http, nil for any other write. No response of the
+// handler looks like one: it has more headers, in alphabetical order, and its JSON has no line ends.
+func rewritten(written []byte) []byte {
 	if !bytes.HasPrefix(written, []byte("HTTP/1.")) {
 		return nil
 	}
@@ -106,7 +104,7 @@ func refused(written []byte) []byte {
 	}
 	status, reason, given := strings.Cut(status, ": ")
 	code, _, _ := strings.Cut(status, " ")
-	says, known := refusals[code]
+	says, known := protocolErrors[code]
 	switch {
 	case !known:
 		says.Text = "the request cannot be answered: " + status
@@ -116,5 +114,5 @@ func refused(written []byte) []byte {
 	says.Code = cmp.Or(says.Code, vitrine.CodeInvalid)
 	body := says.json()
 	return fmt.Appendf(nil, "%s %s\r\n%sDate: %s\r\nContent-Length: %d\r\n\r\n%s",
-		version, status, refusedHeaders, time.Now().UTC().Format(http.TimeFormat), len(body), body)
+		version, status, errorHeaders, time.Now().UTC().Format(http.TimeFormat), len(body), body)
 }

@@ -8,7 +8,7 @@ func TestAnswersOfHandlersAreNoRefusals(t *testing.T) {
 		"HTTP/1.1 400 Bad Request\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n",
 		"HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n", `{"error":"HTTP/1.1 400 Bad Request"}`,
 	} {
-		if got := refused([]byte(p)); got != nil {
+		if got := rewritten([]byte(p)); got != nil {
 			t.Errorf("%q becomes %q", p, got)
 		}
 	}

@@ -9,26 +9,25 @@ import (
 	"time"
 )
 
-// Observer is told of every request once it is answered, for a log or for figures: also of those that were refused, of
-// OPTIONS, and of those whose connection was dropped. It runs in the goroutine of the request, many at a time, and the next
-// request of that connection waits for it. ctx is the request's, and may be done. A panic of an Observer drops the
-// connection.
+// Observer is called for every request after its response, for a log or for metrics: also for rejected requests, for
+// OPTIONS, and for requests whose connection was dropped. It runs in the goroutine of the request, many at a time, and
+// the next request of that connection waits for it. ctx is the request's, and may be done. A panic of an Observer drops
+// the connection.
 type Observer func(ctx context.Context, e Exchange)
 
-// Exchange is a request and what became of it. It holds no token and nothing of the query, where a
-// token may be. Route, Method, Status and Code take few values and can be labels of a metric; the others
-// cannot.
+// Exchange is a request and its result. It contains no token and nothing of the query, which may have a token. Route,
+// Method, Status and Code take few values and can be labels of a metric; the others cannot.
 type Exchange struct {
-	ID       string        // X-Request-Id of the answer
+	ID       string        // X-Request-Id of the response
 	Method   string        // "GET"; "other" for a method that HTTP does not define
 	Route    string        // pattern of the path, "/apps/{id}"; "" for OPTIONS, unknown paths and overload
 	Path     string        // as it was sent, escaped; at most 1,000 bytes; "[token]" for what looks like a token
 	Address  string        // of the client, without its port: the host of http.Request.RemoteAddr
 	Caller   string        // URN; "" if the endpoint needs no token, or if it is not known
-	Status   int           // 0 when the connection was dropped without an answer
+	Status   int           // 0 if the connection was dropped before a response
 	Code     string        // of an error: the stable word in its body; "" for any other response
-	Bytes    int64         // of the answer's body, as they went out
-	Duration time.Duration // from the request's headers to the end of the answer
+	Bytes    int64         // of the response's body, as they were sent
+	Duration time.Duration // from the request's headers to the end of the response
 	Stream   bool          // an event stream was sent, and Duration is how long it was open
 }
 
@@ -46,8 +45,8 @@ func AccessLog(log *slog.Logger) Observer {
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions, http.MethodConnect, http.MethodTrace}
 
-// observe tells the Observer of a call that has ended. The route is known once find has run, and the caller once authenticate
-// has; they are "" for a request that was refused before. Status is 0 if the connection was dropped before a response.
+// observe calls the Observer for a call that has ended. Route and Caller are "" for a request that was rejected before
+// they were known.
 func (h *handler) observe(c *call) {
 	if h.Observer == nil {
 		return
@@ -65,25 +64,24 @@ func (h *handler) observe(c *call) {
 // path is the path of the request as it may be logged. Whatever looks like a token in it is replaced.
 func (c *call) path() string { return c.briefly(escapedPath(c.r.URL)) }
 
-// mostRefusals is how many refused requests are logged in a second. It is enough to see who is refused and why; how many there
-// are is a figure of the Observer.
-const mostRefusals = 10
+// mostDenials is how many denied requests are logged in a second. That is enough to see who is denied and why; the
+// Observer counts them all.
+const mostDenials = 10
 
-// refusalLog logs the requests that are answered with 401 or 403: who sent them, and why they were refused. It
-// writes at most mostRefusals lines a second and then one that counts the others, so that a client with bad tokens
-// cannot fill a disk.
-type refusalLog struct {
+// denialLog logs the requests that get a 401 or 403: who sent them, and why they were denied. It writes at most
+// mostDenials lines a second and then one that counts the others, so that a client with bad tokens cannot fill a disk.
+type denialLog struct {
 	log *slog.Logger
 
 	mu      sync.Mutex
 	ends    time.Time // end of the current second
 	written int       // lines in this second
-	more    int       // refused requests without a line, since the last count
+	more    int       // denied requests without a line, since the last count
 }
 
-// refused logs a request that is answered with this refusal, if it is a 401 or a 403. The reason is c.reason where the client
-// is told less, as for a token that is not signed well. No token is in the line, wherever the client has put it.
-func (l *refusalLog) refused(c *call, r *refusal) {
+// denied logs a request that gets a 401 or a 403. The reason is c.reason where the client is told less, as for a token
+// with an invalid signature. Tokens in the line are replaced.
+func (l *denialLog) denied(c *call, r *httpError) {
 	if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden || !l.mayWrite() {
 		return
 	}
@@ -94,14 +92,14 @@ func (l *refusalLog) refused(c *call, r *refusal) {
 
 // mayWrite reports whether another line may be written now. The first request that gets none starts a timer, which
 // logs their number at the end of the second.
-func (l *refusalLog) mayWrite() bool {
+func (l *denialLog) mayWrite() bool {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !now.Before(l.ends) {
 		l.ends, l.written = now.Add(time.Second), 0
 	}
-	if l.written < mostRefusals {
+	if l.written < mostDenials {
 		l.written++
 		return true
 	}
@@ -112,8 +110,8 @@ func (l *refusalLog) mayWrite() bool {
 	return false
 }
 
-// count logs how many refused requests got no line. The timer of mayWrite calls it at the end of their second.
-func (l *refusalLog) count() {
+// count logs how many denied requests got no line. The timer of mayWrite calls it at the end of their second.
+func (l *denialLog) count() {
 	l.mu.Lock()
 	more := l.more
 	l.more = 0

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// openAPI describes every endpoint for people and tools. It is written by hand: tests hold it against
-// the route table, and every request and answer of the tests against it.
+// openAPI describes every endpoint for people and tools. It is written by hand: tests compare it with the route table,
+// and check every request and response of the tests against it.
 //
 //go:embed openapi.json
 var openAPI []byte
@@ -26,10 +26,10 @@ func (d *description) get(c *call) error {
 	return nil
 }
 
-// describe makes the description of a server with these endpoints. base is the address of the base path, and root that of
-// the root, below which the asset manager is at manager: its paths have members servers of their own. An address that is a path is relative to the address
-// of the description itself. It is made once, by New. The rest of openapi.json, such as the schemas, is served also where no path refers to it
-// any more.
+// describe makes the description of a server with these endpoints. base is the address of the base path, and root that
+// of the root, below which the asset manager is at manager: its paths have members servers of their own. An address
+// that is a path is relative to the address of the description itself. It is made once, by New. The rest of
+// openapi.json, such as the schemas, is served also where no path refers to it any more.
 func (d *description) describe(base, root, manager string, routes []route) {
 	var doc map[string]any
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
@@ -50,5 +50,5 @@ func (d *description) describe(base, root, manager string, routes []route) {
 			paths[manager+strings.TrimPrefix(rest, "/")] = item
 		}
 	}
-	d.json, _ = json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  ")) // which never refuses what was JSON
+	d.json, _ = json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  ")) // which cannot fail for what was JSON
 }

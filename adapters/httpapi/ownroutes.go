@@ -5,15 +5,15 @@ import (
 	"net/http"
 )
 
-// What a program needs for routes of its own beside those of the handler: callers that are known in the same way, and errors that read the
-// same.
+// The functions below give a program's own routes the same callers and the same errors as those of the handler.
 
 // callerKey is the key of the Principal in a context.
 type callerKey struct{}
 
-// Known returns a middleware for routes of the program's own. It asks c.Authenticate who sends a request, as the handler does: with the
-// same 401 and 503, and with the same 403 for a request that a page of another site may have made up. A caller with TagsOnly is 403. The
-// route finds the caller with CallerOf. Of c it uses Authenticate, Challenge, TrustedOrigins, Log, Limits.Token and Streams.
+// Known returns a middleware for routes of the program's own. It authenticates the caller with c.Authenticate as the
+// handler does: with the same 401 and 503, and with the same 403 for a request that a page of another site may have
+// made up. A caller with TagsOnly is 403. CallerOf returns the caller. Of c it uses Authenticate, Challenge,
+// TrustedOrigins, Log, Limits.Token and Streams.
 //
 //	known, err := httpapi.Known(config)
 //	mux.Handle("GET /orders", known(orders))
@@ -33,7 +33,7 @@ func Known(c Config) (func(http.Handler) http.Handler, error) {
 	}, nil
 }
 
-// knows returns who sends a request to a route of the program's own, or answers it with an error.
+// knows returns the caller of a route of the program's own, or writes an error as the response.
 func (h *handler) knows(w http.ResponseWriter, r *http.Request) (by Principal, ok bool) {
 	before := w.Header().Clone()
 	c := h.begin(w, r)
@@ -69,12 +69,13 @@ func CallerOf(ctx context.Context) Principal {
 	return by
 }
 
-// WriteError answers a request to a route of the program's own with an error: one of the domains has the status and the JSON that the
-// handler gives it. Any other error is 500, and its text goes to the default log alone. Nothing may be written before it.
+// WriteError writes an error as the response of a route of the program's own, with the status and the JSON that the
+// handler gives to errors of the domains. Any other error is 500, and only the default log gets its text. Nothing may
+// be written before it.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h := &handler{Config: Config{CompressFrom: -1}}
 	_ = h.Config.normalise() // there is no path in it that could be wrong
-	h.refusals = &refusalLog{log: h.Log}
+	h.denials = &denialLog{log: h.Log}
 	call := h.begin(w, r)
 	defer h.end(call)
 	call.by = CallerOf(r.Context())

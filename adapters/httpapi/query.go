@@ -25,12 +25,12 @@ type query struct {
 // invalid notes a 400 for a parameter, unless there is one before it.
 func (q *query) invalid(name, format string, args ...any) {
 	if q.err == nil {
-		q.err = refuseParameter(name, format, args...)
+		q.err = parameterErrorf(name, format, args...)
 	}
 }
 
-// parseQuery decodes a query and never fails, because the endpoint decides whether it matters that a parameter cannot be decoded. Such a
-// parameter counts as given, with the value "", so that a broken token in a query makes the request one with a token.
+// parseQuery decodes a query and never fails: check decides whether it matters that a parameter cannot be decoded. Such
+// a parameter counts as given, with the value "", so that a broken token in a query makes the request one with a token.
 func parseQuery(raw string) (q query) {
 	if raw == "" {
 		return q
@@ -58,33 +58,33 @@ func (q query) has(name string) bool { return q.values.Has(name) }
 // all returns the values of a parameter that may be repeated.
 func (q query) all(name string) []string { return q.values[name] }
 
-// check refuses a known parameter that cannot be decoded or is not UTF-8. Unless the endpoint is lenient, it
-// refuses unknown parameters too. The sentence of the decoder is not repeated, as it may hold a part of the token.
+// check returns a 400 for a known parameter that cannot be decoded or is not UTF-8 and, unless the endpoint is lenient,
+// for an unknown parameter. It does not repeat the sentence of the decoder, which may contain a part of the token.
 func (q query) check(rt *route) error {
 	for _, name := range q.broken {
 		if slices.Contains(rt.query, name) {
-			return refuseParameter(name, "cannot be decoded: want it escaped")
+			return parameterErrorf(name, "cannot be decoded: want it escaped")
 		}
 		if !rt.is(lenient) {
-			return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
+			return errorf(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
 		}
 	}
 	for name, values := range q.values {
 		known := slices.Contains(rt.query, name)
 		if !rt.is(lenient) && !known && name != tokenParameter {
-			return refuseParameter(name, "unknown query parameter")
+			return parameterErrorf(name, "unknown query parameter")
 		}
 		for _, v := range values {
 			if known && !utf8.ValidString(v) {
-				return refuseParameter(name, "not valid UTF-8")
+				return parameterErrorf(name, "not valid UTF-8")
 			}
 		}
 	}
 	return nil
 }
 
-// text returns the value of a parameter that is given once at most. A repeated one is refused and not guessed at: programs
-// disagree about whether the first or the last value counts.
+// text returns the value of a parameter that is given once at most. A repeated one is rejected: programs disagree about
+// whether the first or the last value counts.
 func (q *query) text(name string) string {
 	switch values := q.values[name]; len(values) {
 	case 0:
@@ -106,8 +106,8 @@ func (q *query) filled(name, says string) string {
 	return s
 }
 
-// cursor returns a parameter that is an opaque cursor. An empty value is an error: a program that has lost its cursor would
-// start from the beginning again without noticing. The service refuses a cursor that it has not given.
+// cursor returns a parameter that is an opaque cursor. An empty value is an error: a program that has lost its cursor
+// would start from the beginning again without noticing. The service rejects a cursor that it has not given.
 func (q *query) cursor(name string) string { return q.filled(name, `"" is not a cursor of this list`) }
 
 // cursors returns the parameters since and until.
@@ -117,11 +117,11 @@ func (q *query) cursors() (since, until string) {
 	return since, q.filled("until", says)
 }
 
-// noLimit is a limit that every domain refuses.
+// noLimit is a limit that every domain rejects.
 const noLimit = -1
 
-// limit returns the parameter limit. It returns 0 if the parameter is not given, and noLimit if it is not a decimal number
-// of 1 or more, so that the domain refuses it and names the numbers that it allows.
+// limit returns the parameter limit. It returns 0 if the parameter is not given, and noLimit if it is not a decimal
+// number of 1 or more, so that the domain rejects it and names the numbers that it allows.
 func (q *query) limit() int {
 	s := q.text("limit")
 	if !q.has("limit") {
@@ -134,8 +134,8 @@ func (q *query) limit() int {
 	return int(n)
 }
 
-// flag returns a parameter that is true or false, false when it is not given. Nothing else is taken, neither 1 nor an empty
-// value.
+// flag returns a parameter that is true or false, false when it is not given. Nothing else is accepted, neither 1 nor
+// an empty value.
 func (q *query) flag(name string) bool {
 	s := q.text(name)
 	if q.has(name) && s != "true" && s != "false" {
@@ -186,8 +186,8 @@ func (q *query) integer(name string) *int64 {
 	return &n
 }
 
-// list returns the items of a parameter that may be repeated and may hold items joined by commas, nil when there are none.
-// Empty items are left out. An item cannot have a comma.
+// list returns the items of a parameter that may be repeated and may have items joined by commas, nil when there are
+// none. Empty items are left out. An item cannot have a comma.
 func (q query) list(name string) []string {
 	var out []string
 	for _, value := range q.all(name) {

@@ -8,7 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
-// releaseBody decodes a release as it is to be.
+// releaseBody decodes the body of a request that creates or updates a release.
 func (c *call) releaseBody() (in appsvc.UpdateReleaseRequest, err error) {
 	var body struct {
 		appsvc.UpdateReleaseRequest
@@ -22,7 +22,7 @@ func (c *call) releaseBody() (in appsvc.UpdateReleaseRequest, err error) {
 		return in, nil
 	}
 	if in.At = *body.At; in.At <= 0 {
-		return in, refusePointer(400, "/at", "want a time in milliseconds since 1970, or null")
+		return in, pointerErrorf(400, "/at", "want a time in milliseconds since 1970, or null")
 	}
 	return in, nil
 }
@@ -44,7 +44,7 @@ func (a appRoutes) createRelease(c *call) error {
 		return err
 	}
 	if !body.Version.IsZero() {
-		return refusePointer(400, "/version", "a new release has none")
+		return pointerErrorf(400, "/version", "a new release has none")
 	}
 	in := appsvc.CreateReleaseRequest{Name: body.Name, Note: body.Note, Moves: body.Moves, At: body.At, IdempotencyKey: c.key}
 	rel, err := ask(c, a.svc.CreateRelease, in)

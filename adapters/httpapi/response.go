@@ -18,8 +18,8 @@ import (
 )
 
 // send writes the response: the headers set so far, the status, and out, compressed or not. Nothing may be sent after
-// it. A 204 and a 304 have neither a body nor the headers that describe one. HEAD has the headers of GET, with the length
-// of the body that is left out. What the endpoint has not read of the request is read before: see drain.
+// it. A 204 and a 304 have neither a body nor the headers that describe one. HEAD has the headers of GET, with the
+// length of the body that is left out. What is left of the request's body is read before: see drain.
 func (c *call) send() {
 	c.drain()
 	c.body = nil
@@ -70,8 +70,8 @@ func ask[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) 
 	return method(c.ctx(), c.by.Caller, in)
 }
 
-// submit decodes the body into what a method of a domain is asked with, and calls it. in has what is not in the body. The body is refused
-// with 400, too, if it breaks one of the rules.
+// submit decodes the body into the request of a method of a domain, and calls it. in has what is not in the body. It
+// returns a 400 also if the body breaks one of the rules.
 func submit[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) (Out, error), in In, rules ...member) (out Out, err error) {
 	if err := c.decode(&in); err != nil {
 		return out, err
@@ -135,9 +135,9 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 	return append(dst, ']')
 }
 
-// version answers a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
-// already. cache is the Cache-Control of the response. With the parameter withDefaults, the configs are completed with the defaults of
-// their schemas, which may make the response as large as 16 MiB.
+// version serves a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
+// already. cache is the Cache-Control of the response. With the parameter withDefaults, the configs are completed with
+// the defaults of their schemas, which may make the response as large as 16 MiB.
 func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 	defaults := c.query.flag("withDefaults")
 	if c.query.err != nil {

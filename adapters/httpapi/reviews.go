@@ -20,9 +20,9 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/convert"
 )
 
-// reviewRoutes are the endpoints of the import, the export, the lists and the erasing of reviews. Each is about one network, which
-// the caller must moderate as a whole: else it answers 403. What a handler does, and where its errors and its status
-// are, is said above appRoutes.
+// reviewRoutes are the endpoints of the import, the export, the lists and the erasing of reviews. Each is about one
+// network, which the caller must moderate as a whole, else it is 403. The comment of appRoutes says what a handler
+// does.
 type reviewRoutes struct {
 	svc       Reviews
 	longLines chan struct{} // of all imports together, see reviews.Options
@@ -38,10 +38,10 @@ var recordsBody = body{
 	stream:       true,
 }
 
-// admit is asked before the other parameters and the body are read. It sets c.network: the parameter network or, without it, the only
-// network that the caller moderates. It refuses a caller who does not moderate the network (403), and a parameter network that is
-// malformed, repeated, or missing though the caller moderates several (400).
-func (v reviewRoutes) admit(c *call) (err error) {
+// authorize runs before the other parameters and the body are read. It sets c.network: the parameter network or,
+// without it, the only network that the caller moderates. It returns 403 for a caller who does not moderate the
+// network, and 400 for a parameter network that is malformed, repeated, or missing though the caller moderates several.
+func (v reviewRoutes) authorize(c *call) (err error) {
 	c.network = c.query.text("network")
 	switch {
 	case c.query.err != nil:
@@ -86,7 +86,7 @@ func (v reviewRoutes) load(c *call) error {
 	if dryRun {
 		c.kept = "nothing is imported by a dry run"
 	}
-	return c.json(report.WithoutEmail(), file.refusal(err))
+	return c.json(report.WithoutEmail(), file.bodyError(err))
 }
 
 // tableBody is a table of reviews. Browsers of Windows call CSV a file of Excel.
@@ -96,9 +96,10 @@ var tableBody = body{
 	stream:       true,
 }
 
-// admitConverter lets those convert who may import into some network. Without the parameter network it is not asked into which.
-func (v reviewRoutes) admitConverter(c *call) error {
-	err := v.admit(c)
+// authorizeConverter allows every caller who may import into some network, whichever it is if the parameter network is
+// missing.
+func (v reviewRoutes) authorizeConverter(c *call) error {
+	err := v.authorize(c)
 	if errors.Is(err, vitrine.ErrInvalid) && !c.query.has("network") { // there are several
 		return nil
 	}
@@ -142,11 +143,11 @@ func (v reviewRoutes) convert(c *call) error {
 	}
 	defer file.leave()
 	if in.File, err = file.content(); err != nil {
-		return file.refusal(err)
+		return file.bodyError(err)
 	}
 	if guess {
 		sight, err := convert.Look(in.File)
-		return c.json(sight, file.refusal(err))
+		return c.json(sight, file.bodyError(err))
 	}
 	d := &download{call: c, control: http.NewResponseController(c.w), media: recordsType}
 	in.To = d
@@ -160,7 +161,7 @@ func (v reviewRoutes) convert(c *call) error {
 			_, err = d.Write(append(last, '\n'))
 		}
 	}
-	return d.end(file.refusal(err))
+	return d.end(file.bodyError(err))
 }
 
 // erase serves DELETE /x/reviews: it erases the reviews that the parameters name, for good, and with dryRun=true only counts
@@ -174,7 +175,7 @@ func (v reviewRoutes) erase(c *call) error {
 	in.Everything, in.DryRun = c.query.flag("everything"), c.query.flag("dryRun")
 	done, err := ask(c, v.svc.Delete, in)
 	if errors.Is(err, reviews.ErrCopies) {
-		return refuse(http.StatusServiceUnavailable, "it is erased, and copies are left in the files of the store, since somebody reads there: send the request again")
+		return errorf(http.StatusServiceUnavailable, "it is erased, and copies are left in the files of the store, since somebody reads there: send the request again")
 	}
 	return c.json(done, err)
 }
@@ -218,10 +219,10 @@ func (v reviewRoutes) show(c *call) error {
 	return nil
 }
 
-// recordsType is the media type of an export. It is one of those that an import takes.
+// recordsType is the media type of an export. An import accepts it too.
 var recordsType = []string{"application/x-ndjson"}
 
-// export serves GET /x/reviews/export: all reviews of the network as NDJSON, in the format that load takes. It is the
+// export serves GET /x/reviews/export: all reviews of the network as NDJSON, in the format that load accepts. It is the
 // only response with imported_email. 200; if an error comes after the first bytes, the connection is cut, so that a
 // client sees that the file is not whole. 429 if no slot becomes free within a second.
 func (v reviewRoutes) export(c *call) (err error) {
@@ -238,8 +239,8 @@ func (v reviewRoutes) export(c *call) (err error) {
 	return d.end(err)
 }
 
-// errEnded is the error that ends the body of a client that gives nothing for Limits.Pause, or that was cut off for another upload.
-// The import stores what came before, and load answers 200 with the report of it.
+// errEnded is the error that ends the body of a client that gives nothing for Limits.Pause, or that was cut off for
+// another upload. The import stores what came before, and load returns its report with 200.
 var errEnded = errors.New("the upload was too slow and was ended")
 
 // upload is the body of an import: a reader of a file of any size, which has a slot of its own.
@@ -250,8 +251,8 @@ type upload struct {
 	whole  bool  // the body was read to its end
 }
 
-// Read reads from the client, which may pause for Limits.Pause at most. The first error of the body stays: a reader that
-// asks again gets the same one, and no further time.
+// Read reads from the client, which may pause for Limits.Pause at most. The first error of the body stays: a later Read
+// returns the same one at once.
 func (u *upload) Read(p []byte) (n int, err error) {
 	if u.failed != nil {
 		return 0, u.failed
@@ -265,9 +266,9 @@ func (u *upload) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// refusal returns err, and a 400 in its place if it is a fault of the body. An error of the connection comes first: a gzip file that did not
-// arrive whole looks damaged too, and the file is not to blame.
-func (u *upload) refusal(err error) error {
+// bodyError returns err, or a 400 in its place if the body is at fault. An error of the connection counts first, since
+// a gzip file that did not arrive whole looks damaged too.
+func (u *upload) bodyError(err error) error {
 	damaged, isDamaged := errors.AsType[*gunzip.Error](err)
 	fault := "the body did not arrive whole"
 	switch {
@@ -282,14 +283,14 @@ func (u *upload) refusal(err error) error {
 	if u.kept != "" {
 		fault += "; " + u.kept
 	}
-	return refuse(http.StatusBadRequest, "%s", fault)
+	return errorf(http.StatusBadRequest, "%s", fault)
 }
 
 // upload begins to read the body, for which it takes a slot.
 func (v reviewRoutes) upload(c *call) (*upload, error) {
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
 	if coding != "" && coding != "identity" && coding != "gzip" {
-		return nil, refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
+		return nil, headerErrorf(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
 	}
 	if err := c.takeSlot(c.h.uploads, c.network); err != nil {
 		return nil, err
@@ -309,7 +310,7 @@ func (u *upload) content() (io.Reader, error) {
 	return u, nil
 }
 
-// leave returns the slot, says whether anything is left of the body, and sets the deadline for the response that the server has for all responses.
+// leave releases the slot, notes whether the body was read to its end, and sets the server's deadline for the response.
 func (u *upload) leave() {
 	u.drained, u.bodyEnded = u.whole, u.whole
 	u.slot.leave()
@@ -319,11 +320,11 @@ func (u *upload) leave() {
 }
 
 // download is a response of any size, which is sent while it is made. The headers are sent with the first bytes, so an
-// error before that is answered like any other. After a later error the connection is cut, so that a client can
-// tell a response that is not complete.
+// error before that becomes a response like any other. After a later error the connection is cut, so that a client
+// notices that the response is not complete.
 //
-// The store is read as fast as the client reads, and a snapshot is held meanwhile. The client has the time of any other large response,
-// and only the time in which the server waits for it counts, not the time in which it works.
+// The store is read as fast as the client reads, with a snapshot open meanwhile. The client has the time of any other
+// large response; only the time in which the server waits for it counts.
 type download struct {
 	*call
 	control *http.ResponseController
@@ -356,17 +357,17 @@ func (d *download) Write(p []byte) (sent int, err error) {
 	return int(d.written - before), err
 }
 
-// end ends the response. err is the error that keeps it from being complete, nil if it is complete. If nothing was sent yet,
-// end returns err, to be answered like any other. Otherwise the status 200 has gone out, and all that is left is to drop the
-// connection, with the panic that net/http has for this.
+// end ends the response. err is the error that keeps it from being complete, nil if it is complete. If nothing was sent
+// yet, end returns err. Otherwise the status 200 was sent already, so end drops the connection, with the panic that
+// net/http has for this.
 func (d *download) end(err error) error {
 	if err != nil && !d.sent {
 		return err
 	}
 	d.begin()
 	if err != nil {
-		if !d.failed && d.ctx().Err() == nil { // else the client has gone or was cut off
-			d.log("the answer was cut short", err)
+		if !d.failed && d.ctx().Err() == nil { // else the client has disconnected or was cut off
+			d.log("the response was cut short", err)
 		}
 		panic(http.ErrAbortHandler)
 	}

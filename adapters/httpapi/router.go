@@ -10,8 +10,8 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// router finds the routes of a path: an endpoint for each method. Paths without parameters are looked up first, in a map: httprouter accepts
-// no /apps/versions/ beside /apps/:id.
+// router finds the routes of a path: an endpoint for each method. Paths without parameters are looked up first, in a
+// map: httprouter does not accept /apps/versions/ beside /apps/:id.
 type router struct {
 	base     string // Config.BasePath, "" for the root
 	assets   string // Config.AssetPrefix, which stands for assetPrefix
@@ -47,8 +47,8 @@ func (r *router) add(path string, rt *route) {
 	index[path] = append(index[path], rt)
 }
 
-// allow returns the value of the header Allow. It names HEAD beside GET and always OPTIONS, which the handler answers before it looks
-// for the path.
+// allow returns the value of the header Allow. It names HEAD beside GET and always OPTIONS, which the handler serves
+// before it looks for the path.
 func allow(routes []*route) string {
 	names := []string{http.MethodOptions}
 	for _, rt := range routes {
@@ -67,8 +67,8 @@ type match struct {
 	found  [1]httprouter.Param
 }
 
-// find looks up the path of u. No path is redirected: a redirect would
-// repeat a token in the query, and a browser takes a redirected preflight request for a refusal.
+// find looks up the path of u. No path is redirected: a redirect would repeat a token in the query, and to a browser a
+// redirected preflight request is a failed one.
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
 	if rest, ok := strings.CutPrefix(path, r.assets); ok {

@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// All endpoints are below Config.BasePath, except those of the asset manager and healthPath, which stay at the root of the server
-// whatever the base path is.
+// All endpoints are below Config.BasePath, except those of the asset manager and healthPath, which are at the root of
+// the server.
 
 // assetPrefix is where the asset manager is, with one more slash behind it. Callers may leave out the second slash.
 const assetPrefix = "/services/frontline/api/v4/assetManager/"
 
-// routes returns everything that the handler serves, and is the only place where an endpoint is declared: authentication, checks of the
-// query, the media type, the idempotency key and the memory for a request all follow from it. The domains that the Config leaves out have
-// no routes, so their paths are 404. README.md has a section about each endpoint.
+// routes returns everything that the handler serves, and is the only place where an endpoint is declared: its
+// authentication, its checks and the memory for its requests follow from it. The domains that the Config leaves out
+// have no routes, so their paths are 404. README.md has a section about each endpoint.
 //
-// A PATCH with the version test is safe to repeat, so it takes no idempotency key. A PUT of a tag is answered with 201 whether it creates
-// the tag, moves it, or finds it where it is to be. Every success of the asset manager is 200, also where something is created.
+// A PATCH with the version test is safe to repeat, so it takes no idempotency key. A PUT of a tag is 201 whether it
+// creates the tag, moves it, or finds it where it is to be. Every success of the asset manager is 200, also where
+// something is created.
 func (h *handler) routes() []route {
 	all := []route{
 		get(healthPath, h.health, public|lenient),
@@ -30,7 +31,7 @@ func (h *handler) routes() []route {
 			get("/apps/", a.list, slash|lenient|reserves, "view", "sort", "q", "group", "owner", "usingComponent", "usingVersion", "deleted", "limit", "after"),
 			write("POST", "/apps/", 201, a.create, slash|keyed, jsonBody, nil),
 			get("/apps/{id}", a.latest, lenient, "withDefaults"),
-			write("PATCH", "/apps/{id}", 200, a.patch, reserves, patchBody, a.admitChange),
+			write("PATCH", "/apps/{id}", 200, a.patch, reserves, patchBody, a.authorizeChange),
 
 			write("DELETE", "/apps/{id}", 204, a.delete, 0, noBody, nil),
 			write("POST", "/apps/{id}/undelete", 200, a.undelete, reserves, noBody, nil),
@@ -45,17 +46,17 @@ func (h *handler) routes() []route {
 
 			get("/apps/{id}/tags/", a.tags, slash|lenient|reserves, "embedApps", "limit", "after"),
 			get("/apps/{id}/tags/{tag}", a.tag, lenient|reserves, "embedApps"),
-			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed|reserves, jsonBody, a.admitTagChange, "embedApps"),
+			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed|reserves, jsonBody, a.authorizeTagChange, "embedApps"),
 			write("DELETE", "/apps/{id}/tags/{tag}", 204, a.deleteTag, keyed, noBody, nil, "embedApps"),
 			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash, "limit", "before"),
 			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults", "release"),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
 
 			get("/components/", a.components, slash|lenient|reserves, "after"),
-			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody, a.admitComponent),
+			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody, a.authorizeComponent),
 			get("/components/{name}", a.component, lenient),
 			write("DELETE", "/components/{name}", 204, a.deleteComponent, keyed, noBody, nil),
-			write("POST", "/components/{name}/check", 200, a.checkComponent, reserves, jsonBody, a.admitComponent, "after"),
+			write("POST", "/components/{name}/check", 200, a.checkComponent, reserves, jsonBody, a.authorizeComponent, "after"),
 			write("POST", "/components/{name}/upgrade", 200, a.upgrade, reserves, jsonBody, nil, "dryRun"),
 			get("/components/{name}/versions/", a.componentVersions, slash|reserves, "limit", "after"),
 			get("/components/{name}/versions/{version}", a.componentVersion, 0),
@@ -71,24 +72,24 @@ func (h *handler) routes() []route {
 
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"), // a stream reserves memory for its pages by itself
 		)
-		all = append(all, admitted(admitKey, get(publicPath+"{tag}", a.deliver, public|shared|reserves, "app", keyParameter))...)
+		all = append(all, authorized(authorizeKey, get(publicPath+"{tag}", a.deliver, public|shared|reserves, "app", keyParameter))...)
 	}
 	if h.Assets != nil {
 		const lib = assetPrefix + "/{network}/assetLibrary/{library}"
 		a := assetRoutes{h.Assets}
-		all = append(all, admitted(a.admit,
+		all = append(all, authorized(a.authorize,
 			get(lib+"/assets", a.search, slash|reserves, "query", "in", "typos", "folder", "folderTree", "generator", "foreignId", "via", "rights", "tags", "attribute",
 				"from", "to", "facets", "limit", "since", "until", "sort", "order"),
-			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody, a.admitChange),
+			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody, a.authorizeChange),
 			get(lib+"/asset/{asset}", a.asset, lenient),
 			get(lib+"/folders", a.folders, slash|reserves, "id", "path", "label", "deleted", "limit", "since", "until"),
-			write("POST", lib+"/folders", 200, a.changeFolders, slash, jsonBody, a.admitChange),
+			write("POST", lib+"/folders", 200, a.changeFolders, slash, jsonBody, a.authorizeChange),
 			get(lib+"/folder/{folder}", a.folder, lenient),
 			get(lib+"/folder/{folder}/permissions", a.permissions, slash|lenient),
-			write("POST", lib+"/folder/{folder}/permissions", 200, a.changePermissions, slash, jsonBody, a.admitPermissions),
-			write("POST", lib+"/folder/{folder}/assets", 200, a.assign, slash, jsonBody, a.admitAssign),
+			write("POST", lib+"/folder/{folder}/permissions", 200, a.changePermissions, slash, jsonBody, a.authorizePermissions),
+			write("POST", lib+"/folder/{folder}/assets", 200, a.assign, slash, jsonBody, a.authorizeAssign),
 			get(lib+"/attributes", a.attributes, slash|lenient|reserves, "key"),
-			write("POST", lib+"/attributes", 200, a.changeAttributes, slash, jsonBody, a.admitChange),
+			write("POST", lib+"/attributes", 200, a.changeAttributes, slash, jsonBody, a.authorizeChange),
 			get(lib+"/explain", a.explain, 0, "asset", "folder", "user", "role", "group"),
 			get(lib+"/changes", a.changes, slash|reserves, "after", "limit"),
 		)...)
@@ -98,7 +99,7 @@ func (h *handler) routes() []route {
 	}
 	if h.Reviews != nil {
 		v := reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines), make(chan struct{}, spoolsAtATime)}
-		all = append(all, admitted(v.admit,
+		all = append(all, authorized(v.authorize,
 			write("POST", "/x/reviews/import", 200, v.load, 0, recordsBody, nil, "network", "dryRun"),
 			get("/x/reviews/export", v.export, 0, "network"),
 			write("DELETE", "/x/reviews", 200, v.erase, slash, noBody, nil,
@@ -106,14 +107,14 @@ func (h *handler) routes() []route {
 			get("/x/reviews/collections", v.collections, slash|reserves, "network", "source", "limit", "after"),
 			get("/x/reviews/collections/{collection}/reviews", v.reviews, slash|reserves, "network", "source", "limit", "after"),
 		)...)
-		all = append(all, admitted(admitKey, get(shownPath+"{network}/{collection}", v.show, public|shared|reserves, "source", "limit", "after", keyParameter))...)
-		all = append(all, admitted(v.admitConverter,
+		all = append(all, authorized(authorizeKey, get(shownPath+"{network}/{collection}", v.show, public|shared|reserves, "source", "limit", "after", keyParameter))...)
+		all = append(all, authorized(v.authorizeConverter,
 			write("POST", "/x/reviews/convert", 200, v.convert, 0, tableBody, nil, "network", "mapping", "source", "scale", "dates", "guess", "rejects"))...)
 	}
 	return all
 }
 
-// route is one endpoint: how it is found, whom and what it lets through, and what carries it out.
+// route is one endpoint: its address, what it checks, and the function that serves it.
 type route struct {
 	method string
 	path   string // "/apps/{id}", below Config.BasePath; parameters are read with (*call).param
@@ -122,21 +123,21 @@ type route struct {
 	flags  flags
 	query  []string // parameters it knows
 	body   body     // what it takes
-	// admit refuses a caller before the request is read, and admitBody before the body is read, when the head of the request
-	// is in order. nil = the endpoint does.
-	admit, admitBody func(*call) error
+	// authorize checks the rights of the caller before the request is read, and authorizeBody after the headers are
+	// checked and before the body is read. nil = the endpoint checks them.
+	authorize, authorizeBody func(*call) error
 }
 
-// flags say what an endpoint does not do as most do.
+// flags say how an endpoint differs from most.
 type flags uint8
 
 const (
 	slash    flags = 1 << iota // the path is the same with and without a slash at its end
 	public                     // needs no token
-	lenient                    // ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not answer everything
-	byTag                      // takes callers who may read by tags only
+	lenient                    // ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not find everything
+	byTag                      // allows delivery tokens
 	keyed                      // takes an Idempotency-Key
-	shared                     // shared caches may keep its answers, and nobody its errors
+	shared                     // shared caches may keep its responses, and nobody its errors
 	reserves                   // its domain reserves memory for what it reads, see memlimit
 )
 
@@ -144,14 +145,14 @@ func get(path string, call func(*call) error, f flags, query ...string) route {
 	return route{method: http.MethodGet, path: path, status: http.StatusOK, call: call, flags: f, query: query}
 }
 
-func write(method, path string, status int, call func(*call) error, f flags, b body, admitBody func(*call) error, query ...string) route {
-	return route{method: method, path: path, status: status, call: call, flags: f, query: query, body: b, admitBody: admitBody}
+func write(method, path string, status int, call func(*call) error, f flags, b body, authorizeBody func(*call) error, query ...string) route {
+	return route{method: method, path: path, status: status, call: call, flags: f, query: query, body: b, authorizeBody: authorizeBody}
 }
 
-// admitted returns the routes with an admit.
-func admitted(admit func(*call) error, routes ...route) []route {
+// authorized returns the routes with this function as their authorize.
+func authorized(authorize func(*call) error, routes ...route) []route {
 	for i := range routes {
-		routes[i].admit = admit
+		routes[i].authorize = authorize
 	}
 	return routes
 }
@@ -159,8 +160,8 @@ func admitted(admit func(*call) error, routes ...route) []route {
 // is reports whether the endpoint has the flag.
 func (r *route) is(f flags) bool { return r.flags&f != 0 }
 
-// writes reports whether the endpoint changes something. A POST that only reads, such as the check of a component, counts as a
-// write here: it refuses an Idempotency-Key too.
+// writes reports whether the endpoint changes something. A POST that only reads, such as the check of a component,
+// counts as a write here: it rejects an Idempotency-Key too.
 func (r *route) writes() bool { return r.method != http.MethodGet }
 
 // at returns the path of the endpoint on a server with this base path, whose asset manager is at manager.
@@ -175,8 +176,8 @@ func (r *route) at(base, manager string) string {
 	return base + r.path
 }
 
-// described returns the path of the route as openapi.json has it. Collections stand there without the
-// slash at their end. The base path is a part of the server's address there.
+// described returns the path of the route as openapi.json has it. Collections have no slash at their end there, and the
+// base path is a part of the server's address.
 func (r *route) described() string {
 	if r.is(slash) {
 		return strings.TrimSuffix(r.path, "/")

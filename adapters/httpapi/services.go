@@ -9,15 +9,17 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// The handler knows the domains by these three interfaces and not by their types, so that a program can put a type of its own
-// before a service, for an audit or another rule. Only requests to the handler go through such a type. A Session, a Deliverer of package
-// webhook, and whatever else calls the service do not: what must hold for all of them belongs into Options.Check of the service. The
-// interfaces may get more methods in a minor version; a type that embeds the service has them then.
+// The handler knows the domains by these three interfaces and not by their types, so that a program can put a type of
+// its own before a service, for an audit or another rule. Only requests to the handler go through such a type. A
+// Session, a Deliverer of package webhook, and whatever else calls the service do not: a rule for all of them belongs
+// into Options.Check of the service. The interfaces may get more methods in a minor version; a type that embeds the
+// service has them then.
 
 // Apps is what the handler needs of the app service; *appsvc.Service implements it, and its documentation says what
-// each method does and which errors it returns. A program that wants to refuse changes has Options.Check of the service. The status of an error follows from the sentinel
-// of package appsvc that it wraps, such as vitrine.ErrNotFound; an error that wraps none is answered with 500 and
-// logged. What Deliver returns is used again for half a second, until Changed says that something has changed.
+// each method does and which errors it returns. A program that wants to reject changes sets Options.Check of the
+// service. The status of an error follows from the sentinel of package appsvc that it wraps, such as
+// vitrine.ErrNotFound; an error that wraps none becomes a 500 and is logged. The result of Deliver is used again for
+// half a second, or until the channel of Changed is closed.
 type Apps interface {
 	AdmitChange(ctx context.Context, by vitrine.Caller, id string) error
 	AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error
@@ -64,8 +66,7 @@ type Apps interface {
 	Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch
 }
 
-// Assets is what the handler needs of the asset manager; *assets.Service implements it. What is said of Apps holds here
-// too.
+// Assets is what the handler needs of the asset manager; *assets.Service implements it. See Apps.
 type Assets interface {
 	Admit(by vitrine.Caller, lib assets.Library) error
 	AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib assets.Library, folder string) error
@@ -88,8 +89,7 @@ type Assets interface {
 	Search(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error)
 }
 
-// Reviews is what the handler needs of the reviews; *reviews.Service implements it. What is said of Apps holds here
-// too.
+// Reviews is what the handler needs of the reviews; *reviews.Service implements it. See Apps.
 type Reviews interface {
 	Admit(by vitrine.Caller, network string) error
 	Delete(ctx context.Context, by vitrine.Caller, in reviews.DeleteRequest) (reviews.Deleted, error)

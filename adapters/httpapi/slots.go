@@ -12,9 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// slots bound how many requests of a kind are under way, in all and of a caller. A request that finds no free slot waits for
-// slotPatience at most. While it waits, the slowest of those that keep it from one is cut off: the request whose client has moved the
-// fewest bytes a second, if the server has waited for that client for more than slowAfter.
+// slots limit how many requests of a kind are under way, in all and of a caller. A request that finds no free slot
+// waits for slotPatience at most. While it waits, the slowest request that has such a slot is cut off: the one whose
+// client has sent or read the fewest bytes a second, if the server has waited for that client for more than slowAfter.
 type slots struct {
 	what             string // "uploads", for sentences
 	status           int    // of the error when no slot becomes free
@@ -22,22 +22,22 @@ type slots struct {
 	perNetwork       int // 0 if the kind has no limit for networks
 
 	mu    sync.Mutex
-	held  map[*slot]struct{} // the requests that have slots
-	of    map[string]int     // how many slots those of each name of a bound have
+	taken map[*slot]struct{} // the requests that have slots
+	of    map[string]int     // how many slots the requests of each bound's name have
 	freed chan struct{}      // closed and replaced when slots become free
 }
 
 const (
 	slotPatience = time.Second
 	slowAfter    = 10 * time.Second
-	// A client that moves this many bytes a second on average is never cut off to make room.
+	// A client that sends or reads this many bytes a second on average is never cut off to make room.
 	slowRate = 64 << 10
 )
 
 // newSlots returns the slots of a kind.
 func newSlots(what string, status, total, perCaller, perNetwork int) *slots {
 	return &slots{what: what, status: status, total: total, perCaller: perCaller, perNetwork: perNetwork,
-		held: map[*slot]struct{}{}, of: map[string]int{}, freed: make(chan struct{})}
+		taken: map[*slot]struct{}{}, of: map[string]int{}, freed: make(chan struct{})}
 }
 
 // slot counts the slots of a kind that one request has: 0 at first, usually 1, more if it needs a lot of memory. It belongs to the
@@ -49,7 +49,7 @@ type slot struct {
 	count  int // under the lock of all
 }
 
-// bound is how many slots those of one name may have.
+// bound is a limit of the slots of one caller or network, or of all.
 type bound struct {
 	name  string // of a caller or a network; "" = all
 	limit int
@@ -92,8 +92,8 @@ func (c *call) counted() string {
 	return c.address()
 }
 
-// enter raises the slots of a request to count. If they do not become free in time, it returns an error with the status of the kind.
-// Without patience it does not wait, and cuts nobody off.
+// enter raises the slots of a request to count. It returns an error with the status of the kind if they do not become
+// free in time. Without patience it does not wait, and cuts no request off.
 func (x *slot) enter(ctx context.Context, count int, patience time.Duration) error {
 	var timeout <-chan time.Time
 	for {
@@ -114,9 +114,9 @@ func (x *slot) enter(ctx context.Context, count int, patience time.Duration) err
 	}
 }
 
-// tryEnter is enter without waiting. If there are too few slots, it returns a channel that is closed when some become free; with
-// makeRoom, it also cuts off the slowest request that stands in the way. The only request of a caller may have more than the caller's
-// part.
+// tryEnter is enter without waiting. If there are too few slots, it returns a channel that is closed when some become
+// free; with makeRoom, it also cuts off the slowest request that has one. The only request of a caller may have more
+// than the caller's share.
 func (x *slot) tryEnter(count int, makeRoom bool) (freed <-chan struct{}, err error) {
 	s, more := x.all, count-x.count
 	if more <= 0 {
@@ -129,14 +129,14 @@ func (x *slot) tryEnter(count int, makeRoom bool) (freed <-chan struct{}, err er
 			if makeRoom {
 				s.cutSlowest(x, b.name)
 			}
-			return s.freed, refuse(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n, s.what, b.whose)
+			return s.freed, errorf(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n, s.what, b.whose)
 		}
 	}
 	s.add(x, more)
 	return nil, nil
 }
 
-// add gives slots to a request, or takes them back. It is called with the lock held.
+// add gives slots to a request, or releases them. It is called with the lock held.
 func (s *slots) add(x *slot, more int) {
 	x.count += more
 	for _, b := range x.bounds {
@@ -145,9 +145,9 @@ func (s *slots) add(x *slot, more int) {
 		}
 	}
 	if x.count > 0 {
-		s.held[x] = struct{}{}
+		s.taken[x] = struct{}{}
 	} else {
-		delete(s.held, x)
+		delete(s.taken, x)
 	}
 }
 
@@ -155,7 +155,7 @@ func (s *slots) add(x *slot, more int) {
 func (s *slots) cutSlowest(x *slot, name string) {
 	var slowest *client
 	least := float64(slowRate)
-	for o := range s.held {
+	for o := range s.taken {
 		if o == x || !slices.ContainsFunc(o.bounds, func(b bound) bool { return b.name == name }) {
 			continue
 		}
@@ -168,7 +168,7 @@ func (s *slots) cutSlowest(x *slot, name string) {
 	}
 }
 
-// leave gives all slots of the request back. It may be called on nil.
+// leave releases all slots of the request. It may be called on nil.
 func (x *slot) leave() {
 	if x == nil || x.count == 0 {
 		return
@@ -198,7 +198,7 @@ type client struct {
 	writing bool          // it waits for the client to read the response, not to send the body
 	since   time.Time     // when this wait began
 	waited  time.Duration // how long the earlier waits took together
-	bytes   int64         // how many bytes the client has moved in them
+	bytes   int64         // how many bytes the client has sent or read in them
 	cut     bool          // the client was cut off
 }
 
@@ -217,7 +217,8 @@ func (c *client) begin(writing bool, deadline time.Time) error {
 	return nil
 }
 
-// end notes that the client has moved n bytes and that the server no longer waits for it. It returns errCut as begin does.
+// end notes that the client has sent or read n bytes and that the server no longer waits for it. It returns errCut as
+// begin does.
 func (c *client) end(n int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +230,7 @@ func (c *client) end(n int) error {
 	return nil
 }
 
-// rate returns how many bytes a second the client moves, slowRate if it is not to be cut off.
+// rate returns how many bytes a second the client sends or reads, slowRate if it must not be cut off.
 func (c *client) rate() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -253,7 +254,7 @@ func (c *client) cutOff() {
 	}
 }
 
-// setDeadline bounds how long the server waits for the client. A connection without deadlines is bounded by its server alone.
+// setDeadline limits how long the server waits for the client, if the connection has deadlines.
 func (c *client) setDeadline(at time.Time) {
 	if c.writing {
 		_ = c.control.SetWriteDeadline(at)
@@ -262,23 +263,24 @@ func (c *client) setDeadline(at time.Time) {
 	}
 }
 
-// The memory of bodies and responses is bounded by slots. A request whose body, work and response take up to notLarge bytes needs none.
-// Any other takes a slot for each slotBytes, but never more than a quarter of all slots, so that one that needs more is carried out, too.
-// It takes them before it uses the memory: with enlarge, or, where that must not wait, with reserve.
+// The memory of bodies and responses is bounded by slots. A request whose body, work and response take up to notLarge
+// bytes needs none. Any other takes a slot for each slotBytes, at most a quarter of all slots, so that a request that
+// needs more can be served too. It takes them before it uses the memory: with enlarge, or, where that must not wait,
+// with reserve.
 const (
 	notLarge      = 64 << 10
 	slotBytes     = 1 << 20
 	defaultMemory = 256 << 20
 
-	// workFactor times the size of its body is what a request takes while the endpoint works on it: for the bytes as they were
-	// sent, for what they decode to, and for what is stored.
+	// workFactor times the size of its body is the memory of a request while the endpoint works on it: for the bytes as
+	// they were sent, for what they decode to, and for what is stored.
 	workFactor = 4
 )
 
 // errNoRoom is the response to a request for which no slot became free in time.
-var errNoRoom = refuse(http.StatusServiceUnavailable, "too many large requests are under way: there is no memory for this one at the moment, try again")
+var errNoRoom = errorf(http.StatusServiceUnavailable, "too many large requests are under way: there is no memory for this one at the moment, try again")
 
-// enlarge takes slots for so many bytes in all. It waits for them if need be, and returns errNoRoom if they do not become free in time.
+// enlarge takes slots for so many bytes in all. It returns errNoRoom if they do not become free in time.
 func (c *call) enlarge(bytes int, patience time.Duration) error {
 	if bytes <= notLarge {
 		return nil
@@ -293,16 +295,16 @@ func (c *call) enlarge(bytes int, patience time.Duration) error {
 	return nil
 }
 
-// reserve counts n more bytes, and reports whether the request may have them. It does not wait, since its callers may hold a snapshot of
-// the store; work waits and calls the endpoint again.
+// reserve counts n more bytes, and reports whether the request may have them. It does not wait, since its callers may
+// have a snapshot of the store open; work waits and calls the endpoint again.
 func (c *call) reserve(n int) bool {
 	c.used += n
 	return c.enlarge(c.used, 0) == nil
 }
 
-// work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called again
-// when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is 503. So is a response
-// for which there is no memory. The response to a write is sent even so, since the write is done.
+// work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called
+// again when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is
+// 503. A response that needs too much memory is 503 too, except after a write, since the write is done.
 func (c *call) work() error {
 	if c.route.is(reserves) {
 		c.r = c.r.WithContext(memlimit.With(c.ctx(), c.reserve))
@@ -330,14 +332,14 @@ func (c *call) work() error {
 	}
 }
 
-// A client may take clientPatience for a large body or response, or the timeout of the server if that is shorter, and a second more for
-// each clientRate bytes. Small ones are bounded by the timeouts of the server alone.
+// A client has clientPatience for a large body or response, or the timeout of the server if that is shorter, and a
+// second more for each clientRate bytes. Small ones are bounded by the timeouts of the server alone.
 const (
 	clientPatience = time.Minute
 	clientRate     = 64 << 10
 )
 
-// patience returns how long the client may take for a large body or response, apart from what it gains by its bytes.
+// patience returns how long the client may take for a large body or response, without the time that its bytes add.
 func (c *call) patience(writing bool) time.Duration {
 	timeout := time.Duration(0)
 	if server, ok := c.ctx().Value(http.ServerContextKey).(*http.Server); ok && writing {
@@ -351,8 +353,8 @@ func (c *call) patience(writing bool) time.Duration {
 	return clientPatience
 }
 
-// exchange calls fn, which sends to the client or reads from it, for as long as the client may still take. With a slot that is the
-// time left, to which each byte that the client moves adds; it returns errCut if others wait and the client is too slow for them.
+// exchange calls fn, which sends to the client or reads from it, for as long as the client may still take. With a slot
+// that is the time left, to which each byte adds; it returns errCut if the client was cut off.
 func (c *call) exchange(writing bool, fn func() (int, error)) (n int, err error) {
 	begun := time.Now()
 	if c.client != nil {

@@ -43,7 +43,7 @@ func TestSlotsAreCounted(t *testing.T) {
 			x, _ := s.slotFor(caller, network)
 			begun := time.Now()
 			err := x.enter(t.Context(), 1, slotPatience)
-			var r *refusal
+			var r *httpError
 			if !errors.As(err, &r) || r.status != 429 || !strings.Contains(r.Text, says) || time.Since(begun) != slotPatience {
 				t.Errorf("%s for %s: %v after %s, want 429 with %q after a second", caller, network, err, time.Since(begun), says)
 			}

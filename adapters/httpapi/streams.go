@@ -44,8 +44,8 @@ func (s *Streams) Count() int {
 	return len(s.open)
 }
 
-// Lag returns for how long the stream that is furthest behind has had something to send: 0 when every client was sent all
-// that there is. It grows while a client does not read, and while the store does not answer.
+// Lag returns for how long the stream that is furthest behind has had something to send: 0 when every client was sent
+// all that there is. It grows while a client does not read, and while the store does not respond.
 func (s *Streams) Lag() (longest time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,8 +64,8 @@ func (s *Streams) Close() {
 	s.closing.Do(func() { close(s.closed) })
 }
 
-// Recheck makes the handler call Config.Authenticate again for every stream, at once instead of within a minute. A stream
-// whose caller is refused or is another one now ends.
+// Recheck makes the handler call Config.Authenticate again for every stream, at once instead of within a minute. A
+// stream ends if its caller is no longer authenticated or is another one now.
 func (s *Streams) Recheck() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,8 +98,8 @@ const (
 	streamPage = 50
 	// A comment goes out when nothing else does for so long, so that both sides notice a connection that is gone.
 	commentEvery = 15 * time.Second
-	// authenticateEvery is how often Authenticate is asked about a stream. A caller whose rights are taken away keeps an open
-	// stream for so long at most.
+	// authenticateEvery is how often Authenticate is called for a stream. A caller whose rights are taken away keeps an
+	// open stream for so long at most.
 	authenticateEvery = time.Minute
 	// streamPatience is how long a client may take for a page, and a second more for each clientRate bytes.
 	streamPatience = 30 * time.Second
@@ -124,12 +124,13 @@ type stream struct {
 	asked  time.Time    // when Authenticate was asked last
 }
 
-// stream sends a feed as server-sent events, from a cursor on, until the connection, the server or the caller's identity ends.
-// The header Last-Event-ID, which a browser sends when it connects again, wins over the cursor.
+// stream sends a feed as server-sent events, from a cursor on, until the connection, the server or the caller's
+// identity ends. The header Last-Event-ID, which a browser sends when it connects again, overrides the cursor.
 //
-// Nothing is buffered between the feed and the client: each page is read just before it is sent. An error in the first page is
-// answered like any other. A later error ends the stream, and the client goes on from its last id. A stream ends between two
-// events, unless its connection breaks or the server closes the connection of a client that reads too slowly.
+// Nothing is buffered between the feed and the client: each page is read just before it is sent. An error in the first
+// page becomes a response like any other. A later error ends the stream, and the client goes on from its last id. A
+// stream ends between two events, unless its connection breaks or the server closes the connection of a client that
+// reads too slowly.
 func (c *call) stream(after string, changed func(string) (string, <-chan struct{}), page func(*stream) (next string, more bool, err error)) error {
 	if !c.drain() {
 		return errBodyMissing
@@ -186,8 +187,8 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 	return nil
 }
 
-// take counts bytes of the page that is being read, and reports whether it may have them. A page of several events needs no slot for its
-// memory.
+// take reserves memory for the page that is being read, and reports whether there is enough. A page of several events
+// needs no slot for its memory.
 func (s *stream) take(n int) bool {
 	return (s.used == 0 || s.used+n <= notLarge) && s.reserve(n)
 }
@@ -232,12 +233,12 @@ func (s *stream) remark() {
 	}
 }
 
-// begin sends the headers. From here on no error can be answered.
+// begin sends the headers. After it no error can become the response.
 func (s *stream) begin() {
 	s.sent, s.streamed = true, true
 	s.header()["Content-Type"] = []string{eventStream}
 	s.cacheAs(noStore)
-	s.header()["X-Accel-Buffering"] = []string{"no"}  // a proxy shall pass events on at once
+	s.header()["X-Accel-Buffering"] = []string{"no"}  // so that a proxy forwards events at once
 	_ = s.client.control.SetReadDeadline(time.Time{}) // the client has sent everything; a writer without deadlines has none
 	_ = s.client.control.SetWriteDeadline(time.Now().Add(streamPatience))
 	s.w.WriteHeader(s.status)
@@ -285,7 +286,7 @@ func (s *stream) wait(timer *time.Timer) (grown bool) {
 }
 
 // over reports whether the stream must end because the server stops, the client has gone, or the caller's identity has
-// ended or changed. It is asked before every page.
+// ended or changed. It is called before every page.
 func (s *stream) over() bool {
 	if (time.Since(s.asked) >= authenticateEvery || isClosed(s.again)) && !s.same() {
 		return true

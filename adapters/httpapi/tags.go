@@ -42,10 +42,10 @@ func (a appRoutes) tag(c *call) error {
 // where the tag must point before, null for "there is no such tag". {"rollback": true} goes back to where the tag pointed before its last
 // move that was not rolled back.
 //
-// 201 with {"tags":[Tag]}, whether the tag was created, moved, or there already, and with {"tags":[]} if a roll back has removed it. 400 for
-// the body or for a name that no tag can have; 403 for a protected tag, and with needs_release for one that needs approvals; 404 for an app
-// or a version that is absent or not visible; 409 with pointsTo if the tag does not point to from, and with wrong_state if there is nothing
-// to roll back; 422 for too many tags.
+// 201 with {"tags":[Tag]}, whether the tag was created, moved, or there already, and with {"tags":[]} if a rollback has
+// removed it. 400 for the body or for a name that no tag can have; 403 for a protected tag, and with needs_release for
+// one that needs approvals; 404 for an app or a version that is absent or not visible; 409 with pointsTo if the tag
+// does not point to from, and with wrong_state if there is nothing to roll back; 422 for too many tags.
 func (a appRoutes) putTag(c *call) error {
 	in := appsvc.PutTagRequest{AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps"), IdempotencyKey: c.key}
 	if c.query.err != nil {
@@ -64,7 +64,7 @@ func (a appRoutes) putTag(c *call) error {
 	in.From = body.From
 	switch in.Rollback = body.Rollback != nil; {
 	case in.Rollback && (!*body.Rollback || body.Latest != nil || body.AppVersion != nil):
-		return refusePointer(http.StatusBadRequest, "/rollback", "want it to be true, in place of /appVersion and /latest")
+		return pointerErrorf(http.StatusBadRequest, "/rollback", "want it to be true, in place of /appVersion and /latest")
 	case !in.Rollback:
 		if in.Version, err = versionOf(body.Latest, "appVersion", body.AppVersion); err != nil {
 			return err
@@ -96,11 +96,11 @@ func (a appRoutes) tagMoves(c *call) error {
 	return c.member("moves", moves, err)
 }
 
-// tagged serves GET /apps/{id}/tagged/{tag}: the version that a tag points to. It is the only endpoint that a delivery
-// token (Principal.TagsOnly) may ask. 200 with {"apps":[App]} and an ETag, or 304. 404 for an app or a tag that is
-// absent or not visible. 403 for another tag than those of a delivery token. 422 if withDefaults makes the response too
-// large. With release the answer is as if that release had run, and nothing keeps it: 404 for a release that is absent or not visible, 409 for
-// one that could not run.
+// tagged serves GET /apps/{id}/tagged/{tag}: the version that a tag points to. Besides GET x/public/, it is the only
+// endpoint that allows a delivery token (Principal.TagsOnly). 200 with {"apps":[App]} and an ETag, or 304. 404 for an
+// app or a tag that is absent or not visible. 403 for another tag than those of a delivery token. 422 if withDefaults
+// makes the response too large. With release the response is as if that release had run, and it is not cached: 404 for
+// a release that is absent or not visible, 409 for one that could not run.
 func (a appRoutes) tagged(c *call) error {
 	if release := c.query.filled("release", "want the id of a release"); c.query.has("release") {
 		if c.by.TagsOnly {

@@ -27,8 +27,8 @@ func (c *call) located(path string) string {
 	return url
 }
 
-// url returns the absolute address of a path below the base path, for Location, Link and the member url. Config.BaseURL wins.
-// Without it the address begins with what the request says: the mark of Scheme, else whether it came over TLS, its Host, and what was stripped.
+// url returns the absolute address of a path below the base path, for Location, Link and the member url. It begins with
+// Config.BaseURL or, without it, with the scheme (see Scheme) and the Host of the request and the stripped prefix.
 func (c *call) url(path string) string {
 	if c.h.BaseURL != "" {
 		return c.h.BaseURL + path

@@ -19,7 +19,7 @@ func (a appRoutes) versionsOfQuery(c *call) error {
 		if !c.query.has(name) && c.query.has("id") {
 			name = "id"
 		}
-		return refuseParameter(name, "want the id of an app once, as appId or as id")
+		return parameterErrorf(name, "want the id of an app once, as appId or as id")
 	}
 	return a.versions(c, ids[0])
 }
@@ -30,8 +30,8 @@ func (a appRoutes) versionsOfPath(c *call) error {
 	return a.versions(c, c.param(0))
 }
 
-// versions answers the versions of an app, newest first: 200 with {"apps":[App]} and a Link to the next page if there
-// is one. 400 for before or limit; 404 for an app that is absent or not visible.
+// versions serves the versions of an app, newest first: 200 with {"apps":[App]} and a Link to the next page if there is
+// one. 400 for before or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) versions(c *call, id string) error {
 	in := appsvc.ListVersionsRequest{AppID: id, Before: c.query.before(), Limit: c.query.limit()}
 	return c.apps(askPage(c, a.svc.ListVersions, in, "before"))
@@ -46,7 +46,7 @@ func (a appRoutes) version(c *call) error {
 	return c.version(immutable, func() (appsvc.App, error) { return a.svc.Version(c.ctx(), c.by.Caller, c.param(0), v) })
 }
 
-// restoreBody is what restore is asked with. The app is named by appId or id, and the version by appVersion or version, or by
+// restoreBody is the body of restore. The app is named by appId or id, and the version by appVersion or version, or by
 // latest.
 type restoreBody struct {
 	AppID      *string `json:"appId"`
@@ -92,13 +92,13 @@ func (a appRoutes) restore(c *call) error {
 // names or none are given, or if the value is empty.
 func either(name string, value *string, alias string, other *string) (string, *string, error) {
 	if value != nil && other != nil {
-		return "", nil, refusePointer(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
+		return "", nil, pointerErrorf(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
 	}
 	if value == nil && other != nil {
 		name, value = alias, other
 	}
 	if value == nil || *value == "" {
-		return "", nil, refusePointer(http.StatusBadRequest, "/"+name, "missing; want a string that is not empty")
+		return "", nil, pointerErrorf(http.StatusBadRequest, "/"+name, "missing; want a string that is not empty")
 	}
 	return name, value, nil
 }
@@ -110,27 +110,27 @@ func under(name, pointer string, err error) error {
 	if !ok || e.Pointer != pointer {
 		return err
 	}
-	moved := *e
-	moved.Pointer = "/" + name
-	return &moved
+	renamed := *e
+	renamed.Pointer = "/" + name
+	return &renamed
 }
 
-// versionOf reads the version that a body names by its number, in the member of this name, or by latest. The latter is the version that
-// is the latest when the request is carried out: a client then needs no read before the write, and a repeat with an idempotency key has
-// the same body even if the app has got another version meanwhile. Of latest, only true is accepted, and not beside a number. A string
-// that is the name of no version is an unknown version like any other.
+// versionOf reads the version that a body names by its number, in the member of this name, or by latest. The latter is
+// the latest version when the request is carried out: a client then needs no read before the write, and a repeat with
+// an idempotency key has the same body. Of latest, only true is accepted, and not beside a number. Text that is no
+// version is 404.
 func versionOf(latest *bool, name string, number *string) (vitrine.Version, error) {
 	switch {
 	case latest != nil && (!*latest || number != nil):
-		return vitrine.Version{}, refusePointer(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
+		return vitrine.Version{}, pointerErrorf(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
 	case latest != nil:
 		return vitrine.Latest, nil
 	case number == nil:
-		return vitrine.Version{}, refusePointer(http.StatusBadRequest, "/"+name, "missing; want a version, as a string")
+		return vitrine.Version{}, pointerErrorf(http.StatusBadRequest, "/"+name, "missing; want a version, as a string")
 	}
 	v, err := vitrine.ParseVersion(*number)
 	if err != nil {
-		return v, refusePointer(http.StatusNotFound, "/"+name, "no version is named %q", *number)
+		return v, pointerErrorf(http.StatusNotFound, "/"+name, "no version is named %q", *number)
 	}
 	return v, nil
 }
