@@ -11,18 +11,17 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Entry is what an index shall have of an ordinal: its terms, sorted and each once.
+// Entry says which terms an ordinal must have in the index. Terms are sorted and unique.
 type Entry struct {
 	Ordinal int64
 	Terms   []string
 }
 
-// mostFaults is how many faults Audit returns at most.
+// mostFaults is the maximum number of faults that Audit returns.
 const mostFaults = 1000
 
-// Audit compares the index with what it shall have, and returns a sentence for each thing that is wrong. It
-// adds up digests of both, so it needs little memory, and does not tell which lists differ. It returns the error of reading while the
-// index is built anew.
+// Audit compares the index with entries and returns a sentence for each fault. It compares digests, so it needs little
+// memory and cannot tell which lists differ. It returns ErrBusy while the index is being rebuilt.
 func (r *Reader) Audit(ctx context.Context, entries iter.Seq2[Entry, error]) (faults []string, err error) {
 	wrong := func(format string, args ...any) {
 		if len(faults) < mostFaults {
@@ -41,9 +40,9 @@ func (r *Reader) Audit(ctx context.Context, entries iter.Seq2[Entry, error]) (fa
 	return faults, err
 }
 
-// auditPages looks at the order of all that the pages have.
+// auditPages checks that all pages, terms and ordinals are in ascending order.
 func (r *Reader) auditPages(ctx context.Context, wrong func(string, ...any)) error {
-	var last place // which everything else comes after
+	var last place // the last place that was read; every later one must follow it
 	for e, err := range r.r.Scan(ctx, storage.Prefix(r.pages())) {
 		if err != nil {
 			return err
@@ -79,10 +78,10 @@ func (r *Reader) auditPages(ctx context.Context, wrong func(string, ...any)) err
 	return nil
 }
 
-// compare compares the lists, with what segments change in them, with what they shall have.
+// compare compares the posting lists, with the changes of segments applied, with entries.
 func (r *Reader) compare(ctx context.Context, entries iter.Seq2[Entry, error], wrong func(string, ...any)) error {
 	seed, salt, sum := maphash.MakeSeed(), rand.Uint64(), uint64(0)
-	// digest returns a digest of a term and an ordinal that nobody can aim at.
+	// digest returns a digest of a term and an ordinal. seed and salt are random, so nobody can construct a collision.
 	digest := func(term uint64, ordinal int64) uint64 {
 		x := (term ^ salt) + uint64(ordinal)*0x9e3779b97f4a7c15
 		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -7,24 +7,24 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// A page is a list of entries as a segment has them, with the list of a term each. A term has at most one entry in a page: the ordinals
-// from the place on at which the page begins, up to that at which the next one does.
+// A page is a list of entries in the format of a segment, with one posting list per term. A term has at most one entry in a
+// page. It has the ordinals from the beginning of the page up to the beginning of the next page.
 
-var pageLimit = 4000 // how many bytes a page has at most; tests change it
+var pageLimit = 4000 // the maximum size of a page in bytes; tests change it
 
-// fold is a slice of a fold.
+// fold is one slice of a fold: a bounded number of changes that are moved from segments into pages.
 type fold struct {
 	*Writer
-	m           merger   // of the segments that are folded
-	term        string   // the term whose changes are next
-	changes     []change // those that are left of it, none at the end
-	begun       bool     // some of it were folded
-	pages, most int      // how many pages, and how many changes, the slice may still fold
+	m           merger   // of the segments that are being folded
+	term        string   // the term of the next changes
+	changes     []change // the remaining changes of term; empty at the end
+	begun       bool     // some changes of term were folded
+	pages, most int      // how many pages and changes the slice may still fold
 	puts        []storage.Entry
 	deletes     []string
 }
 
-// fold folds changes into pages, until there are so many pages or changes, but always all changes of a term.
+// fold folds changes into pages until it reaches one of the two limits. It always completes a term that it has begun.
 func (w *Writer) fold(ctx context.Context, pages, changes int) error {
 	if err := w.loadSegments(ctx); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (w *Writer) fold(ctx context.Context, pages, changes int) error {
 	return nil
 }
 
-// next goes to the next term that has changes.
+// next advances to the next term that has changes.
 func (f *fold) next() {
 	f.changes, f.begun = nil, false
 	for len(f.changes) == 0 {
@@ -76,24 +76,25 @@ func (f *fold) next() {
 	f.term = string(f.m.term)
 }
 
-// more reports whether the slice goes on.
+// more reports whether the slice continues.
 func (f *fold) more() bool {
 	return len(f.changes) > 0 && (f.begun || f.pages > 0 && f.most > 0)
 }
 
-// here is the place of the next change.
+// here returns the place of the next change.
 func (f *fold) here() place { return place{f.term, f.changes[0].ordinal} }
 
 const (
-	// atOnce is how many pages are read at once.
+	// atOnce is the number of pages that one scan reads.
 	atOnce = 64
-	// farAway is after how many pages without changes the next one with a change is looked up.
+	// farAway is the number of unchanged pages after which run stops scanning; the next page is then looked up by key.
 	farAway = 8
 )
 
-// run folds into the page to which the next change belongs, and into those after it, as long as they are not far from each other.
+// run folds changes into the page of the next change and into the pages that follow it, until the next change is too far
+// away.
 func (f *fold) run(ctx context.Context) error {
-	page := storage.Entry{Key: f.pageKey(place{term: f.term})} // if there is none that begins so early
+	page := storage.Entry{Key: f.pageKey(place{term: f.term})} // used if no page begins early enough
 	for e, err := range f.r.Scan(ctx, f.pageWith(f.here())) {
 		if err != nil {
 			return err
@@ -123,13 +124,13 @@ func (f *fold) run(ctx context.Context) error {
 	return f.rewrite(page, nil)
 }
 
-// posting is an entry of a page.
+// posting is the posting list of a term in a page.
 type posting struct {
 	term  string
 	value []byte
 }
 
-// rewrite applies the changes before a place, nil for all, to a page. The page may be absent.
+// rewrite applies the changes before end to a page, or all changes if end is nil. The page may be absent.
 func (f *fold) rewrite(page storage.Entry, end *place) error {
 	var list []posting
 	c := cursor{rest: page.Value}
@@ -166,21 +167,21 @@ func (f *fold) rewrite(page storage.Entry, end *place) error {
 	return f.put(page, list)
 }
 
-// put replaces a page by as many as its lists need.
+// put replaces a page by as many pages as its lists need.
 func (f *fold) put(page storage.Entry, list []posting) error {
 	at, err := f.placeOf(page.Key)
 	if err != nil {
 		return err
 	}
-	const overhead = 4 // of an entry
-	size := 0          // of the lists that fit into a page
+	const overhead = 4 // bytes of an entry besides its term and its value
+	size := 0          // total size of the lists that fit into one page
 	for _, l := range list {
 		if n := len(l.term) + len(l.value) + overhead; n <= pageLimit {
 			size += n
 		}
 	}
 	limit := pageLimit
-	if n := (size + pageLimit - 1) / pageLimit; n > 1 { // pages of the same size
+	if n := (size + pageLimit - 1) / pageLimit; n > 1 { // make the pages equally large
 		limit = min(size/n+pageLimit/16, pageLimit)
 	}
 	var key string
@@ -199,7 +200,7 @@ func (f *fold) put(page storage.Entry, list []posting) error {
 			p = at
 		}
 		whole := true
-		for len(l.term)+len(l.value)+overhead > pageLimit { // a long list
+		for len(l.term)+len(l.value)+overhead > pageLimit { // split a list that is longer than a page
 			all := ordinals(l.value)
 			n := fits(all, pageLimit-len(l.term)-overhead)
 			begin(p)

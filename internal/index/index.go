@@ -1,18 +1,19 @@
-// Package index finds what has a term, such as a word or a tag. What is found are ordinals: numbers above 0 that a domain has given to its
-// records. The index of a space has for each term the list of the ordinals that have it:
+// Package index is an inverted index: it finds the records that have a term, such as a word or a tag. Records are named by
+// ordinals, numbers above 0 that a domain assigns. The index of a space has a posting list for each term, the ordinals that
+// have it:
 //
-//	index               the state: which segments there are, and the latest changes
-//	new/<number>        a segment: the changes of some updates
-//	t/<term>            a page: the lists of this term and of some after it
-//	t/<term> <ordinal>  a page that begins within the list of this term: with the ordinals from this one on
+//	index               the state: the list of segments, and the latest changes
+//	new/<number>        a segment: the changes of several updates
+//	t/<term>            a page: the posting lists of this term and of terms after it
+//	t/<term> <ordinal>  a page that begins within the posting list of this term, at this ordinal
 //
-// The terms of an update are all over the index, so its changes are not made in the pages. A small update adds its changes to the state.
-// When these are too many, they become a segment. Segments are merged as they become more, and when they have some 500,000 changes
-// together, these are folded into the pages: by later updates, in slices of a few milliseconds. So a page is written once for many
-// records. The state has the first term that is not folded yet. The pages have what the segments that are being folded change below it,
-// and nothing else of any segment.
+// The terms of an update are spread over the whole index, so an update does not write pages. A small update adds its changes
+// to the state. When the state has too many, they become a segment. Segments are merged as their number grows. When they
+// have about 500,000 changes together, later updates fold them into the pages, in slices of a few milliseconds. So a page is
+// written once for many records. The state has the first term that is not folded yet: the pages include the changes of the
+// segments being folded for all terms below it, and no other changes of segments.
 //
-// A term is UTF-8 of at most 256 bytes. It stands in the key as it is, so terms sort as their bytes do.
+// A term is UTF-8 of at most 256 bytes. Keys contain it such that terms sort by their bytes.
 package index
 
 import (
@@ -27,7 +28,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// MaxTerm is how many bytes a term has at most.
+// MaxTerm is the maximum length of a term in bytes.
 const MaxTerm = 256
 
 // Index is the index of a space.
@@ -36,17 +37,17 @@ type Index struct {
 	Cache *Cache // keeps segments
 }
 
-// Key returns the key of the record with the state, so that a caller can read it together with records of its own.
+// Key returns the key of the state record, so that a caller can read it together with records of its own.
 func (x Index) Key() string { return record.Key(x.Space, "index/") }
 
 func (x Index) segmentKey(number int64) string {
 	return record.Key(x.Space, "new/", record.Number(number))
 }
 
-// pages is what the keys of pages begin with.
+// pages returns the prefix of the keys of pages.
 func (x Index) pages() string { return record.Prefix(x.Space, "t/") }
 
-// place is that of an ordinal in the list of a term. Places are in the order of the terms, and then of the ordinals.
+// place is the position of an ordinal in the posting list of a term. Places are ordered by term, then by ordinal.
 type place struct {
 	term    string
 	ordinal int64
@@ -56,7 +57,7 @@ func (p place) before(o place) bool {
 	return cmp.Or(strings.Compare(p.term, o.term), cmp.Compare(p.ordinal, o.ordinal)) < 0
 }
 
-// pageKey returns the key of a page that begins at a place, which has the ordinal 0 if the page has the list of the term from its
+// pageKey returns the key of a page that begins at a place. The ordinal is 0 if the page has the posting list from its
 // beginning.
 func (x Index) pageKey(p place) string {
 	key := x.pages() + record.Escape(p.term)
@@ -78,31 +79,32 @@ func (x Index) placeOf(key string) (p place, err error) {
 	return p, err
 }
 
-// pageWith is a range that yields the page that a place belongs to.
+// pageWith returns a range that yields the page of a place.
 func (x Index) pageWith(p place) storage.Range {
 	return storage.Range{From: x.pages(), To: x.pageKey(p) + "\x00", Reverse: true, Limit: 1}
 }
 
-// state is what the record of the state says.
+// state is the decoded state record.
 type state struct {
-	segments []reference // the oldest first
-	folding  int         // how many of the first segments are being folded
+	segments []reference // oldest first
+	folding  int         // the number of segments being folded, the first ones of the list
 	at       string      // the first term that is not folded
-	folded   bool        // a fold has begun, so there may be pages
+	folded   bool        // a fold has begun, so pages may exist
 	owed     int         // changes since the last slice of a fold
-	recent   []segment   // changes since the last segment, the oldest first
-	// building says that the index is built anew and has what has an ordinal up to built.
+	recent   []segment   // changes since the last segment, oldest first
+	// building is true while the index is being rebuilt. It then has the terms of all ordinals up to built.
 	building bool
 	built    int64
 }
 
-// reference is what the state has of a segment.
+// reference names a segment in the state.
 type reference struct {
 	number  int64
 	changes int
 }
 
-// stateForm is the first byte of a state as it is stored. It changes with the form of pages and segments, and with the terms of a domain.
+// stateForm is the first byte of a stored state. It changes when the format of pages or segments or the terms of a domain
+// change.
 const stateForm = 2
 
 func (s state) encode() []byte {
@@ -149,17 +151,17 @@ func (x Index) decode(value []byte) (s state, err error) {
 	return s, f.Err()
 }
 
-// Reader reads an index in a snapshot.
+// Reader reads an index from a snapshot.
 type Reader struct {
 	Index
 	r      storage.Reader
 	state  state
-	stored []segment // those of the state, once they are read
-	all    []segment // these, and what has changed since
+	stored []segment // the segments of the state; nil until they are read
+	all    []segment // stored, followed by the changes since
 	writer *Writer   // nil in a View
 }
 
-// Reader returns a Reader. value is the value of x.Key().
+// Reader returns a Reader. value is the value of the key x.Key().
 func (x Index) Reader(r storage.Reader, value []byte) (*Reader, error) {
 	out := &Reader{Index: x, r: r}
 	if value == nil {
@@ -170,7 +172,7 @@ func (x Index) Reader(r storage.Reader, value []byte) (*Reader, error) {
 	return out, err
 }
 
-// load reads the segments. It returns ErrBusy while the index is built anew.
+// load reads the segments. It returns ErrBusy while the index is being rebuilt.
 func (r *Reader) load(ctx context.Context) error {
 	if r.state.building {
 		return fmt.Errorf("%w: the search index is being built anew", storage.ErrBusy)
@@ -208,12 +210,14 @@ func (r *Reader) loadSegments(ctx context.Context) error {
 	return nil
 }
 
-// parts returns the parts of the lists of terms, without what segments change. The terms are sorted, and each is there once.
+// parts returns the stored parts of the posting lists of terms, without the changes in segments. terms must be sorted and
+// unique.
 func (r *Reader) parts(ctx context.Context, terms []string) (map[string][][]byte, error) {
 	if !r.state.folded {
 		return nil, nil
 	}
-	// The page that each list begins in. The ranges do not overlap: a page before those of the term before is that term's page.
+	// Find the page in which each list begins. The ranges do not overlap: each one starts where the range of the previous
+	// term ends.
 	var ranges []storage.Range
 	from := r.pages()
 	for _, term := range terms {
@@ -227,7 +231,7 @@ func (r *Reader) parts(ctx context.Context, terms []string) (map[string][][]byte
 	}
 	slices.Reverse(pages)
 	out := make(map[string][][]byte, len(terms))
-	var more []storage.Range // the pages in which lists may go on
+	var more []storage.Range // the pages in which lists may continue
 	var page []byte
 	for _, term := range terms {
 		key := r.pageKey(place{term: term})
@@ -262,7 +266,7 @@ func (r *Reader) parts(ctx context.Context, terms []string) (map[string][][]byte
 	return out, err
 }
 
-// scan returns the entries of ranges, none for no ranges.
+// scan returns the entries of ranges, or nil if there are no ranges.
 func (r *Reader) scan(ctx context.Context, ranges []storage.Range) (found []storage.Entry, err error) {
 	if len(ranges) == 0 {
 		return nil, nil
@@ -276,7 +280,7 @@ func (r *Reader) scan(ctx context.Context, ranges []storage.Range) (found []stor
 	return found, nil
 }
 
-// changesOf returns the changes of terms that are not in the pages. The terms are sorted, and each is there once.
+// changesOf returns the changes of terms that are not in the pages. terms must be sorted and unique.
 func (r *Reader) changesOf(terms []string) (map[string][][]byte, error) {
 	out := map[string][][]byte{}
 	if len(terms) == 0 {
@@ -296,22 +300,24 @@ func (r *Reader) changesOf(terms []string) (map[string][][]byte, error) {
 	return out, nil
 }
 
-// Query asks for what has at least one of the terms of each set in All, and at least one term in one of the spans of each set in Spans.
+// Query matches ordinals that have at least one term of each set in All and, for each set in Spans, at least one term in one
+// of its spans.
 type Query struct {
 	All   [][]string
 	Spans [][]Span
 }
 
-// Span is a range of terms: those from From on and below To for which Match, unless it is nil, returns true.
+// Span is a range of terms: from From up to, but not including, To. If Match is not nil, only terms for which it returns
+// true are part of the span.
 type Span struct {
 	From, To string
 	Match    func(term string) bool
 }
 
-// Prefix returns the span of the terms that begin with a text.
+// Prefix returns the span of the terms that begin with text.
 func Prefix(text string) Span { return Span{From: text, To: text + "\xff"} } // no term has this byte
 
-// Find returns what matches a query that has at least one set. The caller may change the result.
+// Find returns the ordinals that match a query, which must have at least one set. The caller may change the result.
 func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
 	if err := r.load(ctx); err != nil {
 		return nil, err
@@ -356,7 +362,7 @@ func (r *Reader) Find(ctx context.Context, q Query) (found *Set, err error) {
 	return found, nil
 }
 
-// listOf returns the list that has these parts and changes.
+// listOf returns the posting list with these parts and changes.
 func listOf(parts, changes [][]byte) (list []int64) {
 	for _, v := range parts {
 		list = append(list, ordinals(v)...)
@@ -367,8 +373,9 @@ func listOf(parts, changes [][]byte) (list []int64) {
 	return list
 }
 
-// Each calls fn with each term of a span that ordinals of a set have, and with these ordinals, ascending. It begins with the first term,
-// or with the last one if back is true, and ends when fn returns false. A nil set has all ordinals.
+// Each calls fn with each term of a span that an ordinal of s has, and with those ordinals, ascending. It goes through the
+// terms in ascending order, or in descending order if back is true, and ends when fn returns false. A nil s contains all
+// ordinals.
 func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(term string, list []int64) bool) error {
 	if err := r.load(ctx); err != nil {
 		return err
@@ -385,7 +392,8 @@ func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(t
 			return len(some) == 0 || fn(term, some)
 		})
 	}
-	// Backwards, the last pages of the rest of the span are gone through forwards, more of them each time.
+	// Pages are scanned in ascending order only. To go backwards, read a number of pages at the end of the span, then the
+	// pages before them, twice as many each time.
 	type termList struct {
 		term string
 		list []int64
@@ -423,9 +431,9 @@ func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(t
 	return nil
 }
 
-// CountTerms calls fn with each term that begins with a prefix and how many ordinals of a set have it, above 0, in the order of the terms,
-// until fn returns false. A nil set has all. It may leave out terms that fewer ordinals have than least returns at that time; a nil least
-// asks for all terms.
+// CountTerms calls fn, in ascending order, with each term that begins with prefix and with the number of ordinals of s that
+// have it, if that is above 0. It ends when fn returns false. A nil s contains all ordinals. It may skip terms whose count
+// is below the present result of least. A nil least skips none.
 func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, least func() int64, fn func(term string, n int64) bool) error {
 	if err := r.load(ctx); err != nil {
 		return err
@@ -436,7 +444,7 @@ func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, least fu
 	return r.walk(ctx, Prefix(prefix), func(term string, parts, changes [][]byte) bool {
 		most := int64(0)
 		for _, v := range changes {
-			most += int64(len(v)) // each takes a byte or more
+			most += int64(len(v)) // each change takes at least one byte
 		}
 		for _, v := range parts {
 			most += mostOf(v)
@@ -449,15 +457,15 @@ func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, least fu
 	})
 }
 
-// walk calls fn, for each term of a span, whatever its Match, with the parts of its list and its changes that are not in them, until fn
-// returns false. The segments are loaded. The changes are only good until fn returns.
+// walk calls fn for each term of a span with the parts of its posting list and with its changes in segments, until fn
+// returns false. It ignores Match. The segments must be loaded. changes is valid until fn returns.
 func (r *Reader) walk(ctx context.Context, in Span, fn func(term string, parts, changes [][]byte) bool) error {
 	m := merger{}
 	for i, s := range r.all {
 		m.cursors = append(m.cursors, s.seek(r.firstIn(i, in)))
 	}
 	m.next()
-	// upTo calls fn with the terms below one that are in segments alone.
+	// upTo calls fn with the terms below term that only segments have.
 	upTo := func(term string, all bool) bool {
 		for ; m.ok && string(m.term) < in.To && (all || string(m.term) < term); m.next() {
 			if !fn(string(m.term), nil, m.changes) {
@@ -466,7 +474,7 @@ func (r *Reader) walk(ctx context.Context, in Span, fn func(term string, parts, 
 		}
 		return true
 	}
-	term, parts := "", [][]byte(nil) // of the list that has begun
+	term, parts := "", [][]byte(nil) // of the list being collected
 	end := func() bool {
 		switch {
 		case parts == nil:
@@ -517,7 +525,7 @@ func (r *Reader) walk(ctx context.Context, in Span, fn func(term string, parts, 
 	return damage(m.cursors)
 }
 
-// firstIn returns the first term of a span whose changes in a segment count.
+// firstIn returns the first term of a span for which the changes of a segment are not in the pages.
 func (r *Reader) firstIn(number int, in Span) string {
 	if number < r.state.folding {
 		return max(in.From, r.state.at)

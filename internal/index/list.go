@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// The ordinals of a list, or of a part of one, are encoded in the shorter one of two forms. The first number, a varint, has the form in
-// its lowest bit:
-//   - 0, sparse: the lowest ordinal, and then the gaps between the ordinals as varints;
-//   - 1, dense: how many words of 64 bits the bitmap begins behind 0, and then the bitmap without zero bytes at its end.
+// A posting list, or a part of one, is encoded in one of two formats, whichever is shorter. The lowest bit of the first
+// number, a varint, says which:
+//   - 0, sparse: the lowest ordinal, followed by the gaps between the ordinals as varints;
+//   - 1, dense: the index of the first 64-bit word of the bitmap, followed by the bitmap without trailing zero bytes.
 
 var errDamaged = errors.New("index: a page or a segment is damaged: build the index anew")
 
-// appendList encodes ascending ordinals, of which there is at least one.
+// appendList encodes ascending ordinals. list must not be empty.
 func appendList(b []byte, list []int64) []byte {
 	sparse := varintLen(uint64(list[0]) << 1)
 	for i, o := range list[1:] {
@@ -40,7 +40,7 @@ func appendList(b []byte, list []int64) []byte {
 
 func varintLen(n uint64) int { return (bits.Len64(n|1) + 6) / 7 }
 
-// fits returns how many of some ordinals, one or more, fit into so many bytes.
+// fits returns how many ordinals of list fit into limit bytes, at least one.
 func fits(list []int64, limit int) (n int) {
 	size := varintLen(uint64(list[0]) << 1)
 	for n = 1; n < len(list); n++ {
@@ -55,8 +55,8 @@ func fits(list []int64, limit int) (n int) {
 	return n
 }
 
-// open returns the form of a list, the ordinal at which the encoded ordinals begin to count, and these.
-func open(v []byte) (dense bool, at int64, rest []byte) {
+// header returns the format of an encoded list, the ordinal at which it begins, and the encoded ordinals.
+func header(v []byte) (dense bool, at int64, rest []byte) {
 	n, k := binary.Uvarint(v)
 	if k <= 0 {
 		return false, 0, nil
@@ -67,7 +67,7 @@ func open(v []byte) (dense bool, at int64, rest []byte) {
 	return false, int64(n >> 1), v[k:]
 }
 
-// gap returns the next gap of a sparse list, and what follows it.
+// gap returns the next gap of a sparse list, and the bytes that follow it.
 func gap(b []byte) (int64, []byte) {
 	if b[0] < 0x80 {
 		return int64(b[0]), b[1:]
@@ -81,7 +81,7 @@ func gap(b []byte) (int64, []byte) {
 
 // ordinals decodes a list.
 func ordinals(v []byte) (list []int64) {
-	dense, o, rest := open(v)
+	dense, o, rest := header(v)
 	if dense {
 		for i, b := range rest {
 			for ; b != 0; b &= b - 1 {
@@ -103,9 +103,9 @@ func ordinals(v []byte) (list []int64) {
 	return list
 }
 
-// changed returns a list after changes, both in the order of ordinals.
+// changed returns a list with changes applied. Both are in ascending order of ordinals.
 func changed(list []int64, changes []change) []int64 {
-	if len(list) == 0 || changes[0].ordinal > list[len(list)-1] { // as in almost all cases
+	if len(list) == 0 || changes[0].ordinal > list[len(list)-1] { // the most frequent case
 		for _, c := range changes {
 			if !c.gone {
 				list = append(list, c.ordinal)
@@ -125,7 +125,7 @@ func changed(list []int64, changes []change) []int64 {
 	return list
 }
 
-// word returns the bits of up to 8 bytes.
+// word returns up to 8 bytes as the bits of a number.
 func word(b []byte) uint64 {
 	if len(b) >= 8 {
 		return binary.LittleEndian.Uint64(b)
@@ -135,9 +135,9 @@ func word(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(w[:])
 }
 
-// addPart adds the ordinals of a part of a list.
+// addPart adds the ordinals of a part of a posting list.
 func (s *Set) addPart(v []byte) {
-	dense, o, rest := open(v)
+	dense, o, rest := header(v)
 	if !dense {
 		s.add(o)
 	}
@@ -145,7 +145,7 @@ func (s *Set) addPart(v []byte) {
 	for len(rest) > 0 {
 		switch {
 		case dense:
-		case rest[0] < 0x80: // as gap does, in most of the time of a search
+		case rest[0] < 0x80: // as in gap; inlined, since most of the time of a search is spent here
 			o, rest = o+int64(rest[0]), rest[1:]
 		case len(rest) > 1 && rest[1] < 0x80:
 			o, rest = o+(int64(rest[0]&0x7f)|int64(rest[1])<<7), rest[2:]
@@ -167,17 +167,17 @@ func (s *Set) addPart(v []byte) {
 	}
 }
 
-// mostOf returns a number of ordinals that a part of a list does not exceed.
+// mostOf returns an upper bound of the number of ordinals in a part of a posting list.
 func mostOf(v []byte) int64 {
-	if dense, _, rest := open(v); dense {
+	if dense, _, rest := header(v); dense {
 		return 8 * int64(len(rest))
 	}
 	return int64(len(v))
 }
 
-// countPart returns how many ordinals of a part of a list are in the set; a nil set has all.
+// countPart returns how many ordinals of a part of a posting list are in the set. A nil set contains all ordinals.
 func (s *Set) countPart(v []byte) (n int64) {
-	dense, o, rest := open(v)
+	dense, o, rest := header(v)
 	if s == nil {
 		for ; dense && len(rest) > 0; rest = rest[min(8, len(rest)):] {
 			n += int64(bits.OnesCount64(word(rest)))
@@ -201,7 +201,7 @@ func (s *Set) countPart(v []byte) (n int64) {
 	if !dense && s.has(o) {
 		n++
 	}
-	for i := 0; i < len(rest); { // most of the time of a facet
+	for i := 0; i < len(rest); { // most of the time of a facet is spent here
 		g := int64(rest[i])
 		if i++; g >= 0x80 {
 			if i == len(rest) {

@@ -12,13 +12,14 @@ import (
 	"github.com/vitrine-go/vitrine/internal/record"
 )
 
-// change is the addition of an ordinal to a list that lacks it, or the removal from one that has it. So counts add up.
+// change is the addition of an ordinal to a posting list that lacks it, or its removal from one that has it. So counts of
+// changes can be added up.
 type change struct {
 	ordinal int64
 	gone    bool
 }
 
-// each yields encoded changes: for each the gap to the ordinal before and, in the lowest bit, whether it is gone.
+// each yields encoded changes. Each change is the gap to the previous ordinal, with the lowest bit set for a removal.
 func each(b []byte) iter.Seq[change] {
 	return func(yield func(change) bool) {
 		for at := int64(0); len(b) > 0; {
@@ -46,7 +47,7 @@ func appendChanges(b []byte, list []change) []byte {
 	return b
 }
 
-// settled sorts changes that came one after the other, and drops those that undo each other.
+// settled sorts consecutive changes and drops those that undo each other.
 func settled(list []change) []change {
 	compare := func(a, b change) int { return cmp.Compare(a.ordinal, b.ordinal) }
 	if !slices.IsSortedFunc(list, compare) {
@@ -63,13 +64,14 @@ func settled(list []change) []change {
 	return kept
 }
 
-// segment has the changes of some updates, by term. It is a list of entries; see appendEntry. Every 16th entry has its whole term. Behind
-// them stand the places of these entries and their number, in 4 bytes each. So a term is found in it as it is.
+// segment has the changes of several updates, by term: a list of entries, see appendEntry. Every 16th entry has its whole
+// term. The entries are followed by the offsets of these entries and by their number, 4 bytes each, so a term is found by
+// binary search in the encoded segment.
 type segment []byte
 
 const wholeTerms = 16
 
-// builder makes a segment of terms in their order.
+// builder builds a segment from terms in ascending order.
 type builder struct {
 	out     []byte
 	places  []uint32
@@ -92,15 +94,17 @@ func (b *builder) add(term []byte, changes []change) {
 	b.last = append(b.last[:0], term...)
 }
 
-// most entries have terms of one length and a few bytes, such as those of times and origins; see appendEntry.
+// The limits of the short form of an entry, see appendEntry. Most entries fit: their terms have one length and a few bytes
+// of changes, as those of times and origins.
 const (
 	sameBits = 6
 	mostSame = 1<<sameBits - 1
 )
 
-// appendEntry appends an entry behind the one of the term last. The lower bits of its first byte say how many bytes of last its term begins
-// with. The upper ones are 0 in an entry with the length of the rest of the term, the rest, and the value with its length. Otherwise they
-// are the length of the value less 1, and the term is as long as last, so that no lengths are needed.
+// appendEntry appends an entry after the entry of the term last. The lower bits of its first byte are the number of bytes
+// that its term shares with last. In the long form the upper bits are 0, and the length of the rest of the term, the rest,
+// the length of the value and the value follow. In the short form the upper bits are the length of the value less 1, and the
+// term is as long as last.
 func appendEntry(b, last, term, value []byte) []byte {
 	same := common(term, last)
 	if short := len(value) - 1; 1 <= short && short <= 3 && same < min(mostSame, len(term)) && len(term) == len(last) {
@@ -115,7 +119,7 @@ func appendEntry(b, last, term, value []byte) []byte {
 	return record.AppendText(record.AppendText(b, term[same:]), value)
 }
 
-// common returns how many bytes two terms begin with together.
+// common returns the length of the common prefix of two terms.
 func common(a, b []byte) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
@@ -131,14 +135,15 @@ func (b *builder) segment() segment {
 	return out
 }
 
-// unwritten is a change of a term that is in no segment yet. Those of a term happened in the order of their numbers.
+// unwritten is a change of a term that is not in a segment yet. Changes of the same term happened in the order of their
+// numbers.
 type unwritten struct {
 	term string
 	change
 	number int
 }
 
-// segmentOf returns the segment of changes, and how many they are. It sorts them.
+// segmentOf sorts changes and returns them as a segment, with their number.
 func segmentOf(all []unwritten) (segment, int) {
 	slices.SortFunc(all, func(a, b unwritten) int { return cmp.Or(strings.Compare(a.term, b.term), a.number-b.number) })
 	var b builder
@@ -156,7 +161,7 @@ func segmentOf(all []unwritten) (segment, int) {
 	return b.segment(), b.changes
 }
 
-// merged returns the segment of what some segments change, the oldest first, and how many changes it has.
+// merged merges segments, oldest first, and returns the number of changes in the result.
 func merged(all []segment) (segment, int, error) {
 	m, b := merger{}, builder{}
 	for _, s := range all {
@@ -168,7 +173,7 @@ func merged(all []segment) (segment, int, error) {
 	return b.segment(), b.changes, damage(m.cursors)
 }
 
-// blocks returns how many whole terms a segment has, and a function that returns the entries from one of them on.
+// blocks returns the number of entries with whole terms, and a function that returns the entries from the i-th of them on.
 func (s segment) blocks() (n int, from func(i int) []byte, err error) {
 	if len(s) < 4 {
 		return 0, nil, errDamaged
@@ -183,7 +188,7 @@ func (s segment) blocks() (n int, from func(i int) []byte, err error) {
 	}, nil
 }
 
-// blockOf returns the last whole term that is not above a given one, or the first one.
+// blockOf returns the last whole term that is not above term, or the first one.
 func (s segment) blockOf(term string) (int, error) {
 	n, from, err := s.blocks()
 	if err != nil {
@@ -206,7 +211,7 @@ func (s segment) blockOf(term string) (int, error) {
 	return max(low-1, 0), nil
 }
 
-// entries returns the part of a segment from the last whole term on that is not above a given one, or from the first on.
+// entries returns the entries from the last whole term that is not above term, or all of them.
 func (s segment) entries(term string) ([]byte, error) {
 	n, from, err := s.blocks()
 	if err != nil || n == 0 {
@@ -219,7 +224,7 @@ func (s segment) entries(term string) ([]byte, error) {
 	return from(i), nil
 }
 
-// number returns the number at the beginning of b and what follows it, nil if there is none.
+// number returns the number at the beginning of b and the bytes that follow it, or nil if there is none.
 func number(b []byte) (int, []byte) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return int(b[0]), b[1:]
@@ -231,7 +236,7 @@ func number(b []byte) (int, []byte) {
 	return int(n), b[k:]
 }
 
-// part returns the bytes at the beginning of b that have their length before them, and what follows them.
+// part returns the length-prefixed bytes at the beginning of b, and the bytes that follow them.
 func part(b []byte) (s, rest []byte, ok bool) {
 	n, rest := number(b)
 	if rest == nil || n > len(rest) {
@@ -240,8 +245,8 @@ func part(b []byte) (s, rest []byte, ok bool) {
 	return rest[:n], rest[n:], true
 }
 
-// findIn returns what a term has in entries that begin with a whole term, nil if it is not there, and whether there are none of later
-// terms.
+// findIn returns the value of a term in entries that begin with a whole term, or nil. last is true if the entries have no
+// later term.
 func findIn(b []byte, term string) (value []byte, last bool, err error) {
 	c := cursor{rest: b}
 	for c.next(); c.ok && string(c.term) < term; {
@@ -254,7 +259,7 @@ func findIn(b []byte, term string) (value []byte, last bool, err error) {
 	return value, !c.ok, c.err
 }
 
-// cursor stands at an entry of a segment, or behind the last.
+// cursor is at an entry of a segment, or after the last one.
 type cursor struct {
 	rest    []byte
 	term    []byte
@@ -263,7 +268,7 @@ type cursor struct {
 	err     error
 }
 
-// seek returns a cursor at the first term that is not below a given one.
+// seek returns a cursor at the first term that is not below term.
 func (s segment) seek(term string) (c cursor) {
 	if c.rest, c.err = s.entries(term); c.err != nil {
 		return c
@@ -274,7 +279,7 @@ func (s segment) seek(term string) (c cursor) {
 	return c
 }
 
-// next goes to the next entry.
+// next advances to the next entry.
 func (c *cursor) next() {
 	if c.ok = len(c.rest) > 0; !c.ok {
 		return
@@ -300,7 +305,7 @@ func (c *cursor) next() {
 	c.changes, c.rest = changes, rest
 }
 
-// forward moves the cursor of a segment on to the first term that is not below a given one.
+// forward advances the cursor to the first term of its segment s that is not below term.
 func (c *cursor) forward(s segment, term string) {
 	for range wholeTerms {
 		if !c.ok || string(c.term) >= term {
@@ -311,8 +316,8 @@ func (c *cursor) forward(s segment, term string) {
 	*c = s.seek(term)
 }
 
-// merger goes through the terms of several segments. Its changes are those of the segments that have the term, the oldest first. Both are
-// only good until the next step.
+// merger iterates over the terms of several segments. changes has the changes of each segment that has the term, oldest
+// first. term and changes are valid until the next call of next.
 type merger struct {
 	cursors []cursor
 	term    []byte
@@ -339,7 +344,7 @@ func (m *merger) next() {
 	}
 }
 
-// damage returns the error of the first damaged segment.
+// damage returns the error of the first cursor that met a damaged segment.
 func damage(cursors []cursor) error {
 	for _, c := range cursors {
 		if c.err != nil {
@@ -349,7 +354,7 @@ func damage(cursors []cursor) error {
 	return nil
 }
 
-// together returns the changes that several segments have for a term.
+// together returns the changes of a term in several segments as one list.
 func together(parts [][]byte) (list []change) {
 	for _, p := range parts {
 		for c := range each(p) {
@@ -359,8 +364,8 @@ func together(parts [][]byte) (list []change) {
 	return settled(list)
 }
 
-// Cache keeps segments, which never change and whose numbers are never given again, by their keys.
+// Cache caches segments by their keys. A segment never changes, and its number is never reused.
 type Cache = lru.Cache[string, segment]
 
-// NewCache returns a cache of this many bytes.
+// NewCache returns a cache with a limit in bytes.
 func NewCache(bytes int) *Cache { return lru.New[string, segment](bytes) }

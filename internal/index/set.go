@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Set is a set of ordinals in memory: chunks of 4,096 bits, in order. The zero Set is empty.
+// Set is a bitmap of ordinals in memory, in chunks of 4,096 bits in ascending order. The zero Set is empty.
 type Set struct {
 	at     []int64 // the number of each chunk, ascending
 	chunks []*chunk
@@ -20,9 +20,9 @@ const (
 
 type chunk [chunkWords]uint64
 
-// find returns the chunk with a number, nil if there is none.
+// find returns the chunk with a number, or nil.
 func (s *Set) find(n int64) *chunk {
-	for i := s.last; i < min(s.last+2, len(s.at)); i++ { // mostly it is the same one, or the next
+	for i := s.last; i < min(s.last+2, len(s.at)); i++ { // usually the same chunk, or the next one
 		if s.at[i] == n {
 			s.last = i
 			return s.chunks[i]
@@ -38,7 +38,7 @@ func (s *Set) find(n int64) *chunk {
 
 var noChunk chunk
 
-// chunk returns the chunk with a number, an empty one if there is none.
+// chunk returns the chunk with a number, or an empty one.
 func (s *Set) chunk(n int64) *chunk {
 	if c := s.find(n); c != nil {
 		return c
@@ -57,7 +57,7 @@ func (s *Set) make(n int64) *chunk {
 
 func (s *Set) add(o int64) { s.make(o >> chunkBits)[o>>6&(chunkWords-1)] |= 1 << (o & 63) }
 
-// Remove takes an ordinal out of the set.
+// Remove removes an ordinal from the set.
 func (s *Set) Remove(o int64) {
 	if c := s.find(o >> chunkBits); c != nil {
 		c[o>>6&(chunkWords-1)] &^= 1 << (o & 63)
@@ -70,7 +70,8 @@ func (s *Set) has(o int64) bool {
 	return c != nil && c[o>>6&(chunkWords-1)]>>(o&63)&1 == 1
 }
 
-// countChanges returns by how many ordinals of the set, or all for a nil one, a list is longer with changes.
+// countChanges returns by how much changes alter the number of ordinals that a posting list shares with the set. A nil set
+// contains all ordinals.
 func (s *Set) countChanges(changes []byte) (n int64) {
 	at, c := int64(-1), &noChunk
 	for change := range each(changes) {
@@ -90,7 +91,8 @@ func (s *Set) countChanges(changes []byte) (n int64) {
 	return n
 }
 
-// count returns how many ordinals of the set, or all for a nil one, are in a list that has these parts and changes.
+// count returns how many ordinals of the set are in the posting list with these parts and changes. A nil set contains all
+// ordinals.
 func (s *Set) count(parts, changes [][]byte) (n int64) {
 	for _, v := range parts {
 		n += s.countPart(v)
@@ -101,7 +103,7 @@ func (s *Set) count(parts, changes [][]byte) (n int64) {
 	return n
 }
 
-// apply adds and removes what changes say, the oldest first.
+// apply applies changes to the set, oldest first.
 func (s *Set) apply(changes [][]byte) {
 	for _, part := range changes {
 		for c := range each(part) {
@@ -123,10 +125,10 @@ func removes(changes []byte) bool {
 	return false
 }
 
-// addList adds the ordinals of a list that has these parts and changes.
+// addList adds the ordinals of the posting list with these parts and changes.
 func (s *Set) addList(parts, changes [][]byte) {
 	into := s
-	if slices.ContainsFunc(changes, removes) { // what has left this list may be in the set by another one
+	if slices.ContainsFunc(changes, removes) { // an ordinal removed from this list may be in the set because of another list
 		into = &Set{}
 	}
 	for _, v := range parts {
@@ -137,7 +139,7 @@ func (s *Set) addList(parts, changes [][]byte) {
 	}
 }
 
-// or adds what is in o.
+// or adds the ordinals of o.
 func (s *Set) or(o *Set) {
 	for i, at := range o.at {
 		c := s.make(at)
@@ -147,7 +149,7 @@ func (s *Set) or(o *Set) {
 	}
 }
 
-// And keeps what is in o too.
+// And removes the ordinals that are not in o.
 func (s *Set) And(o *Set) {
 	n := 0
 	for i, at := range s.at {
@@ -168,7 +170,7 @@ func (s *Set) And(o *Set) {
 	s.at, s.chunks, s.last = s.at[:n], s.chunks[:n], 0
 }
 
-// Minus takes what is in o out of the set.
+// Minus removes the ordinals of o from the set.
 func (s *Set) Minus(o *Set) {
 	for i, at := range s.at {
 		if other := o.find(at); other != nil {
@@ -179,7 +181,7 @@ func (s *Set) Minus(o *Set) {
 	}
 }
 
-// Count returns how many ordinals are in the set.
+// Count returns the number of ordinals in the set.
 func (s *Set) Count() (n int) {
 	for _, c := range s.chunks {
 		for _, w := range c {
@@ -189,10 +191,10 @@ func (s *Set) Count() (n int) {
 	return n
 }
 
-// All yields the ordinals in order.
+// All yields the ordinals in ascending or descending order.
 func (s *Set) All(ascending bool) iter.Seq[int64] { return s.Between(0, 0, ascending) }
 
-// Between yields the ordinals above after and below before, where 0 is no bound, in order.
+// Between yields the ordinals above after and below before, in ascending or descending order. 0 is no bound.
 func (s *Set) Between(after, before int64, ascending bool) iter.Seq[int64] {
 	if before == 0 {
 		before = 1<<63 - 1

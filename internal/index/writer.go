@@ -9,26 +9,26 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// How much is done at once. Tests change it.
+// The thresholds of segments and folds. Tests change them.
 var (
-	recentBytes = 2 << 10 // how many bytes of changes the state has at most
-	foldAt      = 1 << 19 // how many changes segments have together when a fold begins
-	fanout      = 8       // how many segments of a size there are when they are merged
-	mergeAt     = 1 << 16 // how many changes merged segments have together at most
-	sliceAt     = 500     // how many changes there are between two slices of a fold
-	slicePages  = 120     // how many pages one writes at most, unless its update is large itself
+	recentBytes = 2 << 10 // the maximum number of bytes of changes in the state
+	foldAt      = 1 << 19 // the number of changes in all segments at which a fold begins
+	fanout      = 8       // the number of segments of the same size class that are merged
+	mergeAt     = 1 << 16 // the maximum number of changes in a merged segment
+	sliceAt     = 500     // the number of changes between two slices of a fold
+	slicePages  = 120     // the maximum number of pages that a slice writes, unless its update is large itself
 )
 
-// Writer changes an index in a transaction, and reads what it has changed.
+// Writer changes an index in a transaction. It reads its own changes.
 type Writer struct {
 	Reader
 	tx      storage.Tx
 	pending []unwritten
-	latest  segment // what is pending, nil if something was added to it since
+	latest  segment // pending as a segment; nil if pending has changed since
 }
 
-// Writer returns a Writer. value is the value of x.Key() in the transaction. The transaction changes the index through it alone, and
-// calls Finish at its end.
+// Writer returns a Writer. value is the value of the key x.Key() in the transaction. The transaction must change the index
+// through this Writer alone, and call Finish at its end.
 func (x Index) Writer(t storage.Tx, value []byte) (*Writer, error) {
 	r, err := x.Reader(t, value)
 	if err != nil {
@@ -39,8 +39,8 @@ func (x Index) Writer(t storage.Tx, value []byte) (*Writer, error) {
 	return w, nil
 }
 
-// Change replaces the terms of an ordinal. Both lists are sorted, and have each term once. The old terms must be exactly those that the
-// ordinal has.
+// Change replaces the terms of an ordinal. Both lists must be sorted and unique, and old must have exactly the terms that
+// the ordinal has in the index.
 func (w *Writer) Change(ordinal int64, old, new []string) {
 	if w.state.building && ordinal > w.state.built {
 		return
@@ -63,7 +63,7 @@ func (w *Writer) Change(ordinal int64, old, new []string) {
 	}
 }
 
-// unwritten returns the changes that Finish has not put yet.
+// unwritten returns the changes that are not stored yet.
 func (w *Writer) unwritten() []segment {
 	if len(w.pending) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (w *Writer) unwritten() []segment {
 	return []segment{w.latest}
 }
 
-// Finish puts what was changed, and goes on with a fold. It must be the last call.
+// Finish stores the changes and continues a fold. It must be the last call.
 func (w *Writer) Finish(ctx context.Context) error {
 	n := len(w.pending)
 	if n == 0 {
@@ -93,7 +93,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 		w.state.owed += n
 	}
 	if w.state.owed >= sliceAt {
-		pages := max(slicePages, n/20) * (1 + total/(4*foldAt)) // more if the folds cannot keep up
+		pages := max(slicePages, n/20) * (1 + total/(4*foldAt)) // more pages if the folds cannot keep up
 		if err := w.fold(ctx, pages, 2*w.state.owed); err != nil {
 			return err
 		}
@@ -102,9 +102,10 @@ func (w *Writer) Finish(ctx context.Context) error {
 	return w.putState(ctx)
 }
 
-// FoldSome goes on with a fold, in place of Finish, and returns whether there is more to do. If none is under way and begin is true, it
-// begins one, of everything that was changed so far. When that has ended, no key and no value has a term of an ordinal that was removed
-// before. Whoever must be certain of that ends the fold that is under way, and then a whole one.
+// FoldSome continues a fold and reports whether there is more to do. It is called in place of Finish. If no fold is under
+// way and begin is true, it begins one of all changes so far. After that fold, no key and no value contains a term of an
+// ordinal that was removed before it began. To be sure of that, a caller ends the fold that is under way, then runs a whole
+// one.
 func (w *Writer) FoldSome(ctx context.Context, begin bool) (more bool, err error) {
 	if err := w.settle(ctx, 0); err != nil {
 		return false, err
@@ -124,7 +125,8 @@ func (w *Writer) putState(ctx context.Context) error {
 	return w.tx.Put(ctx, storage.Entry{Key: w.Key(), Value: w.state.encode()})
 }
 
-// settle moves the changes into the state. If the state then has more than most bytes of changes, they all become a segment.
+// settle adds the pending changes to the state. If the state then has more than most bytes of changes, they all become a
+// segment.
 func (w *Writer) settle(ctx context.Context, most int) error {
 	recent := append(w.state.recent[:len(w.state.recent):len(w.state.recent)], w.unwritten()...)
 	w.pending, w.latest = nil, nil
@@ -142,10 +144,10 @@ func (w *Writer) settle(ctx context.Context, most int) error {
 	return w.append(ctx, s, n)
 }
 
-// sizeClass says which segments are merged with each other.
+// sizeClass returns the size class of a segment. Segments of the same class are merged.
 func sizeClass(changes int) int { return bits.Len(uint(changes)) / 3 }
 
-// append adds a segment, together with the last ones if these are many.
+// append adds a segment. It is merged with the last segments if there are many of its size class.
 func (w *Writer) append(ctx context.Context, s segment, n int) error {
 	all, merge := w.state.segments, 0
 	for class, total := sizeClass(n), n; ; class = sizeClass(total) {
@@ -176,8 +178,8 @@ func (w *Writer) append(ctx context.Context, s segment, n int) error {
 	if w.state.segments = all[:kept:kept]; n == 0 {
 		return nil
 	}
-	// A counter would give a number twice, when an update is rolled back and after a failover to a standby that lacks the last commits.
-	// With a random one, a cache never has a wrong segment.
+	// The number is random. A counter would repeat numbers after an update was rolled back and after a failover to a standby
+	// that lacks the last commits, and a cache could then return a wrong segment.
 	number := rand.Int64N(1 << 53)
 	key := w.segmentKey(number)
 	w.Cache.Put(key, s, len(s)+len(key)+200)
@@ -185,7 +187,7 @@ func (w *Writer) append(ctx context.Context, s segment, n int) error {
 	return w.tx.Put(ctx, storage.Entry{Key: key, Value: s})
 }
 
-// drop deletes segments.
+// drop deletes segments from the store.
 func (w *Writer) drop(ctx context.Context, all []reference) error {
 	var keys []string
 	for _, s := range all {
@@ -194,8 +196,8 @@ func (w *Writer) drop(ctx context.Context, all []reference) error {
 	return w.tx.Delete(ctx, keys...)
 }
 
-// Clear begins to build the index anew, whatever state it is in: it deletes what there is. Whoever calls it calls Build in further
-// updates. Meanwhile others may change the index, and reading it is ErrBusy.
+// Clear begins to rebuild the index: it deletes all of it, whatever its state. The caller then calls Build in further
+// updates. Meanwhile other updates may change the index, and reading it returns ErrBusy.
 func (x Index) Clear(ctx context.Context, t storage.Tx) error {
 	for _, kind := range []string{"new/", "t/"} {
 		if err := t.DeleteRange(ctx, storage.Prefix(record.Prefix(x.Space, kind))); err != nil {
@@ -205,11 +207,11 @@ func (x Index) Clear(ctx context.Context, t storage.Tx) error {
 	return t.Put(ctx, storage.Entry{Key: x.Key(), Value: state{building: true}.encode()})
 }
 
-// Built returns the last ordinal that Build has added. ok is false if the index is not being built anew.
+// Built returns the last ordinal that Build has added. ok is false if the index is not being rebuilt.
 func (w *Writer) Built() (last int64, ok bool) { return w.state.built, w.state.building }
 
-// Build adds the terms of the next ordinals, which come in their order, beginning after Built. Finish comes after it. end says that there
-// are no others: then the index is whole again.
+// Build adds the terms of the next ordinals, in ascending order, starting after Built. The caller calls Finish afterwards.
+// end is true with the last ordinals: the index is complete then.
 func (w *Writer) Build(ctx context.Context, entries []Entry, end bool) error {
 	for _, e := range entries {
 		w.state.built = e.Ordinal
@@ -218,5 +220,5 @@ func (w *Writer) Build(ctx context.Context, entries []Entry, end bool) error {
 	if end {
 		w.state.building, w.state.built = false, 0
 	}
-	return w.putState(ctx) // Finish does not if nothing was changed
+	return w.putState(ctx) // Finish stores nothing if nothing has changed
 }

@@ -1,5 +1,4 @@
-// Package lru has a cache that is bounded by the size of all its values together. The values that were not used for the
-// longest time are evicted first.
+// Package lru is a cache that is bounded by the total size of its values. It evicts the least recently used values first.
 package lru
 
 import (
@@ -13,7 +12,7 @@ type Cache[K comparable, V any] struct {
 	limit  int
 	size   int
 	values map[K]*list.Element
-	recent list.List // of *entry, the last used first
+	recent list.List // of *entry, most recently used first
 }
 
 // entry is a cached value, with its key, so that evicting it finds the key in the map.
@@ -23,7 +22,7 @@ type entry[K comparable, V any] struct {
 	size  int
 }
 
-// New returns an empty cache whose values may have this size together.
+// New returns an empty cache. limit is the maximum total size of its values.
 func New[K comparable, V any](limit int) *Cache[K, V] {
 	return &Cache[K, V]{limit: limit, values: map[K]*list.Element{}}
 }
@@ -40,8 +39,8 @@ func (c *Cache[K, V]) Get(key K) (value V, found bool) {
 	return at.Value.(*entry[K, V]).value, true
 }
 
-// Put caches a value of this size, in place of the one with the same key. It evicts the values that were not used for
-// the longest time until the others are within the limit, but never the new one.
+// Put caches a value and its size, in place of one with the same key. It evicts the least recently used values until the
+// total size is within the limit. It never evicts the new value.
 func (c *Cache[K, V]) Put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +54,7 @@ func (c *Cache[K, V]) Put(key K, value V, size int) {
 	}
 }
 
-// remove is called with the lock held.
+// remove removes a value. The caller must have locked mu.
 func (c *Cache[K, V]) remove(at *list.Element) {
 	e := c.recent.Remove(at).(*entry[K, V])
 	delete(c.values, e.key)
@@ -69,7 +68,7 @@ func (c *Cache[K, V]) Len() int {
 	return len(c.values)
 }
 
-// Size returns the size of all values together.
+// Size returns the total size of all values.
 func (c *Cache[K, V]) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

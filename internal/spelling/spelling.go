@@ -1,7 +1,7 @@
-// Package spelling tells how far a word is from another one.
+// Package spelling computes the edit distance of two words.
 package spelling
 
-// Distance is how many letters are inserted, removed, replaced or swapped with their neighbour to turn a into b.
+// Distance returns the minimum number of bytes to insert, remove, replace or swap with their neighbour to turn a into b.
 func Distance(a, b string) int {
 	before, last, row := []int(nil), []int(nil), make([]int, len(b)+1)
 	for j := range row {
