@@ -216,15 +216,14 @@ func (req *request) folderToManage(at, id string, deleted bool) (*node, error) {
 	return n, nil
 }
 
-// mayRestore reports whether a request may restore the folder. moved says that the same request
-// also moves it.
+// mayRestore reports whether a request may restore the folder. reparents is true if the same request also moves it to
+// another parent.
 //
-// A folder below a deleted one would stay hidden, so it cannot be restored where it is. A request
-// that restores it and moves it out of the deleted folder at once makes it visible. That takes
-// manage on each deleted folder above it.
-func (req *request) mayRestore(n *node, moved bool) bool {
+// A folder below a deleted one would stay hidden, so it cannot be restored where it is. A request that also moves it out of
+// the deleted folder makes it visible. That takes manage on each deleted folder above it.
+func (req *request) mayRestore(n *node, reparents bool) bool {
 	for above := n.parent; above != nil; above = above.parent {
-		if above.Deleted && (!moved || req.right(above).level < levelManage) {
+		if above.Deleted && (!reparents || req.right(above).level < levelManage) {
 			return false
 		}
 	}
@@ -281,8 +280,8 @@ func (m member) right(n *node) right {
 // in a deep tree would compare the permissions of a folder again for each of the folders below it.
 const fewGrants = 8
 
-// own returns the permission with the highest operation among those that the folder itself has and
-// the member holds. It returns nil if there is none. It does not look at the folders above.
+// own returns the permission with the highest operation among those that the folder itself has and that are granted to the
+// member. It returns nil if there is none. It does not look at the folders above.
 func (m member) own(n *node) *Permission {
 	if len(n.Permissions) > fewGrants {
 		if p, known := m.best[n]; known {
@@ -292,7 +291,7 @@ func (m member) own(n *node) *Permission {
 	var best *Permission
 	for i := range n.Permissions {
 		p := &n.Permissions[i]
-		if (best == nil || levelOf(p.Operation) > levelOf(best.Operation)) && m.holds(*p) {
+		if (best == nil || levelOf(p.Operation) > levelOf(best.Operation)) && m.hasGrant(*p) {
 			best = p
 		}
 	}
@@ -302,12 +301,12 @@ func (m member) own(n *node) *Permission {
 	return best
 }
 
-// holds reports whether the permission is granted to the member: to the user itself, to one of the
-// member's roles, or to one of the member's groups.
+// hasGrant reports whether the permission is granted to the member: to the user, to one of the member's roles, or to one of
+// the member's groups.
 //
 // A permission may name a user by id or by URN. The two cannot be confused: a URN has colons, and
 // the id in a caller's URN has none.
-func (m member) holds(p Permission) bool {
+func (m member) hasGrant(p Permission) bool {
 	switch {
 	case p.User != nil:
 		return p.User.ID == m.URN || p.User.ID == m.id && m.id != ""

@@ -109,7 +109,7 @@ func (s *Service) Asset(ctx context.Context, by vitrine.Caller, lib Library, id 
 // two look the same on purpose, so that an id tells nothing about what is hidden.
 func (req *request) find(id string) (*assetRecord, error) {
 	// An id that was made up, or that is of another library, decrypts to nothing.
-	ordinal, ok := req.seal.decrypt(sealedID, id)
+	ordinal, ok := req.ids.decrypt(idKind, id)
 	if !ok {
 		return nil, nil
 	}
@@ -120,14 +120,14 @@ func (req *request) find(id string) (*assetRecord, error) {
 	return &found[0], nil
 }
 
-// readAhead reads the next assets of an update from a place in the list of their ids on, some in one trip to the store.
+// readAhead reads the assets of an update that follow position i in ids, several in one trip to the store.
 func (req *request) readAhead(ids []string, i int) error {
 	if i%atOnce != 0 {
 		return req.ctx.Err()
 	}
 	var keys []string
 	for _, id := range ids[i:min(i+atOnce, len(ids))] {
-		if ordinal, ok := req.seal.decrypt(sealedID, id); ok {
+		if ordinal, ok := req.ids.decrypt(idKind, id); ok {
 			keys = append(keys, req.assetKey(ordinal))
 		}
 	}
@@ -138,7 +138,7 @@ func (req *request) readAhead(ids []string, i int) error {
 // only with folders that the caller sees.
 func (req *request) asset(r assetRecord) Asset {
 	a := Asset{
-		ID: req.seal.encrypt(sealedID, r.Ordinal), Library: req.lib.ID,
+		ID: req.ids.encrypt(idKind, r.Ordinal), Library: req.lib.ID,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Body: r.Body,
 	}
 	for _, id := range r.Folders {
@@ -149,8 +149,8 @@ func (req *request) asset(r assetRecord) Asset {
 	return a
 }
 
-// put stores an asset. before and after are the terms in which it differs from what it was, sorted; a new one has none before. It
-// returns ErrInvalid if the request would have added more than Limits.Terms to the index.
+// put stores an asset. before and after are sorted: the terms that it loses and the terms that it gets. before is empty for
+// a new asset. put returns ErrInvalid if the request would add more than Limits.Terms to the index.
 func (req *request) put(r assetRecord, before, after []string) error {
 	for _, t := range after {
 		switch t[0] {

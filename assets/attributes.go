@@ -70,7 +70,7 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 // than Limits.AssetIDs or a list of more than Limits.Attributes, the response would be longer than
 // Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
 func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
-	if _, err := s.enter(by, lib); err != nil {
+	if _, err := s.authorize(by, lib); err != nil {
 		return ChangedAttributes{}, err
 	}
 	err := cmp.Or(checkAttributes("/add", in.Add, s.limits), checkAttributes("/set", in.Set, s.limits), checkAttributes("/remove", in.Remove, s.limits))

@@ -19,10 +19,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit looks at all records of all libraries, and yields what a Service with these limits cannot have written, or an error as the last
-// pair. A zero limit is the default. Each library is looked at in one View:
+// Audit reads all records of all libraries and yields a fault for each one that a Service with these limits cannot have
+// written. An error is the last pair. A zero limit means the default. Each library is read in one View:
 //
-//   - the State counts the assets, and none has a higher ordinal than it says;
+//   - the count of assets in the State is right, and no asset has a higher ordinal than State.Last;
 //   - each folder is well-formed, its parent exists, and no folder is below itself or too deep;
 //   - each asset is well-formed, and in folders that exist;
 //   - no two assets have the same generator and foreign id;
@@ -69,10 +69,10 @@ type audit struct {
 	last   assetRecord
 }
 
-// mostFaults is how many faults of a library Audit yields at most.
+// mostFaults is the maximum number of faults of a library that Audit yields.
 const mostFaults = 1000
 
-// fault notes what is wrong with an entry, unless err is nil.
+// fault records what is wrong with an entry, unless err is nil.
 func (a *audit) fault(key string, err error) {
 	if err != nil && len(a.faults) < mostFaults {
 		a.faults = append(a.faults, storage.Fault{Key: key, Wrong: err.Error()})
@@ -88,7 +88,7 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	var lib Library
 	if values[0] == nil || json.Unmarshal(values[0], &lib) != nil || spaceOf(lib) != space {
 		a.fault(key, errors.New("is missing, or names another library"))
-		return nil // what is in a space without a name cannot be read
+		return nil // without its name, a space cannot be read
 	}
 	if a.records, err = openRecords(ctx, lib, index.NewCache(segmentBytes), r, nil); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	return a.checkOrigins()
 }
 
-// checkState returns an error for a name or a State that no library can have.
+// checkState returns an error if no library can have this name or State.
 func (a *audit) checkState() error {
 	if err := checkLibrary(a.lib, "urn:vitrine:"+a.lib.Network, a.limits.Name); err != nil { // any vendor will do
 		return err
@@ -195,14 +195,14 @@ func (a *audit) checkFolder(f folderRecord) error {
 	return nil
 }
 
-// isResource reports whether rid is the resource ID of a folder of the library. The vendor in it may be any, since the records do not
-// say which vendor the Service has.
+// isResource reports whether rid is the resource ID of a folder of the library, with any vendor: the records do not contain
+// the vendor of the Service.
 func (a *audit) isResource(rid, folder string) bool {
 	network, ok := strings.CutSuffix(rid, resourceID("", a.lib, folder))
 	return ok && strings.HasSuffix(network, ":"+a.lib.Network) && urn.CheckGroup(network) == nil
 }
 
-// checkTree checks the folders against each other.
+// checkTree checks the rules between folders.
 func (a *audit) checkTree() error {
 	t, err := newTree(a.folders())
 	if err != nil {
@@ -216,7 +216,7 @@ func (a *audit) checkTree() error {
 	return nil
 }
 
-// checkAsset returns an error unless a Service could have written the asset after the one before.
+// checkAsset returns an error unless a Service could have written the asset after the previous one.
 func (a *audit) checkAsset(r assetRecord) error {
 	switch {
 	case r.Ordinal <= a.last.Ordinal:
@@ -238,8 +238,8 @@ func (a *audit) checkAsset(r assetRecord) error {
 	return checkBody(r, a.limits)
 }
 
-// checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It takes the body apart, applies the rules for
-// new assets to its parts, and puts it together again.
+// checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It splits the body into parts,
+// applies the rules for new assets to them, and encodes them again.
 func checkBody(r assetRecord, lim Limits) error {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -271,7 +271,7 @@ func checkBody(r assetRecord, lim Limits) error {
 	return nil
 }
 
-// checkOrigins looks for assets that have the same origin.
+// checkOrigins reports assets that have the same origin.
 func (a *audit) checkOrigins() error {
 	var failed error
 	err := a.index.Each(a.ctx, nil, index.Prefix(string(kindOrigin)), false, func(_ string, list []int64) bool {
@@ -290,7 +290,8 @@ func (a *audit) checkOrigins() error {
 	return cmp.Or(failed, err)
 }
 
-// indexed yields what the index shall have. Assets whose terms cannot be told have a fault already.
+// indexed yields the entries that the index must have. It skips assets whose terms cannot be computed, which have a fault
+// already.
 func (a *audit) indexed(yield func(index.Entry, error) bool) {
 	for r, err := range a.assetsIn(nil, pageRange{ascending: true}) {
 		if err != nil {
@@ -307,7 +308,7 @@ func (a *audit) indexed(yield func(index.Entry, error) bool) {
 	}
 }
 
-// indexEntry returns what the index shall have of an asset.
+// indexEntry returns the entry that the index must have for an asset.
 func indexEntry(a assetRecord) (index.Entry, error) {
 	terms, err := termsOf(a)
 	if err != nil {
@@ -316,8 +317,9 @@ func indexEntry(a assetRecord) (index.Entry, error) {
 	return index.Entry{Ordinal: a.Ordinal, Terms: terms}, err
 }
 
-// Rebuild builds the indices of all libraries anew, from their assets, in many updates. It may be called again if it was
-// interrupted. Meanwhile libraries can be changed, but searching the one that is being built anew, and adding assets to it, is ErrBusy.
+// Rebuild rebuilds the indices of all libraries from their assets, in many updates. It may be called again after an
+// interruption. Meanwhile libraries can be changed, but a search in the library that is being rebuilt, and adding assets to
+// it, returns ErrBusy.
 func Rebuild(ctx context.Context, db storage.Store) error {
 	for lib, err := range libraries(ctx, db) {
 		if err == nil {
@@ -341,7 +343,7 @@ func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {
 				return err
 			}
 			last, building := r.writer.Built()
-			if end = !building; end { // another process has ended it
+			if end = !building; end { // another process has finished it
 				return nil
 			}
 			var entries []index.Entry

@@ -42,7 +42,7 @@ type ChangedAssets struct {
 //     be longer than Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
 func (s *Service) ChangeAssets(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
 	// A caller without any right gets that error, whatever the request has.
-	if _, err := s.enter(by, lib); err != nil {
+	if _, err := s.authorize(by, lib); err != nil {
 		return ChangedAssets{}, err
 	}
 	sent := size{lists: []listSize{{"/add", len(in.Add)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
@@ -98,11 +98,6 @@ func (req *request) removeAssets(ids []string) ([]string, error) {
 	}
 	return removed, nil
 }
-
-// ChangeAssets adds assets with the functions of this file. If the library already has an asset with
-// the same generator and foreign id, that asset is changed, so a request may be repeated. The caller
-// needs edit on every folder that the request names, and edit on one of the folders of an asset that
-// is there already.
 
 // addAssets stores the drafts and returns their assets, each once, in the order of their first
 // mention.
@@ -208,10 +203,10 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 // the time of the last change nor the feed of changes says that anything was written.
 func (req *request) replace(old assetRecord, d draft, now int64) (assetRecord, error) {
 	if at := req.conflict(d, old.Folders); at != "" {
-		id := req.seal.encrypt(sealedID, old.Ordinal)
-		moved := newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
-		moved.ID = id
-		return assetRecord{}, moved
+		id := req.ids.encrypt(idKind, old.Ordinal)
+		conflict := newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
+		conflict.ID = id
+		return assetRecord{}, conflict
 	}
 	// What the draft has replaces what is stored, and its folders and attributes are added.
 	p, err := partsOf(old.Body)

@@ -49,10 +49,11 @@ type FolderChange struct {
 // ChangeFolders creates, updates and deletes folders, all or nothing. It returns the folders of the
 // request, in its order, each once, as they are after the whole request.
 //
-// Deleting a folder hides it and all folders below it. It can be restored; its assets are not
-// deleted. Purging one, which only moderators may, removes it with them; no file of the store has anything left of the assets then. That
-// takes many short updates after the rest of the request. If it is interrupted, or ends with ErrBusy since a reader keeps
-// copies of what was removed, the same purge may be asked for again.
+// Deleting a folder hides it and all folders below it. It can be restored; its assets are not deleted. Purging a deleted
+// folder removes it for good, with the folders below it and the assets that are in no other folder. Only moderators may
+// purge. The files of the store then contain nothing of these assets. A purge takes many short updates after the rest of the
+// request. If it is interrupted, or returns ErrBusy because a reader keeps copies of what was removed, the same purge can be
+// requested again.
 //
 // It returns
 //
@@ -295,8 +296,8 @@ type ChangedFolders struct {
 	Purged  Purged   `json:"purged"`
 }
 
-// Purged says how much a purge has removed for good. Folders counts those below the named ones too. Assets does not count those that are
-// also in other folders, which they stay in.
+// Purged says how much a purge has removed for good. Folders includes the folders below the named ones. Assets excludes
+// assets that are also in other folders: they stay there.
 type Purged struct {
 	Folders int64 `json:"folders"`
 	Assets  int64 `json:"assets"`
@@ -328,8 +329,8 @@ func (s *Service) PurgeFolders(ctx context.Context, by vitrine.Caller, lib Libra
 	return out, nil
 }
 
-// purge removes deleted folders in many updates, so that others have their turn: first the assets, then what the index and the files of
-// the store have left of them, and then the folders. So a purge that was interrupted can be repeated.
+// purge removes deleted folders in many updates, so that other writes can run in between: first the assets, then their
+// remains in the index and in the files of the store, and then the folders. So an interrupted purge can be repeated.
 func (s *Service) purge(ctx context.Context, by vitrine.Caller, lib Library, ids []string) (out Purged, err error) {
 	end, err := s.turns.take(ctx, by.URN)
 	if err != nil {
@@ -380,8 +381,8 @@ func (req *request) foldersToPurge(ids []string) (found []*node, err error) {
 	return unique(found), nil
 }
 
-// purgeAssets takes up to a portion of assets out of the folders, and removes those that are in no other. It returns how many it has
-// removed, and whether there are more.
+// purgeAssets takes a batch of assets out of the folders and removes those that are in no other folder. It returns how many
+// it has removed, and whether there are more.
 func (req *request) purgeAssets(ids []string) (removed int64, more bool, err error) {
 	folders, err := req.foldersToPurge(ids)
 	if err != nil {
@@ -418,7 +419,7 @@ func (req *request) purgeAssets(ids []string) (removed int64, more bool, err err
 	return removed, n == atOnce, nil
 }
 
-// removeFolders removes the folders with these ids, and those below them, and returns how many they are.
+// removeFolders removes the folders with these ids and those below them, and returns how many it has removed.
 func (req *request) removeFolders(ids []string) (int64, error) {
 	folders, err := req.foldersToPurge(ids)
 	for _, n := range folders {
@@ -431,10 +432,10 @@ func (req *request) removeFolders(ids []string) (int64, error) {
 	return int64(len(folders)), err
 }
 
-// eraseRemoved leaves no word of the assets that were removed in the index, and nothing of them in the files of the store. It folds
-// what was changed until now in many updates.
+// eraseRemoved removes the terms of removed assets from the index, and the remains of the assets from the files of the
+// store. It folds all changes so far, in many updates.
 func (s *Service) eraseRemoved(ctx context.Context, by vitrine.Caller, lib Library) error {
-	for _, begin := range []bool{false, true} { // one that has begun before, and then one of everything
+	for _, begin := range []bool{false, true} { // end the fold that is under way, then fold everything
 		for more := true; more; begin = false {
 			err := s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: true}, func(req *request) (err error) {
 				more, err = req.writer.FoldSome(ctx, begin)

@@ -141,7 +141,7 @@
 //   - Several items of one ChangeAssets may name the same asset. They are stored as one change. The
 //     response has the asset once, where its first item stands, as it is after the last one. If
 //     the first item of a new asset names no folder, only a moderator may add it.
-//   - ChangeAssets, ChangeAttributes and ChangeFolders are refused as a whole if the response has
+//   - ChangeAssets, ChangeAttributes and ChangeFolders are rejected as a whole if the response has
 //     more than one asset or folder and is longer than Limits.ResponseBytes.
 //   - Taking an asset out of a folder that it is not in is a success, and so is putting it into one
 //     that it is in.
@@ -152,7 +152,7 @@
 //     changed assets. An attribute that is removed and added again, or set to the value it has,
 //     keeps its place.
 //   - ChangeAttributes and AssignAssets give StatusInvalid to an asset that would have too many
-//     attributes or folders; ChangeAssets refuses the whole request. An asset that is over a
+//     attributes or folders; ChangeAssets rejects the whole request. An asset that is over a
 //     lowered limit keeps what it has.
 //   - The library with the id of its network always exists. Any other one is created by the first
 //     successful write of a moderator, even if that changes nothing else.

@@ -93,8 +93,8 @@ const (
 	wasRemoved
 )
 
-// note notes what became of an asset. One that the request has added counts as added alone. A request removes assets before it adds any,
-// so what it removes is not an added one.
+// note records what happened to an asset. An asset that the request has added counts as added only. A request removes assets
+// before it adds any, so it never removes one that it has added.
 func (c *changeSet) note(ordinal int64, what byte) {
 	if c.assets == nil {
 		c.assets = map[int64]byte{}
@@ -134,13 +134,13 @@ func (c *changeSet) entry(by string, at int64) feed.Entry {
 	return e
 }
 
-// errStoredEntry is the error of an entry that entry has not returned: the store was damaged, or
-// another program wrote to it.
+// errStoredEntry is the error of an entry that was not written by entry: the store is damaged, or another program wrote to
+// it.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
 // readChanges is the inverse of entry. ids makes the ids of the assets from their ordinals. It
 // takes no more memory than the data can fill, so an entry with false numbers does no harm.
-func readChanges(e feed.Entry, ids seal) (Event, error) {
+func readChanges(e feed.Entry, ids idCipher) (Event, error) {
 	if len(e.Names) != 1 {
 		return Event{}, errStoredEntry
 	}
@@ -153,7 +153,7 @@ func readChanges(e feed.Entry, ids seal) (Event, error) {
 			gap := f.Uint()
 			ok = ok && gap <= maxOrdinal
 			ordinal += int64(gap)
-			*list = append(*list, ids.encrypt(sealedID, ordinal))
+			*list = append(*list, ids.encrypt(idKind, ordinal))
 		}
 	}
 	for len(f.Rest()) > 0 {

@@ -162,11 +162,11 @@ func (fields facetFields) empty() (out Facets) {
 	return out
 }
 
-// fewAssets is up to how many found assets facets reads, in place of the index. Tests change it.
+// fewAssets is the number of found assets up to which facets reads the assets instead of the index. Tests change it.
 var fewAssets = 100
 
-// facets counts the values of the fields among the assets that a search has found; nil is for all. The facet folder leaves out folders
-// that the caller does not see: an asset that the caller sees may also be in hidden ones.
+// facets counts the values of the fields in the assets that a search has found. A nil found contains all assets. The facet
+// folder leaves out folders that the caller does not see, since an asset that the caller sees may also be in hidden folders.
 func (req *request) facets(fields facetFields, found *index.Set) (Facets, error) {
 	out := fields.empty()
 	var few []map[string]int64
@@ -198,7 +198,7 @@ func (req *request) facets(fields facetFields, found *index.Set) (Facets, error)
 	return out, nil
 }
 
-// valuesOf counts the values of fields in the found assets, which are few: it reads them.
+// valuesOf counts the values of fields in the found assets by reading them. It is used when there are few.
 func (req *request) valuesOf(fields facetFields, found *index.Set) ([]map[string]int64, error) {
 	counts := make([]map[string]int64, len(fields))
 	for i := range counts {
@@ -221,13 +221,13 @@ func (req *request) valuesOf(fields facetFields, found *index.Set) ([]map[string
 	return counts, nil
 }
 
-// mostKnown is how many long values countValues keeps.
+// mostKnown is the maximum number of long values that countValues keeps.
 const mostKnown = 20_000
 
-// countValues calls fn with the values of a field, and how many of the found assets have each. It leaves out values that would not be
-// added to a list of the most frequent ones, unless that is nil. It returns the error of fn.
+// countValues calls fn with each value of a field and the number of found assets that have it, and returns the error of fn.
+// If most is not nil, it skips values that are too rare to enter most.
 func (req *request) countValues(f facetField, found *index.Set, most *top.List[FacetValue], fn func(value string, count int64) error) error {
-	var last FacetValue // of a full list
+	var last FacetValue // the last one of a full list
 	full := false
 	var least func() int64
 	if most != nil {
@@ -255,8 +255,8 @@ func (req *request) countValues(f facetField, found *index.Set, most *top.List[F
 	return cmp.Or(err, counted)
 }
 
-// lookUp returns the value of a field that has a term. If known does not have it, it reads an asset that has the term, and adds all
-// values of it to known, by their terms.
+// lookUp returns the value of a field for a term. If known does not have it, lookUp reads an asset with the term and adds
+// all values of that asset to known, by their terms.
 func (req *request) lookUp(f facetField, term string, known map[string]string) (string, error) {
 	if value, ok := known[term]; ok {
 		return value, nil

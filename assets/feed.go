@@ -67,7 +67,7 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, lib Library, i
 // Follow yields the entries of the feed as Changes returns them, and waits for more. It ends only
 // with an error, which is its last pair: one of Changes, or that of ctx when ctx is done. After a
 // restart, a follower goes on with the Cursor of the last event that it has dealt with as in.After.
-// A slow follower takes no memory for the entries that wait, and holds no snapshot of the store.
+// A slow follower takes no memory for the entries that it has not read, and keeps no snapshot of the store.
 func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
 	return s.follow(ctx, in, func(in ChangesRequest) (ChangesPage, error) { return s.Changes(ctx, by, lib, in) })
 }
@@ -78,8 +78,8 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in
 // and then wait, so that no change between reading and waiting is missed.
 func (s *Service) Changed() <-chan struct{} { return s.db.Changed(librarySpaces) }
 
-// AllOutbox yields the entries of a library's feed from in.After on, and ends where the feed does, or with the first error in the last
-// pair. FollowOutbox waits for more. Both are for a program that acts for the operator of the store, as Outbox.
+// AllOutbox yields the entries of a library's feed from in.After up to its end. An error is the last pair. Like Outbox, it
+// is for a program that acts for the operator of the store.
 func (s *Service) AllOutbox(ctx context.Context, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
 	return paging.Sparse(in.After, func(after string) ([]Event, string, error) {
 		in.After = after
@@ -91,8 +91,8 @@ func (s *Service) AllOutbox(ctx context.Context, lib Library, in ChangesRequest)
 	})
 }
 
-// FollowOutbox yields the entries of a library's feed as Outbox returns them, and waits for more. It ends with an error, which is its last
-// pair: one of Outbox, or that of ctx when ctx is done.
+// FollowOutbox yields the entries of a library's feed as Outbox returns them, and waits for more. It ends with an error as
+// its last pair: one of Outbox, or that of ctx when ctx is done.
 func (s *Service) FollowOutbox(ctx context.Context, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
 	return s.follow(ctx, in, func(in ChangesRequest) (ChangesPage, error) { return s.Outbox(ctx, lib, in) })
 }
@@ -126,8 +126,8 @@ func (s *Service) Outbox(ctx context.Context, lib Library, in ChangesRequest) (C
 }
 
 const (
-	// outboxBytes is the size in bytes of JSON at which a page of Outbox ends. The page is held in
-	// memory while a receiver of the changes does not respond.
+	// outboxBytes is the size in bytes of JSON at which a page of Outbox ends. The page stays in memory until the receiver
+	// of the changes responds.
 	outboxBytes = 256 << 10
 	// eventFactor is how much memory an event takes while a response is made, as a multiple of its
 	// JSON: as ids, as JSON and as a part of the response.
@@ -147,7 +147,7 @@ func (s *Service) feedPage(r *records, in ChangesRequest, bytes int) (ChangesPag
 	}
 	// Entries name assets by their ordinals. Callers get ids, made with the library's key.
 	out := ChangesPage{Changes: []Event{}}
-	ids, size := newSeal(r.state.Key), 0
+	ids, size := newIDCipher(r.state.Key), 0
 	cursors := feed.NewSeal(kept, fmt.Sprintf("assets %q %q", r.lib.Network, r.lib.ID))
 	out.Next, out.More, err = feed.Walk(cursors, kept, in.After, maxScanned,
 		func(p feed.Position, limit int) iter.Seq2[feed.Entry, error] {

@@ -12,10 +12,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// This file loads archives of format 2, which releases before keys and values have written. It goes with the file of
-// examples/vitrine that calls it, when nobody has such archives any more.
+// This file imports archives of format 2, written by releases whose stores had tables. It can be removed together with the
+// file of examples/vitrine that calls it, when nobody has such archives any more.
 
-// oldLine is a line of such an archive. One of its members is set.
+// oldLine is a line of such an archive. Exactly one member is set.
 type oldLine struct {
 	Library *struct {
 		Network string `json:"network"`
@@ -33,8 +33,8 @@ type oldLine struct {
 	} `json:"asset"`
 }
 
-// ImportOld puts what some lines of an archive of format 2 say into a store, in one update. The first line is that of their library,
-// also if it was given before. The caller audits the store at the end.
+// ImportOld imports lines of an archive of format 2 in one update. The first line must be that of their library, even if an
+// earlier call had it. The caller audits the store at the end.
 func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	all := make([]oldLine, len(lines))
 	for i, text := range lines {

@@ -8,15 +8,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// This file has the parts from which the JSON of responses with assets is built, in which a stored body is copied as it is, and that of
-// stored bodies.
+// This file has the functions that build the JSON of responses with assets, into which stored bodies are copied, and the
+// JSON of stored bodies.
 
 // appendString appends s, valid UTF-8, as a JSON string.
 func appendString(b []byte, s string) []byte {
-	return strictjson.AppendString(b, s) // requests with other text were refused
+	return strictjson.AppendString(b, s) // requests with invalid text were rejected
 }
 
-// appendJSON appends a value that is made of texts, numbers and the like.
+// appendJSON appends a value that consists of texts and numbers.
 func appendJSON(b []byte, v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -77,59 +77,57 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 	return nil
 }
 
-// Libraries yields every library that was written to, by network and then by id, both in byte
-// order. It is for programs that act for the operator of the store, and asks for no rights. It
-// yields an error once, as its last pair.
+// Libraries yields every library that was written to, by network and then by id, both in byte order. It is for programs that
+// act for the operator of the store: it checks no rights. An error is the last pair.
 func (s *Service) Libraries(ctx context.Context) iter.Seq2[Library, error] {
 	return libraries(ctx, s.db)
 }
 
-// A seal encrypts ordinals to opaque strings, the ids of assets and the cursors of searches, and
-// decrypts them. A plain ordinal would reveal how many assets there are that its reader may not
-// see. Encrypted with the library's key, it reveals nothing and is rejected by every other library.
-// An asset is found by its id without an index of ids, since the id has the ordinal in it.
+// An idCipher encrypts ordinals to opaque strings, the ids of assets and the cursors of searches, and decrypts them. A plain
+// ordinal would reveal how many assets there are that its reader may not see. Encrypted with the library's key, it reveals
+// nothing and is rejected by every other library. An id contains the ordinal, so finding an asset by its id needs no index
+// of ids.
 //
 // The string is one AES block, a kind of 8 bytes followed by the ordinal in 8 bytes, encrypted and
 // written in 22 characters of URL-safe base64. The same ordinal always gives the same string, so
 // the id of an asset is stable.
-type seal struct{ block cipher.Block }
+type idCipher struct{ block cipher.Block }
 
 // The kinds say what a string is for, so an id is not accepted as a cursor. They also detect
 // forgery: a string that was changed or made up decrypts to a random block, which has the right
 // kind once in 2^64 cases.
 const (
-	sealedID     = 0x6173736574206964
-	sealedCursor = 0x74696d65 // in the first 4 bytes: see cursor
+	idKind     = 0x6173736574206964
+	cursorKind = 0x74696d65 // in the first 4 bytes: see cursor
 )
 
-// newSeal returns the seal of a library with this key.
-func newSeal(k cipherKey) seal {
+// newIDCipher returns the cipher of a library with this key.
+func newIDCipher(k cipherKey) idCipher {
 	block, err := aes.NewCipher(k[:])
 	if err != nil {
 		panic(err) // the length of a cipherKey is one that AES has
 	}
-	return seal{block}
+	return idCipher{block}
 }
 
 // encrypt returns the string for an ordinal.
-func (s seal) encrypt(kind uint64, ordinal int64) string {
+func (c idCipher) encrypt(kind uint64, ordinal int64) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], kind)
 	binary.BigEndian.PutUint64(b[8:], uint64(ordinal))
-	s.block.Encrypt(b[:], b[:])
+	c.block.Encrypt(b[:], b[:])
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// decrypt returns the ordinal in a string of this kind. It returns false if the string is not one
-// that encrypt of this seal returned for the kind. The ordinal may be one that the library does not
-// have any more.
-func (s seal) decrypt(kind uint64, text string) (int64, bool) {
-	have, ordinal, ok := s.open(text)
+// decrypt returns the ordinal in a string of this kind. It returns false if encrypt, with this key and kind, has not
+// returned the string. The library may not have the ordinal any more.
+func (c idCipher) decrypt(kind uint64, text string) (int64, bool) {
+	have, ordinal, ok := c.split(text)
 	return ordinal, ok && have == kind
 }
 
-// open returns the two halves of a decrypted string.
-func (s seal) open(text string) (kind uint64, ordinal int64, ok bool) {
+// split decrypts a string and returns its two halves.
+func (c idCipher) split(text string) (kind uint64, ordinal int64, ok bool) {
 	if len(text) != base64.RawURLEncoding.EncodedLen(16) || strings.ContainsAny(text, "\r\n") {
 		return 0, 0, false
 	}
@@ -137,18 +135,19 @@ func (s seal) open(text string) (kind uint64, ordinal int64, ok bool) {
 	if err != nil || len(b) != 16 {
 		return 0, 0, false
 	}
-	s.block.Decrypt(b, b)
+	c.block.Decrypt(b, b)
 	return binary.BigEndian.Uint64(b[:8]), int64(binary.BigEndian.Uint64(b[8:])), true
 }
 
-// cursor returns the cursor of a position. It has a kind of 4 bytes, the time in 7, which is 0 in the order of adding, and the ordinal in
-// 5. Whoever makes up a cursor meets that kind once in 2^32 cases, and learns nothing from the page that it leads to.
-func (s seal) cursor(p position) string {
-	return s.encrypt(sealedCursor<<32|uint64(p.created)>>24, p.created<<40|p.ordinal)
+// cursor returns the cursor of a position. It has a kind of 4 bytes, the time in 7 bytes, which is 0 in the order of adding,
+// and the ordinal in 5 bytes. A made-up cursor has that kind once in 2^32 cases, and the page that it leads to reveals
+// nothing.
+func (c idCipher) cursor(p position) string {
+	return c.encrypt(cursorKind<<32|uint64(p.created)>>24, p.created<<40|p.ordinal)
 }
 
-// position returns the position of a cursor. It returns false if the text is no cursor of this seal.
-func (s seal) position(text string) (position, bool) {
-	kind, low, ok := s.open(text)
-	return position{int64(kind&(1<<32-1)<<24 | uint64(low)>>40), low & maxOrdinal}, ok && kind>>32 == sealedCursor
+// position returns the position of a cursor. It returns false if the text is not a cursor of this library.
+func (c idCipher) position(text string) (position, bool) {
+	kind, low, ok := c.split(text)
+	return position{int64(kind&(1<<32-1)<<24 | uint64(low)>>40), low & maxOrdinal}, ok && kind>>32 == cursorKind
 }

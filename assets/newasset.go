@@ -144,8 +144,8 @@ func (d draft) then(next draft) draft {
 	return d
 }
 
-// checkCreated returns ErrInvalid if the asset was first published before the year 1 or more than a day from now. at is the pointer to
-// the asset.
+// checkCreated returns ErrInvalid if CreatedAt is before the year 1 or more than a day from now. at is the pointer to the
+// asset.
 func (in NewAsset) checkCreated(at string, now time.Time) error {
 	if t := in.CreatedAt; t != nil && (t.UTC().Year() < 1 || t.After(now.Add(24*time.Hour))) {
 		return invalid(at+"/createdAt", "want a time from the year 1 to a day from now")
@@ -153,7 +153,7 @@ func (in NewAsset) checkCreated(at string, now time.Time) error {
 	return nil
 }
 
-// createdAt returns when the content was first published. otherwise is for a draft that does not say it.
+// createdAt returns when the content was first published, or otherwise if the draft does not have the time.
 func (d draft) createdAt(otherwise int64) int64 {
 	if d.CreatedAt != nil {
 		return d.CreatedAt.UnixMilli()

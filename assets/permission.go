@@ -272,8 +272,8 @@ func (req *request) revoke(f folderRecord, list []Permission) ([]Permission, err
 // that grant the same are kept once. at is the pointer to list in the request, and folder is the id
 // of the folder.
 //
-// The caller must have manage on the folder, or on the parent of a new one. Since manage includes
-// all operations, nobody can grant more than they hold.
+// The caller must have manage on the folder, or on the parent of a new one. Since manage includes all operations, nobody can
+// grant more than they have.
 //
 // It returns ErrInvalid if a permission is malformed.
 func (req *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {

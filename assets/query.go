@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// queryText is the text of a search, taken apart.
+// queryText is the parsed text of a search.
 type queryText struct {
-	must    []phrase // an asset must have each of them
-	mustNot []phrase // and none of these
+	must    []phrase // an asset must contain each of them
+	mustNot []phrase // an asset must contain none of them
 }
 
-// phrase is some words, mostly one, that must be adjacent in a text, in this order.
+// phrase is a list of words, usually one, that must be adjacent in a text, in this order.
 type phrase struct {
 	words  []string
 	prefix bool // the last one stands for every word that begins so
@@ -22,7 +22,7 @@ type phrase struct {
 
 func (q queryText) isEmpty() bool { return len(q.must)+len(q.mustNot) == 0 }
 
-// parseQuery takes the text of a search apart. It is folded as the texts of assets are, and split at white space:
+// parseQuery parses the text of a search. The text is folded as the texts of assets are, and split at white space:
 //
 //	launch berlin     two words, in any order
 //	e-mail, a_b       two words each
@@ -31,7 +31,8 @@ func (q queryText) isEmpty() bool { return len(q.must)+len(q.mustNot) == 0 }
 //	東京タワー          a phrase: a run of Han, kana or Hangul
 //	-snow -"a b"      none of these; - begins an exclusion where it begins a piece
 //
-// A quote behind a letter or digit, as in 27", begins no phrase. What an excluded piece without quotes has, as in -e-mail, is a phrase.
+// A quote after a letter or digit, as in 27", begins no phrase. An excluded piece without quotes, such as -e-mail, is one
+// phrase.
 func parseQuery(text string) (q queryText) {
 	s := fold(strings.ToValidUTF8(stripHTML(text), "\ufffd"))
 	s = quotes.Replace(s)
@@ -72,10 +73,10 @@ func parseQuery(text string) (q queryText) {
 	}
 }
 
-// quotes makes quotes of all kinds the one in ASCII.
+// quotes replaces all kinds of quotes by the one in ASCII.
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`, "«", `"`, "»", `"`)
 
-// openingQuote returns where in a piece without white space a quote stands that is not behind a letter or digit, -1 if nowhere.
+// openingQuote returns the index of a quote in a piece without white space that does not follow a letter or digit, or -1.
 func openingQuote(s string) int {
 	inWord := false
 	for i, r := range s {
@@ -87,11 +88,12 @@ func openingQuote(s string) int {
 	return -1
 }
 
-// phrasesOf returns the words of a folded text without operators but *. Words that are a run of scripts without spaces are one phrase.
+// phrasesOf returns the words of a folded text whose only operator is *. Words in a run of a script without spaces are one
+// phrase.
 func phrasesOf(s string) (out []phrase) {
 	pieces := strings.Split(s, "*")
 	for i, piece := range pieces {
-		last := 0 // where the word before ends
+		last := 0 // the end of the previous word
 		for start, end := range eachWord(piece) {
 			word := piece[start:end]
 			if n := len(out); n > 0 && last > 0 && onlyMarks(piece[last:start]) && isOfRun(word) && isOfRun(out[n-1].words[0]) {
@@ -101,7 +103,7 @@ func phrasesOf(s string) (out []phrase) {
 			}
 			last = end
 		}
-		// The last word is a prefix if nothing is between it and the *, and no word begins right behind the *.
+		// The last word is a prefix if it ends directly before the *, and no word begins directly after the *.
 		if last > 0 && last == len(piece) && i < len(pieces)-1 && !beginsInWord(pieces[i+1]) {
 			out[len(out)-1].prefix = true
 		}
@@ -125,7 +127,7 @@ func beginsInWord(s string) bool {
 	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) || isWordAlone(r) || isEmoji(r)
 }
 
-// check returns ErrInvalid if the text has too many words, a prefix that is too short, or nothing but exclusions.
+// check returns ErrInvalid if the text has too many words, a prefix that is too short, or only exclusions.
 func (q queryText) check(lim Limits) error {
 	n := 0
 	for _, p := range slices.Concat(q.must, q.mustNot) {
@@ -145,7 +147,7 @@ func (q queryText) check(lim Limits) error {
 	return nil
 }
 
-// in reports whether the phrase is somewhere in a text with these words.
+// in reports whether a text with these words contains the phrase.
 func (p phrase) in(words []string) bool {
 	last := len(p.words) - 1
 	for i := range len(words) - last {
@@ -160,11 +162,11 @@ func (p phrase) in(words []string) bool {
 	return false
 }
 
-// typosIn returns how many edits a word that is meant may be away from one that was typed: one from 4 letters on, two from 8. Digits
-// are no letters.
+// typosIn returns how many edits a typed word may be away from the intended word: one from 4 letters on, two from 8 letters
+// on. Digits are no letters.
 func typosIn(word string) int {
 	letters := 0
-	if len(word) > valueHead { // it has no term of its own letters
+	if len(word) > valueHead { // its term has only a digest of its end
 		return 0
 	}
 	for _, r := range word {
@@ -175,8 +177,8 @@ func typosIn(word string) int {
 	return min(letters/4, 2)
 }
 
-// similar returns a function that reports whether a text is at most so many edits, one or two, away from a word: a letter more, a letter
-// less, another letter, or two neighbours swapped. A letter is edited once at most.
+// similar returns a function that reports whether a text is at most most edits, one or two, away from a word. An edit adds,
+// removes or replaces a letter, or swaps two neighbours. Each letter is edited at most once.
 func similar(word string, most int) func(string) bool {
 	w := []rune(word)
 	rows := [3][]int{make([]int, len(w)+1), make([]int, len(w)+1), make([]int, len(w)+1)}
@@ -192,7 +194,7 @@ func similar(word string, most int) func(string) bool {
 		i := 0
 		for _, r := range text {
 			i++
-			// Further from the diagonal than most, there are more edits.
+			// Cells further than most from the diagonal have more than most edits.
 			from, to, least := max(1, i-most), min(len(w), i+most), most+1
 			row[from-1] = most + 1
 			if from == 1 {

@@ -13,16 +13,15 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// originOf returns the key by which the store finds an asset of another service again. The length
-// of the generator's id is part of the digest, so that ("ab", "c") and ("a", "bc") have different
-// origins.
+// originOf returns the key by which the store finds an asset of another service. The length of the generator's id is part of
+// the digest, so that ("ab", "c") and ("a", "bc") have different origins.
 func originOf(generator, foreignID string) origin {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(generator), generator, foreignID))
 	return origin(sum[:16])
 }
 
-// parts is a Body taken apart, for rules that read or change a part of it. The order of the members is part of what is stored: equal
-// parts have equal bodies.
+// parts are the decoded members of a Body, for rules that read or change one of them. The order of the members is fixed, so
+// equal parts have equal bodies.
 type parts struct {
 	Content    jsontext.Value `json:"content"` // a compact JSON object
 	Tags       []string       `json:"safe_tags"`
@@ -33,7 +32,7 @@ type parts struct {
 	generator string // the member generator.id of the content
 }
 
-// body puts the parts together. It is the inverse of partsOf, byte by byte.
+// body encodes the parts. It is the inverse of partsOf, byte by byte.
 func (p parts) body() Body {
 	b, err := json.Marshal(p, jsontext.PreserveRawStrings(true))
 	if err != nil {
@@ -42,7 +41,7 @@ func (p parts) body() Body {
 	return b
 }
 
-// partsOf takes a stored body apart. It returns an error if the body is malformed.
+// partsOf decodes a stored body. It returns an error if the body is malformed.
 func partsOf(b Body) (p parts, err error) {
 	if err := json.Unmarshal(b, &p); err != nil {
 		return p, fmt.Errorf("stored asset: %w", err)
@@ -96,11 +95,11 @@ type Attribute struct {
 	Value string `json:"value"`
 }
 
-// rowForm is the first byte of an asset as it is stored. One of oldRowForm has the number of its terms in front of the body.
+// rowForm is the first byte of a stored asset. oldRowForm has the number of terms before the body.
 const rowForm, oldRowForm = 2, 1
 
-// encodeAsset returns an asset as it is stored, in fields: rowForm, the origin, createdAt, how much later the last change was,
-// the number of its folders and their ids, the limit of words by which it is indexed, and then the body as it is.
+// encodeAsset returns the stored form of an asset: rowForm, the origin, createdAt, the time from then to the last change,
+// the number of its folders and their ids, the limit of words by which it is indexed, and the body.
 func encodeAsset(r assetRecord) []byte {
 	b := append(make([]byte, 0, 64+len(r.Body)), rowForm)
 	b = record.AppendText(b, r.Origin[:])
@@ -113,7 +112,7 @@ func encodeAsset(r assetRecord) []byte {
 	return append(b, r.Body...)
 }
 
-// decodeAsset returns the asset of an entry. Its body is part of the value.
+// decodeAsset returns the asset of an entry. The body shares memory with the value.
 func decodeAsset(ordinal int64, e storage.Entry) (assetRecord, error) {
 	a, f := assetRecord{Ordinal: ordinal}, record.FieldsOf(e)
 	form := f.Uint()

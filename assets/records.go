@@ -32,15 +32,15 @@ const (
 	librarySpaces = "assets/"
 )
 
-// NotArchived returns what the keys begin with that no archive has (see archive.Without): those of feeds.
+// NotArchived returns the prefixes of the keys that archives leave out (see archive.Without): those of feeds.
 func NotArchived() []string { return record.FeedKinds(librarySpaces + "*") }
 
 func spaceOf(l Library) string { return record.Space("assets", l.Network, l.ID) }
 
-// segmentBytes is how large the cache of segments of the search indices is.
+// segmentBytes is the size of the cache of index segments.
 const segmentBytes = 32 << 20
 
-// records are those of a library in a snapshot, or in an update.
+// records reads the records of a library in a snapshot, or reads and writes them in an update.
 type records struct {
 	ctx    context.Context
 	lib    Library
@@ -53,7 +53,7 @@ type records struct {
 	writer *index.Writer // nil in a snapshot
 }
 
-// openRecords returns the records of a library. tx is r, or nil if r is a snapshot.
+// openRecords returns the records of a library. tx is r in an update, and nil in a snapshot.
 func openRecords(ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *record.Tx) (*records, error) {
 	out := &records{ctx: ctx, lib: lib, r: r, tx: tx, space: spaceOf(lib)}
 	out.assets = record.Prefix(out.space, assetKind)
@@ -78,7 +78,7 @@ func openRecords(ctx context.Context, lib Library, cache *index.Cache, r storage
 	return out, nil
 }
 
-// identify gives the store an identity, which feeds need, if it has none.
+// identify gives the store an identity, which feeds need, if it has none yet.
 func (s *Service) identify(ctx context.Context) error {
 	if s.identified.Load() {
 		return nil
@@ -110,7 +110,7 @@ func readJSON(key string, value []byte, out any) error {
 	return nil
 }
 
-// putState puts the State. The first one makes the library, so that Libraries yields it.
+// putState stores the State. first creates the library, so that Libraries yields it.
 func (r *records) putState(s libraryState, first bool) error {
 	if first {
 		if err := r.putJSON(r.key(libraryKind), r.lib); err != nil {
@@ -120,7 +120,7 @@ func (r *records) putState(s libraryState, first bool) error {
 	return r.putJSON(r.key(stateKind), s)
 }
 
-// putAsset puts an asset. before and after are the terms in which it differs from what it was, sorted.
+// putAsset stores an asset. before and after are sorted: the terms that it loses and the terms that it gets.
 func (r *records) putAsset(a assetRecord, before, after []string) error {
 	r.writer.Change(a.Ordinal, before, after)
 	return r.put(storage.Entry{Key: r.assetKey(a.Ordinal), Value: encodeAsset(a)})
@@ -136,7 +136,7 @@ func (r *records) deleteAsset(a assetRecord) error {
 	return r.delete(r.assetKey(a.Ordinal))
 }
 
-// assetsWith returns the assets with these ordinals, and the zero assetRecord for each that is not there.
+// assetsWith returns the assets with these ordinals, and the zero assetRecord for each ordinal that has none.
 func (r *records) assetsWith(ordinals []int64) ([]assetRecord, error) {
 	keys := make([]string, len(ordinals))
 	for i, o := range ordinals {
@@ -167,10 +167,10 @@ func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
 	return decodeAsset(ordinal, e)
 }
 
-// atOnce is how many assets one trip to the store reads at most.
+// atOnce is the maximum number of assets that one trip to the store reads.
 const atOnce = 200
 
-// assetsFrom returns the assets with these origins, as far as there are any.
+// assetsFrom returns the assets with these origins that exist.
 func (r *records) assetsFrom(origins []origin) (map[origin]assetRecord, error) {
 	var terms []string
 	for _, o := range origins {
@@ -190,7 +190,7 @@ func (r *records) assetsFrom(origins []origin) (map[origin]assetRecord, error) {
 	return out, nil
 }
 
-// assetsIn yields the assets of a range that are in a set; a nil set has all.
+// assetsIn yields the assets of a range that are in a set. A nil set contains all assets.
 func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[assetRecord, error] {
 	if found == nil && !at.byCreated {
 		return r.every(at)
@@ -241,8 +241,8 @@ func (r *records) folders() iter.Seq2[folderRecord, error] {
 	})
 }
 
-// libraries yields every library in a store that was written to, by network and then by id, both in byte order. It yields an error
-// once, as its last pair.
+// libraries yields every library that was written to, by network and then by id, both in byte order. An error is the last
+// pair.
 func libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] {
 	return func(yield func(Library, error) bool) {
 		var all []Library
@@ -265,7 +265,7 @@ func libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] 
 			yield(Library{}, err)
 			return
 		}
-		// The names of their spaces sort otherwise.
+		// Spaces are not in the order of networks and ids.
 		slices.SortFunc(all, func(a, b Library) int {
 			return cmp.Or(strings.Compare(a.Network, b.Network), strings.Compare(a.ID, b.ID))
 		})

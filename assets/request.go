@@ -10,15 +10,14 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// request is one call of a Service method within one transaction of the store. It holds who asks,
-// what was read of the library at the start, and what the call has changed so far. The rules of the
-// package are methods of it.
+// request is one call of a Service method within one transaction of the store. It has the caller, what was read of the
+// library at the start, and what the call has changed so far. The rules of the package are its methods.
 //
-// A change such as AssignAssets takes this way:
+// A change such as AssignAssets takes these steps:
 //
-//  1. update calls enter, which checks the caller and the names, and opens a transaction;
+//  1. update calls authorize, which checks the caller and the names, and begins a transaction;
 //  2. load reads the State of the library, and takes the tree of folders from the cache or the store;
-//  3. the method finds assets and folders with the rules in access.go, writes rows and
+//  3. the method finds assets and folders by the rules in access.go, writes records, and
 //     notes in changes what the feed will say;
 //  4. update stores the State and the entry of the feed, and the store commits all of it.
 //
@@ -31,22 +30,22 @@ type request struct {
 	*records      // of the library; an update puts their State at the end if it wrote anything
 	change   bool // the caller wants to change the library; true also in a View that only checks whether the caller may
 
-	seal    seal // makes and reads the ids and cursors of the library
-	first   bool // nothing was written to the library yet
-	creates bool // the library does not exist yet, and this request creates it
-	wrote   bool // the request has changed something
+	ids     idCipher // encrypts and decrypts the ids and cursors of the library
+	first   bool     // nothing was written to the library yet
+	creates bool     // the library does not exist yet, and this request creates it
+	wrote   bool     // the request has changed something
 
 	tree       *tree // the folders: shared with other requests, or a clone of its own after cloneTree
 	treeBefore *tree // the folders before the request; nil unless it changes folders
 
 	terms   int       // the number of index entries that the request has stored, at most Limits.Terms
-	changes changeSet // what the feed of changes will say of the request
+	changes changeSet // what the feed will say of the request
 }
 
-// view returns what fn returns on a snapshot of the library, for a request that only reads. It returns the errors
-// of enter and load, and those of fn.
+// view returns the result of fn on a snapshot of the library, for a request that only reads. It returns the errors of
+// authorize and load, and those of fn.
 func view[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library, fn func(*request) (T, error)) (out T, err error) {
-	err = s.open(ctx, by, lib, false, func(req *request) (err error) {
+	err = s.onSnapshot(ctx, by, lib, false, func(req *request) (err error) {
 		if err = req.load(); err == nil {
 			out, err = fn(req)
 		}
@@ -55,10 +54,10 @@ func view[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library
 	return out, err
 }
 
-// open runs fn on a snapshot of the library. fn calls load before anything else. change says whether the caller wants to change the
-// library, since one that does not exist yet is no error for a moderator who is about to create it.
-func (s *Service) open(ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error) error {
-	m, err := s.enter(by, lib)
+// onSnapshot runs fn on a snapshot of the library. fn must call load first. change is true if the caller wants to change the
+// library: for a moderator about to create it, a missing library is then no error.
+func (s *Service) onSnapshot(ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error) error {
+	m, err := s.authorize(by, lib)
 	if err == nil {
 		err = s.identify(ctx)
 	}
@@ -74,13 +73,12 @@ func (s *Service) open(ctx context.Context, by vitrine.Caller, lib Library, chan
 	})
 }
 
-// update returns what fn returns in a transaction on the library, for a request that changes it. Nothing is
-// committed if fn returns an error. If fn has written something, or if the request creates the
-// library, update also stores the library's State. If fn has changed something, it adds an entry to
-// the feed of changes. All of this is one transaction. update returns ErrInvalid if the request has too
-// many items. A heavy request waits while the caller has another one under way.
+// update returns the result of fn in a transaction on the library, for a request that changes it. Nothing is committed if fn
+// returns an error. If fn has written something, or if the request creates the library, update also stores the State. If fn
+// has changed something, update adds an entry to the feed. It returns ErrInvalid if the request has too many items. A heavy
+// request waits while the caller has another one under way.
 func update[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library, in size, fn func(*request) (T, error)) (out T, err error) {
-	if _, err := s.enter(by, lib); err != nil {
+	if _, err := s.authorize(by, lib); err != nil {
 		return out, err
 	}
 	if err := in.check(); err != nil {
@@ -104,9 +102,9 @@ func update[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Libra
 	return out, nil
 }
 
-// updateAs is update without bounds and without a result.
+// updateAs is update without limits and without a result.
 func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
-	m, err := s.enter(by, lib)
+	m, err := s.authorize(by, lib)
 	if err == nil {
 		err = s.identify(ctx)
 	}
@@ -128,7 +126,7 @@ func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, 
 			return err
 		}
 		if err := fn(req); err != nil || !req.wrote && !req.creates {
-			return err // nothing to commit, and so nothing for the feed
+			return err // nothing to commit, and no entry for the feed
 		}
 		if err := req.putState(req.state, req.first); err != nil {
 			return err
@@ -150,21 +148,20 @@ func (req *request) load() (err error) {
 			req.state.Key = newKey(req.newID()) // stored with the State if the request writes anything
 		}
 	}
-	req.seal = newSeal(req.state.Key)
+	req.ids = newIDCipher(req.state.Key)
 	req.tree, err = req.trees.of(req.records)
 	return err
 }
 
-// Admit checks whether the caller may ask anything at all about a library. It does not read the
-// store, so it does not tell whether the library exists. Every other method checks the same first.
-// A server calls Admit before it reads the body of a request, so that a caller without rights
-// cannot make it read and hold a large one.
+// Admit checks whether the caller may ask anything at all about a library. It does not read the store, so it does not tell
+// whether the library exists. Every other method checks the same first. A server calls Admit before it reads the body of a
+// request, so that a caller without rights cannot make it keep a large one in memory.
 //
 // It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed,
 // and ErrForbidden if the caller does not belong to the network or has TagsOnly set, or if the
 // network's name cannot be one.
 func (s *Service) Admit(by vitrine.Caller, lib Library) error {
-	_, err := s.enter(by, lib)
+	_, err := s.authorize(by, lib)
 	return err
 }
 
@@ -175,13 +172,13 @@ func (s *Service) Admit(by vitrine.Caller, lib Library) error {
 // It returns the errors of Admit, and ErrNotFound if the library does not exist and the caller is
 // no moderator: only a moderator's change creates a library.
 func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, lib Library) error {
-	return s.admit(ctx, by, lib, func(*request) error { return nil })
+	return s.authorizeChange(ctx, by, lib, func(*request) error { return nil })
 }
 
 // AdmitAssignAssets is AdmitChange for AssignAssets. It also returns ErrNotFound if the caller does
 // not see the folder, and ErrForbidden if the caller does not have edit on it.
 func (s *Service) AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
-	return s.admit(ctx, by, lib, func(req *request) error {
+	return s.authorizeChange(ctx, by, lib, func(req *request) error {
 		_, err := req.folderToFill("", folder)
 		return err
 	})
@@ -190,15 +187,15 @@ func (s *Service) AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib 
 // AdmitChangePermissions is AdmitChange for ChangePermissions. It also returns ErrNotFound if the
 // caller does not see the folder, and ErrForbidden if the caller does not have manage on it.
 func (s *Service) AdmitChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
-	return s.admit(ctx, by, lib, func(req *request) error {
+	return s.authorizeChange(ctx, by, lib, func(req *request) error {
 		_, err := req.folderToManage("", folder, false)
 		return err
 	})
 }
 
-// admit runs the rules of a change that do not depend on its body, on a snapshot.
-func (s *Service) admit(ctx context.Context, by vitrine.Caller, lib Library, rules func(*request) error) error {
-	return s.open(ctx, by, lib, true, func(req *request) error {
+// authorizeChange applies, on a snapshot, the rules of a change that do not depend on its body.
+func (s *Service) authorizeChange(ctx context.Context, by vitrine.Caller, lib Library, rules func(*request) error) error {
+	return s.onSnapshot(ctx, by, lib, true, func(req *request) error {
 		if err := req.load(); err != nil {
 			return err
 		}
@@ -206,8 +203,8 @@ func (s *Service) admit(ctx context.Context, by vitrine.Caller, lib Library, rul
 	})
 }
 
-// enter makes the checks of Admit, and returns the caller as a member of the library's network.
-func (s *Service) enter(by vitrine.Caller, lib Library) (member, error) {
+// authorize makes the checks of Admit, and returns the caller as a member of the library's network.
+func (s *Service) authorize(by vitrine.Caller, lib Library) (member, error) {
 	network := s.NetworkURN(lib)
 	m, err := memberOf(by, network)
 	if err != nil {
@@ -222,15 +219,15 @@ type listSize struct {
 	items int
 }
 
-// size is how much a request for a change sends.
+// size is the size of a request for a change.
 type size struct {
 	lists []listSize
 	limit int // of the items of the lists together
-	more  int // what else the request has to store: permissions of new folders, attributes
+	more  int // what else the request stores: permissions of new folders, attributes
 	bytes int // of content
 }
 
-// items is how many items the lists have together.
+// items returns the number of items of all lists.
 func (s size) items() (n int) {
 	for _, l := range s.lists {
 		n += l.items

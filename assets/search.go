@@ -33,7 +33,7 @@ func (s *Service) Search(ctx context.Context, by vitrine.Caller, lib Library, in
 	clock := time.AfterFunc(s.limits.SearchTime, cancel)
 	defer clock.Stop()
 	var out SearchPage
-	err := s.open(limited, by, lib, false, func(req *request) (err error) {
+	err := s.onSnapshot(limited, by, lib, false, func(req *request) (err error) {
 		clock.Stop() // and it begins anew when the request has the folders
 		req.ctx = ctx
 		if err := req.load(); err != nil {
@@ -68,8 +68,8 @@ func (s *Service) AllAssets(ctx context.Context, by vitrine.Caller, lib Library,
 //  2. look up its folders and turn it into a query: a list of sets of terms, which are entries of
 //     the search index. An asset must have at least one term of each set. One of the sets is what
 //     the caller may see, unless the caller sees every folder or the request names a folder;
-//  3. find what matches the query: a set of ordinals, which are the numbers of assets in the order of adding; and take out of it what
-//     the text excludes, and what has the words of a phrase elsewhere;
+//  3. find the ordinals that match the query; remove those that the text excludes, and those that
+//     have the words of a phrase but not adjacent;
 //  4. count it, read a page of it, and count the facets.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
 	// 1. The fields and the cursor. The folders are looked up in step 2.
@@ -189,8 +189,8 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 	return q, nil
 }
 
-// ask adds to a query what an asset must have that has the phrase in one of the sources: its words, one of similar words if typos count,
-// or terms of two adjacent words.
+// ask adds the phrase to a query: an asset must have, in one of the sources, its words or terms of two adjacent words. With
+// typos, a similar word counts too.
 func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 	for i, w := range p.words {
 		var terms []string
@@ -206,7 +206,7 @@ func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 				head, like := len(in.From), similar(w[size:], edits)
 				in.Match = func(term string) bool { return like(term[head:]) }
 				spans = append(spans, in)
-			case p.hasPair(i, sources) || i > 0 && p.hasPair(i-1, sources): // its terms follow
+			case p.hasPair(i, sources) || i > 0 && p.hasPair(i-1, sources): // the terms of its pairs follow
 			default:
 				terms = append(terms, wordTerm(source, w))
 			}
@@ -229,13 +229,13 @@ func (p phrase) hasPair(i int, sources []int) bool {
 	return next < len(p.words) && !(p.prefix && next == len(p.words)-1) && len(sources) == 1 && sources[0] == inText && isPair(p.words[i], p.words[next])
 }
 
-// isCertain reports whether whatever the terms of ask find has the phrase.
+// isCertain reports whether every asset found by the terms of ask contains the phrase.
 func (p phrase) isCertain(sources []int) bool {
 	return len(p.words) == 1 && len(p.words[0]) <= longestWord || len(p.words) == 2 && p.hasPair(0, sources)
 }
 
-// narrow takes out of a set what the text excludes, what does not have its phrases, and what has another identity. It reads the assets of
-// which the index cannot tell that.
+// narrow removes from a set the assets that the text excludes, that do not contain its phrases, or that have another
+// identity. It reads the assets for which the index alone cannot tell.
 func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) error {
 	if in.ForeignID != "" {
 		wanted := originOf(in.Generator, in.ForeignID)
@@ -266,7 +266,7 @@ func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) e
 	return req.keep(found, hasPhrases(unsure, sources))
 }
 
-// keep takes the assets out of a set for which is returns false.
+// keep removes the assets for which is returns false from a set.
 func (req *request) keep(found *index.Set, is func(assetRecord) (bool, error)) error {
 	for r, err := range req.assetsIn(found, pageRange{}) {
 		kept := false
@@ -283,7 +283,7 @@ func (req *request) keep(found *index.Set, is func(assetRecord) (bool, error)) e
 	return nil
 }
 
-// hasPhrases returns a function that reports whether an asset has all phrases.
+// hasPhrases returns a function that reports whether an asset contains all phrases.
 func hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error) {
 	return func(r assetRecord) (bool, error) {
 		p, err := partsOf(r.Body)
@@ -407,7 +407,7 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
 	}
 	if first.ordinal != 0 {
-		p.Paging.Prev, p.Paging.Next = req.seal.cursor(oldest), req.seal.cursor(newest)
+		p.Paging.Prev, p.Paging.Next = req.ids.cursor(oldest), req.ids.cursor(newest)
 	}
 	return p, nil
 }
@@ -434,7 +434,7 @@ func (req *request) behind(found *index.Set, at pageRange, first position) (bool
 	return false, nil
 }
 
-// position is the place of an asset in the order of a search. The zero position is none.
+// position is the place of an asset in the order of a search. The zero position is no place.
 type position struct {
 	created int64 // if the search is sorted by createdAt: the time, in milliseconds since the beginning of the year 0, so it is not 0
 	ordinal int64
@@ -479,7 +479,7 @@ func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 		if p.cursor == "" {
 			continue
 		}
-		at, ok := req.seal.position(p.cursor)
+		at, ok := req.ids.position(p.cursor)
 		if !ok {
 			return c, invalid(p.field, "is not a cursor of this library")
 		}
@@ -492,10 +492,10 @@ func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	return c, nil
 }
 
-// createdBetween returns the terms of the times from one on and before another one: those of days, and those of single times in
-// the days in which the bounds are. A zero time is no bound.
+// createdBetween returns the terms of the times from from on and before before: the terms of whole days, and of single times
+// in the first and last days. A zero time is no bound.
 func createdBetween(from, before time.Time) []index.Span {
-	milliseconds := func(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() } // those of assets are whole
+	milliseconds := func(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() } // the times of assets are whole milliseconds
 	first, last := int64(yearZero), int64(yearZero+dayLength*366*10_000)
 	if !from.IsZero() {
 		first = milliseconds(from)
@@ -503,7 +503,7 @@ func createdBetween(from, before time.Time) []index.Span {
 	if !before.IsZero() {
 		last = max(first, milliseconds(before))
 	}
-	begin := func(at int64) int64 { return at - (at-yearZero)%daysLength } // of the days in which a time is
+	begin := func(at int64) int64 { return at - (at-yearZero)%daysLength } // the beginning of the days of a time
 	firstDay, lastDay := begin(first+daysLength-1), begin(last)
 	if firstDay >= lastDay {
 		return []index.Span{{From: createdTerm(first), To: createdTerm(last)}}
@@ -513,10 +513,11 @@ func createdBetween(from, before time.Time) []index.Span {
 	}
 }
 
-// fewSorted is up to how many found assets are sorted by reading them, in place of the index.
+// fewSorted is the number of found assets up to which they are read and sorted; more are sorted by the index.
 const fewSorted = 100
 
-// byCreated returns the ordinals of the assets of a range that are in a set, in the order of createdAt; a nil set has all.
+// byCreated returns the ordinals of the assets of a range that are in a set, in the order of createdAt. A nil set contains
+// all assets.
 func (r *records) byCreated(found *index.Set, at pageRange) (list []int64, err error) {
 	if found != nil && found.Count() <= min(fewSorted, fewAssets) {
 		var all []position

@@ -80,8 +80,8 @@ const (
 	Descending Order = "desc" // newest first
 )
 
-// check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it
-// returns the search text, taken apart.
+// check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it returns the parsed text
+// of the search.
 func (in SearchRequest) check(lim Limits) (queryText, error) {
 	if err := in.checkFields(lim); err != nil {
 		return queryText{}, err

@@ -9,9 +9,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Service holds the rules of the asset manager: who may see and change what, which requests are
-// valid, and which assets a search finds. It keeps its records in a storage.Store. A Service is safe for
-// concurrent use, and several of them, in one process or in many, may share a store.
+// Service applies the rules of the asset manager: who may see and change what, which requests are valid, and which assets a
+// search finds. It keeps its records in a storage.Store. A Service is safe for concurrent use, and several of them, in one
+// process or in many, may share a store.
 //
 // Its methods come in four groups:
 //
@@ -72,7 +72,7 @@ func New(db storage.Store, opts *Options) *Service {
 	if opts != nil {
 		o = *opts
 	}
-	// What the options leave out has its default.
+	// Set the defaults of absent options.
 	given := storage.DefaultsOf(db)
 	if o.Now == nil {
 		o.Now = given.Now

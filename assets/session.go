@@ -11,7 +11,7 @@ import (
 // The client of a remote service, package adapters/client, has them again. A program that names the
 // methods it needs in an interface runs with both.
 //
-// A Session holds nothing but the Service and the Caller. It is safe for concurrent use and needs
+// A Session has nothing but the Service and the Caller. It is safe for concurrent use and needs
 // no closing.
 type Session struct {
 	service *Service
@@ -19,8 +19,8 @@ type Session struct {
 }
 
 // As returns a Session for this caller. The caller's rights are looked up in each call, so a
-// Session never grants a right that was revoked meanwhile, except those that the Caller itself
-// claims, such as Moderates and Roles.
+// Session never grants a right that was revoked meanwhile, except those that the Caller itself states, such as Moderates and
+// Roles.
 func (s *Service) As(by vitrine.Caller) *Session { return &Session{s, by} }
 
 // Search returns a page of the assets that match the request. It is Service.Search for the caller

@@ -32,7 +32,7 @@ import (
 //	d…                   the days of that: see daysTerm
 //	o…                   a part of its origin; the record has the whole of it
 //
-// Stores have these terms on disk. Who changes their form builds the indices anew; see Rebuild.
+// Stores have these terms on disk. A release that changes their form must rebuild the indices; see Rebuild.
 const (
 	kindWord      = 'w'
 	kindFolder    = 'f'
@@ -48,7 +48,8 @@ const (
 	kindOrigin    = 'o'
 )
 
-// A term has at most index.MaxTerm bytes. A longer value has a term with its beginning and a digest behind longMark, which no value has.
+// A term has at most index.MaxTerm bytes. The term of a longer value has its beginning, longMark, which no value contains,
+// and a digest.
 const (
 	longMark    = "\x00"
 	keyDigest   = 24  // characters of the digest of an attribute's key
@@ -59,8 +60,8 @@ const (
 // term returns the term of a value of a kind.
 func term(kind rune, value string) string { return valueTerm(string(kind), value) }
 
-// valueTerm returns the term of a value behind a prefix. That of a value which is too long has the beginning of the value, by which a facet
-// orders it, and a digest, which tells it from all others.
+// valueTerm returns the term of a value after a prefix. The term of a value that is too long has the beginning of the value,
+// by which a facet sorts it, and a digest, which identifies it.
 func valueTerm(prefix, value string) string {
 	if len(prefix)+len(value) <= index.MaxTerm {
 		return prefix + value
@@ -84,7 +85,7 @@ func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatIn
 // attributeTerm returns the term of an attribute.
 func attributeTerm(a Attribute) string { return valueTerm(attributePrefix(a.Key), a.Value) }
 
-// attributePrefix returns what the terms of the attributes with a key begin with.
+// attributePrefix returns the prefix of the terms of the attributes with a key.
 func attributePrefix(key string) string { return string(kindAttribute) + digest(key, keyDigest) }
 
 // cutAt returns the beginning of s: as many whole characters as fit into size bytes.
@@ -98,10 +99,10 @@ func cutAt(s string, size int) string {
 	return s[:size]
 }
 
-// longestWord is how many bytes of a word its term has. Assets with a longer one are read to see whether they have it.
+// longestWord is the maximum number of bytes of a word in its term. To match a longer word, assets are read.
 const longestWord = index.MaxTerm - 2
 
-// wordTerm returns the term of a word of a source, which words with the same beginning share if they are longer than longestWord.
+// wordTerm returns the term of a word of a source. Words longer than longestWord share a term if they begin alike.
 func wordTerm(source int, w string) string {
 	return string(kindWord) + sourceMarks[source] + cutAt(w, longestWord)
 }
@@ -137,7 +138,7 @@ func attributeTerms(attributes []Attribute) (terms []string) {
 // yearZero is the beginning of the year 0, in milliseconds since the epoch. No asset has a createdAt before the year 1.
 const yearZero = -62167219200000
 
-// ordered returns a number in so many characters of 7 bits, which keep the order of numbers.
+// ordered encodes a number in size characters of 7 bits, so that the texts sort as the numbers do.
 func ordered(n uint64, size int) string {
 	b := make([]byte, size)
 	for i := range b {
@@ -146,7 +147,7 @@ func ordered(n uint64, size int) string {
 	return string(b)
 }
 
-// createdTerm returns the term of a createdAt. These terms are in the order of the times.
+// createdTerm returns the term of a createdAt. The terms sort as the times do.
 func createdTerm(milliseconds int64) string {
 	return string(kindCreated) + ordered(uint64(milliseconds-yearZero), 8)
 }
@@ -162,21 +163,22 @@ func createdOf(term string) int64 {
 
 const (
 	dayLength  = 24 * 60 * 60 * 1000 // in milliseconds
-	daysLength = 16 * dayLength      // of the days that have one term together
+	daysLength = 16 * dayLength      // of the days that share a term
 )
 
-// daysTerm returns the term of the days in which a createdAt is. A long time has few of these, which are as well in their order.
+// daysTerm returns the term of the days that contain a createdAt. A long time has few of these terms, which sort as the
+// times do.
 func daysTerm(milliseconds int64) string {
 	return string(kindDays) + ordered(uint64(milliseconds-yearZero)/daysLength, 3)
 }
 
-// originTerm returns the term of an origin, which few others have.
+// originTerm returns the term of an origin. Few other origins share it.
 func originTerm(o origin) string {
 	return string(kindOrigin) + ordered(binary.BigEndian.Uint64(o[:]), 5)
 }
 
-// allTerms returns the terms of an asset with these parts, sorted and each once. text has the terms of its text, which a draft has
-// computed before the transaction.
+// allTerms returns the terms of an asset with these parts, sorted and unique. text has the terms of its text, computed by
+// the draft before the transaction.
 func allTerms(r assetRecord, p parts, text []string) []string {
 	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), daysTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes))
 	for _, tag := range p.Tags {
@@ -192,7 +194,7 @@ func allTerms(r assetRecord, p parts, text []string) []string {
 	return slices.Compact(terms)
 }
 
-// termsOf returns the terms that a stored asset has in the index. It returns an error if the body is malformed.
+// termsOf returns the terms of a stored asset. It returns an error if the body is malformed.
 func termsOf(r assetRecord) ([]string, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -205,7 +207,8 @@ func termsOf(r assetRecord) ([]string, error) {
 	return allTerms(r, p, text), nil
 }
 
-// Where SearchRequest.Query looks, see SearchRequest.In, and what a word begins with in the terms of each: characters that no word has.
+// The sources are where SearchRequest.Query looks, see SearchRequest.In. The word terms of a source begin with a character
+// that no word contains.
 const (
 	inText = iota
 	inAttachments
@@ -217,11 +220,11 @@ var (
 	sourceMarks = []string{"", "\x02", "\x03"}
 )
 
-// searched has the texts of an asset in which SearchRequest.Query looks, by their source.
+// searched has the texts that SearchRequest.Query looks in, by source.
 type searched [3][]string
 
-// searchedIn returns the texts of an asset: the members content and, of attributedTo, displayName and username; titles of attachments;
-// values of attributes.
+// searchedIn returns the texts of an asset: the member content, the members displayName and username of attributedTo, the
+// titles of attachments, and the values of attributes.
 func searchedIn(content []byte, attributes []Attribute) (out searched, err error) {
 	var in struct {
 		Content      string `json:"content"`
@@ -246,7 +249,7 @@ func searchedIn(content []byte, attributes []Attribute) (out searched, err error
 	return out, nil
 }
 
-// firstWords returns the first words of a text, as many as count.
+// firstWords returns the first limit words of a text.
 func firstWords(text string, limit int) []string {
 	list := words(text)
 	return list[:min(limit, len(list))]
@@ -273,8 +276,8 @@ func searchable(content []byte, limit int) (terms []string, err error) {
 	return slices.Compact(terms), nil
 }
 
-// isPair reports whether two adjacent words have a term of their own. Those of common words have: these are short in all languages, and
-// whoever looks for a phrase of them would else have to read very many assets.
+// isPair reports whether two adjacent words have a term of their own. Two short words have one: they are common in all
+// languages, and a search for a phrase of them would otherwise read very many assets.
 func isPair(a, b string) bool {
 	const most = 4 // letters
 	return utf8.RuneCountInString(a) <= most && utf8.RuneCountInString(b) <= most

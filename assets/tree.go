@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// folderRecord is a stored folder. It names its parent and not its path, so moving a folder changes
-// one record. A deleted folder stays until it is purged, so that it can be restored.
+// folderRecord is a stored folder. It has the id of its parent instead of its path, so moving a folder changes one record. A
+// deleted folder stays until it is purged, so that it can be restored.
 type folderRecord struct {
 	ID          string       `json:"id"`                   // unique in the library
 	Parent      string       `json:"parent,omitzero"`      // id of the folder that it is in; "" = top level
@@ -32,13 +32,11 @@ func (f folderRecord) clone() folderRecord {
 	return f
 }
 
-// tree holds all folders of a library as of one snapshot, deleted ones too, each linked with its
-// parent and its children. The store keeps folders as single rows, each with the id of its parent.
-// The rules about permissions, paths and deletion depend on the folders above and below, so every
-// request works on the whole tree in memory.
+// tree has all folders of a library as of one snapshot, including deleted ones, each linked with its parent and its
+// children. The store keeps folders as single records with the id of their parent. The rules about permissions, paths and
+// deletion depend on the folders above and below, so every request works on the whole tree in memory.
 //
-// Requests share trees through a cache. So a tree does not change, except in the request that has
-// cloned it.
+// Requests share trees through a cache. A tree does not change, except in the request that has cloned it.
 type tree struct {
 	nodes       map[string]*node // by id
 	top         []*node          // the folders at the top level
@@ -159,13 +157,13 @@ func (t *tree) put(f folderRecord) *node {
 	}
 	t.permissions += len(f.Permissions) - len(n.Permissions)
 	// A folder that moves leaves its siblings before its record changes, and joins the new ones after.
-	moved := n.Parent != f.Parent // not for a new node, which attach has put in its place
-	if moved {
+	reparented := n.Parent != f.Parent // false for a new node, which attach has linked already
+	if reparented {
 		list := t.siblings(n)
 		*list = slices.DeleteFunc(*list, func(o *node) bool { return o == n })
 	}
 	n.folderRecord, n.order = f, foldLabel(f.Label)
-	if moved {
+	if reparented {
 		t.attach(n)
 	}
 	return n
@@ -255,8 +253,8 @@ func (n *node) fullPath() string {
 	return "/" + strings.Join(ids, "/")
 }
 
-// trees is a cache of the trees of folders. Every request needs the whole tree of its library, since permissions are inherited along it.
-// Reading and linking it anew would cost more than most requests.
+// trees is a cache of folder trees. Every request needs the whole tree of its library, since permissions are inherited along
+// it. Reading and linking the tree each time would cost more than most requests.
 //
 // The cache needs no invalidation. Every change of a folder or a permission gives State.Tree a new random number, and a request reads
 // that number in its own transaction. A cached tree with the same number is therefore the tree of that transaction, also if another
@@ -265,7 +263,7 @@ type trees struct {
 	known *lru.Cache[Library, knownTree] // one of each library
 
 	mu      sync.Mutex
-	reading map[int64]chan struct{} // the numbers of trees that are being read; closed at the end
+	reading map[int64]chan struct{} // the numbers of the trees that are being read; a channel is closed when its tree was read
 }
 
 type knownTree struct {
@@ -273,18 +271,18 @@ type knownTree struct {
 	*tree
 }
 
-// The trees that a Service caches have at most maxCached folders and permissions together, which are some 300 bytes
-// each. A small tree counts as one with a 256th of that, so there are at most 256 trees. Tests change it.
+// maxCached is the maximum number of folders and permissions of all cached trees of a Service, about 300 bytes each. A tree
+// counts as at least a 256th of that, so the cache has at most 256 trees. Tests change it.
 var maxCached = 1 << 19
 
 func newTrees() *trees {
 	return &trees{known: lru.New[Library, knownTree](maxCached), reading: map[int64]chan struct{}{}}
 }
 
-// of returns the tree of a library. Requests that need the same tree at the same time read it once: the first one reads it, and
-// the others wait. Callers share the tree and do not change it.
+// of returns the tree of a library. Requests that need the same tree at the same time read it once: the first one reads it,
+// and the others wait. Callers share the tree and must not change it.
 //
-// In an update nobody waits, and nobody is waited for: updates that share a transaction go on one after the other.
+// Updates do not wait for each other here: updates that share a transaction run one after the other.
 func (c *trees) of(r *records) (*tree, error) {
 	for {
 		if k, _ := c.known.Get(r.lib); k.tree != nil && k.number == r.state.Tree {
@@ -303,7 +301,7 @@ func (c *trees) of(r *records) (*tree, error) {
 			return c.read(r)
 		}
 		select {
-		case <-other: // it may have failed, maybe since its client has gone
+		case <-other: // the other request may have failed, for example because its client has gone
 		case <-r.ctx.Done():
 			return nil, r.ctx.Err()
 		}

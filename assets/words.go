@@ -31,10 +31,10 @@ func words(text string) (out []string) {
 	return slices.Clip(out)
 }
 
-// fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and
-// Cyrillic letters, in marks of Arabic and points of Hebrew ones, in ligatures and other forms of characters, or in their Unicode normal form.
-// Marks of other scripts are kept, since they tell words apart there: vowels in Devanagari, for example. Skin tones of emoji and
-// characters that nobody sees, such as soft hyphens, are left out.
+// fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, in
+// marks of Arabic and points of Hebrew letters, in ligatures and other forms of characters, or in their Unicode normal form.
+// Marks of other scripts are kept, since they tell words apart there, such as vowels in Devanagari. Skin tones of emoji and
+// invisible characters, such as soft hyphens, are removed.
 func fold(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 { // ASCII, as most texts are
 		return strings.ToLower(s)
@@ -44,7 +44,7 @@ func fold(s string) string {
 	s = norm.NFKD.String(cases.Fold().String(norm.NFKD.String(s)))
 	var b strings.Builder
 	b.Grow(len(s))
-	marks := true // those of the last letter tell words apart
+	marks := true // false if the marks after the last letter are removed
 	for _, r := range s {
 		switch {
 		case isUnseen(r):
@@ -58,8 +58,8 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isUnseen reports whether r does not count wherever it stands: soft hyphens, word joiners, marks of direction, the stretching of Arabic
-// words, and skin tones.
+// isUnseen reports whether r is ignored wherever it is: soft hyphens, word joiners, marks of direction, the stretching of
+// Arabic words, and skin tones.
 func isUnseen(r rune) bool {
 	switch {
 	case r == '\u00ad', r == '\u0640', r == '\u2060', r == '\ufeff', '\u200e' <= r && r <= '\u200f', '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
@@ -141,7 +141,7 @@ func eachWord(s string) iter.Seq2[int, int] {
 	}
 }
 
-// joiner joins letters of some scripts, and emoji to one.
+// joiner connects letters of some scripts, and connects several emoji to one.
 const joiner = '\u200d'
 
 func beginsWithLetter(s string) bool {
@@ -149,8 +149,8 @@ func beginsWithLetter(s string) bool {
 	return unicode.IsLetter(r) && !isWordAlone(r)
 }
 
-// emoji are the characters with the property Extended_Pictographic of Unicode, except © and ®, which texts have for other reasons, and
-// the letters of flags.
+// emoji are the characters with the Unicode property Extended_Pictographic, except © and ®, which texts contain for other
+// reasons, and the letters of flags.
 var emoji = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x2194, 0x2199, 1}, {0x21a9, 0x21aa, 1}, {0x231a, 0x231b, 1}, {0x2328, 0x2328, 1}, {0x2388, 0x2388, 1}, {0x23cf, 0x23cf, 1}, {0x23e9, 0x23f3, 1},
@@ -170,8 +170,8 @@ var emoji = &unicode.RangeTable{
 
 func isEmoji(r rune) bool { return unicode.Is(emoji, r) }
 
-// emojiLen returns how many bytes the emoji at the beginning of s has: a flag has two letters, a family is joined, and the flag of a
-// part of a country has tags behind it.
+// emojiLen returns the length in bytes of the emoji at the beginning of s. A flag has two letters, a family is joined, and
+// the flag of a part of a country is followed by tags.
 func emojiLen(s string) int {
 	isFlag := func(r rune) bool { return 0x1f1e6 <= r && r <= 0x1f1ff }
 	first, n := utf8.DecodeRuneInString(s)
