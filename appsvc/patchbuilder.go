@@ -231,15 +231,20 @@ const (
 // version. If fn adds no operation, it sends nothing and returns the version that it read.
 //
 // If Patch returns ErrConflict, for instance because somebody else has changed the app, EditApp starts over with the latest
-// version. If Patch returns ErrUnknown, the change may have been made: EditApp sends the same patch again, which tests the version and so
+// version. If the app has not changed meanwhile and it is ErrConflict once more, EditApp returns that: a rule of a program refuses the change. If Patch returns ErrUnknown, the change may have been made: EditApp sends the same patch again, which tests the version and so
 // cannot be applied twice, and looks whether the next version has its content. So fn may be called up to ten times, and what
 // it does is done once. After ten attempts EditApp returns the last error. It returns any other error, also one of fn, at once.
 func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBuilder) error) (App, error) {
+	unchanged, before := 0, vitrine.Version{} // how often the app still had the version of the attempt before
 	for attempt := 1; ; attempt++ {
 		app, err := apps.App(ctx, id)
 		if err != nil {
 			return App{}, err
 		}
+		if app.Version == before {
+			unchanged++
+		}
+		before = app.Version
 		p := NewPatchBuilder(app)
 		if err := fn(app, p); err != nil {
 			return App{}, err
@@ -267,7 +272,7 @@ func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBu
 				return next, nil
 			}
 		}
-		if !errors.Is(err, vitrine.ErrConflict) || attempt >= editAttempts {
+		if !errors.Is(err, vitrine.ErrConflict) || attempt >= editAttempts || unchanged > 0 {
 			return made, err
 		}
 	}

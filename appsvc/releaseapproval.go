@@ -39,7 +39,9 @@ func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []Rele
 	for i, m := range moves {
 		h, err := usableHead(ctx, r, by, m.AppID)
 		if absent && errors.Is(err, vitrine.ErrNotFound) {
-			continue
+			if _, err := r.head(ctx, m.AppID); errors.Is(err, vitrine.ErrNotFound) { // and not just hidden from the caller
+				continue
+			}
 		}
 		if err == nil {
 			err = rules.of(m.Tag).mayMove(by, h)
