@@ -72,13 +72,14 @@ func (a *Apps) read(ctx context.Context, path string) (appsvc.App, error) {
 	return send[appsvc.App](ctx, a.remote, request{method: http.MethodGet, path: path, reads: true, cached: true}, item("apps"))
 }
 
-// Patch applies a JSON Patch to the latest version of an app. It is sent once: when no answer comes, the
-// app tells whether the patch was applied.
+// Patch applies a JSON Patch to the latest version of an app. It is sent once: if no response arrives, the app tells
+// whether the patch was applied.
 func (a *Apps) Patch(ctx context.Context, id string, patch []byte) (appsvc.App, error) {
 	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPatch, path: path("/apps/%s", id), body: patch}, item("apps"))
 }
 
-// DeleteApp deletes an app. It is sent once: when no answer comes, ListApps with Deleted tells whether it was deleted.
+// DeleteApp deletes an app. It is sent once: if no response arrives, ListApps with Deleted tells whether it was
+// deleted.
 func (a *Apps) DeleteApp(ctx context.Context, id string) error {
 	return a.do(ctx, request{method: http.MethodDelete, path: path("/apps/%s", id)})
 }

@@ -64,8 +64,8 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 	return get[assets.SearchPage](ctx, a.remote, libraryPath(lib, "/assets"), q, object("assets"))
 }
 
-// AllAssets yields what a search finds, from the page that the request asks for on. It meets every asset once,
-// also while others are added.
+// AllAssets yields what a search finds, from the page that the request asks for on. It yields every asset once, also
+// while others are added.
 func (a *Assets) AllAssets(ctx context.Context, lib assets.Library, in assets.SearchRequest) iter.Seq2[assets.Asset, error] {
 	in.Facets = nil // they would be counted for each page
 	return paging.All("", func(cursor string) ([]assets.Asset, string, error) {
@@ -74,8 +74,8 @@ func (a *Assets) AllAssets(ctx context.Context, lib assets.Library, in assets.Se
 	})
 }
 
-// ChangeAssets removes and then adds assets, all or nothing. It can be called again when no
-// answer came, as adding is idempotent.
+// ChangeAssets removes and then adds assets, all or nothing. It can be called again if no response arrived, as adding
+// is idempotent.
 func (a *Assets) ChangeAssets(ctx context.Context, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
 	return change[assets.ChangedAssets](ctx, a, libraryPath(lib, "/assets"), in, object("added"))
 }
@@ -104,7 +104,7 @@ func (a *Assets) Attributes(ctx context.Context, lib assets.Library, key string)
 	return get[[]assets.Attribute](ctx, a.remote, libraryPath(lib, "/attributes"), values{"key": {key}}, value("attributes"))
 }
 
-// ChangeAttributes changes the attributes of assets, each judged by itself.
+// ChangeAttributes changes the attributes of assets, each checked by itself.
 func (a *Assets) ChangeAttributes(ctx context.Context, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error) {
 	return change[assets.ChangedAttributes](ctx, a, libraryPath(lib, "/attributes"), in, object("result"))
 }

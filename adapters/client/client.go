@@ -37,14 +37,13 @@ type Config struct {
 	Transport http.RoundTripper
 	// Attempts is how often a request is sent that may be sent again; 0 means 4, 1 once only.
 	Attempts int
-	// MaxWait is the longest wait between two attempts; 0 means 10 seconds. When the service asks for a
-	// longer one, its answer is returned instead.
+	// MaxWait is the longest wait between two attempts; 0 means 10 seconds. If the service asks for a longer one, its
+	// response is returned instead.
 	MaxWait time.Duration
-	// AnswerBytes is how long an answer may be, uncompressed; 0 means 64 MiB. An export may have any length.
+	// AnswerBytes is how long a response may be, uncompressed; 0 means 64 MiB. An export may have any length.
 	AnswerBytes int64
-	// CacheBytes is how many bytes of the answers of App, Version and TaggedApp are kept; 0 means none. The service is
-	// still asked each time. If the answer is the same as before, the service says only that, and the client takes the
-	// answer that it has kept.
+	// CacheBytes is how many bytes of the responses to App, Version and TaggedApp are cached; 0 means none. The client
+	// still sends each request, and uses the cached response if the service returns 304.
 	CacheBytes int
 }
 
@@ -72,7 +71,7 @@ func New(c Config) (*Client, error) {
 	c.Attempts = cmp.Or(c.Attempts, 4)
 	c.MaxWait = cmp.Or(c.MaxWait, 10*time.Second)
 	c.AnswerBytes = cmp.Or(c.AnswerBytes, 64<<20)
-	cache := lru.New[string, kept](c.CacheBytes)
+	cache := lru.New[string, cachedResponse](c.CacheBytes)
 	at := func(u *url.URL) remote {
 		return remote{c, strings.TrimRight(u.String(), "/"), strings.TrimRight(u.EscapedPath(), "/"), cache}
 	}
@@ -88,29 +87,29 @@ func address(field, text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Me is who the token of a Client stands for, and what it may do.
+// Me is the caller whom the token of a Client names, with its rights.
 type Me struct {
 	URN        string    `json:"urn"`        // of the user
 	Moderates  []string  `json:"moderates"`  // URNs of networks and sites
 	Reads      []string  `json:"reads"`      // URNs of networks and sites whose apps it may read
-	Tags       []string  `json:"tags"`       // names of tags; empty, as a token with tags may not ask
+	Tags       []string  `json:"tags"`       // names of tags; empty, since a token with tags gets 403
 	Roles      []string  `json:"roles"`      // ids of roles
 	Groups     []string  `json:"groups"`     // URNs of groups
 	Components bool      `json:"components"` // may create and delete components
 	Expires    time.Time `json:"-"`          // when the token expires; zero = unknown
 }
 
-// identity is the body of an answer to Me.
+// identity is the body of a response to Me.
 type identity struct {
 	Me
 	Expires *int64 `json:"expires"` // milliseconds since 1970; null = unknown
 }
 
-// Me asks the service who the token stands for. vitrine.ErrForbidden for a token with tags.
+// Me returns the caller whom the token names. It returns vitrine.ErrForbidden for a token with tags.
 func (c *Client) Me(ctx context.Context) (Me, error) {
-	answer, err := get[identity](ctx, c.Apps.remote, "/x/me", nil, object("urn"))
-	if err == nil && answer.Expires != nil {
-		answer.Me.Expires = time.UnixMilli(*answer.Expires)
+	me, err := get[identity](ctx, c.Apps.remote, "/x/me", nil, object("urn"))
+	if err == nil && me.Expires != nil {
+		me.Me.Expires = time.UnixMilli(*me.Expires)
 	}
-	return answer.Me, err
+	return me.Me, err
 }

@@ -42,7 +42,7 @@ func (a *Apps) CheckComponent(ctx context.Context, in appsvc.CheckComponentReque
 	return send[appsvc.ComponentCheck](ctx, a.remote, r, object("broken"))
 }
 
-// AllBrokenElements walks through the answers of CheckComponent from in.After on.
+// AllBrokenElements walks through the responses of CheckComponent from in.After on.
 func (a *Apps) AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRequest) iter.Seq2[appsvc.BrokenElement, error] {
 	return paging.Sparse(in.After, func(after string) ([]appsvc.BrokenElement, string, error) {
 		in.After = after

@@ -15,11 +15,12 @@
 // longer than [Config].AnswerBytes, or because the response is a 2xx, or a status from 500 on, and comes from something else, such as a proxy
 // or a login page.
 //
-// A 2xx without the members that the service would answer, such as a JSON object of a proxy, is an error that says what was
-// answered.
+// A 2xx without the members that the service returns, such as a JSON object of a proxy, is an error that quotes the
+// response.
 //
-// A refusal of a repeated change counts as known if the service looks for the earlier attempt before it refuses so. An earlier
-// attempt that is still under way then, behind a proxy for instance, may be carried out all the same.
+// The outcome of a repeated change is known if its error is one that the service returns only after it has looked for
+// the earlier attempt. An earlier attempt that is still under way then, behind a proxy for instance, may yet be carried
+// out.
 //
 // # Retries
 //

@@ -16,9 +16,9 @@ import (
 // ErrToken is the kind of an error for a token that the service does not accept (401).
 var ErrToken = errors.New("no valid token")
 
-// Error is a response that is no success. errors.Is finds its kind in it, such as vitrine.ErrConflict,
-// or ErrToken. errors.As finds a *vitrine.Error with the fields that the embedded service sets. A response without the JSON of this service comes from a proxy, for instance, and has
-// neither.
+// Error is a response that is no success. errors.Is finds its kind in it, such as vitrine.ErrConflict, or ErrToken.
+// errors.As finds a *vitrine.Error with the fields that the embedded service sets. A response without the JSON of this
+// service comes from a proxy, for instance, and has neither.
 type Error struct {
 	Method    string
 	Path      string // as it was sent, without the query
@@ -43,18 +43,17 @@ func (e *Error) Error() string {
 // Unwrap returns a *vitrine.Error, or only a kind from status 500 on, and nil if there is none.
 func (e *Error) Unwrap() error { return e.kind }
 
-// told is the body of a response that is no success, as README.md of package httpapi describes it.
-type told struct {
+// errorBody is the body of a response that is no success, as README.md of package httpapi describes it.
+type errorBody struct {
 	Error string `json:"error"`
 	details
 }
 
-// details are what stands beside the sentence.
+// details are the members beside the sentence.
 type details = vitrine.Error
 
-// reason is the sentence of the error without the place that it begins with, as the Reason of a
-// *vitrine.Error.
-func (t told) reason() string {
+// reason returns the sentence without the place at its beginning, as the Reason of a *vitrine.Error.
+func (t errorBody) reason() string {
 	for _, place := range []string{"header " + t.Parameter, t.Parameter, t.Pointer} {
 		if rest, ok := strings.CutPrefix(t.Error, place+": "); ok && place != "" {
 			return rest
@@ -78,12 +77,12 @@ var kinds = map[int]error{
 	http.StatusInsufficientStorage:   vitrine.ErrFull,
 }
 
-// refusal makes the error for a response. A response without a sentence comes from a proxy or another program between client
-// and service, so its status says nothing about the service, and the error wraps no sentinel. From 500 on the error wraps only
-// the sentinel and has no fields: a Service in this process returns no more for an error of its store.
-func refusal(method, path string, in *http.Response, body []byte) *Error {
+// errorOf makes the error for a response. A response without a sentence comes from a proxy or another program between
+// client and service, so the error wraps no sentinel. From 500 on the error wraps only the sentinel and has no fields:
+// a Service in this process returns no more for an error of its store.
+func errorOf(method, path string, in *http.Response, body []byte) *Error {
 	e := &Error{Method: method, Path: path, Status: in.StatusCode, RequestID: in.Header.Get("X-Request-Id"), retryAfter: retryAfter(in.Header)}
-	var t told
+	var t errorBody
 	if json.Unmarshal(body, &t) != nil || t.Error == "" {
 		return e
 	}
@@ -98,16 +97,16 @@ func refusal(method, path string, in *http.Response, body []byte) *Error {
 	return e
 }
 
-// unknownOutcome is the code of an answer that does not say whether the change was made.
+// unknownOutcome is the code of a response that does not say whether the change was made.
 const unknownOutcome = "unknown_outcome"
 
-// doubtful reports whether a change may have been made although no answer says so, after an attempt with this error and earlier
-// ones that were doubtful or not.
+// doubtful reports whether a change may have been made although no response says so, after an attempt with this error
+// and earlier ones that were doubtful or not.
 //
-// A refusal of the service tells by its code that its attempt changed nothing, and, with most codes, that earlier attempts
-// did not either: the service looks for them by the idempotency key first, and repeats their response. This does not cover an
-// attempt that is still under way when the refusal is made, and is carried out afterwards. A refusal that the service may make before it
-// looks tells nothing about earlier attempts: these themselves, or a change by somebody else, may have taken the caller's rights away.
+// The code of an error tells that its attempt changed nothing, and, with most codes, that earlier attempts did not
+// either: the service looks for them by the idempotency key first, and repeats their response. This does not cover an
+// earlier attempt that is still under way. An error that the service may return before it looks tells nothing about
+// earlier attempts: they, or a change by somebody else, may have taken the caller's rights away.
 func doubtful(err error, before bool) bool {
 	switch err := err.(type) {
 	case *failure:

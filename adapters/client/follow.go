@@ -20,17 +20,18 @@ import (
 )
 
 const (
-	// silence is how long a stream may bring nothing before its connection counts as lost; the service sends a comment
+	// silence is how long a stream may be silent before its connection counts as lost; the service sends a comment
 	// every 15 seconds.
 	silence = 45 * time.Second
 	// mostLine is how long a line of a stream may be, in bytes. A longer one is an error that ends the iterator.
 	mostLine = 1 << 20
 )
 
-// follow returns an iterator over the entries of an event stream, from the cursor after on. When a stream ends, it connects
-// again and goes on from the last entry, so that the caller sees one list. It connects again at once if the service has ended
-// the stream, and this was the first one or it brought something. Otherwise it waits, longer after each attempt that brought
-// nothing. It yields an error once, as the last value: that of ctx, or one that would come again if it connected again.
+// follow returns an iterator over the entries of an event stream, from the cursor after on. When a stream ends, it
+// connects again and goes on from the last entry, so that the caller sees one list. It connects again at once if the
+// service has ended the stream, and this was the first one or it had events. Otherwise it waits, longer after each
+// attempt without events. It yields an error once, as the last value: that of ctx, or one that would come again if it
+// connected again.
 //
 // It asks for the cursor of "now" first. Otherwise a stream that is lost before its first entry would go on from a later "now", and
 // miss what came between.
@@ -64,7 +65,7 @@ func follow[T any](ctx context.Context, s remote, path string, query values, aft
 			if after != before { // it was a good connection, so the next wait is short again
 				failures = 0
 			}
-			if isPassing(err) || err == nil && failures > 0 {
+			if isTemporary(err) || err == nil && failures > 0 {
 				wait := min(s.config.MaxWait, 100*time.Millisecond<<min(failures, 20))
 				sleep(ctx, wait/2+rand.N(wait/2+1))
 				err = nil
@@ -77,12 +78,12 @@ func follow[T any](ctx context.Context, s remote, path string, query values, aft
 	}
 }
 
-// event is an entry of a stream. Its data are empty if it is a cursor alone. Its bytes hold until the next event.
+// event is an entry of a stream. Its data are empty if it is a cursor alone. Its bytes are valid until the next event.
 type event struct{ id, data []byte }
 
-// stream reads one stream until it ends, in the format of server-sent events (WHATWG HTML, section 9.2): an event ends with an empty
-// line. It ends without an error if the service has ended it, as it does when a token expires. A stream that brings nothing for the
-// time of silence, not even a comment, is closed as a lost connection.
+// stream reads one stream until it ends, in the format of server-sent events (WHATWG HTML, section 9.2): an event ends
+// with an empty line. It ends without an error if the service has ended it, as it does when a token expires. A stream
+// without events and comments for the time of silence is closed as a lost connection.
 func (s remote) stream(ctx context.Context, path string, query values) iter.Seq2[event, error] {
 	return func(yield func(event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -90,14 +91,14 @@ func (s remote) stream(ctx context.Context, path string, query values) iter.Seq2
 		quiet := time.AfterFunc(silence, cancel)
 		defer quiet.Stop()
 		r := request{method: http.MethodGet, path: path, query: query, accept: "text/event-stream"}
-		in, err := s.open(ctx, r)
+		in, err := s.roundTrip(ctx, r)
 		if err != nil {
 			yield(event{}, err)
 			return
 		}
 		defer in.Body.Close()
 		if kind := mediaType(in); kind != r.accept {
-			yield(event{}, fmt.Errorf("GET %s: the answer is no event stream, but %q", s.prefix+path, kind))
+			yield(event{}, fmt.Errorf("GET %s: the response is no event stream, but %q", s.prefix+path, kind))
 			return
 		}
 		lines := bufio.NewScanner(in.Body)

@@ -26,12 +26,12 @@ type request struct {
 	key    string    // the Idempotency-Key; "" = none
 	body   any       // sent as JSON; a []byte is JSON already, and nil is no body
 	stream io.Reader // sent in place of body; cannot be sent again
-	into   io.Writer // gets the body of an export while it arrives; nil = the answer has it
+	into   io.Writer // gets the body of an export while it arrives; nil = the response has it
 	accept string    // "" = application/json
 	reads  bool      // it changes nothing
 	keyed  bool      // the token goes into the query, as a key
-	cached bool      // its answer has an ETag, and may be kept in the cache
-	etag   string    // of the answer that is kept; "" = none
+	cached bool      // its response has an ETag, and may be cached
+	etag   string    // of the cached response; "" = none
 }
 
 // again reports whether the request may be sent again without harm.
@@ -66,9 +66,9 @@ func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 	var body io.Reader
 	switch text, encoded := r.body.([]byte); {
 	case r.stream != nil:
-		body = io.NopCloser(r.stream) // closing the stream is left to whoever gave it
+		body = io.NopCloser(r.stream) // the caller closes the stream
 	case encoded:
-		body = bytes.NewReader(bytes.Clone(text)) // a connection may still read it when the caller has its answer
+		body = bytes.NewReader(bytes.Clone(text)) // a connection may still read it when the caller has its response
 	case r.body != nil:
 		text, err := json.Marshal(r.body)
 		if own, ok := errors.AsType[*vitrine.Error](err); ok {
@@ -99,7 +99,7 @@ func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 	return out, nil
 }
 
-// visible reports whether s has visible ASCII characters only, so that a header can hold it.
+// visible reports whether s has visible ASCII characters only, so that it can be in a header.
 func visible(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

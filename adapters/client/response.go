@@ -14,8 +14,8 @@ import (
 // exportType is the media type of an export of reviews.
 const exportType = "application/x-ndjson"
 
-// target describes the body of a success. Every answer of the service has the member, so an object of something else, such as a
-// proxy, is not read as an empty list. The zero target is an answer without a body.
+// target describes the body of a success. Every response of the service has the member, so the JSON object of a proxy,
+// for instance, is not read as an empty list. The zero target is a response without a body.
 type target struct {
 	member string
 	whole  bool // the object is decoded, and not only the value of the member
@@ -28,7 +28,7 @@ func value(member string) target  { return target{member: member} }
 func item(member string) target   { return target{member: member, one: true} }
 func object(member string) target { return target{member: member, whole: true} }
 
-// decode reads the body of a success into out. Its error says what was answered in place of what the service would answer.
+// decode reads the body of a success into out. Its error says how the body differs from one of the service.
 func (t target) decode(status int, body []byte, out any) error {
 	if t.member == "" {
 		if status != http.StatusNoContent {

@@ -19,7 +19,7 @@ type Reviews struct{ remote }
 // Network stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
 //
 // The file is sent once. If no response arrives, what was stored is kept, and the same file can be sent again. A
-// service that refuses the request does so before the file is sent. Only ctx bounds how long the import takes.
+// service that rejects the request does so before the file is sent. Only ctx limits how long the import takes.
 //
 // The service decides how it reads the file. Of the Options, Progress is called with the number of bytes that were
 // sent, and Problem is called with the problems of the report at the end, the first 1,000 of the file.
@@ -98,8 +98,7 @@ func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest
 	return list[reviews.ReviewRecord](ctx, v.remote, path("/x/reviews/collections/%s/reviews", in.Collection), q, "reviews", "after")
 }
 
-// Show returns a page of a collection, as web pages show it. Only a key that may show reviews may be used, as it is for what stands in
-// pages.
+// Show returns a page of a collection, as web pages show it. Only a key that may show reviews may be used.
 func (v *Reviews) Show(ctx context.Context, in reviews.ShowRequest) (reviews.Shown, error) {
 	r := request{method: http.MethodGet, path: path("/x/public/reviews/%s/%s", in.Network, in.Collection), reads: true, keyed: true,
 		query: values{}.text("source", in.Source).number("limit", in.Limit).text("after", in.After)}

@@ -20,38 +20,38 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// remote is one of the services of the server. It sends requests with a token, and reads their answers. It is safe for concurrent
-// use.
+// remote is one of the services of the server. It sends requests with a token, and reads the responses. It is safe for
+// concurrent use.
 type remote struct {
 	config Config
 	base   string // the address, without a slash at its end
 	prefix string // the path of base
-	// cache has the answers that were used last, by their paths. The client asks for each of them again with If-None-Match, so
-	// that the service decides each time who may read it.
-	cache *lru.Cache[string, kept]
+	// cache has the responses that were used last, by their paths. The client sends each request again with
+	// If-None-Match, so that the service decides each time who may read it.
+	cache *lru.Cache[string, cachedResponse]
 }
 
-// kept is an answer in the cache.
-type kept struct {
+// cachedResponse is a response in the cache.
+type cachedResponse struct {
 	etag string
 	body []byte
 }
 
-// overhead is about how many bytes an answer takes in the cache beside its texts.
+// overhead is about how many bytes a response takes in the cache beside its texts.
 const overhead = 200
 
-// failure is an attempt without an answer of the service.
+// failure is an attempt without a response of the service.
 type failure struct {
 	error
-	sent    bool // the request may have arrived
-	passing bool // another attempt may have an answer
+	sent      bool // the request may have arrived
+	temporary bool // another attempt may succeed
 }
 
 // Unwrap returns the error of the connection.
 func (f *failure) Unwrap() error { return f.error }
 
-// call sends a request, and again as often as Config allows. It decodes the answer of a success into out, which t describes. The
-// error wraps ErrUnknown if the request may have changed something, and no answer says whether it did.
+// call sends a request, and again as often as Config allows. It decodes the response of a success into out, which t
+// describes. The error wraps ErrUnknown if the request may have changed something, and no response says whether it did.
 func (s remote) call(ctx context.Context, r request, t target, out any) (http.Header, error) {
 	doubt := false
 	for attempt := 1; ; attempt++ {
@@ -63,7 +63,7 @@ func (s remote) call(ctx context.Context, r request, t target, out any) (http.He
 		if r.again() && attempt < s.config.Attempts && s.pause(ctx, attempt, err) {
 			continue
 		}
-		if _, refused := err.(*Error); !refused {
+		if _, responded := err.(*Error); !responded {
 			if ctx.Err() != nil {
 				err = fmt.Errorf("%w: %w", ctx.Err(), err)
 			}
@@ -76,15 +76,16 @@ func (s remote) call(ctx context.Context, r request, t target, out any) (http.He
 	}
 }
 
-// once sends a request once and decodes its answer. The error is an *Error if the request was refused, and a *failure if
-// there was no answer of the service. After any other error it was not sent, or it is an export that broke off.
+// once sends a request once and decodes the response. The error is an *Error for a response that is no success, and a
+// *failure if there was no response of the service. After any other error the request was not sent, or it is an export
+// that broke off.
 func (s remote) once(ctx context.Context, r request, t target, out any) (http.Header, error) {
-	var held kept
+	var cached cachedResponse
 	if r.cached {
-		held, _ = s.cache.Get(r.path)
-		r.etag = held.etag
+		cached, _ = s.cache.Get(r.path)
+		r.etag = cached.etag
 	}
-	in, err := s.open(ctx, r)
+	in, err := s.roundTrip(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +102,9 @@ func (s remote) once(ctx context.Context, r request, t target, out any) (http.He
 		return nil, err
 	}
 	if size := len(r.path) + len(body) + overhead; in.StatusCode == http.StatusNotModified {
-		body = held.body
+		body = cached.body
 	} else if etag := in.Header.Get("ETag"); r.cached && etag != "" && size <= s.config.CacheBytes {
-		s.cache.Put(r.path, kept{etag, body}, size)
+		s.cache.Put(r.path, cachedResponse{etag, body}, size)
 	}
 	if r.into != nil {
 		err = fmt.Errorf("its status is %d and its type %q, not 200 and %q", in.StatusCode, mediaType(in), exportType)
@@ -111,13 +112,13 @@ func (s remote) once(ctx context.Context, r request, t target, out any) (http.He
 		err = t.decode(in.StatusCode, body, out)
 	}
 	if err != nil {
-		return nil, &failure{fmt.Errorf("the answer is not one of this service: %w; %s", err, beginning(body)), true, false}
+		return nil, &failure{fmt.Errorf("the response is not one of this service: %w; %s", err, beginning(body)), true, false}
 	}
 	return in.Header, nil
 }
 
-// open sends a request once, and returns the response if it is a success, or a 304 to a request with an ETag.
-func (s remote) open(ctx context.Context, r request) (*http.Response, error) {
+// roundTrip sends a request once, and returns the response if it is a success, or a 304 to a request with an ETag.
+func (s remote) roundTrip(ctx context.Context, r request) (*http.Response, error) {
 	token, err := s.config.Token(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the token: %w", err)
@@ -150,7 +151,7 @@ func (s remote) open(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, refusal(r.method, s.prefix+r.path, in, body)
+	return nil, errorOf(r.method, s.prefix+r.path, in, body)
 }
 
 // read reads the body of a response up to Config.AnswerBytes. A longer one is not cut: it is an error.
@@ -161,7 +162,7 @@ func (s remote) read(body io.Reader) ([]byte, error) {
 		return nil, &failure{err, true, true}
 	}
 	if n > s.config.AnswerBytes {
-		return nil, &failure{fmt.Errorf("the answer is longer than %d bytes: see Config.AnswerBytes", s.config.AnswerBytes), true, false}
+		return nil, &failure{fmt.Errorf("the response is longer than %d bytes: see Config.AnswerBytes", s.config.AnswerBytes), true, false}
 	}
 	return b.Bytes(), nil
 }
@@ -172,15 +173,15 @@ func mediaType(in *http.Response) string {
 	return kind
 }
 
-// isPassing reports whether another attempt may succeed after an error of once or open. It does not help after a 401, 403 or
-// 410, for instance.
-func isPassing(err error) bool {
+// isTemporary reports whether another attempt may succeed after an error of once or roundTrip. After a 401, 403 or 410,
+// for instance, it cannot.
+func isTemporary(err error) bool {
 	switch err := err.(type) {
 	case *failure:
-		return err.passing
+		return err.temporary
 	case *Error:
-		passing := []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
-		return slices.Contains(passing, err.Status)
+		temporary := []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+		return slices.Contains(temporary, err.Status)
 	}
 	return false
 }
@@ -189,14 +190,14 @@ func isPassing(err error) bool {
 // time than Config.MaxWait, or ctx ends before.
 func (s remote) pause(ctx context.Context, attempt int, err error) bool {
 	asked := time.Duration(0)
-	if refused, ok := err.(*Error); ok {
-		asked = refused.retryAfter
+	if e, ok := err.(*Error); ok {
+		asked = e.retryAfter
 	}
 	// The wait doubles each time. A random part of up to half of it is added, so that clients that failed at the same time
 	// do not come back at the same time.
 	wait := min(s.config.MaxWait, 100*time.Millisecond<<min(attempt-1, 20))
 	wait = max(min(wait+rand.N(wait/2+1), s.config.MaxWait), asked)
-	if deadline, ok := ctx.Deadline(); !isPassing(err) || asked > s.config.MaxWait || ok && time.Until(deadline) < wait {
+	if deadline, ok := ctx.Deadline(); !isTemporary(err) || asked > s.config.MaxWait || ok && time.Until(deadline) < wait {
 		return false
 	}
 	return sleep(ctx, wait)
@@ -229,19 +230,20 @@ func get[T any](ctx context.Context, s remote, path string, query values, t targ
 	return send[T](ctx, s, request{method: http.MethodGet, path: path, query: query, reads: true}, t)
 }
 
-// send sends a request, and decodes its answer.
+// send sends a request, and decodes the response.
 func send[T any](ctx context.Context, s remote, r request, t target) (out T, err error) {
 	_, err = s.call(ctx, r, t, &out)
 	return out, err
 }
 
-// do sends a request that is answered without a body, or with one that goes to request.into.
+// do sends a request whose response has no body, or one that goes to request.into.
 func (s remote) do(ctx context.Context, r request) error {
 	_, err := s.call(ctx, r, target{}, nil)
 	return err
 }
 
-// list reads a page of a list: the items are the value of a member, and cursor is the parameter with which the next page is asked for.
+// list reads a page of a list: the items are the value of a member, and cursor is the parameter of the next page's
+// request.
 func list[T any](ctx context.Context, s remote, path string, query values, member, cursor string) (page vitrine.Page[T], err error) {
 	header, err := s.call(ctx, request{method: http.MethodGet, path: path, query: query, reads: true}, value(member), &page.Items)
 	page.Next = next(header, cursor)

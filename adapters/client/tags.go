@@ -12,10 +12,10 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// tags are the tags of an answer, each with its app if the answer has the apps beside them.
+// tags are the tags of a response, each with its app if the response has the apps too.
 type tags []appsvc.Tag
 
-// UnmarshalJSON reads the whole answer.
+// UnmarshalJSON reads the whole body.
 func (t *tags) UnmarshalJSON(text []byte) error {
 	var in struct {
 		Tags []appsvc.Tag `json:"tags"`
@@ -52,7 +52,8 @@ func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error
 	return a.tag(ctx, request{method: http.MethodGet, query: values{}.flag("embedApps", in.Embed), reads: true}, in.AppID, in.Name, false)
 }
 
-// tag sends a request to the address of a tag, and returns the tag that it is answered with. mayRemove says that there may be none any more.
+// tag sends a request to the address of a tag, and returns the tag in the response. mayRemove says that there may be
+// none any more.
 func (a *Apps) tag(ctx context.Context, r request, appID, name string, mayRemove bool) (appsvc.Tag, error) {
 	r.path = path("/apps/%s/tags/%s", appID, name)
 	list, err := send[tags](ctx, a.remote, r, target{member: "tags", whole: true, one: !mayRemove})
@@ -62,8 +63,8 @@ func (a *Apps) tag(ctx context.Context, r request, appID, name string, mayRemove
 	return append(list, appsvc.Tag{AppID: appID, Name: name})[0], nil
 }
 
-// Deliver returns the versions of apps to which a tag points, as pages get them. Only a token with tags may be used, as it is for what stands
-// in pages, and at most 50 apps are answered at once. Scripts have their whole address.
+// Deliver returns the versions of apps to which a tag points, as pages get them. It needs a token with tags, and takes
+// at most 50 apps. Scripts have their whole address.
 func (a *Apps) Deliver(ctx context.Context, in appsvc.DeliverRequest) ([]appsvc.Delivery, error) {
 	r := request{method: http.MethodGet, path: path("/x/public/%s", in.Tag), query: values{"app": in.AppIDs}, reads: true, keyed: true}
 	list, err := send[[]delivery](ctx, a.remote, r, value("apps"))

@@ -52,8 +52,8 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 // errNoVersion is the error of the embedded service for the zero Version.
 var errNoVersion = &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: "/appVersion", Reason: "a version is missing: name one, or ask for the latest"}
 
-// namedVersion names a version in a body. The latest has no number there: the server finds it, so that a
-// repeat with an idempotency key is the same request though the app has moved on.
+// namedVersion names a version in a body. The latest has no number there: the server finds it, so that a repeat with an
+// idempotency key is the same request although the app has a newer version.
 type namedVersion struct {
 	AppVersion string `json:"appVersion,omitzero"`
 	Latest     bool   `json:"latest,omitzero"`
@@ -92,7 +92,7 @@ func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, er
 			return appsvc.Diff{}, err
 		}
 		if len(newest.Items) == 0 {
-			return appsvc.Diff{}, fmt.Errorf("GET /apps/%s/history/: the answer has no version", in.AppID)
+			return appsvc.Diff{}, fmt.Errorf("GET /apps/%s/history/: the response has no version", in.AppID)
 		}
 		for _, v := range []*vitrine.Version{&in.From, &in.To} {
 			if *v == vitrine.Latest {

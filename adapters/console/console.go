@@ -24,7 +24,7 @@ type Config struct {
 	// AssetPrefix is that of httpapi.Config, as the page's browser reaches it, such as "/app-service/v4/assets". By default it is
 	// /services/frontline/api/v4/assetManager/.
 	AssetPrefix string
-	// Title stands in the title of the page and beside its logo. By default it is "Vitrine".
+	// Title is shown in the title of the page and beside its logo. By default it is "Vitrine".
 	Title string
 	// AssetNames are the names of the numbers that assets have as via and rights. Others are shown as numbers.
 	AssetNames AssetNames
@@ -50,10 +50,10 @@ const filesBelow = "x/console/"
 const policy = "default-src 'none'; frame-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the page, and its
-// files are in x/console/ below it. It does not know where it is mounted, so it answers every path outside of x/console/ that
-// ends in a slash with the page; [Before] passes only the base and x/console/. A path of neither kind is 404. It needs no
-// token: the files are public, and the page sends the token of its user with each request to the API.
+// New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the page,
+// and its files are in x/console/ below it. It does not know where it is mounted, so it serves the page at every path
+// outside of x/console/ that ends in a slash; [Before] forwards only the base and x/console/. A path of neither kind is
+// 404. It needs no token: the files are public, and the page sends the token of its user with each request to the API.
 //
 // The files are minified and compressed once, when New is first called.
 func New(c Config) http.Handler {
@@ -87,8 +87,8 @@ const page = "index.html"
 // handler is the files by name, below x/console/.
 type handler map[string]*webfile.File
 
-// ServeHTTP answers with a file. With no-cache and an ETag the browser asks each time whether its copy is still current, so a new release
-// takes effect at once.
+// ServeHTTP serves a file. With no-cache and an ETag the browser asks each time whether its copy is still current, so a
+// new release takes effect at once.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", policy)

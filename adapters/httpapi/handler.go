@@ -20,7 +20,7 @@ import (
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
 //	find           sets the routes of the path                             router.go, routes.go
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
-//	authorize      checks the rights that depend on the address alone     apps.go, assets.go, reviews.go and others
+//	authorize      checks the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, query.go
 //	work           reserves memory and calls the endpoint                  slots.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others

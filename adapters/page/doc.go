@@ -3,9 +3,9 @@
 //	<script type="module" src="https://v.example/x/vitrine.js"></script>
 //	<vitrine-app app="387e…" tag="production" key="…"></vitrine-app>
 //
-// which asks the service for what the tag points to, with a token or key that may stand in public, and mounts the elements of the app with the
-// scripts that their components name as main. vitrine.d.ts has the types of these scripts. preview.html shows an app
-// in a sandboxed frame, for the console.
+// which reads the version that the tag points to, with a token or key that may be public, and mounts the elements of
+// the app with the scripts that their components name as main. vitrine.d.ts has the types of these scripts.
+// preview.html shows an app in a sandboxed frame, for the console.
 //
 // Serve the files from an origin at which nobody signs in, or at least put no scripts of components on pages of the origin that has
 // the console: whatever runs there has its rights.

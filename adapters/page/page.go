@@ -20,8 +20,8 @@ const below = "x/"
 // cacheControl lets a new release take effect within minutes. Pages load the script again and again, from caches that are near.
 const cacheControl = "public, max-age=300"
 
-// preview is the Content-Security-Policy of preview.html. Its components come from anywhere, and do what a page lets them do; but the frame
-// has no origin of its own, and only pages of this origin may show it.
+// preview is the Content-Security-Policy of preview.html. Its components come from anywhere and may do what a page may
+// do. But the frame has no origin of its own, and only pages of this origin may show it.
 const preview = "default-src 'none'; script-src 'self' http: https:; style-src 'unsafe-inline' https:; img-src https: http: data:; font-src https: http:; " +
 	"media-src https: http:; connect-src https: http:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 

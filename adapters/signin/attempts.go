@@ -10,8 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// attempts bounds how often an address may try to sign in. Each address has a number of points, which come back at one a second. A request
-// takes one, and a failure several more.
+// attempts limits how often an address may try to sign in. Each address has a number of points, which come back at one
+// a second. A request takes one, and a failure several more.
 type attempts struct {
 	mu sync.Mutex
 	of map[netip.Prefix]points
@@ -55,7 +55,7 @@ func (a *attempts) take(address string, cost float64, now time.Time) bool {
 // errNowhere is the error for a server at which nobody can sign in.
 var errNowhere = forbidden("nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost; use a token")
 
-// limited bounds the attempts at an endpoint. Where nobody can sign in, it is 403.
+// limited returns an endpoint whose attempts are limited. It is 403 at a server at which nobody can sign in.
 func (s *Service) limited(serve func(*httpapi.Request) (any, error)) func(*httpapi.Request) (any, error) {
 	return func(r *httpapi.Request) (any, error) {
 		if s.origin == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit yields what is wrong with the records of people and keys, or an error as the last pair: records that are damaged, and those that
-// contradict the lists by which they are found.
+// Audit yields the faults in the records of people and keys, or an error as the last pair: damaged records, and those
+// that contradict their indices.
 func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		faults, err := view(ctx, db, func(r storage.Reader) ([]storage.Fault, error) {
@@ -24,7 +24,7 @@ func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 				if err != nil {
 					return faults, err
 				}
-				wrong, err := judge(ctx, r, e)
+				wrong, err := faultOf(ctx, r, e)
 				if err != nil {
 					return faults, err
 				}
@@ -45,8 +45,8 @@ func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 	}
 }
 
-// judge returns what is wrong with a record.
-func judge(ctx context.Context, r storage.Reader, e storage.Entry) (wrong string, err error) {
+// faultOf returns what is wrong with a record.
+func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong string, err error) {
 	kind, _, _ := strings.Cut(e.Key[len(space)+1:], "/")
 	parts := record.Parts(e.Key, record.Prefix(space, kind+"/"))
 	last := parts[len(parts)-1]

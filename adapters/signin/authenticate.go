@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// What secrets begin with, so that a person or a scanner of files sees what they are.
+// The prefixes of secrets, by which people and scanners of files recognise them.
 const (
 	secretPrefix     = "vt_"
 	publicPrefix     = "pk_"
@@ -24,7 +24,7 @@ const (
 type identity struct {
 	principal httpapi.Principal
 	read      time.Time // when it was looked up
-	// The others are those of a session.
+	// The fields below are those of a session.
 	person  *person
 	session *session
 	hash    string // of its secret
@@ -32,8 +32,8 @@ type identity struct {
 	idle    int64  // when it ends if it is not used
 }
 
-// Authenticate is for httpapi.Config. It takes secret keys where tokens stand, public keys in the parameter key of x/public/, and the
-// session in the cookie if there is no token at all. It leaves everything else to Options.Otherwise.
+// Authenticate is for httpapi.Config. It accepts secret keys in the place of tokens, public keys in the parameter key
+// of x/public/, and the session in the cookie if there is no token. Options.Otherwise authenticates all other requests.
 func (s *Service) Authenticate(r *http.Request) (httpapi.Principal, error) {
 	if !hasToken(r) {
 		i, err := s.session(r)
@@ -69,12 +69,12 @@ func (s *Service) Authenticate(r *http.Request) (httpapi.Principal, error) {
 	return i.principal, nil
 }
 
-// hasToken reports whether a request has something that stands for a caller on purpose. A cookie does not count then.
+// hasToken reports whether a request has a token. A cookie does not count then.
 func hasToken(r *http.Request) bool {
 	return len(r.Header["Authorization"]) > 0 || strings.Contains(r.URL.RawQuery, "svctoken") && r.URL.Query().Has("svctoken")
 }
 
-// session returns the session of a request, nil if it has none that is good.
+// session returns the session of a request, nil if it has no valid one.
 func (s *Service) session(r *http.Request) (*identity, error) {
 	if s.cookie == "" || hasToken(r) {
 		return nil, nil
@@ -86,8 +86,8 @@ func (s *Service) session(r *http.Request) (*identity, error) {
 	return s.lookup(r.Context(), hashOf(cookies[0].Value), s.loadSession)
 }
 
-// lookup returns what load returns for a hash, or has returned within the last second, unless people have changed since. It returns nil
-// for what has ended.
+// lookup returns what load returns for a hash, or has returned within the last second, unless people have changed
+// since. It returns nil for an identity that has ended.
 func (s *Service) lookup(ctx context.Context, hash string, load func(context.Context, storage.Reader, string) (*identity, error)) (i *identity, err error) {
 	now := s.Now()
 	s.mu.Lock()
@@ -119,7 +119,7 @@ func (s *Service) lookup(ctx context.Context, hash string, load func(context.Con
 	return i, nil
 }
 
-// forget forgets what was looked up. The caller holds mu.
+// forget empties the cache of identities. It is called with mu locked.
 func (s *Service) forget() {
 	clear(s.known)
 	s.changed = s.db.Changed(space)
@@ -172,7 +172,7 @@ func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*
 	return i, nil
 }
 
-// used writes that something was used, to the hour. Whether it can be written is of no importance.
+// used stores when something was used, to the hour. An error is ignored.
 func (s *Service) used(ctx context.Context, kind, id string) {
 	key, now := seenKey(kind, id), s.millis()
 	s.mu.Lock()
@@ -189,7 +189,7 @@ func (s *Service) used(ctx context.Context, kind, id string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cacheLife)
 	defer cancel()
-	_ = s.db.Update(ctx, passed, storage.UpdateOptions{}, func(t storage.Tx) error {
+	_ = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(t storage.Tx) error {
 		if before, err := lastSeen(ctx, t, kind, id); err != nil || now-before < seenEvery.Milliseconds() {
 			return err
 		}

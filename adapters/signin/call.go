@@ -15,7 +15,7 @@ import (
 type asker struct {
 	vitrine.Caller
 	rights  Rights
-	session *identity // nil for who uses a token
+	session *identity // nil for a token
 }
 
 // asker returns who sends a request.
@@ -28,9 +28,9 @@ func (s *Service) asker(r *httpapi.Request) (asker, error) {
 	return a, err
 }
 
-// again reads the rights of a person who has signed in once more, in the transaction in which they count. Keys are refused: they make no
-// people, invitations or keys.
-func (a *asker) again(ctx context.Context, r storage.Reader) error {
+// refresh reads the rights of a person who has signed in again, in the transaction that uses them. It returns an error
+// for a key: keys make no people, invitations or keys.
+func (a *asker) refresh(ctx context.Context, r storage.Reader) error {
 	if a.Key != "" {
 		return forbidden("a key cannot do this: it takes a person who is signed in")
 	}
@@ -53,7 +53,7 @@ func (a *asker) again(ctx context.Context, r storage.Reader) error {
 // is reports whether the asker has signed in as a person.
 func (a asker) is(id string) bool { return a.session != nil && a.session.person.ID == id }
 
-// signedIn returns an error for who uses a token.
+// signedIn returns an error for an asker with a token.
 func (a asker) signedIn() error {
 	if a.session == nil {
 		return forbidden("this is for people who have signed in, and not for tokens")
@@ -89,7 +89,7 @@ func (s *Service) reads(serve func(*call, storage.Reader) (any, error)) func(*ht
 			return nil, err
 		}
 		return view(r.Context(), s.db, func(v storage.Reader) (any, error) {
-			if err := a.again(r.Context(), v); err != nil {
+			if err := a.refresh(r.Context(), v); err != nil {
 				return nil, err
 			}
 			return serve(&call{r, a}, v)
@@ -105,7 +105,7 @@ func (s *Service) writes(serve func(*call, *tx) (any, error)) func(*httpapi.Requ
 			return nil, err
 		}
 		err = s.update(r.Context(), func(t *tx) (err error) {
-			if err = a.again(r.Context(), t); err == nil {
+			if err = a.refresh(r.Context(), t); err == nil {
 				out, err = serve(&call{r, a}, t)
 			}
 			return err
@@ -114,7 +114,8 @@ func (s *Service) writes(serve func(*call, *tx) (any, error)) func(*httpapi.Requ
 	}
 }
 
-// page answers with as many values of a list as fit, and with the Link to those after them. show returns nil for what is not in the list.
+// page returns a page of a list, and sets the Link to the next one. show returns nil for a value that is not in the
+// list.
 func page[T, W any](c *call, name string, list iter.Seq2[T, error], show func(T) (*W, error), id func(*W) string) (any, error) {
 	limit := cmp.Or(c.Limit(), usualPage)
 	if limit < 1 || limit > mostPage {

@@ -6,7 +6,7 @@
 //	people := signin.New(db, signin.Options{BaseURL: "https://host.example", Otherwise: tokens.Authenticate})
 //	handler, err := httpapi.New(httpapi.Config{…, Authenticate: people.Authenticate, Extras: people.Endpoints()})
 //
-// # Who may what
+// # Rights
 //
 // An administrator may do everything with people and keys, and moderates the network of their own URN. A moderator of a network may do so
 // with the people of that network, gives nothing that they do not have, and changes nobody who has a right that they lack. Roles and groups
@@ -20,6 +20,6 @@
 //
 // # Times
 //
-// What a session or a key may do is remembered for a second at most, and read again as soon as people change in any process. A session
-// ends after 30 days, or 7 without use; one through a provider after 12 hours.
+// The rights of a session or a key are cached for a second at most, and read again as soon as people change in any
+// process. A session ends after 30 days, or 7 without use; one through a provider after 12 hours.
 package signin

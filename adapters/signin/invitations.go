@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// An invitation is a link whose fragment has a secret. A browser does not send the fragment, so nobody who looks at addresses on the way
-// spends it. It is good once: the page registers a passkey with it.
+// An invitation is a link whose fragment has a secret. A browser does not send the fragment, so it is in no log of
+// addresses. An invitation is used once, to register a passkey.
 
 // invite gives a person a new invitation in place of the one before.
 func (s *Service) invite(ctx context.Context, t storage.Tx, p *person, by string) (link string, err error) {
@@ -35,7 +35,7 @@ func (s *Service) invite(ctx context.Context, t storage.Tx, p *person, by string
 	return s.BaseURL + "/#invite=" + secret, t.Put(ctx, entry(invitationKey(hash), p.ID))
 }
 
-// invited returns the person whom an invitation is for, or an error for one that is unknown, spent or expired: all alike.
+// invited returns the person whom an invitation is for, or an error for one that is unknown, used or expired: always the same one.
 func (s *Service) invited(ctx context.Context, r storage.Reader, hash string) (*person, error) {
 	id, err := text(ctx, r, invitationKey(hash))
 	if err != nil {
@@ -102,9 +102,9 @@ func (s *Service) lookAtInvitation(r *httpapi.Request) (any, error) {
 	})
 }
 
-// Invitation is what the program itself invites a person with, as at the command line. It may give any right.
+// Invitation is an invitation by the program itself, as at the command line. It may give any right.
 type Invitation struct {
-	URN    string // of a person who is there already, or for a new one; "" makes one in Network
+	URN    string // of an existing person, or for a new one; "" makes one in Network
 	Name   string
 	Email  string
 	Rights Rights
@@ -112,8 +112,8 @@ type Invitation struct {
 	Network string
 }
 
-// Invite makes a person, unless one has the URN already, and returns a link that lets them register a passkey. The rights of a person who is
-// there stay as they are, unless some are given. The error of a malformed Invitation is ErrInvalid.
+// Invite makes a person, unless one has the URN already, and returns a link that lets them register a passkey. An
+// existing person keeps their rights, unless some are given. It returns ErrInvalid for a malformed Invitation.
 func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err error) {
 	if err := in.Rights.check(); err != nil {
 		return "", err
@@ -147,7 +147,7 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err e
 	return link, err
 }
 
-// called returns the person with a URN, or a new one. It is an error if a person who was deleted had it.
+// called returns the person with a URN, or a new one. It returns an error if a deleted person had it.
 func (s *Service) called(ctx context.Context, r storage.Reader, user string) (*person, error) {
 	p, taken, err := byURN(ctx, r, user)
 	switch {
@@ -177,7 +177,7 @@ func (s *Service) Link(ctx context.Context, user, name string, rights Rights, li
 		return "", err
 	}
 	secret, hash := newSecret(invitationPrefix)
-	err = s.db.Update(ctx, passed, storage.UpdateOptions{}, func(t storage.Tx) error { return t.Put(ctx, stored(linkKey(hash), l)) })
+	err = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(t storage.Tx) error { return t.Put(ctx, stored(linkKey(hash), l)) })
 	return s.BaseURL + "/#signin=" + secret, err
 }
 

@@ -16,7 +16,7 @@ const (
 	kindPublic = "public" // for a page
 )
 
-// prefixLength is how many characters of a key everybody may see, and caches have as its tag.
+// prefixLength is how many characters of a key are public: they name it in lists and in Cache-Tag.
 const prefixLength = len(secretPrefix) + 8
 
 // wireKey is a key as it is in responses. Lists are never null.
@@ -65,7 +65,7 @@ func (s *Service) listKeys(c *call, v storage.Reader) (any, error) {
 	return page(c, "keys", record.Map(v.Scan(c.Context(), in), decoded[key]), show, func(w *wireKey) string { return w.ID })
 }
 
-// createKey serves POST /x/keys/. The answer has the key itself, which for a secret one is the only time.
+// createKey serves POST /x/keys/. The response has the key itself; no later one has a secret key.
 func (s *Service) createKey(c *call, t *tx) (any, error) {
 	k := &key{ID: newID(), CreatedAt: s.millis(), By: c.URN}
 	if err := c.Decode(&k.chosen); err != nil {
@@ -110,7 +110,7 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 	return w, err
 }
 
-// check returns an error for what is malformed in a new key, and sets when a secret one ends unless that was given.
+// check returns an error if a new key is malformed, and sets the default expiry of a secret one.
 func (k *key) check() error {
 	if err := checkText(k.Name, mostName); err != nil {
 		return invalid("/name", "%w", err)
@@ -177,7 +177,7 @@ func (s *Service) getKey(c *call, v storage.Reader) (any, error) {
 	return k.wire(c.Context(), v)
 }
 
-// deleteKey serves DELETE /x/keys/{id}: the key is not good any more.
+// deleteKey serves DELETE /x/keys/{id}: it revokes the key.
 func (s *Service) deleteKey(c *call, t *tx) (any, error) {
 	k, err := c.key(t)
 	if err != nil {

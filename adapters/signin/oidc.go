@@ -29,7 +29,7 @@ import (
 type Provider struct {
 	Name         string            `json:"name"`     // what people call it; "" is the host of Issuer
 	Issuer       string            `json:"issuer"`   // its address, https://id.example.com
-	ClientID     string            `json:"clientID"` // that it knows this server by
+	ClientID     string            `json:"clientID"` // of this server at the provider
 	ClientSecret string            `json:"-"`        // "" for a client without one
 	Network      string            `json:"network"`  // URN of the network that its people belong to
 	Claim        string            `json:"claim"`    // of the ID token: a text or a list of texts, such as groups
@@ -78,7 +78,7 @@ func ParseProvider(text []byte, readSecret func(name string) ([]byte, error)) (*
 	return p, nil
 }
 
-// provider is a Provider with what it says of itself, which is read when somebody first signs in.
+// provider is a Provider with its discovery document, which is read when somebody first signs in.
 type provider struct {
 	*Provider
 	mu    sync.Mutex
@@ -96,7 +96,7 @@ func client(ctx context.Context) context.Context {
 	return oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: 10 * time.Second})
 }
 
-// get returns what the provider says of itself. While it cannot be asked, the error is ErrBusy.
+// get returns the discovery document of the provider, or ErrBusy while it cannot be read.
 func (p *provider) get(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +110,7 @@ func (p *provider) get(ctx context.Context) (*oidc.Provider, error) {
 	return p.found, nil
 }
 
-// config is what the provider knows this server by. The address to come back to is never made of a request.
+// config returns the OAuth configuration of this server. Its redirect address never depends on a request.
 func (s *Service) config(p *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{ClientID: s.provider.ClientID, ClientSecret: s.provider.ClientSecret, Endpoint: p.Endpoint(),
 		RedirectURL: s.BaseURL + "/x/signin/oidc/callback", Scopes: append([]string{oidc.ScopeOpenID, "profile", "email"}, s.provider.Scopes...)}
@@ -119,15 +119,15 @@ func (s *Service) config(p *oidc.Provider) *oauth2.Config {
 // asksProvider is the kind of ceremonies with a provider.
 const asksProvider = "oidc"
 
-// oidcCookie is the cookie that binds the answer of a provider to the browser that asked.
+// oidcCookie returns the cookie that binds the callback of a provider to the browser that began to sign in.
 func (s *Service) oidcCookie(value string, seconds int) *http.Cookie {
 	c := s.cookieOf(value, seconds)
 	c.Name += "-oidc"
 	return c
 }
 
-// askProvider serves GET /x/signin/oidc: 303 to the provider.
-func (s *Service) askProvider(r *httpapi.Request) (any, error) {
+// beginProvider serves GET /x/signin/oidc: 303 to the provider.
+func (s *Service) beginProvider(r *httpapi.Request) (any, error) {
 	to, confirm := r.Text("to"), r.Flag("confirm")
 	switch {
 	case r.Wrong():
@@ -151,7 +151,7 @@ func (s *Service) askProvider(r *httpapi.Request) (any, error) {
 		c.Session, c.Person = i.hash, i.person.ID
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
 	}
-	name, err := s.ask(r.Context(), c)
+	name, err := s.putCeremony(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -160,26 +160,26 @@ func (s *Service) askProvider(r *httpapi.Request) (any, error) {
 	return nil, nil
 }
 
-// answerOfProvider serves GET /x/signin/oidc/callback: 303 to the console, or 403 for who has no rights.
-func (s *Service) answerOfProvider(r *httpapi.Request) (any, error) {
-	code, state, refused := r.Text("code"), r.Text("state"), r.Text("error")
+// finishProvider serves GET /x/signin/oidc/callback: 303 to the console, or 403 for who has no rights.
+func (s *Service) finishProvider(r *httpapi.Request) (any, error) {
+	code, state, problem := r.Text("code"), r.Text("state"), r.Text("error")
 	cookies := r.CookiesNamed(s.cookie + "-oidc")
 	if r.Wrong() || s.provider.Provider == nil {
 		return nil, notFound("provider")
 	}
 	r.Header.Add("Set-Cookie", s.oidcCookie("", -1).String())
 	if len(cookies) != 1 {
-		return nil, failed("the answer of the provider came to another browser")
+		return nil, failed("the response of the provider came to another browser")
 	}
 	ctx := r.Context()
-	c, err := s.answered(ctx, cookies[0].Value, asksProvider)
+	c, err := s.takeCeremony(ctx, cookies[0].Value, asksProvider)
 	switch {
 	case err != nil:
 		return nil, err
 	case subtle.ConstantTimeCompare([]byte(state), []byte(c.State)) != 1:
-		return nil, failed("the answer of the provider is to another question")
-	case refused != "":
-		return nil, failed("the provider refused: %.100q", refused)
+		return nil, failed("the response of the provider is for another sign-in")
+	case problem != "":
+		return nil, failed("the provider returned an error: %.100q", problem)
 	}
 	claims, err := s.claims(ctx, code, c)
 	if err != nil {
@@ -199,14 +199,14 @@ func (s *Service) answerOfProvider(r *httpapi.Request) (any, error) {
 	}
 	if denied != nil {
 		s.access(ctx, "sign-in failed", "address", r.Address(), "cause", denied.Error())
-		return nil, s.refuse(r, http.StatusForbidden, s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
+		return nil, s.errorPage(r, http.StatusForbidden, s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
 	}
 	r.Redirect(s.BaseURL + "/" + c.To)
 	return nil, nil
 }
 
-// refusedPage is for people who come back from the provider and are not signed in.
-var refusedPage = template.Must(template.New("").Parse(`<!doctype html>
+// errorTemplate is for people who come back from the provider and are not signed in.
+var errorTemplate = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Not signed in</title>
 <h1>Not signed in</h1>
 <p>{{.Why}}</p>
@@ -214,25 +214,25 @@ var refusedPage = template.Must(template.New("").Parse(`<!doctype html>
 </html>
 `))
 
-func (s *Service) refuse(r *httpapi.Request, status int, why string) error {
+func (s *Service) errorPage(r *httpapi.Request, status int, why string) error {
 	var page bytes.Buffer
-	err := refusedPage.Execute(&page, map[string]string{"Why": why, "Home": s.BaseURL + "/"})
+	err := errorTemplate.Execute(&page, map[string]string{"Why": why, "Home": s.BaseURL + "/"})
 	r.Page(status, page.Bytes())
 	return err
 }
 
-// asPage answers a sign-in that did not succeed with a page: a person follows a link there.
+// asPage shows a failed sign-in as a page, since a person sees the response.
 func (s *Service) asPage(serve func(*httpapi.Request) (any, error)) func(*httpapi.Request) (any, error) {
 	return func(r *httpapi.Request) (any, error) {
 		out, err := serve(r)
 		if errors.Is(err, httpapi.ErrUnauthenticated) {
-			return nil, s.refuse(r, http.StatusUnauthorized, "It took too long, or something else came in between. Try again.")
+			return nil, s.errorPage(r, http.StatusUnauthorized, "It took too long, or something else came in between. Try again.")
 		}
 		return out, err
 	}
 }
 
-// claims are what an ID token says of a person.
+// claims are the claims of an ID token about a person.
 type claims struct {
 	subject, name, email string
 	values               []string // of the claim that gives rights
@@ -247,11 +247,11 @@ func (s *Service) claims(ctx context.Context, code string, c *ceremony) (out cla
 	asking, cancel := context.WithTimeout(client(ctx), 15*time.Second)
 	defer cancel()
 	token, err := s.config(p).Exchange(asking, code, oauth2.VerifierOption(c.Verifier))
-	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < 500 {
-		return out, failed("the provider refused the code: %s", refused.ErrorCode)
+	if failure, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failure.Response.StatusCode < 500 {
+		return out, failed("the provider rejected the code: %s", failure.ErrorCode)
 	}
 	if err != nil {
-		return out, fmt.Errorf("%w: the provider does not answer", vitrine.ErrBusy)
+		return out, fmt.Errorf("%w: the provider does not respond", vitrine.ErrBusy)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	verified, err := p.Verifier(&oidc.Config{ClientID: s.provider.ClientID, Now: s.Now}).Verify(asking, raw)
@@ -259,7 +259,7 @@ func (s *Service) claims(ctx context.Context, code string, c *ceremony) (out cla
 		return out, failed("the ID token: %w", err)
 	}
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(c.Nonce)) != 1 {
-		return out, failed("the ID token answers another question")
+		return out, failed("the ID token is for another sign-in")
 	}
 	var all map[string]any
 	if err := verified.Claims(&all); err != nil {
@@ -284,8 +284,8 @@ func (s *Service) claims(ctx context.Context, code string, c *ceremony) (out cla
 	return out, nil
 }
 
-// identify returns the person whom claims tell of, with the rights that they have now. It makes one at the first time. denied is why
-// somebody may not sign in: who has none of the values loses what they had.
+// identify returns the person of the claims, with the rights that these give, and makes one at the first sign-in.
+// denied is why they may not sign in. A person whose claims give no rights loses those that they had.
 func (s *Service) identify(ctx context.Context, t *tx, c claims) (p *person, denied, err error) {
 	var rights Rights
 	var values []string
@@ -302,7 +302,7 @@ func (s *Service) identify(ctx context.Context, t *tx, c claims) (p *person, den
 		if p, err = personOf(ctx, t, id); err != nil {
 			return nil, nil, err
 		}
-		if p.Provider == nil || p.Provider.Subject != c.subject { // the key of a long one is cut
+		if p.Provider == nil || p.Provider.Subject != c.subject { // the key of a long subject is cut
 			return nil, nil, fmt.Errorf("the record of the subject %q names another person", c.subject)
 		}
 	case len(values) == 0:

@@ -23,10 +23,10 @@ const (
 	signsIn   = "signin"
 )
 
-// mostCredential bounds what a browser says of a passkey, in bytes.
+// mostCredential is the largest credential of a browser, in bytes.
 const mostCredential = 64 << 10
 
-// user is a person as package webauthn wants them.
+// user is a person as a webauthn.User.
 type user struct{ *person }
 
 func (u user) WebAuthnID() []byte          { return []byte(u.ID) }
@@ -39,32 +39,32 @@ func (u user) WebAuthnCredentials() (all []webauthn.Credential) {
 	return all
 }
 
-// descriptors are the passkeys of a person, as a question to a browser names them.
+// descriptors are the passkeys of a person as a challenge names them.
 func (p *person) descriptors() []protocol.CredentialDescriptor {
 	return webauthn.Credentials(user{p}.WebAuthnCredentials()).CredentialDescriptors()
 }
 
-// question stores a ceremony, and returns what the browser is asked: publicKey is of the options of navigator.credentials.
-func (s *Service) question(r *httpapi.Request, c ceremony, publicKey any) (any, error) {
-	name, err := s.ask(r.Context(), c)
+// challenge stores a ceremony, and returns the response with publicKey, the options for navigator.credentials.
+func (s *Service) challenge(r *httpapi.Request, c ceremony, publicKey any) (any, error) {
+	name, err := s.putCeremony(r.Context(), c)
 	return map[string]any{"ceremony": name, "publicKey": publicKey}, err
 }
 
-// shown is the answer of a browser to a question.
-type shown struct {
+// credentialResponse is what a browser sends for a challenge.
+type credentialResponse struct {
 	Ceremony   string          `json:"ceremony"`
 	Credential json.RawMessage `json:"credential"`
 }
 
-// answeredBy takes the ceremony of an answer out of the store.
-func (s *Service) answeredBy(r *httpapi.Request, in shown, kind string) (*ceremony, error) {
+// ceremonyOf removes the ceremony of a response from the store and returns it.
+func (s *Service) ceremonyOf(r *httpapi.Request, in credentialResponse, kind string) (*ceremony, error) {
 	if len(in.Credential) > mostCredential {
 		return nil, invalid("/credential", "is too long")
 	}
-	return s.answered(r.Context(), in.Ceremony, kind)
+	return s.takeCeremony(r.Context(), in.Ceremony, kind)
 }
 
-// beginRegistration serves POST /x/signin/register/begin: for who has an invitation, or adds a passkey to their own.
+// beginRegistration serves POST /x/signin/register/begin: for a person who has an invitation or adds another passkey.
 func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 	var in secretOf
 	if err := r.Decode(&in); err != nil {
@@ -103,13 +103,14 @@ func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 		return nil, err
 	}
 	c.Passkey = data
-	return s.question(r, c, options.Response)
+	return s.challenge(r, c, options.Response)
 }
 
-// finishRegistration serves POST /x/signin/register/finish. The invitation is spent with the same write that stores the passkey.
+// finishRegistration serves POST /x/signin/register/finish. The same write deletes the invitation and stores the
+// passkey.
 func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 	var in struct {
-		shown
+		credentialResponse
 		Name string `json:"name"`
 	}
 	if err := r.Decode(&in); err != nil {
@@ -119,13 +120,13 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 	if err := checkText(in.Name, mostName); err != nil {
 		return nil, invalid("/name", "%w", err)
 	}
-	c, err := s.answeredBy(r, in.shown, registers)
+	c, err := s.ceremonyOf(r, in.credentialResponse, registers)
 	if err != nil {
 		return nil, err
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(in.Credential)
 	if err != nil {
-		return nil, failed("the passkey: %w", said(err))
+		return nil, failed("the passkey: %w", withDetails(err))
 	}
 	ctx := r.Context()
 	var k passkey
@@ -136,7 +137,7 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 		}
 		credential, err := s.passkeys.CreateCredential(user{p}, *c.Passkey, parsed)
 		if err != nil {
-			return nil, "", failed("the passkey: %w", said(err))
+			return nil, "", failed("the passkey: %w", withDetails(err))
 		}
 		credential.Attestation = webauthn.CredentialAttestation{} // nobody asks which device it is
 		if len(p.Passkeys) >= mostPasskeys {
@@ -158,7 +159,7 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 	return map[string]any{"passkey": k.wire(0), "session": w}, err
 }
 
-// registering returns who registers a passkey: whom the invitation is still for, or whose session still is good.
+// registering returns the person who registers a passkey, if their invitation or session is still valid.
 func (s *Service) registering(ctx context.Context, t storage.Tx, c *ceremony) (*person, error) {
 	if c.Invitation != "" {
 		return s.invited(ctx, t, c.Invitation)
@@ -173,8 +174,8 @@ func (s *Service) registering(ctx context.Context, t storage.Tx, c *ceremony) (*
 	return i.person, nil
 }
 
-// said returns an error of package webauthn with its details, for the log.
-func said(err error) error {
+// withDetails returns an error of package webauthn with its details, for the log.
+func withDetails(err error) error {
 	if e, ok := errors.AsType[*protocol.Error](err); ok {
 		return fmt.Errorf("%s: %s", e.Details, e.DevInfo)
 	}
@@ -210,22 +211,22 @@ func (s *Service) beginSignIn(r *httpapi.Request) (any, error) {
 		return nil, err
 	}
 	c.Passkey = data
-	return s.question(r, c, assertion.Response)
+	return s.challenge(r, c, assertion.Response)
 }
 
 // finishSignIn serves POST /x/signin/finish.
 func (s *Service) finishSignIn(r *httpapi.Request) (any, error) {
-	var in shown
+	var in credentialResponse
 	if err := r.Decode(&in); err != nil {
 		return nil, err
 	}
-	c, err := s.answeredBy(r, in, signsIn)
+	c, err := s.ceremonyOf(r, in, signsIn)
 	if err != nil {
 		return nil, err
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(in.Credential)
 	if err != nil {
-		return nil, failed("the passkey: %w", said(err))
+		return nil, failed("the passkey: %w", withDetails(err))
 	}
 	ctx, id := r.Context(), ""
 	w, err := s.begin(r, viaPasskey, c.Session, func(t *tx) (*person, string, error) {
@@ -239,7 +240,7 @@ func (s *Service) finishSignIn(r *httpapi.Request) (any, error) {
 		_, credential, err := s.passkeys.ValidatePasskeyLogin(func(_, _ []byte) (webauthn.User, error) { return user{p}, nil }, *c.Passkey, parsed)
 		switch {
 		case err != nil:
-			return nil, "", failed("the passkey: %w", said(err))
+			return nil, "", failed("the passkey: %w", withDetails(err))
 		case c.Person != "" && c.Person != p.ID:
 			return nil, "", failed("the passkey is another person's")
 		case p.Disabled:
@@ -272,7 +273,7 @@ func (k passkey) wire(used int64) wirePasskey {
 	return wirePasskey{k.ID, k.Name, k.CreatedAt, orNull(used), k.Credential.Flags.BackupEligible}
 }
 
-// listPasskeys serves GET /x/signin/passkeys/: those of who asks.
+// listPasskeys serves GET /x/signin/passkeys/: those of the asker.
 func (s *Service) listPasskeys(c *call, v storage.Reader) (any, error) {
 	if err := c.signedIn(); err != nil {
 		return nil, err

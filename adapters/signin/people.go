@@ -26,7 +26,7 @@ type wirePerson struct {
 	Provider   *identified `json:"provider"`
 }
 
-// wire returns a person as they are answered.
+// wire returns a person as in responses.
 func (s *Service) wire(ctx context.Context, r storage.Reader, p *person) (*wirePerson, error) {
 	w := &wirePerson{account: p.account, Passkeys: len(p.Passkeys)}
 	if p.Invitation != nil && p.Invitation.Expires > s.millis() {
@@ -101,13 +101,13 @@ func matches(p *person, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// named is who a URN is.
+// named is the name of the person with a URN.
 type named struct {
 	URN  string `json:"urn"`
 	Name string `json:"name"`
 }
 
-// names serves GET /x/people/?urn=…: who a URN is, for callers of the same network.
+// names serves GET /x/people/?urn=…: the names of people by their URNs, for callers of the same network.
 func (s *Service) names(r *httpapi.Request) (any, error) {
 	urns := r.All("urn")
 	if len(urns) > mostURNs || r.URL.Query().Has("q") || r.URL.Query().Has("after") {
@@ -150,14 +150,14 @@ func (s *Service) names(r *httpapi.Request) (any, error) {
 	})
 }
 
-// given is what POST and PATCH of a person may have.
+// given is the body of POST and PATCH of a person.
 type given struct {
 	profile
 	URN     *string `json:"urn"`
 	Network *string `json:"network"`
 }
 
-// check returns an error for what is malformed.
+// check returns an error if something is malformed.
 func (p profile) check() error {
 	if err := checkText(p.Name, mostName); err != nil {
 		return invalid("/name", "%w", err)
@@ -270,7 +270,7 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 		return nil, err
 	}
 	ctx := c.Context()
-	p, err := personOf(ctx, t, was.ID) // which shares no list with was
+	p, err := personOf(ctx, t, was.ID) // a copy that shares no list with was
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 	case managed != nil:
 		return nil, managed
 	case rights && p.Provider != nil:
-		return nil, wrongState("the rights of this person are those that %s gives, and are judged at each sign-in", p.Provider.Issuer)
+		return nil, wrongState("the rights of this person are those that %s gives, and are set at each sign-in", p.Provider.Issuer)
 	case was.gains(p):
 		p.giver(c.URN)
 	}
@@ -316,7 +316,7 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 	return s.wire(ctx, t, p)
 }
 
-// gains reports whether a person who becomes now may do something that they could not do before.
+// gains reports whether a person with the new record now has a right that p lacks.
 func (p *person) gains(now *person) bool {
 	// What an administrator may give themself counts too.
 	had, has := rightsOf(p.Rights.caller(p.URN)), now.Rights

@@ -22,7 +22,7 @@ import (
 //	person/<id>                   person
 //	network/<network> <id>        the people of a network
 //	urn/<urn>                     the id of the person who has it or had it; it is never given to another one
-//	subject/<issuer> <sub>        the id of the person that a provider calls so
+//	subject/<issuer> <sub>        the id of the person with this subject at a provider
 //	admin/<id>                    the administrators who are not disabled
 //	invitation/<hash>             the id of the person whom a secret lets register a passkey
 //	session/<hash>                session
@@ -31,17 +31,17 @@ import (
 //	secret/<hash>                 the id of the key with this secret
 //	keys/<person> <id>            the secret keys of a person
 //
-// And in signin, which change often or are of no use in a copy:
+// And in signin, short-lived records and those that change often:
 //
-//	ceremony/<expires> <hash>     ceremony: what a passkey or a provider was asked
+//	ceremony/<expires> <hash>     ceremony: what a passkey must sign, or a request to a provider
 //	link/<hash>                   link: a secret that begins sessions
 //	base/                         the address where people sign in
 //	seen/<kind> <id>              when a person, session, passkey or key was used last, to the hour
 //
 // Hashes are those of secrets. Times are milliseconds since the epoch.
 const (
-	space  = "people"
-	passed = "signin"
+	space     = "people"
+	transient = "signin"
 )
 
 // person is somebody who may sign in.
@@ -53,7 +53,7 @@ type person struct {
 	Provider   *identified `json:"provider,omitempty"`
 }
 
-// account is what responses have of the record of a person as it is.
+// account is the part of a person's record that responses have unchanged.
 type account struct {
 	ID  string `json:"id"`
 	URN string `json:"urn"`
@@ -61,7 +61,7 @@ type account struct {
 	CreatedAt int64 `json:"createdAt"`
 }
 
-// profile is what can be changed of a person.
+// profile is the part of a person's record that can be changed.
 type profile struct {
 	Name  string `json:"name"`
 	Email string `json:"email"`
@@ -77,14 +77,15 @@ type passkey struct {
 	Credential webauthn.Credential `json:"credential"`
 }
 
-// invitation is one that is not spent. Responses have it without Hash.
+// invitation is an unused invitation. Responses have it without Hash.
 type invitation struct {
 	Hash    string `json:"hash,omitempty"`
 	By      string `json:"by"`
 	Expires int64  `json:"expires"`
 }
 
-// identified is who a provider says a person is. The rights of the person are those of the values. Responses have it without Subject.
+// identified is a person's identity at a provider, with the values of the claim that give them rights. Responses have
+// it without Subject.
 type identified struct {
 	Issuer  string   `json:"issuer"`
 	Subject string   `json:"subject,omitempty"`
@@ -106,7 +107,7 @@ type session struct {
 	Confirmed int64  `json:"confirmed"`
 }
 
-// begun is what a list of sessions has of the record of one as it is.
+// begun is the part of a session's record that responses have unchanged.
 type begun struct {
 	ID        string `json:"id"`
 	Via       string `json:"via"`
@@ -127,21 +128,21 @@ type key struct {
 	Public    string `json:"public,omitempty"` // a public key itself
 }
 
-// chosen is what the maker of a key chooses.
+// chosen is the part of a key's record that its maker chooses.
 type chosen struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	Rights
 	Tags    []string `json:"tags"`
 	Reviews bool     `json:"reviews"`
-	Expires *int64   `json:"expires"` // nil: when it is revoked
+	Expires *int64   `json:"expires"` // nil = not before it is revoked
 }
 
-// ceremony is what a browser was asked, and has to answer.
+// ceremony is a challenge that a browser has yet to respond to.
 type ceremony struct {
 	Kind       string                `json:"kind"`
-	Person     string                `json:"person,omitempty"`     // of whom an answer is wanted; "" for anybody
-	Invitation string                `json:"invitation,omitempty"` // hash of the one that is to be spent
+	Person     string                `json:"person,omitempty"`     // who must respond; "" for anybody
+	Invitation string                `json:"invitation,omitempty"` // hash of the one that is used
 	Session    string                `json:"session,omitempty"`    // hash of the one that is to be confirmed or gets a passkey
 	Passkey    *webauthn.SessionData `json:"passkey,omitempty"`
 	State      string                `json:"state,omitempty"`
@@ -155,7 +156,7 @@ type link struct {
 	Expires int64  `json:"expires"`
 }
 
-var baseKey = record.Key(passed, "base/")
+var baseKey = record.Key(transient, "base/")
 
 func personKey(id string) string               { return record.Key(space, "person/", id) }
 func networkKey(network, id string) string     { return record.Key(space, "network/", network, id) }
@@ -168,18 +169,19 @@ func sessionsKey(person, hash string) string   { return record.Key(space, "sessi
 func keyKey(id string) string                  { return record.Key(space, "key/", id) }
 func secretKey(hash string) string             { return record.Key(space, "secret/", hash) }
 func keysKey(person, id string) string         { return record.Key(space, "keys/", person, id) }
-func linkKey(hash string) string               { return record.Key(passed, "link/", hash) }
-func seenKey(kind, id string) string           { return record.Key(passed, "seen/", kind, id) }
+func linkKey(hash string) string               { return record.Key(transient, "link/", hash) }
+func seenKey(kind, id string) string           { return record.Key(transient, "seen/", kind, id) }
 func ceremonyKey(expires int64, h string) string {
-	return record.Key(passed, "ceremony/", record.Number(expires), h)
+	return record.Key(transient, "ceremony/", record.Number(expires), h)
 }
 
-// NotArchived returns what the keys begin with that archives leave out: everything, or with access what no copy may have.
+// NotArchived returns the prefixes of the keys that archives leave out: all of them, or with access only those that no
+// copy may have.
 func NotArchived(access bool) []string {
 	if !access {
-		return []string{space + " ", passed + " "}
+		return []string{space + " ", transient + " "}
 	}
-	return []string{space + " session/", space + " sessions/", passed + " "}
+	return []string{space + " session/", space + " sessions/", transient + " "}
 }
 
 // newSecret returns 32 random bytes after a prefix that says what they are, and their hash.
@@ -270,7 +272,7 @@ func (s *Service) update(ctx context.Context, fn func(*tx) error) error {
 		return err
 	}
 	if len(t.unseen) > 0 { // these are in another space; those that cannot be deleted do no harm
-		_ = s.db.Update(ctx, passed, storage.UpdateOptions{}, func(in storage.Tx) error { return in.Delete(ctx, t.unseen...) })
+		_ = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(in storage.Tx) error { return in.Delete(ctx, t.unseen...) })
 	}
 	for _, do := range t.committed {
 		do()
@@ -306,7 +308,7 @@ func (s *Service) newPerson(user string) *person {
 	return &person{account: account{ID: newID(), URN: user, CreatedAt: s.millis()}}
 }
 
-// putPerson stores a person who exists, or a new one.
+// putPerson stores a person, new or existing.
 func putPerson(ctx context.Context, t storage.Tx, p *person) error {
 	if p.Admin && !p.Disabled {
 		if err := t.Put(ctx, entry(adminKey(p.ID), "")); err != nil {
@@ -351,7 +353,7 @@ func endSessions(ctx context.Context, t *tx, id string, which func(hash string, 
 
 func all(string, *session) bool { return true }
 
-// dropInvitation takes the invitation of a person away.
+// dropInvitation deletes the invitation of a person.
 func dropInvitation(ctx context.Context, t storage.Tx, p *person) error {
 	if p.Invitation == nil {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Rights are what a person, a key or a value of a provider's claim gives. They are those of a vitrine.Caller, and admin.
+// Rights are the rights of a person or a key, or those that a value of a provider's claim gives: those of a
+// vitrine.Caller, and admin.
 type Rights struct {
 	Admin      bool     `json:"admin"`
 	Moderates  []string `json:"moderates"`
@@ -22,7 +23,8 @@ func rightsOf(c vitrine.Caller) Rights {
 	return Rights{Moderates: c.Moderates, Reads: c.Reads, Roles: c.Roles, Groups: c.Groups, Components: c.Components}
 }
 
-// caller returns who has these rights. An administrator also moderates the network of the URN, and may change components.
+// caller returns the caller with these rights. An administrator also moderates the network of the URN, and may change
+// components.
 func (r Rights) caller(user string) vitrine.Caller {
 	c := vitrine.Caller{URN: user, Moderates: r.Moderates, Reads: r.Reads, Roles: r.Roles, Groups: r.Groups, Components: r.Components || r.Admin}
 	if own := networkOf(user); r.Admin && !within(r.Moderates, own) {
@@ -31,7 +33,7 @@ func (r Rights) caller(user string) vitrine.Caller {
 	return c
 }
 
-// none reports whether nothing is given.
+// none reports whether there is no right.
 func (r Rights) none() bool {
 	return !r.Admin && !r.Components && len(r.Moderates)+len(r.Reads)+len(r.Roles)+len(r.Groups) == 0
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// wireSession is the session of a browser as it is answered to that browser.
+// wireSession is the session of a browser in a response to that browser.
 type wireSession struct {
 	ID             string      `json:"id"`
 	Via            string      `json:"via"`
@@ -31,7 +31,7 @@ func (s *Service) wireOf(ctx context.Context, r storage.Reader, one *session, id
 	return w, err
 }
 
-// status serves GET /x/signin, to everybody: what a page may offer, and who has the session of this browser.
+// status serves GET /x/signin, to everybody: the ways to sign in, and the session of this browser.
 func (s *Service) status(r *httpapi.Request) (any, error) {
 	out := map[string]any{"origin": nil, "base": s.BaseURL, "oidc": nil, "session": nil}
 	if s.origin != "" {
@@ -52,8 +52,8 @@ func (s *Service) status(r *httpapi.Request) (any, error) {
 	})
 }
 
-// begin begins a session of the person whom fn returns, in place of the one that the browser had, and answers with it. A session that is
-// confirmed keeps its id. Nothing begins if fn returns nobody.
+// begin begins a session of the person whom fn returns, in place of the one that the browser had, and returns it for
+// the response. A session that is confirmed keeps its id. Nothing begins if fn returns nobody.
 func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (p *person, passkey string, err error)) (w *wireSession, err error) {
 	ctx := r.Context()
 	err = s.update(ctx, func(t *tx) error {
@@ -88,7 +88,7 @@ func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (
 				return err
 			}
 		}
-		// Sessions that have ended are of no use any more.
+		// Expired sessions are deleted.
 		if _, err := endSessions(ctx, t, p.ID, func(_ string, s *session) bool { return s.Expires <= now }); err != nil {
 			return err
 		}
@@ -104,17 +104,17 @@ func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (
 	return w, err
 }
 
-// cookieOf returns the cookie with a secret. It is for the whole host: the names that browsers protect from other hosts must be.
+// cookieOf returns the cookie with a secret. It is for the whole host, as browsers require for a name with __Host-.
 func (s *Service) cookieOf(secret string, seconds int) *http.Cookie {
 	return &http.Cookie{Name: s.cookie, Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode}
 }
 
-// browser is what a browser says it is, as far as it is of use in a list.
+// browser returns the beginning of a User-Agent, for lists.
 func browser(agent string) string {
 	return strings.ToValidUTF8(agent[:min(len(agent), 300)], "")
 }
 
-// listSessions serves GET /x/signin/sessions/: the sessions of who asks.
+// listSessions serves GET /x/signin/sessions/: the sessions of the asker.
 func (s *Service) listSessions(c *call, v storage.Reader) (any, error) {
 	type wire struct {
 		begun
@@ -144,17 +144,17 @@ func (s *Service) listSessions(c *call, v storage.Reader) (any, error) {
 	return map[string]any{"sessions": list}, nil
 }
 
-// signOut serves DELETE /x/signin/sessions/{id}: one of the sessions of who asks ends.
+// signOut serves DELETE /x/signin/sessions/{id}: it ends one session of the asker.
 func (s *Service) signOut(c *call, t *tx) (any, error) {
 	return nil, s.end(c, t, "signed out", func(_ string, one *session) bool { return one.ID == c.Param(0) })
 }
 
-// signOutEverywhere serves DELETE /x/signin/sessions/: all sessions of who asks end.
+// signOutEverywhere serves DELETE /x/signin/sessions/: it ends all sessions of the asker.
 func (s *Service) signOutEverywhere(c *call, t *tx) (any, error) {
 	return nil, s.end(c, t, "signed out everywhere", all)
 }
 
-// end ends sessions of who asks. It is an error if there is none.
+// end ends sessions of the asker. It returns an error if there is none.
 func (s *Service) end(c *call, t *tx, what string, which func(string, *session) bool) error {
 	if err := c.signedIn(); err != nil {
 		return err

@@ -22,14 +22,14 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// How long things are good.
+// Lifetimes.
 const (
 	sessionLife    = 30 * 24 * time.Hour
 	sessionIdle    = 7 * 24 * time.Hour
 	providerLife   = 12 * time.Hour // of a session through a provider
 	invitationLife = 7 * 24 * time.Hour
 	ceremonyLife   = 5 * time.Minute
-	confirmation   = 5 * time.Minute // how long a passkey that was shown counts for what needs one
+	confirmation   = 5 * time.Minute // how long a sign-in or a confirmation counts
 	cacheLife      = time.Second
 	seenEvery      = time.Hour // how often a time of last use is written
 )
@@ -45,12 +45,13 @@ const (
 	mostURNs     = 100 // of names in one request
 )
 
-// Options are what New may be told.
+// Options are the options of New.
 type Options struct {
-	// BaseURL is the address of the base path: where the console is, and where people sign in. Passkeys need https, or the host
-	// localhost. Elsewhere nobody can sign in, and tokens and keys work alone; so it is without a BaseURL.
+	// BaseURL is the address of the base path: where the console is, and where people sign in. Passkeys need https, or
+	// the host localhost. Elsewhere, and without a BaseURL, nobody can sign in, and only tokens and keys work.
 	BaseURL string
-	// Otherwise authenticates what is neither a session nor a key, such as a signed token. nil refuses it.
+	// Otherwise authenticates requests with neither a session nor a key, such as those with a signed token. nil = they
+	// are 401.
 	Otherwise func(*http.Request) (httpapi.Principal, error)
 	// Provider is an OpenID Connect provider; nil for none.
 	Provider *Provider
@@ -98,7 +99,7 @@ func New(db storage.Store, o Options) (*Service, error) {
 	}
 	if host := u.Hostname(); u.Scheme == "https" && host != "" && net.ParseIP(host) == nil || u.Scheme == "http" && host == "localhost" {
 		s.origin, s.secure, s.cookie = u.Scheme+"://"+u.Host, u.Scheme == "https", "__Host-vitrine"
-		if !s.secure { // some browsers refuse the prefix without TLS; cookies are for all ports of a host
+		if !s.secure { // some browsers reject the prefix without TLS; cookies are for all ports of a host
 			s.cookie = "vitrine-" + u.Port()
 		}
 		s.passkeys, err = webauthn.New(&webauthn.Config{RPID: host, RPDisplayName: "Vitrine", RPOrigins: []string{s.origin},
@@ -170,8 +171,8 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		public(post("/x/signin/begin", 200, s.limited(s.beginSignIn))),
 		public(post("/x/signin/finish", 200, s.limited(s.finishSignIn))),
 		public(post("/x/signin/link", 200, s.limited(s.followLink))),
-		public(get("/x/signin/oidc", s.limited(s.askProvider), "to", "confirm")),
-		public(get("/x/signin/oidc/callback", s.asPage(s.limited(s.answerOfProvider)), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
+		public(get("/x/signin/oidc", s.limited(s.beginProvider), "to", "confirm")),
+		public(get("/x/signin/oidc/callback", s.asPage(s.limited(s.finishProvider)), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
 		get("/x/signin/passkeys/", s.reads(s.listPasskeys)),
 		patch("/x/signin/passkeys/{id}", s.writes(s.renamePasskey)),
 		remove("/x/signin/passkeys/{id}", s.writes(s.removePasskey)),
@@ -191,7 +192,7 @@ func (s *Service) Endpoints() []httpapi.Extra {
 	}
 }
 
-// access writes a line of the log: what happened, to whom, and by whom.
+// access writes a line of the log.
 func (s *Service) access(ctx context.Context, what string, more ...any) {
 	s.Log.InfoContext(ctx, "access", append([]any{"what", what}, more...)...)
 }
@@ -199,7 +200,7 @@ func (s *Service) access(ctx context.Context, what string, more ...any) {
 // millis is the time as records have it.
 func (s *Service) millis() int64 { return s.Now().UnixMilli() }
 
-// The errors of this package. They are those of package vitrine, so that they are answered as others.
+// The errors of this package. They are those of package vitrine, so that the handler knows their status.
 func invalid(pointer, format string, args ...any) error {
 	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: pointer, Reason: fmt.Errorf(format, args...).Error()}
 }
@@ -235,7 +236,8 @@ func checkText(s string, most int) error {
 	return nil
 }
 
-// confirmed returns an error unless the session was begun, or confirmed, just now. One by a link, and a token, have nothing to confirm with.
+// confirmed returns an error unless the session was begun, or confirmed, just now. A session by a link, and a token,
+// need no confirmation, since they have no passkey or provider.
 func (s *Service) confirmed(i *identity) error {
 	if i != nil && i.session.Via != viaLink && s.millis()-i.session.Confirmed > confirmation.Milliseconds() {
 		return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeConfirm, Reason: "this needs the passkey, or the provider, to be shown again: confirm, and then send the request once more"}
@@ -248,7 +250,7 @@ func (s *Service) KeepBase(ctx context.Context) error {
 	if before, err := Base(ctx, s.db); err != nil || s.origin == "" || before == s.BaseURL {
 		return err
 	}
-	return s.db.Update(ctx, passed, storage.UpdateOptions{}, func(t storage.Tx) error {
+	return s.db.Update(ctx, transient, storage.UpdateOptions{}, func(t storage.Tx) error {
 		return t.Put(ctx, entry(baseKey, s.BaseURL))
 	})
 }

@@ -32,10 +32,10 @@
 // {"network", "id"}, in addition. The headers webhook-id, webhook-timestamp and webhook-signature let the receiver verify it
 // with any library of Standard Webhooks, or with an HMAC-SHA256; see the example.
 //
-// Each endpoint gets its changes one at a time, in the order of the feed; changes of several feeds, of apps and of
-// each library, are ordered by time. A change is delivered at least once: after a crash it may be delivered again. The
-// webhook-id tells: each change has a random one for each endpoint, which stays the same for every attempt, whichever
-// process makes it.
+// Each endpoint gets its changes one at a time, in the order of the feed; changes of several feeds, of apps and of each
+// library, are ordered by time. A change is delivered at least once: after a crash it may be delivered again. The
+// webhook-id shows it: each change has a random one for each endpoint, which stays the same for every attempt,
+// whichever process makes it.
 //
 // # Failures
 //
@@ -58,20 +58,20 @@
 //
 // # Several processes
 //
-// Each process that uses a store may run a Deliverer, with the same endpoints. The one that holds a lease in the store delivers.
-// If it ends, another goes on within seconds; if it dies, within 30 seconds. The clocks of the processes may differ. A
-// process that stalls and loses the lease without noticing moves no position: at the worst one change is delivered to
-// an endpoint by both.
+// Each process that uses a store may run a Deliverer, with the same endpoints. The one that has the lease in the store
+// delivers. If it ends, another goes on within seconds; if it dies, within 30 seconds. The clocks of the processes may
+// differ. A process that stalls and loses the lease without noticing stores no position: at the worst one change is
+// delivered to an endpoint by both.
 //
 // # Addresses
 //
 // Deliveries go to public addresses only, and to the networks that the operator allows ([ParseAllow]). The address is
-// judged when the connection is made, after the name was resolved. Loopback, private, link-local, multicast and
-// reserved addresses are refused, those at which clouds serve metadata, and IPv6 addresses that stand for such IPv4
+// checked when the connection is made, after the name was resolved. Loopback, private, link-local, multicast and
+// reserved addresses are blocked, those at which clouds serve metadata, and IPv6 addresses that stand for such IPv4
 // addresses. Redirects are not followed, and proxies that the environment names are not used.
 //
 // # Secrets
 //
-// A secret is in no log, in no error and in no text that a value of this package is printed or marshaled as. Logs
-// name an endpoint by its name, since its URL may hold a secret too, and repeat nothing that a receiver sent.
+// A secret is in no log, in no error and in no text that a value of this package is printed or marshaled as. Logs name
+// an endpoint by its name, since its URL may contain a secret too, and repeat nothing that a receiver sent.
 package webhook

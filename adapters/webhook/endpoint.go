@@ -19,7 +19,7 @@ import (
 type Endpoint struct {
 	// Name identifies the endpoint from one configuration to the next: its position in the feed is stored under it.
 	Name string
-	// URL is where deliveries are posted. It may hold a secret in its path or query, so it is in no log and no error.
+	// URL is where deliveries are posted. It may have a secret in its path or query, so it is in no log and no error.
 	URL string
 	// Secrets sign each delivery. There are two of them while receivers change from one to the other.
 	Secrets []Secret
@@ -54,14 +54,14 @@ func (e Endpoint) matches(c change) bool {
 		return false
 	}
 	if c.Each != nil && e.Groups != nil {
-		return !slices.ContainsFunc(c.Each, func(groups []string) bool { return !e.holds(groups) })
+		return !slices.ContainsFunc(c.Each, func(groups []string) bool { return !e.covers(groups) })
 	}
-	return e.Groups == nil || e.holds(c.Groups)
+	return e.Groups == nil || e.covers(c.Groups)
 }
 
-// holds reports whether one of the endpoint's groups contains one of these, so that its changes concern the endpoint. An
-// endpoint that asks for all groups has none here: callers check for that first.
-func (e Endpoint) holds(groups []string) bool {
+// covers reports whether one of the endpoint's groups contains one of these, so that its changes concern the endpoint.
+// Callers check first whether the endpoint asks for all groups.
+func (e Endpoint) covers(groups []string) bool {
 	return slices.ContainsFunc(groups, func(inner string) bool {
 		return slices.ContainsFunc(e.Groups, func(outer string) bool { return urn.Contains(outer, inner) })
 	})
@@ -76,7 +76,7 @@ const (
 	MaxGroups    = 100   // groups of an endpoint
 )
 
-// config is an endpoint as it stands in the JSON text. The secret is a string or a list of two.
+// config is an endpoint in the JSON text. The secret is a string or a list of two.
 type config struct {
 	Name   string          `json:"name"`
 	URL    string          `json:"url"`
@@ -117,8 +117,9 @@ func Parse(text []byte) ([]Endpoint, error) {
 	return out, nil
 }
 
-// check checks all members but the secret. If one is wrong, it returns the name of the member and what would be right. An error does
-// not repeat the URL, which may hold a secret. An empty list is refused, since it would match nothing.
+// check checks all members but the secret. If one is wrong, it returns the name of the member and what would be right.
+// An error does not repeat the URL, which may contain a secret. An empty list is rejected, since it would match
+// nothing.
 func (c config) check() (member string, err error) {
 	u, fault := url.Parse(c.URL)
 	switch {
@@ -158,8 +159,8 @@ func (c config) check() (member string, err error) {
 	return "", nil
 }
 
-// set returns a list in order, each item once: every change is compared with it, however often the file repeats an item. A list
-// that is absent stays nil, which stands for all, and any other does not become nil.
+// set returns a sorted list with each item once. A list that is absent stays nil, which stands for all, and any other
+// does not become nil.
 func set(list []string) []string {
 	out := slices.Clone(list)
 	slices.Sort(out)

@@ -55,7 +55,7 @@ func (s *fakeSource) feeds(_ context.Context, e Endpoint) (out []feed, err error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name := range s.lists {
-		if of := strings.Split(name, "/"); len(of) > 1 && e.Groups != nil && !e.holds([]string{"urn:v:" + of[1]}) {
+		if of := strings.Split(name, "/"); len(of) > 1 && e.Groups != nil && !e.covers([]string{"urn:v:" + of[1]}) {
 			continue
 		}
 		out = append(out, feed{name, func(_ context.Context, after string, _ Endpoint) (page, error) { return s.read(name, after) }})

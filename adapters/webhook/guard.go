@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// guard decides which addresses deliveries may go to: public addresses and those in allow. Otherwise whoever configures an
-// endpoint could send requests into the private network of the server. It judges the address of each connection after the
-// name was resolved, so a name that leads to a private address is refused as that address is.
+// guard decides which addresses deliveries may go to: public addresses and those in allow. Otherwise whoever configures
+// an endpoint could send requests into the private network of the server. It checks the address of each connection
+// after the name was resolved, so a name that leads to a private address is blocked too.
 type guard struct {
 	allow []netip.Prefix
 }
 
-// errAddress is the error of a connection that the guard refuses.
+// errAddress is the error of a connection that the guard blocks.
 var errAddress = errors.New("the address is neither public nor in one of the networks that are allowed")
 
 // ParseAllow reads a comma-separated list of networks, such as 10.0.0.0/8,fd00::/8. "" is an empty list.
@@ -44,8 +44,9 @@ func (g guard) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// allows reports whether deliveries may go to an address. The networks of allow come first, since they may lie in a range
-// that is not public. An IPv6 address that stands for an IPv4 address (::ffff:0:0/96 and nat64) is judged as that IPv4 address.
+// allows reports whether deliveries may go to an address. The networks of allow come first, since they may lie in a
+// range that is not public. An IPv6 address that stands for an IPv4 address (::ffff:0:0/96 and nat64) is treated as
+// that IPv4 address.
 func (g guard) allows(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	in := func(list []netip.Prefix) bool {
@@ -67,7 +68,7 @@ func (g guard) allows(a netip.Addr) bool {
 var (
 	// nat64 stands for the IPv4 address in the last four bytes.
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
-	// global6 holds every public IPv6 address; loopback, link-local, unique local and multicast ones are outside.
+	// global6 contains every public IPv6 address; loopback, link-local, unique local and multicast ones are outside.
 	global6 = netip.MustParsePrefix("2000::/3")
 )
 

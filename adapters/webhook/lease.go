@@ -22,53 +22,55 @@ const space = "webhooks"
 
 var leaseKey = record.Key(space, "lease/")
 
-// NotArchived returns what the keys begin with that no archive has (see archive.Without): a copy of a store must not deliver again.
+// NotArchived returns the prefixes of the keys that no archive has (see archive.Without): a copy of a store must not
+// deliver again.
 func NotArchived() []string { return []string{space + " "} }
 
 func positionKey(name string) string { return record.Key(space, "position/", name) }
 
-// Of the processes that share a store, the one that holds the lease delivers. The holder counts the lease up every few seconds. A
-// process that has seen the same count for a while concludes that the holder is dead and takes the lease. So nobody compares the
-// clocks of two machines.
+// Of the processes that share a store, the one that has the lease, its holder, delivers. The holder renews the lease
+// every few seconds: it raises the count. A process that has seen the same count for a while acquires the lease, since
+// the holder is dead. So the clocks of two machines are never compared.
 //
-// The holder stops when it could not renew the lease for leaseValid, which ends before another process may take it. A
-// holder that was stalled and does not know that its time is over still cannot move a position: each of its writes tests that the
-// lease is its own.
+// The holder stops if it could not renew the lease for leaseValid, which ends before another process may acquire it. A
+// holder that stalled and does not know that it lost the lease still cannot store a position: each of its writes checks
+// the lease.
 const (
 	renewEvery  = 8 * time.Second
 	leaseValid  = 18 * time.Second // from the beginning of the last renewal
-	leaseDead   = 20 * time.Second // how long the count stays the same before another process takes the lease
+	leaseDead   = 20 * time.Second // how long the count stays the same before another process acquires the lease
 	watchEvery  = 4 * time.Second  // how often a process without the lease looks at it
-	releaseWait = 5 * time.Second  // how long the holder tries to give the lease back when it ends
+	releaseWait = 5 * time.Second  // how long the holder tries to release the lease when it ends
 	storeRetry  = time.Second      // the time between two attempts to write
 )
 
 // errLost means that another process delivers now.
 var errLost = errors.New("another process has taken over the deliveries")
 
-// leaseRecord is the lease as it is stored. Without a holder it was given back.
+// leaseRecord is the lease as it is stored. Without a holder it was released.
 type leaseRecord struct {
-	Holder string `json:"holder"` // random, another one each time that a process takes the lease
+	Holder string `json:"holder"` // random, another one each time that a process acquires the lease
 	Count  int64  `json:"count"`
 }
 
-// lease is the lease while this process holds it.
+// lease is the lease while this process has it.
 type lease struct {
 	db     storage.Store
 	log    *slog.Logger
 	holder string
-	// held is done when the lease is lost or was given back. It does not end when Run is told to stop, so that deliveries that are under
-	// way are completed and their positions stored.
-	held     context.Context
+	// valid is done when the lease is lost or was released. It does not end when Run is told to stop, so that
+	// deliveries that are under way are completed and their positions stored.
+	valid    context.Context
 	lose     context.CancelFunc
 	renewing sync.WaitGroup
 }
 
-// acquire waits until this process holds the lease: until the holder has given it back, or has not counted for leaseDead. It returns
-// nil when ctx is done before. If the outcome of the write is not known, the next look may find this process as the holder.
+// acquire waits until this process has the lease: until the holder has released it, or has not renewed it for
+// leaseDead. It returns nil if ctx is done before. If the outcome of the write is not known, the next read may find
+// this process as the holder.
 func acquire(ctx context.Context, db storage.Store, log *slog.Logger) *lease {
 	l := &lease{db: db, log: log, holder: rand.Text()}
-	l.held, l.lose = context.WithCancel(context.WithoutCancel(ctx))
+	l.valid, l.lose = context.WithCancel(context.WithoutCancel(ctx))
 	var seen leaseRecord
 	var since time.Time
 	for attempt := 0; ctx.Err() == nil; attempt++ {
@@ -92,8 +94,8 @@ func acquire(ctx context.Context, db storage.Store, log *slog.Logger) *lease {
 	return nil
 }
 
-// count counts the lease up, names its holder, and stores entries, if may allows it for the lease as it is. Else it returns errLost and
-// changes nothing.
+// count raises the count of the lease, sets its holder, and stores entries, if may allows it for the stored lease. Else
+// it returns errLost and changes nothing.
 func (l *lease) count(ctx context.Context, holder string, may func(now leaseRecord) bool, entries ...storage.Entry) error {
 	return l.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
 		var now leaseRecord
@@ -107,19 +109,21 @@ func (l *lease) count(ctx context.Context, holder string, may func(now leaseReco
 	})
 }
 
-// renew counts the lease up until held is done. The lease is lost if that has not succeeded for leaseValid, first from begun on.
+// renew renews the lease until valid is done. The lease is lost if that has not succeeded for leaseValid, first from
+// begun on.
 func (l *lease) renew(begun time.Time) {
 	expiry := time.AfterFunc(time.Until(begun.Add(leaseValid)), l.lose)
 	defer expiry.Stop()
-	for sleep(l.held, renewEvery) == nil {
+	for sleep(l.valid, renewEvery) == nil {
 		begun = time.Now()
-		if l.put(l.held, l.holder) == nil {
+		if l.put(l.valid, l.holder) == nil {
 			expiry.Reset(time.Until(begun.Add(leaseValid)))
 		}
 	}
 }
 
-// release gives the lease back, so that another process need not wait. If this fails, another process takes it after leaseDead.
+// release releases the lease, so that another process need not wait. If this fails, another process acquires it after
+// leaseDead.
 func (l *lease) release(ctx context.Context) {
 	l.lose()
 	l.renewing.Wait()
@@ -128,8 +132,8 @@ func (l *lease) release(ctx context.Context) {
 	_ = l.put(ctx, "")
 }
 
-// put is count for the process that holds the lease. While the store fails, it tries again until ctx is done, so an attempt may follow one
-// whose outcome was not known.
+// put is count for the process that has the lease. While the store fails, it tries again until ctx is done, so an
+// attempt may follow one whose outcome was not known.
 func (l *lease) put(ctx context.Context, holder string, entries ...storage.Entry) error {
 	for attempt := 0; ; attempt++ {
 		err := l.count(ctx, holder, func(now leaseRecord) bool { return now.Holder == l.holder }, entries...)
@@ -160,7 +164,7 @@ func read(ctx context.Context, r storage.Reader, key string, to any) (found bool
 	return true, nil
 }
 
-// stored is a record as it is stored. Equal records have equal texts, since the members of maps are sorted.
+// stored returns the entry of a record. Equal records have equal texts, since the members of maps are sorted.
 func stored(key string, record any) storage.Entry {
 	text, err := json.Marshal(record)
 	if err != nil {

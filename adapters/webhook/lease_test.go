@@ -213,8 +213,8 @@ func TestWritesTestTheLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	putRecord(t, db, leaseKey, leaseRecord{"second", 7})
-	if err := first.put(t.Context(), first.holder, stored(positionKey("a"), 1)); !errors.Is(err, errLost) || first.held.Err() == nil {
-		t.Errorf("the first writes without the lease: %v, %v", err, first.held.Err())
+	if err := first.put(t.Context(), first.holder, stored(positionKey("a"), 1)); !errors.Is(err, errLost) || first.valid.Err() == nil {
+		t.Errorf("the first writes without the lease: %v, %v", err, first.valid.Err())
 	}
 	first.release(t.Context())
 	f := fixture{t: t, store: db}

@@ -17,8 +17,8 @@ const (
 	mostRejections = 5                  // attempts at one change that the receiver rejects, see rejects
 )
 
-// Attempt is an attempt to deliver a change to an endpoint. Options.Observer is told of each, for logs and figures. Endpoint,
-// Type and Outcome take few values and can be labels of a metric.
+// Attempt is an attempt to deliver a change to an endpoint. Options.Observer is called for each, for logs and metrics.
+// Endpoint, Type and Outcome take few values and can be labels of a metric.
 type Attempt struct {
 	Endpoint string    // its name
 	Type     string    // of the change, such as "tag.set"
@@ -41,18 +41,18 @@ type Outcome string
 const (
 	Delivered Outcome = "delivered" // the receiver has accepted it
 	Retried   Outcome = "retried"   // it failed and is repeated later
-	Skipped   Outcome = "skipped"   // it was given up after five answers of 400, 413 or 422, or after three days
-	Disabled  Outcome = "disabled"  // the receiver answered 410 and gets nothing more
+	Skipped   Outcome = "skipped"   // it was given up after five responses of 400, 413 or 422, or after three days
+	Disabled  Outcome = "disabled"  // the receiver returned 410 and gets nothing more
 )
 
-// judge changes the position according to the result of an attempt at the first change of a queue, and returns the outcome.
+// settle changes the position according to the result of an attempt at the first change of a queue, and returns the outcome.
 // err is the reason why there was no response; without it the status decides:
 //
-//   - 200 to 299: the change is delivered, and the position moves past it.
+//   - 200 to 299: the change is delivered, and the position advances past it.
 //   - 410: the endpoint is switched off. The position stays, so deliveries go on with this change once it is on again.
-//   - anything else, or no response: the change is tried again after a pause. If five attempts at it were answered with 400, 413
-//     or 422, or if it is three days old, it is given up instead, and the position moves past it.
-func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcome {
+//   - anything else, or no response: the change is tried again after a pause. If five attempts at it got 400, 413
+//     or 422, or if it is three days old, it is given up instead, and the position advances past it.
+func (w *worker) settle(q *queue, log *slog.Logger, status int, err error) Outcome {
 	switch {
 	case err == nil && status >= 200 && status <= 299:
 		log.Debug("webhook: delivered")
@@ -84,7 +84,7 @@ func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcom
 	return Retried
 }
 
-// skip gives up the first change of a queue: it is logged as an error, and the position moves past it.
+// skip gives up the first change of a queue: it is logged as an error, and the position advances past it.
 func (w *worker) skip(q *queue, why string) {
 	c := q.changes[0]
 	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type, "at", c.At.UTC())
@@ -92,10 +92,10 @@ func (w *worker) skip(q *queue, why string) {
 	w.advance(q)
 }
 
-// wait returns the time between a failed attempt and the next, without the jitter. It begins with firstWait and doubles with
-// each failure, up to longestWait. failed is how many attempts at the endpoint have failed since one was accepted, a change was
-// rejected too often, or the receiver changed. It counts attempts at all changes, so an endpoint that is down is not asked more
-// often because many changes wait for it.
+// wait returns the time between a failed attempt and the next, without the jitter. It begins with firstWait and doubles
+// with each failure, up to longestWait. failed is how many attempts at the endpoint have failed since one was accepted,
+// a change was rejected too often, or the receiver changed. It counts attempts at all changes, so an endpoint that is
+// down gets no more requests because many changes wait for it.
 func wait(failed int) time.Duration { return min(firstWait<<min(failed-1, 20), longestWait) }
 
 // rejects reports whether a status says that the receiver does not want this change, rather than that it has a problem: 400,

@@ -11,21 +11,21 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// position is what is stored of an endpoint: how far its deliveries are, and when the next attempt is due. It is
-// stored under the endpoint's name, and written by the process that holds the lease alone once it is there.
+// position is the stored state of an endpoint: how far its deliveries are, and when the next attempt is due. It is
+// stored under the endpoint's name, and once it is there, only the holder of the lease writes it.
 type position struct {
 	// Key is random and makes the ids of deliveries. With it the same change has the same id at each attempt,
 	// whichever process makes it.
 	Key []byte `json:"key"`
-	// Receiver is a digest of the URL and the secrets. When it changes, Off, Failed, Rejected and Until go back to zero: they
-	// tell about the receiver before.
+	// Receiver is a digest of the URL and the secrets. When it changes, Off, Failed, Rejected and Until go back to
+	// zero: they belong to the old receiver.
 	Receiver string `json:"receiver"`
 	// Marks says how far, by the name of the feed, and Scope which feeds the endpoint gets. A feed in the scope without a mark was
 	// created later, as that of a new library, and is read from its beginning.
 	Scope string          `json:"scope"`
 	Marks map[string]mark `json:"marks"`
 
-	Off      bool  `json:"off,omitempty"`      // the receiver answered 410
+	Off      bool  `json:"off,omitempty"`      // the receiver returned 410
 	Failed   int   `json:"failed,omitempty"`   // attempts since one was accepted, a change was rejected too often, or the receiver changed
 	Rejected int   `json:"rejected,omitempty"` // attempts at the next change that the receiver rejected
 	Until    int64 `json:"until,omitempty"`    // the next attempt is due then, in milliseconds since the epoch
@@ -36,7 +36,7 @@ type mark struct {
 	After string `json:"after"` // a cursor: everything before it is done
 	At    int64  `json:"at"`    // the time of the last change before After
 	// Since is set when the feed no longer goes back to After or has changed its identity, and is then read from its
-	// beginning: changes before this time count as delivered, and are passed over.
+	// beginning: changes before this time count as delivered, and are skipped.
 	Since int64 `json:"since,omitempty"`
 }
 

@@ -84,7 +84,7 @@ type change struct {
 	// Groups decide which endpoints get the change: the groups of the app after the change, for app.left those that were
 	// taken away from it, and for assets their network. A change of a component has none.
 	Groups []string
-	Each   [][]string      // of a release: the groups of each of its apps. An endpoint gets it that gets the changes of all of them
+	Each   [][]string      // of a release: the groups of each of its apps. An endpoint gets it if it gets the changes of all of them
 	Data   json.RawMessage // the entry as it reads over HTTP, without its cursor
 }
 
@@ -122,7 +122,7 @@ func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, er
 	return pageOf(read.Events, read.Next, read.More, err, func(entry appsvc.OutboxEvent) (c change, err error) {
 		c = change{Cursor: entry.Cursor, At: time.UnixMilli(entry.At), Groups: entry.Groups, Each: entry.Apps}
 		event := entry.Event
-		if e.Groups != nil && !e.holds(entry.Groups) && e.holds(entry.Left) {
+		if e.Groups != nil && !e.covers(entry.Groups) && e.covers(entry.Left) {
 			event = appsvc.Event{Type: appsvc.AppLeft, At: entry.At, AppID: entry.AppID}
 			c.Groups = entry.Left
 		}
@@ -148,7 +148,7 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 			return nil, err
 		}
 		network := s.assets.NetworkURN(lib)
-		if e.Groups != nil && !e.holds([]string{network}) {
+		if e.Groups != nil && !e.covers([]string{network}) {
 			continue
 		}
 		out = append(out, feed{"assets/" + lib.Network + "/" + lib.ID, func(ctx context.Context, after string, _ Endpoint) (page, error) {

@@ -31,7 +31,7 @@ type Options struct {
 }
 
 // Deliverer delivers the changes of a store. Each process that uses the store may have one; one of them delivers at a
-// time, the one that holds the lease (see lease). All of them need the same endpoints.
+// time, the one that has the lease (see lease). All of them need the same endpoints.
 //
 // While it delivers, it runs one worker for each endpoint. A worker reads the feeds that its endpoint gets, posts one change
 // after the other, and stores after each how far it is (see position).
@@ -99,7 +99,7 @@ func (d *Deliverer) current() ([]Endpoint, <-chan struct{}) {
 	return d.endpoints, d.changed
 }
 
-// Run delivers until ctx is done, while this process holds the lease. Then it waits for the deliveries that are under
+// Run delivers until ctx is done, while this process has the lease. Then it waits for the deliveries that are under
 // way, at most 15 seconds, and returns nil.
 func (d *Deliverer) Run(ctx context.Context) error {
 	if t, ok := d.transport.(*http.Transport); ok {
@@ -132,7 +132,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 // Each of the new ones waits for the one before to complete its delivery.
 func (d *Deliverer) deliver(ctx context.Context, l *lease) {
 	ended := map[string]chan struct{}{} // by the names of endpoints; closed when the last worker has ended
-	for ctx.Err() == nil && l.held.Err() == nil {
+	for ctx.Err() == nil && l.valid.Err() == nil {
 		endpoints, changed := d.current()
 		stopped, stop := context.WithCancel(ctx)
 		for _, e := range endpoints {
@@ -153,7 +153,7 @@ func (d *Deliverer) deliver(ctx context.Context, l *lease) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-		case <-l.held.Done():
+		case <-l.valid.Done():
 		}
 		stop()
 	}
@@ -169,7 +169,7 @@ func (d *Deliverer) deliver(ctx context.Context, l *lease) {
 type Progress struct {
 	Endpoint string    // its name
 	Waiting  time.Time // of the oldest change that is known and not delivered yet; zero = there is none, or Disabled
-	Disabled bool      // the receiver answered 410, and gets nothing until its url or its secret changes
+	Disabled bool      // the receiver returned 410, and gets nothing until its url or its secret changes
 }
 
 // tell replaces the progress of an endpoint.

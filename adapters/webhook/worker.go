@@ -14,20 +14,20 @@ const (
 	readRetry = time.Second            // the wait after a feed could not be read; it doubles each time
 	readPause = time.Minute            // the longest wait after a feed could not be read
 	readEvery = 100 * time.Millisecond // the shortest time between two readings, however often the feeds change
-	// A position that moved without a delivery, past changes that the endpoint does not get, is stored after this time
-	// and after this many changes. What was not stored is read again after a restart.
-	storeAfter  = time.Minute
-	storePassed = 1000
+	// A position that advanced without a delivery, past changes that the endpoint does not get, is stored after this
+	// time and after this many changes. The changes since the stored position are read again after a restart.
+	storeAfter   = time.Minute
+	storeUnsaved = 1000
 	// overlap is how much of a feed with a new identity is delivered again.
 	overlap = 5 * time.Minute
 )
 
-// worker delivers to one endpoint while this process holds the lease: one change after the other, in the order of the feed, or by time
-// where there are several feeds. It reads a page of each feed ahead, attempts the first change until the receiver accepts it or it is
-// given up, and stores the position after each attempt.
+// worker delivers to one endpoint while this process has the lease: one change after the other, in the order of the
+// feed, or by time where there are several feeds. It reads a page of each feed ahead, attempts the first change until
+// the receiver accepts it or it is given up, and stores the position after each attempt.
 //
 // run loads the position and then calls step again and again. Each step finds the next change (next, which calls refresh and
-// fill), posts it (attempt), decides what the response means for the position (judge), and stores the position (save). If
+// fill), posts it (attempt), decides what the response means for the position (settle), and stores the position (save). If
 // there is no change, the step waits for one (idle).
 type worker struct {
 	d     *Deliverer
@@ -37,12 +37,12 @@ type worker struct {
 
 	p       position // as it is now
 	stored  string   // as it is stored; "" = it was not read yet
-	passed  int      // changes that it has moved past since it was stored
+	unsaved int      // changes that it has advanced past since it was stored
 	savedAt time.Time
 	queues  []*queue
 	readAt  time.Time // when refresh last asked the sources for their feeds
-	// seen has for each source, in the order of Deliverer.sources, its channel from before it was last read. As long as that is
-	// open, the source has nothing new. nil = the source is to be read.
+	// seen has for each source, in the order of Deliverer.sources, its channel from before it was last read. As long as
+	// it is not closed, the source has nothing new. nil = the source is to be read.
 	seen []<-chan struct{}
 }
 
@@ -56,22 +56,22 @@ type queue struct {
 // run delivers until stopped is done, which is soon after the lease is lost. A delivery that is under way is completed when stopped is
 // done, and given up when the lease is lost. After an error the worker begins anew with the stored position.
 func (w *worker) run(stopped context.Context) {
-	held := w.lease.held
+	valid := w.lease.valid
 	for failed := 0; stopped.Err() == nil; failed++ {
-		err := w.load(held)
+		err := w.load(valid)
 		for err == nil && stopped.Err() == nil {
 			if err = w.step(stopped); err == nil {
 				failed = 0
 			}
 		}
 		if err != nil && stopped.Err() == nil {
-			if held.Err() == nil { // else err says only that the lease is lost
+			if valid.Err() == nil { // else err only means that the lease is lost
 				w.log.Warn("webhook: the changes or the position cannot be read, trying again", "cause", err.Error())
 			}
 			_ = sleep(stopped, min(readRetry<<min(failed, 10), readPause))
 		}
 	}
-	if w.stored != "" && held.Err() == nil {
+	if w.stored != "" && valid.Err() == nil {
 		_ = w.save() // if this fails, what was not stored is delivered again
 	}
 }
@@ -97,15 +97,15 @@ func (w *worker) load(ctx context.Context) error {
 	return w.save()
 }
 
-// save stores the position if it has moved.
+// save stores the position if it has changed.
 func (w *worker) save() error {
 	next := stored(positionKey(w.e.Name), w.p)
 	if string(next.Value) != w.stored {
-		if err := w.lease.put(w.lease.held, w.lease.holder, next); err != nil {
+		if err := w.lease.put(w.lease.valid, w.lease.holder, next); err != nil {
 			return err
 		}
 	}
-	w.stored, w.passed, w.savedAt = string(next.Value), 0, time.Now()
+	w.stored, w.unsaved, w.savedAt = string(next.Value), 0, time.Now()
 	return nil
 }
 
@@ -118,11 +118,11 @@ func (w *worker) step(stopped context.Context) error {
 		<-stopped.Done()
 		return nil
 	}
-	q, err := w.next(w.lease.held)
+	q, err := w.next(w.lease.valid)
 	if err != nil {
 		return err
 	}
-	if w.passed >= storePassed || w.passed > 0 && time.Since(w.savedAt) >= storeAfter {
+	if w.unsaved >= storeUnsaved || w.unsaved > 0 && time.Since(w.savedAt) >= storeAfter {
 		if err := w.save(); err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (w *worker) next(ctx context.Context) (first *queue, err error) {
 		return nil, err
 	}
 	for _, q := range w.queues {
-		for w.pass(q); len(q.changes) == 0 && q.more; w.pass(q) {
+		for w.dropUnwanted(q); len(q.changes) == 0 && q.more; w.dropUnwanted(q) {
 			if err := w.fill(ctx, q); err != nil {
 				return nil, err
 			}
@@ -178,14 +178,15 @@ func (w *worker) next(ctx context.Context) (first *queue, err error) {
 	return first, nil
 }
 
-// pass moves the position past the changes at the beginning of a queue that the endpoint does not get.
-func (w *worker) pass(q *queue) {
+// dropUnwanted advances the position past the changes at the beginning of a queue that the endpoint does not get.
+func (w *worker) dropUnwanted(q *queue) {
 	for len(q.changes) > 0 && (q.changes[0].At.UnixMilli() < w.p.Marks[q.name].Since || !w.e.matches(q.changes[0])) {
 		w.advance(q)
 	}
 }
 
-// refresh makes the queues of all sources that may have new changes anew, to be read from their marks on. It does nothing while a change is still waiting in a queue, since what was read is delivered first.
+// refresh replaces the queues of all sources that may have new changes, to be read from their marks on. It does nothing
+// while a change is still waiting in a queue.
 func (w *worker) refresh(ctx context.Context) error {
 	if slices.ContainsFunc(w.queues, func(q *queue) bool { return len(q.changes) > 0 }) {
 		return nil
@@ -219,9 +220,9 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// fill reads a page of the feed into its queue, whose page is at its end. If the feed no longer goes back to the mark or has another
-// identity, fill moves the mark to the beginning of the feed and returns: then the changes that are older than the last one done by
-// more than overlap are passed over.
+// fill reads a page of the feed into its queue, whose page is at its end. If the feed no longer goes back to the mark
+// or has another identity, fill sets the mark to the beginning of the feed: then the changes that are older than the
+// last one done by more than overlap are skipped.
 func (w *worker) fill(ctx context.Context, q *queue) error {
 	m := w.p.Marks[q.name]
 	read, err := q.read(ctx, m.After, w.e)
@@ -229,7 +230,7 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 		w.log.Warn("webhook: the feed of changes was reset, or does not go back to the last delivery: going on by time, some changes may be missing",
 			"feed", q.name, "from", time.UnixMilli(m.At).UTC())
 		w.p.Marks[q.name] = mark{At: m.At, Since: m.At - overlap.Milliseconds()}
-		w.passed++
+		w.unsaved++
 		return nil
 	}
 	if err != nil {
@@ -239,13 +240,14 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 	if len(read.changes) == 0 && m.After != read.next {
 		m.After = read.next
 		w.p.Marks[q.name] = m
-		w.passed++
+		w.unsaved++
 	}
 	return nil
 }
 
-// advance removes the first change from a queue and moves the position past it, or to the end of the page after its last change. The
-// position is stored afterwards. If the process is killed before that, the change is delivered again, with the same id.
+// advance removes the first change from a queue and sets the position after it, or to the end of the page after its
+// last change. The position is stored afterwards. If the process is killed before that, the change is delivered again,
+// with the same id.
 func (w *worker) advance(q *queue) {
 	m, c := w.p.Marks[q.name], q.changes[0]
 	q.changes = q.changes[1:]
@@ -255,11 +257,11 @@ func (w *worker) advance(q *queue) {
 	}
 	at := c.At.UnixMilli()
 	m.At = max(m.At, at)
-	if at >= m.Since { // from here on nothing is passed over
+	if at >= m.Since { // from here on nothing is skipped
 		m.Since = 0
 	}
 	w.p.Marks[q.name] = m
-	w.passed++
+	w.unsaved++
 }
 
 // attempt waits until the next attempt at the first change of a queue is due, makes it, and stores the position.
@@ -271,16 +273,16 @@ func (w *worker) attempt(stopped context.Context, q *queue) error {
 		return nil
 	}
 	c := q.changes[0]
-	// While the endpoint does not answer, changes grow too old without an attempt of their own.
+	// While the endpoint does not respond, changes grow too old without an attempt of their own.
 	if w.p.Failed > 0 && time.Since(c.At) >= keepTrying {
 		w.skip(q, "too old")
 		w.observe(c, 0, Skipped)
 		return nil // step stores the position later: there may be many such changes
 	}
 	id := w.p.id(q.name, c)
-	status, err := post(w.lease.held, w.d.transport, w.e, id, c.body())
-	if w.lease.held.Err() != nil {
-		return w.lease.held.Err()
+	status, err := post(w.lease.valid, w.d.transport, w.e, id, c.body())
+	if w.lease.valid.Err() != nil {
+		return w.lease.valid.Err()
 	}
 	log := w.log.With("id", id, "type", c.Type, "attempt", w.p.Failed+1)
 	if err != nil {
@@ -288,6 +290,6 @@ func (w *worker) attempt(stopped context.Context, q *queue) error {
 	} else {
 		log = log.With("status", status)
 	}
-	w.observe(c, status, w.judge(q, log, status, err))
+	w.observe(c, status, w.settle(q, log, status, err))
 	return w.save()
 }

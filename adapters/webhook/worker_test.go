@@ -538,7 +538,7 @@ func TestThePositionMovesWithoutDeliveries(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		stored(`"one-11"`)
-		for i := range storePassed {
+		for i := range storeUnsaved {
 			f.apps.add("apps", "tag.set", i)
 		}
 		time.Sleep(storeAfter / 10)
@@ -690,11 +690,11 @@ func TestALostLeaseIsNoFault(t *testing.T) {
 		f := newFixture(t)
 		d := New(f.store, Services{}, &Options{Log: slog.New(slog.NewTextHandler(f.log, nil))})
 		d.sources = []source{f.apps}
-		held, lose := cancelable(t)
+		valid, lose := cancelable(t)
 		lose()
 		stopped, stop := cancelable(t)
 		time.AfterFunc(time.Minute, stop)
-		w := worker{d: d, lease: &lease{held: held}, e: to("a"), log: d.log}
+		w := worker{d: d, lease: &lease{valid: valid}, e: to("a"), log: d.log}
 		if w.run(stopped); f.log.String() != "" {
 			t.Errorf("log: %s", f.log)
 		}

@@ -1,8 +1,8 @@
-// Package drain reads what is left of the body of a request before the request is answered.
+// Package drain reads what is left of the body of a request before the response.
 //
-// net/http does so by itself, since many clients look at the response only when they have sent everything. But it waits for the
-// body as long as the server's ReadTimeout allows, and keeps the response back meanwhile. A client that announces a body and
-// sends none would hold its connection for that long, whatever it has asked for.
+// net/http does so by itself, since many clients look at the response only when they have sent everything. But it waits
+// for the body as long as the server's ReadTimeout allows, and sends the response only then. A client that announces a
+// body and sends none would keep its connection for that long.
 package drain
 
 import (

@@ -1,4 +1,4 @@
-// Package negotiate reads the headers with which a client says what it takes and what it has.
+// Package negotiate reads the headers Accept, Accept-Encoding and If-None-Match.
 package negotiate
 
 import (

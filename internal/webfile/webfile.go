@@ -88,16 +88,16 @@ func New(name string, text []byte) (*File, error) {
 	return &File{mediaType, text, zipped.Bytes(), `"` + hash + `"`, `"` + hash + `-gzip"`}, nil
 }
 
-// mostDrained is how many bytes are read of a body that a request has though it needs none.
+// mostDrained is how many bytes are read of a body that is not needed.
 const mostDrained = 256 << 10
 
-// Serve answers a GET or HEAD with the file, compressed if the client takes gzip, and any other method with 405; a nil file is 404. cache is the
-// Cache-Control of the file.
+// Serve serves a GET or HEAD of the file, compressed if the client accepts gzip. Any other method is 405, and a nil
+// file is 404. cache is the Cache-Control of the file.
 func Serve(w http.ResponseWriter, r *http.Request, f *File, cache string) {
 	drain.Body(w, r, mostDrained)
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Access-Control-Allow-Origin", "*") // as for everything that the server answers; files have no secrets
+	header.Set("Access-Control-Allow-Origin", "*") // as for every response of the server; files have no secrets
 	switch {
 	case f == nil:
 		http.Error(w, "there is no such file", http.StatusNotFound)
@@ -124,6 +124,6 @@ func Serve(w http.ResponseWriter, r *http.Request, f *File, cache string) {
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // a client that has gone needs no answer
+		_, _ = w.Write(body) // the client may have disconnected
 	}
 }
