@@ -1,7 +1,7 @@
-// Package vitrine has the words that the domains share: who asks ([Caller]), what went wrong ([Error] and its kinds), a page of a list
-// ([Page]), and the version of an app ([Version]).
+// Package vitrine has the types that the domains share: the caller of a method with the caller's rights ([Caller]), errors and their
+// kinds ([Error]), a page of a list ([Page]), and the version of an app ([Version]).
 //
-// This makes an app, changes it, publishes the change and reads what is published:
+// This creates an app, changes it, publishes the change and reads the published version:
 //
 //	apps := appsvc.New(memory.New(), nil).As(vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}})
 //	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
@@ -13,17 +13,17 @@
 //	}
 //	live, err := apps.TaggedApp(ctx, app.ID, "production") // live.Title is Hello again
 //
-// The domains are packages of their own, and none needs another:
+// Each domain is a package, and none needs another:
 //
 //   - [github.com/vitrine-go/vitrine/appsvc] keeps apps and all their versions, components with schemas, and tags.
 //   - [github.com/vitrine-go/vitrine/assets] keeps posts in folders with permissions, and searches them with exact totals.
 //   - [github.com/vitrine-go/vitrine/reviews] checks and imports the reviews of an older site.
 //
-// Each has a Service, which decides what a Caller may do, and keeps its data in a store: storage/memory, storage/sqlite or
+// Each has a Service, which checks the rights of the Caller, and keeps its data in a store: storage/memory, storage/sqlite or
 // storage/postgres.
 //
 //   - adapters/httpapi serves them over HTTP, and adapters/client calls such a server with the methods of a Session.
-//   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin knows people by passkeys, and
+//   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin signs people in with passkeys, and
 //     adapters/webhook delivers changes.
 //   - examples/embed is a small program with all of it and rows of its own, to begin with; examples/vitrine is the binary.
 package vitrine
@@ -39,12 +39,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Caller is who asks, with the rights that the embedding program has found out: a Service checks no tokens and keeps no users. It is
-// passed right after ctx, and its rights count for that call. No method changes the slices of a Caller, so goroutines may share one.
+// Caller is a user with rights, which the embedding program has determined: a Service checks no tokens and keeps no users. It is the
+// argument after ctx, and its rights apply to that call. No method changes the slices of a Caller, so goroutines may share one.
 //
-// A Caller with a URN alone may create nothing and may use the apps that it owns. A malformed URN in a Caller is ErrInvalid in every
-// method, so that a mistake never gives a right; the zero Caller is malformed. The package comments of the domains say what each right
-// allows there.
+// A Caller with only a URN may create nothing, and may use the apps that it owns. Every method returns ErrInvalid for a Caller with a
+// malformed URN, so that a mistake never gives a right; the zero Caller is malformed. The package comments of the domains say what each
+// right allows there.
 type Caller struct {
 	URN       string   // of the user: urn:<vendor>:<network>:user=<id>
 	Moderates []string // URNs of networks and sites; a network includes its sites
@@ -58,15 +58,15 @@ type Caller struct {
 
 	Roles      []string // ids of roles, for permissions on folders
 	Groups     []string // URNs of groups; a permission of a group is for callers with exactly this URN
-	Components bool     // may create and delete components
+	Components bool     // the caller may create and delete components
 
-	// Key is the prefix of the key by which a program asks for a person, and empty for the person: no program approves a release.
+	// Key is the prefix of the API key if a program calls for a person, and empty if the person calls: a program cannot approve a release.
 	Key string
 
 	// PublicReviews lets a caller with TagsOnly read the reviews that pages show, in the networks of Reads. Tags may be empty then.
 	PublicReviews bool
 
-	// Operator is for the program itself, as at the command line, which may do everything with reviews. Never set it from a request.
+	// Operator gives the program itself, such as a command line, all rights over reviews. Never set it from a request.
 	Operator bool
 }
 
@@ -83,7 +83,7 @@ func (c Caller) Check() error {
 	return nil
 }
 
-// CheckUnrestricted returns what Check does, and ErrForbidden for a Caller with TagsOnly. Every method begins with it but TaggedApp.
+// CheckUnrestricted returns the error of Check, and ErrForbidden for a Caller with TagsOnly. Every method but TaggedApp begins with it.
 func (c Caller) CheckUnrestricted() error {
 	if err := c.Check(); err != nil {
 		return err
@@ -95,44 +95,44 @@ func (c Caller) CheckUnrestricted() error {
 	return nil
 }
 
-// The kinds of errors. errors.Is finds the kind of an error that a Service or the client of a remote one returns, and errors.As finds
-// an *Error with the details. The last four are those of storage.
+// The kinds of errors. errors.Is matches the kind of an error that a Service or the client of a remote one returns, and errors.As finds
+// an *Error with the details. The last four kinds are those of package storage.
 var (
 	// ErrInvalid means that the input is malformed or breaks a limit.
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden means that the caller may see the thing, but may not do this with it, or that this is not for such callers.
+	// ErrForbidden means that the caller may see the object but lacks the right for this method, or that no such caller may call it.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound means that there is no such thing, or that the caller may not see it. The two errors are equal.
+	// ErrNotFound means that the object does not exist, or that the caller may not see it. The two cases look the same.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict means that the thing has changed since the caller read it, that a test of a patch failed, or that what is to be added
-	// is there already.
+	// ErrConflict means that the object has changed since the caller read it, that a test of a patch failed, or that an object to be added
+	// exists already.
 	ErrConflict = errors.New("conflict")
 	// ErrTooLarge means that the input or the result has more bytes or items than a limit allows.
 	ErrTooLarge = errors.New("too large")
 	// ErrUnprocessable means that the request is well-formed, but cannot be applied to the stored data.
 	ErrUnprocessable = errors.New("cannot be applied")
-	// ErrGone means that a feed of changes does not go back to a cursor: entries after it were removed, or the feed has another
-	// identity now, as in a copy of the store.
+	// ErrGone means that a cursor of a feed of changes is no longer valid: entries after it were removed, or the feed has another identity
+	// now, as in a copy of the store.
 	ErrGone = errors.New("gone")
 
-	// ErrBusy means that the store could not reach its data in time, or that a search took too long. Nothing was written, and the same
-	// call may succeed later.
+	// ErrBusy means that the store could not reach its data in time, or that a search took too long. Nothing was written, and a retry may
+	// succeed.
 	ErrBusy = storage.ErrBusy
 	// ErrFull means that the store has no room to write. Nothing was written, and reads still work.
 	ErrFull = storage.ErrFull
 	// ErrUnknown means that the store lost its connection to the data during a commit, so the write may have been committed or not. A
 	// Service does not retry it. Read the data to find out, or repeat the call with the same idempotency key.
 	ErrUnknown = storage.ErrUnknown
-	// ErrClosed means that the store was closed. Nothing succeeds any more. Who waits for changes of a feed is woken, reads the feed,
-	// and gets this error.
+	// ErrClosed means that the store was closed. All calls fail from then on, and goroutines that wait for changes of a feed get this
+	// error.
 	ErrClosed = storage.ErrClosed
 )
 
-// The codes of errors. A code is a stable word for a program; over HTTP it is the member "code".
+// The codes of errors. A code never changes, so programs can rely on it; over HTTP it is the member "code".
 const (
 	CodeInvalid          = "invalid"            // ErrInvalid
 	CodeForbidden        = "forbidden"          // ErrForbidden
-	CodeConfirm          = "needs_confirmation" // ErrForbidden: the passkey, or the provider, has to be shown again
+	CodeConfirm          = "needs_confirmation" // ErrForbidden: the person has to sign in again, with the passkey or at the provider
 	CodeNotFound         = "not_found"          // ErrNotFound
 	CodeStaleVersion     = "stale_version"      // ErrConflict: the app, or a component, changed meanwhile; read it and try again
 	CodeTestFailed       = "test_failed"        // ErrConflict: a test operation of a patch failed
@@ -153,9 +153,9 @@ const (
 	CodeUnavailable      = "unavailable"        // ErrBusy: a search took longer than it may
 )
 
-// Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are set
-// where they apply. Over HTTP its JSON stands beside the sentence. The client of a remote service returns the same values, so a program
-// handles both alike:
+// Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are set where they
+// apply. Over HTTP its JSON is sent with the sentence. The client of a remote service returns the same values, so a program handles both
+// alike:
 //
 //	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeStaleVersion {
 //		… // read the app again: it is at e.Version
@@ -164,16 +164,16 @@ type Error struct {
 	Kind error  `json:"-"`    // one of the kinds above
 	Code string `json:"code"` // one of the codes above
 
-	// Pointer is the JSON pointer (RFC 6901) of the wrong value. It points into the request body as it is over
-	// HTTP, also to a member that is missing there. If the result of a patch breaks a rule, it points into the patched document; if an
-	// operation of a patch does not apply, it points to the operation.
+	// Pointer is the JSON pointer (RFC 6901) of the wrong value, or of a missing member, in the request body that HTTP has. If the result
+	// of a patch breaks a rule, it points into the patched document; if an operation of a patch does not apply, it points to the
+	// operation.
 	Pointer string `json:"pointer,omitempty"`
-	// Parameter is the name of the wrong query parameter or header, as it is over HTTP.
+	// Parameter is the name of the wrong query parameter or header of HTTP.
 	Parameter string `json:"parameter,omitempty"`
 	// Reason is the sentence without Pointer and Parameter.
 	Reason string `json:"-"`
-	// Violations are the values in a config that break its schema, 100 at most. Their pointers begin at the
-	// config, to which Pointer points.
+	// Violations are the values in a config that break its schema, 100 at most. Their pointers are relative to the config, to which
+	// Pointer points.
 	Violations []Violation `json:"violations,omitempty"`
 	// Version is the latest version of the app or the release, for CodeStaleVersion, CodeTestFailed, CodeMoved and CodeWrongState.
 	Version Version `json:"version,omitzero"`
@@ -181,11 +181,11 @@ type Error struct {
 	PointsTo Version `json:"pointsTo,omitzero"`
 	// Conflicts are the moves of a release that cannot be made, for CodeConflicts.
 	Conflicts []Conflict `json:"conflicts,omitempty"`
-	// ID is the id of the asset that is there already, for CodeMoved; empty if the same request added it.
+	// ID is the id of the asset that exists already, for CodeMoved; empty if the same request added it.
 	ID string `json:"id,omitempty"`
 }
 
-// Error returns one sentence: Parameter or Pointer, and then Reason.
+// Error returns one sentence with Parameter or Pointer, and Reason.
 func (e *Error) Error() string {
 	where := e.Pointer
 	if e.Parameter != "" {
@@ -203,11 +203,11 @@ func (e *Error) Unwrap() error { return e.Kind }
 // Violation is one value in a config that breaks the schema.
 type Violation struct {
 	Pointer string `json:"pointer"` // JSON pointer (RFC 6901) into the config, "" for the whole of it
-	Keyword string `json:"keyword"` // keyword of the schema that refuses it, "" where the engine does not say
+	Keyword string `json:"keyword"` // keyword of the schema that rejects it, "" if the engine does not name one
 	Message string `json:"message"` // what is wrong there, in words
 }
 
-// String gives the violation as part of a sentence.
+// String returns the violation as part of a sentence.
 func (v Violation) String() string {
 	if v.Pointer == "" {
 		return v.Message
@@ -215,8 +215,8 @@ func (v Violation) String() string {
 	return v.Pointer + ": " + v.Message
 }
 
-// Conflict says why a move of a release cannot be made. In JSON it is {"app", "tag", "pointsTo", "error", "reason"}; pointsTo is null if the
-// app has no such tag, and app and tag are left out where the conflict is with the release as a whole.
+// Conflict says why a release cannot make one of its moves. Its JSON is {"app", "tag", "pointsTo", "error", "reason"}; pointsTo is null if
+// the app has no such tag, and app and tag are left out if the conflict concerns the whole release.
 type Conflict struct {
 	App      string  `json:"app,omitzero"`
 	Tag      string  `json:"tag,omitzero"`
@@ -225,28 +225,27 @@ type Conflict struct {
 	Reason   string  `json:"reason"`   // a sentence
 }
 
-// ConflictMissed is the Code of a Conflict of a release whose time was over for more than a day when a process came to run it.
+// ConflictMissed is the Code of a Conflict of a release that was overdue by more than a day when a process could run it.
 const ConflictMissed = "missed"
 
 // Page is one page of a list. To read a whole list, repeat the request with Next as its After until Next is empty, or use the iterator
 // beside the method. A page may have fewer items than the request asks for, and only Next says whether there are more.
 //
-// Each page is as of the time of its call. An item that is added or changes its place between two calls may be missed, or
-// listed twice.
+// Each page shows the list at the time of its call. An item that is added or changes its place between two calls may be missed or listed
+// twice.
 type Page[T any] struct {
 	Items []T
 	Next  string // goes into After of the request for the next page; "" on the last page
 }
 
-// Version names a version of one app: 0, 1, 2 and so on, without gaps. In JSON it is a string of
-// decimal digits, and null for the zero Version. The zero Version names none: in a request it means "not given", and a method that
-// needs a version returns ErrInvalid. So a program that forgets to set a version never gets version 0 by mistake.
-// Versions are compared with == and Compare.
+// Version is the number of a version of one app: 0, 1, 2 and so on, without gaps. In JSON it is a string of decimal digits, and null for
+// the zero Version. The zero Version means "not given" in a request, and a method that needs a version returns ErrInvalid for it. So a
+// program that forgets to set a version never gets version 0 by mistake. Versions are compared with == and Compare.
 type Version struct {
 	next uint64 // the number plus one; 0 = none, math.MaxUint64 = Latest
 }
 
-// Latest stands for the highest version that an app has when the call is made. Requests may have it; an App never does.
+// Latest is, in a request, the highest version that the app has at the time of the call. An App never has it.
 var Latest = Version{math.MaxUint64}
 
 // NewVersion returns the version with this number. It panics if the number is negative.
@@ -268,11 +267,10 @@ func ParseVersion(s string) (Version, error) {
 	return Version{n + 1}, nil
 }
 
-// IsZero reports whether v names no version.
+// IsZero reports whether v is the zero Version.
 func (v Version) IsZero() bool { return v == Version{} }
 
-// Number returns the number of the version. It is -1 for the zero Version and for Latest, which have none. Stores keep this
-// number.
+// Number returns the number of the version, which stores keep. It is -1 for the zero Version and for Latest, which have none.
 func (v Version) Number() int64 {
 	if v == Latest {
 		return -1
@@ -301,7 +299,7 @@ func (v Version) String() string {
 // MarshalText returns the same as String.
 func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// MarshalJSON writes a string, as String has it, and null for the zero Version.
+// MarshalJSON writes the result of String as a JSON string, and null for the zero Version.
 func (v Version) MarshalJSON() ([]byte, error) {
 	if v.IsZero() {
 		return []byte("null"), nil

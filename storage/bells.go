@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Bells are what a driver needs for Changed. The zero Bells are ready.
+// Bells implements Store.Changed for a driver. The zero value is ready.
 type Bells struct {
 	mu     sync.Mutex
-	wait   map[string]chan struct{} // by prefix: what the next Ring of a space below it closes
+	wait   map[string]chan struct{} // by prefix: the channel that the next Ring of a space below it closes
 	closed bool
 
-	looking bool          // a goroutine of Watch runs
+	looking bool          // the goroutine of Watch runs
 	quit    chan struct{} // ends it; nil before the first Watch
 	looks   sync.WaitGroup
 }
 
-// Watch calls look every so often while somebody waits, until Close: a driver rings there for the commits of other processes. A driver
-// calls it after Changed; if the goroutine that looks is running already, it does nothing.
+// Watch polls: it calls look at this interval while somebody waits, until Close. In look a driver rings for the commits of other
+// processes. A driver calls Watch after Changed; if the polling goroutine runs already, Watch does nothing.
 func (b *Bells) Watch(every time.Duration, look func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,8 +63,7 @@ func (b *Bells) Changed(prefix string) <-chan struct{} {
 	return c
 }
 
-// Ring closes the channels of the prefixes of a space. A driver calls it after each commit, and when it does not know whether there was
-// one.
+// Ring closes the channels of all prefixes of a space. A driver calls it after each commit, and when the outcome of one is unknown.
 func (b *Bells) Ring(space string) {
 	b.ring(func(prefix string) bool { return strings.HasPrefix(space, prefix) })
 }
@@ -72,7 +71,7 @@ func (b *Bells) Ring(space string) {
 // RingAll closes all channels.
 func (b *Bells) RingAll() { b.ring(func(string) bool { return true }) }
 
-// Close closes all channels, and those that are asked for from now on. It waits for a look that runs.
+// Close closes all channels, and those that Changed returns from now on. It waits for a look that runs.
 func (b *Bells) Close() {
 	b.mu.Lock()
 	b.closed = true

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 )
 
-// Checked returns a store that keeps its callers to the rules, so that no driver has to: it refuses keys that no key may be, values that
-// are too large, writes outside of the space of an update, ranges of a Scan that go in different directions, every use of a Reader or
-// a Tx after its function has returned, and calls after Close. The Close of s is called once, when no other call of it runs any more.
+// Checked returns a store that checks the calls of its users, so that no driver has to. It returns an error for malformed keys, values
+// that are too large, writes outside of the space of an update, ranges of a Scan in different directions, every use of a Reader or a Tx
+// after its function has returned, and calls after Close. It calls the Close of s once, when no other call of s runs any more.
 func Checked(s Store) Store { return &checked{Store: s} }
 
 type checked struct {
@@ -22,7 +22,7 @@ type checked struct {
 	calls  sync.WaitGroup
 }
 
-// begin has Close wait for a call, until it is done.
+// begin registers a call for which Close waits. The caller calls s.calls.Done at its end.
 func (s *checked) begin(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (r *reader) Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, err
 	}
 }
 
-// guarded yields what a loop of the driver yields, as long as the Reader may be used.
+// guarded yields the values of a loop of the driver, as long as the Reader may be used.
 func guarded[T any](ctx context.Context, r *reader, all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for one, err := range all {

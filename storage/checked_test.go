@@ -29,8 +29,8 @@ func update(s storage.Store, space string, fn func(storage.Tx) error) error {
 	return s.Update(ctx, space, storage.UpdateOptions{}, fn)
 }
 
-// holds checks that the store has these keys and no others, with empty values.
-func holds(s storage.Store, keys ...string) error {
+// contains checks that the store has these keys and no others, with empty values.
+func contains(s storage.Store, keys ...string) error {
 	return s.View(ctx, func(r storage.Reader) error {
 		got := ""
 		for e, err := range r.Scan(ctx, storage.Range{}) {
@@ -75,7 +75,7 @@ func ownSpace(s storage.Store) error {
 			return fmt.Errorf("%.20q is taken for a space", space)
 		}
 	}
-	return holds(s, "ab 1", "b 1")
+	return contains(s, "ab 1", "b 1")
 }
 
 func afterTheEnd(s storage.Store) error {
@@ -102,5 +102,5 @@ func afterTheEnd(s storage.Store) error {
 	if late.Put(ctx, storage.Entry{Key: "a 2"}) == nil || late.Delete(ctx, "a 1") == nil || late.DeleteRange(ctx, storage.Prefix("a ")) == nil {
 		return errors.New("a Tx writes after its function")
 	}
-	return holds(s, "a 1")
+	return contains(s, "a 1")
 }

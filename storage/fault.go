@@ -2,7 +2,7 @@ package storage
 
 import "fmt"
 
-// Fault is what an audit of a domain finds: an entry that contradicts others, or that the domain cannot have written.
+// Fault is a finding of an audit: an entry that contradicts others, or that its domain cannot have written.
 type Fault struct {
 	Key   string // of the entry, or of one that is missing
 	Wrong string

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Identity tells a store from its copies. Feeds of changes put it into their cursors, so that nobody goes on in a copy where the
-// original stood.
+// Identity tells a store from its copies. Feeds of changes put it into their cursors, so that a cursor of the original is not valid
+// in a copy.
 type Identity struct {
 	Secret []byte // 32 random bytes, which copies of the store have too
 	Name   []byte // 16 random bytes, others in each copy
 }
 
-// Defaults are what services on a store take for their options that are nil. A store for tests has them, so that the same calls give the
-// same bytes in each run.
+// Defaults are the values that services on a store use for options that are nil. A store for tests sets them, so that the same calls
+// write the same bytes in each run.
 type Defaults struct {
 	Now      func() time.Time // nil = time.Now
 	NewID    func() string    // nil = random ids
 	Identity Identity         // the first one of the store; zero = a random one
 }
 
-// DefaultsOf returns what the method Defaults of a store does, the zero Defaults for a store without one.
+// DefaultsOf returns the Defaults of a store, or the zero Defaults if the store has no such method.
 func DefaultsOf(s Store) Defaults {
 	if d, ok := s.(interface{ Defaults() Defaults }); ok {
 		return d.Defaults()
@@ -29,7 +29,7 @@ func DefaultsOf(s Store) Defaults {
 	return Defaults{}
 }
 
-// IdentitySpace is the space that has nothing but the Identity of a store.
+// IdentitySpace is the space that contains only the Identity of a store.
 const IdentitySpace, secretKey, nameKey = "store", "store secret", "store name"
 
 // ReadIdentity returns the Identity of a store, the zero one if it has none yet.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Merge yields what Scan shall, for a driver that has a scan of one range.
+// Merge implements Scan for a driver that can scan one range.
 func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[Entry, error] {
 	if len(ranges) == 1 {
 		return scan(ranges[0])
@@ -27,7 +27,7 @@ func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[E
 		type source struct {
 			next  func() (Entry, error, bool)
 			entry Entry
-			rest  string // of the key, what is compared
+			rest  string // the part of the key that is compared
 			skip  int
 			place int // of its range
 		}
@@ -38,8 +38,8 @@ func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[E
 		compare := func(a, b *source) int {
 			return cmp.Or(direction*strings.Compare(a.rest, b.rest), a.place-b.place)
 		}
-		var open []*source // in the order of their entries
-		// advance reads the next entry of a source. ok is false if there is none, or yield wants no more.
+		var active []*source // in the order of their entries
+		// advance reads the next entry of a source. ok is false if there is none.
 		advance := func(s *source) (ok bool, err error) {
 			s.entry, err, ok = s.next()
 			s.rest = s.entry.Key[min(s.skip, len(s.entry.Key)):]
@@ -55,12 +55,12 @@ func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[E
 				return
 			}
 			if ok {
-				open = append(open, s)
+				active = append(active, s)
 			}
 		}
-		slices.SortFunc(open, compare)
-		for len(open) > 0 {
-			s := open[0]
+		slices.SortFunc(active, compare)
+		for len(active) > 0 {
+			s := active[0]
 			if !yield(s.entry, nil) {
 				return
 			}
@@ -69,17 +69,17 @@ func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[E
 				yield(Entry{}, err)
 				return
 			}
-			open = open[1:]
+			active = active[1:]
 			if ok {
-				i, _ := slices.BinarySearchFunc(open, s, compare)
-				open = slices.Insert(open, i, s)
+				i, _ := slices.BinarySearchFunc(active, s, compare)
+				active = slices.Insert(active, i, s)
 			}
 		}
 	}
 }
 
-// inTurn returns ranges in the order in which they can be scanned one after the other. ok is false if they overlap, or if not all of
-// the keys is compared.
+// inTurn returns ranges in the order in which they can be scanned one after the other. ok is false if they overlap, or if a part of
+// the keys is skipped in comparisons.
 func inTurn(ranges []Range) (in []Range, ok bool) {
 	in = slices.SortedFunc(slices.Values(ranges), func(a, b Range) int { return strings.Compare(a.From, b.From) })
 	for i, r := range in {
@@ -93,8 +93,8 @@ func inTurn(ranges []Range) (in []Range, ok bool) {
 	return in, true
 }
 
-// Portions yields the entries of one range, for a driver that reads some at a time: n of the range in, about, and then what is left of
-// the range, unless there is nothing more. It begins with first entries, or as many as are expected, and goes on with more, up to most.
+// Portions yields the entries of one range, for a driver that reads some at a time. read returns about n entries of the range in, and
+// the rest of the range. The first call asks for first entries, or as many as are expected, and later calls for more, up to most.
 func Portions(in Range, first, most int, read func(in Range, n int) (list []Entry, rest Range, more bool, err error)) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		left, more := in.Limit, true
@@ -118,7 +118,7 @@ func Portions(in Range, first, most int, read func(in Range, n int) (list []Entr
 	}
 }
 
-// Spaces yields what the Spaces of a Reader shall, for a driver that has a scan of one range: it looks for the first key of each space.
+// Spaces implements Reader.Spaces for a driver that can scan one range: it looks for the first key of each space.
 func Spaces(prefix string, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for in := Prefix(prefix); ; {

@@ -1,19 +1,19 @@
-// Package storage says what a driver must do: it keeps one ordered map from keys to values, with snapshots and durable transactions.
-// Records, indices, feeds and rules can be made of that once for all drivers.
+// Package storage is the contract of drivers: each keeps one ordered map from keys to values, with snapshots and durable transactions.
+// Records, indices, feeds and rules are built on that once for all drivers.
 //
-// Package storetest is the suite that every driver passes, with rules for what is said here, and has a driver on bbolt as an example.
-// To write another one, implement [Store] and return it through [Checked].
+// Package storetest is the suite of tests for drivers, and has a driver on bbolt as an example. To write another one, implement [Store]
+// and return it through [Checked].
 //
 // # Keys, values and spaces
 //
-// Keys are compared byte by byte. A key has 1 to [MaxKey] bytes and belongs to the space that it begins with, up to its first
+// Keys are compared byte by byte. A key has at most [MaxKey] bytes and belongs to the space that it begins with, up to its first
 // blank: "apps tag/42 production" is a key of the space "apps". Values have up to [MaxValue] bytes; an empty value is not an absent one.
-// Neither side changes the bytes of a value, or of an entry, once it was handed in or out, and each may keep it.
+// Neither the driver nor its caller changes the bytes of a value after one gave it to the other, and both may keep it.
 //
-// A space is what is serialized. An update names its space and writes keys of that space alone. There it reads exactly what every
-// earlier update of the space has written; elsewhere it reads what was committed at that moment, which may change while it runs, so no
-// rule may rest on it. Updates of different spaces do not wait for each other where a driver can help it. A space comes into being with
-// its first update.
+// Updates of one space are serialized. An update names its space and writes keys of that space alone. There it reads exactly what every
+// earlier update of the space has written. In other spaces it reads what is committed at that moment, which may change while it runs,
+// so no rule may depend on it. Updates of different spaces run at the same time if the driver can do that. The first update of a space
+// creates it.
 package storage
 
 import (
@@ -30,37 +30,37 @@ const (
 	MaxValue = 64 << 20
 )
 
-// Store is an ordered map of keys and values. All methods may be called at the same time, and end when their context does.
+// Store is an ordered map of keys and values. All methods may be called at the same time, and return when their context ends.
 //
-// A function that is handed to View or Update uses what it gets only until it returns, in one goroutine, and may be called again: its
-// effects outside of the store must not add up. A panic in it ends the transaction as an error does, and is passed on. It starts no
-// update and waits for nothing that the function of another one does: the two may share a transaction, and then they take turns.
+// The function that View or Update gets uses its Reader or Tx only until it returns, and in one goroutine. It may be called again, so
+// its effects outside of the store must be idempotent. A panic in it ends the transaction as an error does, and goes on to the caller.
+// It starts no update, and does not wait for the function of another update: both may share a transaction, and then they take turns.
 type Store interface {
-	// View calls fn with a Reader of one snapshot, which has everything that was acknowledged before View was called. It
+	// View calls fn with a Reader of one snapshot. The snapshot has every update that was acknowledged before View was called. View
 	// returns the error of fn.
 	View(ctx context.Context, fn func(Reader) error) error
 
-	// Update calls fn with a transaction in a space. If fn returns nil, all that it has written is committed at once, and is durable when
-	// Update returns nil. If fn returns an error, nothing is, and Update returns that error. Other errors are ErrBusy, ErrFull,
+	// Update calls fn with a transaction in a space. If fn returns nil, its writes are committed together, and are durable when Update
+	// returns nil. If fn returns an error, nothing is committed, and Update returns that error. Other errors are ErrBusy, ErrFull,
 	// ErrUnknown, ErrClosed and those of ctx.
 	Update(ctx context.Context, space string, o UpdateOptions, fn func(Tx) error) error
 
 	// Changed returns a channel that is closed when an update of a space that begins with prefix may have been committed since, by
-	// any process, or when the store is closed. Whoever takes the channel and then calls View misses nothing: the channel is closed for
-	// whatever that View does not see. It may be closed without a change.
+	// any process, or when the store is closed. A caller that takes the channel and then calls View misses nothing: every update that the
+	// View does not see closes the channel. It may be closed without a change.
 	Changed(prefix string) <-chan struct{}
 
-	// Close waits for the calls that run and ends the store. Later ones return ErrClosed.
+	// Close waits for the calls that run and closes the store. Later calls return ErrClosed.
 	Close() error
 }
 
-// UpdateOptions says what a driver cannot know of an update beforehand.
+// UpdateOptions tells a driver beforehand what an update needs.
 type UpdateOptions struct {
-	// Large is for updates that write more than about 1 MiB. Such an update shares its commit with no other.
+	// Large is set for updates that write more than about 1 MiB. Such an update shares its commit with no other.
 	Large bool
-	// Erase is for updates after which nothing may be found in any file of the store that they, or updates before them, have deleted
-	// or replaced. Update returns when that is so; ErrBusy says that the update is committed and that a reader has stood in the way
-	// of erasing for too long. Drivers of servers leave it to what the server does.
+	// If Erase is set, no file of the store contains data any more that this or an earlier update has deleted or replaced when Update
+	// returns nil. ErrBusy then means that the update is committed, but that a reader has prevented erasing for too long. Drivers for
+	// database servers ignore Erase.
 	Erase bool
 	// Exclusive lets no other update of the store run at the same time, in any space or process.
 	Exclusive bool
@@ -68,29 +68,29 @@ type UpdateOptions struct {
 
 // Reader reads a snapshot.
 type Reader interface {
-	// Get returns the values of keys, in their order, and nil for those that are not there. It takes one trip to where the
-	// data is, however many keys there are.
+	// Get returns the values of keys, in the order of the keys, and nil for absent ones. It takes one round trip, however many keys there
+	// are.
 	Get(ctx context.Context, keys ...string) ([][]byte, error)
 
-	// Scan yields the entries of ranges, which all go in the same direction, merged by what follows Skip bytes of each key; among
-	// equals those of an earlier range come first. A loop may be left early, may hold other loops, and may write in a Tx: it yields what was
-	// there when it began, or what is there when it comes to it. After an error it yields no more.
+	// Scan yields the entries of ranges, which all go in the same direction. They are merged by their keys without the first Skip bytes;
+	// if these are equal, the entry of the earlier range comes first. A loop may end early, may contain other loops, and may write in a
+	// Tx. It then yields an entry as it was when the loop began, or as it is when the loop reaches it. After an error it yields no more.
 	Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, error]
 
-	// Estimate returns roughly how many entries a range has, for choosing the shorter one of two. It is cheaper than counting, 0 only for
-	// a range without entries, and the Limit of the range bounds it.
+	// Estimate returns roughly how many entries a range has, for choosing the shorter one of two. It is cheaper than counting. It returns
+	// 0 only for a range without entries, and at most the Limit of the range.
 	Estimate(ctx context.Context, r Range) (int, error)
 
 	// Spaces yields the names of the spaces that begin with prefix and have entries, in the order of their keys.
 	Spaces(ctx context.Context, prefix string) iter.Seq2[string, error]
 }
 
-// Tx is a transaction. It reads what it has written. An error of a write may come up at a later call, or at the commit.
+// Tx is a transaction. It reads what it has written. A write that fails may return its error at a later call, or at the commit.
 type Tx interface {
 	Reader
-	// Put puts entries in the place of those that have their keys. A nil value is an empty one.
+	// Put adds entries, or replaces those with the same keys. A nil value is an empty one.
 	Put(ctx context.Context, entries ...Entry) error
-	// Delete deletes the entries of keys, as far as there are any.
+	// Delete deletes the entries of keys. It ignores keys without an entry.
 	Delete(ctx context.Context, keys ...string) error
 	// DeleteRange deletes the entries of a range without Limit and Skip.
 	DeleteRange(ctx context.Context, r Range) error
@@ -107,8 +107,8 @@ type Range struct {
 	From, To string
 	Reverse  bool // begin with the last
 	Limit    int  // how many entries are wanted at most; 0 for all
-	Skip     int  // how many bytes of each key Scan leaves out when it compares the keys of several ranges
-	Expect   int  // how many entries the loop will probably take, so that these are read at once; 0 if nobody knows
+	Skip     int  // how many bytes of each key Scan ignores when it compares the keys of several ranges
+	Expect   int  // how many entries the loop will probably read, so that these are read at once; 0 if that is unknown
 }
 
 // Prefix returns the range of the keys that begin with prefix.
@@ -133,12 +133,12 @@ func SpaceOf(key string) string {
 	return space
 }
 
-// Errors of drivers, which wrap them with what was wrong.
+// Errors of drivers, which wrap them with the cause.
 var (
-	// ErrBusy says that nothing was done because others stood in the way for too long, or that a store takes no updates for now: a
-	// later try may succeed.
+	// ErrBusy says that nothing was done because of others who had a lock for too long, or because the store accepts no updates for now.
+	// A retry may succeed.
 	ErrBusy = errors.New("the store is busy")
-	// ErrFull says that nothing was committed because the store has no more room.
+	// ErrFull says that nothing was committed because the store has no room left.
 	ErrFull = errors.New("the store is full")
 	// ErrUnknown says that it is not known whether an update was committed.
 	ErrUnknown = errors.New("the outcome of the commit is unknown")

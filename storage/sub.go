@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Sub returns a Tx in which every key begins with prefix, which its callers neither write nor see: their keys are any bytes, and
-// their ranges are within the prefix. The prefix begins with a space of the store and its blank. Spaces has nothing to yield.
+// Sub returns a Tx over the keys that begin with prefix. It adds the prefix to the keys and ranges of its callers, which are any bytes,
+// and cuts it from results. The prefix begins with a space of the store and its blank. Spaces yields nothing.
 func Sub(t Tx, prefix string) Tx { return sub{t, prefix} }
 
 type sub struct {

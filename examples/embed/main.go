@@ -1,5 +1,5 @@
-// Command embed shows the library inside a program of your own: one store, the three services on it, a session of the program's own, a
-// rule with rows of its own, a route of its own, and the API with the console beside it.
+// Command embed shows the library inside a program of your own: one store, the three services on it, the sessions of the program, a rule
+// with rows of its own, a route of its own, and the API with the console beside it.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	log.Fatal(http.ListenAndServe(address, handler))
 }
 
-// program is all that the program has.
+// program is the store, the services and the sessions.
 type program struct {
 	apps     *appsvc.Service
 	assets   *assets.Service
@@ -52,8 +52,8 @@ func newProgram(db storage.Store) *program {
 	}
 }
 
-// countByTitle is a rule of the program: titles are unique. It keeps a row for each title, which is committed with the change or not at
-// all. It may run again for one change, so it has no other effects.
+// countByTitle is a rule of the program: titles are unique. It keeps a row for each title, in the transaction of the change. It may run
+// again for one change, so it has no other effects.
 func countByTitle(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
 	if c.Before.Title == c.After.Title || c.Type == appsvc.AppErased { // the row went when the app was deleted
 		return nil
@@ -77,7 +77,7 @@ func countByTitle(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error 
 	return rows.Delete(ctx, c.Before.Title)
 }
 
-// fill makes something to look at: an app, a post in a folder, and a review.
+// fill creates sample data: an app, a post in a folder, and a review.
 func (p *program) fill(ctx context.Context) error {
 	me := p.caller("me")
 	_, err := p.apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
@@ -103,7 +103,7 @@ func (p *program) fill(ctx context.Context) error {
 	return err
 }
 
-// caller is what a person may do here. Your program knows it from its own tables.
+// caller returns the rights of a person. Your program reads them from its own tables.
 func (p *program) caller(name string) vitrine.Caller {
 	return vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}, Components: true}
 }

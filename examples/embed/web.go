@@ -12,7 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// sessions are the sessions of the program: names of people by the values of their cookie. Yours have a table, and end.
+// sessions are the sessions of the program: names of people by the values of their cookie. Your program keeps them in a table, and lets
+// them expire.
 type sessions struct{ names sync.Map }
 
 // link begins a session, and returns the path that signs a browser in.
@@ -22,8 +23,8 @@ func (s *sessions) link(name string) string {
 	return "/sign-in?session=" + id
 }
 
-// handler returns what the program serves: the API and the console below /vitrine, the program's own pages elsewhere. An
-// http.ServeMux may hold it, since the asset manager is below the base path and its clients write one slash.
+// handler serves the API and the console below /vitrine, and the program's own pages elsewhere. It can be a handler of an http.ServeMux,
+// since the asset manager is below the base path and its clients write one slash.
 func (p *program) handler() (http.Handler, error) {
 	config := httpapi.Config{
 		Apps: p.apps, Assets: p.assets, Reviews: p.reviews,
@@ -49,7 +50,7 @@ func (p *program) handler() (http.Handler, error) {
 	return mux, nil
 }
 
-// authenticate tells who sends a request, by the cookie of the session.
+// authenticate returns the sender of a request, by the cookie of the session.
 func (p *program) authenticate(r *http.Request) (httpapi.Principal, error) {
 	if c, err := r.Cookie("session"); err == nil {
 		if name, ok := p.sessions.names.Load(c.Value); ok {
@@ -59,7 +60,7 @@ func (p *program) authenticate(r *http.Request) (httpapi.Principal, error) {
 	return httpapi.Principal{}, httpapi.Unauthenticated("sign in with the link that the program prints")
 }
 
-// titles is a route of the program's own, for the callers that the API knows: the titles of the apps that have the word q.
+// titles is a route of the program, for the callers that the API knows: it lists the titles of the apps that contain the word q.
 func (p *program) titles(w http.ResponseWriter, r *http.Request) {
 	by := httpapi.CallerOf(r.Context())
 	titles := []string{}

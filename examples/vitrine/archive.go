@@ -22,12 +22,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// notArchived is what archives leave out: people and keys too, unless access is true.
+// notArchived returns the entries that archives leave out: people and keys too, unless access is true.
 func notArchived(access bool) archive.Without {
 	return slices.Concat(appsvc.NotArchived(), assets.NotArchived(), reviews.NotArchived(), webhook.NotArchived(), signin.NotArchived(access))
 }
 
-// audit yields what is wrong with the records of a store, or an error as the last pair.
+// audit yields the faults in the records of a store, or an error as the last pair.
 func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		for _, faults := range []iter.Seq2[storage.Fault, error]{
@@ -42,7 +42,7 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 	}
 }
 
-// exportStore is the command export: it writes everything that a store holds to standard output, as an archive.
+// exportStore is the command export: it writes the records of a store to standard output, as an archive.
 func exportStore(ctx context.Context, p *program, args []string) error {
 	f := flags("export")
 	db := dbFlag(f)
@@ -93,8 +93,8 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	made := p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here\n")
-	// A kill leaves no store that can be opened: a SQLite file gets its name when it is complete, and in PostgreSQL the store stays
-	// marked as unfinished until the next import begins anew.
+	// If the process is killed, no incomplete store can be opened: a SQLite file gets its name when it is complete, and in PostgreSQL
+	// the store stays marked as unfinished until the next import begins anew.
 	if inFile(*db) {
 		err = sqlite.Build(*db, func(s *sqlite.DB) error {
 			if err := fill(s); err != nil {

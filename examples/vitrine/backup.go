@@ -37,8 +37,8 @@ func backup(ctx context.Context, p *program, args []string) error {
 	return nil
 }
 
-// withoutKeys says that the keys are not in the copy of a store, and where they are. beside is the key file beside the
-// store, which is not there when the keys come from elsewhere.
+// withoutKeys returns a sentence: the keys are not in the copy of a store, and where they are. beside is the key file beside the store,
+// which does not exist if the keys come from elsewhere.
 func withoutKeys(copied, beside string) string {
 	where := "what -key-file or " + keyVariable + " gives the server"
 	if _, err := os.Lstat(beside); err == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// checkStore is the command check: it looks at all records of a store, and says where they contradict each other. With -rebuild it
-// first makes anew what is made from other records.
+// checkStore is the command check: it reads all records of a store, and reports where they contradict each other. With -rebuild it first
+// rebuilds the records that are derived from others.
 func checkStore(ctx context.Context, p *program, args []string) error {
 	f := flags("check")
 	db := dbFlag(f)

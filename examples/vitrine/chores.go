@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// chore is work that serve does again and again beside answering requests, first when it starts.
+// chore is work that serve repeats in the background, first when it starts.
 type chore struct {
 	name  string
 	every time.Duration
 	do    func(context.Context) error
 }
 
-// dueEvery is how often the releases whose time has come are run.
+// dueEvery is how often releases that are due are run.
 const dueEvery = 500 * time.Millisecond
 
-// start does the chore in a goroutine, until stop is called. A failure is logged when it begins, and the chore is done again at its next turn.
+// start runs the chore in a goroutine, until stop is called. The first of several failures in a row is logged, and the chore runs again
+// at its next time.
 func (c chore) start(ctx context.Context, log *slog.Logger) (stop func()) {
 	return beside(ctx, func(ctx context.Context) {
 		failing := false
@@ -35,7 +36,7 @@ func (c chore) start(ctx context.Context, log *slog.Logger) (stop func()) {
 	})
 }
 
-// beside calls fn in a goroutine. stop ends the context of fn and waits until it has returned.
+// beside calls fn in a goroutine. stop cancels the context of fn and waits until it has returned.
 func beside(ctx context.Context, fn func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 )
 
 // net/http writes a response to its connection in pieces, as large as its buffer of 4 KB. Each piece is a system call and
-// wakes the client. A response of 5 KB, the usual size of an app, costs a quarter less when its two pieces go out together. So
+// wakes the client. A response of 5 KB, the usual size of an app, costs a quarter less if its two pieces are sent together. So
 // the server delays a full piece until the next one comes or the response ends.
 
 // piece is the size of the buffer. If net/http changes it, no piece is delayed.
@@ -19,9 +19,9 @@ const piece = 4 << 10
 // these would write before the delayed piece.
 type pieceConn struct {
 	net.Conn
-	whole bool // nothing is delayed; set under TLS, where what is written here are records and not pieces
-	mu    sync.Mutex
-	held  *[piece]byte // the delayed piece, in a buffer from pieces; nil without one
+	whole   bool // nothing is delayed; set under TLS, where what is written here are records and not pieces
+	mu      sync.Mutex
+	delayed *[piece]byte // the delayed piece, in a buffer from pieces; nil without one
 
 	streams atomic.Bool // nothing is delayed as long as it sends an event stream
 }
@@ -35,24 +35,24 @@ func (c *pieceConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.held != nil:
+	case c.delayed != nil:
 		if err := c.release(p); err != nil {
 			return 0, err
 		}
 		return len(p), nil
 	case len(p) == piece && !c.whole && !c.streams.Load():
-		c.held = pieces.Get().(*[piece]byte)
-		return copy(c.held[:], p), nil
+		c.delayed = pieces.Get().(*[piece]byte)
+		return copy(c.delayed[:], p), nil
 	}
 	return c.Conn.Write(p)
 }
 
 // release sends the delayed piece, and then p.
 func (c *pieceConn) release(p []byte) error {
-	both := net.Buffers{c.held[:], p}
+	both := net.Buffers{c.delayed[:], p}
 	_, err := both.WriteTo(c.Conn)
-	pieces.Put(c.held)
-	c.held = nil
+	pieces.Put(c.delayed)
+	c.delayed = nil
 	return err
 }
 
@@ -66,7 +66,7 @@ func (c *pieceConn) flush() error {
 		return nil
 	}
 	defer c.mu.Unlock()
-	if c.held == nil {
+	if c.delayed == nil {
 		return nil
 	}
 	_ = c.Conn.SetWriteDeadline(time.Now().Add(flushedFor))

@@ -12,31 +12,30 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// mostConnections is how many connections may be open at a time; connectionBound lowers it if the process may have few
-// file descriptors. An idle one takes 7 to 20 KB of memory. One whose headers never end takes as much as headers may
-// have, 260 KB.
+// mostConnections is how many connections may be open at a time; connectionBound lowers it if the process may have few file descriptors.
+// An idle connection takes 7 to 20 KB of memory, and one whose headers never end takes the limit of headers, 260 KB.
 const mostConnections = 1000
 
-// spareConnections may be open beyond that while every other connection has a request under way. /healthz is answered
-// on them, and other requests are told at once that the server is overloaded.
+// spareConnections is how many more may be open while every other connection has a request under way. They serve /healthz, and other
+// requests get 503 at once.
 const spareConnections = 16
 
 // stalledAfter is how long the server waits for the client of a request before the connection can be closed for a new one.
 const stalledAfter = time.Second
 
-// freshFor is how long a new connection is not closed for another one, so that its first request can arrive and be read.
+// freshFor is how long a new connection is safe from being closed for another one, so that its first request can arrive.
 const freshFor = stalledAfter / 4
 
-// connections bounds how many connections are open. When there are too many, one is closed for each new one:
+// connections limits how many connections are open. When there are too many, one is closed for each new one:
 //
-//  1. one whose request is as good as answered, and whose client has not sent the body that it has announced;
+//  1. one whose response is complete, but whose client has not sent the rest of the body that it has announced;
 //  2. else the one that has been idle for the longest: it has no request under way, and its client may connect again. A
 //     new one has freshFor to send its first request;
 //  3. else the one whose client has kept the server waiting for the longest, if that is more than stalledAfter: it does
 //     not send the body that an endpoint reads, or does not read the response.
 //
-// So a flood of connections displaces only those that nothing is done for. If the server works on a request of every
-// connection, a few more are accepted, on which only /healthz is served. Beyond these, new connections wait.
+// So a flood of connections displaces only those for which the server does no work. If it works on a request of every connection, a few
+// more are accepted, on which only /healthz is served. Beyond these, new connections wait.
 type connections struct {
 	net.Listener
 	most   int
@@ -47,7 +46,7 @@ type connections struct {
 	fewer  sync.Cond // there may be room for one more, or the listener is closed
 	open   int
 	each   map[*connection]struct{}
-	idle   list.List // of *connection: those of 1, the latest first, and then those of 2, the longest idle first
+	idle   list.List // of *connection: those of case 1, the latest first, and then those of case 2, the longest idle first
 	closed bool
 }
 
@@ -73,7 +72,7 @@ func (l *connections) serve(s *http.Server) error {
 	return s.Serve(httpapi.NewListener(l))
 }
 
-// connectionOf returns the connection inside one that the server has wrapped, for TLS or for its refusals.
+// connectionOf returns the connection inside one that the server has wrapped.
 func connectionOf(c net.Conn) *connection {
 	return c.(interface{ NetConn() net.Conn }).NetConn().(*connection)
 }
@@ -81,8 +80,8 @@ func connectionOf(c net.Conn) *connection {
 // connectionKey is the key of the *connection in the context of a request.
 type connectionKey struct{}
 
-// watch notes when the server waits for the client of a request. It also marks the requests that come over a spare
-// connection, as long as more than most are open and none of them can be closed. httpapi answers these with 503.
+// watch notes when the server waits for the client of a request. It also marks the requests that come over a spare connection, as long
+// as more than most are open and none of them can be closed. httpapi responds to these with 503.
 func (l *connections) watch(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := r.Context().Value(connectionKey{}).(*connection)
@@ -102,9 +101,8 @@ func (l *connections) watch(h http.Handler) http.Handler {
 	})
 }
 
-// crowded reports whether there are more than most connections and too few of the others can be closed, so that a spare one must
-// stay spare. Otherwise the connection becomes a usual one, for good. It waits for up to freshFor first, since one that is new can
-// be closed when it is older.
+// crowded reports whether c must stay a spare connection: more than most are open, and too few of the others can be closed. Otherwise c
+// becomes a usual one, for good. Before it returns true it waits for up to freshFor, since a new connection can be closed later.
 func (l *connections) crowded(c *connection) bool {
 	for end := time.Now().Add(freshFor); l.full(c); time.Sleep(freshFor / 10) {
 		if time.Now().After(end) {
@@ -129,8 +127,8 @@ func (l *connections) full(c *connection) bool {
 	return false
 }
 
-// Accept returns the next connection when there is room for it, and makes room by closing others. Errors of the listener are passed on as
-// they are: the server goes on after some of them, for instance when the process has no more file descriptors.
+// Accept returns the next connection when there is room for it, and makes room by closing others. It returns errors of the listener as
+// they are: the server continues after some of them, for instance when the process has no more file descriptors.
 func (l *connections) Accept() (net.Conn, error) {
 	raw, err := l.Listener.Accept()
 	if err != nil {
@@ -161,7 +159,7 @@ func (l *connections) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// victim returns the connection that is closed for a new one, nil if there is none. Callers hold mu.
+// victim returns the connection that is closed for a new one, nil if there is none. The caller has locked mu.
 func (l *connections) victim(now time.Time) *connection {
 	for at := l.idle.Front(); at != nil; at = at.Next() {
 		c := at.Value.(*connection)
@@ -182,13 +180,13 @@ func (l *connections) victim(now time.Time) *connection {
 	return longest
 }
 
-// leave closes a connection. The read or write of the goroutine that serves it then fails. Callers hold mu.
+// leave closes a connection. The read or write of the goroutine that serves it then fails. The caller has locked mu.
 func (l *connections) leave(c *connection) {
 	l.forget(c)
 	_ = c.Conn.Close()
 }
 
-// forget takes a connection out of the count. Callers hold mu.
+// forget removes a connection from the count. The caller has locked mu.
 func (l *connections) forget(c *connection) {
 	l.busy(c)
 	if !c.gone {
@@ -208,7 +206,7 @@ func (l *connections) count() (open, idle int) {
 	return l.open, l.idle.Len()
 }
 
-// busy takes a connection out of those that are idle. Callers hold mu.
+// busy removes a connection from the idle ones. The caller has locked mu.
 func (l *connections) busy(c *connection) {
 	if c.place != nil {
 		l.idle.Remove(c.place)
@@ -243,13 +241,13 @@ func (l *connections) Close() error {
 	return l.Listener.Close()
 }
 
-// connection is one of connections.
+// connection is a connection with the state that connections needs.
 type connection struct {
 	pieceConn
 	all   *connections
 	place *list.Element // among the idle ones; nil while it is not idle
 	fresh bool          // no request has come yet
-	gone  bool          // closed
+	gone  bool          // it is closed
 	extra atomic.Bool   // it is a spare one, accepted when all others had a request under way
 	waits waits
 	write atomic.Int64 // since when a write waits, in nanoseconds since the epoch; 0 = none does
@@ -257,8 +255,8 @@ type connection struct {
 	open int // event streams that are open on it; while there are some, it is not counted in connections.open
 }
 
-// streamBegan takes the connection of an event stream out of the count: it stays open for long and costs little, and
-// the number of streams has a limit of its own. What the stream sends is not delayed by pieceConn.
+// streamBegan removes the connection of an event stream from the count: it stays open for long and costs little, and the number of
+// streams has a limit of its own. pieceConn does not delay the events.
 func streamBegan(ctx context.Context) (ended func()) {
 	c, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok {
@@ -286,8 +284,8 @@ func (c *connection) addStreams(n int) {
 	}
 }
 
-// draining notes that a request of the connection is as good as answered, and whether it still waits for the rest of its
-// body, which is not needed. See httpapi.Draining.
+// draining notes that the response to a request of the connection is complete, and whether the server still waits for the rest of the
+// body, which it does not need. See httpapi.Draining.
 func (c *connection) draining(waits bool) {
 	l := c.all
 	l.mu.Lock()

@@ -28,15 +28,15 @@ import (
 // demoNetwork is the network of all sample data.
 const demoNetwork = "urn:vitrine:demo.test"
 
-// demoUser is whom the token that -demo prints stands for: a moderator of the network of the sample data. It may not
-// manage components, since that is a right over the whole store.
+// demoUser is the user of the token that -demo prints: a moderator of the network of the sample data. It may not manage components,
+// since that is a right over the whole store.
 var demoUser = httpapi.Principal{Caller: vitrine.Caller{URN: demoNetwork + ":user=demo", Moderates: []string{demoNetwork}}}
 
 // demoLibrary is the library of the sample posts: the one that every network has.
 var demoLibrary = assets.Library{Network: "demo.test", ID: "demo.test"}
 
-// demoMark is the id of an app that -demo makes before all others, by which it recognises its own store. Nobody can
-// make this app through the service, which gives every app a random id.
+// demoMark is the id of an app that -demo creates before all others, by which it recognises its own store. Nobody can create this app
+// through the service, which gives every app a random id.
 const demoMark = "de300000-0000-4000-8000-000000000000"
 
 // errForeign is the error for a store with other data than the sample data: the token that -demo prints would give
@@ -46,12 +46,12 @@ var errForeign = errors.New("the store holds other data than the sample data, an
 // demo is what -demo prints for a newcomer.
 type demo struct {
 	token  string
-	link   string // signs in; "" where nobody can
+	link   string // signs in; "" if nobody can sign in
 	tagged string // path of a version that a tag points to, or of something else to read
 }
 
-// demoFills reports whether -demo is to fill the store. It is true for an empty store, false for one that -demo has
-// filled before, and errForeign is returned for any other.
+// demoFills reports whether -demo has to fill the store. It returns true for an empty store, false for one that -demo has filled before,
+// and errForeign for any other.
 func demoFills(ctx context.Context, s storage.Store) (bool, error) {
 	empty, err := archive.Empty(ctx, s, signin.NotArchived(true))
 	if err == nil && !empty {
@@ -60,7 +60,7 @@ func demoFills(ctx context.Context, s storage.Store) (bool, error) {
 	return empty, err
 }
 
-// newDemo fills the store if fill is true, and makes a token for what is in it. root is the URL of the base path, which is base.
+// newDemo fills the store if fill is true, and makes a token for demoUser. root is the URL of the base path, which is base.
 func newDemo(ctx context.Context, p *program, s storage.Store, fill bool, root, base string, tokens *httpapi.Tokens) (*demo, error) {
 	token, err := tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
 	if err != nil {
@@ -77,25 +77,26 @@ func newDemo(ctx context.Context, p *program, s storage.Store, fill bool, root, 
 	return &demo{token: token, tagged: "/components/"}, nil
 }
 
-// demoRequests are the requests that make the sample data, one a line and in the order of their times, see demoRequest.
+// demoRequests are the requests that create the sample data, one a line and in the order of their times, see demoRequest.
 //
 //go:embed demo.ndjson
 var demoRequests []byte
 
-// demoRequest is a request of which the sample data come.
+// demoRequest is a request that creates sample data.
 type demoRequest struct {
 	At      string // when it was sent: "-9d 08:40" is a time in UTC nine days before the store is filled, "-40m" is forty minutes before
 	By      string // the last part of the caller's URN, see demoCaller
 	Request string // method and path
-	// Body may be the name of a file of examples/components that has it. In it <site> stands for the URL of the sample site, <+18d> for the date
-	// eighteen days later, and <post-1> and <Press> for the ids of an asset and a folder that were added before, or for a key of this name.
+	// Body is the body, or the name of a file of examples/components that has it. In it <site> stands for the URL of the sample site,
+	// <+18d> for the date eighteen days later, and <post-1> and <Press> for the ids of an asset and a folder that were added before, or
+	// for a key of this name.
 	Body json.RawMessage
 }
 
-// placeholder is what stands in bodies for a date or an id.
+// placeholder matches the placeholders for dates and ids in bodies.
 var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[A-Z][a-z]+( [a-z]+)?)>`)
 
-// fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a past of nine days.
+// fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a history of nine days.
 func fillDemo(ctx context.Context, s storage.Store, root, base string, filled time.Time) error {
 	var now time.Time
 	clock := func() time.Time { return now }
@@ -144,12 +145,12 @@ func fillDemo(ctx context.Context, s storage.Store, root, base string, filled ti
 		}
 		request.Header.Set("Authorization", "svctoken "+in.By)
 		request.Header.Set("Content-Type", "application/json")
-		answer := answer{header: http.Header{}}
-		handler.ServeHTTP(&answer, request)
-		if answer.status >= 300 {
-			return fmt.Errorf("the sample data: %s at %s: %d %s", in.Request, in.At, answer.status, answer.body.Bytes())
+		response := demoResponse{header: http.Header{}}
+		handler.ServeHTTP(&response, request)
+		if response.status >= 300 {
+			return fmt.Errorf("the sample data: %s at %s: %d %s", in.Request, in.At, response.status, response.body.Bytes())
 		}
-		answer.addIDs(ids, []byte(body))
+		response.addIDs(ids, []byte(body))
 	}
 	return nil
 }
@@ -167,9 +168,8 @@ func demoTime(filled time.Time, at string) time.Time {
 	return filled.Add(before)
 }
 
-// demoCaller returns the user who has sent a request, one of those who have made the sample data. They are named for what they do. Everybody may
-// change the apps of each site. In the library the newsdesk moderates, and the editor has the rights that folders give to the role, and does
-// not see the embargoed folder.
+// demoCaller returns the user who has sent a request. Users are named for what they do. Everybody may change the apps of each site. In the
+// library the newsdesk moderates, and the editor has the rights that folders give to the role, and does not see the embargoed folder.
 func demoCaller(r *http.Request) (httpapi.Principal, error) {
 	name, err := httpapi.RequestToken(r)
 	by := vitrine.Caller{URN: demoNetwork + ":user=" + name, Roles: []string{name}, Components: name == "designer"}
@@ -182,31 +182,31 @@ func demoCaller(r *http.Request) (httpapi.Principal, error) {
 	return httpapi.Principal{Caller: by}, err
 }
 
-// answer is a response of a handler in memory.
-type answer struct {
+// demoResponse keeps the response of a handler in memory.
+type demoResponse struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
 // Header is for http.ResponseWriter.
-func (a *answer) Header() http.Header { return a.header }
+func (r *demoResponse) Header() http.Header { return r.header }
 
 // WriteHeader is for http.ResponseWriter.
-func (a *answer) WriteHeader(status int) { a.status = status }
+func (r *demoResponse) WriteHeader(status int) { r.status = status }
 
 // Write is for http.ResponseWriter.
-func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
+func (r *demoResponse) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// addIDs adds the ids of the folders and assets, and the keys, that the request has added.
-func (a *answer) addIDs(ids map[string]string, request []byte) {
+// addIDs adds the ids of the folders and assets, and the keys, that the request has created.
+func (r *demoResponse) addIDs(ids map[string]string, request []byte) {
 	var in struct{ Add []struct{ ID string } }
 	var out struct {
 		Folders   []struct{ ID, Label string }
 		Added     []struct{ ID string }
 		Name, Key string // of a key
 	}
-	_, _ = json.Unmarshal(request, &in), json.Unmarshal(a.body.Bytes(), &out) // others have neither
+	_, _ = json.Unmarshal(request, &in), json.Unmarshal(r.body.Bytes(), &out) // others have neither
 	ids[out.Name] = out.Key
 	for _, f := range out.Folders {
 		ids[f.Label] = f.ID

@@ -7,8 +7,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// feedReset is the command feed reset: it gives the feeds of changes of a store another identity, so that cursors from
-// before are answered with 410.
+// feedReset is the command feed reset: it gives the feeds of changes of a store another identity, so that earlier cursors get 410.
 func feedReset(ctx context.Context, p *program, args []string) error {
 	f := flags("feed reset")
 	db := dbFlag(f)

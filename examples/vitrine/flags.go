@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/spelling"
 )
 
-// flags returns an empty flag set whose errors come back to the caller of parse.
+// flags returns an empty flag set whose errors are returned to the caller of parse.
 func flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -23,7 +23,7 @@ func flags(name string) *flag.FlagSet {
 // variablePrefix begins the name of every environment variable that stands for a flag.
 const variablePrefix = "VITRINE_"
 
-// variable is the environment variable that stands for a flag: VITRINE_BASE_PATH for -base-path.
+// variable returns the environment variable of a flag: VITRINE_BASE_PATH for -base-path.
 func variable(name string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
@@ -55,7 +55,7 @@ func (p *program) parse(f *flag.FlagSet, args []string, names ...string) error {
 	return usageError{fmt.Errorf("%s: want %s beside the flags, have %d arguments", f.Name(), strings.Join(names, " and "), f.NArg())}
 }
 
-// The errors of package flag that plainer puts in other words.
+// The errors of package flag that plainer rewrites.
 var (
 	unknownFlag = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
 	missingWord = regexp.MustCompile(`^flag needs an argument: -(.*)$`)
@@ -63,7 +63,7 @@ var (
 	wrongValue  = regexp.MustCompile(`^invalid value (".*") for flag -([^ ]*): (.*)$`)
 )
 
-// plainer returns an error of package flag in the words of this program: where the mistake is, and what would be right.
+// plainer rewrites an error of package flag: it says where the mistake is, and what would be right.
 func plainer(f *flag.FlagSet, err error) error {
 	said := err.Error()
 	if m := unknownFlag.FindStringSubmatch(said); m != nil {
@@ -173,7 +173,7 @@ func isBool(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// inVariables adds to a sentence about a flag which environment variable the value came from, if it came from one.
+// inVariables adds the environment variable to a sentence about a flag, if the value came from one.
 func (p *program) inVariables(sentence string) string {
 	for _, name := range p.variables {
 		if regexp.MustCompile(`(^|[ (])-` + regexp.QuoteMeta(name) + `($|[^a-z-])`).MatchString(sentence) {

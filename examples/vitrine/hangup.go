@@ -13,8 +13,8 @@ type reload struct {
 	read func() error // an error changes nothing
 }
 
-// atHangup reads everything in all again at each SIGHUP, until stop is called. One that takes long delays no other, since each
-// has a goroutine and a channel of its own.
+// atHangup runs all reloads at each SIGHUP, until stop is called. Each has a goroutine and a channel of its own, so that a slow one
+// delays no other.
 func atHangup(log *slog.Logger, all []reload) (stop func()) {
 	var channels []chan os.Signal
 	for _, r := range all {
@@ -35,7 +35,7 @@ func atHangup(log *slog.Logger, all []reload) (stop func()) {
 	}
 }
 
-// again reads it again. What cannot be read stays as it was, and the reason is logged.
+// again reads it again. An error is logged, and the old value stays.
 func (r reload) again(log *slog.Logger) {
 	if err := r.read(); err != nil {
 		log.Error("SIGHUP: "+r.what+" stay as they were", "cause", err.Error())

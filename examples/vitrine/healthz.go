@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// healthz is the command healthz: it asks a running server whether it can answer, for at most 5 seconds. It is for the
-// health checks of containers that have no other program.
+// healthz is the command healthz: it sends a request to a running server, and waits for at most 5 seconds. It is for the health checks
+// of containers that have no other program.
 func healthz(ctx context.Context, p *program, args []string) error {
 	f := flags("healthz")
 	addr := f.String("addr", defaultAddr, "`address` of the server, host:port")
@@ -40,17 +40,17 @@ func healthz(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return usageError{fmt.Errorf("healthz: -addr %q is no address: %w", *addr, err)}
 	}
-	answer, err := (&http.Client{Transport: transport}).Do(r)
+	response, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
 		return fmt.Errorf("healthz: %w", err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("healthz: %s answered %s", *addr, answer.Status)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("healthz: %s answered %s", *addr, response.Status)
 	}
-	// The status alone does not tell the server from another program that answers 200 for every path.
+	// The status alone does not tell the server from another program that responds with 200 on every path.
 	const healthy = `{"status":"ok"}`
-	body, err := io.ReadAll(io.LimitReader(answer.Body, 2*int64(len(healthy))))
+	body, err := io.ReadAll(io.LimitReader(response.Body, 2*int64(len(healthy))))
 	if err != nil {
 		return fmt.Errorf("healthz: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 // helpError is the error of a command line that asks for the help of one command.
 type helpError struct{ flags *flag.FlagSet }
 
-// Error is for the interface alone: main prints the help of the command in place of it.
+// Error is never shown: main prints the help of the command in place of it.
 func (helpError) Error() string { return flag.ErrHelp.Error() }
 
 // isHelp reports whether an argument asks for help.
@@ -25,8 +25,7 @@ func isVersion(arg string) bool { return arg == "-version" || arg == "--version"
 // helpWidth is the length of the longest line of help, in characters.
 const helpWidth = 80
 
-// usage prints a list of the commands whose names begin with words. "" stands for all commands, and then what they have
-// in common is printed too.
+// usage prints a list of the commands whose names begin with words. For "" it prints all commands, and notes about all of them.
 func (p *program) usage(w io.Writer, words string) {
 	fmt.Fprintf(w, "usage: vitrine %sCOMMAND [FLAGS] [FILES]\n\n", words)
 	for _, c := range commands() {

@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// keyVariable is the environment variable that may hold the signing key.
+// keyVariable is the environment variable that may contain the signing key.
 const keyVariable = variablePrefix + "KEY"
 
 // keyUsage says what -key-file wants.
@@ -28,9 +28,8 @@ func (p *program) keyIsBeside(db, file string) bool {
 	return file == "" && p.getenv(keyVariable) == "" && inFile(db)
 }
 
-// signer returns what signs and verifies tokens. The keys come from -key-file, else from the environment, else from the
-// file beside the store. It makes no key: only who builds a store does, see keyMaker. The error of a key that was given
-// by a flag or the environment is a usageError.
+// signer returns an httpapi.Tokens with the keys of -key-file, else of the environment, else of the file beside the store. It creates no
+// key: only building a store does, see keyMaker. The error of a key that was given by a flag or the environment is a usageError.
 func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 	variable := p.getenv(keyVariable)
 	var text []byte
@@ -80,8 +79,8 @@ func readSecret(file string) (text []byte, shared string, err error) {
 	return text, shared, err
 }
 
-// readShared reads a file with keys that a flag names. A mode that lets others read it is only warned about: containers mount secrets
-// so. what says in words which file it is.
+// readShared reads a file with keys that a flag names. If its mode lets others read it, readShared only warns, since containers mount
+// secrets with such modes. what names the file in the warning.
 func (p *program) readShared(what, file string) ([]byte, error) {
 	text, shared, err := readSecret(file)
 	if err == nil && shared != "" {
@@ -90,9 +89,9 @@ func (p *program) readShared(what, file string) ([]byte, error) {
 	return text, err
 }
 
-// keyMaker returns a function that makes the key file beside a store unless it is there. Who builds a store calls it
-// before the store gets its name, so that there is never a store without its key. It does nothing if the keys are
-// elsewhere. told ends the line that tells the operator of a key that was made. If it is "", there is no such line.
+// keyMaker returns a function that creates the key file beside a store unless it exists. It is called while a store is built, before the
+// store gets its name, so that there is never a store without its key. It does nothing if the keys are elsewhere. told ends the line
+// that tells the operator of a new key. If it is "", there is no such line.
 func (p *program) keyMaker(db, file, told string) func() error {
 	return func() error {
 		if !p.keyIsBeside(db, file) {
@@ -109,7 +108,7 @@ func (p *program) keyMaker(db, file, told string) func() error {
 	}
 }
 
-// ownKey reads a key file that this program has made. It returns an error if others than its owner may read it.
+// ownKey reads a key file that this program has created. It returns an error if others than its owner may read it.
 func ownKey(file string) ([]byte, error) {
 	text, shared, err := readSecret(file)
 	if err == nil && shared != "" {
@@ -125,9 +124,9 @@ func newKey() []byte {
 	return []byte(hex.EncodeToString(b))
 }
 
-// makeKey makes a key file unless there is one. The key is written to another file, which is then linked to the name:
-// so a key file is never incomplete, and of two processes that make one at the same time both use the first. made is
-// false if another process was faster.
+// makeKey creates a key file unless there is one. It writes the key to a temporary file, which it then links to the name. So a key file
+// is never incomplete, and two processes that create one at the same time use the same key. made is false if another process was
+// faster.
 func makeKey(file string) (made bool, err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".new-*") // mode 0600
 	if err != nil {

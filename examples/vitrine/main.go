@@ -1,5 +1,5 @@
-// Command vitrine is Vitrine in one binary: it serves a store over HTTP, and has the commands that its operator needs:
-// tokens, imports and exports, backups. Run it with -h for its commands, and with help COMMAND for the flags of one.
+// Command vitrine serves a store over HTTP, and has the commands that its operator needs: tokens, imports and exports, backups. Run it
+// with -h for its commands, and with help COMMAND for the flags of one.
 //
 // Each command is a function of one file, such as serve in serve.go or token in token.go. It gets the process as a
 // *program, so that tests can run it in their own process, and returns an error; main.go turns errors into exit
@@ -19,7 +19,7 @@ import (
 	"syscall"
 )
 
-// command is what the first word after the program's name chooses, or the first two words.
+// command is chosen by the first word after the program's name, or by the first two words.
 type command struct {
 	name string // one word or two
 	args string // its flags and arguments, as the usage shows them
@@ -78,7 +78,7 @@ func (c command) flags() *flag.FlagSet {
 	return help.flags
 }
 
-// find returns the command that a command line begins with, and what follows its name. Without a name that is serve.
+// find returns the command that a command line begins with, and the arguments after its name. Without a name the command is serve.
 func find(args []string) (command, []string, error) {
 	all := commands()
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
@@ -112,8 +112,8 @@ type program struct {
 	variables      []string // flags that were set from the environment
 }
 
-// Exit statuses beside 0. A command that could not do its work, or that found its input wrong, ends with 1; a command
-// line that makes no sense ends with 2. The commands of reviews differ: see exitUnable.
+// Exit statuses beside 0: 1 if a command failed or found its input wrong, 2 for a mistake in the command line. The commands of reviews
+// differ: see exitUnable.
 const (
 	exitFailed = 1
 	exitUsage  = 2
@@ -136,7 +136,7 @@ func main() {
 	os.Exit(p.run(ctx, os.Args[1:]))
 }
 
-// run carries out one command line and returns the exit status.
+// run executes one command line and returns the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
 	asked := len(args) > 0 && isHelp(args[0])
 	if asked {
@@ -193,7 +193,7 @@ func (p *program) status(err error, words string) int {
 	return exitFailed
 }
 
-// complain writes an error as one line, whatever is in it. Of several lines that are the same only the first is kept.
+// complain writes an error on one line. Of several lines that are the same it keeps only the first.
 func (p *program) complain(err error) {
 	var parts []string
 	for part := range strings.Lines(err.Error()) {

@@ -25,7 +25,7 @@ type metrics struct {
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	bytes     *prometheus.CounterVec
-	refused   *prometheus.CounterVec
+	failures  *prometheus.CounterVec
 	under     prometheus.Gauge
 }
 
@@ -55,7 +55,7 @@ func newMetrics() *metrics {
 		bytes: in.NewCounterVec(prometheus.CounterOpts{
 			Name: "vitrine_http_response_bytes_total", Help: "Bytes of the bodies of responses, as they went out.",
 		}, []string{"method", "route"}),
-		refused: in.NewCounterVec(prometheus.CounterOpts{
+		failures: in.NewCounterVec(prometheus.CounterOpts{
 			Name: "vitrine_http_refused_total", Help: "Requests that were answered with an error, by its code, such as unauthorized or too_many.",
 		}, []string{"reason"}),
 		under: in.NewGauge(prometheus.GaugeOpts{
@@ -72,7 +72,7 @@ func (m *metrics) observe(_ context.Context, e httpapi.Exchange) {
 	}
 	m.bytes.WithLabelValues(e.Method, e.Route).Add(float64(e.Bytes))
 	if e.Code != "" {
-		m.refused.WithLabelValues(e.Code).Inc()
+		m.failures.WithLabelValues(e.Code).Inc()
 	}
 }
 
@@ -85,8 +85,8 @@ func (m *metrics) counting(next http.Handler) http.Handler {
 	})
 }
 
-// gauge adds a figure whose value is asked for when Prometheus reads. Names of figures are a part of what programs rely on, so a name is
-// never changed.
+// gauge adds a figure whose value is read at each scrape. Alerts and dashboards depend on the names of figures, so a name is never
+// changed.
 func (m *metrics) gauge(name, help string, value func() float64) {
 	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 }
@@ -101,7 +101,7 @@ func (m *metrics) limit(name, help string, value int64) {
 	m.gauge(name, help, func() float64 { return float64(value) })
 }
 
-// handler answers GET /metrics.
+// handler serves GET /metrics.
 func (m *metrics) handler(log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), MaxRequestsInFlight: 4}))
@@ -118,5 +118,5 @@ func (m *metrics) serve(l net.Listener, log *slog.Logger) (stop func()) {
 		}
 	}()
 	log.Info("metrics are served", "url", "http://"+dialable(l.Addr().String())+"/metrics")
-	return func() { _ = s.Close() } // a response that is cut off here does no harm: Prometheus asks again
+	return func() { _ = s.Close() } // a response that is cut off here does no harm: Prometheus retries
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// The figures of this file are kept by the parts of the server themselves, and are asked for when Prometheus reads. What
-// has a limit has a figure for it too, so that an alert need not repeat it.
+// The figures of this file are kept by the parts of the server themselves, and are read at each scrape. Each limit has a figure too, so
+// that an alert need not repeat it.
 
-// ofHandler registers what is under way in a handler of httpapi.
+// ofHandler registers the work that is under way in a handler of httpapi.
 func (m *metrics) ofHandler(h http.Handler) {
 	load := func() httpapi.Load {
 		l, _ := httpapi.LoadOf(h)
@@ -71,7 +71,7 @@ func (m *metrics) ofCertificate(c *certificate) {
 	m.gauge("vitrine_tls_certificate_expires_seconds", "Unix time at which the certificate expires.", func() float64 { return float64(c.now.Load().Leaf.NotAfter.Unix()) })
 }
 
-// ofWebhooks registers what becomes of deliveries, and returns what counts it.
+// ofWebhooks registers the outcomes of deliveries, and returns a function that counts them.
 func (m *metrics) ofWebhooks() func(webhook.Attempt) {
 	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vitrine_webhook_attempts_total", Help: "Attempts to deliver a change, by what became of them: delivered, retried, skipped or disabled.",
@@ -88,14 +88,14 @@ func (m *metrics) ofWebhooks() func(webhook.Attempt) {
 	}
 }
 
-// The figures of webhooks are made when they are read, since SIGHUP changes which webhooks there are.
+// The figures of webhooks are created at each scrape, since SIGHUP changes which webhooks there are.
 var (
 	webhookLag      = prometheus.NewDesc("vitrine_webhook_lag_seconds", "Age of the oldest change that is yet to be delivered, in the process that delivers; 0 when all are delivered, and for a webhook that is disabled.", []string{"webhook"}, nil)
 	webhookDisabled = prometheus.NewDesc("vitrine_webhook_disabled", "1 where the receiver answered 410 and gets nothing until its url or secret changes, in the process that delivers; 0 otherwise.", []string{"webhook"}, nil)
 	webhooksHere    = prometheus.NewDesc("vitrine_webhooks_delivering", "1 in the process that delivers, 0 in others that use the same store.", nil, nil)
 )
 
-// ofDeliveries registers how far the deliveries to each webhook are.
+// ofDeliveries registers the progress of the deliveries to each webhook.
 func (m *metrics) ofDeliveries(progress func() []webhook.Progress) {
 	m.registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
 		all := progress()
@@ -143,10 +143,10 @@ func (m *metrics) ofStore(s storage.Store) {
 	}
 }
 
-// commitUpdates says how well updates that come at the same time share their commits.
+// commitUpdates is the histogram of how many updates shared a commit.
 var commitUpdates = prometheus.NewDesc("vitrine_sqlite_commit_updates", "Updates that shared a commit, and so a sync of the disk.", nil, nil)
 
-// commitSizes is the histogram of how many updates shared a commit.
+// commitSizes returns the value of commitUpdates.
 func commitSizes(s sqlite.Stats) prometheus.Metric {
 	commits, below := uint64(0), map[float64]uint64{}
 	for i, n := range s.Batches {

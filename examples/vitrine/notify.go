@@ -6,9 +6,8 @@ import (
 	"net"
 )
 
-// notify tells the service manager that has started the process, such as systemd, how the process is: "READY=1" when it
-// serves, "STOPPING=1" when it ends (the protocol of sd_notify). Without a manager NOTIFY_SOCKET is not set, and
-// nothing is sent.
+// notify sends the state of the process to the service manager that has started it, such as systemd: "READY=1" when it serves,
+// "STOPPING=1" when it ends (the protocol of sd_notify). Without a manager NOTIFY_SOCKET is not set, and nothing is sent.
 func (p *program) notify(log *slog.Logger, state string) {
 	socket := p.getenv("NOTIFY_SOCKET")
 	if socket == "" {

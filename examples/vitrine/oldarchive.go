@@ -17,8 +17,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/archive"
 )
 
-// This file reads archives of format 2, which releases before keys and values have written: a line for each thing, in the words of its
-// domain. It can be deleted, with importold.go of each domain, when nobody has such archives any more.
+// This file reads archives of format 2, which older releases have written: they have a line for each record, in a form of its domain.
+// The file can be deleted, with importold.go of each domain, when nobody has such archives any more.
 
 // oldHeader is the first line of such an archive.
 const oldHeader = `{"vitrine":2}`
@@ -26,12 +26,12 @@ const oldHeader = `{"vitrine":2}`
 // oldBatchLines and oldBatchBytes are how many lines, and how many bytes, are put in one update at most.
 const oldBatchLines, oldBatchBytes = 1000, 1 << 20
 
-// importOld puts what an archive says into an empty store, and returns how many lines it has. After an error the store has a part of it.
+// importOld reads an archive into an empty store, and returns how many lines it has. After an error the store has a part of it.
 func importOld(ctx context.Context, db storage.Store, r io.Reader) (int64, error) {
 	var (
 		sum    = sha256.New()
 		put    func(context.Context, storage.Store, [][]byte) error // of the domain that the batch belongs to
-		within []byte                                               // the line of the library or collection, with which each of its batches begins
+		within []byte                                               // the line of the library or collection; each of its batches begins with it
 		batch  [][]byte
 		size   int   // bytes of batch
 		first  int64 // number of the first line of batch

@@ -36,8 +36,8 @@ func (p *program) provider(file string) (*signin.Provider, error) {
 	return out, nil
 }
 
-// local is the address of a server without TLS for browsers of this machine: they trust localhost as they trust TLS. Another address stays
-// as it is.
+// local returns the address of a server without TLS for browsers of this machine, which trust localhost as they trust TLS. It returns
+// other addresses as they are.
 func local(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err == nil && ip.IsLoopback() && (ip.To4() == nil || ip.Equal(net.IPv4(127, 0, 0, 1))) {
@@ -46,8 +46,8 @@ func local(addr string) string {
 	return addr
 }
 
-// firstPerson returns how whoever starts a server that has no people yet makes the first one, "" if there are people. A store in memory can be
-// reached by this process alone, which makes the invitation itself then.
+// firstPerson returns a text that tells the operator how to create the first person, "" if there are people. Only this process can reach
+// a store in memory, so it creates the invitation itself for such a store.
 func firstPerson(ctx context.Context, people *signin.Service, db string) (string, error) {
 	some, err := people.Any(ctx)
 	if err != nil || some || people.Origin() == "" {
@@ -60,7 +60,7 @@ func firstPerson(ctx context.Context, people *signin.Service, db string) (string
 	return "\nnobody can sign in yet. This prints a link for an administrator:\nvitrine invite -db " + quoted(shown(db)) + " -name NAME -moderates urn:vitrine:NETWORK -admin\n", nil
 }
 
-// quoted returns a word as a shell takes it.
+// quoted returns a word as a shell reads it.
 func quoted(word string) string {
 	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" {
 		return word
@@ -121,10 +121,10 @@ func invite(ctx context.Context, p *program, args []string) (err error) {
 	return err
 }
 
-// samplePeople are those who have made the sample data.
+// samplePeople are the people of the sample data.
 var samplePeople = []string{"Designer", "Editor", "Newsdesk"}
 
-// fillPeople makes the people of the sample data. They have no way to sign in.
+// fillPeople creates the people of the sample data. They have no way to sign in.
 func fillPeople(ctx context.Context, db storage.Store) error {
 	people, err := signin.New(db, signin.Options{})
 	for _, name := range samplePeople {
@@ -135,7 +135,7 @@ func fillPeople(ctx context.Context, db storage.Store) error {
 	return err
 }
 
-// demoLink returns a link that signs in as the visitor of the sample data, "" where nobody can sign in.
+// demoLink returns a link that signs in as the visitor of the sample data, "" if nobody can sign in.
 func demoLink(ctx context.Context, people *signin.Service) (string, error) {
 	if people.Origin() == "" {
 		return "", nil

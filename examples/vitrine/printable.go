@@ -10,14 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// printable returns a text in which characters that a terminal would act on, such as control characters and those that
-// change the direction of text, are replaced by escapes. Everything that may repeat the content of a file goes through
-// it.
+// printable replaces characters that a terminal would act on, such as control characters and those that change the direction of text, by
+// escapes. It is applied to all output that may quote the content of a file.
 func printable(text string) string {
 	return escaped(text, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
 
-// escaped replaces the characters that do not print by what escape returns, and bytes that are no UTF-8 by \xNN.
+// escaped replaces the characters that do not print by the results of escape, and bytes that are no UTF-8 by \xNN.
 func escaped(text string, escape func(rune) string) string {
 	var out strings.Builder
 	for i, r := range text {

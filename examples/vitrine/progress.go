@@ -14,7 +14,7 @@ import (
 
 // progress is a progress bar on a terminal. If standard error is no terminal, it does nothing.
 type progress struct {
-	bar   *progressbar.ProgressBar // nil where there is no terminal
+	bar   *progressbar.ProgressBar // nil without a terminal
 	begin time.Time
 }
 
@@ -37,7 +37,7 @@ func (p *progress) show(now reviews.Progress) {
 	}
 	rate := float64(now.Reviews) / max(time.Since(p.begin).Seconds(), 0.001)
 	p.bar.Describe(fmt.Sprintf("%d reviews, %.0f/s, %d problems", now.Reviews, rate, now.Problems))
-	_ = p.bar.Set64(now.Bytes) // a bar that cannot be drawn is no reason to stop
+	_ = p.bar.Set64(now.Bytes) // the work continues even if the bar cannot be drawn
 }
 
 // end removes the bar.

@@ -13,8 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// proxies are the networks of -trust-proxy. A request that comes from them has the address, the scheme and the host
-// that its X-Forwarded headers say; in a request from elsewhere these headers mean nothing.
+// proxies are the networks of -trust-proxy. A request from them gets the address, the scheme and the host of its X-Forwarded headers; in
+// other requests these headers are ignored.
 type proxies []netip.Prefix
 
 // parseProxies reads a list of addresses and networks (CIDR) with commas.
@@ -40,8 +40,8 @@ func (p proxies) trusts(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
 
-// behind returns a handler that gives requests to next. A request of a trusted proxy is changed first to the one that
-// the client has sent to the proxy.
+// behind returns a handler that calls next. It first turns a request of a trusted proxy into the one that the client has sent to the
+// proxy.
 func (p proxies) behind(next http.Handler) http.Handler {
 	if len(p) == 0 {
 		return next
@@ -54,8 +54,8 @@ func (p proxies) behind(next http.Handler) http.Handler {
 	})
 }
 
-// forwarded returns the request that a proxy has forwarded. The first X-Forwarded-Proto and X-Forwarded-Host are what
-// the client asked for; values that cannot be are ignored.
+// forwarded returns the request that a proxy has forwarded. It takes the first X-Forwarded-Proto and X-Forwarded-Host, and ignores
+// invalid values.
 func (p proxies) forwarded(r *http.Request, peer netip.Addr) *http.Request {
 	ctx := r.Context()
 	switch strings.ToLower(first(r.Header["X-Forwarded-Proto"])) {
@@ -72,9 +72,9 @@ func (p proxies) forwarded(r *http.Request, peer netip.Addr) *http.Request {
 	return r
 }
 
-// client is the last address in X-Forwarded-For that is not of a trusted proxy, or the first one if all of them are. Each
-// proxy appends the address that it was asked from, so whatever stands before an untrusted address, or before text that is
-// no address, may be made up, and is not used. Without any address it is peer.
+// client returns the last address in X-Forwarded-For that is not of a trusted proxy, or the first one if all of them are. Each proxy
+// appends the address of its client, so everything before an untrusted address, or before text that is no address, may be forged and is
+// ignored. Without any address client returns peer.
 func (p proxies) client(forwardedFor []string, peer netip.Addr) netip.Addr {
 	for _, text := range slices.Backward(strings.Split(strings.Join(forwardedFor, ","), ",")) {
 		addr, ok := addressIn(strings.TrimSpace(text))
@@ -98,7 +98,7 @@ func addressIn(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// first is the first of the values of a header that is a list.
+// first returns the first of the values of a header that is a list.
 func first(values []string) string {
 	if len(values) == 0 {
 		return ""

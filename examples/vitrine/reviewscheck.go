@@ -28,7 +28,7 @@ func newShownFlags(f *flag.FlagSet) shownFlags {
 	}
 }
 
-// checkReviews is the command reviews check: it says what is wrong with files of reviews. It needs no store.
+// checkReviews is the command reviews check: it reports the problems in files of reviews. It needs no store.
 func checkReviews(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("reviews check")
 	shown := newShownFlags(f)

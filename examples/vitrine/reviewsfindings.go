@@ -13,8 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// findings shows what a check or an import has found. With -json every problem is a line of JSON and the counts are the
-// last line. Without it, people get the first problems of each rule at the end, or with -all each problem as it comes.
+// findings shows the problems that a check or an import has found. With -json every problem is a line of JSON and the counts are the last
+// line. Without it, people get the first problems of each rule at the end, or with -all each problem as it comes.
 type findings struct {
 	out    *bufio.Writer
 	asJSON *json.Encoder // nil for people
@@ -22,7 +22,7 @@ type findings struct {
 	groups map[string]*group
 }
 
-// group is the problems that break the same rule.
+// group has the problems that break the same rule.
 type group struct {
 	rule     string
 	severity reviews.Severity
@@ -30,7 +30,7 @@ type group struct {
 	first    []reviews.Problem
 }
 
-// lastLine is the last line of -json: the report without its problems, all of which stand above it.
+// lastLine is the last line of -json: the report without its problems, which are the lines above.
 type lastLine struct {
 	reviews.Counts
 	ProblemsTruncated bool `json:"problemsTruncated"`

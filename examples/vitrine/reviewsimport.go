@@ -8,9 +8,9 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// importReviews is the command reviews import: it stores what is right in files of reviews, in one network. With
-// -dry-run it compares them with the store and changes nothing. An interrupted import keeps what it has stored, and
-// importing the same files again completes it.
+// importReviews is the command reviews import: it stores the valid records in files of reviews, in one network. With -dry-run it compares
+// them with the store and changes nothing. An interrupted import keeps the records that it has stored, and importing the same files
+// again completes it.
 func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("reviews import")
 	db, dryRun, shown := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing"), newShownFlags(f)

@@ -93,7 +93,7 @@ func openInput(ctx context.Context, p *program, name string) (*input, error) {
 	switch info, err := file.Stat(); {
 	case err != nil:
 	case info.IsDir():
-		_ = file.Close() // it was only opened
+		_ = file.Close() // nothing was written
 		return nil, errDirectory(name)
 	case info.Mode().IsRegular():
 		size = info.Size()
@@ -207,8 +207,8 @@ func (in *input) options(shown shownFlags) reviews.Options {
 	return reviews.Options{Progress: in.bar.show, MaxLine: *shown.maxLine << 20}
 }
 
-// untilDone is a reader whose reads fail once its context has ended. A read that waits for input at that moment is not
-// interrupted; a second signal then ends the process.
+// untilDone is a reader whose reads fail once its context has ended. A read that waits for input at that moment is not interrupted; a
+// second signal then ends the process.
 type untilDone struct {
 	ctx context.Context
 	in  io.Reader

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// defaultAddr can be reached from this machine alone, so a first try opens nothing to a network.
+	// defaultAddr can be reached from this machine only, so that a first try exposes nothing to a network.
 	defaultAddr = "127.0.0.1:8080"
 	// lastRequests is how long requests that are under way may take once the server is to stop.
 	lastRequests = 30 * time.Second
@@ -82,8 +82,8 @@ func (o *serveFlags) logger(p *program) (*slog.Logger, error) {
 	return nil, usageError{fmt.Errorf("serve: -log %q: want text or json", o.log)}
 }
 
-// serve answers requests until it is told to stop. It checks the flags before it opens the store, so that a mistake makes
-// neither a store nor a key. -base-path and -base-url are the exception: httpapi.New checks them.
+// serve serves requests until it is told to stop. It checks the flags before it opens the store, so that a mistake creates neither a
+// store nor a key. -base-path and -base-url are the exception: httpapi.New checks them.
 func serve(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("serve")
 	var o serveFlags
@@ -119,7 +119,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	// -demo fills an empty store, and refuses one that holds other data.
+	// -demo fills an empty store, and refuses one that has other data.
 	fill := false
 	if o.demo {
 		if fill, err = demoFills(ctx, s); err != nil {
@@ -176,7 +176,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
-	// Around the handler: the console and the files of pages for browsers, the headers of trusted proxies, and the limits of the server.
+	// Wrap the handler: the console and the files of pages for browsers, the headers of trusted proxies, and the limits of the server.
 	site := console.Before(page.Before(handler, o.basePath), o.basePath, console.New(console.Config{AssetNames: set.names}))
 	if sample != nil {
 		if site, err = withDemoSite(site, o.basePath, set.signer); err != nil {
@@ -198,7 +198,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	figures.ofStreams(streams)
 	figures.ofConnections(all)
 	figures.ofStore(s)
-	// What SIGHUP reads again, and what runs beside the server.
+	// Files that SIGHUP reloads, and goroutines beside the server.
 	reloads := []reload{{"the keys", func() error {
 		defer streams.Recheck()
 		read, err := p.signer(o.db, o.keyFile)
@@ -250,11 +250,11 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	return listen(ctx, all, server, log, func() { p.notify(log, "STOPPING=1") })
 }
 
-// settings are what the flags of serve name, as far as it can be read before the store is opened.
+// settings are read from the files and flags of serve before the store is opened.
 type settings struct {
 	proxies  proxies
 	hooks    webhookSettings
-	rules    []appsvc.TagRule // nil = as they are in the store
+	rules    []appsvc.TagRule // nil = those of the store
 	cert     *certificate     // nil without TLS
 	provider *signin.Provider // nil without -oidc
 	names    console.AssetNames
@@ -302,8 +302,8 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 	return set, err
 }
 
-// observer is told of every request: for the access log and for the metrics, as far as flags ask for them. It is nil if
-// none does, which saves the handler the work.
+// observer is called for every request, for the access log and for the metrics if flags ask for them. It is nil if no flag does, which
+// saves the handler the work.
 func (o *serveFlags) observer(figures *metrics, log *slog.Logger) httpapi.Observer {
 	var all []httpapi.Observer
 	if o.metricsAddr != "" {
@@ -322,7 +322,7 @@ func (o *serveFlags) observer(figures *metrics, log *slog.Logger) httpapi.Observ
 	}
 }
 
-// checkAddresses refuses what is no address. Whether the address is free shows when the server listens.
+// checkAddresses returns a usageError for a malformed address. Whether the address is free is known when the server listens.
 func (o *serveFlags) checkAddresses() error {
 	if err := checkAddress("serve: -addr", o.addr); err != nil || o.metricsAddr == "" {
 		return err
@@ -330,8 +330,8 @@ func (o *serveFlags) checkAddresses() error {
 	return checkAddress("serve: -metrics-addr", o.metricsAddr)
 }
 
-// warn logs a warning if other machines can reach the address, and no flag says that TLS protects tokens and data on their
-// way: none of -tls-cert, -trust-proxy and -base-url is given.
+// warn logs a warning if other machines can reach the address, and no flag implies TLS: none of -tls-cert, -trust-proxy and -base-url is
+// given.
 func (o *serveFlags) warn(log *slog.Logger, addr net.Addr) {
 	if at, ok := addr.(*net.TCPAddr); ok && !at.IP.IsLoopback() && o.tlsCert == "" && o.trustProxy == "" && o.baseURL == "" {
 		log.Warn("other machines reach this address, and it has no TLS: set -tls-cert and -tls-key or, behind a proxy with TLS, -trust-proxy or -base-url",
@@ -339,8 +339,8 @@ func (o *serveFlags) warn(log *slog.Logger, addr net.Addr) {
 	}
 }
 
-// memoryAim is the memory limit that the Go runtime gets, in bytes. It is a soft limit: the garbage collector works harder as
-// the process comes near it. It is enough for all that the store keeps and 256 MiB of bodies and responses under way.
+// memoryAim is the memory limit of the Go runtime, in bytes. It is a soft limit: the garbage collector works harder as the process comes
+// near it. It is enough for the caches of the store and 256 MiB of bodies and responses under way.
 const memoryAim = 512 << 20
 
 // boundMemory sets the limit, unless GOMEMLIMIT sets one.
@@ -359,12 +359,12 @@ func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
 	return tokens, err
 }
 
-// namesFlags turns what httpapi calls its settings into the flags that they come from.
+// namesFlags replaces the names of settings of httpapi by the flags that they come from.
 var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ", "signin: BaseURL", "-base-url", "signin: a provider needs a BaseURL with https, or http://localhost", "-oidc: people sign in at -base-url with https, or at http://localhost")
 
-// newServer returns a server with a bound for the time that each part of a request may take, and for the size of its headers.
-// Over HTTP/2 WriteTimeout resets one stream, with a frame that the client has to read. WriteByteTimeout disconnects a client
-// that reads nothing at all of its connection.
+// newServer returns a server with limits for the time that each part of a request may take, and for the size of its headers. Over HTTP/2
+// WriteTimeout resets one stream, with a frame that the client has to read. WriteByteTimeout disconnects a client that reads nothing at
+// all of its connection.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      h,
@@ -375,16 +375,16 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		HTTP2:                        &http.HTTP2Config{WriteByteTimeout: 30 * time.Second},
 		MaxHeaderBytes:               256 << 10,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other preflight
+		DisableGeneralOptionsHandler: true, // OPTIONS * gets the response of any other preflight
 	}
 }
 
-// connectionBound is how many connections are open at a time. A request may need three descriptors more, for two files of
-// the store and a temporary one.
+// connectionBound returns how many connections may be open at a time. A request may need three descriptors more, for two files of the
+// store and a temporary one.
 func connectionBound() int { return min(mostConnections, descriptors()/4) }
 
-// listen serves until ctx ends, then calls stopping, accepts no more requests, and answers those that are under way. Those
-// that take longer than lastRequests are cut off.
+// listen serves until ctx ends. Then it calls stopping, accepts no more requests, and completes those that are under way. Requests that
+// take longer than lastRequests are cut off.
 func listen(ctx context.Context, all *connections, s *http.Server, log *slog.Logger, stopping func()) error {
 	failed := make(chan error, 1)
 	go func() { failed <- all.serve(s) }()
@@ -402,7 +402,7 @@ func listen(ctx context.Context, all *connections, s *http.Server, log *slog.Log
 	err := s.Shutdown(last)
 	if errors.Is(err, context.DeadlineExceeded) {
 		log.Warn("cutting off requests that are still under way", "after", lastRequests)
-		_ = s.Close() // the listener is closed already, and an error of a connection helps nobody
+		_ = s.Close() // the listener is closed already, and errors of connections do not matter
 		return nil
 	}
 	return err

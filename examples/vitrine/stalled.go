@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// This file finds out for how long the server has been waiting for the client of a connection, and does nothing else for it.
+// This file measures for how long the server has only been waiting for the client of a connection.
 
 // waits counts the requests of a connection that handlers work on, and how many of these wait for the client. Over HTTP/1
 // there is one at most.
@@ -26,11 +26,11 @@ func (w *waits) add(requests, waiting int) {
 	w.since = time.Now()
 }
 
-// during calls move, a read from the client or a write to it, and counts a request as waiting meanwhile.
-func (w *waits) during(move func([]byte) (int, error), p []byte) (int, error) {
+// during calls transfer, a read from the client or a write to it, and counts a request as waiting meanwhile.
+func (w *waits) during(transfer func([]byte) (int, error), p []byte) (int, error) {
 	w.add(0, 1)
 	defer w.add(0, -1)
-	return move(p)
+	return transfer(p)
 }
 
 // stalled returns since when the server has been waiting for the client. waits is false if it works on a request.
@@ -43,7 +43,7 @@ func (c *connection) stalled() (since time.Time, waits bool) {
 	return c.waits.since, c.waits.waiting == c.waits.requests
 }
 
-// Write notes while it lasts that it waits for the client: it returns at once unless the client does not read.
+// Write notes the time at which it begins, since it waits if the client does not read.
 func (c *connection) Write(p []byte) (int, error) {
 	c.write.Store(time.Now().UnixNano())
 	defer c.write.Store(0)

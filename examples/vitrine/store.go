@@ -26,13 +26,12 @@ const dbUsage = "`store`: the path of a SQLite file, " + inMemory + ", or a post
 // dbFlag adds -db to the flags of a command.
 func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", dbUsage) }
 
-// inPostgres reports whether -db names a PostgreSQL database. Its URL may hold a password, so it must not be printed;
-// see shown.
+// inPostgres reports whether -db names a PostgreSQL database. Its URL may contain a password, so it must not be printed; see shown.
 func inPostgres(db string) bool {
 	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
 
-// shown is the store as a log may name it: without the user, the password and the parameters of a URL.
+// shown returns the name of the store for a log: without the user, the password and the parameters of a URL.
 func shown(db string) string {
 	if !inPostgres(db) {
 		return db
@@ -53,7 +52,7 @@ func absent(db string) bool {
 	return inFile(db) && errors.Is(err, fs.ErrNotExist)
 }
 
-// ready returns a function that asks a store whether it answers.
+// ready returns a function that checks whether a store can be read.
 func ready(s storage.Store) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return s.View(ctx, func(r storage.Reader) error {
@@ -84,7 +83,7 @@ func openStore(ctx context.Context, db string, built func() error) (storage.Stor
 	return sqlite.Open(db, nil)
 }
 
-// errNoStore is returned by a command that needs an existing store and finds none.
+// errNoStore is the error of a command that needs an existing store and finds none.
 var errNoStore = errors.New("there is no store")
 
 // openThere opens an existing store. It returns errNoStore if there is none.
@@ -131,8 +130,8 @@ func (p *program) openToFill(ctx context.Context, db string) (storage.Store, err
 	return openStore(ctx, db, p.keyMaker(db, p.getenv(variable("key-file")), ""))
 }
 
-// checkReached is checkDB for commands that open a store and are not serve. It also refuses memory:, since only the process
-// that serves such a store can reach it.
+// checkReached is checkDB for commands that open a store and are not serve. It also rejects memory:, since only the process that serves
+// such a store can reach it.
 func checkReached(db string) error {
 	if db == inMemory {
 		return usageError{errors.New("-db " + inMemory + " is a store inside the process that serves it: no other command can reach it")}
@@ -173,9 +172,8 @@ func checkFile(db string) error {
 	return s.Close()
 }
 
-// partOfStore says in words which file of the store that -db names has this name: the store itself, a file that SQLite
-// keeps beside it, or its key. It is "" for any other file. It protects a store from being overwritten by an output of
-// a command.
+// partOfStore describes the file with this name if it belongs to the store of -db: the store itself, a file that SQLite keeps beside it,
+// or its key. It returns "" for any other file. It prevents a command from overwriting a store with its output.
 func partOfStore(db, name string) string {
 	if name == "" || !inFile(db) {
 		return ""

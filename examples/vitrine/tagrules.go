@@ -12,11 +12,11 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// noTagRules is the value of -protect-tags that takes all rules away.
+// noTagRules is the value of -protect-tags that removes all rules.
 const noTagRules = "none"
 
-// tagRules reads the values of -protect-tags and -approve. It returns nil if none of them is given, and an empty list for no rules. A name
-// that no tag can have would protect nothing.
+// tagRules reads the values of -protect-tags and -approve. It returns nil if neither is given, and an empty list for no rules. A name
+// that no tag can have is an error.
 func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 	wrong := func(format string, args ...any) ([]appsvc.TagRule, error) {
 		return nil, usageError{fmt.Errorf("serve: "+format, args...)}
@@ -60,7 +60,7 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 	return rules, nil
 }
 
-// setTagRules stores the rules that the flags give, where they differ from those of the store, and logs both.
+// setTagRules stores the rules of the flags if they differ from those of the store, and logs both.
 func (o *serveFlags) setTagRules(ctx context.Context, db storage.Store, rules []appsvc.TagRule, log *slog.Logger) error {
 	if rules == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// token is the command token: it prints a signed token for the user that its flags describe. It makes no
-// key: one that no store has would sign tokens that are good for nothing.
+// token is the command token: it prints a signed token for the user that its flags describe. It creates no key: no server would verify
+// the tokens of a new one.
 func token(_ context.Context, p *program, args []string) error {
 	f := flags("token")
 	db, keyFile := dbFlag(f), f.String("key-file", "", keyUsage)
@@ -102,7 +102,7 @@ func (l *lifetime) Set(text string) error {
 // maxDays is the longest lifetime of a token in days, a hundred years.
 const maxDays = 36500
 
-// namesClaims turns the names of claims into the flags that they come from.
+// namesClaims replaces the names of claims by the flags that they come from.
 var namesClaims = strings.NewReplacer("sub: ", "-urn: ", "moderates/", "-moderates/", "reads/", "-reads/", "roles, groups and tags: ", "-roles, -groups and -tags: ")
 
 // items returns the items of a list that are separated by commas or spaces.

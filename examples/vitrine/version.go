@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// version is the command version: it prints what the program was built from, as the Go toolchain has recorded it.
+// version is the command version: it prints the build information that the Go toolchain has recorded.
 func version(_ context.Context, p *program, args []string) error {
 	if err := p.parse(flags("version"), args); err != nil {
 		return err

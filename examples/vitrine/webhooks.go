@@ -16,14 +16,14 @@ const (
 	webhooksAllowUsage = "`networks`, such as 10.0.0.0/8,fd00::/8, to which webhooks may post, besides public addresses"
 )
 
-// webhookSettings are what the flags say about webhooks.
+// webhookSettings are read from the flags about webhooks.
 type webhookSettings struct {
 	file      string // "" = there are none
 	endpoints []webhook.Endpoint
 	allow     []netip.Prefix
 }
 
-// webhookSettings reads what the flags name. What is wrong with it is a mistake of the command line.
+// webhookSettings reads the flags and the file that they name. It returns a usageError if one is wrong.
 func (p *program) webhookSettings(file, allow string) (s webhookSettings, err error) {
 	if s.allow, err = webhook.ParseAllow(allow); err != nil {
 		return s, usageError{fmt.Errorf("-webhooks-allow: %w", err)}

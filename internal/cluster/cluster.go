@@ -30,15 +30,14 @@ type Options struct {
 	Settings []string
 }
 
-// Cluster is a PostgreSQL server with its data. A test starts and stops it as it likes; it ends with the test at the
-// latest.
+// Cluster is a PostgreSQL server with its data. A test may start and stop it; it is removed at the end of the test.
 type Cluster struct {
-	Dir  string // holds the socket, the log and, in data, the data directory
+	Dir  string // contains the socket, the log and, in data, the data directory
 	Data string
 
 	options Options
 	runs    bool
-	keeper  *exec.Cmd // the shell that starts and stops the server, and removes the directory at last
+	keeper  *exec.Cmd // the shell that starts and stops the server, and removes the directory at its end
 	orders  io.WriteCloser
 	done    *bufio.Reader // a line for each order
 }
@@ -135,11 +134,11 @@ func (c *Cluster) write(lines []string) error {
 	return errors.Join(err, conf.Close())
 }
 
-// keeper is the script of the shell. It carries out one order a line and answers each with "done". Its standard input
-// ends with the test process at the latest; then it stops the server and removes the directory.
+// keeper is the script of the shell. It executes one order a line and writes "done" after each. Its standard input ends with the test
+// process at the latest; then it stops the server and removes the directory.
 //
-// On Linux it crashes all processes of the server at once, as the end of its machine does. The immediate shutdown of PostgreSQL is no
-// such crash: there the server still tells its processes to end, and waits some seconds for each.
+// On Linux the order kill kills all processes of the server at once, as a crash of the machine does. The immediate shutdown of
+// PostgreSQL is no such crash: there the server still tells its processes to end, and waits some seconds for each.
 const keeper = `
 server=
 end() {
@@ -188,15 +187,15 @@ func (c *Cluster) keep() (err error) {
 	return c.keeper.Start()
 }
 
-// order sends an order to the shell, and returns when it is carried out.
+// order sends an order to the shell, and returns when it is done.
 func (c *Cluster) order(what string) error {
 	_, err := io.WriteString(c.orders, what+"\n")
-	var answer string
+	var line string
 	if err == nil {
-		answer, err = c.done.ReadString('\n')
+		line, err = c.done.ReadString('\n')
 	}
-	if err == nil && answer != "done\n" {
-		err = fmt.Errorf("it says %q", answer)
+	if err == nil && line != "done\n" {
+		err = fmt.Errorf("it says %q", line)
 	}
 	if err != nil {
 		return fmt.Errorf("the shell of the cluster does not %s: %w", what, err)
@@ -204,7 +203,7 @@ func (c *Cluster) order(what string) error {
 	return nil
 }
 
-// Start starts the server after a Stop or a Kill, and returns when it answers.
+// Start starts the server after a Stop or a Kill, and returns when it accepts connections.
 func (c *Cluster) Start() error {
 	if err := c.order("start"); err != nil {
 		return err
@@ -213,7 +212,7 @@ func (c *Cluster) Start() error {
 	return c.wait()
 }
 
-// wait returns when the server answers.
+// wait returns when the server accepts connections.
 func (c *Cluster) wait() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -231,7 +230,7 @@ func (c *Cluster) wait() error {
 	}
 }
 
-// Stop stops the server in good order and leaves its data.
+// Stop shuts the server down in order and leaves its data.
 func (c *Cluster) Stop() error { return c.end("stop") }
 
 // Kill stops the server as a crash does, and leaves its data.
@@ -252,11 +251,11 @@ func (c *Cluster) remover() error {
 	return errors.Join(c.orders.Close(), c.keeper.Wait(), os.RemoveAll(c.Dir))
 }
 
-// URL is the address of a database of the cluster.
+// URL returns the address of a database of the cluster.
 func (c *Cluster) URL(database string) string { return c.URLBy(c.Dir, database) }
 
-// URLBy is the address of a database through a socket in another directory, such as that of a proxy. The socket must
-// have the name Socket.
+// URLBy returns the address of a database through a socket in another directory, such as that of a proxy. The name of the socket must be
+// Socket.
 func (c *Cluster) URLBy(dir, database string) string {
 	return "postgres:///" + url.PathEscape(database) + "?" + url.Values{"host": {dir}, "user": {User}, "sslmode": {"disable"}}.Encode()
 }
@@ -264,7 +263,7 @@ func (c *Cluster) URLBy(dir, database string) string {
 // Socket is the name of the server's socket in its directory.
 const Socket = ".s.PGSQL.5432"
 
-// Command is one of PostgreSQL's programs, to be run as the owner of the cluster.
+// Command returns one of PostgreSQL's programs, to be run as the owner of the cluster.
 func (c *Cluster) Command(program string, args ...string) *exec.Cmd {
 	command := exec.Command(filepath.Join(Programs(), program), args...)
 	command.Dir = c.Dir
@@ -294,8 +293,7 @@ func (c *Cluster) Value(ctx context.Context, database, sql string) (value string
 	return value, errors.Join(err, conn.Close(ctx))
 }
 
-// Processor returns how much processor time the processes of the server have used that still run, to 10 ms. It is 0 where there is no
-// /proc.
+// Processor returns the processor time of the running processes of the server, in units of 10 ms. It is 0 on systems without /proc.
 func (c *Cluster) Processor() (used time.Duration) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
@@ -304,7 +302,7 @@ func (c *Cluster) Processor() (used time.Duration) {
 		}
 		stat, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "stat"))
 		_, rest, _ := strings.Cut(string(stat), ") ")
-		for _, field := range append(strings.Fields(rest), make([]string, 13)...)[11:13] { // of the user, and of the system
+		for _, field := range append(strings.Fields(rest), make([]string, 13)...)[11:13] { // user time, and system time
 			ticks, _ := strconv.Atoi(field)
 			used += time.Duration(ticks) * 10 * time.Millisecond
 		}

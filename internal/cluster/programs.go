@@ -34,7 +34,7 @@ var Programs = sync.OnceValue(func() string {
 	return ""
 })
 
-// whole reports whether a directory has what a cluster needs.
+// whole reports whether a directory has all programs that a cluster needs.
 func whole(dir string) bool {
 	for _, name := range []string{"initdb", "postgres"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -44,8 +44,8 @@ func whole(dir string) bool {
 	return true
 }
 
-// Need skips the test without the build tag proof, and if PostgreSQL is not installed. If VITRINE_CI is set, what is not installed
-// fails the test.
+// Need skips the test without the build tag proof, and if PostgreSQL is not installed. If VITRINE_CI is set and PostgreSQL is not
+// installed, it fails the test.
 func Need(t testing.TB) {
 	t.Helper()
 	why := ""
@@ -62,7 +62,7 @@ func Need(t testing.TB) {
 	Missing(t, why)
 }
 
-// Missing skips a test that needs something that is not there, or fails it if VITRINE_CI is set.
+// Missing skips a test that needs something that is not installed, or fails it if VITRINE_CI is set.
 func Missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("VITRINE_CI") != "" {

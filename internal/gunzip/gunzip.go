@@ -1,6 +1,6 @@
 // Package gunzip unpacks gzip as the program of that name does: several members in a row are one file, and zeros behind the
-// last member are padding. Any other bytes behind it are an error, while that program only warns: they may be what is left
-// of a member that held records.
+// last member are padding. Any other bytes behind it are an error, while that program only warns: they may be the rest of a damaged
+// member with records.
 package gunzip
 
 import (
@@ -16,30 +16,30 @@ const Magic = "\x1f\x8b"
 
 // Error says that a file is no gzip, is damaged or is cut short.
 type Error struct {
-	Offset int64 // how many bytes of the compressed file were read until the fault showed
+	Offset int64 // how many bytes of the compressed file were read when the fault was found
 	Fault  string
 	Cause  error
 }
 
-// Error gives the fault, where it is and what would be right.
+// Error returns the fault, where it is and what would be right.
 func (e *Error) Error() string {
 	return fmt.Sprintf("gzip: byte %d of the compressed file: %s", e.Offset, e.Fault)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Reader unpacks a file while it reads it.
 type Reader struct {
 	file   io.Reader
 	read   int64 // bytes of file
-	failed error // of file, which is no fault of what is in it
+	failed error // an error of reading file, which says nothing about its content
 	packed *bufio.Reader
 	member *gzip.Reader
-	err    error // what Read returned last; it stays
+	err    error // the first error of Read, which later calls return again
 }
 
-// source is the file, which it counts the bytes of.
+// source reads the file and counts its bytes.
 type source struct{ *Reader }
 
 func (s source) Read(p []byte) (int, error) {
@@ -51,7 +51,7 @@ func (s source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader reads the header of the first member. Its error is an *Error, or that of file.
+// NewReader reads the header of the first member. Its error is an *Error, or an error of file.
 func NewReader(file io.Reader) (*Reader, error) {
 	r := &Reader{file: file, member: &gzip.Reader{}}
 	r.packed = bufio.NewReader(source{r})
@@ -61,8 +61,8 @@ func NewReader(file io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Unpacked returns what a file holds, with a buffer as large as that of the file: it is unpacked if it begins like gzip. Its errors are those
-// of NewReader.
+// Unpacked returns the content of a file, unpacked if it begins like gzip, with a buffer as large as that of the file. Its errors are
+// those of NewReader.
 func Unpacked(file *bufio.Reader) (*bufio.Reader, error) {
 	if head, _ := file.Peek(len(Magic)); string(head) != Magic {
 		return file, nil
@@ -126,7 +126,7 @@ func (r *Reader) explain(err error) error {
 	case errors.Is(err, gzip.ErrHeader):
 		fault = "here ends what should be the header of a gzip member: want 0x1f 0x8b 0x08 and on"
 	case errors.Is(err, gzip.ErrChecksum):
-		fault = "the member that ends here is damaged: its checksum or length is not that of what it holds"
+		fault = "the member that ends here is damaged: its checksum or length is not that of its content"
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
 		fault, err = "the file ends in the middle of a gzip member: want all of it", io.ErrUnexpectedEOF
 	}

@@ -1,5 +1,5 @@
-// Package archive writes all entries of a store into one file, and puts them into an empty store of any kind. It moves a store from one
-// engine to another, and it is a backup that can be read without an engine.
+// Package archive writes all entries of a store into one file, and reads them into an empty store of any kind. An archive carries a
+// store from one engine to another, and is a backup that can be read without an engine.
 //
 // An archive is NDJSON. The first line names the format, then there is a line for each entry, in the order of keys, and the last line has
 // their number and the SHA-256 of all lines before it:
@@ -9,11 +9,11 @@
 //	{"key":"assets/example/main asset/b17","value64":"AZkC…"}
 //	{"entries":2,"sha256":"…"}
 //
-// A value that is JSON on one line stands there byte by byte. Others are in base64, as are keys that are not UTF-8 (key64). So the same
-// store always gives the same archive, and an imported one gives the archive that it was made of.
+// A value that is JSON on one line is written byte by byte. Other values are in base64, as are keys that are not UTF-8 (key64). So the
+// same store always gives the same archive, and an imported store gives the archive that it was imported from.
 //
-// An archive leaves out the identity of the store (storage.Identity), and what the caller names, such as feeds and the positions of those
-// who read them: a copy must not deliver again what the original delivers.
+// An archive leaves out the identity of the store (storage.Identity), and what the caller names, such as feeds and the positions of
+// their readers: a copy must not deliver again what the original delivers.
 package archive
 
 import (
@@ -43,7 +43,7 @@ const maxLine = storage.MaxValue/3*4 + 6*storage.MaxKey + 100
 const maxUpdate = 1 << 20
 
 var (
-	// ErrDamaged says that an archive is not as it was written: it was cut off or changed, or the file is no archive.
+	// ErrDamaged says that an archive was truncated or changed, or that the file is no archive.
 	ErrDamaged = errors.New("damaged archive")
 	// ErrNotEmpty says that a store to import into has entries.
 	ErrNotEmpty = errors.New("the store is not empty")
@@ -60,8 +60,8 @@ type line struct {
 	SHA256  string          `json:"sha256"`
 }
 
-// Without names entries that are left out, by what their keys begin with: "apps log/" are the logs of the space "apps", and
-// "assets/* log/" those of all spaces whose names begin with "assets/". "webhooks " is all of a space.
+// Without names entries that are left out, by prefixes of their keys: "apps log/" leaves out the logs of the space "apps", and
+// "assets/* log/" those of all spaces whose names begin with "assets/". "webhooks " leaves out a whole space.
 type Without []string
 
 // has reports whether a key is left out.
@@ -77,8 +77,8 @@ func (w Without) has(key string) bool {
 	return space == storage.IdentitySpace
 }
 
-// Export writes the entries of a store, as one View shows them, and returns how many there are. After an error, which may be one of w,
-// the archive is incomplete, and Import refuses it.
+// Export writes the entries of one snapshot of a store, and returns how many there are. After an error, which may be one of w, the
+// archive is incomplete, and Import returns ErrDamaged for it.
 func Export(ctx context.Context, from storage.Store, w io.Writer, without Without) (entries int64, err error) {
 	out, sum := bufio.NewWriterSize(w, 256<<10), sha256.New()
 	lines := io.MultiWriter(out, sum)
@@ -119,7 +119,7 @@ func Export(ctx context.Context, from storage.Store, w io.Writer, without Withou
 // appendEntry appends the line of an entry.
 func appendEntry(to []byte, e storage.Entry) []byte {
 	if utf8.ValidString(e.Key) {
-		key, _ := json.Marshal(e.Key) // a string has no errors
+		key, _ := json.Marshal(e.Key) // never fails for a string
 		to = append(append(to, `{"key":`...), key...)
 	} else {
 		to = append(base64.StdEncoding.AppendEncode(append(to, `{"key64":"`...), []byte(e.Key)), '"')
@@ -132,10 +132,10 @@ func appendEntry(to []byte, e storage.Entry) []byte {
 	return append(to, "}\n"...)
 }
 
-// mostNested bounds how deep the JSON of a value may nest to stand in a line as it is. Package json reads 10,000 levels.
+// mostNested is how deep the JSON of a value may nest to be written as it is. Package json reads 10,000 levels.
 const mostNested = 9000
 
-// isLine reports whether a value is JSON that can stand in a line as it is.
+// isLine reports whether a value is JSON that can be written in a line as it is.
 func isLine(value []byte) bool {
 	n := len(value)
 	return n > 0 && value[0] > ' ' && value[n-1] > ' ' && !bytes.ContainsAny(value, "\r\n") && utf8.Valid(value) &&
@@ -145,7 +145,7 @@ func isLine(value []byte) bool {
 // Import puts the entries of an archive into an empty store, in updates of about 1 MiB, and returns how many there are. It returns
 // ErrNotEmpty, or ErrDamaged with the line and what is wrong there. After an error the store has a part of the entries: discard it.
 //
-// Import does not know what entries mean. Whoever knows the domains audits the store before it is used.
+// Import does not know what entries mean. Its caller audits the records of the domains before the store is used.
 func Import(ctx context.Context, to storage.Store, r io.Reader, without Without) (entries int64, err error) {
 	empty, err := Empty(ctx, to, without)
 	if err == nil && !empty {
@@ -157,7 +157,7 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 	var (
 		sum   = sha256.New()
 		last  string          // key of the last entry
-		batch []storage.Entry // of one space, to be put in the next update
+		batch []storage.Entry // of one space, for the next update
 		size  int             // bytes of batch
 	)
 	flush := func() error {

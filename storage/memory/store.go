@@ -1,5 +1,5 @@
-// Package memory keeps a store in memory, for tests and programs that need nothing later. One update runs at a time, and keeps no View
-// waiting.
+// Package memory keeps a store in memory, for tests and for programs that need no durable data. Updates run one at a time, and no View
+// waits for them.
 package memory
 
 import (
@@ -17,8 +17,7 @@ import (
 // entries is an ordered map. Copying one takes no time: what the copies share is copied when it is written.
 type entries = btree.Map[string, []byte]
 
-// store keeps a tree of entries. A View reads the tree of the last commit and keeps nobody waiting. Updates write a copy of it, one
-// update after the other.
+// store keeps a tree of entries. A View reads the tree of the last commit. Updates write a copy of it, one update after the other.
 type store struct {
 	storage.Bells
 	turn chan struct{}           // has a token while no update runs
@@ -31,11 +30,11 @@ type Store struct {
 	defaults storage.Defaults
 }
 
-// Options make a store whose services give the same bytes in each run, for golden tests.
+// Options make a store whose services write the same bytes in each run, for golden tests.
 type Options struct {
 	Now   func() time.Time // the clock of services whose options name none; nil = time.Now
-	NewID func() string    // gives the ids of services whose options name none, each another one; nil = random ids
-	Seed  string           // makes the keys of feeds, by which their cursors are sealed; "" = random ones
+	NewID func() string    // returns a new id for services whose options name no such function; nil = random ids
+	Seed  string           // the keys that seal the cursors of feeds are derived from it; "" = random keys
 }
 
 // New returns an empty store. Its data are lost when the process ends. Options are for tests; most programs pass none.
@@ -131,7 +130,7 @@ func (t *tx) Spaces(_ context.Context, prefix string) iter.Seq2[string, error] {
 	return storage.Spaces(prefix, t.scan)
 }
 
-// Estimate counts, up to a thousand: between two longer lists there is little to choose.
+// Estimate counts up to a thousand entries. Which of two longer ranges is shorter hardly matters.
 func (t *tx) Estimate(_ context.Context, in storage.Range) (n int, err error) {
 	if in.Limit == 0 || in.Limit > 1000 {
 		in.Limit = 1000

@@ -22,21 +22,21 @@ type DB struct {
 	s *store
 }
 
-// store does what the contract says, for callers who keep to it.
+// store is the driver below storage.Checked.
 type store struct {
-	pool       *pgxpool.Pool
-	busy       time.Duration
-	answerWait time.Duration
-	pooled     bool              // the connections lead to a pooler, or are others' too: each transaction makes its settings
-	keepPool   bool              // closing the store leaves the pool open
-	tables     *strings.Replacer // see sql
-	// The settings that each transaction makes behind a pooler.
+	pool         *pgxpool.Pool
+	busy         time.Duration
+	responseWait time.Duration
+	pooled       bool              // the connections lead to a pooler, or are shared with the program: each transaction makes its settings
+	keepPool     bool              // closing the store leaves the pool open
+	tables       *strings.Replacer // see sql
+	// The names and values of the settings that each transaction makes behind a pooler.
 	names, values []string
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
 	builder string
 
 	writers chan struct{} // has a token for each update, or group of them, that has a connection or waits for one
-	alone   sync.Mutex    // is locked by an exclusive update
+	alone   sync.Mutex    // locked by an exclusive update
 	gets    gets
 	bells   storage.Bells
 
@@ -51,10 +51,10 @@ type store struct {
 
 // Options changes how a store is opened. The zero value has the defaults.
 type Options struct {
-	// Connections bounds how many connections are open at the same time. 0 = as the address says in pool_max_conns, else 16.
+	// Connections is how many connections may be open at the same time. 0 = pool_max_conns of the address, or 16 without that.
 	Connections int
-	// Busy is how long to wait for a connection, for a lock that another transaction has, and for a server that is down to come
-	// back. 0 or less = 5 seconds.
+	// Busy is how long to wait for a connection, for a lock of another transaction, and for a server that is down to start again. 0 or
+	// less = 5 seconds.
 	Busy time.Duration
 	// If Existing is true and the database has no store, Open returns ErrAbsent instead of creating one there.
 	Existing bool
@@ -77,9 +77,9 @@ func (o *Options) orDefault() Options {
 }
 
 // Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and creates its tables if the
-// database is empty. They are in the first schema of the search path (search_path= in the address). It returns an error that says
-// what is wrong if the database has something else in it, a store of an older or newer release, or a store whose Build did not
-// finish. With Options.Existing it returns ErrAbsent if there is no store.
+// database is empty. They are in the first schema of the search path (search_path= in the address). It returns an error if the database
+// contains other tables, a store of an older or newer release, or a store whose Build did not finish. With Options.Existing it returns
+// ErrAbsent if there is no store.
 func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 	o := opts.orDefault()
 	s, err := connect(ctx, address, o)
@@ -94,10 +94,12 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 	return &DB{storage.Checked(s), s}, nil
 }
 
-// New opens the store in the database of a pool that the program has, with its tracer and its limit of connections, and creates the
-// tables in Options.Schema if they are not there; the program may have tables of its own in others. Closing the store leaves the pool open. Each
-// transaction makes its settings itself, and leaves the connections as they were. Of the options Busy, Existing and Schema count. The errors are
-// those of Open. A transaction of the program that stays open holds up neither the store nor its feeds.
+// New opens the store in the database of a pool that the program has, with its tracer and its limit of connections. It creates the
+// tables in Options.Schema if they do not exist; the program may have tables of its own in other schemas. Of the options it uses Busy,
+// Existing and Schema. Closing the store leaves the pool open. Its errors are those of Open.
+//
+// Each transaction makes its settings itself, and leaves the connections as they were. A transaction of the program that stays open
+// delays neither the store nor its feeds.
 func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 	o, most := opts.orDefault(), pool.Config().MaxConns
 	s := newStore(o, most)
@@ -129,13 +131,13 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 
 // newStore returns a store that has no pool yet.
 func newStore(o Options, most int32) *store {
-	s := &store{busy: o.Busy, answerWait: answerWait, lanes: lanes{}, writers: make(chan struct{}, most-reserve(most))}
+	s := &store{busy: o.Busy, responseWait: responseWait, lanes: lanes{}, writers: make(chan struct{}, most-reserve(most))}
 	s.closing, s.close = context.WithCancel(context.Background())
 	return s
 }
 
-// connect returns a store whose connections work, whatever is in the database. If the first connection turns out to lead to a
-// pooler, it starts again with connections made for a pooler.
+// connect returns a store whose connections work, without looking at the content of the database. If the first connection turns out to
+// lead to a pooler, it starts again with connections made for a pooler.
 func connect(ctx context.Context, address string, o Options) (*store, error) {
 	s, err := connectBy(ctx, address, o, false)
 	if needsPooling(err) {
@@ -178,7 +180,7 @@ func connectBy(ctx context.Context, address string, o Options, pooled bool) (*st
 	return s, nil
 }
 
-// reserve returns how many of the connections updates leave to Views, so that reads go on while all updates wait for a lock.
+// reserve returns how many of the connections are reserved for Views, so that reads go on while all updates wait for a lock.
 func reserve(connections int32) int32 {
 	if connections < 2 {
 		return 0
@@ -205,7 +207,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Close closes the connections. storage.Checked has waited for the calls that ran.
+// Close closes the connections. storage.Checked calls it when no other call runs.
 func (s *store) Close() error {
 	s.close()
 	s.bells.Close()
@@ -221,12 +223,12 @@ type Stats struct {
 	Busy        int           // open connections that a View or an update uses
 	Most        int           // how many connections may be open
 	Taken       uint64        // how often a connection was taken
-	Waits       uint64        // how often none was free
-	Waited      time.Duration // sum of the times until there was one
-	Updates     uint64        // updates that were begun, also those that failed
+	Waits       uint64        // how often no connection was free
+	Waited      time.Duration // sum of the times until one was free
+	Updates     uint64        // updates that were begun, including those that failed
 	Commits     uint64        // commits, which updates share
 	Gets        uint64        // Views that began with a Get
-	Queries     uint64        // queries for these, which they share
+	Queries     uint64        // queries for these Gets, which share them
 }
 
 // Stats returns the figures of this moment.

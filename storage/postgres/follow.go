@@ -7,12 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lookEvery is how often the store looks for commits of other processes, while somebody waits for one. The numbers of the spaces tell,
-// on a primary, on a standby and behind a pooler. NOTIFY would be faster, but it lets one commit after the other of all spaces wait for
-// the disk, and works on neither of the last two.
+// lookEvery is how often the store looks for commits of other processes, while somebody waits for one. It compares the numbers of the
+// spaces, which works on a primary, on a standby and behind a pooler. NOTIFY would be faster, but it serializes the commits of all
+// spaces, and works neither on a standby nor behind a pooler.
 const lookEvery = 250 * time.Millisecond
 
-// Changed is told of commits of this process at once, and of those of others by looking for them.
+// Changed notices commits of this process at once, and polls for those of others.
 func (s *store) Changed(prefix string) <-chan struct{} {
 	c := s.bells.Changed(prefix)
 	s.bells.Watch(lookEvery, s.look)
@@ -34,7 +34,7 @@ func (s *store) look() {
 		return err
 	}})
 	if err != nil {
-		return // the next look finds what this one has not
+		return // the next look tries again
 	}
 	for space, n := range now {
 		if n != s.seen[space] {

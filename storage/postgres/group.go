@@ -5,19 +5,19 @@ import (
 	"errors"
 )
 
-// A group runs updates of a space in one transaction. Their functions are called one after the other, each over what those before it
-// have written. What a function wants to read and the group has not is noted, and its call fails with errAgain. When all have been
-// called, the group reads what is missing in one trip, the first time together with the lock of the space, and calls those functions
-// again. So the functions of a group that read the same way take one trip together. At last everything is written with the COMMIT, in
-// another trip.
+// A group runs updates of a space in one transaction. It calls their functions one after the other; each sees the writes of those
+// before it. If a function reads data that the group does not have, the group notes what is missing, and the call fails with errAgain.
+// When all have been called, the group reads the missing data in one round trip, the first time together with the lock of the space, and
+// calls those functions again. At last it sends all writes and the COMMIT in another round trip.
 //
-// A function that fails or panics leaves nothing. One that writes too much, or needs too many trips, gets a transaction of its own.
+// The writes of a function that fails or panics are discarded. A function that writes too much, or needs too many round trips, gets a
+// transaction of its own.
 type group struct {
-	all   *overlay // what the functions have written that are done
+	all   *overlay // the writes of the functions that are done
 	found map[string][]byte
 	read  map[ask]portion
 
-	// What is missing.
+	// The missing data.
 	keys     map[string]bool
 	portions map[ask]*portion
 }
@@ -65,7 +65,7 @@ func (g *group) run(se *session, members []*member) error {
 	return nil
 }
 
-// fill reads what is missing.
+// fill reads the missing data.
 func (g *group) fill(se *session) error {
 	var keys []string
 	for key := range g.keys {
@@ -87,10 +87,10 @@ func (g *group) fill(se *session) error {
 	return nil
 }
 
-// call is one call of a function in a group. It is the source of what the function reads.
+// call is one call of a function in a group. It is the source from which the function reads.
 type call struct {
 	*group
-	failed error // errAgain or errAlone; then nothing of this call counts
+	failed error // errAgain or errAlone; then this call has no effect
 }
 
 func (c *call) fetch(ctx context.Context, keys []string, found map[string][]byte, portions []*portion) error {
@@ -118,7 +118,7 @@ func (c *call) fetch(ctx context.Context, keys []string, found map[string][]byte
 	return c.failed
 }
 
-// query is not for groups.
+// query fails: a group runs no query for one function.
 func (c *call) query(context.Context, stmt) error {
 	c.failed = errAlone
 	return errAlone

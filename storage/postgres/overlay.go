@@ -8,10 +8,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// overlay holds the writes of an update that the server does not have yet.
+// overlay has the writes of an update that the server does not have yet.
 type overlay struct {
 	values map[string][]byte // nil for a key that was deleted
-	gone   []storage.Range   // what was deleted before values was written
+	gone   []storage.Range   // deleted before values were written
 	size   int               // bytes, roughly
 	sorted []string          // the keys of values; nil if they must be sorted again
 }
@@ -22,7 +22,7 @@ func (o *overlay) empty() bool { return len(o.values)+len(o.gone) == 0 }
 
 func contains(r storage.Range, key string) bool { return key >= r.From && (r.To == "" || key < r.To) }
 
-// get returns what was written at a key: nil for an entry that was deleted.
+// get returns the value that was written at a key, nil for an entry that was deleted.
 func (o *overlay) get(key string) (value []byte, written bool) {
 	if value, written = o.values[key]; written {
 		return value, true
@@ -49,7 +49,7 @@ func (o *overlay) deleteRange(r storage.Range) {
 	o.gone = append(o.gone, r)
 }
 
-// add writes what top has on top of o.
+// add applies the writes of top to o.
 func (o *overlay) add(top *overlay) {
 	for _, r := range top.gone {
 		o.deleteRange(r)
@@ -72,7 +72,7 @@ func (o *overlay) within(r storage.Range) []string {
 	return o.sorted[from:max(from, to)]
 }
 
-// over returns a portion as it is with what was written. The portion itself is not changed.
+// over returns a portion with the writes applied. The portion itself is not changed.
 func (o *overlay) over(p portion) portion {
 	switch {
 	case o.empty():
@@ -108,7 +108,7 @@ func (o *overlay) over(p portion) portion {
 	return p
 }
 
-// statements returns what writes it all.
+// statements returns the statements that execute the writes.
 func (o *overlay) statements() (list []stmt) {
 	for _, r := range o.gone {
 		list = append(list, stmt{sql: "DELETE FROM vitrine_record WHERE key >= $1 AND key < $2", args: []any{[]byte(r.From), []byte(r.To)}})

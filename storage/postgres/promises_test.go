@@ -77,7 +77,7 @@ func TestAStandbyIsReadAndTakesOver(t *testing.T) {
 // silently runs do against a server that has fallen silent, and returns its error and how long it took.
 func silently(t *testing.T, do func(db opened, silence func()) error) (took time.Duration, err error) {
 	db, _, cutter := openCut(t, &Options{Busy: 300 * time.Millisecond})
-	db.s.answerWait = time.Second
+	db.s.responseWait = time.Second
 	if err := put(db, "a 1", "x"); err != nil {
 		t.Fatal(err)
 	}

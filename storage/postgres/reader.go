@@ -14,7 +14,7 @@ import (
 
 // source is where a reader gets its data from: a transaction, a View, or the group that an update belongs to.
 type source interface {
-	// fetch reads the values of keys and some portions, in one trip. It sets those of keys that are there in found.
+	// fetch reads the values of keys and some portions, in one round trip. It sets the values of existing keys in found.
 	fetch(ctx context.Context, keys []string, found map[string][]byte, portions []*portion) error
 	// query runs one statement.
 	query(ctx context.Context, st stmt) error
@@ -24,10 +24,10 @@ const (
 	firstRows   = 64      // of a range in its first portion, if nobody knows how many are wanted
 	mostRows    = 4096    // of a portion
 	mostBytes   = 1 << 20 // of a portion, and one value more
-	estimateMax = 1000    // how many entries Estimate counts: between two longer lists there is little to choose
+	estimateMax = 1000    // how many entries Estimate counts: which of two longer ranges is shorter hardly matters
 )
 
-// ask is what a portion asks for: the first entries of a range, or how many there are.
+// ask is the request for a portion: the first entries of a range, or how many there are.
 type ask struct {
 	count    bool
 	from, to string
@@ -35,7 +35,7 @@ type ask struct {
 	rows     int // at most
 }
 
-// portion is what is read at once.
+// portion is a part of a range that is read at once.
 type portion struct {
 	ask
 	entries []storage.Entry
@@ -80,7 +80,7 @@ func (r *reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 	return values, nil
 }
 
-// read reads portions, in one trip, as they are with what the update has written.
+// read reads portions in one round trip, with the writes of the update applied.
 func (r *reader) read(ctx context.Context, portions []*portion) error {
 	if err := r.fetch(ctx, nil, nil, portions); err != nil || r.own == nil {
 		return err
@@ -91,7 +91,7 @@ func (r *reader) read(ctx context.Context, portions []*portion) error {
 	return nil
 }
 
-// Scan reads the first portions of all ranges in one trip.
+// Scan reads the first portions of all ranges in one round trip.
 func (r *reader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
 		var first []*portion
@@ -170,7 +170,7 @@ func (se *session) fetch(ctx context.Context, keys []string, found map[string][]
 	return se.send(ctx, statements(keys, found, portions)...)
 }
 
-// statements returns what reads the values of keys and portions.
+// statements returns the statements that read the values of keys and portions.
 func statements(keys []string, found map[string][]byte, portions []*portion) (list []stmt) {
 	if len(keys) > 0 {
 		list = append(list, getStatement(keys, found))
@@ -181,7 +181,7 @@ func statements(keys []string, found map[string][]byte, portions []*portion) (li
 	return list
 }
 
-// getStatement returns what reads the values of keys: one statement, which has one snapshot.
+// getStatement returns one statement that reads the values of keys, and so sees one snapshot.
 func getStatement(keys []string, found map[string][]byte) stmt {
 	all := make([][]byte, len(keys))
 	for i, key := range keys {
@@ -192,7 +192,7 @@ func getStatement(keys []string, found map[string][]byte) stmt {
 	}}
 }
 
-// statement returns what reads the portion.
+// statement returns the statement that reads the portion.
 func (p *portion) statement() stmt {
 	from, args := " FROM vitrine_record WHERE key >= $1", []any{[]byte(p.from), p.rows}
 	if p.to != "" {
@@ -210,7 +210,7 @@ func (p *portion) statement() stmt {
 		" FROM (SELECT key, value" + from + order + " LIMIT $2) AS part" + order, args, p.take}
 }
 
-// take takes entries up to the first one without a value.
+// take reads entries up to the first one without a value.
 func (p *portion) take(rows pgx.Rows) error {
 	p.entries = nil
 	cut := false
@@ -235,8 +235,8 @@ func (p *portion) takeCount(rows pgx.Rows) error {
 	return err
 }
 
-// each passes on the rows of a key and a value, nil for NULL. Where statements are not prepared, as behind a pooler, the server sends
-// text.
+// each calls take with each row, a key and a value, which is nil for NULL. If statements are not prepared, as behind a pooler, the
+// server sends text.
 func each(rows pgx.Rows, take func(key string, value []byte)) error {
 	defer rows.Close()
 	for rows.Next() {

@@ -12,12 +12,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// formatNumber is the number of the format of the tables. A release that changes it changes it in an exclusive transaction, and every
-// update reads it.
+// formatNumber is the number of the format of the tables. A release with another format writes its number in an exclusive transaction,
+// and every update reads the number.
 const formatNumber = 3
 
-// The tables. Values above 2 KB lie beside the rows, in TOAST, so that the rows stay small, and most updates of them stay within
-// their page. Each new value of a key leaves a dead one, which autovacuum is to remove early.
+// tables creates the tables. Values above 2 KB are stored in TOAST, so that the rows stay small, and most updates stay within the page
+// of their row. Each new value of a key leaves a dead row, which autovacuum shall remove early.
 const tables = `
 	CREATE TABLE vitrine_format (number int8 NOT NULL, building text NOT NULL);
 	CREATE TABLE vitrine_space (name bytea PRIMARY KEY, number int8 NOT NULL) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.2);
@@ -29,9 +29,9 @@ const tables = `
 const dropTables = "DROP TABLE IF EXISTS vitrine_format, vitrine_space, vitrine_record"
 
 var (
-	// ErrExists means that the database or schema holds a store already.
+	// ErrExists means that the database or schema has a store already.
 	ErrExists = errors.New("there is a store already")
-	// ErrAbsent means that the database or schema holds no store.
+	// ErrAbsent means that the database or schema has no store.
 	ErrAbsent = errors.New("there is no store")
 
 	errUnfinished = errors.New("the store is unfinished: it is still being built, or its build was stopped; build it again, which removes what is left")
@@ -46,7 +46,8 @@ type format struct {
 	building string // the name of the Build that fills the store, "" if it is complete
 }
 
-// usable returns what keeps this release from using the store, for a Build with this name or, if it is "", for anybody.
+// usable returns an error if this release cannot use the store. builder is the name of a Build that fills the store, "" for any other
+// user of it.
 func (f format) usable(builder string) error {
 	switch {
 	case f.number > formatNumber:
@@ -87,7 +88,8 @@ func (s *store) find(ctx context.Context) (f format, err error) {
 	return f, err
 }
 
-// find is look for a transaction that creates or drops tables: others wait until it ends. A standby would refuse that.
+// find is look for a transaction that creates or drops tables. It takes a lock so that other such transactions wait; a standby rejects
+// that.
 func find(ctx context.Context, tx pgx.Tx) (f format, err error) {
 	if _, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7669874531026945)"); err != nil {
 		return f, err
@@ -133,12 +135,12 @@ func createTables(ctx context.Context, tx pgx.Tx, builder string) error {
 	return err
 }
 
-// undoWait bounds the time in which a Build that has failed removes the store.
+// undoWait limits the time in which a Build that has failed removes the store.
 const undoWait = 30 * time.Second
 
-// Build creates a store in an empty database or schema and calls fill with it. Until Build has returned nil, the store is marked
-// as unfinished, and Open refuses it. If fill fails, Build removes the store. If it cannot, or if the process is killed, the
-// unfinished store stays, and the next Build removes it and begins anew. A Build that is still at work then fails.
+// Build creates a store in an empty database or schema and calls fill with it. Until Build has returned nil, the store is marked as
+// unfinished, and Open refuses it. If fill fails, Build removes the store. If it cannot, or if the process is killed, the unfinished
+// store stays, and the next Build removes it and begins anew. A Build that still runs then fails.
 //
 // It returns ErrExists if there is a store already.
 func Build(ctx context.Context, address string, opts *Options, fill func(*DB) error) error {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	answerWait   = 30 * time.Second // for the answer to reads, and to a COMMIT
-	rollbackWait = 5 * time.Second  // for the answer to a ROLLBACK; then the connection is closed
+	responseWait = 30 * time.Second // for the response to reads, and to a COMMIT
+	rollbackWait = 5 * time.Second  // for the response to a ROLLBACK; then the connection is closed
 	connectWait  = 30 * time.Second // for a new connection, or longer if Options.Busy is
 )
 
@@ -28,19 +28,19 @@ type stmt struct {
 // uses it at a time.
 type session struct {
 	s      *store
-	begin  []stmt        // goes out with the first statements
+	begin  []stmt        // sent with the first statements
 	conn   *pgxpool.Conn // nil before that
 	writes bool
 	dirty  bool  // it has written
-	err    error // the first one: PostgreSQL refuses all later statements, so none is sent
+	err    error // the first one: PostgreSQL rejects all later statements, so none is sent
 }
 
-// send sends statements in one trip, and reads their rows. A server that falls silent does not keep it forever.
+// send sends statements in one round trip, and reads their rows. It waits for responseWait at most.
 func (se *session) send(ctx context.Context, list ...stmt) error {
-	return se.within(ctx, se.s.answerWait, list...)
+	return se.within(ctx, se.s.responseWait, list...)
 }
 
-// within is send with another limit.
+// within is send with another limit of time.
 func (se *session) within(ctx context.Context, limit time.Duration, list ...stmt) error {
 	short, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -110,8 +110,8 @@ func (st stmt) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// note keeps the first error. It wraps it with the error of ctx if that is done, and with errLost if the connection was lost or
-// leads to a standby. In the second case it closes the connection, since the next one may lead to a primary.
+// note keeps the first error. It wraps it with the error of ctx if that is done, and with errLost if the connection was lost or leads to
+// a standby. It closes a connection that leads to a standby, since the next one may lead to a primary.
 func (se *session) note(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -138,12 +138,12 @@ func (se *session) result(err error) error {
 	return err
 }
 
-// commit sends writes and a COMMIT, calls sent, and waits for the answer. It has no context of the caller, since a COMMIT that was
-// sent cannot be stopped.
+// commit sends writes and a COMMIT, calls sent, and waits for the response. It takes no context, since a COMMIT that was sent cannot be
+// stopped.
 func (se *session) commit(writes []stmt, sent func()) error {
-	ctx, cancel := context.WithTimeout(context.Background(), se.s.answerWait)
+	ctx, cancel := context.WithTimeout(context.Background(), se.s.responseWait)
 	defer cancel()
-	if se.conn == nil { // what begins the transaction may refuse it, so it is answered before the COMMIT is sent
+	if se.conn == nil { // the statements that begin the transaction may fail, so their results are read before the COMMIT is sent
 		if err := se.send(ctx); err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (se *session) commit(writes []stmt, sent func()) error {
 	sent()
 	at, err := receive(batch, list)
 	if err == nil && tag != "COMMIT" {
-		err = fmt.Errorf("the answer to COMMIT was %s: nothing was committed", tag)
+		err = fmt.Errorf("the response to COMMIT was %s: nothing was committed", tag)
 	}
 	// The server has committed, and warns that a standby may not have it; see noteWarning.
 	if told, warned := noted[warning]; err == nil && warned {
@@ -172,7 +172,7 @@ func (se *session) commit(writes []stmt, sent func()) error {
 	return err
 }
 
-// warning is the key of a connection's custom data that holds the last warning of the server.
+// warning is the key of the last warning of the server in a connection's custom data.
 const warning = "warning"
 
 // noteWarning stores a warning of the server with the connection, where commit looks for it. If an administrator cancels the
@@ -183,8 +183,8 @@ func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// end gives the connection back. If its transaction is still open, a goroutine rolls it back first, so that the caller need not
-// wait for that.
+// end returns the connection to the pool. If its transaction is still open, a goroutine rolls it back first, so that the caller need
+// not wait for that.
 func (se *session) end() {
 	c := se.conn
 	if c == nil {
@@ -202,7 +202,7 @@ func (se *session) end() {
 	}()
 }
 
-// acquire takes a connection out of the pool. It waits for Options.Busy at most.
+// acquire acquires a connection of the pool. It waits for Options.Busy at most.
 func (s *store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	within, cancel := context.WithTimeout(ctx, s.busy)
 	defer cancel()

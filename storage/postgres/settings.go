@@ -16,9 +16,9 @@ import (
 
 // The server ends a transaction in which no statement is sent for this long, and releases its locks.
 const (
-	// An update computes between two statements and waits for nobody, and meanwhile its space waits for it.
+	// An update only computes between two statements, and meanwhile other updates of its space wait.
 	idleUpdate = 5 * time.Second
-	// A View may stream to a client that reads slowly: before its next statement it sends what the one before has read.
+	// A View may stream to a client that reads slowly: between two statements it sends what the first has read.
 	idleView = time.Hour
 )
 
@@ -32,14 +32,14 @@ func settings(busy time.Duration) map[string]string {
 		"idle_in_transaction_session_timeout": milliseconds(idleView),
 		// An acknowledged write must be durable on the server and on its synchronous standbys, so a weaker setting is overruled.
 		"synchronous_commit": "on",
-		// The server notices that the machine of a client is gone, and releases its locks.
+		// The server notices that the machine of a client is down, and releases its locks.
 		"tcp_keepalives_idle": "30", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "3",
-		// Every statement follows an index, also where the planner takes a table for small.
+		// Every statement uses an index, even if the planner estimates that a table is small.
 		"enable_seqscan": "off", "enable_bitmapscan": "off", "plan_cache_mode": "force_generic_plan", "jit": "off",
 	}
 }
 
-// setting is the value of the setting name: a stronger synchronous_commit of the server stays.
+// setting is an SQL expression for the value of a setting: it keeps a stronger synchronous_commit of the server.
 const setting = "CASE WHEN name = 'synchronous_commit' AND current_setting(name) = 'remote_apply' THEN 'remote_apply' ELSE value END"
 
 // errPooler means that a connection leads to a pooler, although the first one of the store did not.
@@ -51,10 +51,10 @@ const oldest = 130000
 // prepare sets up a new connection. It returns errPooler if the connection leads to a pooler and s is not made for one, and an
 // error if the server is too old.
 //
-// Behind a pooler the settings of a connection would apply to other clients, so nothing is set then. A pooler tells its clients
-// another process number than that of the server process, so the two are compared.
+// Behind a pooler the settings of a connection would apply to other clients, so nothing is set then. A pooler is detected by its process
+// number, which differs from that of the server process.
 func (s *store) prepare(ctx context.Context, c *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, max(s.busy, connectWait)) // a pooler may have no connection to give
+	ctx, cancel := context.WithTimeout(ctx, max(s.busy, connectWait)) // a pooler may have no free connection
 	defer cancel()
 	const pooler = "pg_backend_pid() <> $3::int8"
 	const sql = "SELECT " + pooler + ", current_setting('server_version_num')::int8, count(set_config(name, " + setting + ", " + pooler + `))
@@ -88,8 +88,8 @@ func lists(of map[string]string) (names, values []string) {
 	return names, values
 }
 
-// needsPooling reports whether err, the error of the first connection, means that it leads to a pooler. Some poolers refuse a
-// connection because of a startup parameter that they do not know.
+// needsPooling reports whether err, the error of the first connection, means that it leads to a pooler. Some poolers reject a connection
+// with a startup parameter that they do not know.
 func needsPooling(err error) bool {
 	return errors.Is(err, errPooler) || code(err) == "08P01" && strings.Contains(err.Error(), "startup parameter")
 }
@@ -123,8 +123,8 @@ func (s *store) opening(begin string) []stmt {
 	return []stmt{{sql: begin}, {sql: set, args: []any{s.names, s.values}}}
 }
 
-// sql returns a statement that names the schema of the tables, in a pool of the program: its connections may prepare statements before the
-// transaction has set the search path.
+// sql returns a statement with the schema of the tables written into it if the pool is the program's: its connections may prepare
+// statements before the transaction has set the search path.
 func (s *store) sql(text string) string {
 	if s.tables == nil {
 		return text

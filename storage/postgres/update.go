@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// An update waits for the lock of its space before it reads. In READ COMMITTED the statements that follow see what the update
-	// before has committed.
+	// An update waits for the lock of its space before it reads. In READ COMMITTED the statements that follow see the commit of the
+	// previous update.
 	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED"
-	// lockSpace locks the row of a space, which it inserts if it is not there, and counts up its number. It finds no row if the store
-	// is not as this process knows it. Having read the row of the format, the transaction keeps exclusive updates from beginning until it
-	// ends: they lock the table. That writes nothing, as a lock of the row would.
+	// lockSpace locks the row of a space, which it inserts if it does not exist, and increments its number. It returns no row if the
+	// format of the store is not what this process knows. Since the transaction has read vitrine_format, an exclusive update, which locks
+	// that table, cannot begin before it ends. Unlike a lock of the row, reading writes nothing.
 	lockSpace = `INSERT INTO vitrine_space AS s (name, number) SELECT $1::bytea, 1::int8 FROM vitrine_format WHERE number = $2 AND building = $3
 		ON CONFLICT (name) DO UPDATE SET number = s.number + 1
 		RETURNING set_config('idle_in_transaction_session_timeout', $4, true)`
@@ -33,7 +33,7 @@ const (
 type member struct {
 	ctx       context.Context
 	fn        func(storage.Tx) error
-	alone     bool // it shares its transaction with no other
+	alone     bool // the update shares its transaction with no other
 	exclusive bool
 	result    error      // of the last call of fn
 	done      chan error // receives the result of the update
@@ -41,7 +41,7 @@ type member struct {
 	mu     sync.Mutex // is locked while fn runs
 	worked bool       // fn has returned nil
 	gone   bool       // fn has panicked or ended its goroutine, or the caller waits no longer
-	thrown any        // by fn
+	thrown any        // the value with which fn has panicked
 }
 
 var errGone = errors.New("postgres: nobody waits for the update")
@@ -75,7 +75,7 @@ func (m *member) end() error {
 		return err
 	default:
 	}
-	if m.gone = true; m.worked { // it may be committed yet
+	if m.gone = true; m.worked { // the update may still be committed
 		return fmt.Errorf("%w: %w", errUnknown, m.ctx.Err())
 	}
 	return m.ctx.Err()
@@ -84,11 +84,11 @@ func (m *member) end() error {
 // tx is the Tx of an update.
 type tx struct {
 	reader
-	full func(context.Context) error // called when own has become large; it empties it or returns an error
+	full func(context.Context) error // called when own has become large; empties own or returns an error
 	most int                         // bytes
 }
 
-// Spaces reads from the server, which gets what was written before.
+// Spaces sends the writes to the server, and reads from it.
 func (t *tx) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if err := t.full(ctx); err != nil {
@@ -165,9 +165,9 @@ func (s *store) take(space string, m *member) error {
 	}
 }
 
-// lanes has the updates of each space that wait, in the order in which they came. A space has a lane while there is an update that has
-// not sent its COMMIT. Those that wait next to each other share a transaction, unless they go alone. The next turn begins when the
-// COMMIT is sent: it waits for the lock on the server then.
+// lanes has the queue of waiting updates of each space. A space has a lane while there is an update that has not sent its COMMIT.
+// Neighbours in the queue share a transaction, unless one of them goes alone. The next turn begins when the COMMIT is sent, and waits for
+// the lock on the server.
 type lanes map[string][]*member
 
 // enter queues an update, and begins its turn at once if there is no other one.
@@ -198,7 +198,7 @@ func (s *store) next(space string) {
 	go s.turn(space, waiting[:n:n])
 }
 
-// leave removes an update that waits. It reports false if its turn has begun.
+// leave removes an update from the queue. It returns false if its turn has begun.
 func (s *store) leave(space string, m *member) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,14 +209,14 @@ func (s *store) leave(space string, m *member) bool {
 	return i >= 0
 }
 
-// turn runs updates in one transaction, and tells each its result.
+// turn runs updates in one transaction, and sends each its result.
 func (s *store) turn(space string, members []*member) {
-	pass := sync.OnceFunc(func() {
+	beginNext := sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.next(space)
 	})
-	defer pass()
+	defer beginNext()
 	err := errAlone // if a function ends this goroutine
 	defer func() {
 		told := wrap(err)
@@ -232,18 +232,18 @@ func (s *store) turn(space string, members []*member) {
 		}
 	}()
 	err = s.writer(members[0].exclusive, func() error {
-		return s.again(context.Background(), func() error { return s.attempt(space, members, pass) })
+		return s.again(context.Background(), func() error { return s.attempt(space, members, beginNext) })
 	})
 }
 
-// writer calls do when one more update may run: some connections are left to Views, which wait for no lock. An exclusive one waits
-// until no other one of this process runs.
+// writer calls do when one more update may run, since some connections are reserved for Views. An exclusive update waits until no other
+// update of this process runs.
 func (s *store) writer(exclusive bool, do func() error) error {
 	late := time.After(s.busy)
 	n := 1
 	if exclusive {
 		n = cap(s.writers)
-		s.alone.Lock() // so that two of them do not wait for each other
+		s.alone.Lock() // so that two exclusive updates do not wait for each other
 		defer s.alone.Unlock()
 	}
 	for range n {
@@ -279,14 +279,14 @@ func (s *store) attempt(space string, members []*member, sent func()) error {
 	return s.explain(err)
 }
 
-// single runs the function of an update that reads for itself, and writes when it has a lot.
+// single runs the function of an update that has its transaction alone. It reads directly, and sends its writes when they are large.
 func (s *store) single(se *session, m *member, written *overlay) error {
 	t := &tx{reader: reader{se, written}, most: flushBytes}
 	t.full = func(ctx context.Context) error {
 		if written.empty() {
 			return nil
 		}
-		writes, wait := written.statements(), s.answerWait+time.Duration(written.size)*4*time.Microsecond
+		writes, wait := written.statements(), s.responseWait+time.Duration(written.size)*4*time.Microsecond
 		*written = *newOverlay()
 		se.dirty = true
 		return se.within(ctx, wait, writes...)

@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// All statements of a View see one snapshot.
+// beginView begins a transaction whose statements all see one snapshot.
 const beginView = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 func (s *store) View(ctx context.Context, fn func(storage.Reader) error) error {
@@ -32,14 +32,14 @@ func (s *store) View(ctx context.Context, fn func(storage.Reader) error) error {
 	}))
 }
 
-// view is the source of a View. If its first read is a Get, it shares a query with others and takes no transaction. If there is
-// another read, the transaction begins with it, and reads what the Get has read once more: if that is the same, the Get is of
-// this snapshot too.
+// view is the source of a View. If its first read is a Get, it shares a query with others and begins no transaction. The next read
+// begins a transaction, which reads the keys of the Get once more: if their values are the same, the result of the Get is valid in this
+// snapshot too.
 type view struct {
 	session
 	share bool              // the next Get may share a query
-	keys  []string          // of a Get that has
-	found map[string][]byte // what it has found, among what others have
+	keys  []string          // of the Get that has shared a query
+	found map[string][]byte // the values that the query has found, for all Gets that share it
 }
 
 var errChanged = errors.New("what a View has read first was changed meanwhile; its function is called again")
@@ -71,7 +71,7 @@ func (v *view) read(ctx context.Context, list ...stmt) error {
 	return v.send(ctx, list...)
 }
 
-// same returns what reads again what the first Get has read. It fails if that was changed.
+// same returns a statement that reads the keys of the first Get again. It fails if their values were changed.
 func (v *view) same() stmt {
 	keys, again := v.keys, map[string][]byte{}
 	v.keys = nil
@@ -91,12 +91,12 @@ func (v *view) same() stmt {
 	return st
 }
 
-// Gets of Views share queries when many come at once: while one runs, those that come wait, and the next reads for up to maxGets of
+// Gets of Views share queries when many come at once: while a query runs, new Gets wait, and the next query reads for up to maxGets of
 // them. It begins after their Views, so it sees every update that was acknowledged before them. With 32 clients on the machine of the
-// server, a read takes a fifth of the processor time that one with a query of its own does.
+// server, that takes a fifth of the processor time of a query for each Get.
 const maxGets = 64
 
-// gets are those that wait for a query.
+// gets are the Gets that wait for a query.
 type gets struct {
 	mu      sync.Mutex
 	running bool
@@ -110,14 +110,14 @@ type get struct {
 	done  chan struct{}
 }
 
-// sharedGet returns the values of keys, and of others.
+// sharedGet returns the values of keys, and of the keys of other Gets.
 func (s *store) sharedGet(ctx context.Context, keys []string) (map[string][]byte, error) {
 	g := &get{keys: keys, done: make(chan struct{})}
 	l := &s.gets
 	l.mu.Lock()
 	if l.waiting = append(l.waiting, g); !l.running {
 		l.running = true
-		go s.answer()
+		go s.runGets()
 	}
 	l.mu.Unlock()
 	select {
@@ -128,8 +128,8 @@ func (s *store) sharedGet(ctx context.Context, keys []string) (map[string][]byte
 	}
 }
 
-// answer runs queries until no Get waits.
-func (s *store) answer() {
+// runGets runs queries until no Get waits.
+func (s *store) runGets() {
 	l := &s.gets
 	for {
 		l.mu.Lock()

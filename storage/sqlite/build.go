@@ -34,7 +34,7 @@ func Build(path string, fill func(*DB) error) error {
 // was checked. If that fails, or if ctx ends before, there is no file at path. Backup returns an error that wraps fs.ErrExist if
 // there is a file at path already, and leaves that file as it is.
 func (db *DB) Backup(ctx context.Context, path string) error {
-	err := db.View(ctx, func(storage.Reader) error { // a store that is closed has none
+	err := db.View(ctx, func(storage.Reader) error { // returns ErrClosed if the store is closed
 		return putWhole(path, func(tmp string) error { return db.store.copyTo(ctx, tmp) })
 	})
 	switch {
@@ -46,8 +46,8 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// copyTo writes a snapshot into the empty file at path. The connection is one of the pool, so that the checkpointer knows that there
-// is a long View.
+// copyTo writes a snapshot into the empty file at path. It uses a connection of the pool, so that the checkpointer counts it as a long
+// View.
 func (s *store) copyTo(ctx context.Context, path string) error {
 	c, err := s.readers.get(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func within(path string, fn func(*DB) error) error {
 
 // makeEmpty turns an empty file into an empty store.
 func makeEmpty(path string) error {
-	// A body of an app fits into a page of 8 KiB, with half as many writes to the log as two of SQLite's default have.
+	// The body of an app fits into one page of 8 KiB. That halves the writes to the log of two pages of SQLite's default size.
 	c, err := dial(path, "mode=rwc", "page_size=8192", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
 	if err != nil {
 		return err
@@ -103,13 +103,13 @@ func (c *conn) wal() error {
 	return nil
 }
 
-// putWhole calls build with the name of an empty file in the directory of path, for build to write. When the file is on the
-// disk, it gets the name path. If there is a file at path, before or by then, putWhole does not change it and returns an error that
-// wraps fs.ErrExist. At last it syncs the directory; if that fails, it returns the error, and the complete file stays at path.
-// Whatever happens, the other name is removed.
+// putWhole calls build with the name of an empty temporary file in the directory of path. When build has returned and the file is on
+// the disk, it gets the name path. If there is a file at path, putWhole does not change it and returns an error that wraps fs.ErrExist.
+// At last it syncs the directory; if that fails, it returns the error, and the complete file stays at path. The temporary name is
+// always removed.
 //
-// If a process is killed meanwhile, there is no file at path, and the other one is left. So whoever builds has a lock of the
-// directory, and the next one that finds it without a lock removes what is left there of this name.
+// If a process is killed meanwhile, its temporary file is left. Each build therefore locks the directory, and a later build of the same
+// name that finds no other lock removes such files.
 func putWhole(path string, build func(tmp string) error) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -172,7 +172,7 @@ func refuseStrayLog(path string) error {
 		return nil
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return nil // another process has just put both there
+		return nil // another process has just created both
 	}
 	return fmt.Errorf("%s-wal is the log of a store that is gone: move it away, or put its store back", path)
 }

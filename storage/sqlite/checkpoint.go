@@ -11,7 +11,7 @@ import (
 //
 // SQLite's automatic checkpoints copy the log into the file. The log restarts when a writer finds that all of it was
 // copied and that no reader uses it. While Views overlap there is always such a reader, and the log grows without
-// end. So the checkpointer acts by the size of the log:
+// bound. So what the checkpointer does depends on the size of the log:
 //
 //   - Each time the log has grown by logCopied, it copies as much as it can on a connection of its own, while
 //     writers and readers continue (PASSIVE). If updates write much more than it can copy, each one is delayed.
@@ -29,15 +29,15 @@ type checkpointer struct {
 	w       *writer
 	readers *pool
 	page    int64         // bytes
-	closing chan struct{} // closed when the store is
+	closing chan struct{} // closed when the store is closed
 	runs    sync.WaitGroup
 	c       *conn // nil before the first checkpoint
 
 	running atomic.Bool
-	most    atomic.Int64 // bytes that updates may write during the running copy before each is delayed; 0 without a copy
+	most    atomic.Int64 // bytes that updates may write during the running copy before each is delayed; 0 = no copy runs
 	pages   atomic.Int64 // of the log, after the last commit of this process
 	copied  atomic.Int64 // pages of the log when the last copy began
-	heldUp  atomic.Int32 // how often Views were made to wait
+	delayed atomic.Int32 // how often Views were made to wait
 }
 
 // Sizes of the log, in bytes.
@@ -46,16 +46,16 @@ const (
 	logShort  = 16 << 20  // a log of this size is made to restart while updates wait
 	logLong   = 32 << 20  // and at this size new Views wait too
 	logKept   = 64 << 20  // a longer log file is truncated to this when it restarts
-	logLeft   = 512 << 10 // so little is copied while updates wait
+	logLeft   = 512 << 10 // at most this is copied while updates wait
 )
 
 const (
 	patience = 15 * time.Millisecond  // the longest that updates wait for the log to restart
-	longView = 250 * time.Millisecond // the longest that new Views wait, and the age of a View that is not waited for
+	longView = 250 * time.Millisecond // the longest that new Views wait, and the age from which nobody waits for a View
 	delay    = 32 * time.Millisecond  // of each commit while the disk is too slow to copy the log
 )
 
-// committed is called by the writer after each transaction. The store is not closed before that.
+// committed is called by the writer after each transaction, always before the store is closed.
 func (k *checkpointer) committed(pages int64) {
 	k.pages.Store(pages)
 	if most := k.most.Load(); most > 0 && k.written() > most {
@@ -98,8 +98,7 @@ func (k *checkpointer) run() {
 	}
 }
 
-// shorten takes the steps for a log of this size. done is true if no more is to be done for now: the log has restarted, or
-// it was shorter than logLong.
+// shorten does what a log of this size needs. done is true if the log has restarted, or was shorter than logLong.
 func (k *checkpointer) shorten(size int64) (done bool, err error) {
 	left, err := k.copy(logShort)
 	if err != nil || size < logShort {
@@ -109,7 +108,7 @@ func (k *checkpointer) shorten(size int64) (done bool, err error) {
 		return size < logLong, nil
 	}
 	if size >= logLong {
-		k.heldUp.Add(1)
+		k.delayed.Add(1)
 		k.readers.gate.Lock()
 		defer k.readers.gate.Unlock()
 		for end := time.Now().Add(longView); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -118,7 +117,7 @@ func (k *checkpointer) shorten(size int64) (done bool, err error) {
 			}
 		}
 	}
-	// Each copy has to copy what was written during the one before, and lets less be written.
+	// Each copy copies what was written during the one before, and allows fewer writes meanwhile.
 	for most := int64(logShort / 2); most >= logLeft && err == nil; most /= 2 {
 		if left, err = k.copy(most); left < logLeft {
 			break
@@ -130,8 +129,8 @@ func (k *checkpointer) shorten(size int64) (done bool, err error) {
 	return done || size < logLong, err
 }
 
-// copy copies the part of the log that readers do not prevent from being copied. When updates have written as many bytes as they may
-// meanwhile, each commit is delayed. It returns the number of bytes that are left, those that were written meanwhile included.
+// copy copies the part of the log that no reader blocks. When updates have written most bytes meanwhile, each commit is delayed. It
+// returns how many bytes are left to copy, including those that were written meanwhile.
 func (k *checkpointer) copy(most int64) (left int64, err error) {
 	k.copied.Store(k.pages.Load())
 	k.most.Store(most)
@@ -175,8 +174,8 @@ func (k *checkpointer) close() error {
 	return k.c.close()
 }
 
-// dialLog opens a connection for checkpoints. They wait for the disk: the log that they have copied is overwritten, and
-// then only the file has its updates.
+// dialLog opens a connection for checkpoints. They wait for the disk: when the copied log is overwritten, only the file has its
+// updates.
 func dialLog(path string, busy time.Duration) (*conn, error) {
 	return dial(path, "mode=rw", busyPragma(busy), "synchronous=FULL", "checkpoint_fullfsync=1", "trusted_schema=0")
 }

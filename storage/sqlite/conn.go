@@ -22,14 +22,14 @@ type conn struct {
 	// query gets a second statement.
 	idle map[string][]driver.Stmt
 	// broken is the first error after which SQLite may have ended the transaction by itself. No statement runs
-	// until the writer has rolled back: outside a transaction it would be committed at once.
+	// until the writer has rolled back: outside of a transaction it would be committed at once.
 	broken error
 }
 
 // dial opens a connection to the file at path, an absolute one. mode is the query of SQLite's URI for the file, such as
 // "mode=rw". Pragmas are "name=value".
 func dial(path, mode string, pragmas ...string) (*conn, error) {
-	// _error_rc: an error has the text of its code, not also that of an older one.
+	// With _error_rc an error has the text of its own code, without that of an older error.
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: mode + "&_error_rc=true"}
 	raw, err := new(sqlite.Driver).Open(dsn.String())
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *conn) value(sql string, args ...any) (int64, error) {
 	return n, nil
 }
 
-// prepare returns a statement with this text that is not in use. The caller gives it back with release.
+// prepare returns a statement with this text that is not in use. The caller returns it with release.
 func (c *conn) prepare(sql string) (driver.Stmt, error) {
 	if c.broken != nil {
 		return nil, c.broken
@@ -117,7 +117,7 @@ func (c *conn) prepare(sql string) (driver.Stmt, error) {
 
 func (c *conn) release(sql string, st driver.Stmt) { c.idle[sql] = append(c.idle[sql], st) }
 
-// note returns err, and makes the connection refuse further statements if SQLite may have ended the transaction.
+// note returns err, and makes the connection reject further statements if SQLite may have ended the transaction.
 func (c *conn) note(err error) error {
 	if c.broken == nil && endsTransaction(err) {
 		c.broken = err
@@ -128,7 +128,7 @@ func (c *conn) note(err error) error {
 func (c *conn) close() error {
 	for _, free := range c.idle {
 		for _, st := range free {
-			st.Close() // repeats the last error of the statement, which was reported
+			st.Close() // its error is the last one of the statement, which was reported
 		}
 	}
 	return c.raw.Close()
@@ -190,10 +190,10 @@ func (r *rows) text(i int) string {
 	return s
 }
 
-// blob returns nil for NULL alone.
+// blob returns nil only for NULL.
 func (r *rows) blob(i int) []byte {
 	b, found := r.values[i].([]byte)
-	if found && b == nil { // as the driver reads an empty one
+	if found && b == nil { // the driver returns nil for an empty blob
 		b = []byte{}
 	}
 	return b

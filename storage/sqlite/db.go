@@ -17,11 +17,11 @@ import (
 // DB is a store in an open file. Other processes may open the same file. A View is one read transaction, on one of a pool of
 // connections. All updates run on one connection, one after the other, and those that wait at the same time share a commit.
 type DB struct {
-	storage.Store // with the rules of the contract checked
+	storage.Store // returned by storage.Checked
 	store         *store
 }
 
-// store is what is below the checks.
+// store is the driver below the checks.
 type store struct {
 	storage.Bells
 	path    string
@@ -59,8 +59,8 @@ func Open(path string, opts *Options) (*DB, error) {
 	return &DB{storage.Checked(s), s}, nil
 }
 
-// open resolves the path, builds the file if there is none, checks what the file is, and starts to serve it. inspect
-// comes first, since the writer's connection changes the file when it sets its mode.
+// open resolves the path, builds the file if there is none, inspects it, and opens the connections. It inspects the file first, since
+// the writer's connection changes it when it sets the mode of the journal.
 func open(path string, busy time.Duration) (*store, error) {
 	// SQLite derives the name of the log from the path, so all processes must use the same path.
 	path, err := filepath.Abs(path)
@@ -86,7 +86,7 @@ func open(path string, busy time.Duration) (*store, error) {
 	return s, nil
 }
 
-// start opens the writer's connection and begins to serve. The file is a store already.
+// start opens the writer's connection. The file is a store already.
 func start(path string, busy time.Duration) (_ *store, err error) {
 	wait := busyPragma(busy)
 	// With secure_delete, SQLite overwrites with zeros what an update deletes or replaces.
@@ -131,8 +131,7 @@ func (s *store) View(_ context.Context, fn func(storage.Reader) error) error {
 	return wrap(fn(r))
 }
 
-// Update needs to do nothing for an exclusive update: SQLite lets one process write at a time, and the writer runs one update at a
-// time.
+// Update ignores Exclusive: SQLite lets one process write at a time, and the writer runs one update at a time.
 func (s *store) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
 	err := s.writer.update(ctx, space, o.Large || o.Erase, func(t *tx) error { return fn(t) })
 	if err == nil && o.Erase {
@@ -141,7 +140,7 @@ func (s *store) Update(ctx context.Context, space string, o storage.UpdateOption
 	return wrap(err)
 }
 
-// Changed is told of commits of this process at once, and of those of others by looking for them.
+// Changed notices commits of this process at once, and polls for those of others.
 func (s *store) Changed(prefix string) <-chan struct{} {
 	c := s.Bells.Changed(prefix)
 	s.Watch(pollEvery, s.writer.lookForOthers)
@@ -152,8 +151,8 @@ func (s *store) Changed(prefix string) <-chan struct{} {
 func (s *store) Close() error {
 	s.Bells.Close()
 	s.writer.givenUp.Wait()
-	// The last connection that is closed copies the log into the file and removes it. The writer's is the last: its settings
-	// make the copy durable before the log is removed.
+	// The connection that is closed last copies the log into the file and removes it. That is the writer's, whose settings make the
+	// copy durable before the log is removed.
 	return errors.Join(s.readers.close(), s.log.close(), s.writer.c.close())
 }
 
@@ -165,15 +164,15 @@ type Stats struct {
 	LogBytes    int64              // of the write-ahead log after the last commit of this process, since it restarted last; the file may be longer
 	Checkpoints uint64             // how often the log was copied into the file
 	Readers     int                // connections of Views that are open; each has two descriptors
-	ReadersBusy int                // of these, with a View
-	ReadersMost int                // as many as may be open; more Views wait
+	ReadersBusy int                // how many of these have a View
+	ReadersMost int                // how many may be open; more Views wait
 }
 
-// BatchSizes is how many sizes of commits Stats tells apart. Size i has at most 1<<i updates and more than size i-1; the
-// last one has no bound.
+// BatchSizes is the number of buckets of Stats.Batches. Bucket i counts commits of at most 1<<i updates that are more than those of
+// bucket i-1; the last one has no bound.
 const BatchSizes = 9
 
-// counters are what Stats counts.
+// counters are the counters of Stats.
 type counters struct {
 	updates, commits, checkpoints atomic.Uint64
 	batches                       [BatchSizes]atomic.Uint64

@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// This file removes the last copies of what was deleted. All updates overwrite with zeros what they delete or replace
-// (secure_delete), so two kinds of copies are left when an update has returned:
+// This file removes the last copies of deleted data. All updates overwrite deleted and replaced data with zeros (secure_delete), so two
+// kinds of copies are left when an update has returned:
 //
 //   - The log has the pages as they were before, until it is emptied.
 //   - SQLite moves rows when it splits or joins pages, and does not overwrite the free part in the middle of a page that it
@@ -23,18 +23,18 @@ const eraseWait = time.Minute
 
 const (
 	eraseTogether = 256                    // pages that one update overwrites
-	erasePasses   = 4                      // over all pages, while others go on to update
-	eraseHold     = 250 * time.Millisecond // how long one attempt to empty the log makes writers of all processes wait
-	erasePause    = 750 * time.Millisecond // and how long they have their turn until the next attempt
+	eraseRuns     = 4                      // runs over all pages while other updates continue
+	eraseBlock    = 250 * time.Millisecond // how long one attempt to empty the log makes writers of all processes wait
+	erasePause    = 750 * time.Millisecond // and how long they may write until the next attempt
 )
 
 // erase overwrites the free parts of all pages, and then empties the log. Readers continue meanwhile, and updates wait for
-// eraseTogether pages, or for eraseHold, at a time. If they change the pages again and again, the last pass is one update. The log
-// cannot be emptied while a View of any process reads from it. If there is one for eraseWait, erase returns ErrBusy.
+// eraseTogether pages, or for eraseBlock, at a time. If updates change pages during each run, the last run is one update. The log
+// cannot be emptied while a View of any process reads from it. If that lasts for eraseWait, erase returns ErrBusy.
 func (s *store) erase(ctx context.Context) error {
 	changed, err := true, error(nil)
-	for pass := 0; changed && err == nil; pass++ {
-		if pass < erasePasses {
+	for run := 0; changed && err == nil; run++ {
+		if run < eraseRuns {
 			changed, err = s.erasePages(ctx)
 			continue
 		}
@@ -52,8 +52,8 @@ func (s *store) erase(ctx context.Context) error {
 	return s.emptyLog(ctx)
 }
 
-// erasePages finds pages whose free part is not all zeros in a View, and overwrites these parts in updates. changed is true if one of
-// the pages was changed meanwhile: what was in it may be in another page now.
+// erasePages finds, in a View, the pages whose free part is not all zeros, and overwrites these parts in updates. changed is true if one
+// of the pages was changed meanwhile: its rows may be in another page now.
 func (s *store) erasePages(ctx context.Context) (changed bool, err error) {
 	r := &reader{pool: s.readers}
 	defer r.end()
@@ -127,13 +127,13 @@ type treePage struct {
 	free, content int // the free part in the middle begins at free, and ends at content
 }
 
-// mostPages is the number of pages up to which the first byte of a page tells its type. A page of a b-tree begins with its type. The
-// others, which are free or have the rest of a large value, begin with the number of the next one, and so with 0 or 1 in a file of
-// less pages. SQLite fills pages that become free with zeros behind that (secure_delete).
+// mostPages is the number of pages up to which the first byte of a page tells its type. A page of a b-tree begins with its type. Free
+// pages and overflow pages of large values begin with the number of the next page, whose first byte is 0 or 1 in a file of fewer pages.
+// SQLite fills the rest of free pages with zeros (secure_delete).
 const mostPages = 2 << 24
 
-// treePage reads a page, as the file format of SQLite says: a header, pointers to the cells, the free part, and the cells. The header
-// has the type, the number of cells, where their content begins and, if there are pages below, the number of the last one.
+// treePage reads a page in the file format of SQLite: a header, pointers to the cells, the free part, and the cells. The header has the
+// type, the number of cells, the offset of their content and, if there are pages below, the number of the last one.
 func (c *conn) treePage(number int64) (treePage, error) {
 	row, err := c.row("SELECT data FROM sqlite_dbpage WHERE pgno = $1", number)
 	if err != nil || row == nil { // the file has become smaller
@@ -146,9 +146,9 @@ func (c *conn) treePage(number int64) (treePage, error) {
 	}
 	header := 8
 	switch data[0] {
-	case 2, 5: // with pages below, of an index and of a table
+	case 2, 5: // interior pages of an index and of a table
 		header = 12
-	case 10, 13: // without
+	case 10, 13: // leaf pages
 	default:
 		return p, nil
 	}
@@ -164,10 +164,10 @@ func (c *conn) treePage(number int64) (treePage, error) {
 
 // emptyLog copies the log into the file and truncates it. It returns ErrBusy if others keep it from doing so for s.eraseWait.
 //
-// While an attempt runs, SQLite lets nobody write, and those who begin to read use the file and not the log. So an attempt succeeds
-// if all who read before have ended within eraseHold.
+// During an attempt SQLite blocks all writers, and new readers use the file and not the log. So an attempt succeeds if all earlier
+// readers end within eraseBlock.
 func (s *store) emptyLog(ctx context.Context) error {
-	c, err := dialLog(s.path, eraseHold)
+	c, err := dialLog(s.path, eraseBlock)
 	if err != nil {
 		return err
 	}

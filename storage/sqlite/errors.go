@@ -25,7 +25,7 @@ func code(err error) int {
 // the process was restarted with the newer release. Other errors, such as those of an update's function, stay as they are.
 func wrap(err error) error {
 	switch {
-	case err == nil, errors.Is(err, storage.ErrUnknown): // the cause of that may be a lack of room
+	case err == nil, errors.Is(err, storage.ErrUnknown): // which may be caused by a full disk
 		return err
 	case errors.Is(err, errNewer):
 		return fmt.Errorf("sqlite: %w: %w", storage.ErrBusy, err)

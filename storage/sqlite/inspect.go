@@ -13,7 +13,7 @@ import (
 const (
 	// applicationID marks the file as a Vitrine store: "Vitr".
 	applicationID = 0x56697472
-	// format is the user_version of a store: the number of what is in it. A later format has a greater number.
+	// format is the user_version of a store: the number of its format. A later format has a greater number.
 	format = 101
 	// checkedWhole is the size up to which Open reads all pages of a file to check them. Of a larger file it checks
 	// only the header and the size.
@@ -42,9 +42,9 @@ func inspect(path string, busy time.Duration) error {
 		logged := hasLog(path)
 		pages := (*conn).checkPages
 		if before.Size() > checkedWhole {
-			pages = (*conn).checkMarks // they are too many
+			pages = (*conn).checkMarks // the file is too large to read all pages
 		}
-		// Without its log, a file is checked without a lock, and no other file comes up beside it.
+		// A file without a log is checked without a lock, so that SQLite creates no other file beside it.
 		const alone = "mode=ro&immutable=1"
 		if !logged {
 			err = examine(path, alone, busy, (*conn).checkMarks, (*conn).checkSize, pages)

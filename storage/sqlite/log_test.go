@@ -58,7 +58,7 @@ func TestTheLogIsBoundedWhileViewsNeverPause(t *testing.T) {
 	if file, err := os.Stat(db.store.path + "-wal"); err != nil || file.Size() > most+1<<20 {
 		t.Errorf("the log's file: %v, %v", file, err)
 	}
-	if db.store.log.heldUp.Load() == 0 {
+	if db.store.log.delayed.Load() == 0 {
 		t.Error("no View had to wait: the test shows nothing")
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// pool has the connections of Views. It opens them when needed and keeps them for later Views. One View has a connection at a
-// time, since a connection has one snapshot.
+// pool has the connections of Views. It opens them when needed and keeps them for later Views. A connection has one View at a time,
+// since it has one snapshot.
 type pool struct {
 	dial func() (*conn, error)
 	used chan struct{} // has a token for each View that has a connection or is about to get one
-	gate sync.RWMutex  // is locked for a short time in which no View may begin
+	gate sync.RWMutex  // locked for writing for a short time in which no View may begin
 
 	mu   sync.Mutex
 	idle []*conn
@@ -24,15 +24,14 @@ type pool struct {
 // mostReaders is how many connections Views may have at a time.
 func mostReaders() int { return max(64, 8*runtime.GOMAXPROCS(0)) }
 
-// readersPages is how many KiB of pages the connections of all Views keep together at most, and pagesOfReader how many
-// KiB one of them keeps at most. SQLite allocates about twice as much for them, which Go's memory limit does not count. A
-// connection that is idle keeps its pages.
+// readersPages is the limit of the page caches of all Views together in KiB, and pagesOfReader the limit of one of them. SQLite
+// allocates about twice as much for them, which Go's memory limit does not count. A connection that is idle keeps its cache.
 const (
 	readersPages  = 48 << 10
 	pagesOfReader = 2000
 )
 
-// readerCache is the pragma that bounds the pages of one View's connection.
+// readerCache is the pragma that limits the page cache of one View's connection.
 func readerCache() string {
 	return fmt.Sprintf("cache_size=-%d", min(pagesOfReader, readersPages/mostReaders()))
 }

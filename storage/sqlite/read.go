@@ -45,7 +45,7 @@ func (r *reader) ready(ctx context.Context) (err error) {
 	return err
 }
 
-// end gives back the connection of a View.
+// end returns the connection of a View to the pool.
 func (r *reader) end() {
 	if r.c != nil {
 		r.snapshot.close()
@@ -56,7 +56,8 @@ func (r *reader) end() {
 // mostGet is how many keys one statement reads at most.
 const mostGet = 16
 
-// getStatements are the statements that read so many keys. Each has one row whatever is there, as the first query of a View needs.
+// getStatements has the statement that reads n keys at index n. Each returns one row even if no key exists, since the first query of a
+// View needs a row.
 var getStatements = func() (sql [mostGet + 1]string) {
 	const one = ", (SELECT value FROM kv WHERE key = ?)"
 	for n := range sql {
@@ -146,7 +147,7 @@ func bound(to string) any {
 	return to
 }
 
-// mostEstimate is how far Estimate counts. Between two longer ranges there is little to choose.
+// mostEstimate is how far Estimate counts. Which of two longer ranges is shorter hardly matters.
 const mostEstimate = 1000
 
 func (r *reader) Estimate(ctx context.Context, in storage.Range) (int, error) {

@@ -23,13 +23,13 @@ CREATE TRIGGER deleted AFTER DELETE ON entry WHEN typeof(old.value) = 'integer'
   BEGIN DELETE FROM large WHERE id = old.value; END;
 `
 
-// mostSmall is how many bytes a value has at most that stands beside its key.
+// mostSmall is how many bytes a value has at most that is stored beside its key.
 const mostSmall = 512
 
-// pending are writes that SQLite has not got yet, by their keys. A nil value stands for an entry that is deleted.
+// pending are writes that are not in SQLite yet, by their keys. A nil value means that the entry is deleted.
 type pending struct {
 	values map[string][]byte
-	size   int // bytes of all keys and values that were put, those that were replaced included
+	size   int // bytes of all keys and values that were put, including those that were replaced since
 }
 
 // mostPending is the size above which writes go to SQLite before the commit.
@@ -52,13 +52,13 @@ func (p *pending) add(others pending) {
 	p.size += others.size
 }
 
-// tx is an update, on the connection of the writer. It reads ranges from SQLite, which has got all writes by then.
+// tx is an update, on the connection of the writer. Before it reads ranges from SQLite, it flushes all writes.
 type tx struct {
 	reader
 	w     *writer
 	b     *batch
 	own   pending
-	first bool // nothing of another update is in the transaction
+	first bool // it is the first update of the transaction
 	saved bool // there is a savepoint
 }
 
@@ -114,7 +114,7 @@ func (t *tx) DeleteRange(_ context.Context, r storage.Range) error {
 	return err
 }
 
-// flush gives SQLite all that was written.
+// flush executes the pending writes in SQLite.
 func (t *tx) flush() error {
 	if len(t.own.values) > 0 {
 		return t.direct()
@@ -122,7 +122,7 @@ func (t *tx) flush() error {
 	return t.b.flush(t.c)
 }
 
-// direct gives SQLite all that was written, and makes sure that the update can be undone there.
+// direct executes the pending writes in SQLite, after a savepoint to which the update can be rolled back.
 func (t *tx) direct() error {
 	if err := t.b.flush(t.c); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (t *tx) direct() error {
 	return err
 }
 
-// flush gives SQLite what the updates of the transaction have written.
+// flush executes the pending writes of the updates of the transaction in SQLite.
 func (b *batch) flush(c *conn) error {
 	err := c.write(b.pending.values)
 	b.pending = pending{}
@@ -148,7 +148,7 @@ func (b *batch) flush(c *conn) error {
 // mostRows is how many entries one statement puts or deletes, to share the cost of a statement.
 const mostRows = 16
 
-// putStatements and deleteStatements are the statements for so many entries.
+// putStatements and deleteStatements have the statements for n entries at index n.
 var putStatements, deleteStatements = func() (put, remove [mostRows + 1]string) {
 	for n := range put {
 		put[n] = "INSERT INTO entry VALUES " + strings.TrimPrefix(strings.Repeat(", (?, ?)", n), ", ") + " ON CONFLICT (key) DO UPDATE SET value = excluded.value"

@@ -16,36 +16,36 @@ import (
 const maxBatch = 256
 
 // writer owns the one connection that updates run on, one after the other, each in the goroutine of its caller. An update begins a
-// transaction if none is open. It leaves the transaction to the next update that waits for the connection, and commits for all that
-// have shared it if none waits.
+// transaction if none is open. Then it leaves the transaction to the next update that waits for the connection. If none waits, it
+// commits for all updates that have shared the transaction.
 //
-// What updates write is collected and given to SQLite in few statements before the commit, so that undoing an update is to forget its
-// writes. Only an update that has to write earlier, for instance to read a range, has a savepoint.
+// Writes of updates are collected and executed in few statements before the commit. An update that fails before that is rolled back by
+// discarding its writes. Only an update that has to execute writes earlier, for instance to read a range, has a savepoint.
 type writer struct {
 	c         *conn
 	busy      time.Duration // how long to wait for the lock of another process
 	bells     *storage.Bells
-	committed func(pages int64) // is called after each transaction with the size of the log
+	committed func(pages int64) // called after each transaction with the size of the log
 	counters  counters
 
-	free    chan struct{}  // holds a token while no goroutine uses the connection
-	large   chan struct{}  // holds one while an update that goes alone waits or runs, so that others have their turn between two of them
-	waiting atomic.Int32   // how many wait for the token
+	free    chan struct{}  // has a token while no goroutine uses the connection
+	large   chan struct{}  // has a token while an update without a shared commit waits or runs, so that others run between two of them
+	waiting atomic.Int32   // how many updates wait for the token of free
 	givenUp sync.WaitGroup // those of them whose callers wait no longer
 
 	// The fields below belong to the goroutine that has the connection.
-	batch     *batch // of the open transaction, nil if there is none
-	refused   error  // why the last transaction could not begin
-	refusedAt time.Time
-	others    int64 // changes with each commit of another connection; see lookForOthers
+	batch    *batch // of the open transaction, nil if there is none
+	failed   error  // why the last transaction could not begin
+	failedAt time.Time
+	others   int64 // changes with each commit of another connection; see lookForOthers
 }
 
 // batch is a transaction, and the updates that share it.
 type batch struct {
 	run     int      // how many updates have run
 	spaces  []string // of those that have not failed
-	pending pending  // their writes, as far as SQLite has not got them yet
-	lost    error    // has ended the transaction
+	pending pending  // those of their writes that are not in SQLite yet
+	lost    error    // the error that has ended the transaction
 	done    chan struct{}
 	err     error // of all updates; set before done is closed
 }
@@ -60,8 +60,8 @@ func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
 
 // update runs fn on the writer's connection. When update returns nil, the writes of fn are on the disk. If fn returns an error or
 // panics, its writes are rolled back, and update returns the error or panics. If the whole transaction fails, for instance at the
-// commit, update returns the error of the transaction instead of that of fn. If alone is true, the update shares its commit with
-// no other.
+// commit, update returns the error of the transaction instead of that of fn. If alone is true, the update shares its commit with no
+// other.
 //
 // fn runs at most once. It does not run if ctx ends before its turn, or if the transaction cannot begin.
 func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*tx) error) error {
@@ -114,7 +114,7 @@ func (w *writer) enter(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	w.givenUp.Go(func() { // the update before may have left its commit to this one
+	w.givenUp.Go(func() { // the previous update may have left its commit to this one
 		<-w.free
 		w.waiting.Add(-1)
 		w.leave(false)
@@ -122,9 +122,8 @@ func (w *writer) enter(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave gives the connection to the next update, or commits first: if now is true or the transaction has failed, after maxBatch
-// updates, and if none waits. Before it decides that, it lets other goroutines run, so that their updates can join this commit. On a
-// single core they could not run before it ends.
+// leave gives the connection to the next update. It commits first if now is true, if the transaction has failed, after maxBatch updates,
+// and if no update waits. Before it decides that none waits, it lets other goroutines run, so that their updates can join this commit.
 func (w *writer) leave(now bool) {
 	if b := w.batch; b != nil {
 		if w.waiting.Load() == 0 {
@@ -145,7 +144,7 @@ func (w *writer) outside(do func()) {
 	w.leave(false)
 }
 
-// settle keeps the writes of an update, or undoes them if err is not nil. It returns an error if the whole transaction has failed.
+// settle keeps the writes of an update, or rolls them back if err is not nil. It returns an error if the whole transaction has failed.
 func (w *writer) settle(t *tx, space string, err error) error {
 	switch {
 	case w.c.broken != nil:
@@ -176,15 +175,15 @@ func (w *writer) settle(t *tx, space string, err error) error {
 	return nil
 }
 
-// begin takes the file's write lock and begins a transaction, for an update that came at a time. It returns errNewer if the format is
-// newer, an error for which isBusy is true if the lock was not free in time, and the error of ctx if ctx ends before. Updates that
-// came before another one was refused are refused as well.
+// begin acquires the file's write lock and begins a transaction, for an update that came at a time. It returns errNewer if the format is
+// newer, an error for which isBusy is true if the lock was not free in time, and the error of ctx if ctx ends before. If begin has
+// failed for another update after this one came, it returns the same error at once.
 //
 // It retries every millisecond. SQLite's busy handler retries more and more rarely, so it may never get the lock while another
 // process commits without a pause.
 func (w *writer) begin(ctx context.Context, came time.Time) (err error) {
-	if came.Before(w.refusedAt) {
-		return w.refused
+	if came.Before(w.failedAt) {
+		return w.failed
 	}
 	for deadline := time.Now().Add(w.busy); ; time.Sleep(time.Millisecond) {
 		w.c.broken = nil // there is no transaction to protect
@@ -203,8 +202,8 @@ func (w *writer) begin(ctx context.Context, came time.Time) (err error) {
 		}
 	}
 	if err != nil {
-		w.refused, w.refusedAt = w.undo(err), time.Now()
-		return w.refused
+		w.failed, w.failedAt = w.undo(err), time.Now()
+		return w.failed
 	}
 	w.batch = &batch{done: make(chan struct{})}
 	return nil
@@ -244,8 +243,8 @@ func (w *writer) commit() {
 	}
 }
 
-// undo rolls back a transaction that failed with err, or could not begin. If the outcome of the commit is unknown, it returns
-// err. Otherwise it returns an error that wraps err and says that nothing was committed.
+// undo rolls back a transaction that failed with err, or could not begin. If the outcome of the commit is unknown, it returns err.
+// Otherwise it returns an error that wraps err and says that nothing was committed.
 func (w *writer) undo(err error) error {
 	w.c.broken = nil
 	w.c.exec("ROLLBACK") // fails if SQLite has rolled back already
@@ -259,8 +258,8 @@ func (w *writer) undo(err error) error {
 	return fmt.Errorf("nothing was committed: %w", err)
 }
 
-// lookForOthers rings all bells if another connection has committed since the last look. While an update of this process runs,
-// nobody else can commit, so that the look may wait for it.
+// lookForOthers rings all bells if another connection has committed since the last look. It may wait for an update of this process:
+// nobody else can commit while that runs.
 func (w *writer) lookForOthers() {
 	w.outside(func() {
 		now, err := w.c.value("PRAGMA data_version") // not changed by commits of the writer itself

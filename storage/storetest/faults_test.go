@@ -221,7 +221,7 @@ var faults = map[string]func() faulty{
 			return all
 		})
 	},
-	"loops may hold other loops and may be left early": func() faulty {
+	"loops may contain other loops and may be left early": func() faulty {
 		return faulty{read: func(r storage.Reader) storage.Reader {
 			begun := 0 // a new loop ends the one before, as when they share a statement
 			return reader{Reader: r, scan: func(r storage.Reader, in []storage.Range) iter.Seq2[storage.Entry, error] {
@@ -267,7 +267,7 @@ var faults = map[string]func() faulty{
 		}}
 	},
 	"an error leaves nothing of an update": func() faulty { return faulty{update: swallow(func() bool { return true })} },
-	"a panic leaves nothing, and is passed on": func() faulty {
+	"a panic writes nothing, and goes on to the caller": func() faulty {
 		return faulty{view: func(s storage.Store, c context.Context, fn func(storage.Reader) error) (err error) {
 			defer func() {
 				if p := recover(); p != nil {
@@ -475,7 +475,7 @@ func TestForgettingAndStrangersAreFound(t *testing.T) {
 	if counts(memory.New(), memory.New()) == nil || tells(memory.New(), memory.New()) == nil {
 		t.Error("two stores pass for one")
 	}
-	if holds(memory.New(), "a 1", "one") == nil {
+	if contains(memory.New(), "a 1", "one") == nil {
 		t.Error("an empty store passes for one that has kept something")
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// tells has a follower read a log that another goroutine writes, through another opening perhaps. It looks only when it is told to.
+// tells lets a follower read a log that another goroutine writes, perhaps through another opening. The follower reads only when a
+// channel of Changed was closed.
 func tells(follower, writer storage.Store) error {
 	const n = 40
 	written := make(chan error, 1)
@@ -100,7 +101,7 @@ func endedContext(s storage.Store) error {
 		}
 		return nil
 	})
-	return errors.Join(err, holds(s, "a 1", ""))
+	return errors.Join(err, contains(s, "a 1", ""))
 }
 
 func closing(s storage.Store) error {

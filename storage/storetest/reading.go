@@ -281,7 +281,7 @@ func bytesStay(s storage.Store) error {
 	if err := fill(s, "a 1", "MINE", "a 2", "XX", "a 3", "more"); err != nil {
 		return err
 	}
-	if err := holds(s, "a 1", "MINE", "a 2", "XX", "a 3", "more"); err != nil {
+	if err := contains(s, "a 1", "MINE", "a 2", "XX", "a 3", "more"); err != nil {
 		return err
 	}
 	if got := string(bytes.Join(append(kept, mine), []byte(" "))); got != "mine mi mine mi mine" {

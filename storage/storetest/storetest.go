@@ -1,4 +1,4 @@
-// Package storetest has the rules of package storage, which every driver passes:
+// Package storetest is a suite of tests for the rules of package storage. Each driver runs it:
 //
 //	func TestStore(t *testing.T) { storetest.Run(t, storetest.Driver{Open: open}) }
 package storetest
@@ -20,9 +20,9 @@ import (
 type Driver struct {
 	// Open returns an empty store, which the test's cleanup closes.
 	Open func(t testing.TB) storage.Store
-	// Again opens once more what Open has returned and the suite has closed. It is nil for a driver that keeps nothing.
+	// Again reopens a store that Open has returned and the suite has closed. It is nil for a driver without durable data.
 	Again func(t testing.TB, closed storage.Store) storage.Store
-	// Beside opens a store a second time while the first one is open, as another process would. It is nil if that cannot be.
+	// Beside opens a store a second time while the first one is open, as another process would. It is nil if that is not possible.
 	Beside func(t testing.TB, open storage.Store) storage.Store
 }
 
@@ -41,7 +41,7 @@ func Run(t *testing.T, d Driver) {
 			if err := errors.Join(fill(s, "a 1", "one", "b 2", "two"), s.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if err := holds(d.Again(t, s), "a 1", "one", "b 2", "two"); err != nil {
+			if err := contains(d.Again(t, s), "a 1", "one", "b 2", "two"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -69,11 +69,11 @@ var rules = []rule{
 	{"Get returns values in the order of its keys, which may repeat", gets},
 	{"a range begins with From, ends before To, and has Limit entries at most", ranges},
 	{"ranges are merged by what follows Skip bytes", merged},
-	{"loops may hold other loops and may be left early", nested},
+	{"loops may contain other loops and may be left early", nested},
 	{"a loop goes on while its transaction writes", writingLoop},
 	{"an update reads what it has written", ownWrites},
 	{"an error leaves nothing of an update", failedUpdate},
-	{"a panic leaves nothing, and is passed on", panics},
+	{"a panic writes nothing, and goes on to the caller", panics},
 	{"a View is one moment", moment},
 	{"a View has what was acknowledged before it", acknowledged},
 	{"updates of a space read what earlier ones have written", func(s storage.Store) error { return counts(s, s) }},
@@ -132,8 +132,8 @@ func update(s storage.Store, space string, fn func(storage.Tx) error) error {
 	return s.Update(ctx, space, storage.UpdateOptions{}, fn)
 }
 
-// holds checks that the store has these keys with these values and no others.
-func holds(s storage.Store, pairs ...string) error {
+// contains checks that the store has these keys with these values and no others.
+func contains(s storage.Store, pairs ...string) error {
 	return s.View(ctx, func(r storage.Reader) error { return has(r, storage.Range{}, pairs...) })
 }
 
@@ -185,10 +185,10 @@ func parallel(n int, f func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// patience is how long the suite waits for what happens at once on an idle machine.
+// patience is how long the suite waits for an event that happens at once on an idle machine.
 var patience = 30 * time.Second
 
-// comes returns what comes out of a channel within patience, the zero value for one that is closed. Else ok is false.
+// comes receives from a channel, the zero value if it is closed. ok is false if nothing came within patience.
 func comes[T any](c <-chan T) (got T, ok bool) {
 	select {
 	case got = <-c:

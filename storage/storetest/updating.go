@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// writingLoop moves every entry to another key while it loops over them, as code does that rewrites records. Then it deletes, inside a
+// writingLoop gives every entry another key while it loops over them, as code that rewrites records does. Then it deletes, inside a
 // loop, the entries that the loop has not reached.
 func writingLoop(s storage.Store) error {
 	const n = 2000 // more than what a driver reads at once
@@ -41,7 +41,7 @@ func writingLoop(s storage.Store) error {
 		}
 		return errors.New("nothing was moved")
 	})
-	return errors.Join(err, holds(s, "a new/0000", "v", "a new/0001", "v"))
+	return errors.Join(err, contains(s, "a new/0000", "v", "a new/0001", "v"))
 }
 
 func ownWrites(s storage.Store) error {
@@ -82,20 +82,20 @@ func failedUpdate(s storage.Store) error {
 	if err := s.View(ctx, func(storage.Reader) error { return failure }); !errors.Is(err, failure) {
 		return fmt.Errorf("the error of a View's function is returned as %v", err)
 	}
-	return holds(s, "a 1", "one")
+	return contains(s, "a 1", "one")
 }
 
 func panics(s storage.Store) error {
-	passed := func(call func() error) (err error) {
+	recovered := func(call func() error) (err error) {
 		defer func() {
 			if p := recover(); p != "thrown" {
-				err = fmt.Errorf("a panic is passed on as %v; %w", p, err)
+				err = fmt.Errorf("a panic is recovered on as %v; %w", p, err)
 			}
 		}()
 		return call()
 	}
 	return errors.Join(
-		passed(func() error {
+		recovered(func() error {
 			return update(s, "a", func(t storage.Tx) error {
 				if err := put(t, "a 1", ""); err != nil {
 					return err
@@ -103,8 +103,8 @@ func panics(s storage.Store) error {
 				panic("thrown")
 			})
 		}),
-		passed(func() error { return s.View(ctx, func(storage.Reader) error { panic("thrown") }) }),
-		passed(func() error {
+		recovered(func() error { return s.View(ctx, func(storage.Reader) error { panic("thrown") }) }),
+		recovered(func() error {
 			return s.View(ctx, func(r storage.Reader) error {
 				for range r.Spaces(ctx, "") {
 				}
@@ -114,7 +114,7 @@ func panics(s storage.Store) error {
 			})
 		}),
 		fill(s, "a 2", "two"),
-		holds(s, "a 2", "two"))
+		contains(s, "a 2", "two"))
 }
 
 // counts lets updates count in two spaces, through several openings of a store.
@@ -206,11 +206,11 @@ func deletedRanges(s storage.Store) error {
 		return errors.Join(t.DeleteRange(ctx, storage.Range{From: "a 2", To: "a 3"}), t.DeleteRange(ctx, storage.Range{From: "a 5", To: "a 3"}),
 			has(t, storage.Prefix("a "), "a 1", "", "a 3", "", "a 4", ""))
 	})
-	if err := errors.Join(err, holds(s, "a\x00 1", "", "a 1", "", "a 3", "", "a 4", "", "b 1", "")); err != nil {
+	if err := errors.Join(err, contains(s, "a\x00 1", "", "a 1", "", "a 3", "", "a 4", "", "b 1", "")); err != nil {
 		return err
 	}
 	err = update(s, "a", func(t storage.Tx) error { return t.DeleteRange(ctx, storage.Prefix("a ")) })
-	return errors.Join(err, holds(s, "a\x00 1", "", "b 1", ""))
+	return errors.Join(err, contains(s, "a\x00 1", "", "b 1", ""))
 }
 
 func options(s storage.Store) error {
@@ -224,7 +224,7 @@ func options(s storage.Store) error {
 			return errors.Join(t.Delete(ctx, pairs[0]), put(t, key, "x"))
 		})
 		pairs = []string{key, "x"}
-		if err := errors.Join(err, holds(s, pairs...)); err != nil {
+		if err := errors.Join(err, contains(s, pairs...)); err != nil {
 			return fmt.Errorf("%+v: %w", o, err)
 		}
 	}
@@ -282,7 +282,7 @@ func largest(s storage.Store) error {
 	})
 }
 
-// checked asks for things that package storage refuses for all drivers.
+// checked makes calls for which package storage returns errors for all drivers.
 func checked(s storage.Store) error {
 	if err := fill(s, "b 1", ""); err != nil {
 		return err
@@ -291,5 +291,5 @@ func checked(s storage.Store) error {
 	if err == nil || update(s, "a b", func(storage.Tx) error { return nil }) == nil {
 		return errors.New("a write of another space, or a space with a blank, is taken")
 	}
-	return holds(s, "b 1", "")
+	return contains(s, "b 1", "")
 }

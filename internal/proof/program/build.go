@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Edit replaces one piece of a source file. Old must be in the file exactly once, so that an edit
-// that no longer fits is an error and not a build without it.
+// Edit replaces one piece of a source file. Old must be in the file exactly once, so that a build fails if an edit no longer applies.
 type Edit struct {
 	File     string // relative to the module's directory
 	Old, New string
@@ -56,7 +55,7 @@ func (b Build) Run(dir string) (string, error) {
 	return out, nil
 }
 
-// overlay writes the changed files and the list of them that the go command takes.
+// overlay writes the changed files and the list of them for the flag -overlay of the go command.
 func (b Build) overlay(dir string) (string, error) {
 	module, err := filepath.Abs(b.Module)
 	if err != nil {

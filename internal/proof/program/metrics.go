@@ -21,21 +21,21 @@ func (s *Server) Metrics() (map[string]float64, error) {
 		return nil, errors.New("the log of the server does not say where its metrics are")
 	}
 	client := http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Get(at[1])
+	response, err := client.Get(at[1])
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s, %w", at[1], answer.Status, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s, %w", at[1], response.Status, err)
 	}
 	all := map[string]float64{}
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		value := max(0, strings.LastIndexByte(line, ' ')) // labels may hold spaces, values do not
+		value := max(0, strings.LastIndexByte(line, ' ')) // labels may contain spaces, values do not
 		if all[line[:value]], err = strconv.ParseFloat(strings.TrimSpace(line[value:]), 64); err != nil {
 			return nil, fmt.Errorf("%q: %w", line, err)
 		}

@@ -89,8 +89,8 @@ func StartServer(env []string, name string, args ...string) (*Server, error) {
 				ready <- url
 			}
 		}
-		_ = s.watch.Close() // while the number is the process's still
-		_ = s.cmd.Wait()    // a killed process has no other end
+		_ = s.watch.Close() // before Wait, after which another process may get the number
+		_ = s.cmd.Wait()    // its error is only the signal that has killed the process
 	}()
 	select {
 	case s.URL = <-ready:
@@ -103,8 +103,7 @@ func StartServer(env []string, name string, args ...string) (*Server, error) {
 	}
 }
 
-// outlive has a shell wait for the end of this process, and kill the server then. It is told to leave
-// when the server ends before.
+// outlive starts a shell that kills the server when this process ends. The shell is told to leave if the server ends before.
 func (s *Server) outlive() error {
 	const wait = `read -r word; [ "$word" = leave ] || kill -9 "$1"`
 	shell := exec.Command("sh", "-c", wait, "sh", strconv.Itoa(s.Pid()))
@@ -117,7 +116,7 @@ func (s *Server) outlive() error {
 	return shell.Start()
 }
 
-// leave tells a shell to leave.
+// leave tells the shell of outlive to leave.
 type leave struct {
 	in    io.WriteCloser
 	shell *exec.Cmd
@@ -128,23 +127,22 @@ func (l leave) Close() error {
 	return errors.Join(err, l.in.Close(), l.shell.Wait())
 }
 
-// Output is what the process has written to its standard output.
+// Output returns what the process has written to its standard output.
 func (s *Server) Output() string { return s.stdout.String() }
 
 // Kill ends the process with SIGKILL and waits for its end.
 func (s *Server) Kill() {
-	_ = s.cmd.Process.Kill() // it may have ended by itself, which Log tells
+	_ = s.cmd.Process.Kill() // fails if the process has ended by itself
 	<-s.ended
 }
 
-// Pid is the process's number.
+// Pid returns the number of the process.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
 // Signal sends the process a signal.
 func (s *Server) Signal(signal os.Signal) error { return s.cmd.Process.Signal(signal) }
 
-// Wait waits for the end of the process, for some time at most, and returns its exit status, -1 when
-// a signal has ended it.
+// Wait waits for the end of the process, for most at most, and returns its exit status, or -1 if a signal has ended it.
 func (s *Server) Wait(most time.Duration) (status int, err error) {
 	select {
 	case <-s.ended:
@@ -154,5 +152,5 @@ func (s *Server) Wait(most time.Duration) (status int, err error) {
 	}
 }
 
-// Log is what the process has written to its standard error.
+// Log returns what the process has written to its standard error.
 func (s *Server) Log() string { return s.stderr.String() }
