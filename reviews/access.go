@@ -9,13 +9,13 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// DefaultNetwork is the network of a command that names none. It is also the network of the reviews in a store whose format
-// is so old that it knows no networks.
+// DefaultNetwork is the network of a command that names none. Reviews from a store format without networks are imported into
+// it.
 const DefaultNetwork = "default"
 
-// Admit returns the error with which every method refuses the caller in this network, or nil if the caller may import, export,
-// list and erase its reviews. A server calls Admit before it reads the body of a request. Admit reads no store, and a network
-// without reviews is like any other.
+// Admit returns nil if the caller may import, export, list and erase the reviews of this network, and otherwise the error
+// that every method returns. A server calls Admit before it reads the body of a request. Admit does not read the store, so a
+// network without reviews is like any other.
 //
 // It returns ErrInvalid if the network is not a name or the caller is malformed, and ErrForbidden if the caller has TagsOnly set
 // or does not moderate urn:<vendor>:<network> itself. A site of the network is not enough. For an operator, only the name of the
@@ -24,7 +24,7 @@ func (s *Service) Admit(by vitrine.Caller, network string) error {
 	if err := CheckNetwork(network); err != nil {
 		return err
 	}
-	// The URN of an operator is not looked at: it is the program itself.
+	// An operator is the program itself, so its URN is not checked.
 	if by.Operator {
 		return nil
 	}
@@ -38,10 +38,10 @@ func (s *Service) Admit(by vitrine.Caller, network string) error {
 	return nil
 }
 
-// NetworkOf returns the name of the one network that the caller moderates as a whole, for a request that names none. Sites, and
-// networks of other vendors, do not count. It returns ErrForbidden if there is no such network or the caller has TagsOnly set,
-// and ErrInvalid if the caller is malformed, or if there are several, because the request must name one of them then. It does not
-// look at Caller.Operator.
+// NetworkOf returns the name of the one network that the caller moderates as a whole, for a request that names none. Sites,
+// and networks of other vendors, do not count. It returns ErrForbidden if there is no such network or the caller has
+// TagsOnly set, and ErrInvalid if the caller is malformed or moderates several networks: the request must then name one. It
+// ignores Caller.Operator.
 func (s *Service) NetworkOf(by vitrine.Caller) (string, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return "", err
@@ -54,7 +54,7 @@ func (s *Service) NetworkOf(by vitrine.Caller) (string, error) {
 			networks = append(networks, name)
 		}
 	}
-	// None gives no right at all. One is meant. Of several, the request has to name one.
+	// Without a network, the caller has no right. With several, the request must name one.
 	switch len(networks) {
 	case 0:
 		return "", forbidden("only a moderator of a whole network may import, export, list or delete its reviews, and the caller moderates none")
@@ -64,10 +64,10 @@ func (s *Service) NetworkOf(by vitrine.Caller) (string, error) {
 	return "", invalid("network", "the caller moderates %d networks, so the request must name one of them", len(networks))
 }
 
-// admitted returns the network of a request, if the caller is admitted there. It is the one that the request names, or without
-// a name the only one that the caller moderates. Its errors are those of Admit and NetworkOf, and ErrInvalid for an operator
-// that names no network.
-func (s *Service) admitted(by vitrine.Caller, named string) (string, error) {
+// authorizedNetwork returns the network of a request if the caller may access it: the named one or, without a name, the only
+// one that the caller moderates. It returns the errors of Admit and NetworkOf, and ErrInvalid if an operator names no
+// network.
+func (s *Service) authorizedNetwork(by vitrine.Caller, named string) (string, error) {
 	if named != "" {
 		return named, s.Admit(by, named)
 	}

@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// maxAddress is how many bytes the text of an imported_url may have. The limit is far above any address in use.
+// maxAddress is the maximum length of an imported_url in bytes. It is far above any address in use.
 const maxAddress = 64 << 10
 
-// isWebAddress returns whether text begins with http:// or https://, with letters in either case, and goes on with a character
-// that can begin a host: any character above U+0020 but / \ ? # @ and :. So an empty host is refused. No other part of the URL is
-// checked: the rule is there so that a link runs no script and leads to a web site, and whether the site exists cannot be known.
-// url.Parse is not used, since it accepts and refuses other texts than browsers do.
+// isWebAddress returns whether text begins with http:// or https://, in either case, followed by a character that can begin
+// a host: any character above U+0020 except / \ ? # @ and :. So an empty host is rejected. The rest of the URL is not
+// checked: the rule only ensures that a link runs no script and leads to a web site. url.Parse is not used, since it does
+// not accept the same texts as browsers.
 //
 //	https://example.test/a b   yes, but not for isPlainWebAddress
 //	HTTP://[::1]:80            yes
@@ -30,8 +30,8 @@ func isWebAddress(text []byte) bool {
 	return len(text) > 0 && text[0] > ' ' && bytes.IndexByte([]byte(`/\?#@:`), text[0]) < 0 // browsers take a backslash for a slash
 }
 
-// isPlainWebAddress returns whether text is a web address without spaces and control characters of ASCII. It is the rule url for
-// an imported_url that is not empty. An href may have spaces, which browsers encode; hrefFault has a rule of its own for control
+// isPlainWebAddress returns whether text is a web address without spaces and ASCII control characters. It is the rule url
+// for an imported_url that is not empty. An href may have spaces, which browsers encode; hrefFault rejects its control
 // characters.
 func isPlainWebAddress(text []byte) bool {
 	for _, c := range text {
@@ -42,7 +42,7 @@ func isPlainWebAddress(text []byte) bool {
 	return isWebAddress(text)
 }
 
-// hasScheme returns whether text begins with scheme, with letters in either case.
+// hasScheme returns whether text begins with scheme, in either case.
 func hasScheme(text []byte, scheme string) bool {
 	return len(text) >= len(scheme) && bytes.EqualFold(text[:len(scheme)], []byte(scheme))
 }
@@ -63,18 +63,19 @@ func isEmail(text []byte) bool {
 		bytes.IndexByte(domain, '@') < 0 && domain[0] != '.' && domain[len(domain)-1] != '.' && !bytes.Contains(domain, []byte(".."))
 }
 
-// rightID ends the messages about the form of an id, so that whoever has the file can mend it.
+// rightID ends the messages about the form of an id, so that the owner of the file can correct it.
 const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for article-1"
 
-// decodeID decodes the id of a collection, or says what is wrong with it. It must be Base64 (RFC 4648) of at least one byte, in the
-// standard alphabet (with + and /) or in the one for URLs (with - and _), but not in both, and padded with = fully or not at all.
+// decodeID decodes the id of a collection, or returns what is wrong with it. It must be Base64 (RFC 4648) of at least one
+// byte, in the standard alphabet (with + and /) or in the one for URLs (with - and _), but not in both, with full padding or
+// none.
 //
 //	YQ==   YQ   a-_b   a+/b   accepted
 //	a+_b                      mixes the alphabets
 //	YQ=    Y                  no encoder writes this length
 //	==                        Base64 of nothing
 //
-// Bits of the last character that belong to no byte may be set, as in YR==.
+// Unused bits of the last character may be set, as in YR==.
 func decodeID(text []byte) (decoded []byte, fault string) {
 	encoding := base64.StdEncoding
 	switch url := bytes.ContainsAny(text, "-_"); {

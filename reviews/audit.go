@@ -14,13 +14,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit looks at all records of reviews, and yields what no import can have stored, or an error as the last pair. Each network is looked
-// at in one View:
+// Audit reads all records of reviews and yields a fault for each one that no import can have stored. An error is the last
+// pair. Each network is read in one View:
 //
-//   - collections and reviews are what an import stores, in the stored form byte by byte: otherwise the next import of the same record
-//     would report it as updated;
-//   - every reply has its parent, no reply leads back to itself, and counts are those of the reviews;
-//   - each collection and each review is listed as it should be, and no record belongs to nothing.
+//   - collections and reviews are in the stored form byte by byte: otherwise the next import of the same record would report it as
+//     updated;
+//   - every reply has its parent, no reply is its own ancestor, and counts are those of the reviews;
+//   - each collection and each review has its index records, and no record belongs to nothing.
 func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		names, err := networks(ctx, db)
@@ -45,15 +45,15 @@ func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 	}
 }
 
-// maxFaults is how many faults of a network are looked for.
+// maxFaults is the maximum number of faults that are reported for a network.
 const maxFaults = 1000
 
-// audit looks at the records of a network.
+// audit checks the records of a network.
 type audit struct {
 	*rows
 	faults []storage.Fault
-	want   map[string]int  // how many records of each kind belong to the collections
-	there  []storage.Entry // records that are to be there, see expect
+	want   map[string]int  // the number of records of each kind that the collections need
+	there  []storage.Entry // records that must exist, see expect
 	*recordReader
 }
 
@@ -97,7 +97,7 @@ func (a *audit) run() error {
 	return err
 }
 
-// expect looks for entries, together with others that it was called with. Without one, it looks for those that are left.
+// expect checks that entries exist, in batches. Without entries, it checks the rest of the last batch.
 func (a *audit) expect(entries ...storage.Entry) error {
 	a.there = append(a.there, entries...)
 	if len(entries) > 0 && len(a.there) < maxLoaded {
@@ -117,7 +117,7 @@ func (a *audit) expect(entries ...storage.Entry) error {
 	return err
 }
 
-// collection looks at a collection and its reviews.
+// collection checks a collection and its reviews.
 func (a *audit) collection(e storage.Entry) error {
 	c, err := a.decodeCollection(e)
 	if err != nil || e.Key != a.key("collection/", c.Source, c.ID) {
@@ -131,7 +131,7 @@ func (a *audit) collection(e storage.Entry) error {
 	if !c.Indexed && c.Next > maxFew+1 {
 		a.fault(e.Key, "has no index, and may have more than %d reviews", maxFew)
 	}
-	// With an empty list of reviews, the fields are a record of a file.
+	// With an empty list of reviews, the fields are a record of the import format.
 	in, err := a.read(string(bytes.TrimSuffix(c.fields, []byte("}"))), `,"reviews":[]}`)
 	switch {
 	case err != nil:
@@ -144,7 +144,7 @@ func (a *audit) collection(e storage.Entry) error {
 	}
 	var counts tally
 	counts.size(in.dims)
-	// A valid record with as many dimensions, up to its first review. What they are called does not matter.
+	// A valid record with the same number of dimensions, up to its first review. The names of the dimensions do not matter.
 	head := `{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`
 	for i := 1; i < in.dims; i++ {
 		head += `,"` + strconv.Itoa(i) + `"`
@@ -167,7 +167,7 @@ func (a *audit) collection(e storage.Entry) error {
 	return nil
 }
 
-// count counts a record, and its large/ record, among those that are wanted.
+// count adds a record, and its large/ record, to the wanted numbers.
 func (a *audit) count(e storage.Entry, kinds ...string) {
 	if isLarge(e) {
 		kinds = append(kinds, "large/")
@@ -177,7 +177,7 @@ func (a *audit) count(e storage.Entry, kinds ...string) {
 	}
 }
 
-// review looks at a review. head is what a record of a file has before its first review.
+// review checks a review. head is the part of an import record before its first review.
 func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) error {
 	r, err := a.decodeReview(e)
 	if err != nil || e.Key != a.of("review/", c)+record.Part(r.ID) {
@@ -197,7 +197,7 @@ func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) er
 			return err
 		}
 	}
-	// The record has this review alone, so every error is one of the review.
+	// The record has only this review, so every error is an error of the review.
 	in, err := a.read(head, string(r.Data), `]}`)
 	if err == nil && len(in.reviews) != 1 {
 		err = errors.New("the data is not one record")
@@ -233,8 +233,8 @@ func newRecordReader() *recordReader {
 	return r
 }
 
-// read checks the record that the parts are together, and returns what an import would store of it. The parts must not contain a
-// line end, since the record is a line of a file.
+// read joins the parts to a record, checks it, and returns what an import would store. The parts must not contain a line
+// end, since a record is one line of a file.
 func (r *recordReader) read(parts ...string) (*incoming, error) {
 	var line []byte
 	for _, p := range parts {

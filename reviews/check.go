@@ -14,19 +14,20 @@ type Options struct {
 	Workers int // goroutines that check lines; 0 or less: one for each core, eight at most
 	MaxLine int // bytes of a line at most (rule line-too-long); 0: 32 MiB, or Limits.Line in an import
 
-	// LongLines, if not nil, bounds how many lines of more than 1 MiB are in memory at a time: while a check or an import has such a
-	// line, it has sent a value to this channel. A server gives one channel, with room for so many, to all of its imports. Waiting for
-	// a place ends with the context of the import.
+	// LongLines, if not nil, bounds how many lines of more than 1 MiB are in memory at a time. A check or an import sends a
+	// value to this channel before it reads such a line, and receives it afterwards. A server passes one channel, whose
+	// capacity is the limit, to all imports. Waiting for the channel ends with the context of the import.
 	LongLines chan struct{}
 
-	// Now is the clock of the rule created-future. It is asked once, when the file is begun. nil: time.Now.
+	// Now is the clock of the rule created-future. It is called once, when reading begins. nil: time.Now.
 	Now func() time.Time
 
-	// Progress, if not nil, is called after each block of the file (512 KiB). The goroutine that ranges over Checker.Problems, or has
-	// called Import, calls it. So it may use the variables of that goroutine without a lock, and a slow Progress slows the check down.
+	// Progress, if not nil, is called after each block of the file (512 KiB), by the goroutine that ranges over
+	// Checker.Problems or has called Import. So it may use the variables of that goroutine without a lock. A slow Progress
+	// slows the check down.
 	Progress func(Progress)
 
-	buffer int // bytes of a block; defaultBuffer. Tests set it, so that short lines are long ones.
+	buffer int // bytes of a block; defaultBuffer. Tests set it, so that short lines count as long.
 }
 
 // Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by one
@@ -37,12 +38,12 @@ type Checker struct {
 	checker *fileChecker
 }
 
-// Check returns a Checker of a file in the import format: NDJSON with one collection on each line, as it is or compressed
-// with gzip. It reads nothing yet. A check stores nothing and needs no store. It leaves the two rules about stored
-// reviews, stored-dimensions and overwrite, to Service.Import; a dry run of that applies all rules. o may be nil.
+// Check returns a Checker of a file in the import format: NDJSON with one collection on each line, uncompressed or
+// compressed with gzip. It reads nothing yet. A check stores nothing and needs no store. Only Service.Import applies the two
+// rules about stored reviews, stored-dimensions and overwrite; so does its dry run. o may be nil.
 //
-// The memory of a check does not grow with the file or its problems, except for some 25 bytes for each collection. The longest line is in
-// memory, with the ids of its reviews.
+// The memory of a check does not grow with the file or its problems, except for about 25 bytes for each collection. The
+// longest line is in memory, with the ids of its reviews.
 func Check(file io.Reader, o *Options) *Checker {
 	c := &Checker{file: file}
 	if o != nil {
@@ -52,11 +53,13 @@ func Check(file io.Reader, o *Options) *Checker {
 	return c
 }
 
-// Problems reads the file and yields its problems in the order of their offsets, and then the warnings about the whole file. If a
-// line has more than a thousand, each thousand of them is in this order. All problems are yielded, also those beyond the thousand that Report keeps.
+// Problems reads the file and yields its problems in the order of their offsets, and then the warnings about the whole file.
+// If a line has more than a thousand problems, each thousand of them is in this order. It yields all problems, not only the
+// first thousand that Report keeps.
 //
-// If the file could not be read to its end, the last pair has an error: that of the reader, or that of a damaged gzip file. Lines that were read before are checked. If the loop is left
-// early, no more of the file is read. A second loop over problems of the same Checker yields only an error.
+// If the file could not be read to its end, the last pair has an error: that of the reader, or that of a damaged gzip file.
+// Lines before the error are checked. If the loop ends early, no more of the file is read. A second loop over problems of
+// the same Checker yields only an error.
 func (c *Checker) Problems() iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		if c.file == nil {
@@ -68,7 +71,7 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 		f.yield = func(p Problem) bool { return yield(p, nil) }
 		err := newPipeline(c.options, false, f).run(file)
 		f.end(err == nil)
-		// A loop that was left must get nothing more, not even an error.
+		// A loop that has ended must get nothing more, not even an error.
 		if err != nil && !f.stop {
 			yield(Problem{}, err)
 		}

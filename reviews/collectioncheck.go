@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// collectionMembers are the members of a collection. All but the last are required. The constants are their indices, and bits
-// of these indices say which members an object has.
+// collectionMembers are the members of a collection. All but the last are required. The constants are their indices; a bit
+// set of these indices says which members an object has.
 //
 //	source      text that is not empty; it need not be an address
 //	title       any text
@@ -28,16 +28,16 @@ const (
 	memberDimensions
 )
 
-// The limits of a collection. It may have any number of reviews that fit into a line. An id of 150 characters of Base64 stands for up to
-// 112 bytes.
+// The limits of a collection. The number of its reviews is limited only by the length of a line. An id of 150 characters of
+// Base64 encodes up to 112 bytes.
 const (
 	maxCollectionID = 150  // characters
 	maxDimensions   = 1000 // the counts of a collection take 800 bytes of memory for each
 )
 
-// collectionState is what a lineChecker knows of the collection that is read. The members may come in any order.
+// collectionState is the state of the collection that is being read. Its members may come in any order.
 type collectionState struct {
-	source, id string // "" if they were not read or are not valid
+	source, id string // "" if not read yet or invalid
 	raw        [6][]byte
 	dims       int  // number of dimensions; -1: not known
 	dimsAt     int  // where dimensions begin; where the record begins if they were not read
@@ -46,10 +46,10 @@ type collectionState struct {
 	dimNames   nameSet
 }
 
-// readCollection reads a collection. source, title, created, id and reviews are required (member-missing). An absent dimensions is taken
-// as ["default"], with a warning (dimensions-absent). Whether an earlier line of the file has the same source and id
-// (collection-repeated) is up to the fileChecker, which gets the fingerprint of the pair. An error here rejects the line, but reading goes
-// on, so that people learn of the other problems too.
+// readCollection reads a collection. source, title, created, id and reviews are required (member-missing). Absent dimensions
+// mean ["default"], with a warning (dimensions-absent). The fileChecker gets the fingerprint of source and id, and checks
+// that no earlier line has them (collection-repeated). An error rejects the line, but the rest is still read, so that people
+// learn of all problems at once.
 func (c *lineChecker) readCollection() {
 	c.collectionState, c.review.reads, c.path = collectionState{dims: -1, dimsAt: c.start}, false, c.path[:0]
 	if len(c.ids) > 1000 {
@@ -57,7 +57,7 @@ func (c *lineChecker) readCollection() {
 	}
 	clear(c.ids)
 	seen := c.object(collectionMembers, maxUnknown, (*lineChecker).collectionMember)
-	// Only now is it known which members the collection lacks, and whether it has a source and an id.
+	// Missing members, the source and the id are known only now.
 	c.missing(collectionMembers[:memberDimensions], seen, c.start)
 	if !c.hasDims {
 		c.dims = 1
@@ -96,8 +96,9 @@ func (c *lineChecker) collectionMember(i int) {
 	c.raw[i] = c.text[start:c.pos]
 }
 
-// collectionID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64, collection-id-length). The
-// bytes should be a text (id-text). An id is compared as it is written, so two ways to write the same bytes are two ids.
+// collectionID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64, collection-id-length).
+// The bytes should be text (id-text). Ids are compared in their encoded form, so two encodings of the same bytes are two
+// ids.
 func (c *lineChecker) collectionID() {
 	at := c.next()
 	text := c.limited(maxCollectionID, ruleIDLength)
@@ -115,9 +116,9 @@ func (c *lineChecker) collectionID() {
 	}
 }
 
-// dimensions reads the names of the dimensions: at least one (dimensions-none) and at most 1,000 (dimensions-many), each once
-// (dimension-repeated). If there is one alone, its name must be default (dimensions-single). If there is none or more than 1,000,
-// or dimensions is no array, their number stays unknown, and no review is checked to have as many ratings.
+// dimensions reads the names of the dimensions: 1 (dimensions-none) to 1,000 (dimensions-many), each unique
+// (dimension-repeated). A single dimension must be named default (dimensions-single). If there is none, more than 1,000, or
+// no array, the number stays unknown, and the number of ratings of reviews is not checked.
 func (c *lineChecker) dimensions() {
 	at := c.next()
 	c.dims, c.dimsAt, c.hasDims = -1, at, true
@@ -138,7 +139,7 @@ func (c *lineChecker) dimensions() {
 }
 
 // dimension reads the name of a dimension: a string that is not empty (text-empty). Names after the first thousand are not
-// compared, since their number is an error already.
+// compared, since too many names are an error already.
 func (c *lineChecker) dimension() {
 	at := c.next()
 	name := c.nonEmpty()
@@ -151,7 +152,7 @@ func (c *lineChecker) dimension() {
 	}
 }
 
-// dimensionsAhead returns the number of the dimensions while the walk has not come to them; -1 if it is not known.
+// dimensionsAhead returns the number of dimensions before the walk has reached them, or -1 if it is not known.
 func (c *lineChecker) dimensionsAhead() (n int) {
 	raw := c.aside.member(c.text[c.start:], "dimensions")
 	if raw == nil {

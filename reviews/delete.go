@@ -42,44 +42,44 @@ type DeleteRequest struct {
 	// Everything erases all collections of the network. Source, Collection, Review, Author and Email are "" then.
 	Everything bool
 
-	// DryRun erases nothing. The result is what Delete would erase.
+	// DryRun erases nothing. The result says what Delete would erase.
 	DryRun bool
 }
 
-// Deleted is the result of Delete: how much was erased, or would be.
+// Deleted is the result of Delete: how much was erased, or would be in a dry run.
 type Deleted struct {
 	Collections int64 `json:"collections"`
 	Reviews     int64 `json:"reviews"`
-	Replies     int64 `json:"replies"` // reviews that are left, and had replied to an erased one
+	Replies     int64 `json:"replies"` // remaining reviews that had replied to an erased one
 }
 
-// maxErased bounds what one transaction erases, since other writers of the network may have to wait for it: at most so many
-// whole collections; of an author, the reviews in one collection after the other, until these are so many. The reviews of one
-// collection are erased together, however many there are.
+// maxErased limits what one transaction erases, since other writers of the network may have to wait for it: that many whole
+// collections or, of an author, that many reviews, counted after each collection. The reviews of one collection are always
+// erased together.
 const maxErased = 1000
 
-// Delete erases reviews, or collections with their reviews, for good, since people have a right to it. Counts and means are
-// updated in the same transaction. What is erased comes back only if it is imported again. A collection whose last review is
-// erased by Review, Author or Email stays, without reviews. A reply to an erased review becomes a reply to the parent of that review,
-// or is no reply any more if there is no parent.
+// Delete permanently erases reviews, or collections with their reviews. Counts and means are updated in the same
+// transaction. Erased reviews come back only if they are imported again. A collection whose last review is erased by Review,
+// Author or Email stays, without reviews. A reply to an erased review becomes a reply to the parent of that review; without
+// a parent, it stops being a reply.
 //
-// Delete uses several transactions if there is much to erase. After an error, what was erased before stays erased and is
-// counted, and the same request can be made again. An Author or an Email is looked for in every review of the Collection, the Source or the
-// network, which takes time in proportion to these reviews. A review that is imported meanwhile may be missed.
+// Delete uses several transactions if there is much to erase. After an error, the committed ones stay and are counted, and
+// the same request can be repeated. Author and Email are compared with every review of the Collection, the Source or the
+// network, which takes time in proportion to their number. A review that is imported meanwhile may be missed.
 //
-// When Delete returns nil, no file of the store has a byte of what was erased, nor of what it had replaced. (In PostgreSQL it is
-// vacuum that removes these bytes.) It returns ErrCopies if everything is erased, but copies are left in a file: in SQLite, if
-// somebody reads from its log for a minute. The same request removes them, though it finds nothing to erase any more.
+// When Delete returns nil, no file of the store contains a byte of what was erased, nor of its earlier versions. (In
+// PostgreSQL, vacuum removes these bytes.) It returns ErrCopies if everything is erased but copies remain in a file: in
+// SQLite, if a reader uses its log for a minute. Repeating the request removes them, though it finds nothing else to erase.
 //
-// Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if there is
-// nothing to erase: no such Collection or Review, a Source without collections, an Author or an Email without reviews, an empty network. It
-// returns ErrInvalid for a request without a Network, without a choice of what to erase, or with members that exclude each other,
-// and if several sources have the Collection and the request names none of them.
+// Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if there
+// is nothing to erase: no such Collection or Review, a Source without collections, an Author or an Email without reviews, an
+// empty network. It returns ErrInvalid if the request has no Network, does not say what to erase, or has members that
+// exclude each other, and if several sources have the Collection and the request names none of them.
 func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
 		return done, invalid("network", "name the network whose reviews are erased")
 	}
-	// The rights come first: whoever may not erase anything gets that error, whatever the request says.
+	// The rights are checked first: a caller without them gets that error, whatever the request says.
 	if err := s.Admit(by, in.Network); err != nil {
 		return done, err
 	}
@@ -100,8 +100,8 @@ func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteReques
 	return e.done, err
 }
 
-// check returns ErrInvalid unless the request says one thing to erase. A request with a Network alone is refused, so that a
-// program that forgets to set the other members does not erase the network.
+// check returns ErrInvalid unless the request says exactly one thing to erase. A request with only a Network is rejected, so
+// that a program that forgets to set the other members does not erase the network.
 func (in DeleteRequest) check() error {
 	parts := in.Source + in.Collection + in.Review + in.Author + in.Email
 	switch {
@@ -119,24 +119,23 @@ func (in DeleteRequest) check() error {
 	return nil
 }
 
-// eraser carries out one request. Each of its transactions erases whole collections, or reviews of some collections together with
-// their part of the tally, so that counts and means are right between two transactions too.
+// eraser carries out one request. Each of its transactions erases whole collections, or reviews of some collections together
+// with their share of the tally, so that counts and means are right between two transactions too.
 type eraser struct {
 	ctx  context.Context
 	db   storage.Store
 	in   DeleteRequest
-	done Deleted // what the transactions that were committed have erased
+	done Deleted // what the committed transactions have erased
 }
 
-// target is what is erased of a collection.
+// target is what to erase in a collection.
 type target struct {
 	key Key
 	ids []string // of reviews; nil for the collection as a whole
 }
 
-// run looks for some of what the request names in a View, which blocks no writer, erases that in an Update, and looks for more after
-// the last collection that it has looked through. No index of people is kept: every import would pay for it, and people are
-// erased rarely.
+// run repeats two steps: find targets in a View, which blocks no writer, and erase them in an Update. There is no index of
+// people: every import would pay for it, and people are erased rarely.
 func (e *eraser) run() error {
 	after := Key{}
 	for more := true; more; {
@@ -156,8 +155,8 @@ func (e *eraser) run() error {
 	return nil
 }
 
-// find looks through the collection of the request, or those of its source or of the network after a key, until it has found maxErased
-// collections or reviews to erase, or more. It returns them, and whether there may be more after the last of them.
+// find searches the collection of the request, or those of its source or of the network after a key, until it has found at
+// least maxErased collections or reviews to erase. It returns them, and whether there may be more after the last of them.
 func (e *eraser) find(s *rows, after Key) (found []target, more bool, err error) {
 	list := s.byKey(e.in.Source, after, maxErased)
 	if e.in.Collection != "" {
@@ -193,16 +192,16 @@ func (e *eraser) find(s *rows, after Key) (found []target, more bool, err error)
 	return found, false, nil
 }
 
-// wants returns whether a review is to be erased: it is the one of the request, or one of the person's. Its author_id is that of the
-// request then, byte by byte, or its imported_email, in whatever case. data is the record of the review. An imported_display_name is never
-// compared, since it does not identify anybody.
+// wants returns whether the request erases a review: the review has the requested id, or the author_id, byte by byte, or the
+// imported_email, ignoring case. data is the record of the review. imported_display_name is never compared, since it does
+// not identify anybody.
 func (e *eraser) wants(data []byte) bool {
 	if e.in.Review != "" {
 		return true
 	}
 	author, email := e.in.Author != "" && bytes.Contains(data, []byte(`"author_id":`)), e.in.Email != "" && bytes.Contains(data, []byte(`"imported_email":`))
 	if !author && !email {
-		return false // most reviews, without decoding
+		return false // skip decoding for most reviews
 	}
 	var review struct {
 		Author string `json:"author_id"`
@@ -214,7 +213,7 @@ func (e *eraser) wants(data []byte) bool {
 	return author && review.Author == e.in.Author || email && strings.EqualFold(review.Email, e.in.Email)
 }
 
-// erase erases in one transaction what was found in a View, as far as it is still there. In a dry run it counts only.
+// erase erases in one transaction those targets that still exist. In a dry run it only counts.
 func (e *eraser) erase(found []target) (err error) {
 	var done Deleted
 	fn := func(s *rows) error {
@@ -228,7 +227,7 @@ func (e *eraser) erase(found []target) (err error) {
 			case err != nil:
 			case t.ids != nil:
 				err = e.reviews(s, c, t.ids, &done)
-			default: // the number of reviews comes from the tally, so none is read
+			default: // the tally has the number of reviews, so none is read
 				done.Collections++
 				done.Reviews += c.Tally.Reviews
 				if s.t != nil {
@@ -254,9 +253,9 @@ func (e *eraser) erase(found []target) (err error) {
 	return err
 }
 
-// reviews erases those of the reviews with these ids that are there and still wanted, since an import may have replaced a review
-// after it was found. Replies to the erased reviews get another parent, and the tally of the collection is written without the erased
-// ones.
+// reviews erases those of the reviews with these ids that still exist and match the request, since an import may have
+// replaced a review after it was found. Replies to the erased reviews get another parent, and the tally of the collection is
+// stored without the erased reviews.
 func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 	parents := map[string]string{} // the parent of each erased review; "" for none
 	var erased []row
@@ -297,15 +296,15 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 	return s.putCollection(c)
 }
 
-// reparent gives another parent to each review that stays and replies to an erased one: the nearest of its ancestors that stays,
-// or none. It returns how many such replies there are. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1,
-// and 2 is erased, then 3 replies to 1; if 1 and 2 are erased, 3 is no reply any more.
+// reparent gives each remaining reply to an erased review another parent: its nearest ancestor that remains, or none. It
+// returns the number of these replies. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1, and 2 is
+// erased, then 3 replies to 1; if 1 and 2 are erased, 3 is no reply any more.
 func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count int64, err error) {
 	list, err := s.list(c)
 	if err != nil {
 		return 0, err
 	}
-	gone := map[string]bool{} // as list has the ids
+	gone := map[string]bool{} // in the form that list has
 	for id := range erased {
 		gone[record.Part(id)] = true
 	}
@@ -335,11 +334,11 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 	return int64(len(replies)), nil
 }
 
-// staying returns the new parent of a reply once the reviews in erased are gone: parent, which is its parent so far, if that
-// stays, else the nearest of its ancestors that does; "" if there is none. erased has the parent of each erased review.
+// staying returns the new parent of a reply: its parent if that remains, or else its nearest ancestor that does; "" if there
+// is none. erased has the parent of each erased review.
 //
-// No import stores replies in a circle, but a damaged store may have one. Then no review becomes its own parent, and the search
-// ends: a path up that is longer than erased is a circle of erased reviews.
+// A damaged store may have replies in a circle. Then no review becomes its own parent, and the search ends after as many
+// steps as there are erased reviews.
 func staying(erased map[string]string, reply, parent string) string {
 	for range len(erased) + 1 {
 		if parent == reply {

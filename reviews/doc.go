@@ -62,7 +62,7 @@
 //     email address.
 //   - The problems of a line come in the order of their offsets. If a line has more than a thousand problems, each thousand of
 //     them is in this order.
-//   - A value is refused if its member is unknown or repeated, or if its type is wrong. It is searched for repeated names, U+0000
+//   - A value is rejected if its member is unknown or repeated, or if its type is wrong. It is searched for repeated names, U+0000
 //     and halves of surrogate pairs, and for nothing else. Repeated names are found among the first 4,096 different unknown
 //     names of an object; a later name is compared with these alone.
 //   - The rule body-html reports only the first fault of each text. White space inside a tag is allowed where HTML allows it.
@@ -88,7 +88,7 @@
 //
 // # What is stored
 //
-//   - The content of a record is its members and their values. White space, the order of members and the escapes of a string are
+//   - A line is stored in one transaction. A transaction stores lines of up to about 1 MiB together.
 //     not part of it: they are not kept, and changing them is no update. Whether a member is absent, null or empty is part of it.
 //   - A line is stored in one transaction, and lines share one up to about 1 MiB.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
@@ -100,8 +100,8 @@
 //     deletion updates the number of reviews with each rating. A list of reviews compares times as moments, in microseconds.
 //     What is finer makes no difference.
 //   - Replies to an erased review become replies to its parent, or stop being replies if it had none. A collection whose last
-//     review was erased stays. An erased review comes
-//     back only if it is imported again, which an import that runs at the same time may do. A backup or an export that was made
+//     review was erased stays. An erased review comes back only if it is imported again, which an import that runs at the same
+//     time may do. A backup or an export that was made
 //     before still has it. The files of a SQLite store have no byte of it when Delete returns nil; if somebody reads from the log
 //     of the store for a minute, Delete returns ErrCopies, and the same request removes the rest later. In PostgreSQL, erased rows
 //     may stay in the files until vacuum has removed them, and parts of their bytes until VACUUM FULL.

@@ -16,16 +16,16 @@ func (r Report) WithoutEmail() Report {
 	problems := r.Problems
 	r.Problems = slices.Clone(problems)
 	for i, p := range problems {
-		if p.mayHoldEmail() {
+		if p.mayContainEmail() {
 			r.Problems[i].Value = ""
 		}
 	}
 	return r
 }
 
-// mayHoldEmail returns whether the value of the problem may contain an imported_email: it is one, or part of one, or a value
-// around one, which is a review, the list of reviews, the record or any object.
-func (p Problem) mayHoldEmail() bool {
+// mayContainEmail returns whether the value of the problem may contain an imported_email. The value may be an address or
+// part of one, or it may enclose one: a review, the list of reviews, the record or any object.
+func (p Problem) mayContainEmail() bool {
 	steps := strings.Split(p.Pointer, "/") // "/reviews/0/title" is "", "reviews", "0", "title"
 	// The record has the pointer "", the list of reviews "/reviews", and a review "/reviews/0".
 	// An object or an array with an object in it may be a review at a place where none belongs.

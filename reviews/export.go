@@ -16,26 +16,27 @@ type ExportRequest struct {
 	To      io.Writer // gets a line for each collection
 }
 
-// Export writes all collections of the network in the import format, one on each line, as they are at one moment. Collections
-// and reviews come in the order in which they were first imported, except that a parent comes before its replies. Importing the
-// file into another store gives the same records there, and importing it into this one changes nothing. Every member is in it,
-// also imported_email, which no other method returns. A network without reviews gives an empty file.
+// Export writes all collections of the network in the import format, one on each line, from one snapshot. Collections and
+// reviews are in the order in which they were first imported, except that a parent comes before its replies. Importing the
+// file into another store creates the same records there, and importing it into this one changes nothing. The file has every
+// member, including imported_email, which no other method returns. A network without reviews gives an empty file.
 //
 // Export returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
-// without a To, and without a Network if the caller moderates several networks or is an operator, and ErrBusy if the store has lost
-// the moment, such as with its connection to the server. Otherwise its error is that of the store, of ctx or of To. After an error To may have got a part of the file, which may end inside a line.
+// without a To, and without a Network if the caller moderates several networks or is an operator, and ErrBusy if the store
+// loses the snapshot, for example because the connection to its server breaks. It also returns the errors of the store, of
+// ctx and of To. After an error, To may have a part of the file, which may end inside a line.
 func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportRequest) error {
-	network, err := s.admitted(by, in.Network)
+	network, err := s.authorizedNetwork(by, in.Network)
 	if err != nil {
 		return err
 	}
 	if in.To == nil {
 		return invalid("", "the request does not say where to write the export to")
 	}
-	// One View for the whole file, so that all of it is of one moment.
+	// One View for the whole file, so that all of it is from one snapshot.
 	out, began := bufio.NewWriterSize(in.To, 64<<10), false
 	err = view(ctx, s.db, network, func(r *rows) error {
-		if began { // the store has lost the snapshot, and calls this function again on another one
+		if began { // the store has lost the snapshot and has called this function again with another one
 			return fmt.Errorf("%w: the snapshot was lost while the export was written: repeat the export", vitrine.ErrBusy)
 		}
 		began = true
@@ -55,14 +56,14 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, in ExportReques
 	return out.Flush()
 }
 
-// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. The fields and the data of
-// reviews are JSON in the stored form, so they are put together as they are and not encoded again:
+// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. The fields and the
+// data of reviews are already JSON in the canonical form, so they are joined and not encoded again:
 //
 //	fields         {"created":"…","id":"bGFtcA==", … }
 //	line written   {"created":"…","id":"bGFtcA==", … ,"reviews":[<data of a review>,<data of the next>]}
 //
-// It has the ids of all reviews in memory, and some reviews at a time. Errors of out need no check here: a bufio.Writer returns its
-// first error from every later call.
+// It keeps the ids of all reviews, and a few reviews at a time, in memory. Errors of out need no check here: a bufio.Writer
+// returns its first error from every later call.
 func exportCollection(r *rows, c stored, out *bufio.Writer) error {
 	out.Write(bytes.TrimSuffix(c.fields, []byte("}")))
 	between := `,"reviews":[`

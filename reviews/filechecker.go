@@ -7,33 +7,33 @@ import (
 	"slices"
 )
 
-// fileChecker applies the rules that span lines: collection-repeated, file-kind, file-empty, and the warnings about the whole
-// file. It gets the results of all lines in the order of the file, puts the problems of each line in order, and counts everything for the
-// Report. It is used by the goroutine of pipeline.run alone.
+// fileChecker applies the rules that span lines: collection-repeated, file-kind, file-empty, and the warnings about the
+// whole file. It gets the results of all lines in the order of the file, sorts the problems of each line, and counts
+// everything for the Report. Only the goroutine of pipeline.run uses it.
 type fileChecker struct {
 	ctx     context.Context
 	report  Report
-	yield   func(Problem) bool // gets each problem; false: it wants no more
-	stop    bool               // yield wants no more, or the store of an import has failed
-	watcher func(Progress)     // nil: nobody asks for progress
+	yield   func(Problem) bool // gets each problem; returns false to stop
+	stop    bool               // yield has returned false, or the store of an import has failed
+	watcher func(Progress)     // nil if nobody asks for progress
 
-	// store, if not nil, gets each line in place of tell. r.incoming is nil unless the line is accepted.
+	// store, if not nil, gets each line instead of tell. r.incoming is nil if the line is rejected.
 	store func(r lineResult)
 
-	pairs   map[fingerprint]struct{} // the collections of the lines before: source and id
+	pairs   map[fingerprint]struct{} // source and id of the collections of earlier lines
 	lines   bool                     // some line is not blank
-	ratings int64                    // that have no error
+	ratings int64                    // ratings without an error
 	top     uint8                    // the highest of them
 
-	// Some mistakes break no rule of a value, and show in the file as a whole. A lineChecker reports every such value; the file has one
-	// warning for each rule, which is at the first of them.
+	// Some mistakes break no rule of a value, but show in the file as a whole. A lineChecker reports every such value; the
+	// file gets one warning for each rule, at the first such value.
 	odd map[string]*oddValues // by rule: id-text, created-future, email
 
-	// A file may be of another kind than NDJSON until a line is a record. Its problems wait until then.
-	kind  kind      // what the file may be; zero if nothing else than NDJSON, or once a line was a record
+	// Until a line is a record, the file may be of another kind than NDJSON, and its problems wait.
+	kind  kind      // what the file may be; zero if it can only be NDJSON, or after the first record
 	start int64     // offset of its first line
-	early []Problem // those that wait until the kind is known
-	named bool      // the kind was reported instead of them
+	early []Problem // the waiting problems
+	named bool      // the kind was reported instead of the problems
 
 	// A file that begins with [ may be a JSON array with an element on each line:
 	//
@@ -42,19 +42,19 @@ type fileChecker struct {
 	//	{"source":…}       looks like a record of NDJSON
 	//	]
 	//
-	// The line of the last element must not count as a record: it would be imported alone, and every other line would be an error in place
-	// of one file-kind. If another record follows, the file is no array.
+	// The line of the last element must not count as a record: otherwise it alone would be imported, and every other line
+	// would be an error, instead of one problem file-kind. If another record follows, the file is not an array.
 	element     bool // a line was a JSON value and a comma
 	lastElement bool // and after it came a record, which did not count
 }
 
-// oddValues is how often a rule about the whole file was met, and the first problem of the file with it.
+// oddValues is the number of values that break a rule about the whole file, and the problem of the first one.
 type oddValues struct {
 	count int64
 	first Problem
 }
 
-// newFileChecker returns a fileChecker that gives problems to yield until that returns false.
+// newFileChecker returns a fileChecker that passes problems to yield until yield returns false.
 func newFileChecker(ctx context.Context, o Options, dryRun bool, yield func(Problem) bool) *fileChecker {
 	f := &fileChecker{ctx: ctx, yield: yield, watcher: o.Progress, pairs: map[fingerprint]struct{}{}, odd: map[string]*oddValues{}}
 	f.report.Problems, f.report.DryRun = []Problem{}, dryRun
@@ -64,7 +64,7 @@ func newFileChecker(ctx context.Context, o Options, dryRun bool, yield func(Prob
 	return f
 }
 
-// line takes the result of a line.
+// line processes the result of a line.
 func (f *fileChecker) line(r lineResult) {
 	if !r.part && !f.count(&r) {
 		r.incoming = nil
@@ -76,7 +76,7 @@ func (f *fileChecker) line(r lineResult) {
 	}
 }
 
-// tell reports the problems of a line in the order of their offsets. Problems at the same offset keep the order in which they were found.
+// tell reports the problems of a line in the order of their offsets. Problems at the same offset keep their order.
 func (f *fileChecker) tell(problems []Problem) {
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, p := range problems {
@@ -91,8 +91,8 @@ func (f *fileChecker) tell(problems []Problem) {
 	}
 }
 
-// give reports a problem. While the file may be of another kind, it keeps the problem instead, and drops it once file-kind was
-// reported.
+// give reports a problem. While the file may be of another kind, it keeps the problem instead. After file-kind was reported,
+// it drops the problem.
 func (f *fileChecker) give(p Problem) {
 	switch {
 	case f.kind == kind{}: // the usual case
@@ -106,8 +106,8 @@ func (f *fileChecker) give(p Problem) {
 	}
 }
 
-// nameKind reports the kind of the file, at line 1, in place of the problems of its lines. Further problems are dropped as long
-// as kind is set.
+// nameKind reports the kind of the file, at line 1, in place of the problems of its lines. Further problems are dropped
+// while kind is set.
 func (f *fileChecker) nameKind() {
 	k := f.kind
 	f.kind, f.early, f.named = kind{}, nil, true // without a kind, give reports at once
@@ -116,11 +116,11 @@ func (f *fileChecker) nameKind() {
 }
 
 // count adds the result of a line to the report and applies the rules that span lines. It returns false if no review of the
-// line is accepted, whatever their own rules say: the collection has an error, it came before in the file, the file is binary, or
-// the line is taken for the last element of an array.
+// line can be accepted: the collection has an error, an earlier line has the same collection, the file is binary, or the
+// line counts as the last element of an array.
 func (f *fileChecker) count(r *lineResult) (accepted bool) {
 	f.lines = true
-	// Is it a collection that an earlier line has? The source and the id of a line that is no JSON are not known.
+	// An earlier line may have the same collection. Source and id are unknown if the line is not JSON.
 	if r.paired {
 		if _, repeated := f.pairs[r.pair]; repeated {
 			p := f.atRecord(ruleCollectionRepeated, r, "a collection with this source and id came before in this file; put all of its reviews into one line")
@@ -135,12 +135,12 @@ func (f *fileChecker) count(r *lineResult) (accepted bool) {
 	f.element = f.element || r.element && f.kind.message == kindArray
 	if r.record != nil {
 		if f.element && !f.lastElement {
-			// This waits with the other problems. file-kind takes their place unless another record follows.
+			// This problem waits with the others. file-kind replaces them unless another record follows.
 			f.lastElement = true
 			r.problems = append(r.problems, f.atRecord(ruleJSON, r, "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"))
 			return false
 		}
-		// The record shows that the file is of no other kind, so the problems that waited are reported.
+		// The record shows that the file is NDJSON, so the waiting problems are reported.
 		early := f.early
 		f.kind, f.early = kind{}, nil
 		for _, p := range early {
@@ -148,7 +148,7 @@ func (f *fileChecker) count(r *lineResult) (accepted bool) {
 		}
 		f.report.Collections++
 	}
-	// Then the record and its reviews are counted, and which of these are rejected.
+	// Count the record, its reviews, and those that are rejected.
 	f.ratings += r.ratings
 	f.top = max(f.top, r.top)
 	f.report.Reviews += r.reviews
@@ -162,17 +162,17 @@ func (f *fileChecker) count(r *lineResult) (accepted bool) {
 	return !r.rejectsAll
 }
 
-// atRecord returns a problem at the record of a line.
+// atRecord returns a problem at the beginning of the record of a line.
 func (f *fileChecker) atRecord(rule ruleID, r *lineResult, message string) Problem {
 	p := rule.problem(r.line, r.column, r.offset, "", message)
 	p.Collection = idOf(&decoder{}, r.record)
 	return p
 }
 
-// end reports what is left when reading has ended. whole says that it ended at the end of the file: only then is the file known
-// to be empty, and warned about as a whole.
+// end reports what remains when reading has ended. whole is true at the end of the file: only then can the file be reported
+// as empty, and get the warnings about the whole file.
 func (f *fileChecker) end(whole bool) {
-	// No line was a record, so the file is taken to be of the other kind, also if it could not be read to its end.
+	// No line was a record, so the file is of the other kind, even if it could not be read to its end.
 	if f.kind != (kind{}) && !f.named {
 		f.nameKind()
 	}
@@ -203,7 +203,7 @@ const (
 	maxStars   = 10
 )
 
-// progress keeps the number of lines for the report, and tells the caller how far the file was read.
+// progress stores the number of lines in the report, and tells the caller how much of the file was read.
 func (f *fileChecker) progress(bytes, lines int64) {
 	f.report.Lines = lines
 	if f.watcher != nil {
@@ -211,5 +211,5 @@ func (f *fileChecker) progress(bytes, lines int64) {
 	}
 }
 
-// stopped returns whether no more of the file is to be read.
+// stopped returns whether reading must end.
 func (f *fileChecker) stopped() bool { return f.stop || f.ctx.Err() != nil }

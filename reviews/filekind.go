@@ -7,19 +7,19 @@ import (
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
-// maxLook is how many bytes at the beginning of a file fileKind looks at. They are decompressed, and follow the
-// byte order mark of UTF-8 if there is one.
+// maxLook is the number of bytes at the beginning of a file that fileKind examines. They are decompressed and do not include
+// the byte order mark.
 const maxLook = 4 << 10
 
 // kind is what a file may be instead of NDJSON.
 type kind struct {
-	message string // of the rule file-kind: what the file is, and what to do about it; "" if it looks like nothing else
-	binary  bool   // its first bytes are those of a binary format, so it is no NDJSON even if some of its lines look like records
+	message string // the message of the rule file-kind: what the file is, and what to do about it; "" if the file looks like NDJSON
+	binary  bool   // the file begins like a binary format, so it is not NDJSON even if some of its lines look like records
 }
 
-// fileKind returns the kind of a file that begins with head. The kinds of text are guesses from few signs. A wrong one does no
-// harm to a file with records, since the rule file-kind is then reported only if no line of the file is a record. A binary file
-// may have such lines: an archive that does not compress has the lines of its files as they are.
+// fileKind returns the kind of a file that begins with head. The kinds of text are guesses. A wrong guess does no harm to a
+// file with records, since file-kind is only reported if no line is a record. A binary file may have such lines: an archive
+// without compression contains the lines of its files unchanged.
 func fileKind(head []byte) kind {
 	if message := binaryKind(head); message != "" {
 		return kind{message, true}
@@ -29,7 +29,7 @@ func fileKind(head []byte) kind {
 	case bytes.HasPrefix(text, []byte("[")):
 		return kind{message: kindArray}
 	case bytes.HasPrefix(text, []byte("{")):
-		// NDJSON begins so too. But its first line ends with the bracket of its object.
+		// NDJSON begins with the same characters, but its first line ends with the closing bracket of its object.
 		if line, _, ended := bytes.Cut(text, []byte("\n")); ended && breaksOff(line) {
 			return kind{message: "this is JSON over several lines: write each collection on one line, for instance with jq -c ."}
 		}
@@ -39,8 +39,8 @@ func fileKind(head []byte) kind {
 	return kind{}
 }
 
-// signatures are the first bytes of files in a binary form, each with its message. No JSON text begins with one of them. A file
-// that is compressed with gzip is not among them, since it is decompressed; one that was compressed twice is.
+// signatures are the first bytes of binary files, each with its message. No JSON text begins with them. They are compared after
+// decompression, so the signature of gzip means that the file was compressed twice.
 var signatures = []struct{ first, message string }{
 	{"PK\x03\x04", kindZip}, {"PK\x05\x06", kindZip}, {"PK\x07\x08", kindZip}, // also empty, and in several parts
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", kindSpreadsheet}, // .xls
@@ -63,7 +63,7 @@ const (
 	kindUTF16       = "this is UTF-16: convert it to UTF-8, for instance with iconv -f UTF-16 -t UTF-8"
 )
 
-// binaryKind returns the message for a file in a binary form; "" for a file of text.
+// binaryKind returns the message for a binary file, or "" for a text file.
 func binaryKind(head []byte) string {
 	const tar = "ustar" // at offset 257, after names and numbers that are filled up with zeros
 	for _, s := range signatures {
@@ -86,8 +86,8 @@ func binaryKind(head []byte) string {
 	return ""
 }
 
-// isZippedSpreadsheet returns whether a zip archive is that of a spreadsheet (.xlsx, .ods). The name of its first entry follows
-// a header of 30 bytes. In .ods that entry is not compressed, and says the type.
+// isZippedSpreadsheet returns whether a zip archive is a spreadsheet (.xlsx, .ods). The name of its first entry follows a
+// header of 30 bytes. In .ods that entry is not compressed, and contains the type.
 func isZippedSpreadsheet(head []byte) bool {
 	for _, first := range []string{"[Content_Types].xml", "_rels/", "docProps/", "xl/", "mimetypeapplication/vnd.oasis.opendocument.spreadsheet"} {
 		if len(head) > 30 && bytes.HasPrefix(head[30:], []byte(first)) {
@@ -118,20 +118,20 @@ func isUTF16(text []byte) bool {
 	return half > 1 && (even == half && odd == 0 || odd == half && even == 0)
 }
 
-// breaksOff returns whether a line of JSON goes on in the next one, because no value can end with its last character.
+// breaksOff returns whether a line of JSON continues in the next line, because no value can end with its last character.
 func breaksOff(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r")
 	return bytes.HasSuffix(line, []byte("{")) || bytes.HasSuffix(line, []byte("[")) || bytes.HasSuffix(line, []byte(",")) || bytes.HasSuffix(line, []byte(":"))
 }
 
-// isTable returns whether a comma, a semicolon or a tab cuts the first two rows of text into the same number of cells, two at
-// least. If text does not have all of the second row, the first one decides. A first row with `":` is taken for JSON. A row
-// sep=; in front of the others is for spreadsheet programs, and no other file begins so.
+// isTable returns whether a comma, a semicolon or a tab splits the first two rows of text into the same number of cells, at
+// least two. If text does not have the whole second row, the first one decides. A first row with `":` counts as JSON. A
+// first row sep=; is for spreadsheet programs, and no other file begins so.
 func isTable(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("sep=")) {
 		return true
 	}
-	text = bytes.ReplaceAll(text, []byte(`\"`), []byte(`""`)) // some programs write a quote in a cell so
+	text = bytes.ReplaceAll(text, []byte(`\"`), []byte(`""`)) // some programs write a quote in a cell like this
 	for _, separator := range ",;\t" {
 		rows := csv.NewReader(bytes.NewReader(text))
 		rows.Comma, rows.LazyQuotes, rows.FieldsPerRecord = separator, true, -1

@@ -9,8 +9,8 @@ import (
 // maxHref is how many bytes an href may have, as it stands in the HTML.
 const maxHref = 64 << 10
 
-// The faults of a tag. Those of an href are in hrefFault. Each is a whole message of the rule body-html, and says what would be
-// right where that is not plain.
+// The faults of a tag. Those of an href are in hrefFault. Each is a complete message of the rule body-html, and says what
+// would be right where that is not obvious.
 const (
 	faultTag      = `only <p>, </p>, <a href="…"> and </a> are allowed; write &lt; for a '<' in the text`
 	faultNoHref   = `<a> needs href="…"`
@@ -35,14 +35,14 @@ const (
 //	<a href="javascript:x">x</a>            a fault of its href, at byte 0
 //	<p>one                                  faultUnclosed, at byte 0
 //
-// It returns the first fault, and where the tag begins that has it; message is "" if the text is accepted.
+// It returns the first fault, and the index of its tag. message is "" if the text is accepted.
 //
-// The rule refuses a text instead of repairing it. Programs show body_html as it is, so what is accepted must be harmless HTML;
-// and the owner of a file learns what is not.
+// The rule rejects a text instead of repairing it: programs show body_html unchanged, so what is accepted must be harmless
+// HTML, and the owner of a file learns what is not.
 func markupFault(text []byte) (at int, message string) {
-	// At most one paragraph is open and, inside it or alone, one link. So three rules are enough: p needs both to be closed before
-	// it, a needs the link to be closed, and </p> needs the link inside to be closed.
-	p, a := -1, -1 // where they begin
+	// At most one paragraph is open and, inside it or alone, one link. So three rules are enough: <p> requires both to be
+	// closed, <a> requires the link to be closed, and </p> requires the link inside to be closed.
+	p, a := -1, -1 // the index of the open tag; -1 if none is open
 	for {
 		n := bytes.IndexByte(text[at:], '<')
 		if n < 0 {
@@ -57,7 +57,7 @@ func markupFault(text []byte) (at int, message string) {
 			return at, faultNested
 		case t.closes && (t.name == 'p' && p < 0 || t.name == 'a' && a < 0):
 			return at, faultStray
-		case t.closes && t.name == 'p' && a >= 0: // the link is in this paragraph, since no paragraph is in a link
+		case t.closes && t.name == 'p' && a >= 0: // the link is in this paragraph, since no link may contain a paragraph
 			return at, faultCrossed
 		case t.name == 'p' && t.closes:
 			p = -1
@@ -84,10 +84,10 @@ type tag struct {
 	name   byte // p or a
 	closes bool
 	size   int    // bytes after the '<'
-	fault  string // what is wrong with the tag in itself
+	fault  string // what is wrong with the tag itself
 }
 
-// readTag reads the tag whose '<' text follows.
+// readTag reads a tag. text begins after its '<'.
 func readTag(text []byte) tag {
 	end := bytes.IndexByte(text, '>')
 	if end < 0 {
@@ -110,10 +110,10 @@ func readTag(text []byte) tag {
 		return t
 	case len(rest) == 0:
 		return tag{fault: faultNoHref}
-	case len(rest) < len("href") || !bytes.EqualFold(rest[:len("href")], []byte("href")): // and no second one of this name follows
+	case len(rest) < len("href") || !bytes.EqualFold(rest[:len("href")], []byte("href")): // an attribute of this name follows once
 		return tag{fault: faultAttr}
 	}
-	// The value may have a '>', so it is read from text.
+	// The value may contain a '>', so it is read from text.
 	rest = text[end-len(rest):]
 	rest, found := bytes.CutPrefix(trimSpace(rest[len("href"):]), []byte("="))
 	if !found {
@@ -137,7 +137,7 @@ func readTag(text []byte) tag {
 	return t
 }
 
-// trimSpace returns text without the ASCII white space of HTML that it begins with.
+// trimSpace returns text without leading ASCII white space of HTML.
 func trimSpace(text []byte) []byte {
 	for i, c := range text {
 		if c != ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\f' {
@@ -147,16 +147,16 @@ func trimSpace(text []byte) []byte {
 	return nil
 }
 
-// shortReference is a reference to a character by one digit, such as &#9. Browsers decode it without a semicolon, and html.UnescapeString
-// does not, but it does with two digits.
+// shortReference matches a reference to a character by one digit, such as &#9. Browsers decode it without a semicolon;
+// html.UnescapeString needs two digits for that.
 var shortReference = regexp.MustCompile(`&#([0-9])`)
 
-// hrefFault returns what is wrong with the value of an href, as it stands in the HTML; "" for nothing. It judges the value as a
-// browser does: entities are decoded first, so &#106;avascript: is no way around the rule. Control characters are refused,
-// because browsers ignore some of them inside a scheme, such as the tab in java&Tab;script:.
+// hrefFault returns what is wrong with the value of an href as it is in the HTML, or "". It reads the value as a browser
+// does: entities are decoded first, so &#106;avascript: does not evade the rule. Control characters are rejected, because
+// browsers ignore some of them inside a scheme, such as the tab in java&Tab;script:.
 func hrefFault(value []byte) string {
-	// Decoding makes a copy. Most addresses have an & only in their query, where it matters only if it may stand for a control character, as
-	// &#…; &Tab; and &NewLine; can.
+	// Decoding makes a copy. Most addresses have an & only in their query. There, only an entity for a control character
+	// matters: &#…; &Tab; or &NewLine;.
 	first := bytes.IndexByte(value, '&')
 	decode := first >= 0 && first < len("https://x")
 	for i := first; i >= 0 && i+1 < len(value) && !decode; i++ {

@@ -22,30 +22,30 @@ type ImportRequest struct {
 	Options
 }
 
-// maxQueued is how many lines and problems wait for a transaction at most. A transaction usually begins earlier, at
-// maxTransaction bytes; this bounds the memory for lines that store little, and for problems that wait after one of them.
+// maxQueued is the maximum number of lines and problems that wait for a transaction. A transaction usually begins earlier,
+// at maxTransaction bytes; this limits the memory for lines that store little, and for problems that wait behind one of
+// them.
 const maxQueued = 1000
 
 // Import reads a file as Check does, and stores what is accepted in the network, in transactions of about 1 MiB. A review is
-// identified by its network, by the source and the id of its collection, and by its own id. It is created, updated if its
-// content differs from the stored one, or left unchanged. The title and the other members of a collection are replaced by those
-// of the file, unless the collection has an error or all of its reviews in the file are rejected. An import deletes nothing: what
-// is stored and not in the file stays.
+// identified by its network, the source and the id of its collection, and its own id. It is created, updated if its content
+// differs from the stored one, or left unchanged. The members of a collection, such as its title, are replaced by those of
+// the file, unless the collection has an error or all of its reviews in the file are rejected. An import deletes nothing.
 //
-// An import that was killed, or has returned an error, is repeated with the whole file: it finds unchanged what it has stored.
-// Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored at that moment,
-// so counts stay right, and a review that both files have ends as the later transaction writes it. Delete may run at the same
-// time too.
+// After an import that was killed, or has returned an error, repeat it with the whole file: what it has stored is then
+// unchanged. Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored
+// at that moment, so counts stay right, and the later transaction decides a review that both files have. Delete may run at
+// the same time too.
 //
-// With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report are what an import would
-// do at this moment.
+// With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report say what an import
+// would do at this moment.
 //
 // Import returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
 // without a File, and without a Network if the caller moderates several networks or is an operator. It also returns the error
 // of reading the file, of the store or of ctx. Problems go into the report: if every line of the file is rejected, Import returns nil.
 // With an error the report says what was done before it, and that stays stored.
 func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportRequest) (Report, error) {
-	network, err := s.admitted(by, in.Network)
+	network, err := s.authorizedNetwork(by, in.Network)
 	if err == nil && in.File == nil {
 		err = invalid("", "the request has no file to import")
 	}
@@ -62,7 +62,7 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 	i.fileChecker.store = i.add
 	in.MaxLine = cmp.Or(in.MaxLine, s.limits.Line)
 	err = newPipeline(in.Options, true, i.fileChecker).run(in.File)
-	// What was accepted before the file could not be read on is stored too, unless the caller has given up.
+	// Store also what was accepted before a read error, unless the caller has given up.
 	if i.err == nil {
 		i.err = ctx.Err()
 	}
@@ -80,11 +80,11 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 
 // importer stores what its fileChecker accepts.
 //
-// Lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of its own, of the rule
-// stored-dimensions: only the store knows the dimensions of the stored reviews. So the problems of the lines that come after the first
-// in the queue wait with them. When the transaction is committed, all of them are reported in the order of the file.
+// Lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of the rule
+// stored-dimensions, since only the store has the dimensions of stored reviews. So the problems of lines behind the first
+// one in the queue wait too, and all are reported in the order of the file after the commit.
 //
-// Each Import makes an importer. It is used by the goroutine that has called Import alone.
+// Each Import creates an importer, and only the goroutine that has called Import uses it.
 type importer struct {
 	*fileChecker
 	store   storage.Store
@@ -92,11 +92,11 @@ type importer struct {
 	dryRun  bool
 	queue   []lineResult
 	waiting int   // lines and problems in the queue
-	size    int   // bytes that the queue is to store
+	size    int   // bytes that the queue will store
 	err     error // of the store; the import stops at the first
 }
 
-// add queues a line, or reports its problems if nothing of it is to be stored and none before it waits.
+// add queues a line. If the line stores nothing and the queue is empty, add reports its problems at once.
 func (i *importer) add(r lineResult) {
 	if len(i.queue) == 0 && r.incoming == nil {
 		i.tell(r.problems)
@@ -112,9 +112,9 @@ func (i *importer) add(r lineResult) {
 	}
 }
 
-// commit stores the queue in one Update, or compares it with the store in one View in a dry run. If that succeeds, it adds the outcome to the
-// report, and reports the problems of the queue with those that the transaction has found. Otherwise it keeps the error of the store, and
-// the pipeline stops. The queue is empty then, so that no goroutine waits for a result in it.
+// commit stores the queue in one Update or, in a dry run, compares it with the store in one View. On success it adds the
+// result to the report, and reports the problems of the queue and of the transaction. Otherwise it keeps the error of the
+// store, and the pipeline stops. It always empties the queue.
 func (i *importer) commit() {
 	queue, size := i.queue, i.size
 	i.queue, i.waiting, i.size = nil, 0, 0
@@ -144,14 +144,14 @@ func (i *importer) commit() {
 	}
 }
 
-// warnOfOverwriting applies the rule overwrite: of the reviews that were stored in the network before the import, the file changes
-// more than half. A dry run says so before it happens. It reads as many collections as have twice as many reviews as were changed.
+// warnOfOverwriting applies the rule overwrite: the file changes more than half of the reviews that were stored in the
+// network before the import. It reads collections until they have twice as many reviews as were changed.
 func (i *importer) warnOfOverwriting() error {
 	changed := i.report.Updated
-	if changed <= i.report.Unchanged { // not more than half of the stored reviews that are in the file
+	if changed <= i.report.Unchanged { // at most half of the stored reviews in the file were changed
 		return nil
 	}
-	var stored int64 // before the import
+	var stored int64 // reviews before the import
 	err := view(i.ctx, i.store, i.network, func(s *rows) error {
 		stored = 0
 		if !i.dryRun {
@@ -174,16 +174,16 @@ func (i *importer) warnOfOverwriting() error {
 	return err
 }
 
-// merge compares a queue with what is stored, and puts the differences. In a dry run nothing is put. It returns what becomes of the
-// reviews and of their collections. The store may call it again, with the same queue.
+// merge compares a queue with what is stored, and stores the differences, unless in a dry run. It returns the counts of the
+// reviews and collections. The store may call it again with the same queue.
 //
-// The dimensions of a line are put into the order of the stored ones, see toStoredOrder. If the stored collection has reviews with other
-// dimensions, nothing of the line is stored, and its reviews are rejected (rule stored-dimensions), since the ratings of both could not be
-// counted together. A stored collection without reviews takes other dimensions of the file.
+// The dimensions of a line are put into the order of the stored ones, see toStoredOrder. If the stored collection has
+// reviews with other dimensions, the line is not stored and its reviews are rejected (rule stored-dimensions), since both
+// kinds of ratings cannot be counted together. A stored collection without reviews takes the dimensions of the file.
 //
-// Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or reviews have
-// changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
-// written, see incoming.makes.
+// Otherwise the tally is updated with the new and changed reviews. The collection is written if its fields or reviews have
+// changed, so an import that changes nothing writes nothing. A collection whose reviews were all rejected is not written,
+// see incoming.makes.
 func merge(s *rows, queue []lineResult) (done Counts, err error) {
 	var keys []Key
 	for _, q := range queue {
@@ -251,7 +251,7 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 	return done, nil
 }
 
-// compare counts what becomes of the reviews of in, changes the tally of c accordingly, and returns those that are new or changed.
+// compare counts the new, changed and unchanged reviews of in, updates the tally of c, and returns the new and changed ones.
 func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err error) {
 	same := make([]bool, len(in.reviews))
 	put = make([]row, len(in.reviews))

@@ -12,10 +12,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// This file loads archives of format 2, which releases before keys and values have written. It goes with the file of
-// examples/vitrine that calls it, when nobody has such archives any more.
+// This file imports archives of format 2, written by releases whose stores had tables. It can be removed together with the
+// file of examples/vitrine that calls it, when nobody has such archives any more.
 
-// oldLine is a line of such an archive. One of its members is set.
+// oldLine is a line of such an archive. Exactly one member is set.
 type oldLine struct {
 	Collection *struct {
 		Network string         `json:"network"`
@@ -30,8 +30,8 @@ type oldLine struct {
 	} `json:"review"`
 }
 
-// ImportOld puts what some lines of an archive of format 2 say into a store, in one update. The first line is that of their
-// collection, also if it was given before. The caller audits the store at the end.
+// ImportOld imports lines of an archive of format 2 in one update. The first line must be that of their collection, even if
+// an earlier call had it. The caller audits the store at the end.
 func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	all := make([]oldLine, len(lines))
 	for i, text := range lines {
@@ -46,7 +46,7 @@ func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	if err := CheckNetwork(c.Network); err != nil {
 		return err
 	}
-	// Together they are a record of a file.
+	// Together, the lines are one record of a file.
 	parts, between := []string{strings.TrimSuffix(string(c.Fields), "}")}, `,"reviews":[`
 	for _, x := range all[1:] {
 		if x.Review == nil {

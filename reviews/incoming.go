@@ -6,27 +6,27 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A collection without its reviews, and each review, is stored as one JSON object in a canonical form (RFC 8785): members in order, no
-// white space, no needless escapes. So records with the same content have the same bytes, and comparing them shows what an import
-// changes. The object has the members of the file, also those that were null or empty, and no others. The tally of a collection and the
-// time of a review are stored beside it.
+// A collection without its reviews, and each review, is stored as one JSON object in a canonical form (RFC 8785): sorted
+// members, no white space, no needless escapes. So records with the same content have the same bytes, and comparing bytes
+// shows what an import changes. The object has exactly the members of the file, including null and empty ones. The tally of
+// a collection and the time of a review are stored beside it.
 
-// maxTransaction is about how many bytes of JSON one transaction stores; one line may be more.
+// maxTransaction is the approximate number of bytes of JSON that one transaction stores; a single line may be longer.
 const maxTransaction = 1 << 20
 
-// incoming is what an import is to store of a line: the collection, and those of its reviews that are accepted. A lineChecker fills it; an
-// importer compares it with what is stored and writes the difference.
+// incoming is what an import will store of a line: the collection and its accepted reviews. A lineChecker fills it; an
+// importer compares it with the store and writes the difference.
 type incoming struct {
 	key      Key
 	fields   []byte  // a JSON object: the record without its reviews
 	dims     int     // number of dimensions
-	mismatch Problem // of the rule stored-dimensions; has no message unless the importer has found it
+	mismatch Problem // of the rule stored-dimensions; its message is "" unless the importer has found one
 	reviews  []incomingReview
-	size     int  // bytes of all of it
-	makes    bool // the collection is made or changed: it has an accepted review, or none at all
+	size     int  // bytes of the collection and its reviews
+	makes    bool // the collection is created or changed: it has an accepted review, or no review at all
 }
 
-// incomingReview is an accepted review. It has its ratings beside its data, so that the review need not be decoded for them.
+// incomingReview is an accepted review. Its ratings are beside its data, so that the review need not be decoded for them.
 type incomingReview struct {
 	Review
 	ratings []byte // 1 to 100, one byte for each dimension
@@ -38,7 +38,7 @@ var (
 	reviewOrder     = []int{reviewAuthor, reviewBody, reviewCreated, reviewID, reviewName, reviewEmail, reviewURL, reviewParent, reviewRatings, reviewSubparts, reviewTitle}
 )
 
-// keepReview adds the review that was read to what is to be stored.
+// keepReview adds the review that was read to incoming.
 func (c *lineChecker) keepReview() {
 	if c.result.incoming == nil {
 		c.result.incoming = &incoming{}
@@ -49,7 +49,7 @@ func (c *lineChecker) keepReview() {
 	in.reviews = append(in.reviews, incomingReview{Review{ID: r.id, Time: r.created, Data: data}, bytes.Clone(r.ratings)})
 }
 
-// keep adds the collection that was read to what is to be stored.
+// keep adds the collection that was read to incoming.
 func (c *lineChecker) keep() {
 	if c.result.incoming == nil {
 		c.result.incoming = &incoming{}
@@ -94,10 +94,10 @@ func canonicalObject(names []string, order []int, raw [][]byte) []byte {
 	return append(out, '}')
 }
 
-// canonical returns the canonical form of a value that was accepted. It overwrites raw, and its result may share the memory.
+// canonical returns the canonical form of an accepted value. It overwrites raw, and its result may share memory with raw.
 func canonical(raw []byte) []byte {
 	v := jsontext.Value(raw)
-	if err := v.Canonicalize(jsontext.AllowDuplicateNames(true)); err != nil { // the check has found none
+	if err := v.Canonicalize(jsontext.AllowDuplicateNames(true)); err != nil { // the check has rejected repeated names
 		panic("reviews: an accepted record is not JSON: " + err.Error())
 	}
 	return v

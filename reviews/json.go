@@ -9,21 +9,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decoder reads JSON in memory. It takes names that are repeated, and bytes that are not UTF-8.
+// decoder reads JSON in memory. It accepts repeated names and bytes that are not UTF-8.
 type decoder struct {
 	jsontext.Decoder
 	input bytes.Buffer
 }
 
-// begin makes d read text, and returns it.
+// begin lets d read text, and returns d.
 func (d *decoder) begin(text []byte) *decoder {
 	d.input = *bytes.NewBuffer(text)
 	d.Reset(&d.input, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	return d
 }
 
-// member returns the value of the first member with a name; nil if text does not begin with an object that has it, or if the object has a
-// fault before that.
+// member returns the value of the first member with a name. It returns nil if text does not begin with an object that has
+// it, or if the object has a fault before that.
 func (d *decoder) member(text []byte, name string) []byte {
 	if len(text) == 0 || text[0] != '{' {
 		return nil
@@ -43,7 +43,8 @@ func (d *decoder) member(text []byte, name string) []byte {
 	return nil
 }
 
-// idOf returns the id of the object that text begins with, as a problem shows it: that of its first member id, "" if that is no string.
+// idOf returns the id of the object at the beginning of text, as problems show it: the first member id, or "" if that is not
+// a string.
 func idOf(d *decoder, text []byte) string {
 	raw := d.member(text, "id")
 	if len(raw) == 0 || raw[0] != '"' {
@@ -53,7 +54,7 @@ func idOf(d *decoder, text []byte) string {
 	return shown(id)
 }
 
-// unquote returns the text of a string, valid until the next call. Half of a surrogate pair becomes U+FFFD.
+// unquote returns the text of a JSON string, valid until the next call. Half of a surrogate pair becomes U+FFFD.
 func (c *lineChecker) unquote(raw []byte) []byte {
 	rest := raw[1 : len(raw)-1]
 	n := bytes.IndexByte(rest, '\\')
@@ -70,16 +71,16 @@ func (c *lineChecker) unquote(raw []byte) []byte {
 	return c.decoded
 }
 
-// unquoteKept returns the text of a string, valid as long as the line.
+// unquoteKept returns the text of a JSON string, valid as long as the line.
 func (c *lineChecker) unquoteKept(raw []byte) []byte {
 	text := c.unquote(raw)
-	if len(text) == len(raw)-2 { // an escape is longer than what it stands for
+	if len(text) == len(raw)-2 { // no escapes: each is longer than its character
 		return text
 	}
 	return bytes.Clone(text)
 }
 
-// escape returns the character that an escape stands for, or half of a surrogate pair, and the length of the escape.
+// escape returns the character of an escape, or half of a surrogate pair, and the length of the escape.
 func escape(raw []byte) (r rune, size int) {
 	if raw[1] != 'u' {
 		if n := bytes.IndexByte([]byte("bfnrt"), raw[1]); n >= 0 {
@@ -99,7 +100,7 @@ func escape(raw []byte) (r rune, size int) {
 	return r, 6
 }
 
-// within returns where in a string, with its quotes, byte i of its text is.
+// within returns the index in an encoded string, with its quotes, of byte i of its text.
 func within(raw []byte, i int) int {
 	at := 1
 	for i > 0 {
@@ -115,9 +116,9 @@ func within(raw []byte, i int) int {
 	return at
 }
 
-// wrong returns Problem.Value for a problem at a place of the line: the JSON value or name there, the rest of the string for body-html, or
-// the one escape that is wrong; 80 characters of it at most. It is "" if something is missing, or if the problem is about the whole file. For
-// example:
+// wrong returns Problem.Value for a problem at an index of the line, at most 80 characters: the JSON value or name there;
+// for body-html, the rest of the string; or the one wrong escape. It is "" if something is missing, or if the problem is
+// about the whole file. For example:
 //
 //	text at the place                   rule           value
 //	"03/04/2019","id":"1", …            timestamp      "03/04/2019"
@@ -125,7 +126,7 @@ func within(raw []byte, i int) int {
 //	\u0000 and more", …                 text-nul       \u0000
 //	<b>Bright</b></p>", …               body-html      <b>Bright</b></p>
 func (c *lineChecker) wrong(rule ruleID, at int) string {
-	// The end of the value is looked for in as many bytes as are shown.
+	// The end of the value is only searched in as many bytes as can be shown.
 	text := c.text[at:min(at+maxValue*utf8.UTFMax, len(c.text))]
 	switch rule {
 	case ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing:
@@ -152,8 +153,8 @@ func firstCharacters(text []byte) string {
 	return string(text)
 }
 
-// firstValue returns the JSON value or name that text begins with, or all of text if it does not end there. Only its end is looked for, so
-// text must be JSON.
+// firstValue returns the JSON value or name at the beginning of text, or all of text if it does not end there. text must be
+// valid JSON up to the end of the value.
 func firstValue(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -183,7 +184,7 @@ func firstValue(text []byte) []byte {
 	return text
 }
 
-// restOfString returns text, which begins inside a string, up to the closing quote; all of text if that is not in it.
+// restOfString returns text, which begins inside a string, up to the closing quote, or all of text if there is none.
 func restOfString(text []byte) []byte {
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(text[i:], '"')

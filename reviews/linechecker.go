@@ -9,13 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lineChecker applies the rules of the format to one line after the other. jsontext says whether a line is JSON. Then the lineChecker walks
-// over it once, from left to right, and applies each rule as soon as it has come to what the rule is about.
+// lineChecker applies the rules of the format to one line after the other. jsontext decides whether a line is JSON. Then the
+// lineChecker walks over the line once, from left to right, and applies each rule where it belongs.
 //
-// A lineChecker keeps its memory from line to line. It is used by one goroutine.
+// A lineChecker reuses its memory for the next line. Only one goroutine may use it.
 type lineChecker struct {
 	*fileOptions
-	out func(lineResult) // gets the results, in the order of the file
+	out func(lineResult) // gets the results in the order of the file
 
 	// Of the line that is read.
 	text   []byte
@@ -23,38 +23,38 @@ type lineChecker struct {
 	offset int64 // of the line in the file
 	start  int   // of the record
 	pos    int   // of the next byte
-	deep   bool  // it is nested deeper than maxDepth
-	intact bool  // it was found that it is not
+	deep   bool  // the line is nested deeper than maxDepth
+	intact bool  // isIntact has found the line to be valid
 	path   []step
 	found  []Problem
 	result lineResult
 	collectionState
 	review reviewState
-	ids    map[string]bool // of the reviews of the collection, and whether each was accepted
+	ids    map[string]bool // the ids of the reviews of the collection, and whether each review was accepted
 
-	aside      decoder // for a look at a part of the line, which the walk need not have reached
-	counted    int     // up to where characters are counted, see column
+	aside      decoder // reads a part of the line that the walk may not have reached
+	counted    int     // the index up to which characters were counted, see column
 	characters int64
 	decoded    []byte  // memory for a text with escapes
 	names      nameSet // memory for the names of an object
 }
 
-// fileOptions is what all lineCheckers of a file have in common.
+// fileOptions are the options that all lineCheckers of a file share.
 type fileOptions struct {
-	latest    int64 // a later time is in the future, see Review.Time
-	maxLine   int   // bytes of a line at most
-	forImport bool  // fill lineResult.incoming with what is accepted, for an import to store
-	partial   bool  // for an auditor: the line has only some reviews of its collection, so parent_id may name one that it lacks
+	latest    int64 // a later time is in the future
+	maxLine   int   // the maximum length of a line in bytes
+	forImport bool  // fill lineResult.incoming with what an import stores
+	partial   bool  // for an audit: the line has only some reviews of its collection, so parent_id may name one that is missing
 }
 
-// lineResult is what was found in a line: its problems, the collection and the counts of its reviews. A blank line has none. A line with
-// more than maxWaiting problems has several results: all but the last have part set, and only problems.
+// lineResult is the result of a line: its problems, the collection and the counts of its reviews. A blank line has none. A
+// line with more than maxWaiting problems has several results: all but the last have part set, and only problems.
 type lineResult struct {
 	problems             []Problem
 	part                 bool
-	line, column, offset int64  // where the line begins, white space not counted
-	record               []byte // the JSON object of the line, valid until out has returned; nil if the line is anything else
-	element              bool   // the line is a JSON value and a comma, like an element of an array; so it is no record
+	line, column, offset int64  // where the line begins, without leading white space
+	record               []byte // the JSON object of the line, valid until out has returned; nil if the line is not an object
+	element              bool   // the line is a JSON value followed by a comma, like an element of an array
 	rejectsAll           bool   // an error of the collection rejects all of its reviews
 	paired               bool   // source and id were read and are valid, so pair is set
 	pair                 fingerprint
@@ -62,24 +62,24 @@ type lineResult struct {
 	rejected             int64     // of these, by a rule of the review itself
 	ratings              int64     // without an error
 	top                  uint8     // the highest of them
-	incoming             *incoming // what an import is to store; nil for a check
+	incoming             *incoming // what an import stores; nil in a check
 }
 
-// step is a step of the way from the record to a value: a name, or an index if name is nil.
+// step is a step of the path from the record to a value: a name, or an index if name is nil.
 type step struct {
 	name  []byte
 	index int
 }
 
 const (
-	maxDepth   = 64           // how deep the arrays and objects of a record may be nested, the record itself included
-	maxWaiting = 1000         // how many problems of a line, or of a file that may be of another kind, wait at most
-	maxPointer = 2 * maxShown // a pointer of so many bytes gets no further name or index
-	maxUnknown = 4096         // how many different unknown names of an object are compared with further ones
+	maxDepth   = 64           // the maximum nesting of arrays and objects, including the record itself
+	maxWaiting = 1000         // the maximum number of waiting problems of a line, or of a file that may be of another kind
+	maxPointer = 2 * maxShown // a pointer of this many bytes gets no further name or index
+	maxUnknown = 4096         // the number of different unknown names of an object that later names are compared with
 	blanks     = " \t\r"      // the white space of a line
 )
 
-// check checks a line. offset is that of the line in the file, number is its number.
+// check checks a line. offset is the offset of the line in the file, and number is its number.
 func (c *lineChecker) check(text []byte, number, offset int64) {
 	if len(text) > c.maxLine {
 		c.out(c.tooLongResult(number, offset))
@@ -96,7 +96,7 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 	case text[c.start] == '{' && utf8.Valid(text) && jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
 		c.readCollection()
 		if c.deep {
-			c.refuse(c.fault())
+			c.rejectLine(c.fault())
 		} else {
 			c.result.record = text[c.start:c.pos]
 			c.handOver()
@@ -104,7 +104,7 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 	default:
 		at, rule, message := c.fault()
 		if message != "" {
-			c.refuse(at, rule, message)
+			c.rejectLine(at, rule, message)
 			break
 		}
 		c.intact = true
@@ -115,7 +115,7 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 	c.out(c.result)
 }
 
-// handOver puts the problems that wait into the result.
+// handOver moves the waiting problems into the result.
 func (c *lineChecker) handOver() {
 	if len(c.found) > 0 {
 		id := idOf(&c.aside, c.text[c.start:])
@@ -126,15 +126,15 @@ func (c *lineChecker) handOver() {
 	c.result.problems, c.found = c.found, nil
 }
 
-// tooLongResult returns the result of a line that has too many bytes. Nothing of it is looked at.
+// tooLongResult returns the result of a line that has too many bytes. Its content is not examined.
 func (o *fileOptions) tooLongResult(number, offset int64) lineResult {
 	p := ruleTooLong.problem(number, 1, offset, "", "the line is longer than "+strconv.Itoa(o.maxLine)+" bytes; leave some of its reviews to another file")
 	return lineResult{problems: []Problem{p}, line: number, column: 1, offset: offset}
 }
 
-// refuse makes the result of a line that is not JSON, not UTF-8 or nested too deep, which fault has found. It is not counted as a collection, and its reviews are
-// not counted.
-func (c *lineChecker) refuse(at int, rule ruleID, message string) {
+// rejectLine sets the result of a line with a fault: one that is not JSON, not UTF-8 or nested too deep. The line does not
+// count as a collection, and its reviews are not counted.
+func (c *lineChecker) rejectLine(at int, rule ruleID, message string) {
 	p := rule.problem(c.line, c.column(at), c.offset+int64(at), "", message)
 	p.Collection = idOf(&c.aside, c.text[c.start:at])
 	c.result = lineResult{problems: []Problem{p}, line: c.line, column: c.result.column, offset: c.result.offset, element: message == commaAfter}
@@ -142,8 +142,8 @@ func (c *lineChecker) refuse(at int, rule ruleID, message string) {
 
 const commaAfter = "this is not JSON: there is a comma after the record; want nothing but the record on its line"
 
-// fault returns the first fault of the line, in front of which it is JSON: where it is, the rule and the message. The message is "" if there
-// is no fault.
+// fault returns the first fault of the line: its index, the rule and the message. The line is valid JSON up to that index.
+// message is "" if there is no fault.
 func (c *lineChecker) fault() (at int, rule ruleID, message string) {
 	d := c.aside.begin(c.text)
 	for ended := false; !ended && message == ""; {
@@ -167,7 +167,7 @@ func (c *lineChecker) fault() (at int, rule ruleID, message string) {
 			}
 		}
 	}
-	// A byte that is not UTF-8 comes first if it stands in front of that.
+	// An invalid byte before that index comes first.
 	for i := 0; i <= at && i < len(c.text); {
 		r, size := utf8.DecodeRune(c.text[i:])
 		if r == utf8.RuneError && size == 1 {
@@ -178,13 +178,14 @@ func (c *lineChecker) fault() (at int, rule ruleID, message string) {
 	return at, rule, message
 }
 
-// syntaxFault returns where a line is not JSON, and the message of the rule json, from the error of a decoder.
+// syntaxFault returns the index at which a line stops being JSON, and the message of the rule json, from the error of a
+// decoder.
 func syntaxFault(text []byte, err error) (at int, message string) {
 	syntactic, ok := err.(*jsontext.SyntacticError)
 	if !ok || syntactic.Err == io.ErrUnexpectedEOF || int(syntactic.ByteOffset) >= len(text) {
 		return len(bytes.TrimSuffix(text, []byte("\r"))), "this is not JSON: the line ends before its value does" // CR belongs to the end of the line
 	}
-	// jsontext finds fault with a comma that nothing follows; what is wrong is the bracket after it.
+	// jsontext reports a comma that nothing follows; the fault is the bracket after it.
 	at = int(syntactic.ByteOffset)
 	before, after := bytes.TrimRight(text[:at], blanks), bytes.TrimLeft(text[at+1:], blanks)
 	if text[at] == ',' && !bytes.ContainsAny(before[max(len(before)-1, 0):], "[{,:") && len(after) > 0 && (after[0] == ']' || after[0] == '}') {
@@ -202,8 +203,9 @@ func (c *lineChecker) isIntact() bool {
 	return c.intact
 }
 
-// report adds a problem with the value that c.path leads to, or with the record or review that it is in. at is where the problem is in the
-// line. An error of the collection rejects the whole line, and an error in a review rejects that review. A warning rejects nothing.
+// report adds a problem with the value at c.path, or with the record or review that contains it. at is the index of the
+// problem in the line. An error of the collection rejects the whole line, and an error in a review rejects that review. A
+// warning rejects nothing.
 func (c *lineChecker) report(rule ruleID, at int, message string) {
 	if rules[rule].Severity == SeverityError {
 		if c.review.reads {
@@ -216,19 +218,19 @@ func (c *lineChecker) report(rule ruleID, at int, message string) {
 	if len(c.found) < maxWaiting {
 		return
 	}
-	if c.isIntact() { // otherwise the line will have no other problem
+	if c.isIntact() { // otherwise this is not reported: the line has one problem, its fault
 		c.handOver()
 		c.out(lineResult{problems: c.result.problems, part: true})
 	}
 	c.result.problems, c.found = nil, nil
 }
 
-// problem returns a problem as report adds it, without the id of the collection.
+// problem returns the problem that report adds, without the id of the collection.
 func (c *lineChecker) problem(rule ruleID, at int, message string) Problem {
 	var pointer []byte
 	for _, s := range c.path {
 		switch {
-		case len(pointer) >= maxPointer: // a value around it is shown
+		case len(pointer) >= maxPointer: // the pointer of an enclosing value is shown
 		case s.name != nil:
 			pointer = append(pointer, pointerToken(s.name)...)
 		default:
@@ -246,8 +248,8 @@ func (c *lineChecker) problem(rule ruleID, at int, message string) Problem {
 	return p
 }
 
-// column returns the column of a place in the line. Columns count characters (code points) from 1, as most editors do. Counting goes on from
-// the place that was asked for before, or back.
+// column returns the column of an index of the line. Columns count characters (code points) from 1, as most editors do.
+// Counting continues from the index of the previous call, forwards or backwards.
 func (c *lineChecker) column(at int) int64 {
 	if c.counted <= at {
 		c.characters += int64(utf8.RuneCount(c.text[c.counted:at]))
@@ -258,10 +260,10 @@ func (c *lineChecker) column(at int) int64 {
 	return c.characters + 1
 }
 
-// kinds names the types of JSON in messages, by what peek returns.
+// kinds are the names of JSON types in messages, by the result of peek.
 var kinds = map[byte]string{'"': "a string", '{': "an object", '[': "an array", 't': "a boolean", 'f': "a boolean", 'n': "null", '0': "a number"}
 
-// next moves to the next value, name or closing bracket, and returns where it begins.
+// next advances to the next value, name or closing bracket, and returns its index.
 func (c *lineChecker) next() int {
 	for c.text[c.pos] <= ' ' || c.text[c.pos] == ',' || c.text[c.pos] == ':' {
 		c.pos++
@@ -269,7 +271,7 @@ func (c *lineChecker) next() int {
 	return c.pos
 }
 
-// peek returns the first byte of what is next; 0 for any number.
+// peek returns the first byte of the next value or bracket; 0 for any number.
 func (c *lineChecker) peek() byte {
 	first := c.text[c.next()]
 	if first == '-' || '0' <= first && first <= '9' {
@@ -278,7 +280,7 @@ func (c *lineChecker) peek() byte {
 	return first
 }
 
-// value reads the next value or name, and returns it with where it begins.
+// value reads the next value or name, and returns it with its index.
 func (c *lineChecker) value() (raw []byte, at int) {
 	at = c.next()
 	raw = firstValue(c.text[at:])
@@ -286,7 +288,7 @@ func (c *lineChecker) value() (raw []byte, at int) {
 	return raw, at
 }
 
-// more returns whether another element or member follows in the array or object that is read, or reads its closing bracket.
+// more returns whether the current array or object has another element or member. If not, it reads the closing bracket.
 func (c *lineChecker) more() bool {
 	first := c.peek()
 	if first == ']' || first == '}' {
@@ -296,7 +298,7 @@ func (c *lineChecker) more() bool {
 	return true
 }
 
-// items reads an array and calls item at each of its elements, which reads the element. It returns how many elements there are.
+// items reads an array. It calls item for each element, which must read the element. It returns the number of elements.
 func (c *lineChecker) items(item func(*lineChecker)) (n int) {
 	c.next()
 	for c.pos++; c.more(); n++ {
@@ -307,12 +309,12 @@ func (c *lineChecker) items(item func(*lineChecker)) (n int) {
 	return n
 }
 
-// object reads an object with the members of these names, and calls value at the value of each, to read it. seen has a bit for each
-// member that the object has. An unknown member (member-unknown) or a repeated one (member-repeated) is reported, and its value is
-// discarded. A member counts as seen also if its value has a fault. If names is nil, a member may have any name, and value is called with
-// -1. most is how many other names are compared with further ones.
+// object reads an object with members of these names. It calls value for each of them, which must read the value. seen has a
+// bit for each member that the object has. An unknown member (member-unknown) or a repeated one (member-repeated) is
+// reported, and its value is discarded. A member counts as seen even if its value has a fault. If names is nil, any name is
+// allowed, and value is called with -1. most is the number of other names that later ones are compared with.
 func (c *lineChecker) object(names []string, most int, value func(c *lineChecker, i int)) (seen uint) {
-	others := c.names // other objects inside of this one have sets of their own
+	others := c.names // objects inside this one have sets of their own
 	c.names = nameSet{}
 	c.next()
 	for c.pos++; c.more(); c.path = c.path[:len(c.path)-1] {
@@ -352,7 +354,7 @@ func (c *lineChecker) object(names []string, most int, value func(c *lineChecker
 
 const repeatedMember = "this member was given before; keep one of the two"
 
-// missing reports the required members that an object does not have (member-missing), one problem for each, at the object.
+// missing reports each required member that an object does not have (member-missing), at the object.
 func (c *lineChecker) missing(required []string, seen uint, start int) {
 	for i, name := range required {
 		if seen&(1<<i) == 0 {
@@ -361,8 +363,8 @@ func (c *lineChecker) missing(required []string, seen uint, start int) {
 	}
 }
 
-// expect returns true, and reads nothing, if the next value is of a kind. It reports any other value with the rule value-type, and
-// discards it. want names the kind in the message.
+// expect returns true, and reads nothing, if the next value is of this kind. Otherwise it reports the value with the rule
+// value-type and discards it. want is the name of the kind in the message.
 func (c *lineChecker) expect(kind byte, want string) bool {
 	got := c.peek()
 	if got == kind {
@@ -373,9 +375,9 @@ func (c *lineChecker) expect(kind byte, want string) bool {
 	return false
 }
 
-// discard reads a value that is refused, because its member is unknown or repeated, or because it has the wrong type. The caller
-// has reported that, and the rules of the format say nothing about what is inside. discard reports only what no value may
-// contain: a repeated name (member-repeated), U+0000 (text-nul), half of a surrogate pair (text-surrogate).
+// discard reads a value whose member is unknown or repeated, or whose type is wrong. The caller has reported that, and the
+// format has no rules for what is inside. discard reports only what no value may contain: a repeated name (member-repeated),
+// U+0000 (text-nul), and half of a surrogate pair (text-surrogate).
 //
 // For example, the member "colour":{"a":1,"a":2} of the first review is unknown: that is a problem at /reviews/0/colour, and the
 // second "a" is one of member-repeated at /reviews/0/colour/a.
@@ -396,8 +398,8 @@ func (c *lineChecker) discard() {
 	}
 }
 
-// nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames of them are in a list, which needs less
-// memory and time than a map. The zero nameSet is empty.
+// nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames names are a list, which needs
+// less memory and time than a map. The zero nameSet is empty.
 type nameSet struct {
 	few  [][]byte
 	many map[string]struct{}
@@ -405,8 +407,8 @@ type nameSet struct {
 
 const fewNames = 16
 
-// add puts a name into the set and returns whether it is new. A set that has most names takes no more: it then tells only
-// whether the name is one of these. The set keeps the bytes of the name.
+// add adds a name to the set and returns whether it is new. A set of most names is full: add then only returns whether the
+// name is missing. The set keeps the bytes of the name.
 func (n *nameSet) add(name []byte, most int) bool {
 	for _, other := range n.few {
 		if bytes.Equal(other, name) {

@@ -9,29 +9,29 @@ import (
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
-// lines cuts a file into blocks of whole lines. It decompresses a file that is compressed with gzip, and skips a byte order
-// mark. Lines end with LF, and the last one may end with the file. A CR before the LF is white space of the line. Offsets and
-// line numbers are those of the uncompressed file.
+// lines splits a file into blocks of whole lines. It decompresses a file that is compressed with gzip, and skips a byte
+// order mark. Lines end with LF, and the last one may end with the file. A CR before the LF is white space of the line.
+// Offsets and line numbers are those of the uncompressed file.
 type lines struct {
 	counted
 	plain  *bufio.Reader // the decompressed file
 	kind   kind          // what the file may be
 	size   int           // bytes of a block
-	most   int           // bytes of a line that is not too long
+	most   int           // the maximum length of a line in bytes
 	offset int64         // of the next block
 	number int64         // of the first line of the next block
-	skips  bool          // what comes next is the rest of a line that was too long
-	err    error         // of plain, once it has ended; io.EOF at the end of the file
+	skips  bool          // next begins with the rest of a line that was too long
+	err    error         // the error of plain after its end; io.EOF at the end of the file
 }
 
-// counted counts the bytes that are read, for Progress. It does not read on after an error.
+// counted counts the bytes that were read, for Progress. After an error it stops reading.
 type counted struct {
 	file   io.Reader
 	read   int64
 	failed error
 }
 
-// Read reads, and counts what was read.
+// Read reads bytes and counts them.
 func (c *counted) Read(p []byte) (n int, err error) {
 	if c.failed == nil {
 		n, c.failed = c.file.Read(p)
@@ -40,15 +40,15 @@ func (c *counted) Read(p []byte) (n int, err error) {
 	return n, c.failed
 }
 
-// bom is the byte order mark U+FEFF in UTF-8, with which some programs begin a file. It is skipped at the beginning of the file
-// only: offsets count it, and columns do not. Elsewhere it is a fault outside of strings, and text in them.
+// bom is the byte order mark U+FEFF in UTF-8, with which some programs begin a file. It is skipped only at the beginning of
+// the file: offsets count it, and columns do not. Elsewhere it is text inside strings, and a fault outside of them.
 const bom = "\xef\xbb\xbf"
 
-// readAtOnce is how many bytes of a file are read at once.
+// readAtOnce is the number of bytes that one Read asks for.
 const readAtOnce = 64 << 10
 
-// newLines begins to read a file, in blocks of size bytes. It returns an error if the file begins like gzip and its gzip header is damaged.
-// Any other error of reading, also inside compressed data, shows after the lines that were read before it.
+// newLines begins to read a file, in blocks of size bytes. It returns an error if the file has a damaged gzip header. Any
+// other error of reading, also inside compressed data, is returned after the lines before it.
 func newLines(file io.Reader, size, most int) (*lines, error) {
 	l := &lines{counted: counted{file: file}, size: size, most: most, number: 1}
 	var err error
@@ -64,18 +64,20 @@ func newLines(file io.Reader, size, most int) (*lines, error) {
 	return l, nil
 }
 
-// block is some whole lines of the file.
+// block is a number of whole lines of the file.
 type block struct {
 	data    []byte
 	offset  int64 // of data in the uncompressed file
 	number  int64 // of the first line, from 1; blank lines count
-	tooLong bool  // after data comes a line of more bytes than a line may have
+	tooLong bool  // data is followed by a line that is longer than the limit
 }
 
-// next reads a block into buf: size bytes, and then to the end of their last line. A block without lines means that nothing more can be read; err says why. If
-// reading fails inside a line, the beginning of that line is dropped, since its rest might make another record of it.
+// next reads a block into buf: size bytes and the rest of their last line. A block without lines means that nothing more can
+// be read; err has the reason. If reading fails inside a line, its beginning is dropped, since a part of a line could be a
+// different record.
 //
-// While a line of more than a block is read, longer is called with what was read of it, and ends the reading if it returns false.
+// While reading a line that is longer than a block, next calls longer with the bytes read so far, and stops if longer
+// returns false.
 func (l *lines) next(buf []byte, longer func(size int) bool) block {
 	for l.skips {
 		if _, last := l.part(); last {
@@ -94,7 +96,7 @@ func (l *lines) next(buf []byte, longer func(size int) bool) block {
 	b.data = b.data[:n]
 	l.offset += int64(n)
 	l.number += int64(bytes.Count(b.data, []byte{'\n'}))
-	begin := bytes.LastIndexByte(b.data, '\n') + 1 // of the line that goes on behind these bytes
+	begin := bytes.LastIndexByte(b.data, '\n') + 1 // where the incomplete line begins
 	for l.err == nil && begin < len(b.data) && !b.tooLong {
 		part, last := l.part()
 		b.data = append(b.data, part...)
@@ -109,7 +111,7 @@ func (l *lines) next(buf []byte, longer func(size int) bool) block {
 			return block{}
 		}
 	}
-	if l.err == io.EOF && begin < len(b.data) { // the last line is whole without a line end
+	if l.err == io.EOF && begin < len(b.data) { // the last line of a file may lack the line end
 		begin = len(b.data)
 		l.number++
 	}
@@ -117,7 +119,8 @@ func (l *lines) next(buf []byte, longer func(size int) bool) block {
 	return b
 }
 
-// part reads a part of a line, and returns whether it is the last one. The last line may end with the file, or with an error.
+// part reads a part of a line, and returns whether it is the last one. The last line may end with the file, or with an
+// error.
 func (l *lines) part() (part []byte, last bool) {
 	part, err := l.plain.ReadSlice('\n')
 	l.offset += int64(len(part))

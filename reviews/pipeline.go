@@ -13,33 +13,34 @@ import (
 
 const (
 	defaultBuffer = 512 << 10 // bytes of a block, without the rest of its last line
-	maxWorkers    = 8         // the most that Options.Workers 0 stands for: more of them would wait for the disk
+	maxWorkers    = 8         // the maximum that Options.Workers 0 means: more workers would wait for the disk
 	maxBatch      = 256       // results that a job sends at once
-	longLine      = 1 << 20   // bytes from which a line needs one of Options.LongLines
+	longLine      = 1 << 20   // the length in bytes from which a line needs a slot of Options.LongLines
 	maxLine       = 32 << 20  // bytes of a line, unless the options say otherwise
 )
 
-// pipeline checks a file on several cores. The goroutine that calls run reads the file in blocks of whole lines, has a goroutine check each
-// block, and hands the results to a fileChecker, in the order of the file:
+// pipeline checks a file on several cores. The goroutine that calls run reads the file in blocks of whole lines, starts a
+// goroutine to check each block, and passes the results to a fileChecker in the order of the file:
 //
 //	lines ── block ──> job (lineChecker) ── results ──┐
 //	      ── block ──> job (lineChecker) ── results ──┴──> fileChecker
 //
-// The number of jobs changes no result.
+// The number of jobs does not change the results.
 type pipeline struct {
 	fileOptions
 	workers int           // jobs that run at a time
 	buffer  int           // bytes of a block
-	places  chan struct{} // Options.LongLines
-	inside  bool          // one of the places is taken
+	slots   chan struct{} // Options.LongLines
+	hasSlot bool          // one of the slots is in use
 	to      *fileChecker
 	stop    chan struct{} // closed when nobody receives results any more
 	wait    sync.WaitGroup
-	pending []*job // whose results are not all handed over, in the order of the file
+	pending []*job // not all of their results were passed on; in the order of the file
 	free    []*job
 }
 
-// job checks a block. A channel for each of them lets drain hand over the results in order, whichever are ready first.
+// job checks a block. Each job has a channel of its own, so drain can pass the results on in order, whichever job is ready
+// first.
 type job struct {
 	*pipeline
 	check lineChecker
@@ -49,10 +50,10 @@ type job struct {
 	panicked string            // set before batches is closed, if the job has panicked
 }
 
-// newPipeline returns a pipeline with the options of a caller, where 0 stands for the usual value. forImport says that it reads
-// for an import, which needs what is accepted and not the problems alone.
+// newPipeline returns a pipeline with the options of a caller, where 0 means the default. forImport says whether the results
+// must have what an import stores.
 func newPipeline(o Options, forImport bool, to *fileChecker) *pipeline {
-	p := &pipeline{workers: o.Workers, buffer: cmp.Or(o.buffer, defaultBuffer), places: o.LongLines, to: to, stop: make(chan struct{})}
+	p := &pipeline{workers: o.Workers, buffer: cmp.Or(o.buffer, defaultBuffer), slots: o.LongLines, to: to, stop: make(chan struct{})}
 	if p.workers <= 0 {
 		p.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
@@ -64,11 +65,12 @@ func newPipeline(o Options, forImport bool, to *fileChecker) *pipeline {
 	return p
 }
 
-// maxAhead is how far in the future a time may be. A local time that is written without its zone is up to 14 hours ahead of UTC.
+// maxAhead is how far in the future a time may be. A local time written without its zone is up to 14 hours ahead of UTC.
 const maxAhead = 14 * time.Hour
 
-// run reads a file to its end, or until the fileChecker has stopped. It returns the error of reading; lines that were read before it are
-// checked. All of its goroutines have ended when it returns. If a job panics, run panics with the same message and the stack of the job.
+// run reads a file to its end, or until the fileChecker has stopped. It returns the error of reading; lines before the error
+// are checked. All of its goroutines have ended when it returns. If a job panics, run panics with the same message and the
+// stack of the job.
 func (p *pipeline) run(file io.Reader) error {
 	in, err := newLines(file, p.buffer, p.maxLine)
 	if err != nil {
@@ -91,36 +93,36 @@ func (p *pipeline) run(file io.Reader) error {
 		j.batches = make(chan []lineResult, 2)
 		p.pending = append(p.pending, j)
 		p.wait.Go(j.run)
-		if len(j.data) > 2*p.buffer || j.tooLong || p.inside { // only one long line is in memory at a time
+		if len(j.data) > 2*p.buffer || j.tooLong || p.hasSlot { // only one long line is in memory at a time
 			p.drain(0)
 			j.data = nil
-			p.leave()
+			p.releaseSlot()
 		}
 		p.to.progress(in.read, in.number-1)
 	}
 	return nil
 }
 
-// longer is called while a line of more than a block is read, with what was read of it. The line takes one of the places if it has more than
-// longLine bytes. longer returns whether reading goes on.
+// longer is called while a line longer than a block is read, with the bytes read so far. From longLine bytes on, the line
+// needs a slot. longer returns whether to continue reading.
 func (p *pipeline) longer(in *lines, size int) bool {
 	p.to.progress(in.read, in.number-1)
-	if p.places != nil && !p.inside && size >= longLine {
+	if p.slots != nil && !p.hasSlot && size >= longLine {
 		p.drain(0)
 		select {
-		case p.places <- struct{}{}:
-			p.inside = true
+		case p.slots <- struct{}{}:
+			p.hasSlot = true
 		case <-p.to.ctx.Done():
 		}
 	}
 	return !p.to.stopped()
 }
 
-// leave gives the place for a long line back.
-func (p *pipeline) leave() {
-	if p.inside {
-		p.inside = false
-		<-p.places
+// releaseSlot releases the slot of a long line.
+func (p *pipeline) releaseSlot() {
+	if p.hasSlot {
+		p.hasSlot = false
+		<-p.slots
 	}
 }
 
@@ -166,8 +168,8 @@ func (j *job) add(r lineResult) {
 	}
 }
 
-// send hands over the results, unless nobody receives them any more. It blocks while there are many, so that a job that is ahead
-// does not pile them up.
+// send passes the results on, unless nobody receives them any more. It blocks while the channel is full, so that a job that
+// is ahead of others does not fill the memory.
 func (j *job) send() {
 	select {
 	case j.batches <- j.results:
@@ -176,7 +178,7 @@ func (j *job) send() {
 	j.results = nil
 }
 
-// drain hands over the results of the oldest blocks until at most n blocks are pending, or the fileChecker has stopped.
+// drain passes on the results of the oldest blocks until at most n blocks are pending, or the fileChecker has stopped.
 func (p *pipeline) drain(n int) {
 	for len(p.pending) > n && !p.to.stopped() {
 		j := p.pending[0]
@@ -195,9 +197,9 @@ func (p *pipeline) drain(n int) {
 	}
 }
 
-// end waits for the jobs that run. What they find is dropped.
+// end waits for the running jobs and drops their results.
 func (p *pipeline) end() {
 	close(p.stop)
 	p.wait.Wait()
-	p.leave()
+	p.releaseSlot()
 }

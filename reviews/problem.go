@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// Severity says what a problem means for the record that it is in.
+// Severity says what a problem means for its record.
 type Severity string
 
 const (
@@ -17,10 +17,10 @@ const (
 	SeverityWarning Severity = "warning" // the record is accepted
 )
 
-// Problem is one thing that is wrong in a file: where it is, which rule it breaks, and what would be right. Its JSON is what the
-// HTTP API and the command answer. The package documentation says at which value each problem is reported.
+// Problem is one fault in a file: where it is, which rule it breaks, and what would be right. The HTTP API and the command
+// return its JSON. The package documentation says at which value each problem is reported.
 //
-// The text of a Problem may hold what people wrote, such as an id or an email address; see Report.WithoutEmail.
+// The text of a Problem may contain what people wrote, such as an id or an email address; see Report.WithoutEmail.
 type Problem struct {
 	File   string `json:"file,omitzero"` // the name of the file; set by a caller that checks several
 	Line   int64  `json:"line"`          // from 1; blank lines count
@@ -34,12 +34,12 @@ type Problem struct {
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // what is wrong and what would be right
 
-	// Collection and Review are the ids of the collection and of the review that the problem is in. They are "" if the problem
-	// is in none, or if the id could not be read. An id of more than 256 bytes is cut and ends with "…".
+	// Collection and Review are the ids of the collection and of the review that contain the problem. They are "" if there
+	// is none, or if the id could not be read. An id of more than 256 bytes is cut and ends with "…".
 	Collection string `json:"collection,omitzero"`
 	Review     string `json:"review,omitzero"`
-	// Value is the text that is wrong, as it stands in the file: its first 80 characters. It is "" for what is missing, for a
-	// line that is no JSON, and for a problem of the whole file.
+	// Value is the wrong text as it is in the file: its first 80 characters. It is "" if something is missing, if a line is
+	// not JSON, and for a problem of the whole file.
 	Value string `json:"value,omitzero"`
 }
 
@@ -54,7 +54,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Where returns where the problem is, as String begins.
+// Where returns the position of the problem, the beginning of String.
 func (p Problem) Where() string {
 	out := fmt.Sprintf("line %d, column %d", p.Line, p.Column)
 	if p.File != "" {
@@ -72,16 +72,15 @@ func (p Problem) Where() string {
 	return out
 }
 
-// maxShown is how many bytes of a name or an id a problem repeats, so that problems stay small.
+// maxShown is the maximum number of bytes of a name or an id in a problem, so that problems stay small.
 const maxShown = 256
 
-// shown returns a name or an id as a problem repeats it: one of more than maxShown bytes is cut in front of a character, and ends
-// with "…".
+// shown returns a name or an id as problems show it: after maxShown bytes it is cut before a character and ends with "…".
 func shown(name []byte) string {
 	if len(name) <= maxShown {
 		return string(name)
 	}
-	// A byte that continues a character is no place to cut.
+	// Do not cut inside a character.
 	cut := maxShown
 	for !utf8.RuneStart(name[cut]) {
 		cut--
@@ -94,12 +93,12 @@ func pointerToken(name []byte) string {
 	return "/" + jsonpointer.Escape(shown(name))
 }
 
-// problem returns a problem with a rule, and with the severity of that rule. The caller adds the ids and the value.
+// problem returns a problem of a rule with its severity. The caller adds the ids and the value.
 func (r ruleID) problem(line, column, offset int64, pointer, message string) Problem {
 	return Problem{Line: line, Column: column, Offset: offset, Pointer: pointer, Rule: rules[r].ID, Severity: rules[r].Severity, Message: message}
 }
 
-// fingerprint stands for a pair of texts of any length. Nobody can write two pairs with the same one.
+// fingerprint identifies a pair of texts of any length. Nobody can construct two pairs with the same fingerprint.
 type fingerprint [16]byte
 
 func fingerprintOf(a, b string) fingerprint {

@@ -15,9 +15,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// ReviewRecord is a stored review. It has no imported_email, which only Export returns. Its JSON is what the HTTP API answers. An
-// optional text that is absent, null or empty in the file is left out of the JSON. BodyHTML is harmless HTML, see the package
-// documentation; all other texts are plain text with any characters.
+// ReviewRecord is a stored review. It has no imported_email, which only Export returns. The HTTP API returns its JSON. An
+// optional text that is absent, null or empty in the file is left out of the JSON. BodyHTML is harmless HTML, see the
+// package documentation; all other texts are plain text with any characters.
 type ReviewRecord struct {
 	ID          string            `json:"id"`
 	Title       string            `json:"title"`
@@ -59,7 +59,7 @@ type CollectionRequest struct {
 // if the network has no such collection, ErrInvalid if the request leaves Source out and several sources have the ID, and
 // ErrForbidden unless the caller moderates the network as a whole or is an operator.
 func (s *Service) Collection(ctx context.Context, by vitrine.Caller, in CollectionRequest) (out CollectionRecord, err error) {
-	network, err := s.admitted(by, in.Network)
+	network, err := s.authorizedNetwork(by, in.Network)
 	if err != nil {
 		return out, err
 	}
@@ -83,7 +83,7 @@ func (s *Service) Collection(ctx context.Context, by vitrine.Caller, in Collecti
 // ListCollections returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrInvalid if
 // Limit is out of range, or if After is not a cursor of this list or points into another Source.
 func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in ListCollectionsRequest) (out vitrine.Page[CollectionRecord], err error) {
-	network, err := s.admitted(by, in.Network)
+	network, err := s.authorizedNetwork(by, in.Network)
 	if err != nil {
 		return out, err
 	}
@@ -100,7 +100,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 	err = view(ctx, s.db, network, func(r *rows) error {
 		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.limits.PageBytes, func(c stored) (CollectionRecord, int, error) {
 			record, err := newCollectionRecord(c)
-			return record, len(c.fields) + 128*len(record.Dimensions), err // about what the record takes in memory
+			return record, len(c.fields) + 128*len(record.Dimensions), err // the approximate size of the record in memory
 		}, func(last stored) { out.Next = collectionCursor(last.Key) })
 		return err
 	})
@@ -125,7 +125,7 @@ func (s *Service) AllCollections(ctx context.Context, by vitrine.Caller, in List
 // network as a whole or is an operator. It returns ErrInvalid if the request leaves Source out and several sources have the id,
 // if Limit is out of range, or if After is not a cursor of the reviews of this collection.
 func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) (out vitrine.Page[ReviewRecord], err error) {
-	network, err := s.admitted(by, in.Network)
+	network, err := s.authorizedNetwork(by, in.Network)
 	if err != nil {
 		return out, err
 	}
@@ -139,8 +139,8 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 	return out, err
 }
 
-// reviewsPage returns a collection and a page of its reviews. decode makes an item of the record of a review. The network of the request
-// is not looked at.
+// reviewsPage returns a collection and a page of its reviews. decode makes an item from the record of a review. reviewsPage
+// ignores the network of the request.
 func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(data []byte) (T, error)) (c stored, page vitrine.Page[T], err error) {
 	limit, err := s.limit(in.Limit)
 	if err != nil {
@@ -149,7 +149,7 @@ func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(
 	if c, err = collectionOf(r, in.Source, in.Collection); err != nil {
 		return c, page, err
 	}
-	// The cursor names the collection, and that is known only here if the request leaves the source out.
+	// The cursor names the collection. If the request leaves the source out, the collection is known only now.
 	var after *place
 	if in.After != "" {
 		if after, err = parseReviewCursor(in.After, c.Key); err != nil {
@@ -166,8 +166,9 @@ func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(
 	return c, page, err
 }
 
-// fill returns the items of a page, which has limit items at most, and ends with the one that reaches a number of bytes. item makes an item of a value
-// of list, and says how many bytes it takes. next gets the last value of the page if there is another one.
+// fill returns the items of a page: at most limit items, ending with the item that reaches a number of bytes. item makes an
+// item of a value of list, and returns its size in bytes. If there are more values, next is called with the last one of the
+// page.
 func fill[S, T any](ctx context.Context, list iter.Seq2[S, error], limit, bytes int, item func(S) (T, int, error), next func(S)) ([]T, error) {
 	items, room := []T{}, paging.NewRoom(limit, bytes)
 	var last S
@@ -202,8 +203,8 @@ func (s *Service) AllReviews(ctx context.Context, by vitrine.Caller, in ListRevi
 	})
 }
 
-// limit returns how many items a page has at most. asked is the limit of the request; if it is 0, a page has 100 items, but no more than
-// Limits.Page. It returns ErrInvalid for a limit below 0 or above Limits.Page.
+// limit returns the maximum number of items of a page. asked is the limit of the request; 0 means 100 items, but no more
+// than Limits.Page. limit returns ErrInvalid if asked is below 0 or above Limits.Page.
 func (s *Service) limit(asked int) (int, error) {
 	limit, err := paging.Limit(asked, 100, s.limits.Page)
 	if err != nil {
@@ -212,9 +213,9 @@ func (s *Service) limit(asked int) (int, error) {
 	return limit, nil
 }
 
-// collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns ErrNotFound
-// if there is none, and ErrInvalid if source is "" and several sources have the id. All methods that take a collection find it
-// so.
+// collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns
+// ErrNotFound if there is none, and ErrInvalid if source is "" and several sources have the id. All methods that take a
+// collection use it.
 func collectionOf(r *rows, source, id string) (found stored, err error) {
 	if source != "" {
 		return r.existing(Key{Source: source, ID: id})
@@ -237,7 +238,7 @@ func collectionOf(r *rows, source, id string) (found stored, err error) {
 	return found, nil
 }
 
-// noCursor is the error for an After that no page of the list has returned as Next.
+// noCursor is the error of an After that is not the Next of a page of the list.
 var noCursor = invalid("after", "not a cursor of this list")
 
 // A cursor is base64url of a checksum and of the position after which the list goes on:
@@ -245,40 +246,41 @@ var noCursor = invalid("after", "not a cursor of this list")
 //	list of collections   CRC-32 (4 bytes), source, 0x00, id
 //	list of reviews       CRC-32 (4 bytes), time in microseconds (8 bytes), id
 //
-// The numbers are big-endian. The checksum is also of the name of the list, so it shows that a cursor is damaged, or is of
-// another list. It is no signature: whoever makes a cursor of their own reads only what they may read anyhow. A cursor holds a
-// position and not a number of items, so it stays valid when reviews are imported or erased, also the one at the position.
+// The numbers are big-endian. The checksum covers the name of the list too, so it detects a damaged cursor and one of
+// another list. It is not a signature: with a made-up cursor, callers read only what they may read anyway. A cursor has a
+// position and not a number of items, so it stays valid when reviews are imported or erased, including the one at the
+// position.
 
-// seal returns the cursor of a position in a list. list is the name of the list.
-func seal(list string, position []byte) string {
+// encodeCursor returns the cursor of a position in a list. list is the name of the list.
+func encodeCursor(list string, position []byte) string {
 	sum := crc32.ChecksumIEEE(append([]byte(list+"\x00"), position...))
 	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, sum), position...))
 }
 
-// unseal returns the position of a cursor, or noCursor if it is not one of this list. It seals the position again and compares,
-// since the decoder skips line ends, and a cursor is written in one way only.
-func unseal(list, cursor string) ([]byte, error) {
+// decodeCursor returns the position of a cursor, or noCursor if it is not one of this list. It encodes the position again
+// and compares: the decoder ignores line ends, but each position has only one valid cursor.
+func decodeCursor(list, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(b) < 4 || seal(list, b[4:]) != cursor {
+	if err != nil || len(b) < 4 || encodeCursor(list, b[4:]) != cursor {
 		return nil, noCursor
 	}
 	return b[4:], nil
 }
 
-// listOfCollections names the list of a network's collections. The cursor does not name the network: the position is a key that
-// any network may have.
+// listOfCollections is the name of the list of a network's collections. A cursor does not contain the network, since its
+// position, a key, is valid in any network.
 const listOfCollections = "collections"
 
-// collectionCursor returns the cursor with which a list goes on after a collection. No source holds U+0000 (rule text-nul), so
-// the first one in the position is where the id begins.
+// collectionCursor returns the cursor after a collection. No source contains U+0000 (rule text-nul), so the first one in the
+// position is where the id begins.
 func collectionCursor(k Key) string {
-	return seal(listOfCollections, []byte(k.Source+"\x00"+k.ID))
+	return encodeCursor(listOfCollections, []byte(k.Source+"\x00"+k.ID))
 }
 
-// parseCollectionCursor returns the key of the last collection of a page, from its cursor. It returns noCursor if the cursor is not
-// of this list.
+// parseCollectionCursor returns the key of the last collection of a page from its cursor. It returns noCursor if the cursor
+// is not of this list.
 func parseCollectionCursor(cursor string) (Key, error) {
-	position, err := unseal(listOfCollections, cursor)
+	position, err := decodeCursor(listOfCollections, cursor)
 	source, id, found := bytes.Cut(position, []byte{0})
 	if err != nil || !found {
 		return Key{}, noCursor
@@ -286,18 +288,19 @@ func parseCollectionCursor(cursor string) (Key, error) {
 	return Key{Source: string(source), ID: string(id)}, nil
 }
 
-// listOfReviews names the list of a collection's reviews. So the list of one collection refuses the cursors of another.
+// listOfReviews is the name of the list of a collection's reviews. It has the key, so a cursor of another collection's list
+// is rejected.
 func listOfReviews(k Key) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
-// reviewCursor returns the cursor with which a list goes on after the review at a position in the collection with this key.
+// reviewCursor returns the cursor after the review at a position in the collection with this key.
 func reviewCursor(at place, k Key) string {
-	return seal(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.time)), at.id...))
+	return encodeCursor(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.time)), at.id...))
 }
 
-// parseReviewCursor returns the position of the last review of a page, from its cursor. It returns noCursor if the cursor
-// is not of the reviews of this collection.
+// parseReviewCursor returns the position of the last review of a page from its cursor. It returns noCursor if the cursor is
+// not of the reviews of this collection.
 func parseReviewCursor(cursor string, k Key) (*place, error) {
-	at, err := unseal(listOfReviews(k), cursor)
+	at, err := decodeCursor(listOfReviews(k), cursor)
 	if err != nil || len(at) < 8 {
 		return nil, noCursor
 	}

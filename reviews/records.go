@@ -27,19 +27,19 @@ import (
 //
 // A collection of few reviews has no time/ records: all of its reviews are read to list them.
 //
-// Deleting a collection or a review deletes all of its records, and their numbers may be given again. A long source or id is cut in
-// keys. The records have it as a whole.
+// Deleting a collection or a review deletes all of its records, and their numbers may be reused. A long source or id is cut
+// in keys. The records contain it as a whole.
 //
-// The space "reviews" has nothing but a record that scrub writes.
+// The space "reviews" has only the record that scrub writes.
 const scrubSpace, scrubKey = "reviews", "reviews scrub/"
 
-// NotArchived returns what the keys begin with that no archive has (see archive.Without): the record that scrub writes.
+// NotArchived returns the prefixes of the keys that archives leave out (see archive.Without): the record that scrub writes.
 func NotArchived() []string { return []string{scrubKey} }
 
 const (
-	maxInline = 16 << 10 // bytes of a collection or a review in its record; what is longer has a record of its own
-	maxFew    = 256      // reviews of a collection without time/ records
-	maxLoaded = 256      // records that are read in one trip
+	maxInline = 16 << 10 // the maximum size of a record in bytes; a longer body has a large/ record
+	maxFew    = 256      // the number of reviews up to which a collection has no time/ records
+	maxLoaded = 256      // the number of records that one trip reads
 )
 
 // Key identifies a collection within its network: the site that its reviews come from, and its article there.
@@ -55,14 +55,14 @@ type Review struct {
 	Data []byte // a JSON object: the record
 }
 
-// place is a position in the order of reviews by time: after those with a later time, and after those with the same time and an id
-// up to this one.
+// place is a position in the order of reviews by time: after those with a later time, and after those with the same time and
+// an id up to this one.
 type place struct {
 	time int64
 	id   string
 }
 
-// stored is a stored collection without its reviews. Its record has it as JSON, and then the fields.
+// stored is a stored collection without its reviews. Its record has this as JSON, followed by the fields.
 type stored struct {
 	Key
 	Number  int64  `json:"number"`  // 0 if it is not stored
@@ -73,7 +73,7 @@ type stored struct {
 	large   bool   // most of it is in a large/ record
 }
 
-// row is a review with what the store knows of it beside.
+// row is a review with its stored state.
 type row struct {
 	Review
 	n      int64  // its number; 0 if it is not stored
@@ -82,7 +82,7 @@ type row struct {
 	large  bool   // most of what is stored is in a large/ record
 }
 
-// listed is what lists need of a review. The ids are as they are in keys.
+// listed is the part of a review that lists need. The ids are in the form of keys.
 type listed struct {
 	n, time    int64
 	id, parent string
@@ -113,19 +113,19 @@ func update(ctx context.Context, db storage.Store, network string, o storage.Upd
 	})
 }
 
-// key and prefix return a key of the space, and what keys begin with.
+// key and prefix return a key of the space, and a prefix of its keys.
 func (s *rows) key(kind string, parts ...string) string { return record.Key(s.space, kind, parts...) }
 func (s *rows) prefix(kind string, parts ...string) string {
 	return record.Prefix(s.space, kind, parts...)
 }
 
-// of returns what the keys of a collection's reviews or times begin with.
+// of returns the prefix of the keys of a collection's reviews or times.
 func (s *rows) of(kind string, c stored) string { return s.prefix(kind, record.Number(c.Number)) }
 
 // largeKey returns the key of the large/ record that belongs to another record.
 func (s *rows) largeKey(key string) string { return s.space + " large/" + key[len(s.space)+1:] }
 
-// scrub makes an update that erases what was deleted from the files of the store.
+// scrub removes deleted records from the files of the store, in an update.
 func scrub(ctx context.Context, db storage.Store) error {
 	return db.Update(ctx, scrubSpace, storage.UpdateOptions{Erase: true}, func(t storage.Tx) error {
 		return t.Put(ctx, storage.Entry{Key: scrubKey})
@@ -156,8 +156,8 @@ func networks(ctx context.Context, db storage.Store) (names []string, err error)
 	return names, err
 }
 
-// put puts a record: a first byte, which says whether the body is in a large/ record, the head, and the body. wasLarge says whether
-// the record that it replaces has a large/ record.
+// put stores a record: a first byte, which says whether the body is in a large/ record, the head, and the body. wasLarge
+// says whether the replaced record has a large/ record.
 func (s *rows) put(key string, head, body []byte, wasLarge bool) error {
 	if len(body) > maxInline {
 		return s.t.Put(s.ctx, storage.Entry{Key: key, Value: append([]byte{1}, head...)}, storage.Entry{Key: s.largeKey(key), Value: body})
@@ -173,7 +173,7 @@ func (s *rows) put(key string, head, body []byte, wasLarge bool) error {
 // isLarge returns whether the record has a large/ record.
 func isLarge(e storage.Entry) bool { return len(e.Value) > 0 && e.Value[0] == 1 }
 
-// fields returns the head of a record, without what may be in a large/ record.
+// fields returns the head of a record, without a part in a large/ record.
 func fields(e storage.Entry) *record.Fields {
 	if len(e.Value) > 0 {
 		e.Value = e.Value[1:]
@@ -254,8 +254,8 @@ func (s *rows) all() iter.Seq2[stored, error] {
 	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeCollection)
 }
 
-// byKey yields the collections of a source, or of all if source is "", after a key: by source and then by id, both in byte order. The zero
-// key stands before all. expect is how many the caller will take.
+// byKey yields the collections of a source, or of all sources if source is "", after a key: by source and then by id, both
+// in byte order. The zero key is before all others. expect is how many collections the caller needs.
 func (s *rows) byKey(source string, after Key, expect int) iter.Seq2[stored, error] {
 	prefix, parts := s.prefix("collection/"), func(k Key) []string { return []string{k.Source, k.ID} }
 	if source != "" {
@@ -272,7 +272,7 @@ func (s *rows) byKey(source string, after Key, expect int) iter.Seq2[stored, err
 	return record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), s.decodeCollection)
 }
 
-// withID yields the collections that have an id, by source. These are few, so each is read by itself.
+// withID yields the collections that have an id, by source. There are few, so each is read by itself.
 func (s *rows) withID(id string) iter.Seq2[stored, error] {
 	prefix := s.prefix("with/", id)
 	source := func(e storage.Entry) []string {
@@ -286,8 +286,8 @@ func (s *rows) withID(id string) iter.Seq2[stored, error] {
 	})
 }
 
-// list returns the reviews of a collection, in the order of the records that tell of them. It reads no text of a collection that has
-// an index.
+// list returns the reviews of a collection, in the order of their time/ records or, without these, of their review/ records.
+// It reads no texts if the collection has an index.
 func (s *rows) list(c stored) (list []listed, err error) {
 	kind := "review/"
 	if c.Indexed {
@@ -311,15 +311,16 @@ func (s *rows) list(c stored) (list []listed, err error) {
 	return list, nil
 }
 
-// inOrder returns the reviews of a collection in the order in which they were first put, except that a parent comes before its replies.
-// Its error names a reply whose parent is missing, or that is its own ancestor, which only a damaged store has.
+// inOrder returns the reviews of a collection in the order in which they were first stored, except that a parent comes
+// before its replies. It returns an error if a reply has no parent or is its own ancestor, which only a damaged store can
+// cause.
 func (s *rows) inOrder(c stored) (out []listed, err error) {
 	list, err := s.list(c)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(list, func(a, b listed) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.id, b.id)) })
-	at := map[string]int{"": -1} // where in list the parents are
+	at := map[string]int{"": -1} // the index in list of each parent
 	for _, l := range list {
 		at[l.parent] = -1
 	}
@@ -328,7 +329,7 @@ func (s *rows) inOrder(c stored) (out []listed, err error) {
 			at[l.id] = i
 		}
 	}
-	met := make([]int, len(list)) // 0, or 1 more than the review from which the way up has come here first
+	met := make([]int, len(list)) // 0, or 1 more than the index of the review whose path to its ancestors has come here first
 	for i := range list {
 		begin := len(out)
 		for j := i; j >= 0 && (met[j] == 0 || met[j] == i+1); j = at[list[j].parent] {
@@ -361,7 +362,7 @@ func (s *rows) byID(c stored, ids []string) iter.Seq2[row, error] {
 	return s.load(c, list, nil)
 }
 
-// load yields the reviews of a collection that are listed, or the error of listing them.
+// load yields the listed reviews of a collection, or the error of listing them.
 func (s *rows) load(c stored, list []listed, err error) iter.Seq2[row, error] {
 	prefix := s.of("review/", c)
 	keys := func(yield func(string, error) bool) {
@@ -378,8 +379,8 @@ func (s *rows) load(c stored, list []listed, err error) iter.Seq2[row, error] {
 	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
 }
 
-// byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. If after is
-// nil, it begins with the first. It yields most reviews at most; all if most is 0.
+// byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. A nil
+// after means the beginning. It yields at most most reviews, or all if most is 0.
 func (s *rows) byTime(c stored, after *place, most int) iter.Seq2[row, error] {
 	list, err := s.latest(c, after, most)
 	return s.load(c, list, err)
@@ -427,10 +428,10 @@ func latestFirst(a, b listed) int {
 	return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.id, b.id))
 }
 
-// timePart returns the part of a key for a time. The highest time comes first.
+// timePart encodes a time for a key. The highest time sorts first.
 func timePart(time int64) string { return record.Number(^time) }
 
-// create gives a collection that is not stored its number.
+// create assigns a number to a collection that is not stored yet.
 func (s *rows) create(c *stored) error {
 	orders := s.prefix("order/")
 	if s.next == 0 {
@@ -455,7 +456,7 @@ func (s *rows) create(c *stored) error {
 	return s.t.Put(s.ctx, entries...)
 }
 
-// finders returns the records by which a collection is found, beside its own: order/ and with/.
+// finders returns the additional records by which a collection is found: order/ and with/.
 func (s *rows) finders(c stored) []storage.Entry {
 	return []storage.Entry{
 		{Key: s.key("order/", record.Number(c.Number)), Value: []byte(record.Part(c.Source) + " " + record.Part(c.ID))},
@@ -463,7 +464,7 @@ func (s *rows) finders(c stored) []storage.Entry {
 	}
 }
 
-// ifCut returns a part that is cut in keys, and nothing for any other.
+// ifCut returns a part that is cut in keys, or nil for any other.
 func ifCut(part string) []byte {
 	if record.Cut(part) {
 		return []byte(part)
@@ -471,7 +472,7 @@ func ifCut(part string) []byte {
 	return nil
 }
 
-// putCollection puts a collection that has a number. It comes after putReviews, which changes what is to be put.
+// putCollection stores a collection that has a number. It is called after putReviews, which changes the collection.
 func (s *rows) putCollection(c stored) error {
 	head, err := json.Marshal(c)
 	if err != nil {
@@ -480,12 +481,12 @@ func (s *rows) putCollection(c stored) error {
 	return s.put(s.key("collection/", c.Source, c.ID), nil, append(record.AppendText(nil, head), c.fields...), c.large)
 }
 
-// putReviews puts reviews of a collection, no id twice. One that is not stored comes after those that are. The collection is to be put
-// afterwards.
+// putReviews stores reviews of a collection; no id may occur twice. New reviews come after stored ones. The caller must then
+// store the collection.
 func (s *rows) putReviews(c *stored, list []row) error {
 	reviews, last, long := s.of("review/", *c), c.Next-1, false
 	for _, r := range list {
-		long = long || record.Cut(r.ID) // list has no whole ids for an order
+		long = long || record.Cut(r.ID) // list cannot sort by whole ids
 		if r.n == 0 {
 			last++
 		}
@@ -520,12 +521,12 @@ func (s *rows) putReviews(c *stored, list []row) error {
 	return nil
 }
 
-// append appends what the records of a review have of it in front.
+// append appends the common head of the records of a review.
 func (l listed) append(to []byte) []byte {
 	return record.AppendText(binary.AppendVarint(binary.AppendUvarint(to, uint64(l.n)), l.time), l.parent)
 }
 
-// timeEntry returns the time/ record of a review; id is its id, "" for one that is not cut.
+// timeEntry returns the time/ record of a review. id is the whole id if it is cut in keys, and otherwise "".
 func (s *rows) timeEntry(c stored, l listed, id string) storage.Entry {
 	return storage.Entry{Key: s.timeKey(c, l.time, l.id), Value: append(l.append([]byte{0}), ifCut(id)...)}
 }
@@ -534,7 +535,7 @@ func (s *rows) timeKey(c stored, time int64, id string) string {
 	return s.of("time/", c) + timePart(time) + " " + id
 }
 
-// makeIndex puts the time/ records of the reviews that are stored, for a collection that has none.
+// makeIndex stores the time/ records of the stored reviews of a collection that has none.
 func (s *rows) makeIndex(c *stored) (err error) {
 	var list []listed
 	if c.Next > 1 {
@@ -571,7 +572,7 @@ func (s *rows) deleteCollection(c stored) error {
 	return s.t.Delete(s.ctx, s.key("name/"))
 }
 
-// deleteReviews removes reviews that are stored.
+// deleteReviews removes stored reviews.
 func (s *rows) deleteReviews(c stored, list []row) error {
 	reviews := s.of("review/", c)
 	var keys []string

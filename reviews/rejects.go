@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Rejects copies the lines of a file that have an error, so that people correct these and import them again. It reads the file a
-// second time, beside the check or the import that finds the problems, and keeps no more than a buffer of it in memory.
+// Rejects copies the lines of a file that have an error, so that people can correct and import them again. It reads the file
+// a second time, while a check or an import finds the problems, and keeps only a buffer of it in memory.
 //
 //	rejects := reviews.NewRejects(again, to) // again: the same file, opened once more
 //	report, err := service.Import(ctx, caller, reviews.ImportRequest{File: file, Problem: rejects.Add})
@@ -28,10 +28,10 @@ func NewRejects(file io.Reader, to io.Writer) *Rejects {
 	return &Rejects{file: file, to: bufio.NewWriterSize(to, 64<<10), next: 1}
 }
 
-// Add writes the line that a problem is in. It writes a line once, and none for a warning. The line is written as it is in the
-// file, without a byte order mark, and ends with LF, also if the file does not. The caller gives the problems in the order of
-// their lines. A problem of the rule file-kind is about the whole file, so no line is written for it. After an error of reading
-// or writing, Add does nothing; End returns that error.
+// Add writes the line of a problem. It writes a line once, and not for a warning. The line is unchanged, except that it has
+// no byte order mark and always ends with LF. Problems must come in the order of their lines. A problem of the rule
+// file-kind is about the whole file, so no line is written for it. After an error of reading or writing, Add does nothing;
+// End returns that error.
 func (r *Rejects) Add(p Problem) {
 	if p.Severity != SeverityError || p.Rule == rules[ruleFileKind].ID || p.Line < r.next || r.err != nil {
 		return
@@ -45,16 +45,16 @@ func (r *Rejects) Add(p Problem) {
 		}
 		r.in = bufio.NewReaderSize(lines.plain, 64<<10)
 	}
-	// Read over the lines in front of this one.
+	// Skip the lines before this one.
 	for ; r.next <= p.Line && r.err == nil; r.next++ {
 		r.err = r.line(r.next == p.Line)
 	}
 }
 
-// line reads the next line, in parts of the size of the buffer, and writes it if it is wanted. At the end of the file it writes
-// the LF that is missing there.
+// line reads the next line, in parts of the size of the buffer, and writes it if it is wanted. At the end of the file it
+// writes the missing LF.
 func (r *Rejects) line(wanted bool) error {
-	// ErrBufferFull says that the line is longer than the buffer and goes on.
+	// ErrBufferFull means that the line is longer than the buffer and continues.
 	ended := false
 	for !ended {
 		part, err := r.in.ReadSlice('\n')
@@ -75,5 +75,5 @@ func (r *Rejects) line(wanted bool) error {
 	return nil
 }
 
-// End writes what is still in the buffer, and returns the first error of reading or writing, if any. It closes neither file.
+// End writes the rest of the buffer, and returns the first error of reading or writing, if any. It closes neither file.
 func (r *Rejects) End() error { return errors.Join(r.err, r.to.Flush()) }

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxReported is how many problems a report has at most. Checker.Problems and ImportRequest.Problem give all of them.
+// maxReported is the maximum number of problems in a report. Checker.Problems and ImportRequest.Problem return all of them.
 const maxReported = 1000
 
 // Counts are the numbers of a check or an import. Created to Rejected count reviews. After an import that has read the whole file
@@ -44,23 +44,23 @@ func (c *Counts) Add(other Counts) {
 	}
 }
 
-// Report is the outcome of a check or an import. Its JSON is what the HTTP API answers. It keeps only the first problems, so
-// that it stays small whatever the file is.
+// Report is the result of a check or an import. The HTTP API returns its JSON. It has only the first problems, so that it
+// stays small whatever the file is.
 type Report struct {
 	Counts
 	Problems          []Problem `json:"problems"`          // the first 1000, with all warnings about the whole file
 	ProblemsTruncated bool      `json:"problemsTruncated"` // there were more
 }
 
-// MarshalJSON returns the report as the HTTP API answers it. problems is an array, also if there are none. The value of a problem
-// may be cut from a line that is not UTF-8; AllowInvalidUTF8 writes U+FFFD for such bytes instead of failing.
+// MarshalJSON returns the report as the HTTP API returns it. problems is an array even if it is empty. The value of a
+// problem may be cut from a line that is not UTF-8; AllowInvalidUTF8 writes U+FFFD for such bytes instead of failing.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type report Report // without this method
 	return json.Marshal(report(r), jsontext.AllowInvalidUTF8(true))
 }
 
-// add adds a problem to the counts, and to the problems if there is room; otherwise it sets ProblemsTruncated. The warnings
-// about the whole file come last, and matter more than one problem of many, so they replace others if there is no room.
+// add adds a problem to the counts and, if there is room, to the problems; otherwise it sets ProblemsTruncated. The warnings
+// about the whole file come last and matter more than one problem of many, so they replace others if there is no room.
 func (r *Report) add(p Problem) {
 	if p.Severity == SeverityError {
 		r.Errors++
@@ -84,9 +84,9 @@ func (r *Report) add(p Problem) {
 	r.Problems = append(r.Problems, p)
 }
 
-// Progress is how far a check or an import has got. A program that knows the size of the file computes a percentage from Bytes.
+// Progress is the state of a check or an import. A program that knows the size of the file computes a percentage from Bytes.
 type Progress struct {
-	Bytes    int64 // that were read of the file, in the form in which it is given, compressed or not
+	Bytes    int64 // bytes read of the file as it was given, compressed or not
 	Lines    int64 // with blank ones
 	Reviews  int64 // accepted or not
 	Problems int64 // errors and warnings

@@ -37,19 +37,19 @@ const (
 	reviewParent
 )
 
-// The limits of a review. Its texts have no limits of their own, except author_id, the addresses and the times, see maxAddress,
-// maxHref and maxTimestamp.
+// The limits of a review. Its texts have no limits of their own, except author_id, the addresses and the times, see
+// maxAddress, maxHref and maxTimestamp.
 const (
 	maxAuthorID = 255 // characters
 	maxRating   = 100
 )
 
-// reviewState is what a lineChecker knows of the review that is read.
+// reviewState is the state of the review that is being read.
 type reviewState struct {
-	reads   bool   // a review is read; otherwise, a problem is one of the collection
+	reads   bool   // a review is being read; otherwise a problem belongs to the collection
 	start   int    // where it begins in the line
 	faults  int    // errors in it so far
-	id      string // "" if it was not read or is not valid
+	id      string // "" if not read yet or invalid
 	named   bool   // shown is known
 	shown   string // the id, as a problem shows it
 	ratings []byte
@@ -57,9 +57,10 @@ type reviewState struct {
 	raw     [11][]byte
 }
 
-// readReview reads one review and counts it. Its id is not that of an earlier review of the collection, accepted or not
-// (review-repeated). id, title, body_html, created and ratings are required (member-missing). The author is either author_id alone, or
-// imported_display_name with or without imported_email and imported_url (author-conflict, author-missing).
+// readReview reads one review and counts it. Its id must differ from those of earlier reviews of the collection, accepted or
+// not (review-repeated). id, title, body_html, created and ratings are required (member-missing). The author is either
+// author_id alone, or imported_display_name with or without imported_email and imported_url (author-conflict,
+// author-missing).
 //
 // The review is rejected if it has an error. If it has none, an import keeps it, and it is marked in c.ids, so that a later
 // review may reply to it.
@@ -69,9 +70,9 @@ func (c *lineChecker) readReview() {
 	c.result.reviews++
 	if c.expect('{', "an object") {
 		seen := c.object(reviewMembers, maxUnknown, (*lineChecker).reviewMember)
-		// Only now is it known which members the review lacks.
+		// Missing members are known only now.
 		c.missing(reviewMembers[:reviewAuthor], seen, r.start)
-		// A member that is there counts, whatever its value is: imported_email may be null, and still excludes author_id.
+		// A present member counts, whatever its value: imported_email may be null, and still excludes author_id.
 		const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
 		switch {
 		case seen&author != 0 && seen&imported != 0:
@@ -80,7 +81,7 @@ func (c *lineChecker) readReview() {
 			c.report(ruleAuthorMissing, r.start, "both author_id and imported_display_name are missing; want one of them")
 		}
 	}
-	// The id counts whether the review is accepted or not: a second review with it is an error in either case.
+	// The id counts even if the review is rejected: a second review with it is an error in either case.
 	if r.id != "" {
 		if _, repeated := c.ids[r.id]; repeated {
 			c.report(ruleReviewRepeated, r.start, "a review with this id came before in this collection; keep one of them, or give it an id of its own")
@@ -128,7 +129,7 @@ func (c *lineChecker) reviewMember(i int) {
 		} else {
 			c.address()
 		}
-	case reviewSubparts: // the format does not say what the names mean; a program keeps data there that no other member has room for
+	case reviewSubparts: // the format does not define the names; programs keep extra data here
 		if c.expect('{', "an object of strings") {
 			c.object(nil, len(c.text), func(c *lineChecker, _ int) { c.anyText() })
 		}
@@ -138,8 +139,8 @@ func (c *lineChecker) reviewMember(i int) {
 	c.review.raw[i] = c.text[start:c.pos]
 }
 
-// parent reads parent_id, the id of an earlier, accepted review of the same line (rule parent). So a reply to a rejected review
-// is rejected too, and so is a reply to itself. c.ids has the reviews before this one.
+// parent reads parent_id, the id of an earlier, accepted review of the same line (rule parent). So a reply to a rejected
+// review is rejected too, and so is a reply to itself. c.ids has the earlier reviews.
 func (c *lineChecker) parent() {
 	at := c.next()
 	if text := c.nonEmpty(); len(text) > 0 && !c.partial && !c.ids[string(text)] {
@@ -147,14 +148,14 @@ func (c *lineChecker) parent() {
 	}
 }
 
-// ratings reads the ratings, one for each dimension (ratings-count). They are not compared with the number of dimensions if
-// that is not known, because dimensions has an error itself.
+// ratings reads the ratings, one for each dimension (ratings-count). Their number is not checked if the number of dimensions
+// is unknown, because dimensions has an error itself.
 func (c *lineChecker) ratings() {
 	at := c.next()
 	if !c.expect('[', "an array of integers") {
 		return
 	}
-	// A rating with an error has a problem of its own, and counts here all the same.
+	// A rating with an error counts too; it has a problem of its own.
 	if n := c.items((*lineChecker).rating); c.dims >= 0 && n != c.dims {
 		c.report(ruleRatingsCount, at, strconv.Itoa(n)+" ratings, want one for each of "+strconv.Itoa(c.dims)+" dimensions")
 	}

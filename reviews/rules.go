@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Rule is one rule of the import format. A file breaks it if a Problem has its ID. Rules are for people and programs that explain
-// problems; the code that applies a rule does not read the texts.
+// Rule is one rule of the import format. A file breaks it if a Problem has its ID. The texts are for people and programs
+// that explain problems; the code that applies a rule does not read them.
 type Rule struct {
-	ID       string   `json:"id"`       // stable; what Problem.Rule holds
+	ID       string   `json:"id"`       // stable; the value of Problem.Rule
 	Severity Severity `json:"severity"` // of a problem with this rule
-	Text     string   `json:"text"`     // what must hold
+	Text     string   `json:"text"`     // what the rule requires
 	Source   string   `json:"source"`   // where the rule comes from: "format", "RFC 8259", or "Vitrine" for what both leave open
 	Schema   bool     `json:"schema"`   // whether RecordSchema states it too
 
-	// Wrong breaks this rule and no other, and Right keeps it. Both are lines of a file, or a review, or a member of a review
-	// or of a collection. In Wrong of the rule utf-8, \xe9 stands for that byte. Where the value would be too long, a
-	// description of it stands in its place, such as "1,001 names".
+	// Wrong breaks this rule and no other, and Right satisfies it. Both are lines of a file, or a review, or a member of a
+	// review or of a collection. In Wrong of the rule utf-8, \xe9 means that byte. A value that would be too long is
+	// replaced by a description, such as "1,001 names".
 	Wrong string `json:"wrong"`
 	Right string `json:"right"`
 }
 
-// rightLine is a record that keeps every rule.
+// rightLine is a record that satisfies every rule.
 const rightLine = `{"source":"example.test","title":"Lamp","created":"2019-04-03T00:00:00Z","id":"bGFtcA==","dimensions":["default"],"reviews":[]}`
 
 // Rules returns every rule of the format, in the order of rules.md: first JSON and members in general, then the collection, its
@@ -30,8 +30,9 @@ func Rules() []Rule {
 	return slices.Clone(rules[:])
 }
 
-// ruleID is the index of a rule in the table rules. The code that applies a rule names it by its ruleID, and ruleID.problem takes
-// the ID and the severity of the problem from the table. The order of the constants is the order of Rules and of rules.md.
+// ruleID is the index of a rule in the table rules. The code that applies a rule refers to it by its ruleID, and
+// ruleID.problem takes the ID and the severity of the problem from the table. The order of the constants is the order of
+// Rules and of rules.md.
 type ruleID uint8
 
 const (
@@ -69,7 +70,7 @@ const (
 	ruleStoredDimensions
 	ruleFileKind
 	ruleFileEmpty
-	ruleScale // from here on: one warning for the file, see fileChecker.odd
+	ruleScale // this rule and the following ones: one warning for the file, see fileChecker.odd
 	ruleIDText
 	ruleFuture
 	ruleEmail
@@ -77,16 +78,16 @@ const (
 	ruleCount
 )
 
-// The values of Rule.Source. A rule of the format stands in its description; one of RFC 8259 holds for all JSON that programs
-// exchange; one of Vitrine decides what both leave open, such as a limit.
+// The values of Rule.Source. A rule of the format is part of its description. A rule of RFC 8259 applies to all JSON that
+// programs exchange. A rule of Vitrine decides what both leave open, such as a limit.
 const (
 	sourceFormat  = "format"
 	sourceJSON    = "RFC 8259"
 	sourceVitrine = "Vitrine"
 )
 
-// rules is the list of all rules. rules.md is written from it, and tests check every example: that Wrong breaks the rule and no
-// other, and that Right keeps all rules. Each rule is applied by the code that reports its ruleID:
+// rules is the list of all rules. rules.md is generated from it, and tests check every example: Wrong breaks the rule and no
+// other, and Right satisfies all rules. Each rule is applied by the code that reports its ruleID:
 //
 //	linechecker.go                      json, utf-8, json-depth, members and types
 //	values.go                           texts, times, addresses, body_html
@@ -95,7 +96,8 @@ const (
 //	dimensions.go, import.go            stored-dimensions, overwrite
 //
 // To add a rule: add a constant and an entry, report it with a message that says what would be right, add cases to
-// testdata/rules, and run the tests with -update to write rules.md anew. If a JSON Schema can state it, schema.json does too.
+// testdata/rules, and run the tests with -update to generate rules.md. If a JSON Schema can state the rule, add it to
+// schema.json too.
 var rules = [ruleCount]Rule{
 	ruleJSON:      {"json", SeverityError, "A line holds one JSON value and nothing after it.", sourceFormat, false, `{"source":"example.test","title":"Lamp"`, rightLine},
 	ruleUTF8:      {"utf-8", SeverityError, "A line is valid UTF-8.", sourceJSON, false, `"title":"Caf\xe9"`, `"title":"Café"`},

@@ -6,15 +6,15 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It has every rule of the
-// domain; the storage.Store below it knows only keys and values. It is safe for concurrent use, keeps no state of its own, and several services
-// and processes may use one store.
+// Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It applies all rules of
+// the domain; the storage.Store only has keys and values. It is safe for concurrent use, has no state of its own, and
+// several services and processes may use one store.
 //
 // Import, Export, Delete, Collection and the lists take the caller, and a request that names a network. A request may leave the
 // network out if the caller moderates exactly one; Delete always needs its name. These methods return ErrForbidden for a caller
 // that does not moderate the network as a whole or has TagsOnly set, and ErrInvalid for a malformed caller or network. An
-// operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one network change no answer
-// about another one.
+// operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one network never
+// influence a result about another one.
 //
 // Any method that takes a context may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store,
 // vitrine.ErrClosed if the store was closed, and the error of the context.
@@ -30,17 +30,17 @@ type ServiceOptions struct {
 	Limits Limits // a zero field means the default of that limit
 }
 
-// Limits bound the pages of lists and the lines of imports. Zero means the default, which is the number at the end of the comment. A negative number is a
-// mistake of the program, and is not checked.
+// Limits bound the pages of lists and the lines of imports. Zero means the default, which is the number at the end of the
+// comment. A negative number is a mistake of the program, and is not checked.
 type Limits struct {
-	Line      int // bytes of a line of an import at most; 32 MiB
-	Page      int // the most items of a page, whether or not its request names a limit; 500
+	Line      int // the maximum length of a line of an import in bytes; 32 MiB
+	Page      int // the maximum number of items of a page; 500
 	PageBytes int // stored bytes at which a page ends, though never before its first item; 4 MiB
 }
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
 func New(db storage.Store, o *ServiceOptions) *Service {
-	// What the options leave out has its default.
+	// Set the defaults of absent options.
 	s := &Service{db: db, vendor: "vitrine"}
 	if o != nil {
 		s.vendor = cmp.Or(o.Vendor, s.vendor)

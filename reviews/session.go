@@ -7,9 +7,9 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so that a program
-// can declare an interface with those that it calls, and use either. Collection, Networks, Admit and NetworkOf are
-// methods of the Service alone. A Session is safe for concurrent use, and there is nothing to close.
+// Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so a program
+// can declare an interface with those that it calls, and use either. Collection, Networks, Admit and NetworkOf are methods
+// of the Service alone. A Session is safe for concurrent use and needs no closing.
 type Session struct {
 	service *Service
 	by      vitrine.Caller

@@ -17,7 +17,8 @@ type ShowRequest struct {
 	Limit      int    // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
-// Shown is a collection as pages show it: how its reviews rate, and some of them. Its JSON is what the HTTP API answers.
+// Shown is a collection as pages show it: the statistics of its ratings, and some of its reviews. The HTTP API returns its
+// JSON.
 type Shown struct {
 	Title      string        `json:"title"`
 	Count      int64         `json:"count"` // of all reviews of the collection
@@ -26,8 +27,8 @@ type Shown struct {
 	Next       string        `json:"-"`       // the cursor of the next page; "" on the last one
 }
 
-// ShownReview is a review as pages show it. It names nobody but by the name that was imported to be shown, and has no address and no
-// id of an author. BodyHTML is harmless HTML, see the package documentation; all other texts are plain text.
+// ShownReview is a review as pages show it. Of its author it has only the imported display name, and no id or address.
+// BodyHTML is harmless HTML, see the package documentation; all other texts are plain text.
 type ShownReview struct {
 	ID       string            `json:"id"`
 	Title    string            `json:"title"`
@@ -44,8 +45,8 @@ type ShownAuthor struct {
 	Name string `json:"name"` // imported_display_name; "" for an author with a profile, whose name this service does not know
 }
 
-// Show returns a page of a collection, for everybody who visits a web page. It is the only method for callers with TagsOnly: they need
-// PublicReviews, and the network as a whole in Reads. Moderators of the network and operators may call it too.
+// Show returns a page of a collection, for everybody who visits a web page. It is the only method for callers with TagsOnly:
+// they need PublicReviews, and the network as a whole in Reads. Moderators of the network and operators may call it too.
 //
 // It returns ErrForbidden for any other caller, ErrNotFound if the network has no such collection, and ErrInvalid if the request leaves
 // Source out and several sources have the id, if Limit is out of range, or if After is not a cursor of the reviews of this collection.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// CollectionRecord is a stored collection without its reviews, with the statistics of their ratings. Its JSON is what the HTTP
-// API answers.
+// CollectionRecord is a stored collection without its reviews, with the statistics of their ratings. The HTTP API returns
+// its JSON.
 type CollectionRecord struct {
 	ID         string      `json:"id"`
 	Source     string      `json:"source"`
@@ -16,7 +16,7 @@ type CollectionRecord struct {
 	Dimensions []Dimension `json:"dimensions"`
 }
 
-// Dimension is the statistics of the ratings of a collection in one dimension, such as its price. Every review of the
+// Dimension has the statistics of the ratings of a collection in one dimension, such as price. Every review of the
 // collection has one rating in it.
 type Dimension struct {
 	Name      string    `json:"name"`
@@ -24,8 +24,8 @@ type Dimension struct {
 	Histogram [10]int64 `json:"histogram"` // how many ratings are 1 to 10, 11 to 20, …, 91 to 100
 }
 
-// newCollectionRecord returns a stored collection as callers get it. Its title and dimensions are in its fields, its numbers in the
-// tally. A collection that was imported without dimensions has the one called default. An error means that the row is damaged.
+// newCollectionRecord returns a stored collection in the form for callers. A collection without dimensions has the one named
+// default. It returns an error if the stored record is damaged.
 func newCollectionRecord(c stored) (CollectionRecord, error) {
 	fields := struct {
 		Title      string   `json:"title"`
@@ -47,8 +47,8 @@ func newCollectionRecord(c stored) (CollectionRecord, error) {
 			sum += int64(rating) * n
 			d.Histogram[(rating-1)/10] += n
 		}
-		// The mean is computed in integers, so that it is exact before it is rounded to hundredths. Half a hundredth is rounded up:
-		// 100·sum/reviews + 1/2, without its fraction, is (200·sum + reviews) / (2·reviews).
+		// The mean is computed in integers, so it is exact before it is rounded to hundredths. Half a hundredth is rounded
+		// up: 100·sum/reviews + 1/2, without its fraction, is (200·sum + reviews) / (2·reviews).
 		if n := c.Tally.Reviews; n > 0 {
 			d.Mean = float64((200*sum+n)/(2*n)) / 100
 		}

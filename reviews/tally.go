@@ -5,16 +5,17 @@ import (
 	"fmt"
 )
 
-// tally is the statistics of a collection, which is stored with it: how many reviews it has, and how many of them have each rating. Every
-// transaction that puts or deletes reviews also writes the tally, so the two agree in every snapshot, and no review is read for a mean.
-// Counts of each rating, rather than a sum, also give the histogram, and can be subtracted without an error of rounding.
+// tally has the stored statistics of a collection: how many reviews it has, and how many of them have each rating. Every
+// transaction that stores or deletes reviews also stores the tally, so the two agree in every snapshot, and no review is
+// read for a mean. Counts of each rating, unlike a sum, also give the histogram, and can be subtracted without rounding
+// errors.
 type tally struct {
 	Reviews int64           `json:"reviews"`
-	Ratings []map[int]int64 `json:"ratings"` // for each dimension: how many reviews have a rating, if any has it
+	Ratings []map[int]int64 `json:"ratings"` // for each dimension, the number of reviews with each rating that occurs
 }
 
-// size sets the number of dimensions. It has no effect if the tally has as many. Otherwise it forgets all counts. Callers change
-// the number only for a tally without reviews; an import refuses it for others (rule stored-dimensions).
+// size sets the number of dimensions. If the number changes, all counts are reset. Callers change it only for a tally
+// without reviews; otherwise an import rejects the reviews (rule stored-dimensions).
 func (t *tally) size(dims int) {
 	if len(t.Ratings) == dims {
 		return
@@ -33,9 +34,9 @@ func (t *tally) add(ratings []byte) {
 	}
 }
 
-// subtract takes away the ratings of a stored review that is about to be replaced or erased. data is its record.
-// It returns an error if the review does not fit the tally, which only a damaged store can cause; the tally is of no use afterwards,
-// and the transaction is rolled back.
+// subtract subtracts the ratings of a stored review that is about to be replaced or erased. data is its record. It returns
+// an error if the review does not fit the tally, which only a damaged store can cause. The tally is then invalid, and the
+// transaction must be rolled back.
 func (t *tally) subtract(data []byte) error {
 	var review struct {
 		Ratings []int `json:"ratings"`
@@ -56,7 +57,7 @@ func (t *tally) subtract(data []byte) error {
 	return nil
 }
 
-// check returns an error for counts that are damaged.
+// check returns an error if the counts are damaged.
 func (t *tally) check() error {
 	for _, counts := range t.Ratings {
 		sum := int64(0)

@@ -5,20 +5,22 @@ import (
 	"time"
 )
 
-// maxTimestamp is how many bytes a time may have. Only its fraction can be long. The limit is far above any real time.
+// maxTimestamp is the maximum length of a time in bytes. Only its fraction can be long. The limit is far above any real
+// time.
 const maxTimestamp = 64 << 10
 
 // rightTime ends the messages about the form of a time.
 const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a second, or ±hh:mm for Z, if wanted"
 
-// parseTime returns a time in microseconds since 1970 UTC, as Review.Time has it, or what is wrong with it. What is finer than a
-// microsecond is cut off. For example, 1970-01-01T01:00:00.5+01:00 is 500,000. It applies the whole rule timestamp:
+// parseTime returns a time in microseconds since 1970 UTC, as Review.Time has it, or what is wrong with it. Finer fractions
+// are truncated. For example, 1970-01-01T01:00:00.5+01:00 is 500,000. It applies the whole rule timestamp:
 //
 //	YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm]
 //
-// This is the form of ISO 8601 that RFC 3339 gives, with these differences: the zone may be absent, which means UTC; T and Z are
-// capital letters; the second 60 and the year 0000 do not exist. The date exists in the Gregorian calendar. The fraction may have
-// any number of digits, up to maxTimestamp. time.Parse is not used, since it takes other forms too, such as hours of one digit.
+// This is the format of RFC 3339, with these differences: the zone may be absent, which means UTC; T and Z are capital
+// letters; the second 60 and the year 0000 are invalid. The date must exist in the Gregorian calendar. The fraction may have
+// any number of digits, up to maxTimestamp. time.Parse is not used, since it accepts other forms too, such as hours of one
+// digit.
 //
 //	2019-04-03T00:00:00                  accepted; UTC
 //	2019-04-03T00:00:00.5+05:45          accepted
@@ -49,7 +51,7 @@ func parseTime(text []byte) (micros int64, fault string) {
 	case at.Day() != day:
 		return 0, "there is no such day; this month has " + strconv.Itoa(time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()) + " days"
 	}
-	// A dot without digits is no fraction. It is left to the zone, which it is not either.
+	// A dot without digits is left to the zone, and is invalid there.
 	zone := text[len(form):]
 	if len(zone) > 1 && zone[0] == '.' && '0' <= zone[1] && zone[1] <= '9' {
 		unit := int64(100_000) // of the next digit, in microseconds
@@ -58,7 +60,7 @@ func parseTime(text []byte) (micros int64, fault string) {
 			unit /= 10
 		}
 	}
-	// The zone says how far the clock is ahead of UTC, so it is subtracted.
+	// The zone is the offset of the clock from UTC, so it is subtracted.
 	switch {
 	case len(zone) == 0 || string(zone) == "Z":
 	case len(zone) != len("+00:00") || zone[0] != '+' && zone[0] != '-' || !hasForm(zone[1:], "00:00"):
@@ -75,7 +77,7 @@ func parseTime(text []byte) (micros int64, fault string) {
 	return at.UnixMicro() + micros, ""
 }
 
-// hasForm returns whether text, which is as long as form, is form with any digit for each 0.
+// hasForm returns whether text matches form, where each 0 matches any digit. Both have the same length.
 func hasForm(text []byte, form string) bool {
 	for i, c := range text {
 		if digit := '0' <= c && c <= '9'; digit != (form[i] == '0') || !digit && c != form[i] {
@@ -85,7 +87,7 @@ func hasForm(text []byte, form string) bool {
 	return true
 }
 
-// number returns the value of digits.
+// number returns the value of a text of digits.
 func number(digits []byte) (n int) {
 	for _, c := range digits {
 		n = n*10 + int(c-'0')

@@ -22,8 +22,8 @@ import (
 //	address     imported_url                               those of anyText and url
 //	bodyHTML    body_html                                  those of anyText and body-html
 
-// anyText reads a string. It returns the string with its quotes, nil for another value, and where it begins. clean says that no rule is
-// broken.
+// anyText reads a string. It returns the string with its quotes, or nil for another value, and its index. clean is true if
+// no rule is broken.
 func (c *lineChecker) anyText() (raw []byte, at int, clean bool) {
 	if !c.expect('"', "a string") {
 		return nil, 0, false
@@ -32,12 +32,12 @@ func (c *lineChecker) anyText() (raw []byte, at int, clean bool) {
 	return raw, at, c.flaws(raw, at)
 }
 
-// flaws reports the characters that no string may contain in a string at a place of the line: U+0000, which other programs take
-// for the end of a text, and half of a surrogate pair, which no UTF-8 can express. It reports the first of each, and returns true if
-// the string has neither.
+// flaws reports the characters that no string may contain: U+0000, at which other programs end a text, and half of a
+// surrogate pair, which UTF-8 cannot encode. place is the index of the string in the line. It reports the first of each, and
+// returns true if there is none.
 func (c *lineChecker) flaws(raw []byte, place int) bool {
 	i := bytes.IndexByte(raw, '\\')
-	if i < 0 || !bytes.Contains(raw[i:], []byte(`\u`)) { // only these escapes may be one of the two
+	if i < 0 || !bytes.Contains(raw[i:], []byte(`\u`)) { // only these escapes can be wrong
 		return true
 	}
 	nul, half := false, false
@@ -60,14 +60,14 @@ func (c *lineChecker) flaws(raw []byte, place int) bool {
 	}
 }
 
-// nonEmpty reads a string that may not be empty (text-empty): an id, a source or a name. It returns its text, valid until the next string
-// is read; nil if a rule is broken.
+// nonEmpty reads a string that must not be empty (text-empty): an id, a source or a name. It returns its text, valid until
+// the next string is read, or nil if a rule is broken.
 func (c *lineChecker) nonEmpty() []byte {
 	return c.limited(math.MaxInt, ruleEmpty)
 }
 
-// limited reads a string of 1 to limit characters (code points). A longer one is a problem with the given rule. Otherwise limited is
-// as nonEmpty.
+// limited reads a string of 1 to limit characters (code points). A longer one breaks the given rule. Otherwise it is like
+// nonEmpty.
 func (c *lineChecker) limited(limit int, rule ruleID) []byte {
 	raw, at, clean := c.anyText()
 	if raw == nil {
@@ -85,7 +85,7 @@ func (c *lineChecker) limited(limit int, rule ruleID) []byte {
 	return nil
 }
 
-// timestamp reads a time, see parseTime, and reports one in the future (created-future).
+// timestamp reads a time, see parseTime, and reports a time in the future (created-future).
 func (c *lineChecker) timestamp() (micros int64) {
 	raw, at, _ := c.anyText()
 	if raw == nil {
@@ -101,7 +101,8 @@ func (c *lineChecker) timestamp() (micros int64) {
 	return micros
 }
 
-// email reads an imported_email that is not null. It may be any text, but is reported if it is neither empty nor an email address.
+// email reads an imported_email that is not null. Any text is accepted, but one that is neither empty nor an email address
+// is reported.
 func (c *lineChecker) email() {
 	raw, at, clean := c.anyText()
 	if !clean {
@@ -112,8 +113,8 @@ func (c *lineChecker) email() {
 	}
 }
 
-// address reads an imported_url that is not null: it is an http or https address of at most 64 KiB, or "". A program may show it as a link,
-// so other schemes, such as javascript, are refused.
+// address reads an imported_url that is not null: an http or https address of at most 64 KiB, or "". Programs may show it as
+// a link, so other schemes, such as javascript, are rejected.
 func (c *lineChecker) address() {
 	raw, at, _ := c.anyText()
 	if raw == nil {
@@ -127,13 +128,13 @@ func (c *lineChecker) address() {
 	}
 }
 
-// bodyHTML reads body_html and applies the rule of markupFault. Of each text the first fault is reported, at its tag.
+// bodyHTML reads body_html and applies the rule of markupFault. It reports the first fault of a text, at its tag.
 func (c *lineChecker) bodyHTML() {
 	raw, at, _ := c.anyText()
 	if raw == nil {
 		return
 	}
-	// The fault is at a byte of the text, and the problem at the byte of the line where that is written.
+	// The fault is at a byte of the decoded text, and the problem at the corresponding byte of the line.
 	if i, message := markupFault(c.unquote(raw)); message != "" {
 		c.report(ruleHTML, at+within(raw, i), message)
 	}
@@ -143,7 +144,7 @@ func (c *lineChecker) bodyHTML() {
 var missingExamples = map[string]string{"source": `"source":"example.test"`, "title": `"title":"A lamp"`, "created": `"created":"2019-04-03T00:00:00Z"`,
 	"id": `"id":"YXJ0aWNsZS0x"`, "reviews": `"reviews":[]`, "body_html": `"body_html":"<p>Bright.</p>"`, "ratings": `"ratings":[80]`}
 
-// unknownMessage returns the message for an unknown member. It names the member of the format that may be meant, if there is one.
+// unknownMessage returns the message for an unknown member. It suggests a similar member of the format, if there is one.
 func unknownMessage(name []byte) string {
 	if simple := simpleName(string(name[:min(len(name), 32)])); simple != "" {
 		for _, member := range slices.Concat(collectionMembers, reviewMembers) {
@@ -155,8 +156,8 @@ func unknownMessage(name []byte) string {
 	return "unknown member; extra data belongs in subparts of a review"
 }
 
-// simpleName returns the letters of a name in lower case, without an s at the end. Names that are easily confused have the same
-// simple name: "bodyHTML" and "body_html", "rating" and "ratings".
+// simpleName returns the letters of a name in lower case, without an s at the end. Names that are easily confused have the
+// same simple name: "bodyHTML" and "body_html", "rating" and "ratings".
 func simpleName(name string) string {
 	letters := strings.Map(func(r rune) rune {
 		if r |= 0x20; 'a' <= r && r <= 'z' {

@@ -25,14 +25,15 @@ type Request struct {
 	Rejects io.Writer
 	// Progress, if not nil, is called with the number of bytes of File that were read.
 	Progress func(int64)
-	// Large, if not nil, bounds how many collections of more than 1 MiB are in memory at a time: while a conversion has one, it has sent
-	// a value to this channel.
+	// Large, if not nil, bounds how many collections of more than 1 MiB are in memory at a time. A conversion sends a value
+	// to this channel before it loads one, and receives it afterwards.
 	Large chan struct{}
-	// Spools, if not nil, bounds how many conversions have a temporary file at a time, as Large does. A table of up to 2 MiB needs none.
+	// Spools, if not nil, bounds how many conversions have a temporary file at a time, as Large does. A table of up to 2 MiB
+	// needs none.
 	Spools chan struct{}
-	// MaxSpool is how many bytes a temporary file may have, which are about as many as the reviews have as JSON. 0 = no limit.
+	// MaxSpool is the maximum size of a temporary file in bytes, which is about that of the reviews as JSON. 0 = no limit.
 	MaxSpool int64
-	// MaxLine is how many bytes a line of the output has at most. 0 = 16 MiB, which every import accepts.
+	// MaxLine is the maximum length of a line of the output in bytes. 0 = 16 MiB, which every import accepts.
 	MaxLine int
 }
 
@@ -42,17 +43,17 @@ type Rejected struct {
 	Reason string `json:"reason"`
 }
 
-// mostRejected is how many rejected rows a Result has.
+// mostRejected is the maximum number of rejected rows in a Result.
 const mostRejected = 100
 
-// Result says what became of the rows. Its JSON is the last line of what the HTTP API answers.
+// Result is the result of a conversion. The HTTP API returns its JSON as the last line.
 type Result struct {
 	Converted     int64      `json:"converted"`     // reviews
 	Rejected      []Rejected `json:"rejected"`      // the first 100, by line
 	RejectedTotal int64      `json:"rejectedTotal"` // all of them
 }
 
-// conversion is a Convert that is under way.
+// conversion is the state of a Convert.
 type conversion struct {
 	Request
 	*table
@@ -66,8 +67,9 @@ type conversion struct {
 
 // Convert reads a table and writes its reviews in the import format. It writes nothing before it has read the whole file.
 //
-// It returns ErrInvalid if the file is no table, if it needs a temporary file of more than MaxSpool bytes, or if Mapping, Scale or Dates do not fit it; the parameter of the error names which. It
-// also returns the errors of File, To and Rejects, of a temporary file, and of ctx. A row that cannot be converted is no error.
+// It returns ErrInvalid if the file is not a table, if it needs a temporary file of more than MaxSpool bytes, or if Mapping,
+// Scale or Dates do not fit the file; the parameter of the error names the cause. It also returns the errors of File, To and
+// Rejects, of a temporary file, and of ctx. A row that cannot be converted is not an error.
 func Convert(ctx context.Context, in Request) (Result, error) {
 	c := &conversion{Request: in, result: Result{Rejected: []Rejected{}}}
 	if c.Source == "" {
@@ -88,7 +90,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 		return c.result, invalid("dates", "want dmy or mdy")
 	}
 	var err error
-	if c.table, err = open(in.File); err != nil {
+	if c.table, err = openTable(in.File); err != nil {
 		return c.result, err
 	}
 	if c.Mapping == nil {
@@ -98,7 +100,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 		return c.result, err
 	}
 	c.dates, _ = newDateReader(c.column(strings.TrimSpace(c.Mapping["created"])), in.Dates)
-	groups := &groups{place: place{in.Spools, false}, most: in.MaxSpool}
+	groups := &groups{slot: slot{in.Spools, false}, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err == nil {
 		err = c.writeLines(ctx, groups)
@@ -111,7 +113,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	return c.result, err
 }
 
-// readRows converts each row, and adds what it has become to groups.
+// readRows converts each row and adds the result to groups.
 func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 	for n := 0; ; n++ {
 		row, err := c.next()
@@ -145,7 +147,8 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 	}
 }
 
-// The columns that Rejects has beside those of the file. A file that has them was rejected before, and they are left out.
+// The columns that Rejects has in addition to those of the file. If the file has them already, it consists of rejected rows,
+// and they are left out.
 const (
 	lineColumn   = "rejected_line"
 	reasonColumn = "rejected_reason"
@@ -176,35 +179,35 @@ func (c *conversion) reject(line int64, reason string, cells []string) {
 	_ = c.rejects.Write(append(out, strconv.FormatInt(line, 10), reason))
 }
 
-// place is one of a number of places that conversions share. of has a value for each that is taken; nil if there is room for all.
-type place struct {
+// slot is one of a limited number of slots that conversions share. of has a value for each slot in use; nil means no limit.
+type slot struct {
 	of    chan struct{}
 	taken bool
 }
 
-// take waits for the place, unless it is taken already.
-func (p *place) take(ctx context.Context) error {
-	if p.of == nil || p.taken {
+// acquire waits for a slot, unless it has one already.
+func (s *slot) acquire(ctx context.Context) error {
+	if s.of == nil || s.taken {
 		return nil
 	}
 	select {
-	case p.of <- struct{}{}:
-		p.taken = true
+	case s.of <- struct{}{}:
+		s.taken = true
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// leave gives the place back, if it is taken.
-func (p *place) leave() {
-	if p.taken {
-		p.taken = false
-		<-p.of
+// release returns the slot, if it has one.
+func (s *slot) release() {
+	if s.taken {
+		s.taken = false
+		<-s.of
 	}
 }
 
-// invalid returns an ErrInvalid about a parameter; "" for one about the file.
+// invalid returns ErrInvalid for a parameter, or for the file if parameter is "".
 func invalid(parameter, reason string) error {
 	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: parameter, Reason: reason}
 }

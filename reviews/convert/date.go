@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// dateReader reads dates. Most dates of a file have the form of the one before, so that is tried first.
+// dateReader reads dates. It first tries the layout of the previous date, which most dates of a file share.
 type dateReader struct {
 	layouts []string // of days, for time.Parse
-	last    string   // the layout of the date that was read before
+	last    string   // the layout of the previous date
 }
 
-// numbers finds the first two numbers of a date that does not begin with the year, and the separator.
+// numbers matches the first two numbers of a date that does not begin with the year, and the separator.
 var numbers = regexp.MustCompile(`^\s*(\d{1,2})([-/.])(\d{1,2})[-/.]\d`)
 
-// newDateReader returns a reader of the dates in a column. For each separator, the day or the month comes first: order is "dmy" or "mdy", or "" to let the dates in the column decide, of
-// which a number above 12 is a day. used is the order of the first of them; "" if none of them needs an order.
+// newDateReader returns a reader of the dates in a column. For each separator, it decides whether the day or the month comes
+// first: as order says, "dmy" or "mdy"; or, if order is "", by the dates in the column, in which a number above 12 must be a
+// day. used is the decision for the first separator, or "" if no date is ambiguous.
 func newDateReader(column []string, order string) (d *dateReader, used string) {
-	balance, first := map[string]int{}, "" // by separator: dates in which the day is first, less those in which the month is
+	balance, first := map[string]int{}, "" // by separator: the number of dates with the day first, minus those with the month first
 	for _, text := range column {
 		found := numbers.FindStringSubmatch(text)
 		if found == nil {
@@ -56,23 +57,24 @@ func newDateReader(column []string, order string) (d *dateReader, used string) {
 	return d, used
 }
 
-// above12 returns whether a number cannot be that of a month.
+// above12 returns whether a number cannot be a month.
 func above12(number string) bool {
 	n, _ := strconv.Atoi(number)
 	return n > 12
 }
 
-// isoLayouts are the layouts of whole dates in ISO 8601, clocks those of the time in other ones, and zones what may follow it.
+// isoLayouts are the layouts of whole dates in ISO 8601, clocks are the layouts of times in other dates, and zones those of
+// time zones after them.
 var (
 	isoLayouts = []string{time.RFC3339, "2006-01-02T15:04:05"}
 	clocks     = []string{" 15:4:5", " 15:4", " 3:4:5PM", " 3:4PM", " 3:4:5 PM", " 3:4 PM", " 3PM"}
 	zones      = []string{"", "Z07:00", "-0700", "-07", " Z07:00", " -0700", " -07"}
 )
 
-// dateReason is why a row is rejected whose date cannot be read.
+// dateReason is the reason for rejecting a row whose date cannot be read.
 const dateReason = "the date is not readable: want one such as 2019-04-03 or 2019-04-03T14:05:00Z"
 
-// read returns a date as the import format has it, in UTC, or why it cannot be read. A date without a time is its midnight.
+// read returns a date in the import format, in UTC, or why it cannot be read. A date without a time means midnight.
 func (d *dateReader) read(text string) (created, reason string) {
 	text = strings.TrimSuffix(text, " UTC")
 	if at, err := time.Parse(d.last, text); err == nil && d.last != "" {
@@ -122,7 +124,7 @@ func (d *dateReader) read(text string) (created, reason string) {
 	return "", reason
 }
 
-// formatted returns a time as the import format has it.
+// formatted returns a time in the import format.
 func formatted(at time.Time) (created, reason string) {
 	at = at.UTC()
 	if at.Year() < 1 || at.Year() > 9999 {
@@ -139,8 +141,8 @@ var (
 	silent  = setOf("Z UTC GMT AT UM À DE UHR MON MONDAY TUE TUES TUESDAY WED WEDNESDAY THU THURS THURSDAY FRI FRIDAY SAT SATURDAY SUN SUNDAY")
 )
 
-// simplified returns the day and the time of a date as the layouts have them: in capitals, with names of months in English, and without
-// words that say nothing. A time begins with a space.
+// simplified returns the day and the time of a date in the form of the layouts: in capitals, with names of months in
+// English, and without filler words. A time begins with a space.
 func simplified(text string) (day, clock string) {
 	text, _, _ = strings.Cut(text, "(") // JavaScript writes the name of the zone there
 	text = joined.ReplaceAllString(text, "$1 $2")
@@ -168,11 +170,12 @@ func simplified(text string) (day, clock string) {
 // digit returns whether c is a digit.
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// months are the beginnings of names of months in English, German, French, Spanish, Italian and Dutch, as far as they differ.
+// months are the first letters of names of months in English, German, French, Spanish, Italian and Dutch, where they differ
+// from English.
 var months = [12]string{"JAN ENE GEN", "FEB FÉV FEV", "MAR MÄR MAA MRZ", "APR AVR ABR", "MAY MAI MEI MAG", "JUN JUIN GIU",
 	"JUL JUIL LUG", "AUG AOÛ AOU AGO", "SEP SET", "OCT OKT OTT", "NOV", "DEC DEZ DÉC DIC"}
 
-// monthOf returns what layouts call the month with a name; "" for any other word.
+// monthOf returns the name of a month as layouts have it, or "" if the word is not a month.
 func monthOf(word string) string {
 	for i, names := range months {
 		for name := range strings.FieldsSeq(names) {

@@ -1,7 +1,10 @@
 // Package convert turns tables of reviews, as shops export them, into the import format of package reviews. It reads CSV in UTF-8,
 // UTF-16 or Windows-1252, with or without gzip, separated by commas, semicolons, tabs or bars, with line breaks inside quotes.
 //
-//	mapping := convert.Mapping{"collection_id": "product_handle", "rating": "rating", "body": "body", "created": "review_date", "author_name": "reviewer_name"}
+//	mapping := convert.Mapping{
+//		"collection_id": "product_handle", "rating": "rating", "body": "body",
+//		"created": "review_date", "author_name": "reviewer_name",
+//	}
 //	result, err := convert.Convert(ctx, convert.Request{File: file, To: out, Mapping: mapping, Source: "shop.example.test"})
 //
 // Look reads the beginning of a file and guesses the mapping from the names of its columns. What Convert writes, reviews.Check
@@ -14,8 +17,8 @@
 //     come after the reviews that they reply to. Collections are ordered by id.
 //   - A row that cannot be converted is rejected with a reason, and the others go on. Request.Rejects gets it as CSV, with two more
 //     columns for its line and the reason, so that people mend it and convert that file again.
-//   - A row has as many cells as there are columns. If a row over several lines has not, a quote was probably opened and not closed: its
-//     first line is rejected, and reading goes on with the next line. A row may have 1 MiB.
+//   - A row must have as many cells as there are columns. If a row of several lines has not, a quote was probably opened and not closed:
+//     its first line is rejected, and reading continues with the next line. A row may have 1 MiB.
 //
 // # Values
 //
@@ -28,8 +31,8 @@
 //   - The id of a collection becomes its Base64. The title of a collection is that of its first row, or the id.
 //   - A review without a column of ids gets one that is made from its content, so converting the file again gives the same ids.
 //   - HTML in a body is reduced to paragraphs and links. Plain text becomes a paragraph for each line.
-//   - A review has the author_id of its row if that is not empty, and else the name, email and address of the author.
+//   - A review has the author_id of its row if that is not empty, and otherwise the name, email and address of the author.
 //
-// Memory does not grow with the file: rows are sorted in temporary files. The reviews of one collection are in memory together, 16 MiB
-// of them at most.
+// Memory does not grow with the file: rows are sorted in temporary files. The reviews of one collection, at most 16 MiB, are
+// in memory together.
 package convert

@@ -15,33 +15,33 @@ import (
 	"strings"
 )
 
-// entry is a review that was converted, on its way to the line of its collection.
+// entry is a converted review, before it becomes part of the line of its collection.
 type entry struct {
 	collection string // its id, as it is in the file
 	title      string // of the collection
 	id, parent string
 	created    string
-	json       string   // the members of the review but its id and its parent, without braces
+	json       string   // the members of the review except its id and its parent, without braces
 	line       int64    // of the row
-	cells      []string // of the row, if it may have to be rejected with them
+	cells      []string // of the row, if the row may still be rejected
 }
 
-// compareEntries orders entries by collection, and those of one as they are in the file.
+// compareEntries orders entries by collection, and those of a collection by their line in the file.
 func compareEntries(a, b *entry) int {
 	return cmp.Or(strings.Compare(a.collection, b.collection), cmp.Compare(a.line, b.line))
 }
 
-// maxChunk is how many bytes of entries are sorted in memory, and entrySize what one takes besides its texts.
+// maxChunk is the number of bytes of entries that are sorted in memory. entrySize is the size of an entry without its texts.
 const (
 	maxChunk  = 4 << 20
 	entrySize = 200
 )
 
-// groups puts entries in order. What is more than maxChunk goes into a temporary file, in runs that are each in order and are merged in
-// the end.
+// groups sorts entries by an external merge sort: when the chunk in memory has more than maxChunk bytes, it is sorted and
+// written to a temporary file as a run, and the runs are merged at the end.
 type groups struct {
-	place       // of the file
-	most  int64 // see Request.MaxSpool
+	slot       // for the file
+	most int64 // see Request.MaxSpool
 
 	chunk []*entry
 	size  int // of the entries in chunk
@@ -49,7 +49,7 @@ type groups struct {
 	runs  []int64 // where each run ends in the file
 }
 
-// add adds the entry of a row with these cells. The texts of the entry may keep all of the row in memory.
+// add adds the entry of a row with these cells. The texts of the entry may share the memory of the row.
 func (g *groups) add(ctx context.Context, e *entry, cells []string) error {
 	g.chunk = append(g.chunk, e)
 	g.size += entrySize + len(e.json)
@@ -62,16 +62,16 @@ func (g *groups) add(ctx context.Context, e *entry, cells []string) error {
 	return nil
 }
 
-// spill writes the chunk to the file.
+// spill sorts the chunk and writes it to the file as a run.
 func (g *groups) spill(ctx context.Context) (err error) {
 	if g.file == nil {
-		if err := g.take(ctx); err != nil {
+		if err := g.acquire(ctx); err != nil {
 			return err
 		}
 		if g.file, err = os.CreateTemp("", "vitrine-convert-*"); err != nil {
 			return err
 		}
-		_ = os.Remove(g.file.Name()) // so that nothing is left if the process is killed; where an open file cannot be removed, close does it
+		_ = os.Remove(g.file.Name()) // the file disappears if the process is killed; where an open file cannot be removed, close removes it
 	}
 	slices.SortFunc(g.chunk, compareEntries)
 	out, end := bufio.NewWriterSize(g.file, 64<<10), int64(0)
@@ -105,10 +105,10 @@ func (g *groups) close() {
 		_ = g.file.Close()
 		_ = os.Remove(g.file.Name())
 	}
-	g.leave()
+	g.release()
 }
 
-// all yields all entries in order, or an error.
+// all yields all entries in order. An error is the last pair.
 func (g *groups) all(ctx context.Context) iter.Seq2[*entry, error] {
 	return func(yield func(*entry, error) bool) {
 		if err := g.merge(ctx, func(e *entry) bool { return yield(e, nil) }); err != nil {
@@ -130,19 +130,19 @@ func (g *groups) merge(ctx context.Context, yield func(*entry) bool) error {
 			return nil
 		}
 	}
-	var open []*run // in the order of their next entries
+	var sorted []*run // in the order of their next entries
 	begin := int64(0)
 	for _, end := range g.runs {
 		r := &run{in: bufio.NewReaderSize(io.NewSectionReader(g.file, begin, end-begin), max(4<<10, min(64<<10, maxChunk/len(g.runs))))}
 		if _, err := r.read(); err != nil {
 			return err
 		}
-		open = append(open, r)
+		sorted = append(sorted, r)
 		begin = end
 	}
-	slices.SortFunc(open, compareRuns)
-	for len(open) > 0 {
-		r := open[0]
+	slices.SortFunc(sorted, compareRuns)
+	for len(sorted) > 0 {
+		r := sorted[0]
 		if !yield(r.next) {
 			return nil
 		}
@@ -150,16 +150,16 @@ func (g *groups) merge(ctx context.Context, yield func(*entry) bool) error {
 		if err != nil {
 			return err
 		}
-		open = open[1:]
+		sorted = sorted[1:]
 		if more {
-			at, _ := slices.BinarySearchFunc(open, r, compareRuns)
-			open = slices.Insert(open, at, r)
+			at, _ := slices.BinarySearchFunc(sorted, r, compareRuns)
+			sorted = slices.Insert(sorted, at, r)
 		}
 	}
 	return nil
 }
 
-// run is a part of the file that is in order, and its next entry.
+// run is a sorted part of the file, with its next entry.
 type run struct {
 	in   *bufio.Reader
 	data []byte // memory for an entry
@@ -187,7 +187,7 @@ func (r *run) read() (bool, error) {
 	return true, nil
 }
 
-// encode appends the entry: the size of what follows, and its texts, each with a zero byte before it, which no text has.
+// encode appends the entry: the size of the rest, and its texts, each after a zero byte, which no text contains.
 func (e *entry) encode(out []byte) []byte {
 	begin := len(out)
 	out = strconv.AppendInt(append(out, 0, 0, 0, 0), e.line, 10)
@@ -201,7 +201,7 @@ func (e *entry) encode(out []byte) []byte {
 	return out
 }
 
-// decodeEntry reads what encode has written after the size.
+// decodeEntry decodes the output of encode, without the size.
 func decodeEntry(text string) *entry {
 	t := strings.Split(text, "\x00")
 	line, _ := strconv.ParseInt(t[0], 10, 64)

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/net/html"
 )
 
-// markup finds what makes a text HTML: a tag, a comment or an entity.
+// markup matches what makes a text HTML: a tag, a comment or an entity.
 var markup = regexp.MustCompile(`<[a-zA-Z/!]|&(#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z]+);`)
 
-// body returns the text of a review as the import format has it: paragraphs and links.
+// body returns the text of a review in the import format: paragraphs and links.
 //
-// golang.org/x/net/html reads the text as a browser does, and nothing is copied: the output has text, escaped, and tags that are written
-// here. So it is well formed, and reviews.Check, which judges it, never has a reason to refuse it. The result is valid until the next call.
+// The text is parsed by golang.org/x/net/html as by a browser. No markup is copied: the output has escaped text and the tags
+// that are written here. So it is well-formed, and reviews.Check accepts it. The result is valid until the next call.
 func (w *bodyWriter) body(text string) []byte {
 	w.out = w.out[:0]
 	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '&') < 0 || !markup.MatchString(text) {
@@ -24,7 +24,7 @@ func (w *bodyWriter) body(text string) []byte {
 		return w.out
 	}
 	in := html.NewTokenizer(strings.NewReader(text))
-	hidden := "" // the element whose text is not to be shown
+	hidden := "" // the element whose text is hidden
 	for {
 		kind := in.Next()
 		switch kind {
@@ -61,13 +61,13 @@ func (w *bodyWriter) body(text string) []byte {
 	}
 }
 
-// invisible are the elements whose text browsers do not show, and breaks those at which a line begins or ends.
+// invisible are the elements whose text browsers hide, and breaks the elements at which a line begins or ends.
 var (
 	invisible = setOf("script style title iframe noembed noframes noscript textarea template xmp plaintext")
 	breaks    = setOf("p br div li ul ol dl dt dd tr table blockquote pre h1 h2 h3 h4 h5 h6 section article hr header footer")
 )
 
-// setOf returns the set of the words of a text.
+// setOf returns the words of a text as a set.
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(words) {
@@ -80,10 +80,10 @@ func setOf(words string) map[string]bool {
 type bodyWriter struct {
 	out       []byte
 	paragraph bool
-	linked    bool // a link is open
+	linked    bool // a link has begun
 }
 
-// text writes a text. Space between paragraphs is left out.
+// text writes a text. It drops white space between paragraphs.
 func (w *bodyWriter) text(text string) {
 	if !w.paragraph {
 		if text = strings.TrimLeft(text, " \t\r\n\f\u00a0"); text == "" {
@@ -97,7 +97,7 @@ func (w *bodyWriter) text(text string) {
 // escaper writes text as HTML.
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// begin begins a paragraph unless there is one.
+// begin begins a paragraph unless one has begun.
 func (w *bodyWriter) begin() {
 	if !w.paragraph {
 		w.out = append(w.out, "<p>"...)
@@ -127,7 +127,7 @@ func (w *bodyWriter) link(href string) {
 	w.linked = true
 }
 
-// endLink ends a link that is open.
+// endLink ends a link that has begun.
 func (w *bodyWriter) endLink() {
 	if w.linked {
 		w.out = append(w.out, "</a>"...)
@@ -135,7 +135,7 @@ func (w *bodyWriter) endLink() {
 	}
 }
 
-// end ends the paragraph that is open.
+// end ends a paragraph that has begun.
 func (w *bodyWriter) end() {
 	w.endLink()
 	if w.paragraph {

@@ -19,16 +19,16 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// appendJSON appends a text as a string of JSON.
+// appendJSON appends a text as a JSON string.
 func appendJSON[T string | []byte](out []byte, text T) []byte {
 	out, err := jsontext.AppendQuote(out, text)
-	if err != nil { // decode has made it valid
+	if err != nil { // decode has made the text valid
 		panic("convert: a cell is not UTF-8: " + err.Error())
 	}
 	return out
 }
 
-// review converts the cells of a row into e, or returns why it cannot.
+// review converts the cells of a row into e, or returns the reason why it cannot.
 func (c *conversion) review(cells []string, e *entry) (reason string) {
 	p := c.plan
 	get := func(field string) string {
@@ -54,7 +54,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	case created == "":
 		return "the date is empty"
 	}
-	if e.parent == "0" { // as WordPress has it for a review that replies to none
+	if e.parent == "0" { // WordPress writes 0 for a review that is no reply
 		e.parent = ""
 	}
 	if e.created, reason = c.dates.read(created); reason != "" {
@@ -105,7 +105,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	return ""
 }
 
-// collection is a line that is being put together.
+// collection is the line of a collection while it is being built.
 type collection struct {
 	id, title, created string
 	reviews            []*entry // in the order of the line
@@ -113,8 +113,8 @@ type collection struct {
 
 // writeLines writes a line for each collection.
 func (c *conversion) writeLines(ctx context.Context, g *groups) error {
-	w := &lineWriter{conversion: c, ctx: ctx, large: place{c.Large, false}}
-	defer w.large.leave()
+	w := &lineWriter{conversion: c, ctx: ctx, large: slot{c.Large, false}}
+	defer w.large.release()
 	var same []*entry // of one collection
 	size := 0         // bytes of its line
 	for e, err := range g.all(ctx) {
@@ -137,7 +137,7 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 			continue
 		}
 		if size > maxBatch {
-			if err := w.large.take(ctx); err != nil {
+			if err := w.large.acquire(ctx); err != nil {
 				return err
 			}
 		}
@@ -151,18 +151,18 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 	return w.flush()
 }
 
-// maxBatch is about how many bytes of lines are checked together.
+// maxBatch is the approximate number of bytes of lines that are checked together.
 const maxBatch = 1 << 20
 
-// assemble orders the reviews of a collection, so that replies follow what they reply to, and rejects those whose id came before and those
-// that reply to a review that is not there. Ids that were made of the content get a number where they repeat.
+// assemble sorts the reviews of a collection so that replies follow their parents. It rejects reviews with a repeated id and
+// replies whose parent is missing. A repeated id that was made from content gets a number instead.
 func (c *conversion) assemble(all []*entry) *collection {
 	out := &collection{id: all[0].collection, created: all[0].created}
 	_, named := c.plan.at["review_id"]
 	seen, repeats, waiting := map[string]int64{}, map[string]int{}, map[string][]*entry{}
 	for _, e := range all {
 		if !named {
-			if repeats[e.id]++; repeats[e.id] > 1 { // a made id has no hyphen, so no other one is like this
+			if repeats[e.id]++; repeats[e.id] > 1 { // unique, since an id made from content has no hyphen
 				e.id += "-" + strconv.Itoa(repeats[e.id])
 			}
 		} else if line := seen[e.id]; line != 0 {
@@ -176,7 +176,7 @@ func (c *conversion) assemble(all []*entry) *collection {
 		}
 		out.reviews = append(out.reviews, e)
 	}
-	// Each review is followed, in the end, by its replies, and these by theirs.
+	// Append the replies of each review after all reviews so far; their own replies follow when the loop reaches them.
 	for i := 0; i < len(out.reviews) && len(waiting) > 0; i++ {
 		e := out.reviews[i]
 		out.reviews = append(out.reviews, waiting[e.id]...)
@@ -226,8 +226,8 @@ type lineWriter struct {
 	*conversion
 	ctx   context.Context
 	lines []*collection
-	size  int   // about how many bytes they have
-	large place // for a collection of more than maxBatch
+	size  int  // their approximate size in bytes
+	large slot // for a collection of more than maxBatch
 	out   []byte
 }
 
@@ -242,12 +242,12 @@ func (w *lineWriter) add(reviews []*entry) error {
 	if w.size < maxBatch && !w.large.taken {
 		return nil
 	}
-	defer w.large.leave()
+	defer w.large.release()
 	return w.flush()
 }
 
-// flush writes the lines. The rules of the format are applied first: a review that breaks one is rejected, and the rest is checked again,
-// so what is written is accepted by every check.
+// flush writes the lines. It first checks them by the rules of the format. A review that breaks one is rejected, and the
+// rest is checked again, so every check accepts what is written.
 func (w *lineWriter) flush() error {
 	if err := w.ctx.Err(); err != nil {
 		return err
@@ -285,7 +285,7 @@ func (w *lineWriter) flush() error {
 	return nil
 }
 
-// remove rejects the review of a line that has a problem, or all of them if the problem is in the collection.
+// remove rejects the review that has a problem, or all reviews of the line if the problem is in the collection.
 func (w *lineWriter) remove(l *collection, p reviews.Problem) {
 	first, last := 0, len(l.reviews)
 	if rest, ok := strings.CutPrefix(p.Pointer, "/reviews/"); ok {

@@ -7,27 +7,28 @@ import (
 	"unicode"
 )
 
-// Sight is what Look sees of a file. Its JSON is what the HTTP API answers.
+// Sight is the result of Look. The HTTP API returns its JSON.
 type Sight struct {
 	Charset   string     `json:"charset"`   // "utf-8", "utf-16" or "windows-1252"
 	Separator string     `json:"separator"` // of cells: one of , ; | and a tab
 	Columns   []string   `json:"columns"`
 	Rows      [][]string `json:"rows"`    // the first five
 	Mapping   Mapping    `json:"mapping"` // guessed from the names of the columns; a field without a column is left out
-	Scale     float64    `json:"scale"`   // 5, 10 or 100: the first that is not below nearly all ratings at the beginning
-	Dates     string     `json:"dates"`   // "dmy", "mdy", or "" if no date needs to be told
+	Scale     float64    `json:"scale"`   // 5, 10 or 100: the lowest that nearly all ratings at the beginning of the file do not exceed
+	Dates     string     `json:"dates"`   // "dmy", "mdy", or "" if no date is ambiguous
 }
 
-// Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. It returns ErrInvalid if the file is no table.
+// Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. It returns ErrInvalid if the file is
+// not a table.
 func Look(file io.Reader) (Sight, error) {
-	t, err := open(file)
+	t, err := openTable(file)
 	if err != nil {
 		return Sight{}, err
 	}
 	s := Sight{Charset: t.charset, Separator: string(t.comma), Columns: t.header, Rows: [][]string{}, Mapping: guess(t.header), Scale: 5}
 	s.Rows = append(s.Rows, t.sample[:min(len(t.sample), 5)]...)
 	_, s.Dates = newDateReader(t.column(s.Mapping["created"]), "")
-	all, above5, above10 := 0, 0, 0 // ratings; a few above the scale are faults
+	all, above5, above10 := 0, 0, 0 // the number of ratings; a few above the scale are tolerated as mistakes
 	for _, text := range t.column(s.Mapping["rating"]) {
 		n, err := parseNumber(text)
 		if err != nil {
@@ -50,7 +51,7 @@ func Look(file io.Reader) (Sight, error) {
 	return s, nil
 }
 
-// column returns the cells that the sample has in a column.
+// column returns the cells of a column in the sample.
 func (t *table) column(name string) (cells []string) {
 	at := slices.Index(t.header, name)
 	for _, row := range t.sample {
@@ -61,8 +62,8 @@ func (t *table) column(name string) (cells []string) {
 	return cells
 }
 
-// known are the names that columns of exports have, for each field the most telling first. They are compared without upper case and
-// without anything but letters and digits.
+// known has the column names of common exports, for each field the most specific first. They are compared without case, and
+// only by letters and digits.
 //
 //	Judge.me                 title, body, rating, review_date, reviewer_name, reviewer_email, product_id, product_handle, reply
 //	                         (its template for imports, as programs that write it have it)
@@ -105,14 +106,14 @@ var known = map[string]string{
 	"subpart:reply": "reply review_reply shop_reply company_reply merchant_reply",
 }
 
-// guess returns a mapping by the names of the columns. A column is used once, and of two fields that want it the earlier one gets it.
+// guess returns a mapping by the names of the columns. A column is used once: if two fields match it, the first one gets it.
 func guess(header []string) Mapping {
 	m, simple, used := Mapping{}, map[string]int{}, map[int]bool{}
 	for i, name := range header {
 		if other, twice := simple[simpleName(name)]; !twice {
 			simple[simpleName(name)] = i
 		} else if header[other] == name {
-			used[i], used[other] = true, true // a mapping cannot tell them apart
+			used[i], used[other] = true, true // a mapping cannot distinguish two columns with one name
 		}
 	}
 	for _, field := range append([]string{"rating", "body", "title"}, append(fields, "subpart:reply")...) {
@@ -125,7 +126,7 @@ func guess(header []string) Mapping {
 	return m
 }
 
-// simpleName returns the letters and digits of a name, in lower case.
+// simpleName returns the letters and digits of a name in lower case.
 func simpleName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -23,7 +23,7 @@ import (
 //	subpart:<name>     further data, which is kept as a text
 type Mapping map[string]string
 
-// The fields without a name of their own, in the order of the documentation.
+// The fields with a fixed name, in the order of the documentation.
 var fields = []string{"collection_id", "collection_title", "review_id", "title", "body", "created", "rating",
 	"author_name", "author_email", "author_id", "author_url", "parent_id"}
 
@@ -32,21 +32,21 @@ const (
 	subpartPrefix = "subpart:"
 )
 
-// column is a column of a dimension or a subpart.
+// column is a column with a dimension or a subpart.
 type column struct {
 	name string
 	at   int
 }
 
-// plan is a Mapping for one file.
+// plan is a Mapping resolved for one file.
 type plan struct {
 	at       map[string]int // the column of each field but ratings and subparts
 	ratings  []column       // by column
-	subparts []column       // likewise
+	subparts []column       // in the order of the columns
 }
 
-// newPlan looks up the columns of a mapping in a header. It returns ErrInvalid for a field that there is not, a column that the file has
-// not or has twice, and a required field that is missing.
+// newPlan looks up the columns of a mapping in a header. It returns ErrInvalid if a field is unknown, if a column is missing
+// or occurs twice, and if a required field is missing.
 func newPlan(m Mapping, header []string) (*plan, error) {
 	p := &plan{at: map[string]int{}}
 	for _, field := range slices.Sorted(maps.Keys(m)) {
@@ -97,12 +97,12 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 		return nil, invalid("mapping", fmt.Sprintf("no column is named for %s: name one of %s", missing, quoted(header)))
 	}
 	if len(p.ratings) == 1 {
-		p.ratings[0].name = "default" // what the only dimension is called
+		p.ratings[0].name = "default" // the required name of a single dimension
 	}
 	return p, nil
 }
 
-// quoted lists names for a sentence, the first thirty of them.
+// quoted quotes up to thirty names for a sentence.
 func quoted(names []string) string {
 	out := make([]string, 0, len(names))
 	for _, name := range names[:min(len(names), 30)] {

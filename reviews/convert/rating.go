@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ratingReason is why a row is rejected whose rating cannot be read.
+// ratingReason is the reason for rejecting a row whose rating cannot be read.
 const ratingReason = "the rating is not readable: want a number such as 4 or 4.5"
 
-// rating returns a rating of a scale as an integer from 1 to 100, or why it cannot be read.
+// rating converts a rating on a scale to an integer from 1 to 100, or returns why it cannot be read.
 func rating(text string, scale float64) (int, string) {
 	if text == "" {
 		return 0, "the rating is empty"
@@ -46,7 +46,7 @@ func rating(text string, scale float64) (int, string) {
 	return scaled(n, scale)
 }
 
-// parseNumber reads a number with a point or a comma, and without an exponent. The word stars may follow.
+// parseNumber parses a number with a decimal point or comma and without an exponent. The word stars may follow.
 func parseNumber(text string) (float64, error) {
 	for _, word := range []string{"stars", "star", "sterne", "stern", "rating"} {
 		text = strings.TrimSuffix(strings.TrimSpace(text), word)
@@ -58,7 +58,7 @@ func parseNumber(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// scaled returns a rating of a scale as an integer from 1 to 100.
+// scaled converts a rating on a scale to an integer from 1 to 100.
 func scaled(n, scale float64) (int, string) {
 	switch {
 	case n <= 0:

@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	maxLook   = 256 << 10 // bytes at the beginning of a file by which its form is decided
+	maxLook   = 256 << 10 // bytes at the beginning of a file that decide its format
 	maxRow    = 1 << 20   // bytes of a row
-	maxSample = 1000      // rows of the beginning by which the order of dates is decided
+	maxSample = 1000      // rows at the beginning that decide the order of dates
 )
 
-// table is a CSV file that is being read. Its parser reads it through Read, which keeps the bytes of a row until the next row begins, so
-// that its lines can be read again.
+// table is a CSV file that is being read. Its parser reads it through Read, which keeps the bytes of a row until the next
+// row begins, so that the lines of the row can be read again.
 type table struct {
 	read    *counted
 	in      *bufio.Reader // what comes after buf
-	charset string        // "utf-8", "utf-16" or "windows-1252": what the beginning of the file looks like
-	comma   byte          // what separates cells
+	charset string        // "utf-8", "utf-16" or "windows-1252", guessed from the beginning of the file
+	comma   byte          // the separator of cells
 	header  []string
 	sample  [][]string // rows at the beginning
 
@@ -39,12 +39,12 @@ type table struct {
 	ahead   *bufio.Reader // of the parser
 	buf     []byte        // the next row, and what was read after it
 	at      int           // where that row begins in buf
-	given   int           // how much of buf the parser has got
+	given   int           // how much of buf the parser has read
 	line    int64         // of the next row, from 1
-	rescans int           // bytes that may still be read twice, see next
+	rescans int           // the number of bytes that may still be read twice, see next
 }
 
-// row is a row of a table. It has a fault in place of cells that can be converted.
+// row is a row of a table. It has either cells or a fault.
 type row struct {
 	line  int64
 	cells []string
@@ -64,7 +64,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// macLines reads LF for each CR, for a file whose lines end with CR alone.
+// macLines replaces each CR by LF, for a file whose lines end with CR alone.
 type macLines struct{ in io.Reader }
 
 // Read reads and replaces.
@@ -74,8 +74,8 @@ func (m macLines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open looks at the beginning of a file, and reads its header. It returns ErrInvalid for a file that is no table.
-func open(file io.Reader) (*table, error) {
+// openTable examines the beginning of a file and reads its header. It returns ErrInvalid if the file is not a table.
+func openTable(file io.Reader) (*table, error) {
 	read, charset := &counted{in: file}, "utf-8"
 	in, err := gunzip.Unpacked(bufio.NewReaderSize(read, maxLook))
 	if err != nil {
@@ -101,7 +101,7 @@ func open(file io.Reader) (*table, error) {
 		return nil, err
 	}
 	if end := bytes.LastIndexByte(head, '\n') + 1; err == nil && end > 0 {
-		head = head[:end] // the line after it may be cut
+		head = head[:end] // the last line may be incomplete
 	}
 	if !utf8.Valid(head) {
 		charset = "windows-1252"
@@ -123,18 +123,18 @@ func open(file io.Reader) (*table, error) {
 	return t, t.readHeader()
 }
 
-// bom is the byte order mark that begins files of some programs.
+// bom is the byte order mark at the beginning of files of some programs.
 const bom = "\ufeff"
 
-// newTable returns a table of which nothing is read.
+// newTable returns a table of which nothing is read yet.
 func newTable(in io.Reader, comma byte) *table {
 	t := &table{in: bufio.NewReaderSize(in, maxLook), comma: comma, ahead: bufio.NewReaderSize(nil, 64<<10), line: 1, rescans: maxRow}
 	t.parseFrom(0)
 	return t
 }
 
-// utf16 returns the encoding of a file in UTF-16, nil for any other file. Without a byte order mark, the zeros of the first two ASCII
-// characters show it.
+// utf16 returns the encoding of a file in UTF-16, or nil for any other file. Without a byte order mark, it is recognized by
+// the zero bytes of the first two ASCII characters.
 func utf16(head []byte) encoding.Encoding {
 	switch {
 	case len(head) < 4:
@@ -146,7 +146,7 @@ func utf16(head []byte) encoding.Encoding {
 	return nil
 }
 
-// foreign says what a file is that is no table; "" if it may be one.
+// foreign returns what kind of file this is if it cannot be a table, or "".
 func foreign(head []byte) string {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
@@ -162,7 +162,8 @@ func foreign(head []byte) string {
 	return ""
 }
 
-// separator returns what separates the cells of a file: what its first line says with sep=, or what that line has most of.
+// separator returns the separator of the cells of a file: the one named by a first line with sep=, or the most frequent one
+// of the first line.
 func separator(head []byte) byte {
 	end := bytes.IndexAny(head, "\r\n")
 	if end < 0 {
@@ -203,10 +204,10 @@ func (t *table) readHeader() error {
 	return nil
 }
 
-// errTooLong is the error of Read for a row that is longer than maxRow.
+// errTooLong is the error of Read for a row longer than maxRow.
 var errTooLong = errors.New("convert: the row is too long")
 
-// Read gives the parser what comes next.
+// Read returns the next bytes to the parser.
 func (t *table) Read(p []byte) (int, error) {
 	if t.given < len(t.buf) {
 		n := copy(p, t.buf[t.given:])
@@ -223,7 +224,7 @@ func (t *table) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// parseFrom makes the next row begin at a place of buf.
+// parseFrom makes the next row begin at an offset of buf.
 func (t *table) parseFrom(at int) {
 	t.at, t.given = at, at
 	t.ahead.Reset(t)
@@ -231,10 +232,11 @@ func (t *table) parseFrom(at int) {
 	t.parser.Comma, t.parser.LazyQuotes, t.parser.FieldsPerRecord, t.parser.ReuseRecord = rune(t.comma), true, -1, true
 }
 
-// next returns the next row that is not blank, io.EOF at the end of the file. Its cells are valid until the next call.
+// next returns the next row that is not blank, or io.EOF. Its cells are valid until the next call.
 //
-// A row over several lines that has not as many cells as there are columns is given up after its first line, and the others are read
-// again, each as a row. A byte is read so four times on average at most, so that no file takes long; rows beyond that are dropped whole.
+// If a row of several lines has not as many cells as there are columns, only its first line is consumed, and the other lines
+// are read again, each as a row. The number of bytes that are read again is limited, so that a byte is read four times on
+// average at most. Beyond that limit, such rows are dropped whole.
 func (t *table) next() (row, error) {
 	for {
 		before := t.parser.InputOffset()
@@ -284,7 +286,7 @@ func (t *table) next() (row, error) {
 	}
 }
 
-// skipLine drops all that was read, and what comes up to the end of the line.
+// skipLine drops all buffered bytes and the rest of the current line.
 func (t *table) skipLine() {
 	if t.buf[len(t.buf)-1] != '\n' {
 		for err := bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
@@ -296,8 +298,8 @@ func (t *table) skipLine() {
 	t.parseFrom(0)
 }
 
-// decode returns a cell as UTF-8. A cell that is no valid UTF-8 is read as Windows-1252, even if other cells are UTF-8, since shops merge
-// files from several programs.
+// decode returns a cell as UTF-8. A cell that is not valid UTF-8 is decoded as Windows-1252, even if other cells are UTF-8,
+// since shops merge files from several programs.
 func decode(cell string) string {
 	if !utf8.ValidString(cell) {
 		cell, _ = charmap.Windows1252.NewDecoder().String(cell) // every byte is a character
