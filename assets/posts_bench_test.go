@@ -81,7 +81,8 @@ func benchCPU(b *testing.B, per int, fn func()) {
 	b.ReportMetric(float64((cpu()-begin).Microseconds())/float64(n*per), "cpu-µs/op")
 }
 
-func BenchmarkPosts(b *testing.B) {
+// openPosts opens the library. It returns its folders, and how many posts there are.
+func openPosts(b *testing.B) (db *sqlite.DB, s *assets.Service, folders []string, size int) {
 	path := *postFile
 	if path == "" {
 		path = filepath.Join(b.TempDir(), "posts.db")
@@ -90,21 +91,31 @@ func BenchmarkPosts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	s = assets.New(db, &assets.Options{Limits: assets.Limits{SearchTime: time.Minute}})
+	folders, size = postFolders(b, s)
+	return db, s, folders, size
+}
+
+// addPosts adds n posts, beginning with this one.
+func addPosts(b *testing.B, s *assets.Service, first, n int, folders []string) {
+	var in assets.ChangeAssetsRequest
+	for i := range n {
+		in.Add = append(in.Add, post(first+i, folders))
+	}
+	if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func BenchmarkPosts(b *testing.B) {
+	db, s, folders, size := openPosts(b)
 	defer db.Close()
-	s := assets.New(db, &assets.Options{Limits: assets.Limits{SearchTime: time.Minute}})
-	folders, size := postFolders(b, s)
 	var longest time.Duration
 	add := func(n int) {
-		var in assets.ChangeAssetsRequest
-		for range n {
-			in.Add = append(in.Add, post(size, folders))
-			size++
-		}
 		begin := time.Now()
-		if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
-			b.Fatal(err)
-		}
+		addPosts(b, s, size, n, folders)
 		longest = max(longest, time.Since(begin))
+		size += n
 	}
 	begin, before := cpu(), size
 	for size < *postCount {

@@ -46,7 +46,7 @@ var table = []row{
 
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
 	{"appsvc", "internal storage/. github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", suite + " storage/postgres github.com/evanphx/json-patch/v5", appsOnly + " crypto/tls"},
-	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", suite + " storage/postgres", noHTTP},
+	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", suite + " storage/postgres github.com/jackc/pgx/v5", noHTTP},
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
 	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text", "", noHTTP},
 	{"reviews", "internal storage/. github.com/go-json-experiment/json", suite + " golang.org/x/net/html", noHTTP},
