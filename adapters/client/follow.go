@@ -28,10 +28,8 @@ const (
 )
 
 // follow returns an iterator over the entries of an event stream, from the cursor after on. When a stream ends, it
-// connects again and goes on from the last entry, so that the caller sees one list. It connects again at once if the
-// service has ended the stream, and this was the first one or it had events. Otherwise it waits, longer after each
-// attempt without events. It yields an error once, as the last value: that of ctx, or one that would come again if it
-// connected again.
+// connects again and goes on from the last entry, with longer waits after each attempt without events. It yields an
+// error once, as the last value: that of ctx, or one that would come again.
 //
 // It asks for the cursor of "now" first. Otherwise a stream that is lost before its first entry would go on from a later "now", and
 // miss what came between.

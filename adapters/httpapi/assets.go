@@ -59,8 +59,7 @@ func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context,
 // search serves GET …/assets: the assets that fulfil all conditions of the query and that the caller may see. 200 with
 // {"assets":[Asset], "paging"}, and "facets" if they were asked for. 400 for an unknown parameter or a bad value; 404
 // for a folder that is absent or not visible; 503 for a search that takes longer than two seconds. The service checks
-// the values. Only those that a SearchRequest cannot express are rejected here, such as an empty generator, which would
-// stand for any generator.
+// the values; only those that a SearchRequest cannot express, such as an empty generator, are rejected here.
 func (a assetRoutes) search(c *call) error {
 	q := &c.query
 	in := assets.SearchRequest{Query: q.text("query"), Folder: q.folder("folder"), FolderTree: q.folder("folderTree"),

@@ -46,7 +46,7 @@ type call struct {
 	// The response:
 	status   int
 	code     string    // of an error
-	kept     string    // what an import has stored before an error of the store, for the sentence
+	stored   string    // says what was stored before an error, for its sentence
 	out      []byte    // its body
 	sent     bool      // it has begun
 	streamed bool      // it is an event stream

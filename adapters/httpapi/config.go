@@ -28,10 +28,9 @@ type Config struct {
 	// minute for an event stream that is open, with an empty body. It must be safe for concurrent use. Required.
 	//
 	// An error that wraps ErrUnauthenticated becomes a 401, which tells the reason only for a TokenError or an error of
-	// Unauthenticated. Any other error becomes a 503 and is logged, so that an identity provider that is down does not
-	// look like a bad token. A Principal with Tags but without TagsOnly becomes a 503, and any other that fails
-	// Principal.Check a 401. Both are logged. A Principal without a URN and without such Tags is a 401 that is not
-	// logged as a mistake: nobody was recognised.
+	// Unauthenticated. Any other error becomes a 503 and is logged. A Principal with Tags but without TagsOnly becomes
+	// a 503, and any other that fails Principal.Check a 401. Both are logged, except a 401 for a Principal without a
+	// URN: nobody was recognised.
 	//
 	// An identity that does not come from RequestToken is ambient: a browser may add it to a request that another site
 	// made up. Then every method but GET, HEAD and OPTIONS must pass [http.CrossOriginProtection], else the response is
@@ -100,7 +99,7 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
-	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), denials: &denialLog{log: c.Log}, deliveries: lru.New[question, delivered](deliveriesSize)}
+	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), denials: &denialLog{log: c.Log}, deliveries: lru.New[deliveryKey, cachedDelivery](deliveriesSize)}
 	for _, origin := range c.TrustedOrigins {
 		if err := h.crossOrigin.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("httpapi: TrustedOrigins: %w", err)

@@ -25,7 +25,7 @@ const (
 	mostDeliveryBytes = 4 << 20 // of the response
 	publicPath        = "/x/public/"
 	shownPath         = publicPath + "reviews/"
-	keyParameter      = "key" // of the query: a token that may read by tags alone, and so may stand in a page
+	keyParameter      = "key" // of the query: a delivery token
 )
 
 // errNoPlace is the error of an app that does not fit into a response.
@@ -59,9 +59,9 @@ func authorizeKey(c *call) error {
 
 // deliver serves GET /x/public/{tag}?app=ID&app=ID…&key=KEY: the versions of 1 to 50 apps that pages mount, each once.
 // 200 with {"apps":[…]} in the order asked for, an ETag, and a Cache-Control for shared caches; or 304. An app that
-// cannot be read, or that does not fit into 4 MiB, is {"id","error","code"}. 401 without a key that may stand in
-// public; 403 if it does not name the tag. A response is used again for half a second at most, for the same key with
-// the same rights, until an app changes.
+// cannot be read, or that does not fit into 4 MiB, is {"id","error","code"}. 401 unless the key is a delivery token;
+// 403 if it does not name the tag. A response is cached for half a second, until an app changes or the key has other
+// rights.
 func (a appRoutes) deliver(c *call) error {
 	ids := c.query.all("app")
 	if len(ids) < 1 || len(ids) > mostDelivered {
@@ -76,18 +76,18 @@ func (a appRoutes) deliver(c *call) error {
 	if _, rest, _ := strings.Cut(root, "://"); strings.Contains(rest, "/") {
 		root = root[:len(root)-len(rest)+strings.Index(rest, "/")]
 	}
-	asked := question{root, c.param(0), c.r.URL.RawQuery}
-	d, found := c.h.deliveries.Get(asked)
+	key := deliveryKey{root, c.param(0), c.r.URL.RawQuery}
+	d, found := c.h.deliveries.Get(key)
 	if !found || isClosed(d.changed) || !time.Now().Before(d.until) || !reflect.DeepEqual(d.by, c.by.Caller) {
-		d = delivered{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()} // before it reads
-		list, err := a.svc.Deliver(c.ctx(), c.by.Caller, appsvc.DeliverRequest{Tag: asked.tag, AppIDs: ids})
+		d = cachedDelivery{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()} // before it reads
+		list, err := a.svc.Deliver(c.ctx(), c.by.Caller, appsvc.DeliverRequest{Tag: key.tag, AppIDs: ids})
 		if err != nil {
 			return err
 		}
 		var tags string
 		d.body, tags = deliveryBody(list, root)
 		d.header = c.forEverybody(d.body, tags)
-		c.h.deliveries.Put(asked, d, len(asked.query)+len(d.body)+1000)
+		c.h.deliveries.Put(key, d, len(key.query)+len(d.body)+1000)
 	}
 	c.out = append(c.out[:0], d.body...)
 	c.share(d.header)
@@ -95,15 +95,16 @@ func (a appRoutes) deliver(c *call) error {
 }
 
 const (
-	deliveryAge    = 500 * time.Millisecond // how long a response is used again, unless something changes
-	deliveriesSize = 8 << 20                // bytes of responses that are kept
+	deliveryAge    = 500 * time.Millisecond // how long a response is cached, unless something changes
+	deliveriesSize = 8 << 20                // bytes of cached responses
 )
 
-// question is what a delivery depends on, beside the apps: the scheme and the host of the service, the tag, and the query with ids and key.
-type question struct{ root, tag, query string }
+// deliveryKey is the key of a cached response: the scheme and the host of the service, the tag, and the query with ids
+// and key.
+type deliveryKey struct{ root, tag, query string }
 
-// delivered is a cached response. The rights of the key are compared at each use.
-type delivered struct {
+// cachedDelivery is a cached response. The rights of the key are compared at each use.
+type cachedDelivery struct {
 	by      vitrine.Caller // what the key allowed
 	body    []byte
 	header  http.Header
@@ -142,7 +143,7 @@ func (c *call) forEverybody(body []byte, tags string) http.Header {
 	return http.Header{"Cache-Control": {cache}, "Cache-Tag": {tags}, "Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
 }
 
-// share sets the headers that forEverybody has returned for the body of this response.
+// share sets the headers that forEverybody has returned for this response.
 func (c *call) share(header http.Header) {
 	maps.Copy(c.header(), header)
 	if len(c.out) < c.h.CompressFrom || c.h.CompressFrom < 0 {

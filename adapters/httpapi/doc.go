@@ -104,7 +104,7 @@
 //     [Limits.Pause], 30 seconds, is ended. One that is ended or cut off gets 200, the report of what was imported, and
 //     "Connection: close". A line has at most [Limits.Line], 16 MiB; a longer one is an error in the report.
 //     Lines of more than 1 MiB are in memory of four uploads at a time ([Limits.LongLines]); the others wait for that.
-//   - Exports of reviews, since each keeps a snapshot of the store open: 8, and 4 of a caller, else 503 ([Limits.Exports] and [Limits.ExportsOfCaller]).
+//   - Exports of reviews, since each keeps a snapshot open: 8, and 4 of a caller, else 503 ([Limits.Exports], [Limits.ExportsOfCaller]).
 //   - Event streams: 2,000, and 16 of a caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
 //
 // Slow clients: a body and a response above 64 KiB may take a minute, and a second more for each 64 KiB, and a page of an event stream

@@ -46,7 +46,6 @@ const (
 	unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if it carries an Idempotency-Key or a version test"
 )
 
-// errorRow is a row of errorTable.
 type errorRow struct {
 	kind       error
 	status     int
@@ -153,8 +152,8 @@ func (c *call) fail(err error) {
 	}
 	if hidden {
 		c.log(r.Text, err)
-		if c.kept != "" {
-			r.Text += "; " + c.kept
+		if c.stored != "" {
+			r.Text += "; " + c.stored
 		}
 	}
 	c.setError(r)

@@ -41,7 +41,7 @@ type handler struct {
 
 	calls      sync.Pool // of *call
 	defaults   appsvc.Defaults
-	deliveries *lru.Cache[question, delivered]
+	deliveries *lru.Cache[deliveryKey, cachedDelivery]
 }
 
 // ServeHTTP serves one request: OPTIONS at once, any other by serve. An error of serve becomes the response. Event
@@ -138,8 +138,8 @@ func (h *handler) end(c *call) {
 		}
 	}()
 	defer h.observe(c)
-	defer c.slot.leave()
-	defer c.large.leave()
+	defer c.slot.release()
+	defer c.large.release()
 	cause := recover()
 	if cause == nil {
 		return

@@ -66,10 +66,10 @@ func (c *crowd) do(user, method, path, body string, want int) string {
 func (c *crowd) take(user string, count int) (leave func()) {
 	c.t.Helper()
 	x := c.large.newSlot("urn:vitrine:example.test:user="+user, "", &client{control: http.NewResponseController(httptest.NewRecorder())})
-	if _, err := x.tryEnter(count, false); err != nil {
+	if _, err := x.tryAcquire(count, false); err != nil {
 		c.t.Fatal(err)
 	}
-	return x.leave
+	return x.release
 }
 
 // unread asks for a path over a connection and reads nothing.

@@ -26,15 +26,15 @@ func Known(c Config) (func(http.Handler) http.Handler, error) {
 	h := own.(*handler)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if by, ok := h.knows(w, r); ok {
+			if by, ok := h.identify(w, r); ok {
 				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, by)))
 			}
 		})
 	}, nil
 }
 
-// knows returns the caller of a route of the program's own, or writes an error as the response.
-func (h *handler) knows(w http.ResponseWriter, r *http.Request) (by Principal, ok bool) {
+// identify returns the caller of a route of the program's own, or writes an error as the response.
+func (h *handler) identify(w http.ResponseWriter, r *http.Request) (by Principal, ok bool) {
 	before := w.Header().Clone()
 	c := h.begin(w, r)
 	defer h.end(c)

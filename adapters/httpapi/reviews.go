@@ -60,8 +60,7 @@ func (v reviewRoutes) authorize(c *call) (err error) {
 // load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
 // report, also if every line was rejected, and also if the upload was ended because it was too slow. 400 for a body
 // that ends early, or that is not the gzip that its header or its first bytes announce; 415; 429 if no slot becomes
-// free. After a 400 for the body or an error of the store, what was imported before stays stored, except in a dry run; the sentence
-// of the error says which.
+// free. What was imported before an error stays stored, except in a dry run; the sentence of the error says so.
 func (v reviewRoutes) load(c *call) error {
 	dryRun := c.query.flag("dryRun")
 	if c.query.err != nil {
@@ -71,7 +70,7 @@ func (v reviewRoutes) load(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer file.leave()
+	defer file.release()
 	var report reviews.Report
 	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
 	if in.File, err = file.content(); err == nil {
@@ -82,9 +81,9 @@ func (v reviewRoutes) load(c *call) error {
 		c.header()["Connection"] = closeConnection
 		return c.json(report.WithoutEmail(), nil)
 	}
-	c.kept = "what came before is imported, and sending all of it again is safe"
+	c.stored = "what came before is imported, and sending all of it again is safe"
 	if dryRun {
-		c.kept = "nothing is imported by a dry run"
+		c.stored = "nothing is imported by a dry run"
 	}
 	return c.json(report.WithoutEmail(), file.bodyError(err))
 }
@@ -141,7 +140,7 @@ func (v reviewRoutes) convert(c *call) error {
 	if err != nil {
 		return err
 	}
-	defer file.leave()
+	defer file.release()
 	if in.File, err = file.content(); err != nil {
 		return file.bodyError(err)
 	}
@@ -203,9 +202,9 @@ func (v reviewRoutes) reviews(c *call) error {
 	return c.member("reviews", list, err)
 }
 
-// show serves GET /x/public/reviews/{network}/{collection}?key=KEY: what a page shows of a collection. 200 with a reviews.Shown, an ETag, a
-// Cache-Control for shared caches and a Link to the next page if there is one; or 304. 400; 401 without a key that may stand in public; 403
-// if it may not show reviews of the network; 404.
+// show serves GET /x/public/reviews/{network}/{collection}?key=KEY: the part of a collection that a page shows. 200
+// with a reviews.Shown, an ETag, a Cache-Control for shared caches and a Link to the next page if there is one; or 304.
+// 400; 401 unless the key is a delivery token; 403 if it may not show reviews of the network; 404.
 func (v reviewRoutes) show(c *call) error {
 	in := reviews.ShowRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
 	shown, err := ask(c, v.svc.Show, in)
@@ -231,7 +230,7 @@ func (v reviewRoutes) export(c *call) (err error) {
 	}
 	d := &download{call: c, control: http.NewResponseController(c.w), media: recordsType}
 	if c.r.Method != http.MethodHead {
-		if err := c.takeSlot(c.h.exports, ""); err != nil {
+		if err := c.acquireSlot(c.h.exports, ""); err != nil {
 			return err
 		}
 		err = v.svc.Export(c.ctx(), c.by.Caller, reviews.ExportRequest{Network: c.network, To: d})
@@ -280,8 +279,8 @@ func (u *upload) bodyError(err error) error {
 	default:
 		fault = damaged.Error()
 	}
-	if u.kept != "" {
-		fault += "; " + u.kept
+	if u.stored != "" {
+		fault += "; " + u.stored
 	}
 	return errorf(http.StatusBadRequest, "%s", fault)
 }
@@ -292,7 +291,7 @@ func (v reviewRoutes) upload(c *call) (*upload, error) {
 	if coding != "" && coding != "identity" && coding != "gzip" {
 		return nil, headerErrorf(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
 	}
-	if err := c.takeSlot(c.h.uploads, c.network); err != nil {
+	if err := c.acquireSlot(c.h.uploads, c.network); err != nil {
 		return nil, err
 	}
 	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
@@ -310,10 +309,10 @@ func (u *upload) content() (io.Reader, error) {
 	return u, nil
 }
 
-// leave releases the slot, notes whether the body was read to its end, and sets the server's deadline for the response.
-func (u *upload) leave() {
+// release releases the slot, notes whether the body was read to its end, and sets the server's deadline for the response.
+func (u *upload) release() {
 	u.drained, u.bodyEnded = u.whole, u.whole
-	u.slot.leave()
+	u.slot.release()
 	if server, ok := u.ctx().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
 		_ = u.client.control.SetWriteDeadline(time.Now().Add(server.WriteTimeout))
 	}

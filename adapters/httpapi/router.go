@@ -20,7 +20,6 @@ type router struct {
 	params   *httprouter.Router  // leads to the names of patterns
 }
 
-// newRouter returns a router for these routes.
 func newRouter(base, assets string, routes []route) *router {
 	r := &router{base: base, assets: assets, fixed: map[string][]*route{}, patterns: map[string][]*route{}, params: httprouter.New()}
 	for i := range routes {
@@ -39,7 +38,7 @@ func newRouter(base, assets string, routes []route) *router {
 func (r *router) add(path string, rt *route) {
 	index := r.fixed
 	if strings.Contains(path, "{") {
-		path, index = wildcards(path), r.patterns
+		path, index = routerPattern(path), r.patterns
 	}
 	if index[path] == nil && strings.Contains(path, "/:") {
 		r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) { found[0].Key = path })
@@ -84,7 +83,7 @@ func (r *router) find(u *url.URL, m *match) {
 	if m.routes != nil || !strings.HasPrefix(path, "/") {
 		return
 	}
-	handle, params, _ := r.params.Lookup(anyMethod, apart(path))
+	handle, params, _ := r.params.Lookup(anyMethod, lookupPath(path))
 	if handle == nil {
 		return
 	}
@@ -114,10 +113,10 @@ func escapedPath(u *url.URL) string {
 // request.
 const anyMethod = "ANY"
 
-// wildcards returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
+// routerPattern returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
 // only one name at one position.
-func wildcards(pattern string) string {
-	parts := strings.Split(apart(pattern), "/")
+func routerPattern(pattern string) string {
+	parts := strings.Split(lookupPath(pattern), "/")
 	for i, part := range parts {
 		if strings.HasPrefix(part, "{") {
 			parts[i] = ":" + strconv.Itoa(i)
@@ -126,9 +125,9 @@ func wildcards(pattern string) string {
 	return strings.Join(parts, "/")
 }
 
-// apart returns the path under which a path is looked up. The paths of shown reviews have one that no request can have, since httprouter
+// lookupPath returns the path under which a path is looked up. The paths of shown reviews have one that no request can have, since httprouter
 // takes no fixed name in the place of the parameter of /x/public/{tag}.
-func apart(path string) string {
+func lookupPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, shownPath); ok {
 		return "/ " + shownPath + rest
 	}

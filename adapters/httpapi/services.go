@@ -9,17 +9,14 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// The handler knows the domains by these three interfaces and not by their types, so that a program can put a type of
-// its own before a service, for an audit or another rule. Only requests to the handler go through such a type. A
-// Session, a Deliverer of package webhook, and whatever else calls the service do not: a rule for all of them belongs
-// into Options.Check of the service. The interfaces may get more methods in a minor version; a type that embeds the
-// service has them then.
+// The handler knows the domains by these three interfaces and not by their types, so that a program can wrap a service
+// in a type of its own, for an audit or another rule. Only requests to the handler go through such a type. A rule for
+// all callers of a service belongs into its Options.Check. The interfaces may get more methods in a minor version, so
+// such a type embeds the service.
 
-// Apps is what the handler needs of the app service; *appsvc.Service implements it, and its documentation says what
-// each method does and which errors it returns. A program that wants to reject changes sets Options.Check of the
-// service. The status of an error follows from the sentinel of package appsvc that it wraps, such as
-// vitrine.ErrNotFound; an error that wraps none becomes a 500 and is logged. The result of Deliver is used again for
-// half a second, or until the channel of Changed is closed.
+// Apps is what the handler needs of the app service; *appsvc.Service implements and documents it. The status of an
+// error follows from the sentinel that it wraps, such as vitrine.ErrNotFound; an error that wraps none becomes a 500
+// and is logged. The result of Deliver is used again for half a second, or until the channel of Changed is closed.
 type Apps interface {
 	AdmitChange(ctx context.Context, by vitrine.Caller, id string) error
 	AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error

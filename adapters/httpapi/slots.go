@@ -34,7 +34,6 @@ const (
 	slowRate = 64 << 10
 )
 
-// newSlots returns the slots of a kind.
 func newSlots(what string, status, total, perCaller, perNetwork int) *slots {
 	return &slots{what: what, status: status, total: total, perCaller: perCaller, perNetwork: perNetwork,
 		taken: map[*slot]struct{}{}, of: map[string]int{}, freed: make(chan struct{})}
@@ -56,10 +55,10 @@ type bound struct {
 	whose string // for sentences
 }
 
-// takeSlot takes a slot of a kind other than memory, for as long as the request lasts. network may be "".
-func (c *call) takeSlot(s *slots, network string) error {
+// acquireSlot takes a slot of a kind other than memory, for as long as the request lasts. network may be "".
+func (c *call) acquireSlot(s *slots, network string) error {
 	c.slot = c.newSlot(s, network)
-	return c.slot.enter(c.ctx(), 1, slotPatience)
+	return c.slot.acquire(c.ctx(), 1, slotPatience)
 }
 
 // newSlot returns the slot of a request, with a count of 0. network may be "".
@@ -92,12 +91,12 @@ func (c *call) counted() string {
 	return c.address()
 }
 
-// enter raises the slots of a request to count. It returns an error with the status of the kind if they do not become
+// acquire raises the slots of a request to count. It returns an error with the status of the kind if they do not become
 // free in time. Without patience it does not wait, and cuts no request off.
-func (x *slot) enter(ctx context.Context, count int, patience time.Duration) error {
+func (x *slot) acquire(ctx context.Context, count int, patience time.Duration) error {
 	var timeout <-chan time.Time
 	for {
-		freed, err := x.tryEnter(count, patience > 0)
+		freed, err := x.tryAcquire(count, patience > 0)
 		if err == nil || patience <= 0 {
 			return err
 		}
@@ -114,10 +113,10 @@ func (x *slot) enter(ctx context.Context, count int, patience time.Duration) err
 	}
 }
 
-// tryEnter is enter without waiting. If there are too few slots, it returns a channel that is closed when some become
+// tryAcquire is acquire without waiting. If there are too few slots, it returns a channel that is closed when some become
 // free; with makeRoom, it also cuts off the slowest request that has one. The only request of a caller may have more
 // than the caller's share.
-func (x *slot) tryEnter(count int, makeRoom bool) (freed <-chan struct{}, err error) {
+func (x *slot) tryAcquire(count int, makeRoom bool) (freed <-chan struct{}, err error) {
 	s, more := x.all, count-x.count
 	if more <= 0 {
 		return nil, nil
@@ -168,8 +167,8 @@ func (s *slots) cutSlowest(x *slot, name string) {
 	}
 }
 
-// leave releases all slots of the request. It may be called on nil.
-func (x *slot) leave() {
+// release releases all slots of the request. It may be called on nil.
+func (x *slot) release() {
 	if x == nil || x.count == 0 {
 		return
 	}
@@ -289,7 +288,7 @@ func (c *call) enlarge(bytes int, patience time.Duration) error {
 		c.large = c.newSlot(c.h.large, "")
 	}
 	count := max(1, min((bytes+slotBytes-1)/slotBytes, c.h.large.total/4))
-	if c.large.enter(c.ctx(), count, patience) != nil {
+	if c.large.acquire(c.ctx(), count, patience) != nil {
 		return errNoRoom
 	}
 	return nil

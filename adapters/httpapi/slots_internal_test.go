@@ -29,7 +29,7 @@ func (s *slots) slotFor(caller, network string) (*slot, *deadlines) {
 func taken(t *testing.T, s *slots, caller, network string, count int) *slot {
 	t.Helper()
 	x, _ := s.slotFor(caller, network)
-	if _, err := x.tryEnter(count, true); err != nil {
+	if _, err := x.tryAcquire(count, true); err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -42,7 +42,7 @@ func TestSlotsAreCounted(t *testing.T) {
 			t.Helper()
 			x, _ := s.slotFor(caller, network)
 			begun := time.Now()
-			err := x.enter(t.Context(), 1, slotPatience)
+			err := x.acquire(t.Context(), 1, slotPatience)
 			var r *httpError
 			if !errors.As(err, &r) || r.status != 429 || !strings.Contains(r.Text, says) || time.Since(begun) != slotPatience {
 				t.Errorf("%s for %s: %v after %s, want 429 with %q after a second", caller, network, err, time.Since(begun), says)
@@ -58,11 +58,11 @@ func TestSlotsAreCounted(t *testing.T) {
 		rejected("e", "o", "5 uploads are under way")
 		go func() {
 			time.Sleep(slotPatience / 2)
-			first.leave()
-			first.leave() // which changes nothing
+			first.release()
+			first.release() // which changes nothing
 		}()
 		x, _ := s.slotFor("e", "o")
-		if err := x.enter(t.Context(), 1, slotPatience); err != nil || s.inUse() != 5 {
+		if err := x.acquire(t.Context(), 1, slotPatience); err != nil || s.inUse() != 5 {
 			t.Errorf("a slot that became free was not taken: %v, %d are in use", err, s.inUse())
 		}
 	})
@@ -73,18 +73,18 @@ func TestALargeRequestIsCarriedOut(t *testing.T) {
 	s := newSlots("large requests", 503, 8, 1, 0)
 	x := taken(t, s, "a", "", 4)
 	y, _ := s.slotFor("a", "")
-	if _, err := y.tryEnter(1, true); err == nil {
+	if _, err := y.tryAcquire(1, true); err == nil {
 		t.Error("another one of the caller was let in")
 	}
 	taken(t, s, "b", "", 4)
-	x.leave()
-	if _, err := y.tryEnter(1, true); err != nil {
+	x.release()
+	if _, err := y.tryAcquire(1, true); err != nil {
 		t.Error(err)
 	}
-	if _, err := y.tryEnter(5, true); err == nil {
+	if _, err := y.tryAcquire(5, true); err == nil {
 		t.Error("there were nine slots")
 	}
-	if _, err := y.tryEnter(3, true); err != nil {
+	if _, err := y.tryAcquire(3, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -101,7 +101,7 @@ func TestTheSlowestIsCutOff(t *testing.T) {
 		var all []one
 		for i, kib := range []int{100, 20, 10, 70} { // a second
 			x, d := s.slotFor(string(rune('a'+i)), "")
-			if _, err := x.tryEnter(1, true); err != nil {
+			if _, err := x.tryAcquire(1, true); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, one{x, d})
@@ -115,12 +115,12 @@ func TestTheSlowestIsCutOff(t *testing.T) {
 						break
 					}
 				}
-				x.leave()
+				x.release()
 			}()
 		}
 		enter := func() error {
 			x, _ := s.slotFor("another", "")
-			return x.enter(t.Context(), 1, slotPatience)
+			return x.acquire(t.Context(), 1, slotPatience)
 		}
 		time.Sleep(5 * time.Second)
 		if enter() == nil {
@@ -147,7 +147,7 @@ func TestTheServersOwnTimeDoesNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots("exports", 503, 1, 1, 0)
 		x, d := s.slotFor("a", "")
-		if _, err := x.tryEnter(1, true); err != nil {
+		if _, err := x.tryAcquire(1, true); err != nil {
 			t.Fatal(err)
 		}
 		for range 10 {
@@ -161,12 +161,12 @@ func TestTheServersOwnTimeDoesNotCount(t *testing.T) {
 			time.Sleep(time.Hour)
 		}
 		y, _ := s.slotFor("b", "")
-		if y.enter(t.Context(), 1, slotPatience) == nil || x.client.cut {
+		if y.acquire(t.Context(), 1, slotPatience) == nil || x.client.cut {
 			t.Error("it was cut off for the time in which the server works")
 		}
 		_ = x.client.begin(true, time.Now().Add(time.Minute))
 		time.Sleep(time.Millisecond)
-		if y.enter(t.Context(), 1, slotPatience) == nil || !x.client.cut || d.write.After(time.Now()) || !errors.Is(x.client.end(0), errCut) {
+		if y.acquire(t.Context(), 1, slotPatience) == nil || !x.client.cut || d.write.After(time.Now()) || !errors.Is(x.client.end(0), errCut) {
 			t.Error("it was not cut off")
 		}
 	})

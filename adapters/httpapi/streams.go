@@ -136,7 +136,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 		return errBodyMissing
 	}
 	all := c.h.Streams
-	if err := c.takeSlot(c.h.streams, ""); err != nil {
+	if err := c.acquireSlot(c.h.streams, ""); err != nil {
 		return err
 	}
 	after = cmp.Or(c.r.Header.Get("Last-Event-Id"), after)
@@ -144,7 +144,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 	s.behind.Store(time.Now().UnixNano())
 	all.put(s, true)
 	defer all.put(s, false)
-	c.r = c.r.WithContext(memlimit.With(c.ctx(), s.take))
+	c.r = c.r.WithContext(memlimit.With(c.ctx(), s.reservePage))
 	s.watch()
 	if err := s.read(); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 		}
 		if !read && time.Since(s.sentAt) >= commentEvery {
 			read = s.watch()
-			s.remark()
+			s.comment()
 		}
 		if !read {
 			continue
@@ -187,9 +187,9 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 	return nil
 }
 
-// take reserves memory for the page that is being read, and reports whether there is enough. A page of several events
+// reservePage reserves memory for the page that is being read, and reports whether there is enough. A page of several events
 // needs no slot for its memory.
-func (s *stream) take(n int) bool {
+func (s *stream) reservePage(n int) bool {
 	return (s.used == 0 || s.used+n <= notLarge) && s.reserve(n)
 }
 
@@ -223,9 +223,9 @@ func putEvents[E any](s *stream, events []E, err error, of func(E) (cursor, kind
 	return err
 }
 
-// remark puts a comment into out. If the feed was read further than the last event sent, since the client may not see what
+// comment puts a comment into out. If the feed was read further than the last event sent, since the client may not see what
 // followed, an id with that cursor comes along, so that a client that connects again need not begin before those entries.
-func (s *stream) remark() {
+func (s *stream) comment() {
 	s.out = append(s.out, ":\n\n"...)
 	if s.next != s.sentID {
 		s.sentID = s.next
@@ -258,7 +258,7 @@ func (s *stream) send() bool {
 		s.out = nil
 	}
 	s.out = s.out[:0]
-	s.large.leave()
+	s.large.release()
 	s.sentAt = time.Now()
 	return err == nil && s.client.control.Flush() == nil
 }
@@ -288,7 +288,7 @@ func (s *stream) wait(timer *time.Timer) (grown bool) {
 // over reports whether the stream must end because the server stops, the client has gone, or the caller's identity has
 // ended or changed. It is called before every page.
 func (s *stream) over() bool {
-	if (time.Since(s.asked) >= authenticateEvery || isClosed(s.again)) && !s.same() {
+	if (time.Since(s.asked) >= authenticateEvery || isClosed(s.again)) && !s.sameCaller() {
 		return true
 	}
 	return isClosed(s.h.Streams.closed) || s.ctx().Err() != nil || !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
@@ -304,9 +304,9 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// same authenticates the request again, and reports whether it is still sent by the same principal. Only Expires may
+// sameCaller authenticates the request again, and reports whether it is still sent by the same principal. Only Expires may
 // differ, as it does when a session was renewed.
-func (s *stream) same() bool {
+func (s *stream) sameCaller() bool {
 	before := s.by
 	s.asked = time.Now()
 	if err := s.h.authenticate(s.call); err != nil {

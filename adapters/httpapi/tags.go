@@ -99,8 +99,8 @@ func (a appRoutes) tagMoves(c *call) error {
 // tagged serves GET /apps/{id}/tagged/{tag}: the version that a tag points to. Besides GET x/public/, it is the only
 // endpoint that allows a delivery token (Principal.TagsOnly). 200 with {"apps":[App]} and an ETag, or 304. 404 for an
 // app or a tag that is absent or not visible. 403 for another tag than those of a delivery token. 422 if withDefaults
-// makes the response too large. With release the response is as if that release had run, and it is not cached: 404 for
-// a release that is absent or not visible, 409 for one that could not run.
+// makes the response too large. With release, the response is as if that release had run: 404 for a release that is
+// absent or not visible, 409 for one that could not run.
 func (a appRoutes) tagged(c *call) error {
 	if release := c.query.filled("release", "want the id of a release"); c.query.has("release") {
 		if c.by.TagsOnly {

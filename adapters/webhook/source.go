@@ -104,10 +104,8 @@ func (c change) body() []byte {
 // appSource is the source of the changes of apps, tags and components. It has one feed.
 type appSource struct{ apps *appsvc.Service }
 
-// changed returns a channel that is closed by the next change.
 func (s appSource) changed() <-chan struct{} { return s.apps.Changed() }
 
-// feeds returns the one feed.
 func (s appSource) feeds(_ context.Context, e Endpoint) ([]feed, error) {
 	if !e.wantsApps() {
 		return nil, nil
@@ -135,7 +133,6 @@ func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, er
 // assetSource is the source of the changes of all libraries, each of which has a feed of its own.
 type assetSource struct{ assets *assets.Service }
 
-// changed returns a channel that is closed by the next change of any library.
 func (s assetSource) changed() <-chan struct{} { return s.assets.Changed() }
 
 // feeds returns the feeds of the libraries whose networks the endpoint asks for.

@@ -210,7 +210,6 @@ func (w *worker) refresh(ctx context.Context) error {
 	return nil
 }
 
-// closed reports whether a channel is closed.
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
