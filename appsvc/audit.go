@@ -18,17 +18,17 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit looks at all records of apps in one View, and yields what a Service with these limits cannot have written, or an error as the
-// last pair. A zero limit is the default:
+// Audit reads all records of apps in one View and yields a fault for each one that a Service with these limits cannot have
+// written. An error is the last pair. A zero limit means the default:
 //
-//   - manifests and bodies have exactly the bytes that a Service writes, and keep its rules; whether a configSchema is still accepted is
-//     not looked at, since a Service judges that whenever it uses one;
-//   - each version can be read from the history, is not older than the one before it, and was restored, if it was, from an older one;
-//   - tags point to versions, where their last moves lead, and moves follow each other;
-//   - releases are in their lists, and have what their states need;
-//   - the index entries are those that follow from the other records, and each list of apps has a number of its own.
+//   - manifests and bodies have exactly the bytes that a Service writes, and satisfy its rules. A configSchema is not checked again, since a
+//     Service checks it whenever it uses one;
+//   - each version is in the history, is not older than the previous one, and was restored only from an older one;
+//   - tags point to versions, where their last moves lead, and each move begins where the previous one ends;
+//   - releases are in their lists, and have the fields that their states require;
+//   - the index entries are those that follow from the other records, and each list of apps has a unique number.
 //
-// It keeps a number of each list and component and a digest of each manifest in memory.
+// It keeps the number of each list and component and a digest of each manifest in memory.
 func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		var a *audit
@@ -64,13 +64,13 @@ type audit struct {
 	faults []storage.Fault
 	failed error // of the store; nothing is read after it
 
-	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that are as they should be
+	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that were checked
 	lists     map[int64]string           // keys of lists and components by their numbers
-	highest   int64                      // no list or component has a higher number
-	follow    map[string]int             // how many records of a kind follow from components and apps
+	highest   int64                      // the highest valid number of a list or component
+	follow    map[string]int             // the number of records of each kind that follow from components and apps
 }
 
-// mostFaults is how many faults Audit yields at most.
+// mostFaults is the maximum number of faults that Audit yields.
 const mostFaults = 1000
 
 func (a *audit) fault(key, format string, args ...any) {
@@ -79,8 +79,8 @@ func (a *audit) fault(key, format string, args ...any) {
 	}
 }
 
-// each calls fn with the records of a kind whose names have so many parts, those of an app unless that is "". An error of fn is a fault of
-// the record.
+// each calls fn with the records of a kind whose names have this number of parts. If app is not "", only records of the app
+// are read. An error of fn is reported as a fault of the record.
 func (a *audit) each(kind string, parts int, app string, fn func(name []string, e storage.Entry) error) {
 	in := under(kind)
 	if app != "" {
@@ -112,7 +112,7 @@ func (a *audit) each(kind string, parts int, app string, fn func(name []string, 
 	}
 }
 
-// get returns the values of keys. After an error they are all nil, and each returns the error.
+// get returns the values of keys. After an error they are all nil, and get returns the error.
 func (a *audit) get(keys ...string) [][]byte {
 	values, err := a.r.Get(a.ctx, keys...)
 	if err != nil {
@@ -122,7 +122,8 @@ func (a *audit) get(keys ...string) [][]byte {
 	return values
 }
 
-// checkNumbers looks at the counter and at the numbers of lists: with the number of another list, a caller would see its apps.
+// checkNumbers checks the counter and the numbers of lists. If two lists had one number, a caller would see the apps of
+// both.
 func (a *audit) checkNumbers() {
 	if counter := a.get(keyOf(counterKind))[0]; counter != nil {
 		var err error
@@ -150,7 +151,7 @@ func (a *audit) checkNumber(key string, n int64) error {
 	return nil
 }
 
-// checkComponents looks at components, their manifests and their ids.
+// checkComponents checks components, their manifests and their ids.
 func (a *audit) checkComponents() {
 	a.each(componentKind, 2, "", func(_ []string, e storage.Entry) error {
 		c, err := decodeComponent(e)
@@ -183,8 +184,8 @@ func (a *audit) checkComponents() {
 	})
 }
 
-// storedManifest decodes a stored manifest. It returns an error unless the rules of CreateComponent hold, except those of the
-// configSchema, and the bytes are in the form that manifest.text writes.
+// storedManifest decodes a stored manifest. It returns an error unless the manifest satisfies the rules of CreateComponent,
+// except those of the configSchema, and has the bytes that manifest.text writes.
 func (l Limits) storedManifest(text []byte) (manifest, error) {
 	m, extra, err := l.readManifest(text)
 	switch {
@@ -197,7 +198,7 @@ func (l Limits) storedManifest(text []byte) (manifest, error) {
 	return m, err
 }
 
-// checkApps looks at the apps one by one, with all their records: at those that are there, or at the deleted ones.
+// checkApps checks apps with all their records, one app at a time: existing apps or deleted ones, by kind.
 func (a *audit) checkApps(kind string) {
 	a.each(kind, 1, "", func(name []string, e storage.Entry) error {
 		h, err := decodeHead(name[0], e.Value)
@@ -220,7 +221,7 @@ func (a *audit) checkApps(kind string) {
 	})
 }
 
-// checkVersions looks at the versions of an app, and returns the components that they use.
+// checkVersions checks the versions of an app, and returns the components that they use.
 func (a *audit) checkVersions(h Head) (used map[string]bool, err error) {
 	values := a.get(keyOf(bodyKind, h.ID), keyOf(largeKind, h.ID))
 	body, _, err := decodeBody(h.ID, values[0])
@@ -235,7 +236,7 @@ func (a *audit) checkVersions(h Head) (used map[string]bool, err error) {
 	if len(body) > mostOfBody != h.large || values[1] != nil != h.large {
 		return nil, fmt.Errorf("a body of %d bytes is missing, in two places, or not where it should be", len(body))
 	}
-	next, used := App{}, map[string]bool{} // next is the version after the one that is looked at
+	next, used := App{}, map[string]bool{} // next is the version after the one being checked
 	for v, err := range a.versionsBelow(a.ctx, h.ID, vitrine.Latest, math.MaxInt) {
 		if err != nil && !errors.Is(err, history.ErrCorrupt) {
 			a.failed = err
@@ -267,7 +268,7 @@ func (a *audit) checkVersions(h Head) (used map[string]bool, err error) {
 	return used, nil
 }
 
-// storedDepth is how deep a stored body may nest: a manifest lies in an element of a list.
+// storedDepth is the maximum depth of a stored body: a manifest is inside an element of a list.
 const storedDepth = strictjson.MaxDepth + 3
 
 // checkBody returns an error unless the body of app is one that a Service writes: within the limits, and in exactly the
@@ -297,14 +298,14 @@ func (a *audit) checkBody(app App, used map[string]bool) error {
 	return app.checkSize(a.limits.AppBytes)
 }
 
-// checkElement returns an error unless a kept element is one that a Service writes. Whether its config conforms to the
+// checkElement returns an error unless a Service could have written the stored element. Whether its config conforms to the
 // schema is not checked. The component of its manifest may have been deleted since.
 func (a *audit) checkElement(e draftElement) error {
 	manifest, config, err := e.split()
 	if err != nil {
 		return err
 	}
-	if digest := sha256.Sum256(manifest); !a.manifests[digest] { // most manifests were checked with another version
+	if digest := sha256.Sum256(manifest); !a.manifests[digest] { // usually, another version has the same manifest and was checked already
 		if _, err := a.limits.storedManifest(manifest); err != nil {
 			return fmt.Errorf("component: %w", err)
 		}
@@ -319,7 +320,8 @@ func (a *audit) checkElement(e draftElement) error {
 	return nil
 }
 
-// checkHistory looks at the rows of the history of an app, whose content was read with the versions, at notes, and at what was restored.
+// checkHistory checks the records of the history of an app, except the content, which was read with the versions, and its
+// notes and restorations.
 func (a *audit) checkHistory(h Head) {
 	latest := h.Version.Number()
 	check := func(kind string, wrong func(n int64, e storage.Entry) error) {
@@ -352,8 +354,8 @@ func (a *audit) checkHistory(h Head) {
 	})
 }
 
-// checkTags looks at the tags of an app and at their moves. A move leads on from where the one before has led, and is no earlier. The
-// first one may come from any version: a tag of the first release, which recorded no moves, may have pointed there.
+// checkTags checks the tags of an app and their moves. A move begins where the previous one has ended, and is not earlier.
+// The first one may begin at any version: the first release recorded no moves, so a tag may already have pointed there.
 func (a *audit) checkTags(h Head) {
 	latest := h.Version.Number()
 	at, moved, last := map[string]int64{}, map[string]bool{}, map[string]move{} // where tags point, which have moved/, and their last moves
@@ -420,7 +422,7 @@ func (a *audit) checkTags(h Head) {
 	}
 }
 
-// checkEntries looks for the index entries of an app of which some version uses these components.
+// checkEntries checks the index entries of an app whose versions use these components.
 func (a *audit) checkEntries(h Head, used map[string]bool) error {
 	lists := listKeys(h)
 	own := len(lists)
@@ -451,7 +453,8 @@ func (a *audit) checkEntries(h Head, used map[string]bool) error {
 	return nil
 }
 
-// checkOthers looks for records that follow from no component and no app, and for those of other kinds. All that do follow were found.
+// checkOthers reports records of known kinds that follow from no component and no app, and records of unknown kinds. All
+// required records were checked before.
 func (a *audit) checkOthers() {
 	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind, idKind, createdKind, updatedKind, usedKind, wordKind, noteKind, listedKind, dueKind}
 	for _, kind := range kinds {

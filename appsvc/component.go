@@ -20,14 +20,14 @@ import (
 //
 // An element copies the Manifest when it is written. So apps read the same after their components were deleted.
 //
-// A Component is a value. Its Manifest may be shared with a cache and with the store: nobody changes its bytes.
+// A Component is a value. Its Manifest may share memory with a cache and with the store, so its bytes must not be changed.
 type Component struct {
 	ID      string // unique among all components
 	Name    string
 	Version string
 	Main    string // URL of the script
-	// Manifest is the whole component as one compact JSON object, as elements copy it. In lists it has id, name, version, main, title and
-	// description alone: the others are what makes manifests large, and a list is for choosing.
+	// Manifest is the whole component as one compact JSON object, as elements copy it. In lists it only has id, name,
+	// version, main, title and description, since the other members make manifests large.
 	Manifest []byte
 }
 
@@ -49,13 +49,13 @@ func (c *Component) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Title returns what people see in place of the name. It is nil if the manifest has none.
+// Title returns the name that people see. It is nil if the manifest has none.
 func (c Component) Title() *string { return c.text("title") }
 
 // Description returns the plain text that describes the component to app creators. It is nil if the manifest has none.
 func (c Component) Description() *string { return c.text("description") }
 
-// text returns a member of the manifest that is a string. It returns nil if there is none, or if it is something else.
+// text returns a member of the manifest that is a string, or nil if there is no such string.
 func (c Component) text(name string) *string {
 	if text, ok := jsontree.Text(jsontree.Member(c.Manifest, name)); ok {
 		return &text
@@ -104,7 +104,7 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 	}
 	var made componentID
 	repeated, err := s.write(ctx, write, &made, prepare, func(tx *writer) error {
-		if jsontree.Lookup(in.Manifest, "id") == nil { // what is made again has the id that it had
+		if jsontree.Lookup(in.Manifest, "id") == nil { // a component that is created again gets its earlier id
 			id, err := tx.deletedID(ctx, c.Name, c.Version)
 			if err == nil && id != "" {
 				c, err = madeComponent(in.Manifest, id)
@@ -119,7 +119,7 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 		}
 		return s.record(ctx, tx, by, Change{Type: ComponentCreated, Component: c})
 	})
-	if err == nil && repeated { // the key stands for this manifest
+	if err == nil && repeated { // the key identifies this manifest
 		return madeComponent(in.Manifest, made.ID)
 	}
 	return c, err
@@ -129,8 +129,8 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 // everything else is in the manifest, which the repeat sends again.
 type componentID struct{ ID string }
 
-// madeComponent returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got then.
-// The manifest was checked then, and the idempotency key stands for exactly this manifest. So the answer is the same even if the
+// madeComponent returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got
+// then. The manifest was checked then, and the idempotency key identifies it, so the result is the same even if the
 // component was deleted since.
 func madeComponent(manifest []byte, id string) (Component, error) {
 	m, extra, err := decodeManifest(manifest)
@@ -141,12 +141,12 @@ func madeComponent(manifest []byte, id string) (Component, error) {
 	return m.component(extra), nil
 }
 
-// Component returns the latest version of a component: the highest one if all its versions are semantic
-// versions, else the one created last. Every caller without TagsOnly may read it. It returns ErrNotFound if there is no
-// component of this name.
+// Component returns the latest version of a component: the highest one if all its versions are semantic versions, otherwise
+// the one created last. Every caller without TagsOnly may read it. It returns ErrNotFound if there is no component of this
+// name.
 func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string) (Component, error) {
 	return view(ctx, s, by, func(r *reader) (Component, error) {
-		// Which version is the latest shows without manifests, so only the manifest of that one is read.
+		// The latest version is known without manifests, so only its manifest is read.
 		list, err := r.componentVersions(ctx, name)
 		if err != nil {
 			return Component{}, err
@@ -160,10 +160,11 @@ func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string)
 	})
 }
 
-// noComponent is the ErrNotFound of a name that no component has. Components are no secret, so it may repeat the name.
+// noComponent returns ErrNotFound for a name that no component has. Components are not secret, so the error repeats the
+// name.
 func noComponent(name string) error { return notFound("there is no component named %q", name) }
 
-// takenComponent is the error of a component whose id, or name and version, another one has.
+// takenComponent returns the error for a component whose id, or name and version, is taken by another one.
 func takenComponent(c Component) error {
 	return invalid("", "a component with the id %q, or with the name %q and version %q, exists already", c.ID, c.Name, c.Version)
 }
@@ -174,24 +175,24 @@ type ListComponentsRequest struct {
 }
 
 // ListComponents returns a page of components, each as its latest version, by name in byte order. Their Manifest is nil;
-// Component returns it. A request cannot limit the number of components: a page ends when the JSON of its components has about
-// Limits.PageBytes. Every caller without TagsOnly may read components.
+// Component returns it. A request cannot limit the number of components: a page ends when the JSON of its components has
+// about Limits.PageBytes. Every caller without TagsOnly may read components.
 func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) (vitrine.Page[Component], error) {
 	return list(ctx, s, by, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
 		return fill(ctx, s, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string { return last.Name })
 	})
 }
 
-// AllComponents yields the latest version of each component, from in.After on, page by page. It ends with the first error, which
-// comes in the last pair.
+// AllComponents yields the latest version of each component, from in.After on, page by page. The first error is the last
+// pair.
 func (s *Service) AllComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) iter.Seq2[Component, error] {
 	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponents(ctx, by, in) })
 }
 
-// latestComponents yields the latest version of each component whose name is after one, by name.
+// latestComponents yields the latest version of each component with a name after after, by name.
 func (r *reader) latestComponents(ctx context.Context, after string) iter.Seq2[Component, error] {
 	return func(yield func(Component, error) bool) {
-		// The versions of one name come together. When the next name begins, the latest of them is known.
+		// The versions of one name are adjacent. Their latest is known when the next name begins.
 		var versions []storedComponent
 		for c, err := range r.components(ctx, after) {
 			if err != nil {

@@ -19,23 +19,23 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// A check of a component tells its author what a new version would break before it is created: it validates, against
-// the new configSchema, the configs of all elements that have a component of this name, whatever version of it. It looks
-// at what is or may be delivered, the latest and the tagged versions of apps, and stores nothing.
+// A check of a component tells its author what a new version would break before it is created: it validates, against the new
+// configSchema, the configs of all elements with any version of the component. It checks what is or may be delivered, the
+// latest and the tagged versions of apps, and stores nothing.
 
-// The cursor of an answer is a place in a fixed order: apps by id, the versions of an app from the lowest on, and the
-// elements of a version. A check that goes on begins at this place, in the apps as they are by then.
+// The cursor of a page is a position in a fixed order: apps by id, the versions of an app from the lowest on, and the
+// elements of a version. The next page begins at this position, in the apps as they are then.
 
 // CheckComponentRequest is a component to check.
 type CheckComponentRequest struct {
 	Name     string // the name that the manifest must have
 	Manifest []byte // as in CreateComponentRequest
-	After    string // Next of the answer before; "" = the first one
+	After    string // Next of the previous page; "" = the first page
 }
 
-// ComponentCheck is an answer of CheckComponent. Apps, Versions and Elements count what it looked at: elements with a
-// component of the name, the versions that have such elements, and their apps. An app or a version that two answers
-// share is counted in both.
+// ComponentCheck is a page of the result of CheckComponent. Apps, Versions and Elements count what was checked for this
+// page: elements with a component of the name, the versions with such elements, and their apps. An app or a version that two
+// pages share is counted in both.
 type ComponentCheck struct {
 	Apps     int             `json:"apps"`
 	Versions int             `json:"versions"`
@@ -59,28 +59,28 @@ func (c ComponentCheck) MarshalJSON() ([]byte, error) {
 type BrokenElement struct {
 	App     string          `json:"app"` // its id
 	Version vitrine.Version `json:"version"`
-	// Tags are the names of the tags that point to the version, in order. There are none if the version is checked only because
-	// it is the latest.
+	// Tags are the names of the tags that point to the version, sorted. They are empty if the version is checked only
+	// because it is the latest.
 	Tags    []string `json:"tags"`
 	Element string   `json:"element"` // its id
-	// Violations are what the schema refuses, at most 100. A config that is too costly to validate has one violation, with the
-	// keyword "cost".
+	// Violations are what the schema rejects, at most 100. A config that is too costly to validate has one violation, with
+	// the keyword "cost".
 	Violations []vitrine.Violation `json:"violations"`
 }
 
-// Bounds of one answer of CheckComponent; Limits.PageBytes is the third. A check of a store with many apps may take long, so it
-// is answered in parts: no request takes long, and the caller sees how far the check is.
+// The limits of one page of CheckComponent; Limits.PageBytes is the third. A check of a store with many apps may take long,
+// so its result comes in pages: no request takes long, and the caller sees the progress.
 const (
 	maxBroken = 1000            // elements in Broken
-	checkTime = 5 * time.Second // after which an answer ends, by the clock of Options.Now
+	checkTime = 5 * time.Second // the time after which a page ends, by the clock of Options.Now
 )
 
-// CheckComponent says which elements would not conform to a component if they had it. It looks at the latest and at
-// every tagged version, each once, of each app that the caller may read. An element is judged by itself, as a patch
-// judges it that changes only the version of its component. Nothing is stored.
+// CheckComponent returns the elements that would not conform to a component if they had it. It checks the latest and every
+// tagged version, each once, of each app that the caller may read. Each element is checked as by a patch that only changes
+// the version of its component. Nothing is stored.
 //
-// An answer ends after 1,000 broken elements, after Limits.PageBytes of them (by default 4 MiB), or after 5 seconds. So an
-// answer may have no broken elements although Next is set. Each answer sees the apps as they are at its time.
+// A page ends after 1,000 broken elements, after Limits.PageBytes of them (by default 4 MiB), or after 5 seconds. So a page
+// may have no broken elements although Next is set. Each page reads the apps as they are at its time.
 //
 // It returns ErrForbidden unless the caller may manage components, ErrInvalid with the pointer /name if the manifest has
 // another name, ErrInvalid if After is not a cursor of a check of this component, and otherwise the errors of
@@ -136,8 +136,8 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 	return out, err
 }
 
-// AllBrokenElements yields the elements that CheckComponent finds broken, answer by answer. Each answer is as of its own time. It
-// ends with the first error, which comes in the last pair.
+// AllBrokenElements yields the elements that CheckComponent finds broken, page by page. Each page is as of its own time. The
+// first error is the last pair.
 func (s *Service) AllBrokenElements(ctx context.Context, by vitrine.Caller, in CheckComponentRequest) iter.Seq2[BrokenElement, error] {
 	return paging.Sparse(in.After, func(after string) ([]BrokenElement, string, error) {
 		in.After = after
@@ -155,28 +155,27 @@ func absentComponent(ctx context.Context, r *reader, c Component) error {
 	return err
 }
 
-// checker validates elements and collects those that are broken, for one answer of a check. It walks in the order of cursors: apps by
-// id, versions from the lowest on, elements by index.
+// checker validates elements and collects the broken ones, for one page of a check. It walks in the order of cursors: apps
+// by id, versions from the lowest on, elements by index.
 type checker struct {
 	ctx    context.Context
 	r      *reader
 	name   string // of the component
 	schema *compiledSchema
-	from   checkPosition    // where the answer before ended
-	until  time.Time        // when this answer ends
+	from   checkPosition    // the end of the previous page
+	until  time.Time        // when this page ends
 	now    func() time.Time // the clock
 
-	at   checkPosition // the place after the element that was looked at last
+	at   checkPosition // the position after the last element that was checked
 	room paging.Room
 	out  *ComponentCheck
 }
 
-// app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several
-// tags, is checked once. In the app where the answer before ended, it goes on there. full says that the answer is full, or that its time
-// is up.
+// app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several tags,
+// is checked once. In the app where the previous page ended, it continues there. full is true if the page has ended.
 //
-// Some version of the app has used the component. Whether the latest version does is in its Head; the bodies of tagged versions are read to
-// find out.
+// Some version of the app has used the component. The Head says whether the latest version does; for tagged versions, their
+// bodies must be read.
 func (k *checker) app(user componentUser) (full bool, err error) {
 	tags := map[vitrine.Version][]string{user.Version: {}}
 	for _, tag := range user.tags {
@@ -185,7 +184,7 @@ func (k *checker) app(user componentUser) (full bool, err error) {
 	versions := k.out.Versions
 	for _, v := range slices.SortedFunc(maps.Keys(tags), vitrine.Version.Compare) {
 		first := 0
-		if user.ID == k.from.app { // what comes before k.from was checked in an earlier answer
+		if user.ID == k.from.app { // versions before k.from were checked for an earlier page
 			if v.Number() < k.from.version {
 				continue
 			}
@@ -216,19 +215,19 @@ func (k *checker) app(user componentUser) (full bool, err error) {
 		if full || err != nil {
 			return full, err
 		}
-		// After all elements of the version: a check that goes on from here begins with the next version.
+		// After all elements of the version: the next page begins with the next version.
 		k.at = checkPosition{user.ID, v.Number(), math.MaxInt32}
 	}
 	return false, nil
 }
 
-// overtime reports whether the time of the answer is up. An answer looks at one element or version at least, so that
-// a check with many answers comes to an end, however slow the machine is.
+// overtime reports whether the time of the page is over. Each page checks at least one element or version, so that a check
+// always ends, however slow the machine is.
 func (k *checker) overtime() bool { return k.at.app != "" && !k.now().Before(k.until) }
 
 // version checks the elements of a version from the index first on. in has the app, the version and its tags; a broken
-// element is added as in with its id and its violations. An element counts only when it is in the answer: if there is no room
-// for it, k.at stays before it, and the next answer begins with it.
+// element is added as a copy of in with its id and its violations. An element counts only when it is in the page: if there
+// is no room for it, k.at stays before it, and the next page begins with it.
 func (k *checker) version(in BrokenElement, body Body, first int) (full bool, err error) {
 	d, err := body.draft()
 	if err != nil {
@@ -262,7 +261,7 @@ func (k *checker) version(in BrokenElement, body Body, first int) (full bool, er
 	return false, nil
 }
 
-// size estimates the bytes of a broken element in the JSON of an answer. By them the answer ends at Limits.PageBytes.
+// size is the approximate size of a broken element in the JSON of a page, which ends at Limits.PageBytes.
 func (b BrokenElement) size() int {
 	n := 200 + len(b.App)
 	for _, tag := range b.Tags {
@@ -274,9 +273,9 @@ func (b BrokenElement) size() int {
 	return n
 }
 
-// violations returns what is wrong with a config as it is stored: what a write would refuse it with. A config that cannot
-// be judged has one violation for the whole config, with the error as its Message. Its Keyword is "cost" if validating would
-// take too long, and "" otherwise, as when the engine returns an error.
+// violations returns the violations for which a write would reject a stored config. A config that cannot be validated has
+// one violation for the whole config, with the error as its Message. Its Keyword is "cost" if validating would take too
+// long, and otherwise "", as when the engine returns an error.
 func (c *compiledSchema) violations(config []byte) []vitrine.Violation {
 	err := c.validateWithin(new(schemaguard.Budget), config)
 	if err == nil {
@@ -292,7 +291,7 @@ func (c *compiledSchema) violations(config []byte) []vitrine.Violation {
 	return []vitrine.Violation{{Keyword: keyword, Message: err.Error()}}
 }
 
-// checkPosition is a place in the order of a check. The elements of the version before this index were looked at, and so
+// checkPosition is a position in the order of a check. The elements of the version before this index were checked, and so
 // were all lower versions of the app, and all apps before it.
 type checkPosition struct {
 	app     string
@@ -300,13 +299,13 @@ type checkPosition struct {
 	element int
 }
 
-// cursor returns the position as an opaque text, for a check of the component of this name.
+// cursor returns the cursor of a position, for a check of the component of this name.
 func (p checkPosition) cursor(name string) string {
 	return cursor("check "+name, p.version, strconv.Itoa(p.element)+" "+p.app)
 }
 
-// parseCheckPosition reads what cursor wrote for a component of the same name; "" is the start. It returns ErrInvalid for
-// anything else.
+// parseCheckPosition decodes a cursor of a check of the component of this name; "" means the start. It returns ErrInvalid
+// for anything else.
 func parseCheckPosition(s, name string) (p checkPosition, err error) {
 	if s == "" {
 		return p, nil

@@ -13,12 +13,12 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Manifests are read in two places. CreateComponent and CheckComponent read one as somebody sent it: parseManifest checks all of
-// it. Audit reads those that are stored: readManifest checks all but their size and the configSchema, and their bytes must
-// be those that manifest.text writes.
+// Manifests are read in two places. CreateComponent and CheckComponent read manifests of requests: parseManifest applies all
+// rules. Audit reads stored manifests: readManifest applies all rules except the size and the configSchema, and their bytes
+// must be those that manifest.text writes.
 
-// manifest holds the members of a component that the service knows. A manifest may have members of any
-// other names. The service keeps their values as they were sent and gives them no meaning.
+// manifest has the members of a component that the service knows. A manifest may have members of any other names. The
+// service keeps their values as they were sent and gives them no meaning.
 type manifest struct {
 	name         string
 	version      string
@@ -28,19 +28,18 @@ type manifest struct {
 	configSchema json.RawMessage
 }
 
-// parseManifest reads a component as it is sent. These are all rules of manifests:
+// parseManifest decodes a component of a request. These are all rules of manifests:
 //
 //   - It is one object of strict JSON, of at most Limits.ManifestBytes and strictjson.MaxDepth levels.
 //   - name, version and main are required strings, and configSchema is a required object. id and description are strings, null
 //     or missing. Members of any other names are kept.
-//   - A name that differs from one of these only in case, such as configschema, is refused: it would be kept and have no effect.
+//   - A name that differs from one of these only in case, such as configschema, is rejected: it would be stored and have no effect.
 //   - title is a string or missing, and headless a boolean or missing.
-//   - checkName says what name, version and id may be, validMain what main may be, and package schemaguard what configSchema
-//     may be.
+//   - checkName checks name, version and id, validMain checks main, and package schemaguard checks configSchema.
 //
-// Without an id the component gets a random one. parseManifest returns ErrTooLarge if there are too many bytes, and ErrInvalid
-// if another rule is broken, with the pointer of the member. It reads no store: whether the id, or the name and version, are
-// taken shows when the component is added.
+// Without an id the component gets a random one. parseManifest returns ErrTooLarge if there are too many bytes, and
+// ErrInvalid, with the pointer of the member, if another rule is broken. It does not read the store: whether the id, or the
+// name and version, are taken is checked when the component is added.
 func (s *Service) parseManifest(data []byte) (Component, error) {
 	if len(data) > s.limits.ManifestBytes {
 		return Component{}, tooLarge("the manifest has %d bytes; at most %d are allowed", len(data), s.limits.ManifestBytes)
@@ -81,10 +80,9 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 	return m.component(extra), nil
 }
 
-// readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of main, title, headless
-// and configSchemas: of configSchema it checks only that it is an object. Audit calls it for stored manifests. It returns the
-// members that the service does not know beside the manifest, in their order. Every rule that is broken is ErrInvalid, with the
-// pointer of the member.
+// readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of main,
+// title, headless and configSchema: a configSchema must only be an object. Audit calls it for stored manifests. It also
+// returns the unknown members, in their order. It returns ErrInvalid, with the pointer of the member, if a rule is broken.
 func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
 	m, extra, err := decodeManifest(data)
 	if err != nil {
@@ -105,9 +103,9 @@ func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error)
 	return m, extra, nil
 }
 
-// decodeManifest splits a manifest into the members that the service knows and the others, in their order. It checks only that
-// it is an object of strict JSON, that the known members have the right types, and that no other name is one of theirs in
-// another case. A known member that is missing has its zero value. An error has the JSON pointer of the member.
+// decodeManifest splits a manifest into the known members and the others, in their order. It only checks that the manifest
+// is an object of strict JSON, that the known members have the right types, and that no other name differs from a known one
+// only in case. A missing known member has its zero value. An error has the JSON pointer of the member.
 func decodeManifest(data []byte) (m manifest, extra []strictjson.Member, err error) {
 	if err := strictjson.Check(data, strictjson.MaxDepth); err != nil {
 		return m, nil, err
@@ -130,16 +128,15 @@ func decodeManifest(data []byte) (m manifest, extra []strictjson.Member, err err
 	return m, extra, nil
 }
 
-// component returns the component that a manifest describes. extra are the members that the service does not know. The id must
-// be set.
+// component returns the component of a manifest. extra are the unknown members. The id must be set.
 func (m manifest) component(extra []strictjson.Member) Component {
 	return Component{ID: *m.id, Name: m.name, Version: m.version, Main: m.main, Manifest: m.text(extra)}
 }
 
-// text returns the manifest in the compact form in which it is stored: the members that the service knows, with null for a missing
-// description, and then the others in the order in which they were sent. The id must be set.
+// text returns the manifest in the compact form in which it is stored: the known members, with null for a missing
+// description, followed by the others in the order in which they were sent. The id must be set.
 //
-// Elements copy these bytes, and Audit accepts no others. So the form must not change.
+// Elements copy these bytes, and Audit accepts no others, so the form must not change.
 func (m manifest) text(extra []strictjson.Member) []byte {
 	description := []byte("null")
 	if m.description != nil {
@@ -156,8 +153,8 @@ func (m manifest) text(extra []strictjson.Member) []byte {
 	return append(text, '}')
 }
 
-// validMain is the rule for main, the address of a component's script: an http or https URL, or a path of the host that delivers it.
-// Browsers take a backslash for a slash, and drop tabs and line ends.
+// validMain is the rule for main, the address of a component's script: an http or https URL, or a path on the host that
+// delivers it. Browsers treat a backslash as a slash, and ignore tabs and line ends.
 func validMain(main string) bool {
 	if strings.ContainsFunc(main, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
 		return false

@@ -25,8 +25,8 @@ func latestOf(versions []storedComponent) storedComponent {
 	})
 }
 
-// isSemver reports whether v is a whole semantic version, such as 1.2.0, 1.2.0-beta or 1.2.0+a. The library also takes "1" and
-// "1.2", which are not whole.
+// isSemver reports whether v is a complete semantic version, such as 1.2.0, 1.2.0-beta or 1.2.0+a. The library also accepts
+// "1" and "1.2", which are incomplete.
 func isSemver(v string) bool {
 	core, _, _ := strings.Cut(v, "+")
 	core, _, _ = strings.Cut(core, "-")
@@ -40,10 +40,10 @@ type ListComponentVersionsRequest struct {
 	After string // only versions created before this one; "" = from the newest on
 }
 
-// ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each
-// has only id, name, version, main and description; ComponentVersion returns the whole manifest. Every caller without TagsOnly
-// may read them. A page also ends when these short manifests have reached Limits.PageBytes. Next is the last version of the page,
-// or "" on the last page.
+// ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each has
+// only id, name, version, main, title and description; ComponentVersion returns the whole manifest. Every caller without
+// TagsOnly may read them. A page also ends when these short manifests have reached Limits.PageBytes. Next is the last
+// version of the page, or "" on the last page.
 //
 // It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of range or After is not a
 // version of the component: for instance, because the component was deleted, and created again with other versions, between
@@ -76,7 +76,7 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 	})
 }
 
-// listed returns the component as lists have it.
+// listed returns the component in the form of lists.
 func (c storedComponent) listed() Component {
 	manifest := appendString([]byte(`{"id":`), c.ID)
 	manifest = appendString(append(manifest, `,"name":`...), c.Name)
@@ -94,15 +94,15 @@ func (c storedComponent) listed() Component {
 	return c.with(append(manifest, '}'))
 }
 
-// AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page. in.Limit is
-// how many are read at a time. It ends with the first error, which comes in the last pair.
+// AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page.
+// in.Limit is the size of a page. The first error is the last pair.
 func (s *Service) AllComponentVersions(ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest) iter.Seq2[Component, error] {
 	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponentVersions(ctx, by, in) })
 }
 
-// ComponentVersion returns one version of a component. Its Manifest has all members that CreateComponent
-// got, and also id and description if CreateComponent got none: a random id, and null. Every caller without TagsOnly may read it.
-// It returns ErrNotFound if there is no such version.
+// ComponentVersion returns one version of a component. Its Manifest has all members of the request of CreateComponent, and
+// an id and a description even if the request had none: a random id, and null. Every caller without TagsOnly may read it. It
+// returns ErrNotFound if there is no such version.
 func (s *Service) ComponentVersion(ctx context.Context, by vitrine.Caller, name, version string) (Component, error) {
 	return view(ctx, s, by, func(r *reader) (Component, error) {
 		key := keyOf(componentKind, name, version)
@@ -118,7 +118,7 @@ func (s *Service) ComponentVersion(ctx context.Context, by vitrine.Caller, name,
 	})
 }
 
-// noComponentVersion is the ErrNotFound of a component that has no such version, or does not exist at all. Components are no
+// noComponentVersion returns ErrNotFound for a component without such a version, or that does not exist. Components are not
 // secret, so the error may name both.
 func noComponentVersion(name, version string) error {
 	return notFound("component %q has no version %q", name, version)

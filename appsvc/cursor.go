@@ -8,18 +8,19 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// The cursor of a list is the position of the last item of a page, not a number of items to skip. So a page begins where the one before
-// ended, even if items were added or removed meanwhile, and each page costs the store the same.
+// The cursor of a list is the position of the last item of a page, not a number of items to skip. So a page begins where the
+// previous one ended, even if items were added or removed meanwhile, and the cost of a page does not depend on its position.
 
-// cursor returns a position, a number and a text, as an opaque string: base64url of a checksum, the number and the text. The checksum
-// covers what list the cursor is of. It is not a secret: a caller who makes up a cursor sees nothing but another page of the list.
+// cursor encodes a position, a number and a text, as an opaque string: base64url of a checksum, the number and the text. The
+// checksum covers the name of the list. It is not a secret: with a made-up cursor, a caller only sees another page of the
+// list.
 func cursor(list string, number int64, text string) string {
 	rest := append(binary.AppendVarint(nil, number), text...)
 	sum := crc32.Update(crc32.ChecksumIEEE([]byte(list)), crc32.IEEETable, rest)
 	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, sum), rest...))
 }
 
-// parseCursor reads what cursor returned for the same list. ok is false for anything else.
+// parseCursor decodes a cursor of the same list. ok is false for any other text.
 func parseCursor(list, s string) (number int64, text string, ok bool) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(b) < 5 {
@@ -30,10 +31,10 @@ func parseCursor(list, s string) (number int64, text string, ok bool) {
 		return 0, "", false
 	}
 	text = string(b[4+n:])
-	return number, text, cursor(list, number, text) == s && isText(text) // not all that can be decoded was encoded so
+	return number, text, cursor(list, number, text) == s && isText(text) // each position has only one valid encoding
 }
 
-// nextOrNull is a cursor in an answer whose JSON has null for "".
+// nextOrNull is a cursor in a response whose JSON has null instead of "".
 type nextOrNull string
 
 // MarshalJSON writes a string or null.

@@ -13,13 +13,13 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// DeliverRequest names apps, and the tag whose versions are wanted.
+// DeliverRequest names apps, and the tag whose versions are delivered.
 type DeliverRequest struct {
 	Tag    string
 	AppIDs []string
 }
 
-// Delivery is a version of an app as a page gets it: what its elements are mounted with, and nothing else.
+// Delivery is a version of an app as a page gets it: only what is needed to mount its elements.
 type Delivery struct {
 	ID       string             `json:"id"`
 	Tag      string             `json:"tag"`
@@ -27,9 +27,9 @@ type Delivery struct {
 	Title    string             `json:"title"`
 	Elements []DeliveredElement `json:"elements"`
 
-	// Err is why there is nothing to show; only ID is set beside it. It wraps ErrNotFound if the app or the tag is absent or the caller may
-	// not read it, always with the same sentence; ErrUnprocessable with CodeCost if its configs with their defaults are too large; and, from a
-	// server, ErrTooLarge if the answer had no room for it.
+	// Err is the reason why the app cannot be shown; then only ID is set. It wraps ErrNotFound if the app or the tag does
+	// not exist or the caller may not read it, always with the same sentence; ErrUnprocessable with CodeCost if its configs
+	// with their defaults are too large; and, from a server, ErrTooLarge if the response had no room for it.
 	Err error `json:"-"`
 
 	updatedAt int64
@@ -37,17 +37,17 @@ type Delivery struct {
 
 // DeliveredElement is an element of a Delivery.
 type DeliveredElement struct {
-	Key      string         `json:"key"`               // stays the same while the element is edited, moved or restored
+	Key      string         `json:"key"`               // unchanged while the element is edited, moved or restored
 	Name     string         `json:"name"`              // of the component
 	Version  string         `json:"version"`           // of the component
-	Main     string         `json:"main"`              // address of the component's script: a URL, or a path of the host that delivers
+	Main     string         `json:"main"`              // address of the component's script: a URL, or a path on the host that delivers it
 	Headless bool           `json:"headless,omitzero"` // the component shows nothing
 	Config   jsontext.Value `json:"config"`            // with the defaults of the component's schema
 }
 
-// Deliver returns the versions of apps to which a tag points, in the order of the request, and with the defaults of their configs. One
-// that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has TagsOnly and the tag is not among its Tags.
-// All apps are read from one snapshot.
+// Deliver returns the versions of apps to which a tag points, in the order of the request, with the defaults of their
+// configs. An app that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has
+// TagsOnly and the tag is not among its Tags. All apps are read from one snapshot.
 func (s *Service) Deliver(ctx context.Context, by vitrine.Caller, in DeliverRequest) ([]Delivery, error) {
 	if err := by.Check(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (s *Service) delivery(ctx context.Context, r *reader, by vitrine.Caller, id
 	return d, nil
 }
 
-// deliveryOf returns what a page gets of a version.
+// deliveryOf returns a version as a page gets it.
 func deliveryOf(app App, defaults *Defaults) (Delivery, error) {
 	app, err := defaults.Complete(app, 0)
 	if err != nil {
@@ -141,9 +141,9 @@ func deliveryOf(app App, defaults *Defaults) (Delivery, error) {
 	return d, err
 }
 
-// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "elements": [{"key", "name", "version", "main", "headless",
-// "config"}]}, or {"id", "error", "code"}. headless is there if it is true. root is the scheme and the host, such as https://host.example, of
-// scripts whose address is a path.
+// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "elements": [{"key", "name", "version",
+// "main", "headless", "config"}]}, or {"id", "error", "code"}. headless is only written if it is true. root is the scheme
+// and the host, such as https://host.example, of scripts whose address is a path.
 func (d Delivery) AppendJSON(dst []byte, root string) []byte {
 	dst = appendString(append(dst, `{"id":`...), d.ID)
 	if e, ok := errors.AsType[*vitrine.Error](d.Err); ok {

@@ -17,19 +17,19 @@ import (
 // change (a transactional outbox): so there is no change without an entry, and no entry of a change that was rolled
 // back. A call that changes nothing adds no entry.
 //
-// Every caller reads the same entries and sees some of them: the changes of components, and those of the apps that it may
-// read at the time of reading. Rights are judged when the feed is read, since they may have changed since the entry
-// was written. The stored entry has the groups that an app left by the change, so that their readers learn that they
-// have to forget the app.
+// All callers read the same entries but each sees only some of them: the changes of components, and those of the apps that
+// it may read at the time of reading. Rights are checked when the feed is read, since they may have changed since the entry
+// was written. The stored entry has the groups that an app has left, so that their readers learn that they must forget the
+// app.
 
-// Now, as ChangesRequest.After, begins with what comes after the call.
+// Now, as ChangesRequest.After, means the end of the feed at the time of the call.
 const Now = "now"
 
 const (
 	// defaultKeepChanges is how long entries are kept if Options.KeepChanges is 0.
 	defaultKeepChanges = 30 * 24 * time.Hour
-	// pageEntries is how many entries of the feed are looked at for one page, whether or not the caller sees them. It bounds the
-	// work for a page; the bytes of a page are bounded by its Limit, since entries are small.
+	// pageEntries is the maximum number of entries that are read for one page, whether or not the caller sees them. It
+	// limits the work for a page; the size of a page is limited by its Limit, since entries are small.
 	pageEntries = 10_000
 	// With every removeEach-th entry that it adds, a Service removes up to removeMost old ones.
 	removeEach, removeMost = 64, 256
@@ -38,11 +38,11 @@ const (
 // feedName distinguishes the cursors of this feed from those of other feeds of the store.
 const feedName = "apps"
 
-// ChangesRequest asks for entries of the feed of changes. A program stores Next of the last page that it has handled, or
-// the Cursor of the last event, and goes on from there after a restart. A cursor does not depend on Types, AppID, Limit
-// or the caller, so these may change.
+// ChangesRequest asks for entries of the feed of changes. A program stores Next of the last page that it has handled, or the
+// Cursor of the last event, and continues from there after a restart. A cursor does not depend on Types, AppID, Limit or the
+// caller, so these may change.
 type ChangesRequest struct {
-	After string       // a cursor: only entries after it; "" = from the oldest that is kept; Now = what comes
+	After string       // a cursor: only entries after it; "" = from the oldest that is kept; Now = only later entries
 	Types []ChangeType // only these; nil = all
 	AppID string       // only changes of this app; "" = all
 	Limit int          // 1 to 500; 0 = 100
@@ -55,15 +55,15 @@ type ChangesPage struct {
 	More    bool    `json:"more"` // the page ends before the end of the feed, also if Changes is empty
 }
 
-// Changes returns a page of the feed of changes. The changes of one app are in the order of their commits, and so are
-// those of components. Changes does not wait for more. A caller that goes on from Next sees each change exactly
-// once. If the caller may not read an app now, it sees none of its changes, except that each change that removed a group which
-// the caller moderates or reads is an event of type AppLeft.
+// Changes returns a page of the feed of changes. The changes of one app are in the order of their commits, and so are those
+// of components. Changes does not wait for more. A caller that continues from Next sees each change exactly once. A caller
+// sees no changes of an app that it may not read now, except that each removal of a group which the caller moderates or
+// reads is an event of type AppLeft.
 //
-// It returns ErrGone if entries after the cursor were removed, or if the feed has another identity now, and
-// ErrInvalid if After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A program that gets
-// ErrGone asks for the cursor of Now first, and then reads the apps anew. A page looks at 10,000 entries at most, so it
-// may be empty although More is true.
+// It returns ErrGone if entries after the cursor were removed, or if the feed has another identity now, and ErrInvalid if
+// After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A program that gets ErrGone asks
+// for the cursor of Now first, and then reads all apps again. A page reads at most 10,000 entries, so it may be empty
+// although More is true.
 func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequest) (ChangesPage, error) {
 	wanted := typesOf(in.Types)
 	return view(ctx, s, by, func(r *reader) (out ChangesPage, err error) {
@@ -99,12 +99,13 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 type viewer struct {
 	r     *reader
 	by    vitrine.Caller
-	heads map[string]Head // zero for an app that does not exist
+	heads map[string]Head // the zero Head for an app that does not exist
 }
 
-// sees returns the change as an event for the caller. ok is false if the caller does not see it. Everybody sees changes of components. Those of
-// a release are for who may read every app of it. A change of an app that the caller may read now is seen as it is. Otherwise one that took the app out of a group which the caller moderates
-// or reads is AppLeft, with the id of the app and the time alone.
+// sees returns the change as an event for the caller. ok is false if the caller does not see it. Everybody sees changes of
+// components. Whoever may read every app of a release sees its changes. Whoever may read an app now sees its changes.
+// Otherwise a change that removed the app from a group which the caller moderates or reads becomes AppLeft, with only the id
+// of the app and the time.
 func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
 	if change.Type == ReleaseChanged {
 		rel, err := v.r.storedRelease(ctx, change.Release)
@@ -135,7 +136,7 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 	return Event{}, false, nil
 }
 
-// head returns the head of an app, the zero Head if there is no such app.
+// head returns the head of an app, or the zero Head if there is no such app.
 func (v *viewer) head(ctx context.Context, app string) (h Head, err error) {
 	h, known := v.heads[app]
 	if !known {
@@ -147,11 +148,11 @@ func (v *viewer) head(ctx context.Context, app string) (h Head, err error) {
 	return h, nil
 }
 
-// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error, in the last
-// pair: the error of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
-// in.Limit is how many entries are read at a time.
+// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error as its last pair:
+// the error of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After. in.Limit is the
+// number of entries that are read at a time.
 //
-// A slow follower costs nothing: no entries are kept in memory for it, and no snapshot of the store.
+// A slow follower costs nothing: neither entries nor a snapshot of the store are kept for it.
 func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesRequest) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		w := s.Watch(by, in)
@@ -164,14 +165,14 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 	}
 }
 
-// Changed returns a channel that is closed when the feed may have new entries: within 10 ms after a change of this
-// process, and within 500 ms after one of another. It may be closed without a cause. Take the channel, then
-// read the feed, and then wait.
+// Changed returns a channel that is closed when the feed may have new entries: within 10 ms after a change by this process,
+// and within 500 ms after one by another process. It may be closed without a change. Take the channel, then read the feed,
+// and then wait.
 func (s *Service) Changed() <-chan struct{} { return s.store.changed() }
 
 // OutboxRequest asks for entries of the feed for a program that acts for the operator of the store, not for a Caller.
 type OutboxRequest struct {
-	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = what comes
+	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = only later entries
 	Limit int    // 1 to 500; 0 = 100
 }
 
@@ -228,8 +229,8 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 	return out, nil
 }
 
-// AllOutbox yields the changes of all apps from in.After on, and ends where the feed does, or with the first error in the last pair. For a
-// program that acts for the operator, as Outbox.
+// AllOutbox yields the changes of all apps from in.After up to the end of the feed. The first error is the last pair. Like
+// Outbox, it is for a program that acts for the operator.
 func (s *Service) AllOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[OutboxEvent, error] {
 	return paging.Sparse(in.After, func(after string) ([]OutboxEvent, string, error) {
 		in.After = after
@@ -241,8 +242,8 @@ func (s *Service) AllOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[Out
 	})
 }
 
-// FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error, in the last pair: that of ctx when
-// ctx is done. To resume, pass the Cursor of the last event that was handled as After.
+// FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error as its last pair:
+// that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
 func (s *Service) FollowOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[OutboxEvent, error] {
 	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
 	return feed.Follow(ctx, in.After, changed, func(after string) ([]OutboxEvent, string, bool, error) {
@@ -252,7 +253,7 @@ func (s *Service) FollowOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[
 	})
 }
 
-// noteOf returns the note of the version of an entry, which the feed does not keep: it is erased with the app.
+// noteOf returns the note of the version of an entry. The feed does not contain notes, so that they are erased with the app.
 func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 	if !change.noted {
 		return "", nil
@@ -261,12 +262,12 @@ func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 	return string(note), err
 }
 
-// walkFeed calls take with each entry after a cursor, until take returns full or 10,000 entries were looked at. It returns
-// the cursor at which it stopped, and whether there are more entries. Sealing a cursor takes time, so take gets a function that
-// makes the cursor of its entry, and calls it only for an entry that it returns.
+// walkFeed calls take with each entry after a cursor, until take returns full or 10,000 entries were read. It returns the
+// cursor at which it has stopped, and whether there are more entries. Encrypting a cursor takes time, so take gets a
+// function that makes the cursor of its entry, and calls it only for entries that it returns.
 //
-// It returns ErrInvalid for a text that is no cursor of this feed, and ErrGone if the feed has another identity than the cursor,
-// or if entries after the cursor were removed.
+// It returns ErrInvalid if the text is not a cursor of this feed, and ErrGone if the feed has another identity than the
+// cursor, or if entries after the cursor were removed.
 func walkFeed(ctx context.Context, r *reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
 	state, err := r.s.feed.State(ctx, r.r)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// record is what the feed keeps of a change. feedEntry makes an entry of it from a Change, and readRecord reads it. It has ids, names and
-// versions alone, and no content: whoever may read the app then reads the content from the app. The groups are
-// for the Service alone: by those that the app left it finds who gets an event of type AppLeft, and both tell whom to wake.
+// record is what the feed stores of a change. feedEntry encodes a Change as an entry, and readRecord decodes it. It has only
+// ids, names and versions, and no content: whoever may read the app reads the content from there. The groups are for the
+// Service only: those that the app has left decide who gets an event of type AppLeft, and all of them decide whom to wake.
 type record struct {
 	Event           // without its cursor
 	groups []string // of the app, after the change
@@ -23,14 +23,13 @@ type record struct {
 	noted  bool     // the version has a note
 }
 
-// storedTypes are the types of changes, by the number that stands for them in a stored entry. A number is never used
-// for another type.
+// storedTypes are the types of changes, by their number in a stored entry. A number is never reused for another type.
 var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted, AppDeleted, AppUndeleted, AppErased, ReleaseChanged}
 
 // allTypes are the types that a request can ask for.
 var allTypes = append(slices.Clone(storedTypes), AppLeft)
 
-// typesOf returns the types that a request asks for, each once; nil stands for all.
+// typesOf returns the types that a request asks for, each once; nil means all.
 func typesOf(asked []ChangeType) []ChangeType {
 	return slices.DeleteFunc(slices.Clone(allTypes), func(t ChangeType) bool { return asked != nil && !slices.Contains(asked, t) })
 }
@@ -90,11 +89,12 @@ func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
 	return feed.Entry{At: rel.UpdatedAt, Names: []string{by.URN}, Data: append(data, rel.ID...)}
 }
 
-// errStoredEntry is the error of an entry in the store that no Service has written. It is an internal error: the store is
-// damaged, or a later release has written the entry.
+// errStoredEntry is the error of an entry in the store that this release has not written. It is an internal error: the store
+// is damaged, or a later release has written the entry.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
-// readRecord reads what feedEntry wrote. It returns errStoredEntry for anything else, also if the data goes on after the last field.
+// readRecord decodes an entry of feedEntry. It returns errStoredEntry for anything else, including surplus data after the
+// last field.
 func readRecord(e feed.Entry) (r record, err error) {
 	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 4 || int(e.Data[0]) >= len(storedTypes) {
 		return r, errStoredEntry

@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Sort is an order of apps. Apps of the same time are ordered by ascending ID, whatever the order.
+// Sort is an order of apps. Apps of the same time are in ascending order of their IDs, in every order.
 type Sort string
 
 // The orders in which apps can be listed.
@@ -26,7 +26,7 @@ const (
 var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, UpdatedDescending}
 
 // ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
-// caller may read, the one created last first. Several conditions must all hold.
+// caller may read, the one created last first. An app must satisfy all conditions.
 type ListAppsRequest struct {
 	View           View   // "" = whole apps; Summary = without elements
 	Sort           Sort   // "" = CreatedDescending
@@ -40,10 +40,10 @@ type ListAppsRequest struct {
 	Limit          int    // 1 to 500; 0 = 100
 }
 
-// mostQueryWords is how many words ListAppsRequest.Query has at most.
+// mostQueryWords is the maximum number of words in ListAppsRequest.Query.
 const mostQueryWords = 16
 
-// query returns what the request asks for. none says that it can find nothing.
+// query returns the query of the request. none is true if it cannot find anything.
 func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, none bool, err error) {
 	q = appQuery{by: by, deleted: in.Deleted, component: ComponentRef{in.UsingComponent, in.UsingVersion}, group: in.Group, owner: in.Owner,
 		sort: cmp.Or(in.Sort, CreatedDescending), words: titleWords(in.Query)}
@@ -72,8 +72,8 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 // have one of the groups that it moderates or reads, or a site of such a network. Apps of the same time are in the order of
 // their ids. A page also ends when its bodies have reached Limits.PageBytes. With the View Summary no body is read.
 //
-// The cursor is a position in the order. So an app that is created or changed between two pages is met only if it comes after
-// this position: with UpdatedAscending a change moves an app to the end, where a caller that reads on meets it again.
+// The cursor is a position in the order. So an app that is created or changed between two pages appears only if it comes
+// after this position: with UpdatedAscending a change moves an app to the end, where it appears again.
 //
 // It returns ErrInvalid if Sort or View is unknown, if Limit is out of range, if Group is no URN of a group, if Query has more than 16 words
 // or more characters than a title, if UsingVersion has no UsingComponent, or if After is not a cursor of this list in this order.
@@ -84,7 +84,7 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 			return page, err
 		}
 		r.deleted = q.deleted
-		q.limit = limit + 1 // the last one shows that there are more
+		q.limit = limit + 1 // one more than the page shows whether there are more
 		size, read := min(atOnce, q.limit), r.whole
 		if in.View == Summary {
 			size, read = q.limit, func(ctx context.Context, ids []string) iter.Seq2[App, error] {
@@ -111,7 +111,7 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 	})
 }
 
-// size is how many bytes of a page an app takes, about.
+// size is the approximate size of an app in a page, in bytes.
 func (a App) size() int {
 	if a.Summary == nil {
 		return len(a.Body)
@@ -128,8 +128,8 @@ func (a App) size() int {
 	return n
 }
 
-// AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is how many are read at a
-// time. It ends with the first error, which comes in the last pair.
+// AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is the size of a page. The
+// first error is the last pair.
 func (s *Service) AllApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) iter.Seq2[App, error] {
 	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListApps(ctx, by, in) })
 }

@@ -15,9 +15,9 @@ type ListVersionsRequest struct {
 	Limit  int             // 1 to 500; 0 = 50
 }
 
-// Below returns the lower one of Before and After: the page has only versions below it. The cursor of this list is the number
-// of the last version of a page, so both mean the same. It returns Before if After is "", and ErrInvalid if After is not a cursor
-// of this list.
+// Below returns the lower one of Before and After: the page has only versions below it. The cursor of this list is the
+// number of the last version of a page, so both have the same meaning. It returns Before if After is "", and ErrInvalid if
+// After is not a cursor of this list.
 func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 	if in.After == "" {
 		return in.Before, nil
@@ -50,8 +50,8 @@ func (s *Service) ListVersions(ctx context.Context, by vitrine.Caller, in ListVe
 	})
 }
 
-// AllVersions yields the versions of an app, newest first, page by page. in.Limit is how many are read at a time. It ends
-// with the first error, which comes in the last pair.
+// AllVersions yields the versions of an app, newest first, page by page. in.Limit is the size of a page. The first error is
+// the last pair.
 func (s *Service) AllVersions(ctx context.Context, by vitrine.Caller, in ListVersionsRequest) iter.Seq2[App, error] {
 	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListVersions(ctx, by, in) })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// view returns what read makes of one snapshot, for a caller whose rights are not limited to tags.
+// view returns the result of read on one snapshot, for a caller whose rights are not limited to tags.
 func view[T any](ctx context.Context, s *Service, by vitrine.Caller, read func(*reader) (T, error)) (out T, err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return out, err
@@ -24,7 +24,7 @@ func view[T any](ctx context.Context, s *Service, by vitrine.Caller, read func(*
 	return out, err
 }
 
-// update returns what change makes in one transaction, for a caller whose rights are not limited to tags.
+// update returns the result of change in one transaction, for a caller whose rights are not limited to tags.
 func update[T any](ctx context.Context, s *Service, by vitrine.Caller, change func(*writer) (T, error)) (out T, err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return out, err
@@ -39,8 +39,8 @@ func update[T any](ctx context.Context, s *Service, by vitrine.Caller, change fu
 	return out, err
 }
 
-// list returns the page that read makes in one View, for a caller who may read lists. asked is the Limit of the request; if it is 0, read
-// gets otherwise, or Limits.Page if that is lower. 0 stands for any number of items.
+// list returns the page that read makes in one View, for a caller who may read lists. asked is the Limit of the request; if
+// it is 0, read gets otherwise or Limits.Page, whichever is lower. 0 means any number of items.
 func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, otherwise int, read func(r *reader, limit int) (vitrine.Page[T], error)) (page vitrine.Page[T], err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return page, err
@@ -52,9 +52,9 @@ func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, othe
 	return view(ctx, s, by, func(r *reader) (vitrine.Page[T], error) { return read(r, limit) })
 }
 
-// fill returns a page of the first items of a list: limit of them, 0 for any number, or as many as it takes to have Limits.PageBytes by
-// their sizes. If the list goes on, next returns the cursor after the last item. It returns memlimit.ErrExceeded if the request may use
-// no more memory.
+// fill returns a page of the first items of a list: limit of them, or any number if limit is 0, but it ends when their sizes
+// reach Limits.PageBytes. If the list has more items, next returns the cursor after the last one. fill returns
+// memlimit.ErrExceeded if the request may use no more memory.
 func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, error], size func(T) int, next func(last T) string) (page vitrine.Page[T], err error) {
 	room := paging.NewRoom(limit, s.limits.PageBytes)
 	for item, err := range items {
@@ -74,8 +74,8 @@ func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, 
 	return page, nil
 }
 
-// all yields the items of all pages from *after on, which is After of the request. page returns the page of the request. It ends with the
-// first error, which comes in the last pair.
+// all yields the items of all pages from *after on, which is After of the request. page returns the page of the request. The
+// first error is the last pair.
 func all[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq2[T, error] {
 	return paging.All(*after, func(at string) ([]T, string, error) {
 		*after = at
@@ -93,8 +93,8 @@ func sparse[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq
 	})
 }
 
-// pageLimit returns how many items a page may have: asked, or if that is 0 the lower one of otherwise and Limits.Page. It returns
-// ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
+// pageLimit returns the maximum number of items of a page: asked or, if that is 0, otherwise or Limits.Page, whichever is
+// lower. It returns ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
 func (l Limits) pageLimit(asked, otherwise int) (int, error) {
 	limit, err := paging.Limit(asked, otherwise, l.Page)
 	if err != nil {

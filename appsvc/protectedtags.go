@@ -13,17 +13,17 @@ import (
 // TagRule says who may move tags of one name, in every app of the store.
 type TagRule struct {
 	Name string `json:"name"`
-	// Protected leaves creating, moving and deleting such a tag to the moderators of every group of the app.
+	// Protected allows only moderators of every group of the app to create, move and delete such a tag.
 	Protected bool `json:"protected"`
-	// Approvals is how many people must approve a move, 0 to 10. A tag that needs approvals is protected, and only a release moves it,
-	// or a roll back.
+	// Approvals is the number of people who must approve a move, 0 to 10. A tag that needs approvals is protected, and only
+	// a release or a rollback moves it.
 	Approvals int `json:"approvals"`
 }
 
-// mostApprovals bounds TagRule.Approvals.
+// mostApprovals is the maximum of TagRule.Approvals.
 const mostApprovals = 10
 
-// TagRules returns the rules of the store, by name. It takes no Caller: the rules are the embedding program's.
+// TagRules returns the rules of the store, by name. It takes no Caller: rules belong to the embedding program.
 func (s *Service) TagRules(ctx context.Context) (list []TagRule, err error) {
 	err = s.store.view(ctx, func(r *reader) (err error) {
 		list, err = r.tagRules(ctx)
@@ -32,9 +32,9 @@ func (s *Service) TagRules(ctx context.Context) (list []TagRule, err error) {
 	return list, err
 }
 
-// SetTagRules replaces the rules of the store. They are records of it, read by each transaction that moves a tag, so they bind every
-// process that works on the store. It takes no Caller: the rules are the embedding program's. It returns ErrInvalid for a name that no tag
-// can have, a name that is there twice, and Approvals out of range.
+// SetTagRules replaces the rules of the store. Each transaction that moves a tag reads them, so they apply to every process
+// on the store. It takes no Caller: rules belong to the embedding program. It returns ErrInvalid if a name is invalid or
+// repeated, or if Approvals is out of range.
 func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 	rules = SortTagRules(rules)
 	for i, r := range rules {
@@ -50,7 +50,7 @@ func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 	return s.store.update(ctx, func(tx *writer) error { return tx.setTagRules(ctx, rules) })
 }
 
-// SortTagRules returns the rules as a store has them: by name, and those that need approvals protected.
+// SortTagRules returns the rules in the form of a store: sorted by name, and protected if they need approvals.
 func SortTagRules(rules []TagRule) []TagRule {
 	rules = slices.Clone(rules)
 	for i := range rules {
@@ -63,7 +63,7 @@ func SortTagRules(rules []TagRule) []TagRule {
 // tagRules are the rules of a store.
 type tagRules []TagRule
 
-// of returns the rule for tags of a name; the zero rule lets everybody move them who may change the app.
+// of returns the rule for tags of a name. The zero rule allows everybody to move them who may change the app.
 func (t tagRules) of(name string) (rule TagRule) {
 	if i := slices.IndexFunc(t, func(r TagRule) bool { return r.Name == name }); i >= 0 {
 		rule = t[i]
@@ -95,18 +95,18 @@ func (t *writer) setTagRules(ctx context.Context, rules tagRules) error {
 	return t.tx.Put(ctx, storage.Entry{Key: key, Value: value})
 }
 
-// Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a
-// moderator of all of its groups decides what is delivered. The groups of an app decide who that is, so they are
-// protected too while the app has a protected tag. Otherwise an owner could take away the groups of others first.
+// Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a moderator of
+// all of its groups decides what is delivered. So the groups of an app are protected too while it has a protected tag:
+// otherwise an owner could first remove the groups of others.
 
 // moderatesAll reports whether the caller moderates every group of the app. It is false for an app without groups.
 func moderatesAll(c vitrine.Caller, h Head) bool {
 	return len(h.Groups) > 0 && !slices.ContainsFunc(h.Groups, func(g string) bool { return !moderates(c, g) })
 }
 
-// mayMove is the rule for whoever creates, moves or deletes a tag of an app that the caller may use: it returns ErrForbidden if the tag is
-// protected and the caller does not moderate every group of the app. h is the Head of the latest version: in the transaction of the write,
-// and in that of a repeat with an idempotency key, it is the one of that time.
+// mayMove is the rule for creating, moving and deleting a tag of an app that the caller may use: it returns ErrForbidden if
+// the tag is protected and the caller does not moderate every group of the app. h is the Head of the latest version in the
+// transaction of the write or, for a repeat with an idempotency key, in that of the repeat.
 func (t TagRule) mayMove(by vitrine.Caller, h Head) error {
 	if t.Protected && !moderatesAll(by, h) {
 		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", t.Name)
@@ -114,7 +114,8 @@ func (t TagRule) mayMove(by vitrine.Caller, h Head) error {
 	return nil
 }
 
-// mayMoveAlone is the rule for a move without a release: that of mayMove, and ErrForbidden with CodeNeedsRelease if the tag needs approvals.
+// mayMoveAlone is the rule for a move without a release: it returns the errors of mayMove, and ErrForbidden with
+// CodeNeedsRelease if the tag needs approvals.
 func (t TagRule) mayMoveAlone(by vitrine.Caller, h Head) error {
 	if err := t.mayMove(by, h); err != nil || t.Approvals == 0 {
 		return err
@@ -124,8 +125,8 @@ func (t TagRule) mayMoveAlone(by vitrine.Caller, h Head) error {
 	return err
 }
 
-// mayMoveTag applies the rule of a tag to a caller, and returns the Head of the app and the rules. A roll back needs no release. The errors
-// are those of usableHead, mayMove and mayMoveAlone.
+// mayMoveTag applies the rule of a tag to a caller, and returns the Head of the app and the rules. A rollback needs no
+// release. It returns the errors of usableHead, mayMove and mayMoveAlone.
 func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool) (h Head, rules tagRules, err error) {
 	if err = r.r.Ahead(ctx, keyOf(headKind, app), keyOf(rulesKind), keyOf(tagKind, app, name)); err != nil {
 		return h, rules, err
@@ -144,11 +145,11 @@ func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name str
 	return h, rules, err
 }
 
-// mayRegroup is the rule for changing the groups of an app to these. To add a group, the caller must moderate it. To
-// remove a group, the caller must moderate it or own the app, since the removal hides the app from that group. While the app has a protected
-// tag, the caller must moderate every group that the app has now. The order of groups does not matter. It returns ErrForbidden if the
-// caller may not. at is the JSON pointer of the groups in the request, "" if the request has none. It is applied in the transaction that
-// changes the groups, since tags may come and go until then.
+// mayRegroup is the rule for changing the groups of an app. To add a group, the caller must moderate it. To remove a group,
+// the caller must moderate it or own the app, since the removal hides the app from that group. While the app has a protected
+// tag, the caller must moderate all of its present groups. The order of groups does not matter. at is the JSON pointer of
+// the groups in the request, or "". mayRegroup must be called in the transaction that changes the groups, since tags may
+// change until then.
 func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, at string, h Head, groups []string) error {
 	if sameGroups(h.Groups, groups) {
 		return nil
@@ -175,7 +176,7 @@ func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, 
 	return err
 }
 
-// protectedTag returns the name of a protected tag of an app, "" if it has none.
+// protectedTag returns the name of a protected tag of an app, or "".
 func (r *reader) protectedTag(ctx context.Context, app string) (string, error) {
 	rules, err := r.tagRules(ctx)
 	if err != nil || len(rules) == 0 {
@@ -189,6 +190,6 @@ func (r *reader) protectedTag(ctx context.Context, app string) (string, error) {
 	return "", nil
 }
 
-// sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs no right
-// to the groups: it gives the app to nobody and takes it from nobody.
+// sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs no
+// right to the groups, since it changes nobody's rights.
 func sameGroups(a, b []string) bool { return len(without(a, b)) == 0 && len(without(b, a)) == 0 }

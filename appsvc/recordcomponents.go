@@ -16,7 +16,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// storedComponent is a version of a component without its manifest, as it is stored.
+// storedComponent is a stored version of a component without its manifest.
 type storedComponent struct {
 	ID          string  `json:"id"`
 	Name        string  `json:"name"`
@@ -24,7 +24,7 @@ type storedComponent struct {
 	Main        string  `json:"main"`
 	Title       *string `json:"title,omitzero"`
 	Description *string `json:"description,omitzero"`
-	Number      int64   `json:"number"` // rises in the order in which they are added
+	Number      int64   `json:"number"` // ascending in the order in which versions were added
 	Digest      string  `json:"digest"` // of the manifest; see digestOf
 }
 
@@ -35,7 +35,7 @@ func decodeComponent(e storage.Entry) (c storedComponent, err error) {
 	return c, nil
 }
 
-// digestOf returns the digest of a manifest, by which a transaction finds out whether a component is the same without reading it.
+// digestOf returns the digest of a manifest, by which a transaction compares components without reading their manifests.
 func digestOf(manifest []byte) string {
 	sum := sha256.Sum256(manifest)
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
@@ -57,8 +57,8 @@ func (r *reader) componentVersions(ctx context.Context, name string) (list []sto
 	return list, nil
 }
 
-// components yields the versions of the components whose names are after one, by name in byte order, and those of one name in any
-// order.
+// components yields the versions of the components with names after after, by name in byte order. Those of one name are in
+// any order.
 func (r *reader) components(ctx context.Context, after string) iter.Seq2[storedComponent, error] {
 	var from []string
 	if after != "" {
@@ -70,8 +70,8 @@ func (r *reader) components(ctx context.Context, after string) iter.Seq2[storedC
 	}), decodeComponent)
 }
 
-// addComponent adds a version of a component. It returns takenComponent, and adds nothing, if there is one with the id, or with the
-// name and version.
+// addComponent adds a version of a component. It returns takenComponent, and adds nothing, if the id, or the name and
+// version, are taken.
 func (t *writer) addComponent(ctx context.Context, c Component) error {
 	id, component := keyOf(idKind, c.ID), keyOf(componentKind, c.Name, c.Version)
 	values, err := t.r.Get(ctx, id, component, keyOf(wasKind, c.Name, c.Version))
@@ -96,7 +96,7 @@ func (t *writer) addComponent(ctx context.Context, c Component) error {
 		storage.Entry{Key: keyOf(manifestKind, c.Name, c.Version), Value: bytes.Clone(c.Manifest)})
 }
 
-// deleteComponent removes every version of a component. It returns noComponent if there is none.
+// deleteComponent removes all versions of a component. It returns noComponent if there are none.
 func (t *writer) deleteComponent(ctx context.Context, name string) error {
 	list, err := t.componentVersions(ctx, name)
 	if err != nil {
@@ -121,18 +121,19 @@ func (t *writer) deleteComponent(ctx context.Context, name string) error {
 	return t.tx.Put(ctx, was...)
 }
 
-// deletedManifest returns a digest that is the same for manifests that differ in the order of members and in the id alone.
+// deletedManifest returns a digest that is equal for manifests that differ only in the order of members and in the id.
 func deletedManifest(c Component) string {
 	var m map[string]any
 	d := json.NewDecoder(bytes.NewReader(c.Manifest))
 	d.UseNumber()
-	_ = d.Decode(&m) // it was read before
+	_ = d.Decode(&m) // it was decoded before
 	delete(m, "id")
 	text, _ := json.Marshal(m)
 	return digestOf(text)
 }
 
-// deletedID returns the id that a version of a component had before it was deleted, "" if there was none or another one has it now.
+// deletedID returns the id that a version of a component had before it was deleted, or "" if there was none or the id is
+// taken now.
 func (r *reader) deletedID(ctx context.Context, name, version string) (string, error) {
 	was, err := r.value(ctx, keyOf(wasKind, name, version))
 	_, id, _ := strings.Cut(string(was), " ")
@@ -144,14 +145,14 @@ func (r *reader) deletedID(ctx context.Context, name, version string) (string, e
 	return id, err
 }
 
-// componentUser is an app of which some version has an element of a component.
+// componentUser is an app with a version that has an element of a component.
 type componentUser struct {
 	Head
 	body Body  // of the latest version
 	tags []Tag // all tags, by name
 }
 
-// users yields the apps of which some version, the latest or an older one, has an element of a component, by id from one on. It leaves
+// users yields the apps with a version, latest or older, that has an element of a component, by id from from on. It leaves
 // out those that the caller may not read.
 func (r *reader) users(ctx context.Context, component, from string, by vitrine.Caller) iter.Seq2[componentUser, error] {
 	return func(yield func(componentUser, error) bool) {

@@ -14,30 +14,30 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// atOnce is how many apps are read at once at most.
+// atOnce is the maximum number of apps that are read in one trip to the store.
 const atOnce = 64
 
-// appQuery asks for the latest versions of apps that a caller may read, or for deleted ones that it could change.
+// appQuery asks for the latest versions of apps that a caller may read, or for deleted ones that the caller could change.
 type appQuery struct {
 	by        vitrine.Caller
 	deleted   bool
-	component ComponentRef // that powers an element; "" = any, or any version
-	group     string       // that contains one of the app's; "" = any
+	component ComponentRef // of an element; "" = any, or any version
+	group     string       // contains one of the groups of the app; "" = any
 	owner     string       // "" = any
-	words     []string     // the title has a word that begins so, for each of them
+	words     []string     // each of them must begin a word of the title
 	sort      Sort         // one of the four
 	after     *appPosition // only apps after this position; nil = from the start
-	limit     int          // how many are wanted
+	limit     int          // the number of apps that the caller needs
 }
 
-// appPosition is a position in the order of an appQuery: CreatedAt or UpdatedAt of an app, by which it is sorted, and
-// its ID. There may be no app at the position.
+// appPosition is a position in the order of an appQuery: CreatedAt or UpdatedAt of an app, by which it is sorted, and its
+// ID. It may have no app.
 type appPosition struct {
 	Time int64
 	ID   string
 }
 
-// match reports whether q asks for the app with this head.
+// match reports whether the app with this head matches q.
 func (q appQuery) match(h Head) bool {
 	may := mayRead
 	if q.deleted {
@@ -59,14 +59,14 @@ func (q appQuery) matchTitle(title string) bool {
 	})
 }
 
-// has reports whether a component powers an element; "" is any version.
+// has reports whether an element has a component; "" means any version.
 func (h Head) has(c ComponentRef) bool {
 	return slices.ContainsFunc(h.uses, func(u use) bool {
 		return u.Name == c.Name && (c.Version == "" || slices.Contains(u.Versions, c.Version))
 	})
 }
 
-// filtered reports whether q asks for some of the apps of a list alone.
+// filtered reports whether q matches only some of the apps of a list.
 func (q appQuery) filtered() bool {
 	return q.component.Name != "" || q.group != "" || q.owner != "" || len(q.words) > 0
 }
@@ -82,8 +82,8 @@ func (q appQuery) position(m Meta) appPosition {
 func (q appQuery) byUpdate() bool   { return q.sort == UpdatedAscending || q.sort == UpdatedDescending }
 func (q appQuery) descending() bool { return strings.HasPrefix(string(q.sort), "-") }
 
-// compare is negative when the position a comes before b: by time in the direction of q.sort, and then by ascending ID. No two
-// apps have the same ID, so the order is total, and a cursor leads to one place in it.
+// compare is negative if the position a comes before b: by time in the direction of q.sort, and then by ascending ID. IDs
+// are unique, so the order is total, and each cursor has one place in it.
 func (q appQuery) compare(a, b appPosition) int {
 	byTime := cmp.Compare(a.Time, b.Time)
 	if q.descending() {
@@ -92,8 +92,8 @@ func (q appQuery) compare(a, b appPosition) int {
 	return cmp.Or(byTime, strings.Compare(a.ID, b.ID))
 }
 
-// positionsOf yields the positions of the apps that q asks for, in their order, and size of them at a time are read. It merges the lists
-// that the caller may read.
+// positionsOf yields the positions of the apps that match q, in their order, reading size of them at a time. It merges the
+// lists that the caller may read.
 func (r *reader) positionsOf(ctx context.Context, q appQuery, size int) iter.Seq2[appPosition, error] {
 	return func(yield func(appPosition, error) bool) {
 		lists, err := r.listsOf(ctx, q)
@@ -111,7 +111,7 @@ func (r *reader) positionsOf(ctx context.Context, q appQuery, size int) iter.Seq
 	}
 }
 
-// idsAt returns the ids of the apps at some positions.
+// idsAt returns the ids of positions.
 func idsAt(at []appPosition) []string {
 	ids := make([]string, len(at))
 	for i, p := range at {
@@ -120,8 +120,8 @@ func idsAt(at []appPosition) []string {
 	return ids
 }
 
-// candidates returns the shortest range of index entries in which each app is that has the component and the words of q, and roughly how
-// many they are. The last part of each key is the id of an app. few is -1 if q asks for neither.
+// candidates returns the smallest range of index entries that includes all apps with the component and the words of q, and
+// their approximate number. The last part of each key is the id of an app. few is -1 if q has neither component nor words.
 func (r *reader) candidates(ctx context.Context, q appQuery) (in storage.Range, few int, err error) {
 	var ranges []storage.Range
 	if q.component.Name != "" {
@@ -147,9 +147,9 @@ func (r *reader) candidates(ctx context.Context, q appQuery) (in storage.Range, 
 	return in, few, nil
 }
 
-// positionsWith yields the positions of the apps of lists for which q asks, in the order of q. If an index of q has more than size
-// candidates, or there is none, it looks at the apps of the lists first, but at no more than as many as there are candidates. Then it reads
-// the candidates instead, and sorts them. So it takes at most twice as long as the better of the two ways.
+// positionsWith yields the positions of the apps of lists that match q, in the order of q. If an index has more than size
+// candidates, or there is none, it scans the lists first, but no more apps than there are candidates. Then it reads the
+// candidates instead, and sorts them. So it takes at most twice as long as the better of the two ways.
 func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, size int) iter.Seq2[appPosition, error] {
 	return func(yield func(appPosition, error) bool) {
 		in, few, err := r.candidates(ctx, q)
@@ -197,7 +197,7 @@ func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, s
 			all = append(all, found...)
 		}
 		slices.SortFunc(all, q.compare)
-		for _, p := range slices.Compact(all) { // several words of a title may begin so
+		for _, p := range slices.Compact(all) { // an app is repeated if several words of its title match
 			if !yield(p, nil) {
 				return
 			}
@@ -205,7 +205,7 @@ func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, s
 	}
 }
 
-// matching returns the positions of those apps for which q asks.
+// matching returns the positions of the apps that match q.
 func (r *reader) matching(ctx context.Context, q appQuery, ids []string) (at []appPosition, err error) {
 	heads, err := r.heads(ctx, ids)
 	for _, h := range heads {
@@ -223,7 +223,7 @@ func (r *reader) appsIn(ctx context.Context, in storage.Range) iter.Seq2[string,
 	})
 }
 
-// heads reads the heads of apps. It leaves out apps that have none: index entries of deleted apps stay.
+// heads reads the heads of apps. It leaves out apps without a head: the index entries of deleted apps stay.
 func (r *reader) heads(ctx context.Context, ids []string) ([]Head, error) {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
@@ -247,7 +247,7 @@ func (r *reader) heads(ctx context.Context, ids []string) ([]Head, error) {
 	return out, nil
 }
 
-// whole yields the latest versions of apps. It reads them in one trip, but for large bodies.
+// whole yields the latest versions of apps. It reads them in one trip, except large bodies.
 func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] {
 	return func(yield func(App, error) bool) {
 		keys := make([]string, 0, 2*len(ids))
@@ -272,8 +272,8 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 	}
 }
 
-// listsOf returns the numbers of the lists that have the apps that the caller may read, without those that are in another one. If q
-// asks for an owner or a group, whose list is shorter, it is that one.
+// listsOf returns the numbers of the lists that together have the apps that the caller may read, without lists that are part
+// of another one. If q has an owner or a group with a shorter list, it returns that one.
 func (r *reader) listsOf(ctx context.Context, q appQuery) ([]int64, error) {
 	own, err := r.listsOfCaller(ctx, q)
 	only := listKey(ofOwner, q.owner, q.deleted)
@@ -302,7 +302,7 @@ func (r *reader) listsOf(ctx context.Context, q appQuery) ([]int64, error) {
 	return own, err
 }
 
-// listsOfCaller returns the numbers of the lists of a caller alone.
+// listsOfCaller returns the numbers of the lists of the caller only.
 func (r *reader) listsOfCaller(ctx context.Context, q appQuery) ([]int64, error) {
 	by, wanted := q.by, map[string]bool{}
 	for _, g := range by.Moderates {
@@ -345,7 +345,7 @@ type listWalk struct {
 	expect int
 }
 
-// forward yields the positions after one, nil for all, whose keys begin with these parts after the list.
+// forward yields the positions after a position, or all if it is nil, whose keys begin with these parts after the list.
 func (w listWalk) forward(after *appPosition, parts ...string) iter.Seq2[appPosition, error] {
 	return w.scan(func(list string) storage.Range {
 		in := under(w.kind, append([]string{list}, parts...)...)
@@ -384,11 +384,11 @@ func (w listWalk) scan(rangeOf func(list string) storage.Range) iter.Seq2[appPos
 	}
 }
 
-// backward yields the positions after one, nil for all, with falling times. Those of one time have rising ids nevertheless: it reads
-// them backwards and turns them round, or reads them again if there are many.
+// backward yields the positions after a position, or all if it is nil, in descending order of time. Those of one time are in
+// ascending order of ids nevertheless: they are read in descending order and reversed, or read again if there are many.
 func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bool) {
 	const many = 64
-	before := int64(math.MaxInt64) // what has this time or a later one was yielded
+	before := int64(math.MaxInt64) // positions with this time or a later one were yielded
 	if after != nil {
 		before = after.Time + 1
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// release is a Release with what else is stored of it.
+// release is a Release with its other stored fields.
 type release struct {
 	Release
 	releaseRest
 }
 
 type releaseRest struct {
-	Number    int64                // of its place in lists
+	Number    int64                // its position in lists
 	Authors   []string             // URNs of those who made or changed it
-	Approvers []vitrine.Caller     // those of Release.Approvals, with the rights that they had
-	Scheduler *vitrine.Caller      `json:",omitempty"` // who set Release.At, with the rights that it had
-	Apps      map[string]ownership // the apps of its moves, as they were when it was changed last
+	Approvers []vitrine.Caller     // those of Release.Approvals, with their rights at that time
+	Scheduler *vitrine.Caller      `json:",omitempty"` // who has set Release.At, with the rights at that time
+	Apps      map[string]ownership // the apps of its moves, as of its last change
 }
 
 // storedRelease is the record of a release.
@@ -34,7 +34,7 @@ type storedRelease struct {
 	Rest    releaseRest
 }
 
-// ownership is what decides who may read an app.
+// ownership decides who may read an app.
 type ownership struct {
 	Owner  string
 	Groups []string
@@ -69,7 +69,7 @@ func (r release) listedIn() (keys []string) {
 
 func dueKey(at int64, id string) string { return keyOf(dueKind, rec.Number(at), id) }
 
-// putRelease stores a release in the place of what it was, with the next version, and returns its entry for the feed.
+// putRelease stores a release in place of its earlier form, with the next version, and returns its entry for the feed.
 func (s *Service) putRelease(ctx context.Context, tx *writer, by vitrine.Caller, was release, rel *release) (e feed.Entry, err error) {
 	if rel.Number == 0 {
 		if rel.Number, err = tx.giveNumber(ctx); err != nil {
@@ -106,7 +106,7 @@ func (s *Service) putRelease(ctx context.Context, tx *writer, by vitrine.Caller,
 	return releaseEntry(by, *rel), tx.tx.Put(ctx, puts...)
 }
 
-// storedRelease returns a release as it is stored, ErrNotFound if there is none with this id.
+// storedRelease returns a stored release, or ErrNotFound if none has this id.
 func (r *reader) storedRelease(ctx context.Context, id string) (rel release, err error) {
 	key := keyOf(releaseKind, id)
 	value, err := r.value(ctx, key)
@@ -116,10 +116,10 @@ func (r *reader) storedRelease(ctx context.Context, id string) (rel release, err
 	return decodeRelease(storage.Entry{Key: key, Value: value})
 }
 
-// decodeRelease reads the record of a release. A nil value is ErrNotFound.
+// decodeRelease decodes the record of a release. It returns ErrNotFound for a nil value.
 func decodeRelease(e storage.Entry) (rel release, err error) {
 	if e.Value == nil {
-		return rel, notFound("no release has this id") // a hidden one reads the same, whatever its id
+		return rel, notFound("no release has this id") // the same sentence as for a hidden release, so that the two cannot be told apart
 	}
 	var stored storedRelease
 	if err := json.Unmarshal(e.Value, &stored); err != nil {
@@ -128,7 +128,7 @@ func decodeRelease(e storage.Entry) (rel release, err error) {
 	return release{stored.Release, stored.Rest}, nil
 }
 
-// releaseFor returns a release that the caller may see, that is, of which it may read every app. Others are ErrNotFound.
+// releaseFor returns a release if the caller may read every app of it, and otherwise ErrNotFound.
 func (r *reader) releaseFor(ctx context.Context, by vitrine.Caller, id string) (release, error) {
 	rel, err := r.storedRelease(ctx, id)
 	if err != nil {
@@ -143,7 +143,8 @@ func (r *reader) releaseFor(ctx context.Context, by vitrine.Caller, id string) (
 	return rel, nil
 }
 
-// seesRelease reports whether the caller may read every app of a release. An app that is not there any more counts as it was.
+// seesRelease reports whether the caller may read every app of a release. For an app that was deleted, its last stored
+// ownership counts.
 func (v *viewer) seesRelease(ctx context.Context, rel release) (bool, error) {
 	var ahead []string
 	for app := range rel.Apps {
@@ -169,14 +170,15 @@ func (v *viewer) seesRelease(ctx context.Context, rel release) (bool, error) {
 	return true, nil
 }
 
-// shown returns a release as it is answered.
+// shown returns a release as responses have it.
 func (r *reader) shown(ctx context.Context, rel release) (Release, error) {
 	rules, err := r.tagRules(ctx)
 	rel.Release.Needs = rel.needs(rules)
 	return rel.Release, err
 }
 
-// releases yields releases of a state or an app, newest first, below a number; 0 is for all. Of a state and an app it yields those of the app.
+// releases yields releases of a state or an app, newest first, with numbers below before; 0 means no limit. With both, it
+// yields those of the app.
 func (r *reader) releases(ctx context.Context, state ReleaseState, app string, before int64, expect int) iter.Seq2[release, error] {
 	in := under(listedKind, allReleases, "")
 	switch {
@@ -206,7 +208,7 @@ func (r *reader) scheduled(ctx context.Context, h Head) error {
 	return nil
 }
 
-// dueReleases returns the ids of up to limit releases that are to be run at a time or before.
+// dueReleases returns the ids of up to limit releases whose time is at or before now.
 func (r *reader) dueReleases(ctx context.Context, now int64, limit int) (ids []string, err error) {
 	in := under(dueKind)
 	in.To, in.Limit = under(dueKind, rec.Number(now)).To, limit
@@ -219,7 +221,7 @@ func (r *reader) dueReleases(ctx context.Context, now int64, limit int) (ids []s
 	return ids, nil
 }
 
-// checkReleases looks at releases and at the lists that they are in.
+// checkReleases checks releases and the lists that contain them.
 func (a *audit) checkReleases() {
 	a.each(releaseKind, 1, "", func(name []string, e storage.Entry) error {
 		rel, err := decodeRelease(e)

@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// pointsTo returns the version that a tag points to, the zero Version if the app has no such tag.
+// pointsTo returns the version that a tag points to, or the zero Version if the app has no such tag.
 func (r *reader) pointsTo(ctx context.Context, app, name string) (v vitrine.Version, err error) {
 	tag := keyOf(tagKind, app, name)
 	value, err := r.value(ctx, tag)
@@ -21,7 +21,8 @@ func (r *reader) pointsTo(ctx context.Context, app, name string) (v vitrine.Vers
 	return versionOrNone(n), err
 }
 
-// tagsAfter returns the range of up to limit tags of an app with names after one; "" is before all names, and 0 for all.
+// tagsAfter returns the range of up to limit tags of an app with names after a name. "" means the beginning, and 0 means no
+// limit.
 func tagsAfter(app, after string, limit int) storage.Range {
 	in := under(tagKind, app)
 	in.Limit, in.Expect = limit, limit
@@ -55,7 +56,7 @@ func (r *reader) tagsOf(ctx context.Context, apps []Head) (map[string][]Tag, err
 	return out, nil
 }
 
-// move is a TagMove as it is stored; -1 stands for no version.
+// move is a stored TagMove. -1 means no version.
 type move struct {
 	number int64 // 1 for the first move of the tag, then 2, 3 …; in the key
 
@@ -65,11 +66,11 @@ type move struct {
 	To   int64  `json:"to"`
 
 	Rollback bool   `json:"rollback,omitzero"`
-	Top      int64  `json:"top,omitzero"` // of a roll back: number of the last move that was not rolled back after it, 0 for none
+	Top      int64  `json:"top,omitzero"` // of a rollback: number of the last move before it that was not rolled back; 0 = none
 	Release  string `json:"release,omitzero"`
 }
 
-// top returns the number of the last move that was not rolled back, after this one.
+// top returns the number of the last move that was not rolled back, after this move.
 func (m move) top() int64 {
 	if m.Rollback {
 		return m.Top
@@ -87,8 +88,8 @@ func decodeMove(e storage.Entry) (m move, err error) {
 	return m, err
 }
 
-// moves yields up to limit moves of a tag, newest first, with numbers below before; 0 is for all of them. Neither the tag nor the app
-// need exist.
+// moves yields up to limit moves of a tag, newest first, with numbers below before; 0 means no bound. Neither the tag nor
+// the app need exist.
 func (r *reader) moves(ctx context.Context, app, name string, before int64, limit int) iter.Seq2[move, error] {
 	in := under(moveKind, app, name)
 	in.Reverse, in.Limit, in.Expect = true, limit, limit
@@ -106,9 +107,9 @@ func (r *reader) lastMove(ctx context.Context, app, name string) (last move, err
 	return last, nil
 }
 
-// rollback returns the move that rolls a tag of the app with this head back to where it pointed before its last move that was not rolled
-// back; last is its last move. With a release, that must be a move of it. It returns ErrNotFound if there never was such a tag, and
-// ErrConflict with CodeWrongState if there is no such move.
+// rollback returns the move that returns a tag of the app with this head to where it pointed before its last move that was
+// not rolled back. last is its last move. If release is set, that must be a move of this release. It returns ErrNotFound if
+// the tag never existed, and ErrConflict with CodeWrongState if there is no such move.
 func (r *reader) rollback(ctx context.Context, h Head, name string, last move, release string) (m move, err error) {
 	if last.number == 0 {
 		at, err := r.pointsTo(ctx, h.ID, name)
@@ -170,8 +171,8 @@ func (t *writer) addMove(ctx context.Context, app, name string, m move) error {
 	return t.tx.Put(ctx, storage.Entry{Key: tag, Value: decimal(m.To)})
 }
 
-// ofVersions returns what up to limit versions below before have in records of a kind, as value reads it. A version without a number is
-// above all, and 0 is for all.
+// ofVersions returns the values of up to limit records of a kind for versions below before, decoded by value. A version
+// without a number is above all versions, and a limit of 0 means all.
 func ofVersions[T any](ctx context.Context, r *reader, kind, app string, before vitrine.Version, limit int, value func(storage.Entry) (T, error)) (map[vitrine.Version]T, error) {
 	in := under(kind, app)
 	in.Reverse, in.Limit, in.Expect = true, limit, limit

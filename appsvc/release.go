@@ -15,31 +15,31 @@ import (
 	"github.com/vitrine-go/vitrine/internal/feed"
 )
 
-// A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own, made and changed
-// until it is run, by hand (RunRelease) or at a time (RunDue). The files are these:
+// A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own. It can
+// be changed until it is run, by hand (RunRelease) or at a time (RunDue). The files are these:
 //
-//	release.go          what a release is; making, changing, cancelling and listing it
+//	release.go          the type Release; creating, changing, cancelling and listing releases
 //	releaseapproval.go  whose approvals count
-//	releaserun.go       running, undoing, the schedule, and how an app would look
+//	releaserun.go       running, undoing, the schedule, and a preview of an app
 //	recordreleases.go   its records
 //
-// Versions never change, and each move names where the tag must point before it. So a release runs exactly what was approved. If a tag has
-// moved in the meantime, nothing moves, and the release is open again with the conflict.
+// Versions never change, and each move names where the tag must point before it. So a release runs exactly what was
+// approved. If a tag has been moved in the meantime, no tag is moved, and the release is open again with the conflict.
 
-// ReleaseState says how far a release is.
+// ReleaseState is the state of a release.
 type ReleaseState string
 
 // The states of releases.
 const (
 	ReleaseOpen      ReleaseState = "open"      // it can be changed, approved and run
-	ReleaseScheduled ReleaseState = "scheduled" // likewise, and it is run at its time
+	ReleaseScheduled ReleaseState = "scheduled" // as ReleaseOpen, and it is run at its time
 	ReleaseDone      ReleaseState = "done"      // all its moves were made
-	ReleaseCancelled ReleaseState = "cancelled" // it is not run any more; with a RanAt it was run and undone
+	ReleaseCancelled ReleaseState = "cancelled" // it will not be run; with a RanAt it was run and undone
 )
 
 var releaseStates = []ReleaseState{ReleaseOpen, ReleaseScheduled, ReleaseDone, ReleaseCancelled}
 
-// Bounds of releases.
+// The limits of releases.
 const (
 	mostMoves       = 200
 	mostReleaseNote = 4096                // characters
@@ -58,18 +58,19 @@ type Release struct {
 	Name      string             `json:"name"`
 	Note      string             `json:"note"`
 	State     ReleaseState       `json:"state"`
-	At        int64              `json:"at"` // when it is run; 0 = at no set time
+	At        int64              `json:"at"` // when it is run; 0 = no time is set
 	Moves     []ReleaseMove      `json:"moves"`
 	By        string             `json:"by"` // URN of the user who made it
 	CreatedAt int64              `json:"createdAt"`
 	UpdatedAt int64              `json:"updatedAt"`
 	Approvals []Approval         `json:"approvals"`
-	Needs     int                `json:"needs"`     // how many approvals it needs, by the rules of its tags now
+	Needs     int                `json:"needs"`     // the number of approvals that it needs, by the present rules of its tags
 	RanAt     int64              `json:"ranAt"`     // when its moves were made; 0 = not yet
 	Conflicts []vitrine.Conflict `json:"conflicts"` // why the last attempt to run it made no move
 }
 
-// ReleaseMove is the move of a tag from one version to another. A zero From stands for a tag that is not there, and a zero To takes it away.
+// ReleaseMove is the move of a tag from one version to another. A zero From means that the tag does not exist, and a zero To
+// deletes it.
 type ReleaseMove struct {
 	AppID string          `json:"app"`
 	Tag   string          `json:"tag"`
@@ -83,7 +84,7 @@ type Approval struct {
 	At int64
 }
 
-// MarshalJSON writes the members that the type names; the lists are never null.
+// MarshalJSON writes the members that the comment of Release lists; the lists are never null.
 func (r Release) MarshalJSON() ([]byte, error) {
 	type members Release
 	w := struct {
@@ -130,8 +131,9 @@ func (a *Approval) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// NewMove is a move of a release that is made or changed. To is PointsTo a version, or NoTag to take the tag away. From is where the tag
-// must point before; zero stands for where it points now. In JSON both are a version or null, and from may be left out.
+// NewMove is a move in a request to create or change a release. To is PointsTo a version, or NoTag to delete the tag. From
+// is where the tag must point before; zero means where it points now. In JSON both are a version or null, and from may be
+// left out.
 type NewMove struct {
 	AppID string   `json:"app"`
 	Tag   string   `json:"tag"`
@@ -144,14 +146,15 @@ type CreateReleaseRequest struct {
 	Name           string    // up to 128 characters
 	Note           string    // up to 4,096 characters
 	Moves          []NewMove // 1 to 200, each tag of an app once
-	At             int64     // when it is run, within 90 days, in milliseconds since the epoch; 0 = at no set time
+	At             int64     // when it is run, within 90 days, in milliseconds since the epoch; 0 = no time is set
 	IdempotencyKey string    // "" = none
 }
 
 // CreateRelease stores a release. It moves nothing.
 //
-// It returns ErrInvalid for a text, a list or a time out of bounds, and for a move of a tag that is there twice. For the first move that the
-// caller could not make by PutTag or DeleteTag but for the need of approvals, it returns what they return: ErrNotFound or ErrForbidden.
+// It returns ErrInvalid if a text, a list or a time is out of range, or if a tag is moved twice. If the caller could not
+// make some move by PutTag or DeleteTag, apart from missing approvals, it returns their error for the first such move:
+// ErrNotFound or ErrForbidden.
 func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in CreateReleaseRequest) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
@@ -187,14 +190,15 @@ func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in Creat
 	return out, err
 }
 
-// schedule sets the time of a release, and its state by that. The rights of the caller are kept for the time when it is run.
+// schedule sets the time of a release and the state that follows from it. The rights of the caller are stored for the run.
 func (r *release) schedule(by vitrine.Caller, at int64) {
 	if r.At, r.State, r.Scheduler = at, ReleaseOpen, nil; at != 0 {
 		r.State, r.Scheduler = ReleaseScheduled, &by
 	}
 }
 
-// checkRelease returns ErrInvalid for what breaks a bound of a release. A time that is unchanged, was, may be over.
+// checkRelease returns ErrInvalid if a limit of releases is exceeded. was is the stored time: a time equal to it may be
+// over.
 func (s *Service) checkRelease(name, note string, moves []NewMove, at, was int64) error {
 	for _, f := range []struct {
 		member, text string
@@ -232,7 +236,7 @@ func (s *Service) checkRelease(name, note string, moves []NewMove, at, was int64
 	return nil
 }
 
-// targets returns moves without where they come from.
+// targets returns moves without their From.
 func targets(moves []NewMove) []ReleaseMove {
 	out := make([]ReleaseMove, len(moves))
 	for i, m := range moves {
@@ -241,8 +245,8 @@ func targets(moves []NewMove) []ReleaseMove {
 	return out
 }
 
-// resolve returns the moves that a caller asks for. From is set where it was left out. The errors are those of mayMoveAll, and ErrNotFound for
-// a version that an app does not have.
+// resolve returns the moves of a request, with each absent From set to where the tag points now. It returns the errors of
+// mayMoveAll, and ErrNotFound if an app does not have a version.
 func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []NewMove) ([]ReleaseMove, error) {
 	moves := targets(in)
 	if err := r.mayMoveAll(ctx, by, moves, "/moves", false); err != nil {
@@ -266,22 +270,22 @@ func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []NewMove) (
 	return moves, nil
 }
 
-// UpdateReleaseRequest is a release as it is to be.
+// UpdateReleaseRequest is the new content of a release.
 type UpdateReleaseRequest struct {
 	ID      string          `json:"-"`
-	Version vitrine.Version `json:"version,omitzero"` // that the caller has seen
+	Version vitrine.Version `json:"version,omitzero"` // the version that the caller has seen
 	Name    string          `json:"name"`
 	Note    string          `json:"note"`
 	Moves   []NewMove       `json:"moves"`
-	At      int64           `json:"at,omitzero"` // 0 takes the time back
+	At      int64           `json:"at,omitzero"` // 0 removes the time
 }
 
-// UpdateRelease changes a release that is open or scheduled. A change of moves takes all approvals away. With a time the release is
-// scheduled, with the rights of this caller; it is judged then whether these allow its moves.
+// UpdateRelease changes a release that is open or scheduled. A change of moves removes all approvals. With a time the
+// release is scheduled, with the rights of this caller, which are checked again when it runs.
 //
-// The errors are those of CreateRelease, ErrForbidden too if the caller could not make a move that the release has, ErrNotFound unless the
-// caller may read every app of the release, and ErrConflict: CodeStaleVersion if it has another version, CodeWrongState if it was run or
-// cancelled.
+// It returns the errors of CreateRelease, ErrForbidden also if the caller could not make a present move of the release,
+// ErrNotFound unless the caller may read every app of the release, and ErrConflict: CodeStaleVersion if it has another
+// version, CodeWrongState if it was run or cancelled.
 func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in UpdateReleaseRequest) (Release, error) {
 	return s.changeRelease(ctx, by, ReleaseRequest{in.ID, in.Version}, func(tx *writer, rel *release) error {
 		if err := s.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At); err != nil {
@@ -304,13 +308,14 @@ func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in Updat
 	})
 }
 
-// ReleaseRequest names a release, and the version of it that the caller has seen: nobody runs or approves what they did not see.
+// ReleaseRequest names a release and the version of it that the caller has seen, so that nobody runs or approves something
+// else.
 type ReleaseRequest struct {
 	ID      string          `json:"-"`
 	Version vitrine.Version `json:"version"`
 }
 
-// CancelRelease ends a release that is open or scheduled. The errors are those of UpdateRelease.
+// CancelRelease cancels a release that is open or scheduled. It returns the errors of UpdateRelease.
 func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
 	return s.changeRelease(ctx, by, in, func(_ *writer, rel *release) error {
 		rel.schedule(by, 0)
@@ -337,11 +342,11 @@ func (s *Service) changeRelease(ctx context.Context, by vitrine.Caller, in Relea
 	})
 }
 
-// errUnchanged is the error of a change of a release that is not needed.
+// errUnchanged ends a change of a release that has nothing to change.
 var errUnchanged = errors.New("nothing changes")
 
-// releaseToChange returns a release that has one of some states. It checks that the caller may see it (ErrNotFound), could make all its moves
-// (ErrForbidden), and has seen its version, and its state (ErrConflict).
+// releaseToChange returns a release in one of some states. It returns ErrNotFound if the caller may not see it, ErrForbidden
+// if the caller could not make all its moves, and ErrConflict if its version or its state is another one.
 func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, in ReleaseRequest, states ...ReleaseState) (release, error) {
 	rel, err := r.releaseFor(ctx, by, in.ID)
 	if err == nil {
@@ -366,7 +371,8 @@ func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 	return nil
 }
 
-// storeRelease stores a release in the place of what it was, with the next version, and adds some entries and its own to the feed.
+// storeRelease stores a release in place of its earlier form, with the next version, and adds some entries and the entry of
+// the release to the feed.
 func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, entries ...feed.Entry) (Release, error) {
 	entry, err := s.putRelease(ctx, tx, by, was, &rel)
 	if err == nil {
@@ -397,12 +403,12 @@ type ListReleasesRequest struct {
 	Limit int          // 1 to 500; 0 = 50
 }
 
-// lookedAt is how many releases a page of ListReleases looks at, whether or not the caller sees them.
-const lookedAt = 1000
+// maxScanned is the maximum number of releases that a page of ListReleases reads, whether or not the caller sees them.
+const maxScanned = 1000
 
-// ListReleases returns a page of the releases that the caller may see, newest first. A page looks at 1,000 releases at most, so it may be
-// empty although Next is set. It returns ErrInvalid for a State that there is not, a Limit out of range, and an After that is no cursor of
-// this list.
+// ListReleases returns a page of the releases that the caller may see, newest first. A page reads at most 1,000 releases, so
+// it may be empty although Next is set. It returns ErrInvalid if State is unknown, if Limit is out of range, or if After is
+// not a cursor of this list.
 func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListReleasesRequest) (vitrine.Page[Release], error) {
 	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Release], err error) {
 		if in.State != "" && !slices.Contains(releaseStates, in.State) {
@@ -422,7 +428,7 @@ func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListRe
 			if err != nil {
 				return page, err
 			}
-			if looked++; len(page.Items) == limit || looked > lookedAt || bytes > s.limits.PageBytes {
+			if looked++; len(page.Items) == limit || looked > maxScanned || bytes > s.limits.PageBytes {
 				page.Next = cursor(name, rel.Number+1, "")
 				break
 			}
@@ -442,8 +448,7 @@ func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListRe
 	})
 }
 
-// AllReleases yields the releases that the caller may see, newest first, page by page. It ends with the first error, which comes in the last
-// pair.
+// AllReleases yields the releases that the caller may see, newest first, page by page. The first error is the last pair.
 func (s *Service) AllReleases(ctx context.Context, by vitrine.Caller, in ListReleasesRequest) iter.Seq2[Release, error] {
 	return sparse(&in.After, func() (vitrine.Page[Release], error) { return s.ListReleases(ctx, by, in) })
 }

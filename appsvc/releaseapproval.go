@@ -9,11 +9,11 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// An approval counts if its person could run the release by itself, neither made nor changed it, was not invited or given rights by who did,
-// and is no program. All of this is judged when the release is approved, and again when it is run: by the apps as they are then, and by the
-// rights that Options.Rights gives then.
+// An approval counts if its person could run the release alone, has neither made nor changed it, was not invited or given
+// rights by an author of the release, and is not a program. All of this is checked when the release is approved, and again
+// when it is run, by the apps and by the rights from Options.Rights at that time.
 
-// needs returns how many approvals a release needs: as many as the strictest of the rules of its tags asks for.
+// needs returns how many approvals a release needs: the highest number among the rules of its tags.
 func (r release) needs(rules tagRules) (n int) {
 	for _, m := range r.Moves {
 		n = max(n, rules.of(m.Tag).Approvals)
@@ -21,9 +21,9 @@ func (r release) needs(rules tagRules) (n int) {
 	return n
 }
 
-// mayMoveAll returns the error for the first of some moves that the caller could not make by PutTag or DeleteTag but for the need of
-// approvals. at is the pointer of the moves in the request, "" if it has none. An app that is not there is an error too, unless it was
-// deleted after the release was made, as absent says.
+// mayMoveAll returns the error of the first move that the caller could not make by PutTag or DeleteTag, apart from missing
+// approvals. at is the pointer of the moves in the request, or "". A missing app is an error too, unless absent is true: the
+// app may have been deleted after the release was created.
 func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []ReleaseMove, at string, absent bool) error {
 	ahead := []string{keyOf(rulesKind)}
 	for _, m := range moves {
@@ -46,11 +46,11 @@ func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []Rele
 		if err == nil {
 			err = rules.of(m.Tag).mayMove(by, h)
 		}
-		e, refused := errors.AsType[*vitrine.Error](err)
+		e, rejected := errors.AsType[*vitrine.Error](err)
 		switch {
-		case !refused && err != nil:
+		case !rejected && err != nil:
 			return err
-		case refused:
+		case rejected:
 			named := *e
 			if at != "" {
 				named.Pointer = fmt.Sprintf("%s/%d", at, i)
@@ -64,15 +64,15 @@ func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []Rele
 	return nil
 }
 
-// person is somebody whose rights were kept with a release, with the rights that it has now.
+// person is somebody whose rights were stored with a release, with the present rights.
 type person struct {
-	callers  []vitrine.Caller // what all of them may do, the person may
+	callers  []vitrine.Caller // the person may do what all of them may do
 	inviters []string         // URNs of those who invited it or gave it rights
 	disabled bool
 }
 
-// person finds out what somebody may do now who had these rights when they were kept. A key has no more than both the rights of then and
-// those that its maker has now.
+// person returns the person whose rights were stored as kept, with the present rights. A key may do what both its stored
+// rights and the present rights of its maker allow.
 func (s *Service) person(ctx context.Context, kept vitrine.Caller) (p person, err error) {
 	p.callers = []vitrine.Caller{kept}
 	if s.rights == nil {
@@ -109,7 +109,7 @@ func (p person) mayMoveAll(ctx context.Context, r *reader, moves []ReleaseMove) 
 	return nil
 }
 
-// isAuthor returns ErrForbidden for a person whose approval does not count, since it or whoever invited it made or changed the release.
+// isAuthor returns ErrForbidden if the person, or somebody who invited the person or gave it rights, made or changed the release.
 func (r release) isAuthor(urn string, p person) error {
 	if slices.Contains(r.Authors, urn) {
 		return forbidden("who made or changed a release does not approve it: ask somebody else")
@@ -127,7 +127,7 @@ func (r release) approved(ctx context.Context, tx *reader, people []person) (n i
 		if err == nil {
 			err = r.isAuthor(r.Approvals[i].By, p)
 		}
-		if _, refused := errors.AsType[*vitrine.Error](err); err != nil && !refused {
+		if _, rejected := errors.AsType[*vitrine.Error](err); err != nil && !rejected {
 			return n, err
 		} else if err == nil {
 			n++
@@ -148,10 +148,11 @@ func (s *Service) approvers(ctx context.Context, rel release) ([]person, error) 
 	return people, nil
 }
 
-// ApproveRelease adds the caller's approval to a release that is open or scheduled. A second one of the same person changes nothing.
+// ApproveRelease adds the caller's approval to a release that is open or scheduled. A second one of the same person changes
+// nothing.
 //
-// The errors are those of UpdateRelease. ErrForbidden is also for the key of a program, for who made or changed the release, and for who
-// was invited or given rights by them.
+// It returns the errors of UpdateRelease. It also returns ErrForbidden if the caller is the key of a program, has made or
+// changed the release, or was invited or given rights by somebody who has.
 func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err

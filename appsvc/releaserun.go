@@ -11,17 +11,17 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// A run is prepared in a View, which finds the last moves of the tags and asks for the rights of people, and then carried out in one Update.
-// The Update tests the state and the version of the release. So of several processes that run it, one does.
+// A run is prepared in a View, which finds the last moves of the tags and the present rights of people, and then carried out
+// in one Update. The Update checks the state and the version of the release, so only one of several processes runs it.
 
-// missedAfter is how late a scheduled release may be run.
+// missedAfter is the maximum delay of a scheduled release.
 const missedAfter = 24 * time.Hour
 
-// RunRelease makes all moves of a release that is open or scheduled, at one moment. If one of them cannot be made, none is: the release is
-// open then, its Conflicts say why, and the error has CodeConflicts and the same list.
+// RunRelease makes all moves of a release that is open or scheduled, at one moment. If one of them cannot be made, none is:
+// the release is open then, its Conflicts have the reasons, and the error has CodeConflicts and the same list.
 //
-// The other errors are those of UpdateRelease, and ErrConflict with CodeNeedsApproval if fewer people than needed have approved it, as far as
-// their approvals still count.
+// Otherwise it returns the errors of UpdateRelease, and ErrConflict with CodeNeedsApproval if fewer approvals than needed
+// count.
 func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
@@ -31,8 +31,8 @@ func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, in ReleaseR
 	})
 }
 
-// UndoRelease rolls all moves of a release back that is done, in one transaction. It needs no approvals. The release is cancelled then, and
-// keeps its RanAt. The errors are those of RunRelease; a tag that was moved since is a conflict.
+// UndoRelease rolls back all moves of a release that is done, in one transaction. It needs no approvals. The release is
+// cancelled then, and keeps its RanAt. It returns the errors of RunRelease; a tag that was moved since is a conflict.
 func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
 	return update(ctx, s, by, func(tx *writer) (Release, error) {
 		was, err := tx.releaseToChange(ctx, by, in, ReleaseDone)
@@ -45,9 +45,9 @@ func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, in Release
 	})
 }
 
-// RunDue runs the releases whose time has come, each once, whichever processes call it. A program calls it every second from one loop. A
-// release that cannot be run, or whose time was over for more than a day, is open then, and its Conflicts say why. The error is that of
-// the store or of Options.Rights; a later call tries again.
+// RunDue runs the releases whose time has come, each once, whichever processes call it. A program calls it every second from
+// one loop. A release that cannot be run, or that is more than a day late, is open then, and its Conflicts have the reasons.
+// RunDue returns the error of the store or of Options.Rights; a later call retries.
 func (s *Service) RunDue(ctx context.Context) error {
 	const atOnce = 100
 	for {
@@ -74,7 +74,7 @@ func (s *Service) runDue(ctx context.Context, id string) error {
 	_, err := s.run(ctx, id, nil, func(ctx context.Context, r *reader) (release, error) {
 		rel, err := r.storedRelease(ctx, id)
 		if err == nil && (rel.State != ReleaseScheduled || rel.At > s.millis()) {
-			err = errUnchanged // another process was faster, or it was changed
+			err = errUnchanged // another process has run it, or it was changed
 		}
 		return rel, err
 	})
@@ -84,7 +84,8 @@ func (s *Service) runDue(ctx context.Context, id string) error {
 	return ignore(err, errUnchanged)
 }
 
-// run runs a release that read returns, or its error: for a caller who may run it, or with nil for who has scheduled it.
+// run runs the release that read returns, or returns the error of read. by is the caller who runs it, or nil to run it with
+// the rights of whoever has scheduled it.
 func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read func(context.Context, *reader) (release, error)) (out Release, err error) {
 	var seen release
 	var known lastMoves
@@ -154,14 +155,14 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 	return out, err
 }
 
-// conflicting is the error of a release that cannot be run.
+// conflicting returns the error of a release that cannot be run.
 func conflicting(v vitrine.Version, list ...vitrine.Conflict) error {
 	err := conflict(vitrine.CodeConflicts, v, "the release cannot be run, and no tag was moved: %s", list[0].Reason)
 	err.Conflicts = list
 	return err
 }
 
-// asConflict returns a refusal as a conflict of the release as a whole. Errors of the store are returned unchanged.
+// asConflict returns the error of a rule as a conflict of the whole release. Errors of the store are returned unchanged.
 func asConflict(v vitrine.Version, err error) error {
 	if e, refused := errors.AsType[*vitrine.Error](err); refused {
 		return conflicting(v, vitrine.Conflict{Code: e.Code, Reason: e.Error()})
@@ -169,8 +170,8 @@ func asConflict(v vitrine.Version, err error) error {
 	return err
 }
 
-// reopen stores why a release of this version could not be run, and returns the version that it has then. A release that was changed
-// meanwhile is left as it is.
+// reopen stores why a release of this version could not be run, and returns its new version. A release that was changed
+// meanwhile stays as it is.
 func (s *Service) reopen(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, list []vitrine.Conflict) (v vitrine.Version, err error) {
 	err = s.store.update(ctx, func(tx *writer) error {
 		was, err := tx.storedRelease(ctx, id)
@@ -187,17 +188,17 @@ func (s *Service) reopen(ctx context.Context, by vitrine.Caller, id string, seen
 	return v, err
 }
 
-// plannedMove is a move of a release that can be made, as far as the tag is where it should be.
+// plannedMove is a move that a release can make.
 type plannedMove struct {
 	head       Head
 	tag        string
 	move, last move
 }
 
-// lastMoves are the last moves of tags, by app and name, as a View has found them.
+// lastMoves are the last moves of tags, by app and name, as a View has read them.
 type lastMoves map[[2]string]move
 
-// lastMoves reads the last moves of the tags of some moves in one trip.
+// lastMoves reads the last moves of the tags of some moves in one trip to the store.
 func (r *reader) lastMoves(ctx context.Context, of []ReleaseMove) (lastMoves, error) {
 	var ranges []storage.Range
 	for _, m := range of {
@@ -220,12 +221,12 @@ func (r *reader) lastMoves(ctx context.Context, of []ReleaseMove) (lastMoves, er
 	return last, nil
 }
 
-// next returns the key that the move after the last one of a tag has.
+// next returns the key of the move that would follow the last known move of a tag.
 func (last lastMoves) next(app, tag string) string {
 	return moveKey(app, tag, last[[2]string{app, tag}].number+1)
 }
 
-// now returns the last move of a tag: the one that is known, unless there is one after it.
+// now returns the last move of a tag: the known one, or a later one.
 func (last lastMoves) now(ctx context.Context, r *reader, app, tag string) (move, error) {
 	next, err := r.value(ctx, last.next(app, tag))
 	if err != nil || next == nil {
@@ -234,8 +235,8 @@ func (last lastMoves) now(ctx context.Context, r *reader, app, tag string) (move
 	return r.lastMove(ctx, app, tag)
 }
 
-// plan returns the moves of a release, or with undo the roll backs of them, and the conflicts of those that cannot be made. A move that
-// leads to where the tag is already is left out.
+// plan returns the moves of a release, or with undo their rollbacks, and the conflicts of those that cannot be made. It
+// leaves out moves to the version where the tag points already.
 func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bool) (plan []plannedMove, conflicts []vitrine.Conflict, err error) {
 	for _, m := range rel.Moves {
 		at, err := r.pointsTo(ctx, m.AppID, m.Tag)
@@ -278,8 +279,9 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 	return plan, conflicts, nil
 }
 
-// carryOut makes the moves of a release that is done then, or rolls those of one back that is cancelled then, and stores it in the place of
-// what it was. It returns ErrConflict with CodeConflicts, and what it has written is to be rolled back, if one of them cannot be made.
+// carryOut makes the moves of rel if its state is ReleaseDone, or rolls them back if it is ReleaseCancelled, and stores rel
+// in place of was. If one of them cannot be made, it returns ErrConflict with CodeConflicts, and the transaction must be
+// rolled back.
 func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, known lastMoves) (Release, error) {
 	ahead := tx.s.feed.Keys(by.URN)
 	for _, m := range rel.Moves {
@@ -324,11 +326,12 @@ func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, w
 	return s.storeRelease(ctx, tx, by, was, rel, entries...)
 }
 
-// TaggedAppIn returns what TaggedApp would return if a release had run: the version to which it moves the tag, and where the tag points now
-// if the release does not move it, or is done. It is not for callers with TagsOnly.
+// TaggedAppIn returns what TaggedApp would return after a release had run: the version to which it moves the tag. If the
+// release does not move the tag, or is done, that is the version where the tag points now. It is not for callers with
+// TagsOnly.
 //
-// It returns ErrNotFound as TaggedApp and Release do, and ErrConflict for a release that is cancelled (CodeWrongState), or of which some move
-// could not be made (CodeConflicts). Approvals are not looked at.
+// It returns ErrNotFound as TaggedApp and Release do, and ErrConflict if the release is cancelled (CodeWrongState), or if
+// some move could not be made (CodeConflicts). Approvals are not checked.
 func (s *Service) TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, name, releaseID string) (App, error) {
 	return view(ctx, s, by, func(r *reader) (app App, err error) {
 		h, err := readableHead(ctx, r, by, appID)

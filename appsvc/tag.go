@@ -11,13 +11,13 @@ import (
 	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
-// A tag is one row of the store: an app, a name and a version. PutTag and DeleteTag do these steps in one transaction:
+// A tag is one record of the store: an app, a name and a version. PutTag and DeleteTag take these steps in one transaction:
 //
 //	mayMoveTag                  check the rights of the caller, by the latest version of the app and the rules of the store
-//	pointsTo, TagGuard.holds    read where the tag points, and compare it with what the caller expects (PutTag)
+//	pointsTo, TagGuard.verify   read where the tag points, and compare it with what the caller expects (PutTag)
 //	moveTag                     store or remove the tag and add the move to its history; for a new tag: check whether the app may have one more
 //
-// PutTag reads the version before the transaction, which then finds it in the cache: a version never changes.
+// PutTag reads the version before the transaction, which then finds it in the cache, since a version never changes.
 
 // Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be moved
 // to any version, and it does not move by itself when the app changes. An app has up to Limits.Tags tags, by default 1,000.
@@ -36,7 +36,7 @@ type Tag struct {
 	App *App `json:"-"`
 }
 
-// tagName is the rule for names of tags. Such a name needs no escaping in a URL, which has it as a segment of the path.
+// tagName matches the names of tags. They need no escaping as a segment of a URL.
 var tagName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
 // ValidTagName reports whether a tag can have this name: a letter, digit or underscore, then up to 127 of these,
@@ -62,7 +62,7 @@ func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRe
 		}
 		most := 0
 		if limit > 0 {
-			most = limit + 1 // the last one shows that there are more
+			most = limit + 1 // one more than the page shows whether there are more
 		}
 		rules, err := r.tagRules(ctx)
 		if err != nil {
@@ -75,7 +75,7 @@ func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRe
 	})
 }
 
-// size is how many bytes of a page a tag takes.
+// size is the size of a tag in a page, in bytes.
 func (t Tag) size() int {
 	n := len(t.Name) + 100
 	if t.App != nil {
@@ -84,12 +84,12 @@ func (t Tag) size() int {
 	return n
 }
 
-// AllTags yields the tags of an app, from in.After on, page by page. It ends with the first error, which comes in the last pair.
+// AllTags yields the tags of an app, from in.After on, page by page. The first error is the last pair.
 func (s *Service) AllTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) iter.Seq2[Tag, error] {
 	return all(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, by, in) })
 }
 
-// under returns the tag with what the rules say of it.
+// under returns the tag with the rules for its name.
 func (t Tag) under(rules tagRules) Tag {
 	rule := rules.of(t.Name)
 	t.Protected, t.Approvals = rule.Protected, rule.Approvals
@@ -106,7 +106,7 @@ func (r *reader) complete(ctx context.Context, h Head, t Tag, embed bool) (Tag, 
 	return t, err
 }
 
-// TagRequest asks for one tag of an app.
+// TagRequest names one tag of an app.
 type TagRequest struct {
 	AppID string
 	Name  string
@@ -156,7 +156,7 @@ func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (ou
 	return out, err
 }
 
-// noTag is the ErrNotFound of an app that the caller may read, but that has no such tag.
+// noTag returns ErrNotFound for a tag that does not exist in an app that the caller may read.
 func noTag(appID, name string) error {
 	return notFound("app %q has no tag %q", appID, name)
 }
@@ -167,13 +167,13 @@ type PutTagRequest struct {
 	Name           string          // [A-Za-z0-9_][A-Za-z0-9._-]{0,127}
 	Version        vitrine.Version // Latest is allowed
 	From           TagGuard        // where the tag must point before: PointsTo(v) or NoTag(); zero = anywhere
-	Rollback       bool            // in place of a Version: go back to where the tag pointed before its last move
+	Rollback       bool            // instead of a Version: go back to where the tag pointed before its last move
 	Embed          bool            // return the version too
 	IdempotencyKey string          // "" = none
 }
 
-// keptTag is the stored result of PutTag for a repeat. The tag may point elsewhere by then: the repeat still returns the
-// version of the first call. The names of the fields are in the store, so they must not change.
+// keptTag is the stored result of PutTag for a repeat. Even if the tag was moved since, the repeat returns the version of
+// the first call. The names of the fields are in the store, so they must not change.
 type keptTag struct {
 	AppID, Name string
 	AppVersion  int64
@@ -182,8 +182,9 @@ type keptTag struct {
 // PutTag creates a tag or moves it, and records the move. If the tag already points to the version, nothing is stored. With
 // Latest the tag points to the version that is the latest in the transaction; it does not follow later changes.
 //
-// With Rollback the tag goes back to where it pointed before its last move that was not rolled back: two roll backs go back two moves, and
-// none leads forth again. If there was no such tag before, it is removed, and the Tag has no AppVersion. A roll back needs no approvals.
+// With Rollback the tag goes back to where it pointed before its last move that was not rolled back: two rollbacks undo two
+// moves, and none redoes a move. If the tag did not exist before that move, it is deleted, and the Tag has no AppVersion. A
+// rollback needs no approvals.
 //
 // It returns:
 //   - ErrInvalid if no tag can have the name, for the zero Version or one beside Rollback, if From names no version although it should,
@@ -228,7 +229,8 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		head, rules, err = mayMoveTag(ctx, r, by, in.AppID, in.Name, in.Rollback)
 		return err
 	}
-	// prepare reads the version, which stays in the cache for the transaction. Rights come before what the request says.
+	// prepare reads the version, which stays in the cache for the transaction. Rights are checked before the content of the
+	// request.
 	prepare := func() error {
 		if err := s.store.view(ctx, func(r *reader) error { return write.may(ctx, r) }); err != nil || in.Rollback {
 			return err
@@ -248,7 +250,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		// The guard counts even if the tag points to the version already.
 		from, err := tx.pointsTo(ctx, in.AppID, in.Name)
 		if err == nil {
-			err = in.From.holds(in.Name, from, head.Version)
+			err = in.From.verify(in.Name, from, head.Version)
 		}
 		if err != nil {
 			return err
@@ -288,8 +290,8 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	return out, err
 }
 
-// moveTag moves a tag of the app with this head, creates or deletes it, adds the move to its history, and finishes the change. last is the
-// last move before.
+// moveTag moves, creates or deletes a tag of the app with this head, adds the move to its history, and finishes the change.
+// last is the previous move.
 func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, m, last move) error {
 	c, err := s.placeTag(ctx, tx, by, h, name, m, last)
 	if err != nil {
@@ -298,15 +300,16 @@ func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h 
 	return s.record(ctx, tx, by, c)
 }
 
-// placeTag stores a move of a tag, and returns the change. last is the last move before. The move gets the number after that of last, also if
-// the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock was set back.
+// placeTag stores a move of a tag, and returns the change. last is the previous move. The move gets the next number, even
+// after the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock was set
+// back.
 func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, m, last move) (Change, error) {
 	c := Change{Type: TagSet, AppID: h.ID, Before: h, After: h, From: versionOrNone(m.From), To: versionOrNone(m.To), Tag: name,
 		Rollback: m.Rollback, Release: m.Release}
 	switch {
 	case c.To.IsZero():
 		c.Type = TagDeleted
-	case s.check != nil: // only the rule of the program looks at the content
+	case s.check != nil: // only Options.Check reads the content
 		app, err := tx.version(ctx, h, c.To)
 		if c.New = app.Body; err != nil {
 			return c, err
@@ -329,9 +332,9 @@ func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h
 // There are two limits:
 //
 //   - Limits.Tags, for the tags that the app has now;
-//   - Limits.TagNames, for the names of tags that it has ever had. It counts only for a name that is new. Moves are kept for
-//     good, so it bounds what the history of tags can take. The names are those that have moves, and those of the tags that the
-//     app has now: a tag from a release that recorded no moves may have none.
+//   - Limits.TagNames, for all names of tags that it has ever had. It only applies to a new name. Moves are kept for
+//     good, so it bounds the size of the history of tags. The names are those with moves, and those of present
+//     tags: a tag from a release that recorded no moves may have none.
 func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move) error {
 	names := map[string]bool{}
 	for tag, err := range r.tags(ctx, tagsAfter(app, "", l.Tags)) {
@@ -364,7 +367,7 @@ func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move)
 	return nil
 }
 
-// badTagName is the error of a name that no tag can have.
+// badTagName returns the error of an invalid name of a tag.
 func badTagName(pointer, name string) error {
 	return invalid(pointer, "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", name)
 }

@@ -12,7 +12,7 @@ import (
 // or null if there must be no tag. The zero TagGuard has no JSON of its own: its member is left out, as omitzero does.
 type TagGuard struct {
 	set bool            // there is a condition
-	at  vitrine.Version // the tag points there; zero: the app has no such tag; Latest: PointsTo got no version
+	at  vitrine.Version // the tag must point there; zero: the app must have no such tag; Latest: PointsTo got no version
 }
 
 // PointsTo is the condition that the tag points to this version. The zero Version and Latest name no version:
@@ -43,9 +43,9 @@ func errNoGuard() *vitrine.Error {
 	return invalid("/from", "want a version, or null if the tag must not be there")
 }
 
-// holds returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, zero if there is
-// no such tag; head is the latest version of the app. Both are in the error.
-func (g TagGuard) holds(name string, at, head vitrine.Version) error {
+// verify returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, or zero if there
+// is no such tag; head is the latest version of the app. Both are in the error.
+func (g TagGuard) verify(name string, at, head vitrine.Version) error {
 	if !g.set || g.at == at {
 		return nil
 	}
@@ -60,8 +60,9 @@ func (g TagGuard) holds(name string, at, head vitrine.Version) error {
 	return err
 }
 
-// key is g in the digest of a request with an idempotency key. It must not change, as newIdempotentWrite says. No condition is
-// "", which is left out of the digest, so that it is the same as in releases that had no guards.
+// key is the text of g in the digest of a request with an idempotency key. It must not change, as newIdempotentWrite
+// explains. Without a condition it is "", which is left out of the digest, so that the digest is the same as in releases
+// without guards.
 func (g TagGuard) key() string {
 	if g.set && g.at.IsZero() {
 		return "absent"
@@ -81,8 +82,8 @@ func (g TagGuard) MarshalJSON() ([]byte, error) {
 	return json.Marshal(g.at)
 }
 
-// noGuardError is the error of UnmarshalJSON. A decoder of a larger document knows the place of the guard in it and takes
-// only the Sentence; for everybody else the error is an *Error with the pointer /from.
+// noGuardError is the error of UnmarshalJSON. A decoder of a larger document knows the pointer of the guard and uses only
+// the Sentence; for everybody else the error is an *Error with the pointer /from.
 type noGuardError struct{ err *vitrine.Error }
 
 func (e noGuardError) Error() string    { return e.err.Error() }

@@ -10,9 +10,9 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// The history of a tag is a list of moves, numbered from 1 on without gaps: the To of each is the From of the next. A tag that is
-// deleted and created again continues its list. Moves are never removed, so checkTags bounds the names of tags that an app may
-// ever have had.
+// The history of a tag is a list of moves, numbered from 1 without gaps: the To of each is the From of the next. A tag that
+// is deleted and created again continues its list. Moves are never removed, so checkTags limits the number of names that
+// tags of an app may ever have.
 
 // TagMove is an entry in the history of a tag: the tag was created, moved or deleted. Moves are written in
 // the transaction that moves the tag, and are kept for good, also when the tag is deleted.
@@ -22,8 +22,8 @@ type TagMove struct {
 	From vitrine.Version `json:"from"` // where the tag pointed before; zero if there was no tag
 	To   vitrine.Version `json:"to"`   // where the tag points from then on; zero if it was deleted
 
-	Rollback bool   `json:"rollback,omitzero"` // it rolled an earlier move back
-	Release  string `json:"release,omitzero"`  // id of the release that it is of; "" = none
+	Rollback bool   `json:"rollback,omitzero"` // it rolled back an earlier move
+	Release  string `json:"release,omitzero"`  // id of the release that made it; "" = none
 }
 
 // MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}, and "rollback" and "release" where they apply; a zero Version is null.
@@ -96,8 +96,7 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 	})
 }
 
-// AllTagMoves yields the history of a tag, newest first, page by page. It ends with the first error, which comes in the last
-// pair.
+// AllTagMoves yields the history of a tag, newest first, page by page. The first error is the last pair.
 func (s *Service) AllTagMoves(ctx context.Context, by vitrine.Caller, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
 	return all(&in.After, func() (vitrine.Page[TagMove], error) { return s.ListTagMoves(ctx, by, in) })
 }

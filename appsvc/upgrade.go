@@ -15,36 +15,37 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// An upgrade brings a version of a component to the apps that use it. Each app is one transaction, so an upgrade that ends early has done the
-// apps before, and is simply made again: an app that has the version already has nothing to do.
+// An upgrade gives the elements of apps another version of their component. Each app is one transaction. After an upgrade
+// that has ended early, it is simply repeated: apps that have the version already are skipped.
 
-// UpgradeRequest says which version of a component the apps that use it are to have.
+// UpgradeRequest names a version of a component that the apps with this component will get.
 type UpgradeRequest struct {
 	Name   string   `json:"-"`     // of the component
-	From   []string `json:"from"`  // only elements with these versions; nil = with any other than To
+	From   []string `json:"from"`  // only elements with these versions; nil = with any version except To
 	To     string   `json:"to"`    // a version of the component
-	Patch  []byte   `json:"patch"` // a JSON Patch for the config of each of these elements; nil = they stay as they are
-	After  string   `json:"after"` // Next of the answer before; "" = the first one
-	DryRun bool     `json:"-"`     // says what would be done, and does nothing
+	Patch  []byte   `json:"patch"` // a JSON Patch for the config of each of these elements; nil = none
+	After  string   `json:"after"` // Next of the previous page; "" = the first page
+	DryRun bool     `json:"-"`     // stores nothing, and returns what would be done
 }
 
-// UpgradePage is an answer of Upgrade.
+// UpgradePage is a page of the result of Upgrade.
 type UpgradePage struct {
 	Apps []UpgradedApp `json:"apps"`
 	Next string        `json:"next"` // goes into After of the request for the rest; "" if there is no more, null in JSON
 }
 
-// UpgradedApp is an app with elements that are to have the version.
+// UpgradedApp is an app with elements that get the version.
 type UpgradedApp struct {
 	App      string          `json:"app"` // its id
 	Title    string          `json:"title"`
-	Version  vitrine.Version `json:"version"`  // the new one; with Violations the latest, to which nothing was done
+	Version  vitrine.Version `json:"version"`  // the new one; with Violations the latest one, which stays
 	Elements []string        `json:"elements"` // ids of the elements
-	// Violations are why nothing was done to the app: what the schema refuses, and what else a patch of the app would be refused for, with
-	// the keyword patch, cost, size or refused. Their pointers lead into the app, such as /elements/2/config/size.
+	// Violations say why the app was not changed: what the schema rejects, and why else a patch of the app would be
+	// rejected, with the keyword patch, cost, size or refused. Their pointers lead into the app, such as
+	// /elements/2/config/size.
 	Violations []vitrine.Violation `json:"violations"`
-	Diff       json.RawMessage     `json:"diff"` // from the version before to the new one, as Diff.Patch; [] with Violations
-	Tags       []string            `json:"tags"` // names of the tags that point to a version before Version: a release moves them
+	Diff       json.RawMessage     `json:"diff"` // from the previous version to the new one, as Diff.Patch; [] with Violations
+	Tags       []string            `json:"tags"` // names of the tags that point to a version before Version: a release can move them
 }
 
 // MarshalJSON writes {"apps":[…],"next":…}; the lists are never null, and next is null at the end.
@@ -58,22 +59,23 @@ func (p UpgradePage) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// Bounds of one answer of Upgrade; Limits.PageBytes of bodies and answers is another.
+// The limits of one page of Upgrade; Limits.PageBytes of bodies and results is another.
 const (
 	upgradedApps = 100
 	upgradeTime  = time.Second // by the clock of Options.Now
 )
 
-// Upgrade brings a version of a component to all matching elements in the latest version of each app that the caller may change, with a patch
-// applied to each of their configs. Each app is validated and stored as Patch does it, as one new version in one transaction; an app that would
-// break is left as it is, and its Violations say why. With DryRun nothing is stored, and the answer is the same. The answer leaves out apps
-// with nothing to do.
+// Upgrade gives all matching elements of each app that the caller may change another version of their component, and applies
+// a patch to each of their configs. Each app is validated and stored as Patch does it, as one new version of the latest
+// version, in one transaction. An app that would become invalid is not changed, and its Violations say why. With DryRun
+// nothing is stored, and the result is the same. Apps without such elements are left out.
 //
-// An answer ends after 100 apps, a second, or Limits.PageBytes; it may have no apps although Next is set.
+// A page ends after 100 apps, a second, or Limits.PageBytes. It may have no apps although Next is set.
 //
-// It returns ErrNotFound if there is no component of this name, ErrUnprocessable with CodeUnknownComponent if it has no such version,
-// ErrInvalid or ErrTooLarge for a patch that is none or has more than Limits.PatchOps or Limits.PatchBytes, ErrInvalid for an After that is
-// no cursor of this upgrade, and ErrConflict with CodeStaleVersion if the component was replaced meanwhile.
+// It returns ErrNotFound if there is no component of this name, ErrUnprocessable with CodeUnknownComponent if it has no such
+// version, ErrInvalid or ErrTooLarge if the patch is malformed or has more than Limits.PatchOps or Limits.PatchBytes,
+// ErrInvalid if After is not a cursor of this upgrade, and ErrConflict with CodeStaleVersion if the component was replaced
+// meanwhile.
 func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequest) (out UpgradePage, err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return out, err
@@ -128,8 +130,8 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 	}
 }
 
-// users returns up to limit apps that use the component, after the one with the id from, and whether there are more. They are worked on at
-// the same time, so that their transactions share commits.
+// users returns up to limit apps that use the component, with ids after from, and whether there are more. The apps are then
+// processed concurrently, so that their transactions share commits.
 func (u *upgrade) users(ctx context.Context, from string, limit int) (users []componentUser, more bool, err error) {
 	err = u.s.store.view(ctx, func(r *reader) error {
 		users, more = nil, false
@@ -151,7 +153,7 @@ func (u *upgrade) users(ctx context.Context, from string, limit int) (users []co
 	return users, more, err
 }
 
-// size is how many bytes of an answer an app takes, about.
+// size is the approximate size of an app in a page, in bytes.
 func (a UpgradedApp) size() int {
 	n := 300 + len(a.Title) + len(a.Diff) + 10*len(a.Elements)
 	for _, v := range a.Violations {
@@ -203,7 +205,8 @@ func (u *upgrade) prepare(ctx context.Context) error {
 	return nil
 }
 
-// apps upgrades some apps at the same time. It leaves out those that have nothing to do, and those that the caller may not change.
+// apps upgrades some apps concurrently. It leaves out apps without matching elements and apps that the caller may not
+// change.
 func (u *upgrade) apps(ctx context.Context, users []componentUser) (out []UpgradedApp, err error) {
 	done, errs := make([]UpgradedApp, len(users)), make([]error, len(users))
 	var all sync.WaitGroup
@@ -216,14 +219,15 @@ func (u *upgrade) apps(ctx context.Context, users []componentUser) (out []Upgrad
 	return slices.DeleteFunc(done, func(a UpgradedApp) bool { return a.App == "" }), errors.Join(errs...)
 }
 
-// errDryRun rolls back what a dry run has written.
+// errDryRun rolls back the writes of a dry run.
 var errDryRun = errors.New("a dry run")
 
-// app upgrades an app. If somebody else changes it meanwhile, it is read anew. The result has no App if there is nothing to do.
+// app upgrades an app. If somebody else changes it meanwhile, app starts again. The result has no App if there is nothing to
+// do.
 func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp, err error) {
 	for range 10 {
 		out, err = u.version(ctx, user.Head, user.body)
-		if errors.Is(err, errMovedOn) {
+		if errors.Is(err, errVersionChanged) {
 			head, app, err := u.s.readLatest(ctx, u.by, user.ID)
 			if user.Head, user.body = head, app.Body; err != nil {
 				return UpgradedApp{}, ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden)
@@ -237,14 +241,15 @@ func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp,
 		}
 		return out, err
 	}
-	out.refuse(user.Version, "", "refused", "it was changed again and again meanwhile: try again")
+	out.reject(user.Version, "", "refused", "it was changed again and again meanwhile: try again")
 	return out, nil
 }
 
-// errMovedOn says that an app has got another version meanwhile.
-var errMovedOn = errors.New("the app has another version")
+// errVersionChanged means that an app has got another version meanwhile.
+var errVersionChanged = errors.New("the app has another version")
 
-// version adds the next version of an app with this head and body. It returns errMovedOn if this is not the latest version any more.
+// version adds the next version of an app with this head and body. It returns errVersionChanged if this is not the latest
+// version any more.
 func (u *upgrade) version(ctx context.Context, head Head, body Body) (out UpgradedApp, err error) {
 	old, err := body.draft()
 	if err != nil {
@@ -275,29 +280,30 @@ func (u *upgrade) version(ctx context.Context, head Head, body Body) (out Upgrad
 	case replaced || !refused:
 		return UpgradedApp{}, err
 	case checked:
-		out.refuse(head.Version, e.Pointer, "refused", e.Reason)
+		out.reject(head.Version, e.Pointer, "refused", e.Reason)
 	case e.Code == vitrine.CodeStaleVersion:
-		return out, errMovedOn
+		return out, errVersionChanged
 	case e.Kind == vitrine.ErrNotFound || e.Kind == vitrine.ErrForbidden:
 		return UpgradedApp{}, nil
 	case e.Kind == vitrine.ErrTooLarge:
-		out.refuse(head.Version, "", "size", e.Reason)
+		out.reject(head.Version, "", "size", e.Reason)
 	default:
-		out.refuse(head.Version, e.Pointer, e.Code, e.Reason)
+		out.reject(head.Version, e.Pointer, e.Code, e.Reason)
 	}
 	return out, nil
 }
 
-// refuse notes why nothing is done to the app.
-func (a *UpgradedApp) refuse(latest vitrine.Version, pointer, keyword, reason string) {
+// reject records why the app is not changed.
+func (a *UpgradedApp) reject(latest vitrine.Version, pointer, keyword, reason string) {
 	a.Version, a.Diff = latest, json.RawMessage("[]")
 	a.Violations = append(a.Violations, vitrine.Violation{Pointer: pointer, Keyword: keyword, Message: reason})
 }
 
-// mostViolations is how many Violations an app has at most.
+// mostViolations is the maximum number of Violations of an app.
 const mostViolations = 100
 
-// change gives the matching elements the component and their new configs, and notes them and what their configs break.
+// change gives the matching elements the component and their new configs. It records their ids and the violations of their
+// configs.
 func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 	for i := range elements {
 		e := &elements[i]
@@ -339,7 +345,7 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 	return nil
 }
 
-// finish notes the next version of an app, which has this content, and the difference from the one before.
+// finish records the next version of an app, with this content, and the difference from the previous one.
 func (u *upgrade) finish(out *UpgradedApp, old, next draft, meta Meta) error {
 	next.elements = slices.Clone(next.elements)
 	next.giveKeys(meta.Version)

@@ -14,27 +14,28 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// If every follower read the feed after every commit, a thousand followers would leave no time for writers. So one
-// goroutine of a Service reads the new entries for all of them, and wakes those that an entry may concern. It does not
-// decide what a caller sees: Changes does, when the caller reads.
+// If every follower read the feed after every commit, a thousand followers would leave no time for writers. So one goroutine
+// of a Service reads the new entries for all followers, and wakes those that may see one. The decision what a caller sees is
+// left to Changes, when the caller reads.
 //
-// The goroutine may wake a follower in vain, but it must not leave one asleep that could see an entry. So if it does not know
-// all new entries, for instance because there are too many, it wakes everybody. After an error of the store it wakes nobody, and
-// reads the same entries again.
+// The goroutine may wake a follower needlessly, but it must wake everyone who could see an entry. So if it does not know all
+// new entries, for instance because there are too many, it wakes all followers. After an error of the store it wakes nobody,
+// and reads the same entries again.
 //
 // It also saves reads: if no entry between a follower's cursor and a later position concerns the follower, Next returns the
-// cursor of this position, and the follower reads on from there.
+// cursor of this position, and the follower continues there.
 
 const (
-	// watchEvery is the least time between two reads of the feed for the watches: many commits in a short time cost one read.
+	// watchEvery is the minimum time between two reads of the feed for the watches: many commits in a short time cost one
+	// read.
 	watchEvery = 2 * time.Millisecond
 	// watchAgain is how long the watches wait after an error of the store.
 	watchAgain = 100 * time.Millisecond
 )
 
 // Watch waits for changes that a follower of the feed may see: see Service.Watch. Its methods are safe for concurrent use,
-// but one follower has one Watch: each Next takes over from the one before. It lives from Service.Watch to Close. Its fields after
-// types are guarded by watches.mu.
+// but each follower needs a Watch of its own: each Next replaces the previous one. It lives from Service.Watch to Close. Its
+// fields after types are guarded by watches.mu.
 type Watch struct {
 	all   *watches
 	by    vitrine.Caller
@@ -44,30 +45,30 @@ type Watch struct {
 
 	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
 	rung bool          // wake is closed
-	// No entry after from and up to until concerns the watch, so Next may return until as the cursor, and the follower
-	// need not read what lies between. until is set when the watch is woken; before that, watches.at takes its place.
+	// No entry after from and up to until concerns the watch, so Next may return until as the cursor, and the follower need
+	// not read the entries in between. until is set when the watch is woken; before that, watches.at is used instead.
 	from, until feed.Position
 }
 
 // watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not compared
-// with each watch: byKey leads from the app, its owner and its groups to the watches that it may concern.
+// with each watch: byKey maps the app, its owner and its groups to the watches that it may concern.
 //
-// The mutex guards all fields after it, and the fields of each Watch after keys. It is not held while the goroutine reads the store.
+// mu guards all fields after it, and the fields of each Watch after keys. The goroutine does not lock it while it reads the
+// store.
 type watches struct {
 	store *records
 
 	mu    sync.Mutex
 	all   map[*Watch]struct{}
 	byKey map[string]map[*Watch]struct{} // by the app that they ask for, or by what their callers moderate, read and own
-	stop  context.CancelFunc             // ends the goroutine; nil = there is none
+	stop  context.CancelFunc             // ends the goroutine; nil = none is running
 	begun bool                           // it has read the feed
-	state feed.State                     // as it was read last
-	seal  *feed.Seal                     // reads and makes the cursors of followers
-	at    feed.Position                  // the last entry that it has looked at
+	state feed.State                     // as of the last read
+	seal  *feed.Seal                     // encrypts and decrypts the cursors of followers
+	at    feed.Position                  // the last entry that was read
 }
 
-// newWatches returns the watches of a Service on this store. There are none yet, and it starts no goroutine: the first call of
-// Service.Watch does.
+// newWatches returns the watches of a Service on this store. It starts no goroutine: the first call of Service.Watch does.
 func newWatches(store *records) *watches {
 	return &watches{store: store, all: map[*Watch]struct{}{}, byKey: map[string]map[*Watch]struct{}{}}
 }
@@ -88,7 +89,7 @@ func newWatches(store *records) *watches {
 //	}
 func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
 	by.Moderates, by.Reads = slices.Clone(by.Moderates), slices.Clone(by.Reads)
-	// It is as one that was woken before anything was known, so that the first Next leads nowhere.
+	// The watch begins as a woken one without a position, so that the first Next returns after itself.
 	w := &Watch{all: s.watches, by: by, appID: in.AppID, types: typesOf(in.Types), rung: true}
 	if w.keys = []string{appKey(w.appID)}; w.appID == "" {
 		w.keys = slices.Concat([]string{ownerKey(by.URN)}, by.Moderates, by.Reads)
@@ -111,13 +112,13 @@ func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
 	return w
 }
 
-// appKey and ownerKey stand for those who ask for one app, and for the apps that a user owns.
+// appKey and ownerKey are the keys of byKey for one app, and for the apps of a user.
 func appKey(app string) string    { return "app " + app }
 func ownerKey(user string) string { return "owner " + user }
 
-// Next returns the cursor after which to read on, and a channel that is closed when there may be changes to see that came
-// after the call: within 10 ms after a change of this process, and within 500 ms after one of another. It may be closed
-// without a cause. The cursor is after itself, or a later one: no change between them was one that the caller could see.
+// Next returns the cursor from which to continue, and a channel that is closed when the caller may see changes after the
+// call: within 10 ms after a change by this process, and within 500 ms after one by another process. It may be closed
+// without a change. The cursor is after itself or a later one; the caller could see no change in between.
 func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
 	a := w.all
 	a.mu.Lock()
@@ -133,15 +134,15 @@ func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
 			from = a.seal.Close(until)
 		}
 	}
-	w.from = a.at // from here on the watch is told of every entry
+	w.from = a.at // from here on, the watch is woken for every entry that concerns it
 	if w.rung {
 		w.wake, w.rung = make(chan struct{}), false
 	}
 	return from, w.wake
 }
 
-// Close ends the watch. Its channel is not closed any more. Closing the last watch of a Service ends the goroutine. Close may be
-// called twice.
+// Close ends the watch. Its channel is not closed any more. Closing the last watch of a Service ends the goroutine. Close
+// may be called twice.
 func (w *Watch) Close() {
 	a := w.all
 	a.mu.Lock()
@@ -159,8 +160,8 @@ func (w *Watch) Close() {
 	}
 }
 
-// ring wakes the follower, unless it was woken since its last Next. until is the position before the entry that may concern it:
-// up to there, nothing does. The mutex of the watches is held.
+// ring wakes the follower, unless it was woken since its last Next. until is the position before the entry that may concern
+// it: no earlier entry does. The caller must have locked the mutex of the watches.
 func (w *Watch) ring(until feed.Position) {
 	if !w.rung {
 		w.rung, w.until = true, until
@@ -168,8 +169,8 @@ func (w *Watch) ring(until feed.Position) {
 	}
 }
 
-// run looks at new entries until ctx is done. It takes the channel of the store before it reads, so that it misses nothing,
-// and pauses after each read, so that many commits in a short time cost one read.
+// run reads new entries until ctx is done. It takes the channel of the store before it reads, so that it misses nothing, and
+// pauses after each read, so that many commits in a short time cost one read.
 func (a *watches) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := a.store.changed()
@@ -195,16 +196,16 @@ type watchedEntry struct {
 	at     feed.Position
 }
 
-// advance looks at the entries that were added since it was last called, and wakes those whom they may concern. In these cases
-// it does not know all of them, and wakes everybody:
+// advance reads the entries that were added since its last call, and wakes the followers that they may concern. In these
+// cases it does not know all of them, and wakes all followers:
 //
 //   - It is the first call of the goroutine.
 //   - There are more than 10,000.
 //   - Some of them were removed from the feed.
 //   - The feed has another identity than before.
 //
-// If the store returns an error, advance wakes nobody, and looks at the entries when it is called again. Only if the store was
-// closed does it wake everybody, since there will be no other call that succeeds.
+// If the store returns an error, advance wakes nobody, and reads the entries in the next call. If the store was closed, it
+// wakes all followers, since no later call will succeed.
 func (a *watches) advance(ctx context.Context) error {
 	a.mu.Lock()
 	begun, before, last := a.begun, a.state, a.at
@@ -238,10 +239,10 @@ func (a *watches) advance(ctx context.Context) error {
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if ctx.Err() != nil { // the last watch was closed; another goroutine may run by now, for new ones
+	if ctx.Err() != nil { // the last watch was closed; another goroutine may already run for new ones
 		return ctx.Err()
 	}
-	if gap || errors.Is(err, vitrine.ErrClosed) { // entries were not looked at, so each follower has to read them itself
+	if gap || errors.Is(err, vitrine.ErrClosed) { // entries were not read, so each follower must read them itself
 		for w := range a.all {
 			w.ring(w.from)
 		}
@@ -260,7 +261,7 @@ func (a *watches) advance(ctx context.Context) error {
 	return nil
 }
 
-// setOwners sets the owners of the apps of some entries, which it reads in one trip. A change of a component has none.
+// setOwners sets the owners of the apps of some entries, reading them in one trip. A change of a component has no owner.
 func setOwners(ctx context.Context, r *reader, entries []watchedEntry) error {
 	owners, ids := map[string]string{}, []string(nil)
 	for _, e := range entries {
@@ -280,8 +281,8 @@ func setOwners(ctx context.Context, r *reader, entries []watchedEntry) error {
 	return err
 }
 
-// wakeFor wakes those whom an entry, the first after a.at, may concern. The readers of a group are also those who moderate
-// or read what contains it: the network of a site.
+// wakeFor wakes the followers that an entry, the first after a.at, may concern. The readers of a group include those who
+// moderate or read the network of a site.
 func (a *watches) wakeFor(e watchedEntry) {
 	wake := func(list map[*Watch]struct{}) {
 		for w := range list {
@@ -305,8 +306,9 @@ func (a *watches) wakeFor(e watchedEntry) {
 	}
 }
 
-// concerns reports whether the caller could see the entry when it was written, and asks for it. It goes by the owner of the
-// app and by the groups that the app had then, so it reads no store. Changes decides what the caller sees.
+// concerns reports whether the watch asks for the entry and its caller could see it when it was written. It only uses the
+// owner of the app and the groups that the app had then, so it does not read the store. Changes decides what the caller
+// sees.
 func (w *Watch) concerns(e watchedEntry) bool {
 	if w.appID != "" && w.appID != e.AppID {
 		return false
