@@ -23,7 +23,7 @@ const root = "../.."
 var guides = []string{"README.md", "examples/vitrine/README.md", "examples/embed/README.md", "adapters/page/README.md", "reviews/README.md"}
 
 // figures are the documents whose blocks hold nothing but the tests and benchmarks that measure their figures.
-var figures = []string{"storage/README.md", "internal/proof/README.md", ".github/CONTRIBUTING.md"}
+var figures = []string{"storage/README.md", "assets/README.md", "internal/proof/README.md", ".github/CONTRIBUTING.md"}
 
 // block is a fenced block of a README: its language and its text.
 type block struct{ lang, text string }
@@ -184,7 +184,7 @@ func lookUp(t *testing.T, line string) error {
 	}
 	for _, f := range flags {
 		for _, text := range all {
-			if !regexp.MustCompile(`flag\.\w+\("` + f + `"`).MatchString(text) {
+			if !regexp.MustCompile(`flags?\.\w+\("` + f + `"`).MatchString(text) {
 				return fmt.Errorf("a package has no flag %s", f)
 			}
 		}
