@@ -3,6 +3,7 @@ package appsvc
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -114,13 +115,21 @@ func (t TagRule) mayMove(by vitrine.Caller, h Head) error {
 	return nil
 }
 
+// approvals is a number of approvals in words.
+func approvals(n int) string {
+	if n == 1 {
+		return "1 approval"
+	}
+	return fmt.Sprintf("%d approvals", n)
+}
+
 // mayMoveAlone is the rule for a move without a release: it returns the errors of mayMove, and ErrForbidden with
 // CodeNeedsRelease if the tag needs approvals.
 func (t TagRule) mayMoveAlone(by vitrine.Caller, h Head) error {
 	if err := t.mayMove(by, h); err != nil || t.Approvals == 0 {
 		return err
 	}
-	err := forbidden("the tag %q needs %d approvals: move it by a release, or roll it back", t.Name, t.Approvals)
+	err := forbidden("the tag %q needs %s: move it by a release, or roll it back", t.Name, approvals(t.Approvals))
 	err.Code = vitrine.CodeNeedsRelease
 	return err
 }

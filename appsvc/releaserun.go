@@ -135,7 +135,7 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 			return err
 		}
 		if needs := rel.needs(rules); n < needs {
-			err := conflict(vitrine.CodeNeedsApproval, rel.Version, "the release needs %d approvals and has %d that count", needs, n)
+			err := conflict(vitrine.CodeNeedsApproval, rel.Version, "the release needs %s and has %d that count", approvals(needs), n)
 			if due {
 				return asConflict(rel.Version, err)
 			}

@@ -419,6 +419,23 @@ func (s *Service) Any(ctx context.Context) (bool, error) {
 	return view(ctx, s.db, func(r storage.Reader) (bool, error) { return anybody(ctx, r) })
 }
 
+// Count returns how many people and keys a store has.
+func Count(ctx context.Context, db storage.Store) (people, keys int64, err error) {
+	err = db.View(ctx, func(r storage.Reader) error {
+		people, keys = 0, 0
+		for prefix, n := range map[string]*int64{"person/": &people, "key/": &keys} {
+			for _, err := range lastParts(ctx, r, record.Prefix(space, prefix)) {
+				if err != nil {
+					return err
+				}
+				*n++
+			}
+		}
+		return nil
+	})
+	return people, keys, err
+}
+
 func anybody(ctx context.Context, r storage.Reader) (bool, error) {
 	for _, err := range lastParts(ctx, r, record.Prefix(space, "person/")) {
 		return err == nil, err

@@ -17,7 +17,7 @@ type guard struct {
 }
 
 // errAddress is the error of a connection that the guard blocks.
-var errAddress = errors.New("the address is neither public nor in one of the networks that are allowed")
+var errAddress = errors.New("the address is neither public nor in one of the networks that are allowed (Options.Allow; vitrine serve -webhooks-allow)")
 
 // ParseAllow reads a comma-separated list of networks, such as 10.0.0.0/8,fd00::/8. "" is an empty list.
 func ParseAllow(list string) ([]netip.Prefix, error) {

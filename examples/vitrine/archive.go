@@ -50,15 +50,21 @@ func exportStore(ctx context.Context, p *program, args []string) error {
 	if err := p.parse(f, args); err != nil {
 		return err
 	}
-	var n int64
+	var n, people, keys int64
 	err := inStore(ctx, *db, func(s storage.Store) (err error) {
 		n, err = archive.Export(ctx, s, p.stdout, notArchived(*access))
+		if err == nil && !*access {
+			people, keys, err = signin.Count(ctx, s)
+		}
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	fmt.Fprintf(p.stderr, "exported %d entries\n", n)
+	if people+keys > 0 {
+		fmt.Fprintf(p.stderr, "without people (%d) and keys (%d): see -with-access\n", people, keys)
+	}
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 // not copied, and a line on standard error says so.
 func backup(ctx context.Context, p *program, args []string) error {
 	f := flags("backup")
-	db := dbFlag(f)
+	db := f.String("db", "vitrine.db", "`store`: the path of a SQLite file")
 	if err := p.parse(f, args, "OUT"); err != nil {
 		return err
 	}

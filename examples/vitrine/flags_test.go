@@ -106,7 +106,7 @@ func TestABadValueNamesItsVariable(t *testing.T) {
 		{"VITRINE_ADDR=nowhere", "healthz", 2, "(-addr comes from VITRINE_ADDR)"},
 		{"VITRINE_BASE_PATH=/a/../b", "serve -addr 127.0.0.1:0 -db memory:", 2, "(-base-path comes from VITRINE_BASE_PATH)"},
 		{"VITRINE_TTL=-1h", "token -db memory: -urn urn:vitrine:example.test:user=x", 2, "(-ttl comes from VITRINE_TTL)"},
-		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0", 1, "(-db comes from VITRINE_DB)"},
+		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0", 2, "(-db comes from VITRINE_DB)"},
 		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0 -db x://y", 2, "addresses"},
 		{"VITRINE_JSON=7", "reviews check x", 2, `VITRINE_JSON="7": want true or false`},
 	} {

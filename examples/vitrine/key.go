@@ -124,16 +124,16 @@ func newKey() []byte {
 	return []byte(hex.EncodeToString(b))
 }
 
-// makeKey creates a key file unless there is one. It writes the key to a temporary file, which it then links to the name. So a key file
-// is never incomplete, and two processes that create one at the same time use the same key. made is false if another process was
-// faster.
+// makeKey creates a key file unless there is one. The file ends with a newline, so that a key can be appended. makeKey writes the
+// key to a temporary file, which it then links to the name. So a key file is never incomplete, and two processes that create one at
+// the same time use the same key. made is false if another process was faster.
 func makeKey(file string) (made bool, err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".new-*") // mode 0600
 	if err != nil {
 		return false, err
 	}
 	defer os.Remove(f.Name())
-	_, err = f.Write(newKey())
+	_, err = f.Write(append(newKey(), '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return false, err
 	}

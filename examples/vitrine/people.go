@@ -108,6 +108,9 @@ func invite(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if *urn == "" && *network+*moderates+*reads+*groups == "" {
+		fmt.Fprintln(p.stderr, "vitrine: warning: a person without a network gets urn:vitrine:default, and the console shows the apps of that network alone: name the one that the person is to work in with -moderates")
+	}
 	link, err := people.Invite(ctx, signin.Invitation{URN: *urn, Name: *name, Email: *email, Network: *network, Rights: signin.Rights{
 		Admin: *admin, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}})
 	if err != nil {

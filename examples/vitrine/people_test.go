@@ -83,7 +83,7 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	}
 	out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-moderates", "urn:vitrine:example.test", "-admin")
 	link := strings.TrimSpace(out.stdout)
-	if out.status != 0 || !strings.HasPrefix(link, s.base+"/#invite=in_") {
+	if out.status != 0 || out.stderr != "" || !strings.HasPrefix(link, s.base+"/#invite=in_") {
 		t.Fatalf("%+v", out)
 	}
 	_, secret, _ := strings.Cut(link, "#invite=")
@@ -93,6 +93,9 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	}
 	v.post("/x/signin/register/begin", `{"invitation":"`+secret+`"}`, 200)
 	s.stop()
+	if out := run(t, dir, nil, "invite", "-db", "w.db", "-name", "Bob", "-admin"); out.status != 0 || !strings.Contains(out.stderr, "urn:vitrine:default") || !strings.Contains(out.stderr, "-moderates") {
+		t.Errorf("an administrator of no network: %+v", out)
+	}
 	again := start(t, dir, nil, "-db", "v.db")
 	if got := again.visitor().send("GET", "/x/signin", "", 200); !strings.Contains(got, `"people":true`) {
 		t.Errorf("after a restart: %s", got)
@@ -103,17 +106,17 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 		}
 	}
 	// Archives have people only when they are asked for, and sessions never.
-	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") {
+	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") || !strings.Contains(out.stderr, "without people (1) and keys (0): see -with-access") {
 		t.Errorf("the archive: %s", out.stdout)
 	}
 	with := run(t, dir, nil, "export", "-db", "v.db", "-with-access")
-	if !strings.Contains(with.stdout, "people person/") || strings.Contains(with.stdout, secret) || strings.Contains(with.stdout, "ceremony/") {
+	if strings.Contains(with.stderr, "without") || !strings.Contains(with.stdout, "people person/") || strings.Contains(with.stdout, secret) || strings.Contains(with.stdout, "ceremony/") {
 		t.Errorf("the archive: %s", with.stdout)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(with.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := run(t, dir, nil, "import", "-db", "w.db", "archive"); out.status != 0 {
+	if out := run(t, dir, nil, "import", "-db", "x.db", "archive"); out.status != 0 {
 		t.Errorf("%+v", out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 const (
@@ -60,7 +62,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.webhooks, "webhooks", "", webhooksUsage)
 	f.StringVar(&o.webhooksAllow, "webhooks-allow", "", webhooksAllowUsage)
 	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete; kept in the store until the flag changes them; none takes all rules away")
-	f.StringVar(&o.approve, "approve", "", "`rules` such as production=1, separated by commas: how many people must approve a release that moves this tag; kept in the store")
+	f.StringVar(&o.approve, "approve", "", "`rules` such as production=1, separated by commas: how many people must approve a release that moves this tag; kept in the store; -protect-tags without it takes them away")
 	o.keepChanges, o.keepDeleted = lifetime(30*24*time.Hour), lifetime(30*24*time.Hour)
 	f.Var(&o.keepDeleted, "keep-deleted", "`duration` after which deleted apps are erased, such as 12h or 30d")
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
@@ -115,6 +117,9 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	}
 	makeKey := p.keyMaker(o.db, o.keyFile, "\n")
 	s, err := openStore(ctx, o.db, makeKey)
+	if inFile(o.db) && err != nil && !errors.Is(err, storage.ErrBusy) && !errors.Is(err, storage.ErrFull) {
+		return exitError{err, exitUsage} // another start would find the same file
+	}
 	if err != nil {
 		return err
 	}
@@ -202,10 +207,11 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	reloads := []reload{{"the keys", func() error {
 		defer streams.Recheck()
 		read, err := p.signer(o.db, o.keyFile)
-		if err == nil {
-			tokens.Store(read)
+		if err != nil {
+			return err
 		}
-		return err
+		logKeys(log, tokens.Swap(read).KeyIDs(), read.KeyIDs())
+		return nil
 	}}}
 	if set.cert != nil {
 		server.TLSConfig = set.cert.config()
@@ -357,6 +363,14 @@ func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
 		return httpapi.NewTokens(newKey(), nil)
 	}
 	return tokens, err
+}
+
+// logKeys logs the ids of the keys that SIGHUP has read, and warns if none of those before is among them.
+func logKeys(log *slog.Logger, before, now []string) {
+	log.Info("SIGHUP: the first key signs, all verify", "keys", strings.Join(now, " "))
+	if !slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) }) {
+		log.Warn("SIGHUP: no key from before is left: all tokens that were signed until now are refused", "before", strings.Join(before, " "))
+	}
 }
 
 // namesFlags replaces the names of settings of httpapi by the flags that they come from.

@@ -277,11 +277,14 @@ func TestFilesThatAreNoStoreAreLeftAlone(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if out := run(t, dir, nil, "-addr", "127.0.0.1:0", "-db", name); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, name) {
+		if out := run(t, dir, nil, "-addr", "127.0.0.1:0", "-db", name); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, name) {
 			t.Errorf("%s: %+v", name, out)
 		}
 		if out := run(t, dir, nil, append([]string{"token", "-db", name}, editor...)...); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, name) {
 			t.Errorf("token for %s: %+v", name, out)
+		}
+		if out := run(t, dir, nil, "-addr", "127.0.0.1:0", "-db", "none/v.db"); out.status != 2 {
+			t.Errorf("a directory that is not there: %+v", out)
 		}
 		if _, err := os.Stat(file + ".key"); err == nil {
 			t.Errorf("%s has a key", name)

@@ -152,7 +152,7 @@ func checkDB(db string) error {
 		return usageError{fmt.Errorf("-db: a store is not kept at %s:// addresses: %s", scheme, want)}
 	}
 	if _, err := os.Stat(filepath.Dir(db)); err != nil {
-		return fmt.Errorf("-db %s: its directory: %w", db, err)
+		return exitError{fmt.Errorf("-db %s: its directory: %w", db, err), exitUsage}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 			name, count, _ := strings.Cut(item, "=")
 			n, err := strconv.Atoi(count)
 			if !appsvc.ValidTagName(name) || err != nil || n < 1 || n > 10 {
-				return wrong("-approve: %q: want the name of a tag and how many people must approve, 1 to 10, such as production=1", item)
+				return wrong("-approve: %q: want the name of a tag and how many people must approve, 1 to 10, such as production=1 (-protect-tags without -approve takes approvals away)", item)
 			}
 			rule := add(name)
 			if rule.Approvals > 0 {

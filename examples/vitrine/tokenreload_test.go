@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
 // Keys are changed without a moment in which good tokens fail.
@@ -48,5 +52,36 @@ func TestKeysAreReadAgainAtHangup(t *testing.T) {
 	}
 	s.do(byFirst, "GET", "/apps/", "", 401)
 	s.do(bySecond, "GET", "/apps/", "", 200)
+	if log := s.stderr.String(); strings.Contains(log, "no key from before") {
+		t.Errorf("a key from before was left: %s", log)
+	}
+	write("the third key, 32 bytes long....")
+	s.hangup("read again")
+	s.logs("no key from before is left")
+	s.stop()
+}
+
+// A key that is appended to the file beside a store stands on a line of its own.
+func TestAKeyIsAppended(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db")
+	old := newToken(t, dir, nil, "-db", "v.db")
+	f, err := os.OpenFile(filepath.Join(dir, "v.db.key"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key = "the second key, 32 bytes long..."
+	_, err = f.WriteString(key + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s.hangup("read again")
+	tokens, err := httpapi.NewTokens([]byte(key), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.logs(" " + tokens.KeyIDs()[0])
+	s.do(old, "GET", "/apps/", "", 200)
+	s.do(newToken(t, dir, []string{"VITRINE_KEY=" + key}, "-db", "v.db"), "GET", "/apps/", "", 200)
 	s.stop()
 }

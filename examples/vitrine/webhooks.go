@@ -33,18 +33,22 @@ func (p *program) webhookSettings(file, allow string) (s webhookSettings, err er
 		return s, nil
 	}
 	if s.endpoints, err = p.readWebhooks(file); err != nil {
-		return s, usageError{fmt.Errorf("-webhooks %s: %w", file, err)}
+		return s, usageError{err}
 	}
 	return s, nil
 }
 
-// readWebhooks reads the file that -webhooks names.
+// readWebhooks reads the file that -webhooks names. The error names it.
 func (p *program) readWebhooks(file string) ([]webhook.Endpoint, error) {
 	text, err := p.readShared("webhooks file", file)
-	if err != nil {
-		return nil, err
+	var endpoints []webhook.Endpoint
+	if err == nil {
+		endpoints, err = webhook.Parse(text)
 	}
-	return webhook.Parse(text)
+	if err != nil {
+		err = fmt.Errorf("-webhooks %s: %w", file, err)
+	}
+	return endpoints, err
 }
 
 // readAgain reads the file again and gives its endpoints to d. An error changes nothing.

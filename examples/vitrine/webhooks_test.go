@@ -99,6 +99,7 @@ func TestChangesArePostedToWebhooks(t *testing.T) {
 	}
 	writeHooks(t, dir, 0o600, hook("all", "ftp://canary/", ""))
 	s.hangup("the webhooks stay as they were")
+	s.logs("-webhooks hooks.json: /0/url")
 	s.do(token, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"0"}`, 201)
 	if p := next(t, got); p.path != "/all" || p.kind != "tag.set" {
 		t.Errorf("%+v", p)
@@ -111,7 +112,7 @@ func TestChangesArePostedToWebhooks(t *testing.T) {
 	if p := next(t, got); p.path != "/tags" || p.kind != "tag.deleted" || p.tag != "production" {
 		t.Errorf("%+v", p)
 	}
-	s.logs("the address is neither public") // ::1 is not allowed
+	s.logs("vitrine serve -webhooks-allow") // ::1 is not allowed
 	s.stop()
 	writeHooks(t, dir, 0o600, hook("all", to.URL+"/all", ""))
 	again := start(t, dir, nil, args...)
