@@ -27,8 +27,7 @@ func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2
 	return all(ctx, in, a.ListApps, func(in *appsvc.ListAppsRequest) *string { return &in.After })
 }
 
-// Edit patches the latest version of an app, and again if somebody else was faster; see
-// appsvc.EditApp.
+// Edit patches the latest version of an app, and tries again after a conflict; see appsvc.EditApp.
 func (a *Apps) Edit(ctx context.Context, id string, fn func(appsvc.App, *appsvc.PatchBuilder) error) (appsvc.App, error) {
 	return appsvc.EditApp(ctx, a, id, fn)
 }

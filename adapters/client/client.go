@@ -21,7 +21,7 @@ type Client struct {
 	Reviews *Reviews
 }
 
-// Config is what New builds a client from. URL and Token are required.
+// Config is the configuration of a client. URL and Token are required.
 type Config struct {
 	// URL is where the app service starts: "https://host.example/app-service/v4" for example.
 	URL string
@@ -52,7 +52,7 @@ func Static(token string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return token, nil }
 }
 
-// New returns a client. The error says what is wrong with the configuration; nothing is sent.
+// New returns a client, or an error if the configuration is wrong; nothing is sent.
 func New(c Config) (*Client, error) {
 	base, err := address("URL", c.URL)
 	if err != nil {

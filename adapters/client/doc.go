@@ -24,9 +24,10 @@
 //
 // # Retries
 //
-// If the service is busy or the connection fails, the client waits and sends the request again, but only if that does no
-// harm: reads, and changes that take an Idempotency-Key. The client makes a key if none is given. A patch, a change of
-// an asset library and an import of reviews are sent once. [Config].Attempts and MaxWait bound the attempts and the waits.
+// If the service is busy or the connection fails, the client waits and sends the request again, but only if that does
+// no harm: reads, and changes that take an Idempotency-Key. The client makes a key if none is given. A patch, a change
+// of an asset library and an import of reviews are sent once. [Config].Attempts and MaxWait limit the attempts and the
+// waits.
 //
 // # Differences from an embedded service
 //

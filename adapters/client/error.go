@@ -28,7 +28,7 @@ type Error struct {
 
 	kind       error
 	code       string        // of the service; "" if the response is not from the service
-	retryAfter time.Duration // what the service asks for
+	retryAfter time.Duration // the header Retry-After
 }
 
 // Error returns a sentence with the request, the status and the message.
@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: %d: %s", e.Method, e.Path, e.Status, message)
 }
 
-// Unwrap returns a *vitrine.Error, or only a kind from status 500 on, and nil if there is none.
+// Unwrap returns a *vitrine.Error, for a status from 500 on only a kind, or nil.
 func (e *Error) Unwrap() error { return e.kind }
 
 // errorBody is the body of a response that is no success, as README.md of package httpapi describes it.
@@ -88,7 +88,7 @@ func errorOf(method, path string, in *http.Response, body []byte) *Error {
 	}
 	e.Message, e.code, e.kind = t.Error, t.Code, kinds[in.StatusCode]
 	switch {
-	case e.code == unknownOutcome: // it has the same status as what is busy
+	case e.code == unknownOutcome: // it has the same status as vitrine.ErrBusy
 		e.kind = vitrine.ErrUnknown
 	case e.kind != nil && e.kind != ErrToken && e.Status < 500:
 		t.Kind, t.Reason = e.kind, t.reason()

@@ -31,8 +31,8 @@ const (
 // connects again and goes on from the last entry, with longer waits after each attempt without events. It yields an
 // error once, as the last value: that of ctx, or one that would come again.
 //
-// It asks for the cursor of "now" first. Otherwise a stream that is lost before its first entry would go on from a later "now", and
-// miss what came between.
+// It asks for the cursor of "now" first. Otherwise a stream that is lost before its first entry would go on from a
+// later "now", and miss the entries between.
 func follow[T any](ctx context.Context, s remote, path string, query values, after string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

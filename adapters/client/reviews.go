@@ -18,8 +18,8 @@ type Reviews struct{ remote }
 // With DryRun nothing is stored. It returns ErrForbidden unless the caller moderates the network as a whole. An empty
 // Network stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
 //
-// The file is sent once. If no response arrives, what was stored is kept, and the same file can be sent again. A
-// service that rejects the request does so before the file is sent. Only ctx limits how long the import takes.
+// The file is sent once. If no response arrives, a part may be stored, and the same file can be sent again. A service
+// that rejects the request does so before the file is sent. Only ctx limits how long the import takes.
 //
 // The service decides how it reads the file. Of the Options, Progress is called with the number of bytes that were
 // sent, and Problem is called with the problems of the report at the end, the first 1,000 of the file.

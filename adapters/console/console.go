@@ -16,7 +16,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// Config says where the API is, and what the page is called.
+// Config has the addresses of the API and the title of the page.
 type Config struct {
 	// API is the address of the API's base path, as the page's browser reaches it. It must have the origin of the
 	// page; a path such as "/app-service/v4/" is enough. By default it is the folder of the page: "./".

@@ -14,7 +14,7 @@ import (
 type appRoutes struct{ svc Apps }
 
 // authorizeChange runs before the body of a PATCH is read. It returns 404 for a caller who may not see the app, and 403
-// for one who may not change it, so that no body is read in vain. The patch uses what it has read.
+// for one who may not change it, so that no body is read in vain. The patch uses the app that it has read.
 func (a appRoutes) authorizeChange(c *call) error {
 	c.r = c.r.WithContext(appsvc.WithAdmission(c.ctx()))
 	return a.svc.AdmitChange(c.ctx(), c.by.Caller, c.param(0))
@@ -69,7 +69,8 @@ func (a appRoutes) latest(c *call) error {
 // protected tag.
 func (a appRoutes) delete(c *call) error { return a.svc.DeleteApp(c.ctx(), c.by.Caller, c.param(0)) }
 
-// undelete serves POST /apps/{id}/undelete: a deleted app is there again. 200 with {"apps":[App]}. 404; 409 if it is not deleted.
+// undelete serves POST /apps/{id}/undelete: it restores a deleted app. 200 with {"apps":[App]}. 404; 409 if it is not
+// deleted.
 func (a appRoutes) undelete(c *call) error {
 	app, err := a.svc.UndeleteApp(c.ctx(), c.by.Caller, c.param(0))
 	return c.apps([]appsvc.App{app}, err)

@@ -68,7 +68,7 @@ func (a assetRoutes) search(c *call) error {
 	in.Since, in.Until = q.cursors()
 	in.Via, in.Rights = q.integer("via"), q.integer("rights")
 	in.CreatedFrom, in.CreatedBefore = q.time("from"), q.time("to")
-	if q.has("to") && in.CreatedBefore.IsZero() { // nothing is earlier, and a zero time would be no bound
+	if q.has("to") && in.CreatedBefore.IsZero() { // nothing is earlier, and a zero time would be no limit
 		in.CreatedFrom, in.CreatedBefore = time.UnixMilli(0), time.UnixMilli(0)
 	}
 	// The first colon ends the key, so a value may have colons. Without one, any value of the key will do.
@@ -132,10 +132,10 @@ func (a assetRoutes) folders(c *call) error {
 	return c.member("folders", page.Items, err)
 }
 
-// changeFolders serves POST …/folders with {"create", "update", "delete", "purge"}: it changes the tree, in this order, all or
-// nothing but for what a purge removes. 200 with {"folders":[Folder]}, those that were changed, and after a purge with
-// "purged":{"folders","assets"}, how many were removed. 400; 403 without the rights to a folder or its
-// parent; 404 for a folder that is absent, deleted or not visible.
+// changeFolders serves POST …/folders with {"create", "update", "delete", "purge"}: it changes the tree, in this order,
+// all or nothing, except for a purge. 200 with {"folders":[Folder]}, those that were changed, and after a purge with
+// "purged":{"folders","assets"}, how many were removed. 400; 403 without the rights to a folder or its parent; 404 for
+// a folder that is absent, deleted or not visible.
 func (a assetRoutes) changeFolders(c *call) error {
 	method := func(ctx context.Context, by vitrine.Caller, in assets.ChangeFoldersRequest) (any, error) {
 		if len(in.Purge) > 0 {
@@ -196,9 +196,9 @@ func (a assetRoutes) changeAttributes(c *call) error {
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
-// it. 200 with {"view", "edit"}, and "manage" for a folder or "folders" for an asset. 400 unless exactly one of asset and
-// folder is given; 403 for a caller who asks about somebody else and is no moderator; 404. Whoever names a user, a role or a group asks about
-// somebody else; an empty user stands for anybody with these roles and groups.
+// it. 200 with {"view", "edit"}, and "manage" for a folder or "folders" for an asset. 400 unless exactly one of asset
+// and folder is given; 403 for a caller who asks about somebody else and is no moderator; 404. A request with a user, a
+// role or a group is about another caller; an empty user stands for any with these roles and groups.
 func (a assetRoutes) explain(c *call) error {
 	q := &c.query
 	const says = "must not be empty: want an id"

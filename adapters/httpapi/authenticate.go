@@ -38,9 +38,9 @@ var ErrUnauthenticated = errors.New("unauthenticated")
 // ErrUnauthenticated.
 func Unauthenticated(sentence string) error { return &TokenError{Reason: sentence} }
 
-// provenance is where an identity comes from. The handler puts one into the context of each request that
-// it gives to Config.Authenticate, and RequestToken writes into it, so that it also works on a copy of
-// the request with a context of its own.
+// provenance is the source of an identity. The handler puts one into the context of each request that it gives to
+// Config.Authenticate, and RequestToken writes into it, so that it also works on a copy of the request with a context
+// of its own.
 type provenance struct {
 	limit  int         // of a token, in bytes
 	page   bool        // the token is the key of a page, in the query of x/public/
@@ -143,7 +143,7 @@ func (h *handler) authenticate(c *call) error {
 	return nil
 }
 
-// secretsOf returns what a request may carry as tokens: those in Authorization headers, and those in the query both as
+// secretsOf returns the possible tokens of a request: those in Authorization headers, and those in the query both as
 // they were sent, escaped, and decoded. It returns all of them, also where RequestToken rejects the request for having
 // two, since an error of Authenticate may quote any of them. The longest come first.
 func secretsOf(r *http.Request) []string {
@@ -169,9 +169,9 @@ func secretsOf(r *http.Request) []string {
 // hiddenToken replaces a token.
 const hiddenToken = "[token]"
 
-// likeToken finds what looks like a token wherever a client may have put it by mistake: what follows svctoken or Bearer as
-// it would in a query, a header or a path, and a JSON Web Token, also one that was cut off. Any character may be escaped,
-// also more than once.
+// likeToken finds text that looks like a token, wherever a client may have put it by mistake: the text after svctoken
+// or Bearer in the form of a query, a header or a path, and a JSON Web Token, also one that was cut off. Any character
+// may be escaped, also more than once.
 var likeToken = regexp.MustCompile(`(?i:(?:` + escapable("svctoken") + `|` + escapable("bearer") + `)(?:=|:|\+|\s|%(?:25)*(?:3d|3a|20))+)[^\s"<&]+` +
 	`|\b(?:vt|pk|in)_[\w-]{43}` + // keys and invitations of package signin
 	`|` + escapable("eyJ") + `[\w%=-]*(?:(?:\.|%(?:25)*2[eE])[\w.%=-]+|$|…)`)
@@ -193,7 +193,7 @@ func (c *call) withoutSecrets(text string) string {
 // briefly is withoutSecrets for a text that is also cut to the length that a line of the log may have. It is cut before it is
 // searched, so that a long path costs no time, but after the request's own tokens are out, so that no part of one stays.
 func (c *call) briefly(text string) string {
-	return likeToken.ReplaceAllString(bounded(c.withoutOwn(text)), hiddenToken)
+	return likeToken.ReplaceAllString(truncated(c.withoutOwn(text)), hiddenToken)
 }
 
 // withoutOwn replaces the tokens that the request carries where tokens belong.
@@ -257,8 +257,8 @@ type wireCaller struct {
 	Expires    *int64   `json:"expires"` // milliseconds since the epoch; null = unknown
 }
 
-// me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token. A page
-// for people needs it to know what to offer: it cannot read a session cookie, and should not have to decode tokens.
+// me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token. Pages use
+// it, since they cannot read a session cookie and should not decode tokens.
 func me(c *call) error {
 	out := wireCaller{URN: c.by.URN, Moderates: c.by.Moderates, Reads: c.by.Reads, Tags: c.by.Tags, Roles: c.by.Roles, Groups: c.by.Groups,
 		Components: c.by.Components}

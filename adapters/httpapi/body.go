@@ -59,8 +59,8 @@ func (c *call) read() error {
 	if c.route.body.stream {
 		return nil
 	}
-	// Limits.Body bounds the bytes that are sent, and a compressed body of that size could unpack to far more. Only the import takes
-	// gzip, since it reads its body as a stream.
+	// Limits.Body limits the bytes that are sent, and a compressed body of that size could unpack to far more. Only the
+	// import takes gzip, since it reads its body as a stream.
 	for _, coding := range c.r.Header["Content-Encoding"] {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
 			return headerErrorf(http.StatusUnsupportedMediaType, "Content-Encoding", "%q is not taken here: send the body as it is", coding)

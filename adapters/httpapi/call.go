@@ -31,9 +31,9 @@ type call struct {
 	match    match // of the path
 	route    *route
 	by       Principal
-	again    <-chan struct{} // of Streams; it is closed if by is to be asked for again
-	ambient  bool            // by may come from what a browser adds to requests of other sites
-	tokenURN string          // URN in a token that is signed well and yet not valid
+	again    <-chan struct{} // of Streams; closed when the caller must be authenticated again
+	ambient  bool            // a browser may have added the identity to a request of another site
+	tokenURN string          // URN in an invalid token whose signature is valid
 	reason   string          // why the request is denied, for the log alone; "" = as the response says
 	query    query
 	body     []byte
@@ -113,8 +113,8 @@ func (c *call) log(what string, cause any, more ...any) {
 	c.h.Log.ErrorContext(c.ctx(), what, append([]any{"request", c.id, "method", c.method(), "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}, more...)...)
 }
 
-// address is where the request comes from, without the port. Behind a proxy it is the proxy, unless the server has set
-// RemoteAddr to the address of the client. See counted, too.
+// address returns the address of the client, without the port. Behind a proxy it is that of the proxy, unless the
+// server has set RemoteAddr. See also counted.
 func (c *call) address() string {
 	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
 	if err != nil {
@@ -123,9 +123,9 @@ func (c *call) address() string {
 	return host
 }
 
-// caller is the URN of who sends the request, for the log and the Observer. For a token that is signed well and yet not
-// valid it is the URN in the token. "" means that neither is known.
-func (c *call) caller() string { return bounded(cmp.Or(c.by.URN, c.tokenURN)) }
+// caller returns the URN of the caller, for the log and the Observer. For an invalid token with a valid signature it is
+// the URN in the token. "" means that neither is known.
+func (c *call) caller() string { return truncated(cmp.Or(c.by.URN, c.tokenURN)) }
 
 // method is the method of the request, "other" if HTTP does not define it. A client may send any word, and each would be
 // another value of a label of a metric.

@@ -46,9 +46,9 @@ func (a appRoutes) checkComponent(c *call) error {
 	return c.json(ask(c, a.svc.CheckComponent, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}))
 }
 
-// upgrade serves POST /components/{name}/upgrade with {"from", "to", "patch", "after"}: it brings a version of the component to the apps that
-// the caller may change; with dryRun=true it only says what that would do. 200 with an UpgradePage; its member next goes into after. 400; 404 for
-// an unknown component; 413; 422 for an unknown version.
+// upgrade serves POST /components/{name}/upgrade with {"from", "to", "patch", "after"}: it brings a version of the
+// component to the apps that the caller may change; with dryRun=true it only reports the effect. 200 with an
+// UpgradePage; its member next goes into after. 400; 404 for an unknown component; 413; 422 for an unknown version.
 func (a appRoutes) upgrade(c *call) error {
 	var body struct {
 		From  []string       `json:"from"`

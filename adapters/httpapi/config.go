@@ -17,15 +17,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// Config is what New builds a handler from. The routes of a domain that is nil are left out.
+// Config is the configuration of a handler. The routes of a domain that is nil are left out.
 type Config struct {
 	Apps    Apps    // *appsvc.Service, or a type around one
 	Assets  Assets  // *assets.Service, or a type around one
 	Reviews Reviews // *reviews.Service, or a type around one
 
-	// Authenticate tells who sends a request: by its token (see RequestToken), a session cookie, a client
-	// certificate, or whatever else proves it. Tokens is a default. It is called once for each request, and every
-	// minute for an event stream that is open, with an empty body. It must be safe for concurrent use. Required.
+	// Authenticate returns the caller who sends a request, from its token (see RequestToken), a session cookie or a
+	// client certificate, for instance. Tokens is a default. It is called once for each request, and every minute for
+	// an event stream that is open, with an empty body. It must be safe for concurrent use. Required.
 	//
 	// An error that wraps ErrUnauthenticated becomes a 401, which tells the reason only for a TokenError or an error of
 	// Unauthenticated. Any other error becomes a 503 and is logged. A Principal with Tags but without TagsOnly becomes
@@ -75,16 +75,16 @@ type Config struct {
 	// PublicCache is how long shared caches may keep a response of GET x/public/{tag}, in whole seconds; 0 means that
 	// they ask each time. A tag that moves reaches pages behind a cache after so long.
 	PublicCache time.Duration
-	// Limits bound the size and the number of requests. The limits of the domains, such as the length of a title, are options
-	// of their services.
+	// Limits are those of the size and the number of requests. The limits of the domains, such as the length of a
+	// title, are options of their services.
 	Limits Limits
 	// Streams ends event streams when the server stops. If it is nil, each stream ends with its connection or its
 	// caller's identity alone. See NewStreams.
 	Streams *Streams
 }
 
-// New builds the handler. The error says what is wrong with the configuration. It is also an error if a domain is a nil
-// pointer, since each request to its routes would panic.
+// New returns the handler, or an error if the configuration is wrong. A domain must not be a nil pointer, since each
+// request to its routes would panic.
 //
 // The Config is copied. The domains, Observer and Streams are shared with the caller, who closes them.
 func New(c Config) (http.Handler, error) {

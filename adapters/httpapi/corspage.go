@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// corsScript is what cors.html does.
+// corsScript is the script of cors.html.
 //
 //go:embed cors.js
 var corsScript string
@@ -20,8 +20,8 @@ type corsPage struct {
 	policy []string
 }
 
-// newCORSPage builds the page of a server with the asset manager there. The policy names the script by its hash, so no
-// other script runs in the page, whatever gets into it.
+// newCORSPage builds the page of a server whose asset manager is at manager. The policy names the script by its hash,
+// so no other script runs in the page.
 func newCORSPage(manager string) corsPage {
 	corsScript := strings.Replace(corsScript, assetPrefix, manager, 1)
 	sum := sha256.Sum256([]byte(corsScript))

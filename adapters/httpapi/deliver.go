@@ -105,7 +105,7 @@ type deliveryKey struct{ root, tag, query string }
 
 // cachedDelivery is a cached response. The rights of the key are compared at each use.
 type cachedDelivery struct {
-	by      vitrine.Caller // what the key allowed
+	by      vitrine.Caller // the caller of the key
 	body    []byte
 	header  http.Header
 	until   time.Time

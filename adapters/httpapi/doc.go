@@ -1,7 +1,6 @@
-// Package httpapi serves the domains of this module over HTTP: one handler for the app service,
-// the asset manager, the reviews import, the page cors.html and a description in OpenAPI. README.md in
-// this directory is the contract of what is served: every endpoint with its parameters, bodies, responses,
-// limits and error codes.
+// Package httpapi serves the domains of this module over HTTP: one handler for the app service, the asset manager, the
+// reviews import, the page cors.html and a description in OpenAPI. README.md in this directory is the contract: every
+// endpoint with its parameters, bodies, responses, limits and error codes.
 //
 // # Mounting
 //
@@ -91,7 +90,7 @@
 //
 // # Limits
 //
-// What many requests share is bounded by slots: so many in all, and so many of a caller. A caller is known by its URN;
+// What many requests share is limited by slots: so many in all, and so many of a caller. A caller is known by its URN;
 // a delivery token stands in public pages, so its requests are counted for the address of the client, and those of IPv6
 // for its network of 64 bits. A request that finds no slot within a second is rejected with Retry-After, before it has
 // changed anything. While it waits, the slowest request with such a slot is cut off, if the server has waited for its
@@ -107,14 +106,14 @@
 //   - Exports of reviews, since each keeps a snapshot open: 8, and 4 of a caller, else 503 ([Limits.Exports], [Limits.ExportsOfCaller]).
 //   - Event streams: 2,000, and 16 of a caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
 //
-// Slow clients: a body and a response above 64 KiB may take a minute, and a second more for each 64 KiB, and a page of an event stream
-// 30 seconds in place of the minute. Smaller ones are bounded by the timeouts of the server.
+// Slow clients: a body and a response above 64 KiB may take a minute, and a second more for each 64 KiB, and a page of
+// an event stream 30 seconds in place of the minute. Smaller ones are limited by the timeouts of the server.
 //
-// The process needs more memory than Limits.Memory: what the store keeps, what the garbage collector has
-// not freed yet, 1 to 20 MiB for each upload, about 60 MiB for each that stores a large review, and 16 bytes for
-// each collection of an upload and each review of its longest line. Set GOMEMLIMIT, or
-// [runtime/debug.SetMemoryLimit] as examples/vitrine does. Bound the number of connections too, and mark what is
-// beyond it with [Overloaded]. Close connections that [Draining] names first.
+// The process needs more memory than Limits.Memory: for the store, for garbage that is not collected yet, 1 to 20 MiB
+// for each upload, about 60 MiB for each that stores a large review, and 16 bytes for each collection of an upload and
+// each review of its longest line. Set GOMEMLIMIT, or [runtime/debug.SetMemoryLimit] as examples/vitrine does. Limit
+// the number of connections too, and mark requests beyond it with [Overloaded]. Close connections that [Draining] names
+// first.
 //
 // /healthz responds within a second: [Config.Ready] is asked once at a time and has 800 milliseconds.
 //

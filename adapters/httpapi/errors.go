@@ -147,7 +147,7 @@ func httpErrorOf(err error) (r *httpError, hidden bool) {
 // has disconnected, and the outcome of no write is in doubt.
 func (c *call) fail(err error) {
 	r, hidden := httpErrorOf(err)
-	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.ctx().Err() != nil { // the client has gone
+	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.ctx().Err() != nil { // the client has disconnected
 		r.Text, hidden = closedEarly, false
 	}
 	if hidden {
@@ -187,7 +187,7 @@ func (c *call) setError(r *httpError) {
 // json returns the body of the response. Text that is not UTF-8, quoted from the request, gets replacement characters. Texts are
 // cut at maxSentence, except a pointer: one that is longer is left out, since a part of it would point to another place.
 func (r httpError) json() []byte {
-	r.Text, r.Parameter = bounded(r.Text), bounded(r.Parameter)
+	r.Text, r.Parameter = truncated(r.Text), truncated(r.Parameter)
 	if len(r.Pointer) > maxSentence {
 		r.Pointer = ""
 	}
@@ -198,9 +198,9 @@ func (r httpError) json() []byte {
 // maxSentence is how many bytes of a text go into an error or a line of the log, since sentences quote the request.
 const maxSentence = 1000
 
-// bounded cuts a text that is too long, between two characters, and marks the cut. A response or a line of the log thus never
+// truncated cuts a text that is too long, between two characters, and marks the cut. A response or a line of the log thus never
 // grows with what a client has sent.
-func bounded(text string) string {
+func truncated(text string) string {
 	if len(text) <= maxSentence {
 		return text
 	}

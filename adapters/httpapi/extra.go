@@ -12,12 +12,12 @@ type Extra struct {
 	Method string
 	Path   string // "/x/things/{id}"; one that ends in a slash is the same without it
 	Status int    // of a success
-	// Public endpoints need no token. Their writes must come from the same origin, whoever sends them.
+	// Public endpoints need no token. Their writes must come from the same origin.
 	Public bool
 	JSON   bool     // it takes a body of application/json
 	Query  []string // parameters it knows
-	// Serve returns what the JSON of the body is made of. An error is one of package vitrine, or wraps ErrUnauthenticated (401) or
-	// ErrTooMany (429).
+	// Serve returns the value whose JSON is the body. An error is one of package vitrine, or wraps ErrUnauthenticated
+	// (401) or ErrTooMany (429).
 	Serve func(*Request) (any, error)
 }
 
@@ -27,7 +27,7 @@ var ErrTooMany = errors.New("too many attempts: wait a minute")
 // Request is a request to an Extra. It is valid until Serve returns.
 type Request struct {
 	*http.Request
-	By     Principal   // who asks; the zero Principal at public endpoints
+	By     Principal   // the caller; the zero Principal at public endpoints
 	Header http.Header // of the response
 	call   *call
 }
@@ -36,8 +36,8 @@ type Request struct {
 func (r *Request) Param(i int) string { return r.call.param(i) }
 
 // Text returns a parameter of the query that is given once at most; All returns one that may be repeated, and Flag one
-// that is true or false. A wrong value becomes a 400 in place of what Serve returns, so read the parameters first, and
-// stop if Wrong is true.
+// that is true or false. A wrong value becomes a 400 whatever Serve returns, so read the parameters first, and stop if
+// Wrong is true.
 func (r *Request) Text(name string) string  { return r.call.query.text(name) }
 func (r *Request) All(name string) []string { return r.call.query.all(name) }
 func (r *Request) Flag(name string) bool    { return r.call.query.flag(name) }
@@ -49,7 +49,7 @@ func (r *Request) Limit() int { return r.call.query.limit() }
 // Decode reads the body into v, as strict JSON: unknown members are errors.
 func (r *Request) Decode(v any) error { return r.call.decode(v) }
 
-// Address is where the request comes from, without the port.
+// Address returns the address of the client, without the port.
 func (r *Request) Address() string { return r.call.address() }
 
 // Next sets the Link to the next page, which the parameter after names.
@@ -58,7 +58,7 @@ func (r *Request) Next(after string) { r.call.next("after", after) }
 // Located sets the Location to the address of a path below the base path.
 func (r *Request) Located(path string) { r.call.located(path) }
 
-// Redirect makes a 303 to an address the response. It must not be made of what the client has sent.
+// Redirect makes a 303 to an address the response. The address must not depend on input of the client.
 func (r *Request) Redirect(address string) {
 	r.Header["Location"] = []string{address}
 	r.call.status = http.StatusSeeOther

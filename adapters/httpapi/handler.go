@@ -13,7 +13,7 @@ import (
 )
 
 // handler serves every request. Its methods are in the order in which they are called for a request. Its fields do not
-// change after New; what requests share and change, such as the slots, has locks of its own.
+// change after New; shared state, such as the slots, has locks of its own.
 //
 // A request goes through these functions, each in the file that has its rules:
 //
@@ -61,8 +61,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve carries a request out and leaves the response in c, or has sent it. The order of the checks decides what a
-// caller can learn:
+// serve serves a request and leaves the response in c, or has sent it. The order of the checks decides what a caller
+// can learn:
 //
 //  1. Overload is 503.
 //  2. Without a valid token every path but the public ones is 401, whether it exists or not, and 503 if Authenticate
@@ -75,7 +75,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 //  8. The endpoint checks the rights that need no body (authorizeBody), and then the body is read: 413.
 //  9. The endpoint itself checks the rest.
 //
-// So a stranger learns nothing about what exists, and no body is read for a caller who can be denied without it.
+// So a caller without a token learns nothing about what exists, and no body is read for a caller who can be denied
+// without it.
 func (h *handler) serve(c *call) error {
 	if c.overloaded() {
 		c.header()["Connection"] = closeConnection
@@ -102,8 +103,8 @@ func (h *handler) serve(c *call) error {
 	}
 	rt := c.match.routes[i]
 	c.route = rt
-	// The identity may come from what a browser adds to a request that another site made up. Reads are allowed: a page
-	// of another site may cause one, and cannot see the response, since no response allows credentials.
+	// A browser may have added the identity to a request that another site made up. Reads are allowed: a page of
+	// another site may cause one, and cannot see the response, since no response allows credentials.
 	if c.ambient || rt.is(public) && rt.writes() {
 		if err := h.crossOrigin.Check(c.r); err != nil {
 			c.reason = err.Error()

@@ -105,8 +105,8 @@ func (t *Tokens) Sign(p Principal, expires time.Time) (string, error) {
 	return token.SignedString(t.keys[0].secret)
 }
 
-// Authenticate returns who the token of a request stands for; it is meant for Config.Authenticate. The
-// error wraps ErrUnauthenticated.
+// Authenticate returns the caller whom the token of a request names. It is meant for Config.Authenticate. The error
+// wraps ErrUnauthenticated.
 func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
 	token, err := RequestToken(r)
 	if err != nil {
@@ -115,8 +115,8 @@ func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
 	return t.Verify(token)
 }
 
-// Verify returns who a token stands for. The error says what is wrong with the token without repeating it, and wraps
-// ErrUnauthenticated. It is a *TokenError if the signature is valid.
+// Verify returns the caller whom a token names. The error says what is wrong with the token without repeating it, and
+// wraps ErrUnauthenticated. It is a *TokenError if the signature is valid.
 //
 // A token that was verified before is only looked up, until it expires. There is no list of revoked tokens: a token is
 // valid until it expires or its key is removed.
@@ -238,7 +238,7 @@ type claims struct {
 	Audience  audience `json:"aud"`
 }
 
-// audience is what claim aud may be: a string, or a list of strings.
+// audience is the claim aud: a string or a list of strings.
 type audience struct{}
 
 // UnmarshalJSONFrom checks the claim.
@@ -283,7 +283,7 @@ func readClaims(text []byte, now time.Time) (Principal, error) {
 // number of seconds beyond it is read as the nearest of the two bounds, -maxSeconds and maxSeconds.
 const maxSeconds = 1 << 40
 
-// timeOf returns the time that is so many seconds after 1970, which may have a fraction (RFC 7519, section 2).
+// timeOf returns the time from seconds since 1970, which may have a fraction (RFC 7519, section 2).
 func timeOf(seconds float64) time.Time {
 	return time.UnixMilli(int64(min(max(seconds, -maxSeconds), maxSeconds) * 1000))
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Limits bound the size and the number of requests that are handled at the same time. Zero means the default, which is
-// the number in the comment of the field. A limit cannot be switched off, and New returns an error for a negative one.
-// A request beyond Body is 413, beyond Token 401, beyond Memory and Exports 503, and beyond Uploads or Streams 429.
-// LimitsOf returns the limits that a handler has.
+// Limits are the largest size and number of requests that are handled at the same time. Zero means the default, which
+// is the number in the comment of the field. A limit cannot be switched off, and New returns an error for a negative
+// one. A request beyond Body is 413, beyond Token 401, beyond Memory and Exports 503, and beyond Uploads or Streams
+// 429. LimitsOf returns the limits that a handler has.
 type Limits struct {
 	Body  int64 // bytes of a JSON body; 4 MiB
 	Token int   // bytes of a token that RequestToken finds; 16 KiB
@@ -19,13 +19,13 @@ type Limits struct {
 	// see the package's comment.
 	Memory int64
 
-	// Uploads of reviews have no limit of size or time. These fields bound how many there are at a time.
+	// Uploads of reviews have no limit of size or time. These fields limit how many there are at a time.
 	Uploads          int // in all; 32
 	UploadsOfNetwork int // for one network; 8
 	UploadsOfCaller  int // 4
 	// Pause is how long an upload may pause; 30 seconds.
 	Pause time.Duration
-	// Event streams of changes stay open. These fields bound how many there are at a time.
+	// Event streams of changes stay open. These fields limit how many there are at a time.
 	Streams         int // in all; 2,000
 	StreamsOfCaller int // 16
 	// Line is how many bytes a line of an upload may have; 16 MiB. A longer one is an error in the report.
@@ -34,7 +34,7 @@ type Limits struct {
 	LongLines int
 
 	// Each export of reviews keeps a snapshot of the store open until its client has read everything. These fields
-	// bound how many there are at a time.
+	// limit how many there are at a time.
 	Exports         int // in all; 8
 	ExportsOfCaller int // 4
 }

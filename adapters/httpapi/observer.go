@@ -21,7 +21,7 @@ type Exchange struct {
 	ID       string        // X-Request-Id of the response
 	Method   string        // "GET"; "other" for a method that HTTP does not define
 	Route    string        // pattern of the path, "/apps/{id}"; "" for OPTIONS, unknown paths and overload
-	Path     string        // as it was sent, escaped; at most 1,000 bytes; "[token]" for what looks like a token
+	Path     string        // as it was sent, escaped; at most 1,000 bytes; with "[token]" for text that looks like a token
 	Address  string        // of the client, without its port: the host of http.Request.RemoteAddr
 	Caller   string        // URN; "" if the endpoint needs no token, or if it is not known
 	Status   int           // 0 if the connection was dropped before a response
@@ -41,7 +41,7 @@ func AccessLog(log *slog.Logger) Observer {
 	}
 }
 
-// methods is what HTTP defines (RFC 9110 and 5789).
+// methods are the methods of HTTP (RFC 9110 and 5789).
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions, http.MethodConnect, http.MethodTrace}
 

@@ -50,5 +50,5 @@ func (d *description) describe(base, root, manager string, routes []route) {
 			paths[manager+strings.TrimPrefix(rest, "/")] = item
 		}
 	}
-	d.json, _ = json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  ")) // which cannot fail for what was JSON
+	d.json, _ = json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  ")) // cannot fail for decoded JSON
 }

@@ -96,8 +96,8 @@ func (q *query) text(name string) string {
 	return ""
 }
 
-// filled returns a parameter that is not empty if it is given; says is the sentence for one that is. An empty value would stand for no
-// condition, and whoever sends one has forgotten something.
+// filled returns a parameter that is not empty if it is given; says is the sentence for one that is. An empty value
+// would be no condition, and is most likely a mistake.
 func (q *query) filled(name, says string) string {
 	s := q.text(name)
 	if s == "" && q.has(name) {

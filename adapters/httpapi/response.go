@@ -70,8 +70,8 @@ func ask[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) 
 	return method(c.ctx(), c.by.Caller, in)
 }
 
-// submit decodes the body into the request of a method of a domain, and calls it. in has what is not in the body. It
-// returns a 400 also if the body breaks one of the rules.
+// submit decodes the body into the request of a method of a domain, and calls it. in has the members that are not in
+// the body. It returns a 400 also if the body breaks one of the rules.
 func submit[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) (Out, error), in In, rules ...member) (out Out, err error) {
 	if err := c.decode(&in); err != nil {
 		return out, err

@@ -74,7 +74,7 @@ func (v reviewRoutes) load(c *call) error {
 	var report reviews.Report
 	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
 	if in.File, err = file.content(); err == nil {
-		// net/http ends the context of a request whose body ends early, and what came before is to be stored.
+		// net/http ends the context of a request whose body ends early, and the part before must be stored.
 		report, err = v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, in)
 	}
 	if errors.Is(err, errEnded) { // the report says how much of the file was imported
@@ -105,7 +105,7 @@ func (v reviewRoutes) authorizeConverter(c *call) error {
 	return err
 }
 
-// Tables that are converted at a time need temporary files of so many bytes at most, whatever they unpack to.
+// Limits of the temporary files of conversions, in bytes and in number.
 const (
 	mostSpooled   = 2 << 30 // of one table
 	spoolsAtATime = 4
@@ -114,9 +114,10 @@ const (
 // tableType is the media type of rejected rows.
 var tableType = []string{"text/csv; charset=utf-8"}
 
-// convert serves POST /x/reviews/convert with a table: it stores nothing. 200 with NDJSON in the import format, whose last line is a
-// convert.Result; with rejects=true with the rejected rows as CSV instead, and with guess=true with what the beginning of the table looks
-// like (convert.Sight). 400 for what is no table, for a mapping that does not fit it, and for a body that does not arrive whole; 415; 429.
+// convert serves POST /x/reviews/convert with a table: it stores nothing. 200 with NDJSON in the import format, whose
+// last line is a convert.Result; with rejects=true with the rejected rows as CSV instead, and with guess=true with a
+// guess from the beginning of the table (convert.Sight). 400 for a file that is no table, for a mapping that does not
+// fit it, and for a body that does not arrive whole; 415; 429.
 func (v reviewRoutes) convert(c *call) error {
 	in := convert.Request{Source: c.query.filled("source", "it is empty: want the site that the reviews come from"), Dates: c.query.text("dates"),
 		Large: v.longLines, Spools: v.spools, MaxSpool: mostSpooled, MaxLine: c.h.Limits.Line}
@@ -163,9 +164,10 @@ func (v reviewRoutes) convert(c *call) error {
 	return d.end(file.bodyError(err))
 }
 
-// erase serves DELETE /x/reviews: it erases the reviews that the parameters name, for good, and with dryRun=true only counts
-// them. 200 with {"collections","reviews","replies"}, what was erased. 400 without a parameter that names something, and for one that is
-// empty; 404 if there is nothing to erase; 503 if everything is erased, but copies are left in the files of the store.
+// erase serves DELETE /x/reviews: it erases the reviews that the parameters name, for good, and with dryRun=true only
+// counts them. 200 with {"collections","reviews","replies"}, the numbers of what was erased. 400 without a parameter
+// that names something, and for one that is empty; 404 if there is nothing to erase; 503 if everything is erased, but
+// copies are left in the files of the store.
 func (v reviewRoutes) erase(c *call) error {
 	in := reviews.DeleteRequest{Network: c.network}
 	for name, to := range map[string]*string{"source": &in.Source, "collection": &in.Collection, "review": &in.Review, "author": &in.Author, "email": &in.Email} {
@@ -239,7 +241,7 @@ func (v reviewRoutes) export(c *call) (err error) {
 }
 
 // errEnded is the error that ends the body of a client that gives nothing for Limits.Pause, or that was cut off for
-// another upload. The import stores what came before, and load returns its report with 200.
+// another upload. The import stores the part before, and load returns its report with 200.
 var errEnded = errors.New("the upload was too slow and was ended")
 
 // upload is the body of an import: a reader of a file of any size, which has a slot of its own.
@@ -300,8 +302,8 @@ func (v reviewRoutes) upload(c *call) (*upload, error) {
 	return &upload{call: c, packed: coding == "gzip"}, nil
 }
 
-// content is the body without the compression that Content-Encoding names. A file that is gzip without saying so is recognised by whoever
-// reads it.
+// content returns the body without the compression that Content-Encoding names. Import and convert recognise other gzip
+// files themselves.
 func (u *upload) content() (io.Reader, error) {
 	if u.packed {
 		return gunzip.NewReader(u)
@@ -370,6 +372,6 @@ func (d *download) end(err error) error {
 		}
 		panic(http.ErrAbortHandler)
 	}
-	_ = d.control.SetWriteDeadline(time.Now().Add(d.left)) // for what net/http still has to send
+	_ = d.control.SetWriteDeadline(time.Now().Add(d.left)) // for the bytes that net/http has yet to send
 	return nil
 }

@@ -114,7 +114,7 @@ func (h *handler) routes() []route {
 	return all
 }
 
-// route is one endpoint: its address, what it checks, and the function that serves it.
+// route is one endpoint: its address, its checks, and the function that serves it.
 type route struct {
 	method string
 	path   string // "/apps/{id}", below Config.BasePath; parameters are read with (*call).param
@@ -122,7 +122,7 @@ type route struct {
 	call   func(*call) error
 	flags  flags
 	query  []string // parameters it knows
-	body   body     // what it takes
+	body   body     // the bodies that it accepts
 	// authorize checks the rights of the caller before the request is read, and authorizeBody after the headers are
 	// checked and before the body is read. nil = the endpoint checks them.
 	authorize, authorizeBody func(*call) error
@@ -137,8 +137,8 @@ const (
 	lenient                    // ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not find everything
 	byTag                      // allows delivery tokens
 	keyed                      // takes an Idempotency-Key
-	shared                     // shared caches may keep its responses, and nobody its errors
-	reserves                   // its domain reserves memory for what it reads, see memlimit
+	shared                     // shared caches may keep its responses, and no cache its errors
+	reserves                   // its domain reserves memory for its reads, see memlimit
 )
 
 func get(path string, call func(*call) error, f flags, query ...string) route {

@@ -14,9 +14,10 @@ import (
 // all callers of a service belongs into its Options.Check. The interfaces may get more methods in a minor version, so
 // such a type embeds the service.
 
-// Apps is what the handler needs of the app service; *appsvc.Service implements and documents it. The status of an
-// error follows from the sentinel that it wraps, such as vitrine.ErrNotFound; an error that wraps none becomes a 500
-// and is logged. The result of Deliver is used again for half a second, or until the channel of Changed is closed.
+// Apps are the methods of the app service that the handler calls; *appsvc.Service implements and documents it. The
+// status of an error follows from the sentinel that it wraps, such as vitrine.ErrNotFound; an error that wraps none
+// becomes a 500 and is logged. The result of Deliver is used again for half a second, or until the channel of Changed
+// is closed.
 type Apps interface {
 	AdmitChange(ctx context.Context, by vitrine.Caller, id string) error
 	AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error
@@ -63,7 +64,7 @@ type Apps interface {
 	Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch
 }
 
-// Assets is what the handler needs of the asset manager; *assets.Service implements it. See Apps.
+// Assets are the methods of the asset manager that the handler calls; *assets.Service implements it. See Apps.
 type Assets interface {
 	Admit(by vitrine.Caller, lib assets.Library) error
 	AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib assets.Library, folder string) error
@@ -86,7 +87,7 @@ type Assets interface {
 	Search(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error)
 }
 
-// Reviews is what the handler needs of the reviews; *reviews.Service implements it. See Apps.
+// Reviews are the methods of the reviews that the handler calls; *reviews.Service implements it. See Apps.
 type Reviews interface {
 	Admit(by vitrine.Caller, network string) error
 	Delete(ctx context.Context, by vitrine.Caller, in reviews.DeleteRequest) (reviews.Deleted, error)

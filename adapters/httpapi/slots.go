@@ -23,7 +23,7 @@ type slots struct {
 
 	mu    sync.Mutex
 	taken map[*slot]struct{} // the requests that have slots
-	of    map[string]int     // how many slots the requests of each bound's name have
+	of    map[string]int     // how many slots the requests of each limit's name have
 	freed chan struct{}      // closed and replaced when slots become free
 }
 
@@ -43,13 +43,13 @@ func newSlots(what string, status, total, perCaller, perNetwork int) *slots {
 // goroutine of the request.
 type slot struct {
 	all    *slots
-	bounds []bound
+	limits []slotLimit
 	client *client
 	count  int // under the lock of all
 }
 
-// bound is a limit of the slots of one caller or network, or of all.
-type bound struct {
+// slotLimit is a limit of the slots of one caller or network, or of all.
+type slotLimit struct {
 	name  string // of a caller or a network; "" = all
 	limit int
 	whose string // for sentences
@@ -70,15 +70,15 @@ func (c *call) newSlot(s *slots, network string) *slot {
 }
 
 func (s *slots) newSlot(caller, network string, of *client) *slot {
-	x := &slot{all: s, client: of, bounds: []bound{{caller, s.perCaller, " of this caller"}, {"", s.total, ""}}}
+	x := &slot{all: s, client: of, limits: []slotLimit{{caller, s.perCaller, " of this caller"}, {"", s.total, ""}}}
 	if network != "" { // no caller is named like a network
-		x.bounds = slices.Insert(x.bounds, 1, bound{"network " + network, s.perNetwork, " for this network"})
+		x.limits = slices.Insert(x.limits, 1, slotLimit{"network " + network, s.perNetwork, " for this network"})
 	}
 	return x
 }
 
-// counted returns the name that slots are counted for: the URN of the caller, or else where the request comes from. A token that
-// reads by tags alone stands in public pages, so its requests are counted by address. An IPv6 address counts as its network of 64 bits.
+// counted returns the name that slots are counted for: the URN of the caller, or the address of the client without one.
+// A delivery token is public, so its requests are counted by address. An IPv6 address counts as its network of 64 bits.
 func (c *call) counted() string {
 	if c.by.URN != "" && !c.by.TagsOnly {
 		return c.by.URN
@@ -123,12 +123,12 @@ func (x *slot) tryAcquire(count int, makeRoom bool) (freed <-chan struct{}, err 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, b := range x.bounds {
-		if n := s.of[b.name]; n > x.count && n+more > b.limit {
+	for _, l := range x.limits {
+		if n := s.of[l.name]; n > x.count && n+more > l.limit {
 			if makeRoom {
-				s.cutSlowest(x, b.name)
+				s.cutSlowest(x, l.name)
 			}
-			return s.freed, errorf(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n, s.what, b.whose)
+			return s.freed, errorf(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n, s.what, l.whose)
 		}
 	}
 	s.add(x, more)
@@ -138,9 +138,9 @@ func (x *slot) tryAcquire(count int, makeRoom bool) (freed <-chan struct{}, err 
 // add gives slots to a request, or releases them. It is called with the lock held.
 func (s *slots) add(x *slot, more int) {
 	x.count += more
-	for _, b := range x.bounds {
-		if s.of[b.name] += more; s.of[b.name] == 0 {
-			delete(s.of, b.name)
+	for _, l := range x.limits {
+		if s.of[l.name] += more; s.of[l.name] == 0 {
+			delete(s.of, l.name)
 		}
 	}
 	if x.count > 0 {
@@ -155,7 +155,7 @@ func (s *slots) cutSlowest(x *slot, name string) {
 	var slowest *client
 	least := float64(slowRate)
 	for o := range s.taken {
-		if o == x || !slices.ContainsFunc(o.bounds, func(b bound) bool { return b.name == name }) {
+		if o == x || !slices.ContainsFunc(o.limits, func(l slotLimit) bool { return l.name == name }) {
 			continue
 		}
 		if rate := o.client.rate(); rate < least {
@@ -262,7 +262,7 @@ func (c *client) setDeadline(at time.Time) {
 	}
 }
 
-// The memory of bodies and responses is bounded by slots. A request whose body, work and response take up to notLarge
+// The memory of bodies and responses is limited by slots. A request whose body, work and response take up to notLarge
 // bytes needs none. Any other takes a slot for each slotBytes, at most a quarter of all slots, so that a request that
 // needs more can be served too. It takes them before it uses the memory: with enlarge, or, where that must not wait,
 // with reserve.
@@ -272,7 +272,7 @@ const (
 	defaultMemory = 256 << 20
 
 	// workFactor times the size of its body is the memory of a request while the endpoint works on it: for the bytes as
-	// they were sent, for what they decode to, and for what is stored.
+	// they were sent, for the decoded value, and for the stored one.
 	workFactor = 4
 )
 
@@ -332,7 +332,7 @@ func (c *call) work() error {
 }
 
 // A client has clientPatience for a large body or response, or the timeout of the server if that is shorter, and a
-// second more for each clientRate bytes. Small ones are bounded by the timeouts of the server alone.
+// second more for each clientRate bytes. Only the timeouts of the server limit small ones.
 const (
 	clientPatience = time.Minute
 	clientRate     = 64 << 10

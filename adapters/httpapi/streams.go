@@ -96,22 +96,24 @@ const (
 	// streamPage is how many events are read at a time. A page ends at notLarge bytes, too, unless its first event is larger. A
 	// stream has one page in memory while its client does not read.
 	streamPage = 50
-	// A comment goes out when nothing else does for so long, so that both sides notice a connection that is gone.
+	// commentEvery is the longest time without bytes. Then a comment is sent, so that both sides notice a lost
+	// connection.
 	commentEvery = 15 * time.Second
-	// authenticateEvery is how often Authenticate is called for a stream. A caller whose rights are taken away keeps an
-	// open stream for so long at most.
+	// authenticateEvery is how often Authenticate is called for a stream. A caller who loses rights keeps an open
+	// stream for this time at most.
 	authenticateEvery = time.Minute
 	// streamPatience is how long a client may take for a page, and a second more for each clientRate bytes.
 	streamPatience = 30 * time.Second
 )
 
-// stream is one event stream. Its out has the events that are to be sent.
+// stream is one event stream. Its out has the unsent events.
 type stream struct {
 	*call
 	// changed is called before each read of the feed. It returns the cursor to read from, which is after or a later one, and a channel
 	// that is closed when there may be more. The channel is taken before the feed is read, so a change between the two is not missed.
 	changed func(after string) (from string, wake <-chan struct{})
-	// page reads a page of the feed after next, puts its events into out, and returns where to go on and whether there is more at once.
+	// page reads a page of the feed after next, puts its events into out, and returns the next cursor and whether there
+	// is more at once.
 	page func(*stream) (next string, more bool, err error)
 	wake <-chan struct{}
 
@@ -119,7 +121,7 @@ type stream struct {
 	sentID string // the last cursor that was sent; next is later if the feed went on with entries that the client may not see
 	more   bool   // the feed has more than was read
 
-	behind atomic.Int64 // since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more
+	behind atomic.Int64 // when the feed first had unsent entries, in nanoseconds since the epoch; 0 = it has none
 	sentAt time.Time    // when something was sent last
 	asked  time.Time    // when Authenticate was asked last
 }
@@ -223,8 +225,9 @@ func putEvents[E any](s *stream, events []E, err error, of func(E) (cursor, kind
 	return err
 }
 
-// comment puts a comment into out. If the feed was read further than the last event sent, since the client may not see what
-// followed, an id with that cursor comes along, so that a client that connects again need not begin before those entries.
+// comment puts a comment into out. If the feed was read further than the last event sent, since the client may not see
+// the following entries, an id with that cursor is sent too, so that a client that connects again need not begin before
+// those entries.
 func (s *stream) comment() {
 	s.out = append(s.out, ":\n\n"...)
 	if s.next != s.sentID {
@@ -263,8 +266,8 @@ func (s *stream) send() bool {
 	return err == nil && s.client.control.Flush() == nil
 }
 
-// wait waits until the feed may have grown, and then returns true, or until something else is to be done. It reads nothing from the
-// store, so a quiet stream outlives an outage of the store.
+// wait waits until the feed may have grown, and then returns true, or until something else must be done. It reads
+// nothing from the store, so a quiet stream outlives an outage of the store.
 func (s *stream) wait(timer *time.Timer) (grown bool) {
 	s.behind.Store(0)
 	next := s.sentAt.Add(commentEvery)
@@ -285,8 +288,8 @@ func (s *stream) wait(timer *time.Timer) (grown bool) {
 	return false
 }
 
-// over reports whether the stream must end because the server stops, the client has gone, or the caller's identity has
-// ended or changed. It is called before every page.
+// over reports whether the stream must end because the server stops, the client has disconnected, or the caller's
+// identity has ended or changed. It is called before every page.
 func (s *stream) over() bool {
 	if (time.Since(s.asked) >= authenticateEvery || isClosed(s.again)) && !s.sameCaller() {
 		return true

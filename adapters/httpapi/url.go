@@ -49,8 +49,8 @@ func (c *call) url(path string) string {
 	return scheme + "://" + host + stripped(c.r) + c.h.BasePath + path
 }
 
-// stripped returns what http.StripPrefix has taken from the path of a request, escaped: RequestURI has the path as it was sent. It is "" if
-// the path was changed in another way.
+// stripped returns the prefix that http.StripPrefix has removed from the path of a request, escaped: RequestURI has the
+// path as it was sent. It is "" if the path was changed in another way.
 func stripped(r *http.Request) string {
 	sent, err := url.ParseRequestURI(r.RequestURI)
 	if err != nil {

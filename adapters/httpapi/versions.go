@@ -135,7 +135,7 @@ func versionOf(latest *bool, name string, number *string) (vitrine.Version, erro
 	return v, nil
 }
 
-// history serves GET /apps/{id}/history/: what each version changed, newest first, without contents. 200 with
+// history serves GET /apps/{id}/history/: the changes of each version, newest first, without contents. 200 with
 // {"history":[HistoryEntry]} and a Link to the next page if there is one. 400 for before or limit; 404 for an app that
 // is absent or not visible.
 func (a appRoutes) history(c *call) error {
@@ -144,9 +144,9 @@ func (a appRoutes) history(c *call) error {
 	return c.member("history", list, err)
 }
 
-// diff serves GET /apps/{id}/versions/{from}/diff/{to}: what differs between two versions, in either order of age. 200
-// with {"from", "to", "patch"}, where patch is a JSON Patch (RFC 6902) that turns what GET returns for from into to. 404
-// for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
+// diff serves GET /apps/{id}/versions/{from}/diff/{to}: the difference between two versions, in either order of age.
+// 200 with {"from", "to", "patch"}, where patch is a JSON Patch (RFC 6902) that turns the App of from into that of to.
+// 404 for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
 // 404, too.
 func (a appRoutes) diff(c *call) error {
 	return c.json(ask(c, a.svc.Diff, appsvc.DiffRequest{AppID: c.param(0), From: c.pathVersion(1), To: c.pathVersion(2)}))

@@ -7,6 +7,6 @@
 // the app with the scripts that their components name as main. vitrine.d.ts has the types of these scripts.
 // preview.html shows an app in a sandboxed frame, for the console.
 //
-// Serve the files from an origin at which nobody signs in, or at least put no scripts of components on pages of the origin that has
-// the console: whatever runs there has its rights.
+// Serve the files from an origin without sign-in, or at least put no scripts of components on pages of the console's
+// origin: they would have its rights.
 package page

@@ -52,10 +52,10 @@ func (a *attempts) take(address string, cost float64, now time.Time) bool {
 	return enough
 }
 
-// errNowhere is the error for a server at which nobody can sign in.
+// errNowhere is the error of a server without sign-in.
 var errNowhere = forbidden("nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost; use a token")
 
-// limited returns an endpoint whose attempts are limited. It is 403 at a server at which nobody can sign in.
+// limited returns an endpoint whose attempts are limited. It is 403 at a server without sign-in.
 func (s *Service) limited(serve func(*httpapi.Request) (any, error)) func(*httpapi.Request) (any, error) {
 	return func(r *httpapi.Request) (any, error) {
 		if s.origin == "" {

@@ -20,7 +20,7 @@ const (
 	invitationPrefix = "in_"
 )
 
-// identity is who sends a request: a session, or a key.
+// identity is the caller of a request: a session or a key.
 type identity struct {
 	principal httpapi.Principal
 	read      time.Time // when it was looked up

@@ -11,14 +11,14 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// asker is who sends a request about people or keys.
+// asker is the caller of a request about people or keys.
 type asker struct {
 	vitrine.Caller
 	rights  Rights
 	session *identity // nil for a token
 }
 
-// asker returns who sends a request.
+// asker returns the caller of a request.
 func (s *Service) asker(r *httpapi.Request) (asker, error) {
 	a := asker{Caller: r.By.Caller, rights: rightsOf(r.By.Caller)}
 	i, err := s.session(r.Request)

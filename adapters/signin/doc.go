@@ -8,10 +8,10 @@
 //
 // # Rights
 //
-// An administrator may do everything with people and keys, and moderates the network of their own URN. A moderator of a network may do so
-// with the people of that network, gives nothing that they do not have, and changes nobody who has a right that they lack. Roles and groups
-// count as rights: a moderator gives those that they have. The last administrator cannot be disabled. A key has the rights that it was
-// given, as far as its maker has them at the moment.
+// An administrator may do everything with people and keys, and moderates the network of their own URN. A moderator of a
+// network may do so with the people of that network, gives only rights that they have, and changes only people without
+// other rights. Roles and groups count as rights. The last administrator cannot be disabled. A key has the rights that
+// it was given, as far as its maker has them at the moment.
 //
 // # Secrets
 //

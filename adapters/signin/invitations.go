@@ -82,7 +82,7 @@ type secretOf struct {
 	Invitation string `json:"invitation"`
 }
 
-// lookAtInvitation serves POST /x/signin/invitation: whom an invitation is for, without spending it.
+// lookAtInvitation serves POST /x/signin/invitation: it returns the person of an invitation, without using it.
 func (s *Service) lookAtInvitation(r *httpapi.Request) (any, error) {
 	var in secretOf
 	if err := r.Decode(&in); err != nil {
@@ -161,8 +161,8 @@ func (s *Service) called(ctx context.Context, r storage.Reader, user string) (*p
 	return p, nil
 }
 
-// Link returns a link that signs in as a person, whoever opens it and as often as they like, until it expires. It is for sample data
-// alone. The person is made if there is none with this URN, and has these rights afterwards.
+// Link returns a link that signs in as a person, as often as it is opened, until it expires. It is for sample data
+// only. It makes the person if there is none with this URN, and sets their rights.
 func (s *Service) Link(ctx context.Context, user, name string, rights Rights, life time.Duration) (string, error) {
 	l := link{Expires: s.millis() + life.Milliseconds()}
 	err := s.update(ctx, func(t *tx) error {

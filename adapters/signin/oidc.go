@@ -25,20 +25,21 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Provider is an OpenID Connect provider through which people sign in: those to whom one of the values of a claim gives rights.
+// Provider is an OpenID Connect provider through which people sign in. The values of a claim give them rights.
 type Provider struct {
-	Name         string            `json:"name"`     // what people call it; "" is the host of Issuer
+	Name         string            `json:"name"`     // the name on the sign-in page; "" = the host of Issuer
 	Issuer       string            `json:"issuer"`   // its address, https://id.example.com
 	ClientID     string            `json:"clientID"` // of this server at the provider
 	ClientSecret string            `json:"-"`        // "" for a client without one
 	Network      string            `json:"network"`  // URN of the network that its people belong to
 	Claim        string            `json:"claim"`    // of the ID token: a text or a list of texts, such as groups
-	Scopes       []string          `json:"scopes"`   // that are asked for besides openid, profile and email, so that the claim is there
+	Scopes       []string          `json:"scopes"`   // requested besides openid, profile and email, for the claim
 	Gives        map[string]Rights `json:"gives"`    // by the values of the claim
 }
 
-// ParseProvider reads the JSON of a Provider, with clientSecretFile in the place of a secret. The network may be its name alone, and the
-// claim is groups unless another one is named. readSecret reads the file with the secret of the client; it is not called where none is named.
+// ParseProvider reads the JSON of a Provider, with clientSecretFile in the place of a secret. The network may be only
+// its name, and the claim is groups unless another one is named. readSecret reads the file with the secret of the
+// client; it is not called where none is named.
 func ParseProvider(text []byte, readSecret func(name string) ([]byte, error)) (*Provider, error) {
 	var in struct {
 		Provider
@@ -160,7 +161,7 @@ func (s *Service) beginProvider(r *httpapi.Request) (any, error) {
 	return nil, nil
 }
 
-// finishProvider serves GET /x/signin/oidc/callback: 303 to the console, or 403 for who has no rights.
+// finishProvider serves GET /x/signin/oidc/callback: 303 to the console, or 403 for a person without rights.
 func (s *Service) finishProvider(r *httpapi.Request) (any, error) {
 	code, state, problem := r.Text("code"), r.Text("state"), r.Text("error")
 	cookies := r.CookiesNamed(s.cookie + "-oidc")

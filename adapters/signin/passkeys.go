@@ -139,7 +139,7 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 		if err != nil {
 			return nil, "", failed("the passkey: %w", withDetails(err))
 		}
-		credential.Attestation = webauthn.CredentialAttestation{} // nobody asks which device it is
+		credential.Attestation = webauthn.CredentialAttestation{} // the kind of device is not needed
 		if len(p.Passkeys) >= mostPasskeys {
 			return nil, "", wrongState("a person has at most %d passkeys: remove one first", mostPasskeys)
 		}
@@ -182,7 +182,8 @@ func withDetails(err error) error {
 	return err
 }
 
-// beginSignIn serves POST /x/signin/begin. The browser shows the passkeys that it has for this host: nobody types a name.
+// beginSignIn serves POST /x/signin/begin. The browser offers the passkeys that it has for this host, so no name is
+// typed.
 func (s *Service) beginSignIn(r *httpapi.Request) (any, error) {
 	var in struct {
 		Confirm bool `json:"confirm"`

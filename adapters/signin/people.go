@@ -395,8 +395,9 @@ func (s *Service) deletePerson(c *call, t *tx) (any, error) {
 	return nil, t.Delete(ctx, keys...)
 }
 
-// Rights returns what a person may do now, and who has invited them or given them rights. It returns ErrForbidden for one who is disabled
-// or was deleted, and ErrNotFound for a URN that no person ever had, such as that of a signed token. It suits appsvc.Options.
+// Rights returns the current rights of a person, and the people who have invited them or given them rights. It returns
+// ErrForbidden for a disabled or deleted person, and ErrNotFound for a URN that no person ever had, such as that of a
+// signed token. It suits appsvc.Options.
 func (s *Service) Rights(ctx context.Context, user string) (c vitrine.Caller, givers []string, err error) {
 	err = s.db.View(ctx, func(r storage.Reader) error {
 		p, taken, err := byURN(ctx, r, user)

@@ -24,7 +24,7 @@ import (
 //	urn/<urn>                     the id of the person who has it or had it; it is never given to another one
 //	subject/<issuer> <sub>        the id of the person with this subject at a provider
 //	admin/<id>                    the administrators who are not disabled
-//	invitation/<hash>             the id of the person whom a secret lets register a passkey
+//	invitation/<hash>             the id of the person who may register a passkey with a secret
 //	session/<hash>                session
 //	sessions/<person> <hash>      the sessions of a person
 //	key/<id>                      key
@@ -44,7 +44,7 @@ const (
 	transient = "signin"
 )
 
-// person is somebody who may sign in.
+// person is the record of a person who may sign in.
 type person struct {
 	account
 	Givers     []string    `json:"givers,omitempty"` // URNs of those who have invited the person, or given rights
@@ -143,7 +143,7 @@ type ceremony struct {
 	Kind       string                `json:"kind"`
 	Person     string                `json:"person,omitempty"`     // who must respond; "" for anybody
 	Invitation string                `json:"invitation,omitempty"` // hash of the one that is used
-	Session    string                `json:"session,omitempty"`    // hash of the one that is to be confirmed or gets a passkey
+	Session    string                `json:"session,omitempty"`    // hash of the session to confirm or to add a passkey to
 	Passkey    *webauthn.SessionData `json:"passkey,omitempty"`
 	State      string                `json:"state,omitempty"`
 	Nonce      string                `json:"nonce,omitempty"`
@@ -184,7 +184,7 @@ func NotArchived(access bool) []string {
 	return []string{space + " session/", space + " sessions/", transient + " "}
 }
 
-// newSecret returns 32 random bytes after a prefix that says what they are, and their hash.
+// newSecret returns a prefix with 32 random bytes, and its hash.
 func newSecret(prefix string) (secret, hash string) {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails
@@ -245,7 +245,7 @@ func lastParts(ctx context.Context, r storage.Reader, prefix string) iter.Seq2[s
 	})
 }
 
-// view returns what fn reads in one snapshot.
+// view returns the result of fn, which reads one snapshot.
 func view[T any](ctx context.Context, db storage.Store, fn func(storage.Reader) (T, error)) (out T, err error) {
 	err = db.View(ctx, func(r storage.Reader) (err error) {
 		out, err = fn(r)
@@ -257,8 +257,8 @@ func view[T any](ctx context.Context, db storage.Store, fn func(storage.Reader) 
 // tx is a transaction that changes records of people.
 type tx struct {
 	storage.Tx
-	committed []func() // what to do once it is committed
-	unseen    []string // keys of times of last use that nobody needs any more
+	committed []func() // called after the commit
+	unseen    []string // keys of times of last use, to delete after the commit
 }
 
 // update runs fn in a transaction that changes records of people.

@@ -96,7 +96,7 @@ func (r Rights) lacks(want Rights) string {
 	return ""
 }
 
-// both returns the rights that c and r have in common: what a key of a person may do.
+// both returns the rights that c and r have in common: those of a person's key.
 func (r Rights) both(c vitrine.Caller) Rights {
 	keep := func(list, other []string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(other, s) })

@@ -53,7 +53,7 @@ func (s *Service) status(r *httpapi.Request) (any, error) {
 }
 
 // begin begins a session of the person whom fn returns, in place of the one that the browser had, and returns it for
-// the response. A session that is confirmed keeps its id. Nothing begins if fn returns nobody.
+// the response. A session that is confirmed keeps its id. If fn returns no person, no session begins.
 func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (p *person, passkey string, err error)) (w *wireSession, err error) {
 	ctx := r.Context()
 	err = s.update(ctx, func(t *tx) error {
@@ -174,7 +174,7 @@ func (s *Service) end(c *call, t *tx, what string, which func(string, *session) 
 	return nil
 }
 
-// failed is the error of a sign-in that did not succeed. Its reason is for the log alone.
+// failed is the error of a sign-in that did not succeed. Only the log gets its reason.
 func failed(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", httpapi.ErrUnauthenticated, fmt.Errorf(format, args...))
 }

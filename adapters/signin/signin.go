@@ -66,7 +66,7 @@ type Service struct {
 	Options
 	db       storage.Store
 	origin   string // of BaseURL, "" if nobody can sign in
-	secure   bool   // the cookie is sent over TLS alone
+	secure   bool   // the cookie is sent only over TLS
 	cookie   string // its name
 	passkeys *webauthn.WebAuthn
 	attempts attempts
@@ -78,7 +78,7 @@ type Service struct {
 	seen    map[string]int64     // when a time of last use was written last, by its key
 }
 
-// New returns a Service over a store. The error says what is wrong with the options.
+// New returns a Service over a store, or an error if the options are wrong.
 func New(db storage.Store, o Options) (*Service, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -130,7 +130,7 @@ func (s *Service) Watch(ctx context.Context, fn func()) {
 		case <-ctx.Done():
 			return
 		}
-		// Before fn, so that what changes meanwhile is not missed, and what was looked up before is not used.
+		// Before fn, so that no change meanwhile is missed and no cached identity is used.
 		s.mu.Lock()
 		s.forget()
 		changed = s.changed

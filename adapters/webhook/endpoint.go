@@ -27,9 +27,9 @@ type Endpoint struct {
 	// only.
 	Types []string
 	// Groups are URNs of networks and sites. The endpoint gets the changes of the apps with a group that one of these
-	// contains, app.left in place of a change that takes an app out of them, the changes of the assets of these networks,
-	// those of releases that move tags of such apps alone, and no changes of components. nil = the changes of all apps, assets, releases and
-	// components.
+	// contains, app.left in place of a change that takes an app out of them, the changes of the assets of these
+	// networks, those of releases that move only tags of such apps, and no changes of components. nil = the changes of
+	// all apps, assets, releases and components.
 	Groups []string
 }
 

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// guard decides which addresses deliveries may go to: public addresses and those in allow. Otherwise whoever configures
-// an endpoint could send requests into the private network of the server. It checks the address of each connection
-// after the name was resolved, so a name that leads to a private address is blocked too.
+// guard decides which addresses deliveries may go to: public addresses and those in allow. Otherwise an endpoint could
+// be used to send requests into the private network of the server. It checks the address of each connection after the
+// name was resolved, so a name that leads to a private address is blocked too.
 type guard struct {
 	allow []netip.Prefix
 }

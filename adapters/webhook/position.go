@@ -57,7 +57,7 @@ func (e Endpoint) newPosition() position {
 }
 
 // id returns the webhook-id of a change: an HMAC of the feed and its cursor. So every attempt, by whichever process,
-// has the same id, and nobody can tell from it how many changes there are.
+// has the same id, and does not reveal how many changes there are.
 func (p position) id(feed string, c change) string {
 	key := Secret{func() []byte { return p.Key }}
 	return "msg_" + base64.RawURLEncoding.EncodeToString(key.mac(feed, "\x00", c.Cursor)[:18])

@@ -29,7 +29,7 @@ func newTransport(o Options) *http.Transport {
 		TLSClientConfig:        o.TLS.Clone(),
 		TLSHandshakeTimeout:    respondWithin,
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // nobody reads the body
+		DisableCompression:     true, // the body is not used
 		MaxResponseHeaderBytes: responseMost,
 		MaxIdleConnsPerHost:    1, // an endpoint gets one delivery at a time
 		MaxIdleConns:           MaxEndpoints,
@@ -77,9 +77,9 @@ func sign(header http.Header, secrets []Secret, id string, at time.Time, body []
 	header.Set("Webhook-Signature", strings.Join(signatures, " "))
 }
 
-// cause returns what the log may say about a request that failed. Errors of the connection, of the resolver and of TLS
-// are kept: they have nothing that the receiver sent after it knew the URL. Any other error may repeat a part of the
-// response, and the receiver may have put the URL there, so it is replaced by a general one.
+// cause returns an error that the log may have about a failed request. Errors of the connection, of the resolver and of
+// TLS are kept: they have nothing that the receiver sent after it knew the URL. Any other error may repeat a part of
+// the response, and the receiver may have put the URL there, so it is replaced by a general one.
 func cause(err error) error {
 	for _, before := range []any{new(*net.OpError), new(*net.DNSError), new(*tls.CertificateVerificationError), new(tls.RecordHeaderError), new(tls.AlertError)} {
 		if errors.As(err, before) {

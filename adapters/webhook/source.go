@@ -45,7 +45,7 @@ type page struct {
 	more    bool   // there is more after the page
 }
 
-// pageOf makes a page of what the outbox of a service returned, entry by entry.
+// pageOf makes a page of the entries from the outbox of a service.
 func pageOf[E any](entries []E, next string, more bool, err error, change func(E) (change, error)) (page, error) {
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
 		return page{}, fmt.Errorf("%w: %w", errGone, err)
@@ -88,7 +88,8 @@ type change struct {
 	Data   json.RawMessage // the entry as it reads over HTTP, without its cursor
 }
 
-// body returns what is posted for a change: the payload that Standard Webhooks recommends. It is the same for each attempt.
+// body returns the posted body of a change: the payload that Standard Webhooks recommends. It is the same for each
+// attempt.
 func (c change) body() []byte {
 	text, err := json.Marshal(struct {
 		Type      string          `json:"type"`
@@ -155,8 +156,8 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 	return out, nil
 }
 
-// read reads the outbox of a library: every change, whatever folders its assets are in. An endpoint has the rights of whoever
-// runs the program.
+// read reads the outbox of a library: every change, whatever folders its assets are in. An endpoint has the rights of
+// the operator.
 func (s assetSource) read(ctx context.Context, lib assets.Library, network, after string) (page, error) {
 	read, err := s.assets.Outbox(ctx, lib, assets.ChangesRequest{After: after})
 	return pageOf(read.Changes, read.Next, read.More, err, func(event assets.Event) (c change, err error) {

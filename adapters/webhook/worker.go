@@ -42,7 +42,7 @@ type worker struct {
 	queues  []*queue
 	readAt  time.Time // when refresh last asked the sources for their feeds
 	// seen has for each source, in the order of Deliverer.sources, its channel from before it was last read. As long as
-	// it is not closed, the source has nothing new. nil = the source is to be read.
+	// it is not closed, the source has nothing new. nil = the source must be read.
 	seen []<-chan struct{}
 }
 
@@ -72,18 +72,18 @@ func (w *worker) run(stopped context.Context) {
 		}
 	}
 	if w.stored != "" && valid.Err() == nil {
-		_ = w.save() // if this fails, what was not stored is delivered again
+		_ = w.save() // if this fails, some changes are delivered again
 	}
 }
 
-// load reads the position and adapts it to what has changed in the endpoint.
+// load reads the position and adapts it to changes of the endpoint.
 func (w *worker) load(ctx context.Context) error {
 	w.stored, w.queues, w.seen = "", nil, make([]<-chan struct{}, len(w.d.sources))
 	p, found, err := w.d.readPosition(ctx, w.e)
 	if err != nil {
 		return err
 	}
-	if !found { // somebody has deleted the record since Set
+	if !found { // the record was deleted since Set
 		p = w.e.newPosition()
 	}
 	w.stored = string(stored("", p).Value)

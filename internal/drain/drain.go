@@ -1,4 +1,4 @@
-// Package drain reads what is left of the body of a request before the response.
+// Package drain reads the rest of a request's body before the response.
 //
 // net/http does so by itself, since many clients look at the response only when they have sent everything. But it waits
 // for the body as long as the server's ReadTimeout allows, and sends the response only then. A client that announces a
@@ -38,7 +38,7 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) (ended bool) {
 	if most > 0 && r.ContentLength <= most && r.Header["Expect"] == nil {
 		patience = Patience
 	}
-	// If something is left, the deadline stays, so it also bounds what net/http reads when the handler has returned.
+	// If something is left, the deadline stays, so it also limits what net/http reads when the handler has returned.
 	control := http.NewResponseController(w)
 	if control.SetReadDeadline(time.Now().Add(patience)) != nil {
 		return true // w is no connection: nothing can be waited for

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Takes reports whether a header such as Accept or Accept-Encoding, which may be repeated, names what is wanted with a weight above 0
-// (RFC 9110, section 12.4.2). Patterns such as "*" do not name it. A weight that is no number is 0.
+// Takes reports whether a header such as Accept or Accept-Encoding, which may be repeated, names wanted with a weight
+// above 0 (RFC 9110, section 12.4.2). Patterns such as "*" do not name it. A weight that is no number is 0.
 func Takes(lists []string, wanted string) bool {
 	for _, list := range lists {
 		for item := range strings.SplitSeq(list, ",") {

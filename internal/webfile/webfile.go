@@ -56,8 +56,8 @@ func Embedded(program embed.FS, dir string) func() map[string]*File {
 	})
 }
 
-// New returns a file with this name. The end of the name says what it is. Scripts and style sheets lose their comments and white space,
-// and the local variables of scripts get short names.
+// New returns a file with this name. Its extension gives its media type. Scripts and style sheets lose their comments
+// and white space, and the local variables of scripts get short names.
 func New(name string, text []byte) (*File, error) {
 	m := minify.New()
 	m.Add(".js", &js.Minifier{})
