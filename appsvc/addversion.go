@@ -9,10 +9,10 @@ import (
 )
 
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch and
-// Restore, which have checked the rights of the caller and the draft by then. They fill the members of c that describe
-// the app before the change; addVersion fills those that describe it after. meta is the Meta of the new version. It returns
-// ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if it refuses the change. In both
-// cases the transaction is rolled back.
+// Restore, which have checked the rights of the caller and the draft. They fill the members of c that describe the app
+// before the change; addVersion fills those after it. meta is the Meta of the new version. It returns ErrTooLarge if the
+// JSON of the app has more than most bytes, and the error of Options.Check if it rejects the change. In both cases the
+// transaction is rolled back.
 func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller, c Change, meta Meta, d draft, most int) (App, error) {
 	d.elements = slices.Clone(d.elements) // the caller may call again
 	d.giveKeys(meta.Version)
@@ -21,8 +21,8 @@ func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller,
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
-	// The Change is complete before the write, so that record has it all. Patch has set its Old, and so has Restore if there is an
-	// Options.Check, which alone looks at it.
+	// The Change is complete before the write, so that record has all of it. Patch has set its Old. Restore sets Old only if
+	// there is an Options.Check, since nothing else reads it.
 	c.AppID, c.After, c.New = meta.ID, d.head(meta), body
 	c.From, c.To = c.Before.Version, meta.Version
 	if err := tx.addVersion(ctx, c.After, body); err != nil {

@@ -32,8 +32,8 @@ type Meta struct {
 //
 //	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "elements"}
 //
-// To read the elements in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes. Title is that of the body,
-// in which JSON has it.
+// To read the elements in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes. Title is the
+// title in Body.
 //
 // An App is a value: it does not change when the app gets another version. Copies of it share the Body.
 type App struct {
@@ -41,15 +41,15 @@ type App struct {
 	Title string
 	Body  Body
 
-	// Summary is what ListApps with the View Summary has of an app in place of its Body.
+	// Summary has the members of an app in a list with the View Summary, which has no Body.
 	Summary *AppSummary
 }
 
 // newApp returns a version with a stored body, whose first member is the title.
 func newApp(m Meta, body Body) App { return App{Meta: m, Title: member(body, "title"), Body: body} }
 
-// Head describes the latest version of an app without its body. The access rules and lists need no more. It is kept beside the
-// body, so that most calls read no body.
+// Head describes the latest version of an app without its body. The access rules and lists need no more. It is stored
+// separately from the body, so that most calls read no body.
 type Head struct {
 	Meta
 	Title      string
@@ -60,13 +60,13 @@ type Head struct {
 	lists []int64 // numbers of the lists that the app is in, in the order of listKeys
 	large bool    // the body is in large/
 
-	deletedAt int64 // milliseconds since the epoch, 0 for an app that is there
+	deletedAt int64 // milliseconds since the epoch; 0 if the app is not deleted
 	deletedBy string
 }
 
-// Body is the stored content of a version: one compact JSON object with the members title, owner, groups and elements,
-// in this order. Reads return it unchanged, so numbers, strings and the order of members in a config are as they were
-// sent. Bodies may be shared with a cache: nobody changes their bytes.
+// Body is the stored content of a version: one compact JSON object with the members title, owner, groups and elements, in
+// this order. Reads return it unchanged, so numbers, strings and the order of members in a config are as they were sent.
+// Bodies may share memory with a cache, so their bytes must not be changed.
 type Body []byte
 
 // Content is a Body, decoded.
@@ -210,7 +210,7 @@ func (a *App) UnmarshalJSON(text []byte) error {
 // appendString appends s as a JSON string, with as few escapes as JSON allows. All stored texts are written with it, so equal
 // strings have equal bytes.
 func appendString(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s) // bad UTF-8, which the checks refuse, would become U+FFFD
+	dst, _ = jsontext.AppendQuote(dst, s) // the checks reject invalid UTF-8, which would become U+FFFD
 	return dst
 }
 
@@ -226,7 +226,7 @@ func appendStrings(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// checkSize returns ErrTooLarge if the app has more than most bytes as it is answered over HTTP: {"apps":[app]}. addVersion calls
+// checkSize returns ErrTooLarge if the app in its form over HTTP, {"apps":[app]}, has more than most bytes. addVersion calls
 // it with Limits.DocumentBytes for a patch and with Limits.AppBytes otherwise, before anything is stored.
 func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)

@@ -46,8 +46,8 @@ type draftElement struct {
 // written reports whether e is a written element, and not a kept one.
 func (e draftElement) written() bool { return e.kept == nil }
 
-// giveKeys gives each element that has no key a new one, of the version that the draft becomes. Of several elements with one key, the first
-// keeps it, and the others are copies. If the version before has no keys, all elements get one.
+// giveKeys gives each element without a key a new one, of the version that the draft becomes. Of several elements with one
+// key, the first keeps it, and the others are copies. If the previous version has no keys, all elements get one.
 func (d draft) giveKeys(v vitrine.Version) {
 	taken := map[string]bool{}
 	for i := range d.elements {
@@ -110,8 +110,8 @@ func (d draft) sameContent(old draft) bool {
 		})
 }
 
-// configDepth is how deep a config may nest. In the body of a request to create an app, a config is three levels down, and a
-// body may nest as deep as strictjson.MaxDepth. What CreateApp accepts is accepted by Patch too.
+// configDepth is the maximum depth of a config. In the body of a request to create an app, a config is three levels down,
+// and the depth of a body is limited to strictjson.MaxDepth. So Patch accepts every config that CreateApp accepts.
 const configDepth = strictjson.MaxDepth - 3
 
 // checkDraft returns ErrUnprocessable for the first mistake in the content of an app. It checks in this order:
@@ -186,8 +186,9 @@ func (l Limits) checkWritten(e draftElement) error {
 	return nil
 }
 
-// body returns the draft as it is stored. owner is the URN of the user who created the app. Each element gets its index as id. Kept elements are copied; a written one has its manifest by
-// then, which validateDraft has added. Equal drafts give equal bytes: Audit relies on it.
+// body returns the stored form of the draft. owner is the URN of the user who created the app. Each element gets its index
+// as id. Kept elements are copied; written ones must have their manifests, which validateDraft adds. Equal drafts give equal
+// bytes: Audit relies on it.
 func (d draft) body(owner string) Body {
 	// The size of the text, or a little more, so that it is allocated once.
 	size := 128 + len(d.title) + len(owner)

@@ -473,7 +473,7 @@ func (a *audit) checkOthers() {
 		return
 	}
 	var faults []storage.Fault
-	faults, a.failed = rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, releaseKind, answerKind, expiresKind)...)
+	faults, a.failed = rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, releaseKind, resultKind, expiresKind)...)
 	for _, f := range faults {
 		a.fault(f.Key, "%s", f.Wrong)
 	}

@@ -8,16 +8,16 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// A deleted app has its head at another key, deleted/, and stands in lists of deleted apps. All its other records stay, so it comes back
-// whole; every method that asks for the head of an app finds none. Erasing removes all records.
+// The head of a deleted app is at another key, deleted/, and the app is in lists of deleted apps. All its other records
+// stay, so it can be restored completely; a method that asks for the head of an app finds none. Erasing removes all records.
 
-// wrongState is the error of a change for which the app is in a wrong state.
+// wrongState returns the error of a change that the state of the app does not allow.
 func wrongState(current vitrine.Version, format string, args ...any) error {
 	return conflict(vitrine.CodeWrongState, current, format, args...)
 }
 
-// DeleteApp deletes an app: from then on it is absent for everybody, with its versions and its tags. UndeleteApp brings it back as it
-// was. The caller must own it or moderate one of its groups.
+// DeleteApp deletes an app: from then on it does not exist for anybody, with its versions and its tags. UndeleteApp restores
+// it unchanged. The caller must own it or moderate one of its groups.
 //
 // It returns ErrNotFound if there is no such app or the caller may not read it, ErrForbidden if the caller may only read it or
 // Options.Check refuses the change, and ErrConflict with CodeWrongState if the app has a protected tag or is in a scheduled release.
@@ -47,7 +47,7 @@ func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) e
 	})
 }
 
-// replaceHead puts the head of an app, which is deleted or brought back, in the place of the one it had.
+// replaceHead replaces the head of an app that is deleted or restored.
 func (t *writer) replaceHead(ctx context.Context, last, next Head) error {
 	if err := t.moveInLists(ctx, last, &next); err != nil {
 		return err
@@ -66,8 +66,9 @@ func (t *writer) replaceHead(ctx context.Context, last, next Head) error {
 	return t.tx.Put(ctx, storage.Entry{Key: to, Value: stored})
 }
 
-// deletedHead returns the head of a deleted app that the caller could change. It returns ErrConflict with CodeWrongState for an app that is
-// not deleted and that the caller may change, and otherwise ErrNotFound, or ErrForbidden if the caller may only read it.
+// deletedHead returns the head of a deleted app that the caller could change. It returns ErrConflict with CodeWrongState if
+// the app is not deleted and the caller may change it, and otherwise ErrNotFound, or ErrForbidden if the caller may only
+// read it.
 func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
 	stored, err := r.value(ctx, keyOf(deletedKind, id))
 	if err != nil {
@@ -111,12 +112,12 @@ func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string)
 	})
 }
 
-// EraseApp removes a deleted app for good, with all its versions, their notes, its tags and the moves of these. In the feed the ids of the
-// app and of those who changed it stay until their entries are removed. On SQLite no file of the store has any of it when EraseApp returns. The
-// caller must moderate every group of the app.
+// EraseApp permanently removes a deleted app, with all its versions, their notes, its tags and their moves. In the feed, the
+// ids of the app and of those who changed it stay until their entries are removed. On SQLite no file of the store contains
+// any of it when EraseApp returns. The caller must moderate every group of the app.
 //
-// It returns ErrNotFound and ErrConflict as UndeleteApp does, ErrForbidden if the caller does not moderate every group, and ErrBusy if the
-// app is erased and readers of a file keep copies of it in the log, which the next erasure removes.
+// It returns ErrNotFound and ErrConflict as UndeleteApp does, ErrForbidden if the caller does not moderate every group, and
+// ErrBusy if the app is erased but readers of a file keep copies of it in the log, which the next erasure removes.
 func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
@@ -134,9 +135,9 @@ func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) er
 	return s.scrub(ctx)
 }
 
-// EraseDeleted erases the apps that were deleted longer ago than Options.KeepDeleted, and returns how many. It is for the program itself,
-// which calls it now and then; it does nothing if KeepDeleted is 0. Options.Check sees each as a change of the zero Caller, and an app that
-// it refuses is kept.
+// EraseDeleted erases the apps that were deleted longer ago than Options.KeepDeleted, and returns how many. The embedding
+// program calls it from time to time; it does nothing if KeepDeleted is 0. Options.Check gets each erasure as a change of
+// the zero Caller, and an app that it rejects stays.
 func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 	if s.keepDeleted <= 0 {
 		return 0, nil
@@ -163,7 +164,7 @@ func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 		wrong := s.erase(ctx, vitrine.Caller{}, id, func(tx *writer) (Head, error) {
 			head, err := tx.ofDeleted().head(ctx, id)
 			if err == nil && head.deletedAt > before {
-				err = noApp(id) // it was brought back and deleted again
+				err = noApp(id) // it was restored and deleted again
 			}
 			return head, err
 		})
@@ -187,7 +188,7 @@ func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may f
 			return err
 		}
 		gone := append(head.indexKeys(), keyOf(deletedKind, id), keyOf(bodyKind, id), keyOf(largeKind, id))
-		for e, err := range tx.r.Scan(ctx, under(listKind, ofComponent)) { // which versions of the app have used is not known
+		for e, err := range tx.r.Scan(ctx, under(listKind, ofComponent)) { // the components of its older versions are not known
 			if err != nil {
 				return err
 			}
@@ -209,7 +210,7 @@ func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may f
 	})
 }
 
-// scrub removes copies of what was deleted from the files of the store.
+// scrub removes copies of deleted records from the files of the store.
 func (s *Service) scrub(ctx context.Context) error {
 	return s.store.updateAs(ctx, storage.UpdateOptions{Erase: true}, func(tx *writer) error {
 		return tx.s.feed.Remove(ctx, tx.tx, 0, 1)

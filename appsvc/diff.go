@@ -11,9 +11,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// How two versions are compared: as drafts, whose elements are texts that were not decoded. diffWithin compares the titles as a whole,
-// the groups as a list, and the elements by their keys (elementdiff.go), whose configs are compared member by member with package
-// jsontree. If Patch would refuse the operations as too much work, Limits.diff compares once more with fewer operations allowed.
+// Two versions are compared as drafts, whose elements are encoded texts. diffWithin compares the titles as a whole, the
+// groups as a list, and the elements by their keys (elementdiff.go). Configs are compared member by member with package
+// jsontree. If Patch would reject the operations as too much work, Limits.diff compares again with fewer operations allowed.
 //
 // ListHistory compares neighbouring versions in the same way (history.go), and leaves out the values.
 
@@ -41,8 +41,8 @@ func (d Diff) AppendJSON(dst []byte) []byte {
 	return append(append(append(dst, `","patch":`...), d.Patch...), '}')
 }
 
-// diffSteps is the budget of one call of Diff, in steps of package jsontree: it takes at most about 250 ms. When it is spent, the
-// patch is coarser. The time is not measured, so that equal versions have equal diffs.
+// diffSteps is the limit of steps of package jsontree in one call of Diff, about 250 ms of work. Beyond it, the patch is
+// coarser. Steps are counted instead of time, so that equal versions have equal diffs.
 const diffSteps = 100_000_000
 
 // Diff returns the patch that turns the version From of an app into the version To: the title, the groups and the
@@ -55,8 +55,8 @@ const diffSteps = 100_000_000
 // if it would be more than a fifth longer than one that replaces all groups or all elements, or if the comparison takes too many
 // steps, the operations are coarser: they replace whole configs, all groups, or all elements.
 //
-// Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may refuse the patch;
-// the package comment lists the cases under "History".
+// Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may reject the
+// patch; the package comment lists the cases under "History".
 func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (Diff, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Diff{}, err
@@ -83,7 +83,7 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (
 	if err != nil {
 		return Diff{}, err
 	}
-	// About what it takes to compare the two bodies and to write the patch.
+	// The approximate memory for comparing the two bodies and writing the patch.
 	if err := memlimit.Reserve(ctx, 2*len(from.Body)+3*len(to.Body)); err != nil {
 		return Diff{}, err
 	}
@@ -111,7 +111,7 @@ func (l Limits) diff(a, b draft, d *jsontree.Differ) ([]jsontree.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Each operation may lead through the longest list or object, which may grow by one with each.
+	// Each operation may scan the longest list or object, which may grow by one with each operation.
 	tooMany := func(n int) bool { return n*(d.Widest+n) > l.patchWork() }
 	if tooMany(len(ops)) {
 		most := sort.Search(len(ops), func(n int) bool { return tooMany(n + 1) })
@@ -120,9 +120,9 @@ func (l Limits) diff(a, b draft, d *jsontree.Differ) ([]jsontree.Op, error) {
 	return ops, nil
 }
 
-// diffWithin is diff with at most so many operations, or with the fewest that there can be: one for each of title, groups and
-// elements, and one for each element whose config is too deep for a list. At most half of the operations go to the groups, and
-// the rest to the elements, so that many changed groups do not make the elements coarse.
+// diffWithin is diff with at most most operations, or with the minimum: one for each of title, groups and elements, and one
+// for each element whose config is too deep for a list. The groups get at most half of the operations, and the elements the
+// rest, so that many changed groups do not make the elements coarse.
 func diffWithin(a, b draft, most int, d *jsontree.Differ) (ops []jsontree.Op, err error) {
 	if a.title != b.title {
 		ops = append(ops, jsontree.Op{Op: "replace", Path: appPath + "/title", Value: appendString(nil, b.title)})

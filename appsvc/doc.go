@@ -126,29 +126,29 @@
 // default).
 //
 // PutTagRequest.From is a guard for those who act on what they have seen: with PointsTo(v) the tag moves only if it points to
-// v, and with NoTag() it is only created. If the guard does not hold, the error has CodeMoved, and Error.PointsTo is where the
-// tag points. That is so even if the tag already points to the requested version. The rights of the caller are checked before
+// v, and with NoTag() it is only created. Otherwise the error has CodeMoved, and Error.PointsTo is where the tag points, even if the tag already points to the requested version. The rights of the caller are checked before
 // the guard.
 //
-// With Rollback, PutTag goes back to where the tag pointed before its last move that was not rolled back. So two roll backs go back two
-// moves, and none leads forth again to what was rolled back.
+// With Rollback, PutTag goes back to where the tag pointed before its last move that was not rolled back. So two rollbacks undo
+// two moves, and none redoes a move.
 //
 // SetTagRules says which tags, such as production, decide what is delivered; see "Rights".
 //
 // # Releases
 //
 // A [Release] is a list of up to 200 moves of tags that are made together: all at one moment, or none. CreateRelease stores it, UpdateRelease
-// changes it, and RunRelease carries it out. Each move names where the tag must point before. If one tag points elsewhere, or another rule
-// refuses a move, no tag moves; the release is open then, and its Conflicts name all of these moves. UndoRelease rolls all moves of a release
-// back. TaggedAppIn shows an app as it would be. Who changes, approves or runs a release names the version of it that they have seen.
+// changes it, and RunRelease carries it out. Each move names where the tag must point before. If one tag points elsewhere, or
+// another rule rejects a move, no tag is moved; the release is open then, and its Conflicts name all of these moves. UndoRelease
+// rolls back all moves of a release. TaggedAppIn shows an app as it would be after the release. A request that changes, approves
+// or runs a release names the version of it that the caller has seen.
 //
-// With a time, a release is scheduled. Service.RunDue runs what is due, each release once, in whichever process: a program calls it every second.
-// The rights of who set the time are kept, and judged on the apps as they are by then; Options.Rights says what the person may by then. A
-// release whose time was over for more than a day is not run.
+// With a time, a release is scheduled. Service.RunDue runs each due release once, in whichever process: a program calls it every
+// second. The rights of the person who set the time are stored, and checked at that time on the apps as they are then;
+// Options.Rights returns the rights that the person has then. A release that is more than a day late is not run.
 //
-// A rule of a tag may ask for approvals (SetTagRules). Only a release moves such a tag, and RunRelease needs that many approvals. One
-// counts if its person could run the release, neither made nor changed it, was not invited or given rights by who did, and is no program. A
-// change of moves takes all approvals away.
+// A rule of a tag may require approvals (SetTagRules). Only a release moves such a tag, and RunRelease needs that many approvals.
+// An approval counts if its person could run the release, has neither made nor changed it, was not invited or given rights by
+// somebody who has, and is not a program. A change of moves removes all approvals.
 //
 // # History
 //
@@ -157,8 +157,8 @@
 // 1,024 bytes of them. ChangesTruncated says that more has changed. A page has no content of versions, so it stays small. The
 // steps of comparing versions are counted and limited: for one comparison to about 50 ms of work, and for all comparisons of a
 // page to about 50 ms for each 50 entries that Limit asks for. An entry whose comparison exceeds either limit has no Changes,
-// and its ChangesTruncated is set. Once the steps of the page are used up, that holds for all further entries. It never holds
-// for version 0, which is not compared.
+// and its ChangesTruncated is set. Once the steps of the page are used up, the same is true of all further entries, except
+// version 0, which is not compared.
 //
 // Diff returns the difference between any two versions as a JSON Patch. Patch accepts it while the first of the two is the
 // latest version, unless the caller may not make this change, the patch or the app that it makes exceeds a limit, validating
@@ -184,7 +184,7 @@
 // configSchema, and the component's manifest is copied into the element. All other elements stay as they are stored. So an old
 // version reads the same after its components were deleted or created again, and Restore validates no config again.
 //
-// A config holds only what was written into it. [App.WithDefaults] adds the defaults of the schema, for display.
+// A config has only what was written into it. [App.WithDefaults] adds the defaults of the schema, for display.
 //
 // A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says; without a $schema it is of
 // 2020-12. It must be
@@ -195,22 +195,22 @@
 //   - simple enough: at most 5,000 subschemas, of which at most 200 in a row apply to one value, and none to the value that it
 //     applies to already.
 //
-// Patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and back-references. A format refuses no value, unless
+// Patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and back-references. A format rejects no value, unless
 // the schema engine (Options.Schemas) is one that asserts formats; see [SchemaOptions].
 //
-// A validation counts its steps, and refuses a config that takes too many (CodeCost). A busy machine accepts and refuses the same
-// configs as an idle one, but for patterns with lookarounds, back-references or repetitions above 1,000 times: such patterns have
-// 250 ms a request, and texts of at most 128 KiB. The error of a
-// config that breaks its schema has up to 100 Violations, each with the place, the keyword and a message. [SchemaWarnings]
-// reports the keywords and formats of a schema that have no effect.
+// A validation counts its steps, and rejects a config that takes too many (CodeCost). A busy machine accepts and rejects the same
+// configs as an idle one, except for patterns with lookarounds, back-references or repetitions above 1,000 times: such patterns
+// have 250 ms a request, and texts of at most 128 KiB. The error of a config that breaks its schema has up to 100 Violations,
+// each with the place, the keyword and a message. [SchemaWarnings] reports the keywords and formats of a schema that have no
+// effect.
 //
 // CheckComponent says what a new version of a component would break, before it is created. It stores nothing. It validates the
 // configs of all elements that have a component of this name, in the latest and in the tagged versions of the apps that the
-// caller may read. Each element is judged as Patch would judge it if only the version of its component changed. What depends on
-// the app as a whole, such as the size of its JSON, is not judged.
+// caller may read. Each element is checked as Patch would check it if only the version of its component changed. Rules of the
+// whole app, such as the size of its JSON, are not checked.
 //
-// Upgrade brings a version of a component to all apps that use it, with a JSON Patch for each config. Each app gets one new version, as Patch
-// would make it, or is left as it is and says why. A dry run answers the same and stores nothing.
+// Upgrade gives all apps with a component another version of it, with a JSON Patch for each config. Each app gets one new
+// version, as Patch would store it, or is not changed, and the result says why. A dry run returns the same and stores nothing.
 //
 // For both, a store keeps an index of the components that any version of an app has used. It is small and only grows.
 //
@@ -222,8 +222,8 @@
 //   - To create an app, the caller must moderate each of its groups.
 //   - To add a group by Patch or Restore, it must moderate that group.
 //   - To remove a group, it must moderate that group or own the app, because the removal hides the app from the group.
-//   - To make, change, approve, run, cancel or undo a release, it must be one who could make each of its moves by PutTag or DeleteTag but for
-//     the need of approvals. To see a release, it must be able to read every app of it.
+//   - To create, change, approve, run, cancel or undo a release, it must be able to make each of its moves by PutTag or DeleteTag,
+//     apart from missing approvals. To see a release, it must be able to read every app of it.
 //   - To create, check or delete components, it needs Caller.Components.
 //
 // Every caller without TagsOnly may read components, and may call TagsNamed, which leaves out the apps that the caller may not
@@ -244,11 +244,12 @@
 // move or delete a protected tag of it; owning the app is not enough. While an app has a protected tag, only a moderator of
 // every group that the app has may change the groups, by Patch or by Restore. Otherwise an owner could first take away the
 // groups of others. Both rules are checked in the transaction of the write, on the latest version. The rule for tags is checked
-// again before a repeat with an idempotency key is answered. If a rule asks for approvals too, only a release moves the tag, or a roll back.
+// again before a repeat with an idempotency key returns its result. If a rule requires approvals too, only a release or a
+// rollback moves the tag.
 //
-// A program adds rules of its own with Options.Check. The function sees each [Change] before it is committed, and may refuse it.
+// A program adds rules of its own with Options.Check. The function sees each [Change] before it is committed, and may reject it.
 //
-// A server can refuse a caller before it reads the body of a request: Service.AdmitChange, Service.AdmitTagChange and
+// A server can deny a caller's request before it reads the body of a request: Service.AdmitChange, Service.AdmitTagChange and
 // Service.AdmitCreateComponent return the errors that do not depend on the body.
 //
 // # Errors
@@ -267,9 +268,9 @@
 // Every request that writes, except a patch, has a field IdempotencyKey. If the same caller repeats a call that succeeded, with
 // the same key within a day, the write is not done again, and the caller gets the result of the first call. A call that failed
 // stores nothing, so its repeat is a new call. Another call of this caller with the key returns ErrUnprocessable. The service
-// checks the rights of the caller again before it answers a repeat. Of the first call it stores a digest of the request, and
-// ids and versions of the result. The answer to a repeat is the version or the component that the first call made, or the tag
-// as the first call set it.
+// checks the rights of the caller again before a repeat returns its result. Of the first call it stores a digest of the request,
+// and ids and versions of the result. A repeat returns the version or the component that the first call made, or the tag as the
+// first call set it.
 //
 // Patch needs no key, because its test of the version lets it happen only once. After a lost response, repeat PutTag with its
 // key: a repeat with a guard and without the key gets CodeMoved if the first call has moved the tag.
@@ -289,7 +290,7 @@
 //     later changes remove older ones. A cursor gives [vitrine.ErrGone] when an entry after it was removed.
 //   - A feed has an identity. Whoever restores a store from a backup must give the feed another one, by storage.RenewIdentity;
 //     a copy made by Backup of storage/sqlite has another one already. Older cursors give ErrGone then too. A store that
-//     was built from an archive (storage/archive) has a new feed, and no answers to idempotency keys. A cursor of the exported store is
+//     was built from an archive (storage/archive) has a new feed, and no stored results of idempotency keys. A cursor of the exported store is
 //     ErrInvalid there.
 //
 // # Limits

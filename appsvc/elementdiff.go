@@ -35,7 +35,8 @@ func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree
 			}
 			ops = append(ops, changes...)
 		}
-		// A replacement of all elements is at least so long. To write it is worth its time only if ops are longer than that.
+		// A replacement of all elements has at least this length. It is only written for comparison if ops are longer than
+		// that.
 		const least = len(`{"component":{"name":"","version":""},"config":{}}`)
 		if len(ops) <= most && shortEnough(jsontree.Size(ops...), least*len(b)) {
 			return ops, nil
@@ -52,13 +53,12 @@ func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree
 	return all, nil
 }
 
-// shortEnough reports whether operations of so many bytes are at most a fifth longer than one operation that
-// replaces the whole.
+// shortEnough reports whether operations of bytes bytes are at most a fifth longer than one operation that replaces the
+// whole.
 func shortEnough(bytes, whole int) bool { return 5*bytes <= 6*whole }
 
-// pairElements returns for each element of b the index of its partner in a, -1 if it has none. Elements with the same key are the same
-// element. If one of the versions has no lasting keys, elements are paired with those of equal content, and then with those at the
-// same index.
+// pairElements returns for each element of b the index of its partner in a, or -1. Elements with the same key are the same
+// element. If one of the versions has no lasting keys, elements are paired by equal content, and then by index.
 func pairElements(a, b []draftElement) []int {
 	lasting := !slices.ContainsFunc(slices.Concat(a, b), func(e draftElement) bool { return !lasts(e.key) })
 	name := func(e draftElement) string {
@@ -87,8 +87,9 @@ func pairElements(a, b []draftElement) []int {
 	return from
 }
 
-// moveElements returns the operations that remove, move and add elements. Removals go from the last to the first, so each has its index
-// in a. The moves that follow bring what is left into the order of b. Additions go from the first to the last, so each has its index in b.
+// moveElements returns the operations that remove, move and add elements. Removals go from the last to the first, so each
+// has its index in a. The moves put the remaining elements into the order of b. Additions go from the first to the last, so
+// each has its index in b.
 func moveElements(a, b []draftElement, from []int) (ops []jsontree.Op, err error) {
 	kept := slices.DeleteFunc(slices.Clone(from), func(i int) bool { return i < 0 })
 	order := slices.Sorted(slices.Values(kept)) // indices of a, in the order that the operations so far have made
@@ -98,7 +99,7 @@ func moveElements(a, b []draftElement, from []int) (ops []jsontree.Op, err error
 		}
 	}
 	stays := longestIncreasing(kept)
-	before := -1 // the element that comes before in b; -1 = none
+	before := -1 // the previous element in b; -1 = none
 	for _, i := range from {
 		if i < 0 {
 			continue
@@ -126,7 +127,7 @@ func moveElements(a, b []draftElement, from []int) (ops []jsontree.Op, err error
 	return ops, nil
 }
 
-// longestIncreasing returns the numbers of a longest increasing subsequence of list. The numbers of list differ.
+// longestIncreasing returns the numbers of a longest increasing subsequence of list. The numbers of list are unique.
 func longestIncreasing(list []int) map[int]bool {
 	var ends []int          // the smallest number that an increasing subsequence of each length ends with
 	before := map[int]int{} // for each number the one before it in the longest subsequence that ends with it
@@ -146,10 +147,10 @@ func longestIncreasing(list []int) map[int]bool {
 	return out
 }
 
-// changeElement returns the operations that turn an element into its partner at a path: one for each field of the config that changed, or
-// one for the whole config if there would be more than most. Another name and another version of the component are one operation each. If
-// neither the component nor the config differs but the manifest does, one operation replaces the element with itself, so that Patch
-// copies the present manifest.
+// changeElement returns the operations that turn an element into its partner at a path: one for each changed field of the
+// config, or one for the whole config if there would be more than most. A changed name and a changed version of the
+// component are one operation each. If only the manifest differs, one operation replaces the element with itself, so that
+// Patch copies the present manifest.
 func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ) (ops []jsontree.Op, err error) {
 	manifestBefore, configBefore, err := was.split()
 	if err != nil {
@@ -179,7 +180,7 @@ func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ
 	return ops, nil
 }
 
-// asNew returns the JSON of a kept element as a patch adds it: {"component":{"name":…,"version":…},"config":…}.
+// asNew returns a kept element in the JSON of a patch that adds it: {"component":{"name":…,"version":…},"config":…}.
 func (e draftElement) asNew() ([]byte, error) {
 	manifest, config, err := e.split()
 	if err != nil {
@@ -191,8 +192,8 @@ func (e draftElement) asNew() ([]byte, error) {
 	return append(append(append(out, `},"config":`...), config...), '}'), nil
 }
 
-// replaceElements replaces all elements with one operation. A config that is as deep as a patch can add it is too deep for a list of
-// elements, so such an element is added by an operation of its own.
+// replaceElements replaces all elements with one operation. A config of the maximum depth is too deep for a list of
+// elements, so its element is added by an operation of its own.
 func replaceElements(b []draftElement) ([]jsontree.Op, error) {
 	list := []byte{'['}
 	var deep []jsontree.Op

@@ -12,10 +12,10 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// A page of the history compares each of its versions with the one before it, so the work for a page is that of many diffs. It
-// is bounded in three ways: the bodies are read one after the other, and two are in memory at a time; the steps of all
-// comparisons come from one budget; and each body is taken apart only once, mostly by comparing it with its neighbour, from
-// which it differs in few places.
+// A page of the history compares each of its versions with the previous one, so the work for a page is that of many diffs.
+// It is limited in three ways: bodies are read one after the other, with two in memory at a time; the steps of all
+// comparisons together are limited; and each body is parsed only once, mostly by comparing it with its neighbour, from which
+// it differs little.
 
 // HistoryEntry says how a version of an app came about: who made it, when, and what changed. It has no content, so that
 // a page of the history stays small however large the app is. Changes are for people who look for the version in which
@@ -31,8 +31,8 @@ type HistoryEntry struct {
 	// Changes are the operations of the Diff from the version before, without the version test and without values:
 	// at most 20, which take at most 1,024 bytes as JSON. Version 0 has none.
 	Changes []HistoryChange `json:"changes"`
-	// ChangesTruncated says that there are more changes than these, or that there are none here because comparing would take
-	// more steps than are allowed for one version, or for each 50 entries that were asked for: as many as take about 50 ms.
+	// ChangesTruncated is true if there are more changes than these, or if there are none because comparing would exceed the
+	// limit of steps for one version, or for each 50 requested entries: about 50 ms of work.
 	ChangesTruncated bool `json:"changesTruncated"`
 }
 
@@ -40,7 +40,7 @@ type HistoryEntry struct {
 type HistoryChange struct {
 	Op   string `json:"op"`             // add, remove, replace or move
 	From string `json:"from,omitempty"` // JSON pointer of what was moved
-	Path string `json:"path"`           // JSON pointer; of what was not removed, into the new version
+	Path string `json:"path"`           // JSON pointer into the new version or, for remove, into the old one
 }
 
 // Bounds of the changes of a version, and of the work for a page. The steps are counted and not measured by a clock, so
@@ -115,9 +115,9 @@ func (s *Service) AllHistory(ctx context.Context, by vitrine.Caller, in ListHist
 	return all(&in.After, func() (vitrine.Page[HistoryEntry], error) { return s.ListHistory(ctx, by, in) })
 }
 
-// historyPage returns up to limit entries of versions below before: a version is compared with the one before it, so one version more
-// than entries is read. The page also ends when the bodies that were read, the newest not counted, have historyPages times PageBytes.
-// It holds two bodies in memory at a time.
+// historyPage returns up to limit entries of versions below before. Each version is compared with the previous one, so one
+// version more than entries is read. The page also ends when the bodies that were read, except the newest, have historyPages
+// times PageBytes. Two bodies are in memory at a time.
 //
 // A page with Next ends with an entry whose changes are known. The version that it was compared with, which was read last, is the
 // first one of the next page, and is read again then.
@@ -142,7 +142,7 @@ func (s *Service) historyPage(ctx context.Context, r *reader, app string, before
 		if err != nil {
 			return vitrine.Page[HistoryEntry]{}, err
 		}
-		if size := len(app.Body); size > largest { // for two bodies, and what is found in them
+		if size := len(app.Body); size > largest { // for two bodies and their differences
 			if err := memlimit.Reserve(ctx, 3*(size-largest)); err != nil {
 				return vitrine.Page[HistoryEntry]{}, err
 			}
@@ -181,12 +181,12 @@ func tagNames(ctx context.Context, r *reader, id string) (map[vitrine.Version][]
 	return out, nil
 }
 
-// changeLog compares each version with the one before it, from the newest to the oldest. Each version is taken apart once:
-// it is the older one of a comparison first, and then the newer one of the next comparison. historyPage makes one for a page,
-// calls begin with the newest body, and then since with each older one.
+// changeLog compares each version with the previous one, from the newest to the oldest. Each version is parsed once: it is
+// first the older one of a comparison, and then the newer one of the next. historyPage creates one for a page, calls begin
+// with the newest body, and then since with each older one.
 type changeLog struct {
 	limits Limits
-	left   int   // steps that are left for the page; 0 = its budget is spent
+	left   int   // the remaining steps of the page; 0 = none
 	newer  draft // the version that is compared next
 }
 
@@ -196,9 +196,9 @@ func (c *changeLog) begin(body Body) (err error) {
 	return err
 }
 
-// since returns what has changed from the version with this body, the older one, to c.newer, and makes the older one c.newer for
-// the next call. truncated says that changes are missing: there are more than the bounds allow, or the budget of the comparison is
-// spent. In the latter case it returns none. When the budget of the page is spent, all further calls return none without a
+// since returns the changes from the version with this body to c.newer, which is the next newer version, and sets c.newer
+// for the next call. truncated is true if changes are missing: because of the limits of an entry, or because the comparison
+// had too many steps. Then there are none. When the page has no steps left, all further calls return none without a
 // comparison.
 func (c *changeLog) since(body Body) (changes []HistoryChange, truncated bool, err error) {
 	if c.left <= 0 {
@@ -208,7 +208,7 @@ func (c *changeLog) since(body Body) (changes []HistoryChange, truncated bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	most := min(c.left, historySteps) // also bounds the memory of one comparison
+	most := min(c.left, historySteps) // this also limits the memory of one comparison
 	differ := jsontree.Differ{Steps: most - len(body)}
 	ops, err := c.limits.diff(older, c.newer, &differ)
 	c.newer = older

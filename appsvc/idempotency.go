@@ -15,9 +15,9 @@ import (
 // A program whose connection broke cannot know whether its write was done. It sends the write again with the same
 // idempotency key, and the service does it at most once. The header Idempotency-Key over HTTP has this purpose.
 //
-// The stored result of a write is an answer: only ids and versions, from which the service reads what it returned the first
-// time. A version never changes, so this is the same. The caller's rights are checked again: they may have been
-// taken away, or the app may have left the groups of the caller.
+// The stored result of a write has only ids and versions, from which the service reads what it returned the first time. A
+// version never changes, so this is the same. The rights of the caller are checked again: they may have been revoked, or the
+// app may have left the groups of the caller.
 
 // resultLife is how long the result of a write is stored for a retry.
 const resultLife = 24 * time.Hour
@@ -41,12 +41,12 @@ type idempotentWrite struct {
 	by      vitrine.Caller
 	key     string                               // "" = none
 	request []byte                               // SHA-256 of the operation and its input, to detect another request with the same key
-	may     func(context.Context, *reader) error // judges the rights of the caller before a retry is answered; nil = the operation has done so
+	may     func(context.Context, *reader) error // checks the rights of the caller for a repeat; nil = the operation has checked them
 }
 
-// newIdempotentWrite returns the write of an operation with this input. The name of the operation and the JSON of the
-// input go into a digest that is stored for a day. So both must stay as they are: otherwise a retry that comes after
-// an upgrade would be refused as another request. It returns ErrInvalid for a malformed key. Without a key there is no digest.
+// newIdempotentWrite returns the write of an operation with this input. The name of the operation and the JSON of the input
+// go into a digest that is stored for a day. So both must stay the same: otherwise a retry after an upgrade would be
+// rejected as another request. It returns ErrInvalid if the key is malformed. Without a key there is no digest.
 func newIdempotentWrite(by vitrine.Caller, key, operation string, input any) (idempotentWrite, error) {
 	w := idempotentWrite{by: by, key: key}
 	if key == "" {
@@ -77,13 +77,12 @@ func checkKey(key string) error {
 	return nil
 }
 
-// replay returns errRepeated if this write was done before, and fills result with the result of then. It returns
-// ErrUnprocessable with CodeKeyReused if the key was used for another request. It first
-// checks by w.may that the caller has the rights now. now is the
-// time in milliseconds since the epoch: a result that expires at now or before counts as none, whether or not the store still
-// has it.
+// replay returns errRepeated if this write was done before, and fills result with its stored result. It first checks by
+// w.may that the caller has the rights now. It returns ErrUnprocessable with CodeKeyReused if the key was used for another
+// request. now is the time in milliseconds since the epoch: a result that expires at now or before is ignored, even if the
+// store still has it.
 //
-// It returns nil if the write has no key or was not done yet. Then the caller of replay goes on with the write.
+// It returns nil if the write has no key or was not done yet. Then the caller of replay continues with the write.
 func (w idempotentWrite) replay(ctx context.Context, r *reader, now int64, result any) error {
 	if w.key == "" {
 		return nil
@@ -93,7 +92,7 @@ func (w idempotentWrite) replay(ctx context.Context, r *reader, now int64, resul
 			return err
 		}
 	}
-	a, found, err := r.answer(ctx, w.by.URN, w.key)
+	a, found, err := r.storedResult(ctx, w.by.URN, w.key)
 	switch {
 	case err != nil || !found || a.Expires <= now:
 		return err
@@ -102,7 +101,7 @@ func (w idempotentWrite) replay(ctx context.Context, r *reader, now int64, resul
 			Reason: fmt.Sprintf("the key %q was used for another request within a day", w.key)}
 	}
 	if err := json.Unmarshal(a.Result, result); err != nil {
-		return fmt.Errorf("stored answer: %w", err)
+		return fmt.Errorf("stored result: %w", err)
 	}
 	return errRepeated
 }
@@ -117,7 +116,7 @@ func (w idempotentWrite) remember(ctx context.Context, tx *writer, now int64, re
 	if err != nil {
 		return err
 	}
-	return tx.keepAnswer(ctx, answer{w.by.URN, w.key, w.request, text, now + resultLife.Milliseconds()}, now)
+	return tx.putResult(ctx, storedResult{w.by.URN, w.key, w.request, text, now + resultLife.Milliseconds()}, now)
 }
 
 // write calls prepare, which may be nil, outside of any transaction and then fn in an Update. fn fills result, which is
@@ -158,8 +157,8 @@ func ignore(err, target error) error {
 	return err
 }
 
-// versionRef is what is stored for a retry of a write that makes a version of an app. The names of its fields are in stores, so
-// they must not change.
+// versionRef is stored for a retry of a write that makes a version of an app. The names of its fields are in stores, so they
+// must not change.
 type versionRef struct {
 	ID      string
 	Version int64

@@ -14,10 +14,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// This file loads archives of format 2, which releases before keys and values have written. It goes with the file of
-// examples/vitrine that calls it, when nobody has such archives any more.
+// This file imports archives of format 2, written by releases whose stores had tables. It can be removed together with the
+// file of examples/vitrine that calls it, when nobody has such archives any more.
 
-// oldLine is a line of such an archive. One of its members is set.
+// oldLine is a line of such an archive. Exactly one member is set.
 type oldLine struct {
 	Component *struct {
 		ID       string         `json:"id"`
@@ -50,10 +50,10 @@ type oldLine struct {
 		From   *oldVersion `json:"from"` // null: there was no tag
 		To     *oldVersion `json:"to"`   // null: the tag was deleted
 	} `json:"move"`
-	Answer *jsontext.Value `json:"answer"` // which no archive has any more
+	Answer *jsontext.Value `json:"answer"` // archives may have it; it is not imported
 }
 
-// oldVersion is a version, which these archives have as a number.
+// oldVersion is a version in these archives: a number.
 type oldVersion struct{ vitrine.Version }
 
 func (v *oldVersion) UnmarshalJSON(text []byte) error {
@@ -72,7 +72,7 @@ func (v *oldVersion) orNone() vitrine.Version {
 	return v.Version
 }
 
-// ImportOld puts what some lines of an archive of format 2 say into a store, in one update. The caller audits the store at the end.
+// ImportOld imports lines of an archive of format 2 in one update. The caller audits the store at the end.
 func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	return newRecords(db).update(ctx, func(t *writer) error {
 		for _, text := range lines {
@@ -117,7 +117,7 @@ func (l oldLine) put(ctx context.Context, t *writer) error {
 	return nil
 }
 
-// withKeys returns a body of these releases, whose elements have no keys, with the index of each as its key.
+// withKeys returns a body of these releases, whose elements have no keys, with the index of each element as its key.
 func withKeys(body []byte) (Body, error) {
 	var content struct {
 		Elements []jsontext.Value `json:"elements"`
@@ -125,7 +125,7 @@ func withKeys(body []byte) (Body, error) {
 	if err := json.Unmarshal(body, &content); err != nil {
 		return nil, err
 	}
-	out, _, _ := bytes.Cut(body, []byte(`,"elements":[`)) // a text before the elements has no quotes that are not escaped
+	out, _, _ := bytes.Cut(body, []byte(`,"elements":[`)) // in the texts before the elements, all quotes are escaped
 	out = append(slices.Clip(out), `,"elements":[`...)
 	for i, e := range content.Elements {
 		rest, ok := bytes.CutPrefix(e, fmt.Appendf(nil, `{"id":"%d",`, i))

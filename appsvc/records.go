@@ -14,7 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// The records of this package are entries of a storage.Store. These files have them:
+// The records of this package are entries of a storage.Store. These files read and write them:
 //
 //	recordkeys.go        all keys
 //	records.go           transactions, and the numbers of lists
@@ -23,10 +23,10 @@ import (
 //	recordtags.go        tags, their moves, restorations
 //	recordcomponents.go  components
 //	recordreleases.go    releases
-//	recordchanges.go     the feed of changes, answers to repeated writes
+//	recordchanges.go     the feed of changes, stored results of idempotent writes
 //
-// An index entry is written in the same function as the record that it is made from. Caches have only what never changes, and
-// get only what is committed: an Update may be rolled back, and may have read what another one wrote that is rolled back too.
+// An index entry is written in the same function as its record. Caches only contain records that never change and are
+// committed: an Update may be rolled back, and may have read writes of another one that is rolled back too.
 
 // Bytes of the caches of a store.
 const (
@@ -36,7 +36,7 @@ const (
 	deliveryCacheSize = 16 << 20
 )
 
-// records are what a Service reads and writes its records with.
+// records reads and writes the records of a Service.
 type records struct {
 	db       storage.Store
 	codec    *history.Codec
@@ -104,7 +104,7 @@ func (s *records) prepare(ctx context.Context) error {
 
 // reader reads records.
 type reader struct {
-	deleted bool // it reads deleted apps in place of the others
+	deleted bool // it reads only deleted apps
 	s       *records
 	r       interface {
 		storage.Reader
@@ -134,7 +134,7 @@ type writer struct {
 	tx *rec.Tx
 }
 
-// readAhead reads what a patch of an app by a caller needs in one trip.
+// readAhead reads the records for a patch of an app in one trip.
 func (t *writer) readAhead(ctx context.Context, app, by string, used map[ComponentRef]string) error {
 	_, cached := t.s.versions.Get(versionName{app, ofLatest})
 	ahead := append(t.s.feed.Keys(by, app), t.latestKeys(app, cached)...)
@@ -144,7 +144,7 @@ func (t *writer) readAhead(ctx context.Context, app, by string, used map[Compone
 	return t.tx.Ahead(ctx, ahead...)
 }
 
-// value reads the value of a key, nil if it is not there.
+// value returns the value of a key, or nil if there is none.
 func (r *reader) value(ctx context.Context, key string) ([]byte, error) {
 	values, err := r.r.Get(ctx, key)
 	if err != nil {
@@ -179,7 +179,7 @@ func listKey(kind, text string, deleted bool) string {
 // isWide reports whether a text is shorter than the URN of a network.
 func isWide(group string) bool { return strings.Count(group, ":") < 2 }
 
-// numbersOf returns the numbers of lists, 0 for one that has no apps yet.
+// numbersOf returns the numbers of lists, or 0 for a list that never had an app.
 func (r *reader) numbersOf(ctx context.Context, lists []string) ([]int64, error) {
 	out := make([]int64, len(lists))
 	if len(lists) == 0 {
@@ -199,7 +199,7 @@ func (r *reader) numbersOf(ctx context.Context, lists []string) ([]int64, error)
 	return out, nil
 }
 
-// giveNumbers returns the numbers of lists. Those that have no apps yet get one.
+// giveNumbers returns the numbers of lists. It assigns one to each list that has none yet.
 func (t *writer) giveNumbers(ctx context.Context, lists []string) ([]int64, error) {
 	out, err := t.numbersOf(ctx, lists)
 	for i, n := range out {
@@ -212,7 +212,7 @@ func (t *writer) giveNumbers(ctx context.Context, lists []string) ([]int64, erro
 	return out, err
 }
 
-// giveNumber returns a number that was not given before.
+// giveNumber assigns a new number.
 func (t *writer) giveNumber(ctx context.Context) (n int64, err error) {
 	counter := keyOf(counterKind)
 	value, err := t.value(ctx, counter)
@@ -225,7 +225,7 @@ func (t *writer) giveNumber(ctx context.Context) (n int64, err error) {
 	return n + 1, t.tx.Put(ctx, storage.Entry{Key: counter, Value: decimal(n + 1)})
 }
 
-// damaged is the error of a record that nothing of this package has written.
+// damaged returns the error of a record that this package has not written.
 func damaged(key string, err error) error {
 	return fmt.Errorf("the record %q is damaged: %w", key, err)
 }

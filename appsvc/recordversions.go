@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// mostOfBody is how many bytes a body has at most that stands in body/. A page of apps reads many of these at once.
+	// mostOfBody is the maximum size in bytes of a body in body/. A page of apps reads many of these at once.
 	mostOfBody = 64 << 10
-	// mostOfID is how many bytes the id of an app has at most: keys have it whole.
+	// mostOfID is the maximum length of the id of an app in bytes, since keys contain the whole id.
 	mostOfID = 200
 )
 
-// headJSON is a Head as it is stored.
+// headJSON is the stored form of a Head.
 type headJSON struct {
 	Version    int64    `json:"version"`
 	Title      string   `json:"title"`
@@ -44,7 +44,7 @@ func (h Head) encode() ([]byte, error) {
 	return json.Marshal(headJSON{h.Version.Number(), h.Title, h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.uses, h.lists, h.large, h.deletedAt, h.deletedBy})
 }
 
-// decodeHead reads what encode wrote.
+// decodeHead decodes a stored head.
 func decodeHead(app string, value []byte) (Head, error) {
 	h := headJSON{Version: -1}
 	err := json.Unmarshal(value, &h)
@@ -57,7 +57,7 @@ func decodeHead(app string, value []byte) (Head, error) {
 	return Head{Meta{app, vitrine.NewVersion(h.Version), h.Owner, h.CreatedAt, h.UpdatedAt, h.UpdatedBy}, h.Title, h.Groups, namesOf(h.Components), h.Components, h.Lists, h.Large, h.DeletedAt, h.DeletedBy}, nil
 }
 
-// versionOrNone returns the version with a number, the zero Version for -1.
+// versionOrNone returns the version with a number, or the zero Version for -1.
 func versionOrNone(n int64) vitrine.Version {
 	if n < 0 {
 		return vitrine.Version{}
@@ -80,13 +80,15 @@ func noApp(id string) error { return fmt.Errorf("%w: app %q", vitrine.ErrNotFoun
 // keptVersion is a version of an app in the cache.
 type keptVersion struct {
 	App
-	// These are known of a version that was the latest one: its head, as it is stored too, and the tail of the history before it.
+	// These are only set for a version that was the latest one: its head, as it is stored too, and the tail of the history
+	// before it.
 	head   Head
 	stored []byte
 	tail   []byte
 }
 
-// keep puts a version into the cache, where it never changes. The latest version it also puts there under a name of its own.
+// keep puts a version into the cache, where it never changes. It also stores the latest version there under a name of its
+// own.
 func (s *records) keep(v keptVersion) {
 	s.versions.Put(versionName{v.ID, v.Version.Number()}, keptVersion{App: v.App}, 500+len(v.Body))
 	if v.stored != nil {
@@ -94,7 +96,7 @@ func (s *records) keep(v keptVersion) {
 	}
 }
 
-// ofLatest stands for the number of the version that was the latest one when it was put into the cache.
+// ofLatest is used as the number of the version that was the latest one when it was put into the cache.
 const ofLatest = -1
 
 // latestKeys returns the keys of the head of an app and, unless it is probably in the cache, of the body of its latest version.
@@ -105,7 +107,7 @@ func (r *reader) latestKeys(app string, cached bool) []string {
 	return []string{r.headKey(app), keyOf(bodyKind, app)}
 }
 
-// head returns the head of an app, ErrNotFound if there is no such app.
+// head returns the head of an app, or ErrNotFound if there is no such app.
 func (r *reader) head(ctx context.Context, app string) (Head, error) {
 	stored, err := r.value(ctx, r.headKey(app))
 	if err != nil {
@@ -114,7 +116,7 @@ func (r *reader) head(ctx context.Context, app string) (Head, error) {
 	return r.s.headOf(app, stored)
 }
 
-// headOf returns the head that is stored so.
+// headOf returns the head with this stored form.
 func (s *records) headOf(app string, stored []byte) (Head, error) {
 	if v, found := s.versions.Get(versionName{app, ofLatest}); found && bytes.Equal(v.stored, stored) {
 		return v.head, nil
@@ -125,7 +127,7 @@ func (s *records) headOf(app string, stored []byte) (Head, error) {
 	return decodeHead(app, stored)
 }
 
-// latest returns the latest version of an app, ErrNotFound if there is no such app.
+// latest returns the latest version of an app, or ErrNotFound if there is no such app.
 func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err error) {
 	kept, found := r.s.versions.Get(versionName{app, ofLatest})
 	values, err := r.r.Get(ctx, r.latestKeys(app, found)...)
@@ -159,7 +161,7 @@ func (r *reader) body(ctx context.Context, h Head, value []byte) (body Body, tai
 	return slices.Clip(text), tail, err
 }
 
-// version returns a version of the app with this head, ErrNotFound if there is no such version.
+// version returns a version of the app with this head, or ErrNotFound if there is no such version.
 func (r *reader) version(ctx context.Context, h Head, v vitrine.Version) (App, error) {
 	if v == vitrine.Latest {
 		v = h.Version
@@ -202,13 +204,13 @@ func (h Head) older(v history.Version) App {
 	return newApp(m, v.Body)
 }
 
-// inHistory returns a version as package history has it.
+// inHistory returns a version in the form of package history.
 func inHistory(m Meta, body []byte) history.Version {
 	return history.Version{Number: m.Version.Number(), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
 }
 
-// versionsBelow yields up to limit versions of an app, newest first, that are below one; a version without a number is above all. It
-// yields nothing if there is no such app.
+// versionsBelow yields up to limit versions of an app, newest first, that are below before; a before without a number is
+// above all. It yields nothing if there is no such app.
 func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.Version, limit int) iter.Seq2[App, error] {
 	return func(yield func(App, error) bool) {
 		last, err := r.latest(ctx, app)
@@ -245,7 +247,7 @@ func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.V
 	}
 }
 
-// addVersion adds a version of an app, which is the latest from now on, and moves the app in its lists. The version is one above the
+// addVersion adds a version of an app as its latest one, and updates the lists of the app. The version is one above the
 // latest one, or 0 if there is no such app.
 func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 	if len(next.ID) > mostOfID {
@@ -295,8 +297,8 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 	return t.tx.Put(ctx, puts...)
 }
 
-// moveInLists takes an app from the lists of its last version to those of the next one, whose numbers it sets. last is the zero Head for a
-// new app.
+// moveInLists moves an app from the lists of its last version to those of the next one, whose numbers it sets. last is the
+// zero Head for a new app.
 func (t *writer) moveInLists(ctx context.Context, last Head, next *Head) (err error) {
 	next.lists = last.lists
 	if last.lists == nil || !slices.Equal(last.Groups, next.Groups) || last.deletedAt != next.deletedAt {
@@ -327,7 +329,7 @@ func (t *writer) moveInLists(ctx context.Context, last Head, next *Head) (err er
 	return t.tx.Put(ctx, puts...)
 }
 
-// indexKeys returns the keys by which lists of apps find one that has this head: those of its lists, and of the words of its title.
+// indexKeys returns the keys by which lists find the app with this head: those of its lists, and of the words of its title.
 func (h Head) indexKeys() []string {
 	keys := wordKeys(h)
 	for _, n := range h.lists {

@@ -16,12 +16,12 @@ type RestoreRequest struct {
 	IdempotencyKey string          // "" = none
 }
 
-// Restore stores the content of a version of an app as its new latest version: its title, groups and elements. It copies
-// the stored content, with the manifests in the elements. It validates no config again, since the components may be gone,
-// and it moves no tag. Restoring the latest version makes a new version too.
+// Restore stores the content of a version of an app as its new latest version: its title, groups and elements. It copies the
+// stored content, with the manifests in the elements. It does not validate the configs again, since the components may be
+// deleted, and it moves no tag. Restoring the latest version makes a new version too.
 //
-// Unlike a patch, a restore does not test the version: two at the same time are both stored, one after the other. The content that
-// is replaced stays readable as a version.
+// Unlike a patch, a restore does not test the version: two concurrent restores are both stored, one after the other. The
+// replaced content stays readable as a version.
 //
 // It returns:
 //   - ErrNotFound if there is no such app or version; Pointer of the error says which of the two;
@@ -49,7 +49,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 	}
 	var old App // the version whose content is stored again
 	var d draft // its content
-	// take sets both. It is called before the transaction, and again in it if Latest is another version by then.
+	// take sets both. It is called before the transaction, and again in it if Latest is another version then.
 	take := func(app App, err error) error {
 		if err != nil {
 			return err
@@ -58,14 +58,14 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		d, err = old.Body.draft()
 		return err
 	}
-	// The right is checked here for an early answer, and again in the transaction, where it counts.
+	// The right is checked here to fail early, and again in the transaction, where it counts.
 	prepare := func() error {
 		if err := take(s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")); err != nil {
 			return err
 		}
 		return memlimit.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
 	}
-	// A repeat is answered only if the caller may still use the app.
+	// A repeat returns its result only if the caller may still use the app.
 	write.may = func(ctx context.Context, r *reader) error {
 		_, err := usableHead(ctx, r, by, in.AppID)
 		return err
@@ -75,7 +75,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		if err != nil {
 			return App{}, err
 		}
-		if in.Version == vitrine.Latest && old.Version != head.Version { // the app has moved on since it was read
+		if in.Version == vitrine.Latest && old.Version != head.Version { // the app has another version since it was read
 			last, err := tx.latest(ctx, in.AppID)
 			if err := take(last.App, err); err != nil {
 				return App{}, err
@@ -85,7 +85,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 			return App{}, err
 		}
 		c := Change{Type: AppRestored, Before: head, Restored: old.Version, Note: in.Note}
-		if s.check != nil { // only the rule of the program looks at the content that is replaced
+		if s.check != nil { // only Options.Check reads the replaced content
 			latest, err := tx.latest(ctx, in.AppID)
 			if err != nil {
 				return App{}, err
@@ -97,8 +97,8 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 	return restored, missing("/appId", err)
 }
 
-// missing adds to an ErrNotFound that names no version the JSON pointer of the member of the request that names the app. Other errors are
-// returned unchanged, also an ErrNotFound of Options.Check.
+// missing adds the JSON pointer of the member of the request that names the app to an ErrNotFound that names no version.
+// Other errors are returned unchanged, including an ErrNotFound of Options.Check.
 func missing(app string, err error) error {
 	if _, refused := errors.AsType[*refusedChange](err); refused {
 		return err

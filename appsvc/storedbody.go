@@ -16,18 +16,18 @@ import (
 //
 //	{"title":"…","owner":{"urn":"…"},"groups":["…"],"elements":[{"id":"0","key":"0.0","component":<manifest>,"config":<config>}]}
 //
-// The id of an element is its index, and the key tells where it first stood. So the text of an element up to the manifest, called
-// its head, changes when the element moves, and the text after the head does not. The latter is copied from version to version
-// without being parsed. draft.body writes this form. Since it is fixed, a body is read with the functions of package jsontree that look for
-// the places of values and decode little.
+// The id of an element is its index, and the key says where it was created. So the text of an element up to the manifest,
+// called its head, changes when the element moves, and the text after the head does not. The latter is copied from version
+// to version without being parsed. draft.body writes this form. Since it is fixed, a body is read with the functions of
+// package jsontree that find values and decode little.
 //
 // Versions of releases without keys were imported with the index as the key.
 
 // configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
 
-// draft parses a stored body into a draft whose elements are all kept, so storing the draft again copies them: that is what Restore does.
-// They are slices of the body and share its bytes.
+// draft parses a stored body into a draft whose elements are all kept, so that storing the draft again copies them, as
+// Restore does. They are slices of the body.
 func (b Body) draft() (draft, error) {
 	head, elements, err := b.split()
 	if err != nil {
@@ -36,9 +36,9 @@ func (b Body) draft() (draft, error) {
 	return storedDraft(head, elements)
 }
 
-// split returns a stored body with 0 in place of the elements, as a copy, and the text of each element, which shares the bytes of the
-// body. The elements come last and are most of the body, so they are scanned only once. An error means that the body is not one that a
-// Service has stored.
+// split returns a copy of a stored body with 0 in place of the elements, and the text of each element, which shares the
+// bytes of the body. The elements come last and are most of the body, so they are scanned only once. It returns an error if
+// a Service has not stored the body.
 func (b Body) split() (head []byte, elements [][]byte, err error) {
 	rest := jsontree.Lookup(b, "elements")
 	if elements, err = jsontree.Items(rest); err != nil {
@@ -81,8 +81,8 @@ func cutHead(element []byte, index int) (key string, kept []byte, ok bool) {
 	return string(text), kept, begins && ends && isKey(string(text))
 }
 
-// isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, in which it first stood, or
-// "3" for the fourth one of a version that has no keys.
+// isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, where it was created,
+// or "3" for the fourth one of a version without keys.
 func isKey(s string) bool {
 	version, index, lasting := strings.Cut(s, ".")
 	if !lasting {
@@ -96,7 +96,7 @@ func isKey(s string) bool {
 	return true
 }
 
-// lasts reports whether a key stays with its element in later versions, which that of a version without keys does not.
+// lasts reports whether a key stays with its element in later versions. Keys of versions without keys do not.
 func lasts(key string) bool { return strings.Contains(key, ".") }
 
 // split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest by scanning

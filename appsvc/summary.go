@@ -9,13 +9,14 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// View says what a list has of each app.
+// View says what a list contains of each app.
 type View string
 
 // Summary is a View without elements: apps in a list have no Body, and a Summary in its place. No body is read for it.
 const Summary View = "summary"
 
-// AppSummary is what a list with the View Summary has of an app. Over HTTP its members stand beside those of Meta and the title:
+// AppSummary is what a list with the View Summary contains of an app. Over HTTP its members are beside those of Meta and the
+// title:
 //
 //	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "components": [name],
 //	"tags": [{"name", "appVersion"}]}
@@ -24,10 +25,10 @@ type AppSummary struct {
 	Components []string // names of the components that power elements, sorted, each once
 	Tags       []Tag    // by name
 
-	// These are set for deleted apps alone, and in JSON then.
+	// These are only set, and only in JSON, for deleted apps.
 	DeletedAt int64  // milliseconds since the epoch
 	DeletedBy string // URN of the user
-	ErasesAt  int64  // when the app is erased by itself, in milliseconds since the epoch; 0 = never
+	ErasesAt  int64  // when EraseDeleted will erase the app, in milliseconds since the epoch; 0 = never
 }
 
 // summaryText is the JSON of an AppSummary.
@@ -55,7 +56,7 @@ func (a App) appendSummary(dst []byte) []byte {
 	for _, tag := range s.Tags {
 		t.Tags = append(t.Tags, tagPointer{tag.Name, tag.AppVersion})
 	}
-	text, _ := json.Marshal(t) // only texts that are no UTF-8 are refused, and no app has one
+	text, _ := json.Marshal(t) // this only fails for invalid UTF-8, which no app has
 	return append(a.Meta.appendJSON(dst), text[1:]...)
 }
 

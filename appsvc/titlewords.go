@@ -8,11 +8,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// mostOfWord is how many bytes of a word the index of titles has. Longer words are compared with the title itself.
+// mostOfWord is the maximum number of bytes of a word in the index of titles. Longer words are compared with the title
+// itself.
 const mostOfWord = 64
 
-// titleWords returns the words of a title, folded, sorted, each once. Letters, digits and marks make words. Case is folded, and so are
-// diacritics and forms for compatibility. Han, Hiragana and Katakana characters are words of their own.
+// titleWords returns the words of a title, folded, sorted and unique. Words consist of letters, digits and marks. Case,
+// diacritics and compatible forms are folded. Each Han, Hiragana and Katakana character is a word of its own.
 func titleWords(title string) []string {
 	var words []string
 	var word strings.Builder
@@ -54,7 +55,7 @@ func foldCase(r rune) rune {
 	return r
 }
 
-// shortWord returns what the index has of a word.
+// shortWord returns a word as the index has it.
 func shortWord(word string) string {
 	if len(word) > mostOfWord {
 		return strings.ToValidUTF8(word[:mostOfWord], "")
