@@ -138,10 +138,10 @@ func (s *Service) AdmitCreateComponent(_ context.Context, by vitrine.Caller) err
 	return mayManageComponents(by, "createComponent")
 }
 
-// admit returns the error of a caller who may not read the app with this head, or with change may not change it; err is the error of
+// authorize returns the error of a caller who may not read the app with this head, or with change may not change it; err is the error of
 // reading the head. An app that the caller may not read has the same ErrNotFound as one that does not exist. One that it may only read is
 // ErrForbidden.
-func admit(by vitrine.Caller, h Head, err error, change bool) error {
+func authorize(by vitrine.Caller, h Head, err error, change bool) error {
 	switch {
 	case errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h):
 		return notFound("no app has this id") // a hidden one reads the same, whatever its id
@@ -152,13 +152,13 @@ func admit(by vitrine.Caller, h Head, err error, change bool) error {
 }
 
 // readableHead returns the head of an app that the caller may read, and usableHead that of one that it may change; the errors are those
-// of admit.
+// of authorize.
 func readableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
 	h, err := r.head(ctx, id)
-	return h, admit(by, h, err, false)
+	return h, authorize(by, h, err, false)
 }
 
 func usableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
 	h, err := r.head(ctx, id)
-	return h, admit(by, h, err, true)
+	return h, authorize(by, h, err, true)
 }

@@ -277,7 +277,7 @@ func (b BrokenElement) size() int {
 // one violation for the whole config, with the error as its Message. Its Keyword is "cost" if validating would take too
 // long, and otherwise "", as when the engine returns an error.
 func (c *compiledSchema) violations(config []byte) []vitrine.Violation {
-	err := c.validateWithin(new(schemaguard.Budget), config)
+	err := c.validateWithin(new(schemaguard.Usage), config)
 	if err == nil {
 		return nil
 	}

@@ -63,7 +63,7 @@ func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft,
 func (s *Service) validateDraftWith(manifests map[ComponentRef][]byte, at string, d draft) (_ draft, err error) {
 	d.elements = slices.Clone(d.elements)
 	schemas := map[ComponentRef]*compiledSchema{}
-	var budget schemaguard.Budget
+	var usage schemaguard.Usage
 	for i := range d.elements {
 		e := &d.elements[i]
 		if !e.written() {
@@ -78,9 +78,9 @@ func (s *Service) validateDraftWith(manifests map[ComponentRef][]byte, at string
 			if schemas[e.ref], err = s.schemas.get(schema); err != nil {
 				return draft{}, below(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
 			}
-			budget.Compiled(schemas[e.ref].guard)
+			usage.Compiled(schemas[e.ref].guard)
 		}
-		if err := schemas[e.ref].validateWithin(&budget, e.config); err != nil {
+		if err := schemas[e.ref].validateWithin(&usage, e.config); err != nil {
 			return draft{}, below(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
 		}
 		e.config = compact(e.config)

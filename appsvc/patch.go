@@ -155,7 +155,7 @@ func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) 
 	err = s.store.view(ctx, func(r *reader) error {
 		last, err := r.latest(ctx, id)
 		h, app = last.head, last.App
-		return admit(by, h, err, true)
+		return authorize(by, h, err, true)
 	})
 	return h, app, err
 }

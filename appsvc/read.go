@@ -36,10 +36,10 @@ func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, change bool
 		if v == vitrine.Latest {
 			last, err := r.latest(ctx, id)
 			app = last.App
-			return admit(by, last.head, err, change)
+			return authorize(by, last.head, err, change)
 		}
 		h, err := r.head(ctx, id)
-		if err = admit(by, h, err, change); err != nil {
+		if err = authorize(by, h, err, change); err != nil {
 			return err
 		}
 		if app, err = r.version(ctx, h, v); err != nil {

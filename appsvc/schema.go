@@ -108,13 +108,13 @@ func (s *schemas) get(schema []byte) (*compiledSchema, error) {
 
 // validateWithin returns violations if config breaks the schema, and schemaguard.ErrCostly if validating it takes more than is left
 // of the budget. Any other error means that an engine could not decide. The config is not accepted then either.
-func (c *compiledSchema) validateWithin(budget *schemaguard.Budget, config []byte) (err error) {
+func (c *compiledSchema) validateWithin(usage *schemaguard.Usage, config []byte) (err error) {
 	defer rescue("validating the config", &err)
 	decoded, err := decodeJSON(config)
 	if err != nil {
 		return fmt.Errorf("the config is not JSON: %w", err)
 	}
-	found, err := c.guard.Validate(budget, decoded)
+	found, err := c.guard.Validate(usage, decoded)
 	if err == nil && c.other != nil {
 		found, err = c.other.Validate(config)
 	}

@@ -458,7 +458,7 @@ func (s *schemas) validate(schema, config []byte) error {
 	if err != nil {
 		return err
 	}
-	return compiled.validateWithin(new(schemaguard.Budget), config)
+	return compiled.validateWithin(new(schemaguard.Usage), config)
 }
 
 // check returns an error if a configSchema is not accepted.

@@ -188,9 +188,9 @@ type defaulter struct {
 	guard  *schemaguard.Schema // root, compiled when it is needed; nil also if it does not compile
 	asked  bool                // whether it was needed
 
-	work   int // steps that are left; below zero = too much to do
-	bytes  int // bytes that may be added; below zero = too large
-	budget schemaguard.Budget
+	work  int // steps that are left; below zero = too much to do
+	bytes int // bytes that may be added; below zero = too large
+	usage schemaguard.Usage
 
 	completing []place // the defaults that are being completed now, from the outermost on; none is added inside itself
 	around     []place // the schemas of the objects and arrays that are being completed now
@@ -289,8 +289,8 @@ func (d *defaulter) complete(value *jsontree.Node, schemas []place) {
 	d.around = d.around[:outside]
 }
 
-// open parses a value of the config, if there is work left for what is in it. It returns false otherwise.
-func (d *defaulter) open(value *jsontree.Node) bool {
+// parse parses a value of the config, if there is work left for what is in it. It returns false otherwise.
+func (d *defaulter) parse(value *jsontree.Node) bool {
 	if !value.Within(d.work) {
 		d.work = -1
 		return false
@@ -319,7 +319,7 @@ func (d *defaulter) completeObject(value *jsontree.Node, schemas []place) {
 			properties[name] = append(properties[name], place{of.At(i), of.pointer + "/" + jsonpointer.Escape(name)})
 		}
 	}
-	if len(names) == 0 || !d.open(value) {
+	if len(names) == 0 || !d.parse(value) {
 		return
 	}
 	for _, name := range names {
@@ -376,7 +376,7 @@ func (d *defaulter) conforms(value *jsontree.Node, schemas []place) bool {
 		return false
 	}
 	return !slices.ContainsFunc(schemas, func(schema place) bool {
-		found, err := d.guard.ValidateAt(&d.budget, schema.pointer, decoded)
+		found, err := d.guard.ValidateAt(&d.usage, schema.pointer, decoded)
 		if err != nil {
 			d.work = -1
 		}
@@ -405,7 +405,7 @@ func (d *defaulter) completeArray(value *jsontree.Node, schemas []place) {
 			firsts, rests = append(firsts, first), append(rests, rest)
 		}
 	}
-	if len(rests) == 0 || !d.open(value) {
+	if len(rests) == 0 || !d.parse(value) {
 		return
 	}
 	for i := range value.Len() {

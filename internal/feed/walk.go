@@ -9,17 +9,17 @@ import (
 // Now is the cursor that stands for the end of a feed.
 const Now = "now"
 
-// ErrFull is the error with which take tells Walk that an entry does not fit on the page any more. The entry is the first one
-// of the next page.
+// ErrFull is returned by the function take of Walk if an entry does not fit on the page any more. The entry is the first one of the next
+// page.
 var ErrFull = errors.New("the page is full")
 
-// Walk reads one page of a feed. It calls take with the entries after a cursor, from the oldest that is kept if after is "",
-// and with none if after is Now. take puts an entry into the page, or passes over it. It returns full if the page is full with
-// this entry, and ErrFull if it is full without it. The page ends then, or when looks entries were read. cursor makes the
-// cursor of the entry; it is a function, since making one takes time and entries that take passes over need none.
+// Walk reads one page of a feed. It calls take with the entries after a cursor, from the oldest stored one if after is "", and with none
+// if after is Now. take adds an entry to the page, or skips it. It returns full if the page is full with this entry, and ErrFull if it
+// is full without it. The page ends then, or when looks entries were read. cursor returns the cursor of the entry; it is a function,
+// since computing a cursor takes time and skipped entries need none.
 //
-// Walk returns the cursor of the last entry that take has accepted or passed over, or where it began if there is none, and
-// whether there are entries after it. Its errors are those of Seal.Open, of entries, and of take.
+// Walk returns the cursor of the last entry that take has added or skipped, or where it began if there is none, and whether there are
+// entries after it. Its errors are those of Seal.Open, of entries, and of take.
 func Walk(seal *Seal, state State, after string, looks int, entries func(after Position, limit int) iter.Seq2[Entry, error],
 	take func(e Entry, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
 	at := state.Removed
@@ -53,10 +53,9 @@ func Walk(seal *Seal, state State, after string, looks int, entries func(after P
 	return seal.Close(at), more, nil
 }
 
-// Follow yields the items of page after page, from a cursor on. When there are no more it waits until the channel of
-// changed is closed. changed is called before each page, so that no change between the page and the wait is missed; it
-// also returns the cursor to read from, which is the one that it was given or a later one. Follow ends with the error of page, or with that of
-// ctx.
+// Follow yields the items of page after page, from a cursor on. When there are no more it waits until the channel of changed is closed.
+// It calls changed before each page, so that no change between the page and the wait is missed. changed also returns the cursor to read
+// from, which is its argument or a later one. Follow ends with the error of page, or with that of ctx.
 func Follow[T any](ctx context.Context, after string, changed func(after string) (from string, wake <-chan struct{}), page func(after string) (items []T, next string, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

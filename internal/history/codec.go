@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// MaxBody is how many bytes the largest body has that a history takes.
+// MaxBody is how many bytes a body in a history has at most.
 const MaxBody = 64 << 20
 
 // These limits end a chain of steps; a new snapshot then begins the next chain. A read applies all steps up to the wanted version, so
@@ -27,8 +27,7 @@ const (
 	maxEditor = 64 << 10 // bytes of the URN of an editor
 )
 
-// ErrCorrupt is wrapped by every error that stored bytes cause: they were damaged, or they do not belong where they
-// were found. It is never the fault of the caller's arguments.
+// ErrCorrupt is wrapped by every error of damaged or misplaced stored bytes. It is never the fault of the caller's arguments.
 var ErrCorrupt = errors.New("history: corrupt")
 
 // Version is one version of one app. The id of the app is not in it: each history is stored under its app.
@@ -41,8 +40,8 @@ type Version struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sum is the checksum that each stored version carries, over all its fields, so that a row that was damaged, or stored under another
-// app or version, is an error and never a wrong answer.
+// sum returns the checksum of a stored version, over all its fields. With it, a row that was damaged, or stored under another app or
+// version, is an error and never a wrong result.
 func (v Version) sum() uint32 {
 	fixed := binary.LittleEndian.AppendUint64(nil, uint64(v.Number))
 	fixed = binary.LittleEndian.AppendUint64(fixed, uint64(v.UpdatedAt))
@@ -50,14 +49,14 @@ func (v Version) sum() uint32 {
 	return crc32.Update(sum, castagnoli, v.Body)
 }
 
-// Codec encodes and decodes histories. It holds no history itself, so one Codec serves all apps of a store. It may be used by several
-// goroutines at once.
+// Codec encodes and decodes histories. It has no state of a history, so one Codec serves all apps of a store. It is safe for concurrent
+// use.
 type Codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
 
-// New returns a codec, which takes about 2 MB. It fails only if the compressor refuses its options.
+// New returns a codec, which takes about 2 MB. It fails only if the compressor rejects its options.
 func New() (*Codec, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -75,13 +74,13 @@ type Row struct {
 
 // Change says what to store with a new version, besides the version itself.
 type Change struct {
-	Rows []Row  // to add; mostly none, at most one
+	Rows []Row  // to add: usually none, at most one
 	Tail []byte // replaces the tail; nil if a chain has ended
 }
 
 // The first byte of a row or a tail is its kind and the version of its format. Each ends with the checksum of a version in four bytes.
 //
-// A snapshot is a version by itself: the time as a varint, the length of the editor's URN and the URN, and the body, zstd compressed.
+// A snapshot is a whole version: the time as a varint, the length of the editor's URN and the URN, and the body, zstd compressed.
 //
 // A pack is a run of steps of one chain, one after the other, as a row or as the tail: the number of the version that its first step leads
 // to; the bytes and the steps that its chain may still grow by; then the steps, each with its length in front, one at least. A step has
@@ -135,7 +134,7 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 		change.Rows = append(change.Rows, Row{p.first, p.encode()})
 		p.first, p.steps = next.Number, nil
 	}
-	if !full { // else the chain is complete: next begins one when it stops being the latest
+	if !full { // otherwise the chain is complete: next begins a chain when it is no longer the latest version
 		p.steps = rec.AppendText(slices.Clip(p.steps), step)
 		p.bytesLeft -= len(step)
 		p.stepsLeft--
@@ -144,7 +143,7 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	return change, nil
 }
 
-// snapshot returns the row of a version by itself.
+// snapshot returns the row of a whole version.
 func (c *Codec) snapshot(v Version) []byte {
 	data := binary.AppendVarint([]byte{formatSnapshot}, v.UpdatedAt)
 	data = c.encoder.EncodeAll(v.Body, rec.AppendText(data, v.UpdatedBy))

@@ -1,5 +1,4 @@
-// Package history keeps every version of an app in little more space than the changes from version to version take, for a store that
-// keeps bytes under keys.
+// Package history encodes all versions of an app in little more space than the changes between versions take.
 //
 // A history is three things:
 //
@@ -22,7 +21,7 @@
 // less. Then the tail is empty, and the next version that is added makes a snapshot of the one before. So an app that was never changed
 // has no rows.
 //
-// Reading an old version applies the steps to the snapshot one by one. Every version carries a checksum over its body, number, time and
-// editor. So if stored bytes are damaged or mixed up, the result is an error, [ErrCorrupt], and not a wrong version. Nothing depends on
-// the content of a body: any bytes can be stored.
+// Reading an old version applies the steps to the snapshot one by one. Every version has a checksum over its body, number, time and
+// editor. So if stored bytes are damaged or mixed up, the result is an error, [ErrCorrupt], and not a wrong version. A body may be any
+// bytes.
 package history

@@ -16,7 +16,7 @@ const (
 	window = 16      // bytes that are compared by hash; shorter matches are not looked for
 	stride = 8       // the windows of the old text at multiples of this are indexed
 	reach  = 2 << 10 // how far a better match may extend back over earlier ones, in bytes
-	skip   = 7       // largest advance through text without a match; odd, so that it comes to every position modulo stride
+	skip   = 7       // largest advance through text without a match; odd, so that it reaches every position modulo stride
 )
 
 // span is a part of a new text: bytes that are copied from a position of the old text, and then new bytes.
@@ -26,8 +26,8 @@ type span struct{ from, copied, added int }
 // these. A span is twice the number of copied bytes, plus one if they do not follow those that were copied before; then the distance to
 // them; and the number of new bytes, and these bytes.
 //
-// It finds blocks of bytes wherever they moved to. Its cost is about linear in both texts; for a single change it is little more than
-// that of comparing them.
+// It finds blocks of bytes at any position of the new text. Its cost is about linear in both texts; for a single change it is little
+// more than that of comparing them.
 func makeEdit(old, new []byte) []byte {
 	prefix := commonPrefix(old, new)
 	suffix := commonSuffix(old[prefix:], new[prefix:])
@@ -84,8 +84,8 @@ func applyEdit(old, edit []byte) ([]byte, error) {
 	return append(text, old[len(old)-suffix:]...), nil
 }
 
-// matcher finds places in a text by the hash of window bytes. Of several places with the same bytes it knows the first: where that is
-// the wrong one, the copy ends early, and the next match reaches back over it.
+// matcher finds places in a text by the hash of window bytes. Of several places with the same bytes it finds the first. If that is the
+// wrong one, the copy ends early, and the next match extends back over it.
 type matcher struct {
 	old    []byte
 	shift  int
@@ -114,8 +114,8 @@ func (m *matcher) hash(text []byte) uint64 {
 }
 
 // match adds the spans that make new[at:end] to those that make new[:at]. At each position it looks the next window bytes up in the old
-// text. A match is extended forward and backward as far as the texts are equal; without a match it moves on, in larger steps the
-// longer nothing matches.
+// text. A match is extended forward and backward as far as the texts are equal. Without a match it advances, in larger steps the longer
+// nothing matches.
 func (m *matcher) match(spans []span, new []byte, at, end int) []span {
 	done := at // spans make new[:done]
 	for at+window <= end {
@@ -139,7 +139,7 @@ func (m *matcher) match(spans []span, new []byte, at, end int) []span {
 	return spans
 }
 
-// shorten takes the last n bytes from what spans make, since a better match has them.
+// shorten removes the last n bytes from the text that spans make, since a better match has them.
 func shorten(spans []span, n int) []span {
 	for last := len(spans) - 1; ; last-- {
 		s := &spans[last]

@@ -9,8 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Rows are the rows of one history up to some version, newest first. Read and List stop the iteration at the snapshot with
-// which the oldest version that they return can be made. So the rows should be read from the store in portions.
+// Rows are the rows of one history up to some version, newest first. Read and List stop the iteration at the snapshot that they need for
+// the oldest version that they return. So the rows should be read from the store in portions.
 type Rows = iter.Seq2[Row, error]
 
 // Read returns version number, which must be older than the latest one. rows must yield the rows of versions ≤ number.
@@ -98,7 +98,7 @@ func (c *Codec) replay(snapshot Row, packs []Row, number int64, limit, size int)
 	}
 	for _, row := range slices.Backward(packs) {
 		p, err := parsePack(row.Data)
-		if err == nil && row.Version != v.Number+1 { // a missing row is an error and not a wrong text
+		if err == nil && row.Version != v.Number+1 { // a row is missing
 			err = fmt.Errorf("%w: steps from version %d on do not follow version %d", ErrCorrupt, row.Version, v.Number)
 		}
 		if err != nil {

@@ -21,8 +21,8 @@ import (
 //	name/<name>       the number of a name
 //	named/<number>    the name of a number
 //
-// Names are kept by their numbers, since many entries have the same. A number is never given to another name. Entries gather in the
-// state, which each update writes anyway, until they are worth a record of their own: a row of a database takes more room than an entry.
+// Entries contain the numbers of names, since many have the same names. A number is never given to another name. New entries are stored
+// in the state, which each update writes anyway, until they fill a block: a row of a database takes more space than an entry.
 type Feed struct {
 	Space string
 	Names *Names // a cache of all feeds in this space; nil for none
@@ -61,18 +61,18 @@ func (n *Names) name(number int64) (name string, found bool) {
 	return n.names.Get(number)
 }
 
-// feedState is the state of a feed. It is stored as JSON on one line, and the open entries after that.
+// feedState is the state of a feed. It is stored as JSON on one line, followed by the recent entries.
 type feedState struct {
-	Last    int64  `json:"last"`    // number of the last entry that there ever was
-	Removed int64  `json:"removed"` // number of the last one that was removed
+	Last    int64  `json:"last"`    // number of the last entry, which may have been removed
+	Removed int64  `json:"removed"` // number of the last entry that was removed
 	Names   int64  `json:"names"`   // how many names have a number
-	open    []byte //  the entries after those of the last block
+	recent  []byte // the entries after those of the last block
 }
 
 // blockBytes is the size at which entries become a block.
 const blockBytes = 512
 
-// FeedKinds returns what the keys of feeds begin with in a space, as package archive leaves it out.
+// FeedKinds returns the prefixes of the keys of feeds in a space, for package archive to leave out.
 func FeedKinds(space string) []string {
 	return []string{space + " feed", space + " log/", space + " name/", space + " named/"}
 }
@@ -82,7 +82,7 @@ func (f Feed) entryKey(n int64) string    { return Key(f.Space, "log/", Number(n
 func (f Feed) nameKey(name string) string { return Key(f.Space, "name/", name) }
 func (f Feed) namedKey(n int64) string    { return Key(f.Space, "named/", Number(n)) }
 
-// read returns the state, and the values of more keys of which it is known that they are needed too.
+// read returns the state, and the values of more keys, in one round trip.
 func (f Feed) read(ctx context.Context, r storage.Reader, more ...string) (s feedState, values [][]byte, err error) {
 	values, err = r.Get(ctx, append(more[:len(more):len(more)], f.stateKey())...)
 	if err != nil {
@@ -95,8 +95,8 @@ func (f Feed) read(ctx context.Context, r storage.Reader, more ...string) (s fee
 }
 
 func (f Feed) parseState(value []byte) (s feedState, err error) {
-	line, open, _ := bytes.Cut(value, []byte("\n"))
-	s.open = slices.Clip(open)
+	line, recent, _ := bytes.Cut(value, []byte("\n"))
+	s.recent = slices.Clip(recent)
 	if err := json.Unmarshal(line, &s); err != nil {
 		return s, fmt.Errorf("the record %q is damaged: %w", f.stateKey(), err)
 	}
@@ -108,7 +108,7 @@ func (f Feed) put(ctx context.Context, t storage.Tx, s feedState, more ...storag
 	if err != nil {
 		return err
 	}
-	value = append(append(value, '\n'), s.open...)
+	value = append(append(value, '\n'), s.recent...)
 	return t.Put(ctx, append(more, storage.Entry{Key: f.stateKey(), Value: value})...)
 }
 
@@ -122,7 +122,7 @@ func (f Feed) State(ctx context.Context, r storage.Reader) (feed.State, error) {
 	return feed.State{Key: id.Secret, Identity: id.Name, Removed: feed.Position(s.Removed), Last: feed.Position(s.Last)}, err
 }
 
-// most is how many entries are read at once at most.
+// most is the largest number of entries that are read at once.
 const most = 256
 
 // Entries yields up to limit entries after a position, in their order; 0 is for all.
@@ -145,7 +145,7 @@ func (f Feed) Entries(ctx context.Context, r storage.Reader, after feed.Position
 	}
 }
 
-// name gives entries their names. It reads those that the cache does not have in one trip.
+// name sets the names of entries. It reads those that the cache does not have in one round trip.
 func (f Feed) name(ctx context.Context, r storage.Reader, entries []numbered) error {
 	names := map[uint64]string{}
 	var missing []uint64
@@ -180,12 +180,12 @@ func (f Feed) name(ctx context.Context, r storage.Reader, entries []numbered) er
 	return nil
 }
 
-// learn adds a name to the cache, as soon as it is certain that it is in the store.
+// learn adds a name to the cache when it is committed.
 func (f Feed) learn(r storage.Reader, name string, number int64) {
 	switch r := r.(type) {
 	case *Tx:
 		r.Committed(func() { f.Names.add(name, number) })
-	case storage.Tx: // which may be rolled back
+	case storage.Tx: // it may be rolled back
 	default:
 		f.Names.add(name, number)
 	}
@@ -197,7 +197,7 @@ type numbered struct {
 	names []uint64
 }
 
-// numbered yields up to limit entries after a number that were not removed.
+// numbered yields up to limit entries after a number, without removed ones.
 func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit int) iter.Seq2[numbered, error] {
 	return func(yield func(numbered, error) bool) {
 		state := storage.Range{From: f.stateKey(), To: f.stateKey() + "\x00", Expect: 1}
@@ -205,8 +205,8 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 		blocks := storage.Prefix(prefix)
 		blocks.From, blocks.Expect = f.entryKey(after+1), 1+min(limit, most)/16
 		var s feedState
-		// pass passes on the entries of a block whose last one has a number.
-		pass := func(block storage.Entry, last int64) bool {
+		// yieldBlock yields the entries of a block, of which the last one has the number last.
+		yieldBlock := func(block storage.Entry, last int64) bool {
 			list, err := parseBlock(block)
 			if err != nil {
 				yield(numbered{}, err)
@@ -238,11 +238,11 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 				yield(numbered{}, err)
 				return
 			}
-			if !pass(e, last) {
+			if !yieldBlock(e, last) {
 				return
 			}
 		}
-		pass(storage.Entry{Key: f.stateKey(), Value: s.open}, s.Last)
+		yieldBlock(storage.Entry{Key: f.stateKey(), Value: s.recent}, s.Last)
 	}
 }
 
@@ -270,7 +270,7 @@ func appendEntry(block []byte, e feed.Entry, numbers map[string]int64) []byte {
 	return AppendText(block, e.Data)
 }
 
-// Keys returns the keys of what Add reads to add an entry with these names, so that it can be read ahead.
+// Keys returns the keys that Add reads for an entry with these names, so that they can be read ahead.
 func (f Feed) Keys(names ...string) []string {
 	keys := []string{f.stateKey()}
 	for _, name := range names {
@@ -284,7 +284,7 @@ func (f Feed) Keys(names ...string) []string {
 // Add adds entries at the end of the feed, and gives them their positions.
 func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...feed.Entry) error {
 	numbers := map[string]int64{}
-	var names, keys []string // which the cache does not have
+	var names, keys []string // those that the cache does not have
 	for _, e := range entries {
 		for _, name := range e.Names {
 			if _, twice := numbers[name]; twice {
@@ -315,15 +315,15 @@ func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...feed.Entry) erro
 	}
 	for _, e := range entries {
 		s.Last++
-		if s.open = appendEntry(s.open, e, numbers); len(s.open) >= blockBytes {
-			puts = append(puts, storage.Entry{Key: f.entryKey(s.Last), Value: s.open})
-			s.open = nil
+		if s.recent = appendEntry(s.recent, e, numbers); len(s.recent) >= blockBytes {
+			puts = append(puts, storage.Entry{Key: f.entryKey(s.Last), Value: s.recent})
+			s.recent = nil
 		}
 	}
 	return f.put(ctx, t, s, puts...)
 }
 
-// Remove removes the first entries, up to limit, as far as they are not after the time before, in milliseconds since the epoch.
+// Remove removes the first entries, up to limit, that are not after the time before, in milliseconds since the epoch.
 func (f Feed) Remove(ctx context.Context, t storage.Tx, before int64, limit int) error {
 	s, _, err := f.read(ctx, t)
 	if err != nil {
@@ -343,9 +343,9 @@ func (f Feed) Remove(ctx context.Context, t storage.Tx, before int64, limit int)
 		return nil
 	}
 	if s.Removed = removed; s.Removed == s.Last {
-		s.open = nil
+		s.recent = nil
 	}
-	// What is left of the last block is removed with its last entry.
+	// A block is removed with its last entry.
 	whole := storage.Range{From: f.entryKey(0), To: f.entryKey(removed + 1)}
 	if err := t.DeleteRange(ctx, whole); err != nil {
 		return err

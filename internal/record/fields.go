@@ -7,8 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Fields reads a value that is made of fields one after the other: numbers, as encoding/binary appends them, and texts, as AppendText
-// does. Behind the end of the value every field is zero, and Err says so.
+// Fields reads a value that is a sequence of fields: numbers, as encoding/binary appends them, and texts, as AppendText does. After the
+// end of the value every field is zero, and Err returns an error.
 type Fields struct {
 	key  string
 	rest []byte
@@ -52,7 +52,7 @@ func (f *Fields) Text() []byte {
 	return text
 }
 
-// Rest returns what is left of the value. It shares the memory of the value.
+// Rest returns the rest of the value. It shares the memory of the value.
 func (f *Fields) Rest() []byte { return f.rest }
 
 // Err returns an error if the value has ended within a field.

@@ -1,4 +1,4 @@
-// Package record has what the records of the domains share: how keys are made and read, and the feeds of changes.
+// Package record encodes and decodes keys for the records of the domains, and stores their feeds of changes.
 //
 // A key is the name of its space, a blank, the kind of the record with a slash, and the parts of its name with blanks between them:
 //
@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// mostOfPart is how many bytes a part has at most that stands in a key as it is. Of a longer one the key has the first keptOfPart and
-	// a digest, which is still more than mostOfPart. So long texts that begin alike are in no order; Sorted puts them into theirs.
+	// mostOfPart is how many bytes of a part a key can contain. Of a longer part the key has the first keptOfPart bytes and a digest, which
+	// together are more than mostOfPart. So long texts that begin alike are not in order; Sorted sorts them.
 	mostOfPart = 200
 	keptOfPart = 168
 )
@@ -35,12 +35,12 @@ func Space(parts ...string) string {
 	return strings.Join(parts, "/")
 }
 
-// SpaceCut reports whether a part was too long to stand in the name of a space as it is.
+// SpaceCut reports whether the name of a space has a part that was too long and so was cut.
 func SpaceCut(space string) bool {
 	return slices.ContainsFunc(strings.Split(space, "/"), Cut)
 }
 
-// SpaceParts returns the parts of a name that Space has returned, as they are in it: a long one is cut.
+// SpaceParts returns the parts of a name that Space has returned. A long part is cut.
 func SpaceParts(space string) []string {
 	parts := strings.Split(space, "/")
 	for i, p := range parts {
@@ -49,7 +49,7 @@ func SpaceParts(space string) []string {
 	return parts
 }
 
-// Prefix returns what the keys of a kind begin with, if the first parts of their names are these. The kind ends with a slash.
+// Prefix returns the prefix of the keys of a kind whose first parts are these. The kind ends with a slash.
 func Prefix(space, kind string, parts ...string) string {
 	var b strings.Builder
 	size := len(space) + 1 + len(kind)
@@ -73,13 +73,13 @@ func Key(space, kind string, parts ...string) string {
 	return key[:len(key)-1]
 }
 
-// Join returns the key that a prefix, which Prefix has returned, and further parts make.
+// Join returns the key of a prefix, which Prefix has returned, and further parts.
 func Join(prefix string, parts ...string) string {
 	space, kind, _ := strings.Cut(prefix, " ")
 	return Key(space, kind, parts...)
 }
 
-// Parts returns the parts of a key that begins with prefix, as they are in the key: a long one is cut.
+// Parts returns the parts of a key that begins with prefix. A long part is cut.
 func Parts(key, prefix string) []string {
 	parts := strings.Split(key[len(prefix):], " ")
 	for i, p := range parts {
@@ -88,10 +88,10 @@ func Parts(key, prefix string) []string {
 	return parts
 }
 
-// Part returns a part as it is in keys.
+// Part returns the form of a part in keys.
 func Part(s string) string { return Escape(short(s)) }
 
-// short returns s, or if it is long its beginning and its digest.
+// short returns s, or the beginning and a digest of a long s.
 func short(s string) string {
 	if len(s) <= mostOfPart {
 		return s
@@ -100,8 +100,8 @@ func short(s string) string {
 	return s[:keptOfPart] + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Escape returns s without bytes up to the blank, in an order that keeps that of the texts: each of these bytes, and the
-// exclamation mark, becomes an exclamation mark with a letter or another character above it.
+// Escape returns s without bytes up to the blank, and keeps the order of texts: each of these bytes, and the exclamation mark, becomes an
+// exclamation mark and a letter or another character above it.
 func Escape(s string) string {
 	i := 0
 	for i < len(s) && s[i] > '!' {
@@ -138,8 +138,8 @@ func Unescape(s string) string {
 	return string(b)
 }
 
-// Number returns a text for n that sorts as the numbers do: a letter for how many digits there are, and the digits; 42 is b42. The
-// letter of a negative number is a capital one, and its digits count down: -42 is Y57.
+// Number returns a text for n that sorts as the numbers do: a letter for the number of digits, and the digits; 42 is b42. A negative
+// number has a capital letter, and the complements of its digits: -42 is Y57.
 func Number(n int64) string {
 	if n >= 0 {
 		s := strconv.FormatInt(n, 10)
@@ -169,8 +169,8 @@ func ParseNumber(s string) (int64, error) {
 	return strconv.ParseInt(string(b), 10, 64)
 }
 
-// Unknown returns a fault for each kind of records in a space that is not among kinds. The kinds of a feed, and x/ for an embedder's
-// own records, are always known. Each kind ends with a slash.
+// Unknown returns a fault for each kind of records in a space that is not one of kinds. The kinds of a feed, and x/ for an embedder's own
+// records, are always known. Each kind ends with a slash.
 func Unknown(ctx context.Context, r storage.Reader, space string, kinds ...string) (faults []storage.Fault, err error) {
 	in := storage.Prefix(space + " ")
 	in.Limit = 1

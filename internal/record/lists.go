@@ -7,7 +7,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Map yields what fn makes of the values of list. It ends after the first error.
+// Map yields the results of fn for the values of list. It ends after the first error.
 func Map[A, B any](list iter.Seq2[A, error], fn func(A) (B, error)) iter.Seq2[B, error] {
 	return func(yield func(B, error) bool) {
 		for a, err := range list {
@@ -45,7 +45,7 @@ func Chunks[T any](list iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
 	}
 }
 
-// Load yields the entries of keys, in their order, without those that do not exist. It reads atOnce entries in one trip.
+// Load yields the entries of keys, in their order, without those that do not exist. It reads atOnce entries in one round trip.
 func Load(ctx context.Context, r storage.Reader, keys iter.Seq2[string, error], atOnce int) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
 		for part, err := range Chunks(keys, atOnce) {

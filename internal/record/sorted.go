@@ -8,14 +8,14 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Cut reports whether a part is too long to stand in a key as it is.
+// Cut reports whether a part is so long that it is cut in keys.
 func Cut(part string) bool { return len(part) > mostOfPart }
 
-// Sorted yields the entries whose keys begin with prefix, which Prefix has returned, in the order of the parts of their keys that
-// follow it, and only those that are after the parts of after, unless that is nil. expect is as that of a Range.
+// Sorted yields the entries whose keys begin with prefix, which Prefix has returned, in the order of the parts after it. Unless after is
+// nil, it yields only entries behind the parts of after. expect is Range.Expect.
 //
-// Keys with parts that were cut are not in this order among those that have the same beginning. Each such group is read as a whole,
-// and sorted by what whole returns: the parts of a key as they were before one was cut, which the value must tell.
+// Keys with cut parts are not in this order among keys with the same beginning. Each such group is read as a whole, and sorted by the
+// results of whole: the uncut parts of a key, which the value must contain.
 func Sorted(ctx context.Context, r storage.Reader, prefix string, after []string, expect int, whole func(storage.Entry) []string) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
 		in := storage.Prefix(prefix)
@@ -48,8 +48,8 @@ func Sorted(ctx context.Context, r storage.Reader, prefix string, after []string
 	}
 }
 
-// alike returns what all keys begin with that may be out of order with this one: the key up to keptOfPart bytes of its first part
-// that has as many; "" if all its parts are shorter.
+// alike returns the prefix of all keys that may be out of order with this one: the key up to keptOfPart bytes of its first part that has
+// as many. It returns "" if all parts are shorter.
 func alike(key, prefix string) string {
 	n := 0
 	for i := len(prefix); i < len(key); i++ {
@@ -57,7 +57,7 @@ func alike(key, prefix string) string {
 		case ' ':
 			n = 0
 			continue
-		case '!': // the first byte of two that stand for one
+		case '!': // two bytes that encode one
 			i++
 		}
 		if n++; n == keptOfPart && i < len(key) {
@@ -67,11 +67,11 @@ func alike(key, prefix string) string {
 	return ""
 }
 
-// mostSorted is how many bytes of keys and values sortGroup has in memory.
+// mostSorted is how many bytes of keys and values sortGroup keeps in memory.
 const mostSorted = 1 << 20
 
-// sortGroup yields the entries whose keys begin with group and are after the parts of after. It returns whether yield wants more. It
-// reads the group again for every mostSorted bytes of it, each time for the entries that come next.
+// sortGroup yields the entries whose keys begin with group and are behind the parts of after. It returns the last result of yield. It
+// reads the whole group once for each mostSorted bytes of entries that it yields.
 func sortGroup(ctx context.Context, r storage.Reader, group string, after []string, whole func(storage.Entry) []string, yield func(storage.Entry, error) bool) bool {
 	type sorted struct {
 		parts []string

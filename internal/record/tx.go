@@ -6,14 +6,14 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Reader is a Reader of a store that can read ahead: a function that knows which keys it is going to ask for names them all at once,
-// and then reads them one by one without another trip to where the data is.
+// Reader is a Reader of a store that can read ahead: a function that knows which keys it needs fetches them in one round trip, and then
+// reads them one by one without another.
 type Reader struct {
 	storage.Reader
-	known map[string][]byte // nil for keys that are not there
+	known map[string][]byte // nil for absent keys
 }
 
-// Ahead reads the values of keys that are not known yet, in one trip.
+// Ahead reads the values of keys that are not known yet, in one round trip.
 func (r *Reader) Ahead(ctx context.Context, keys ...string) error {
 	missing := make([]string, 0, len(keys))
 	for _, key := range keys {
@@ -37,7 +37,7 @@ func (r *Reader) Ahead(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// Get returns what was read ahead without another trip, and reads the other keys in one.
+// Get returns the values that were read ahead, and reads the other keys in one round trip.
 func (r *Reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 	if len(r.known) == 0 {
 		return r.Reader.Get(ctx, keys...)
@@ -70,8 +70,7 @@ func View(ctx context.Context, s storage.Store, fn func(*Reader) error) error {
 	return s.View(ctx, func(r storage.Reader) error { return fn(&Reader{Reader: r}) })
 }
 
-// Tx is a Tx of a store that reads no key twice. Drivers keep what it writes until its function has returned, so that it has
-// no need to.
+// Tx is a Tx of a store that reads no key twice. It does not cache its writes, since drivers do that.
 type Tx struct {
 	Reader
 	tx        storage.Tx
@@ -93,8 +92,8 @@ func Update(ctx context.Context, s storage.Store, space string, o storage.Update
 	return err
 }
 
-// Committed calls fn when the transaction has been committed. Until then nothing that it has read or written may go into a cache that
-// others use.
+// Committed calls fn when the transaction has been committed. Until then nothing that it has read or written may be added to a shared
+// cache.
 func (t *Tx) Committed(fn func()) { t.committed = append(t.committed, fn) }
 
 // Get reads no key twice.
@@ -105,7 +104,7 @@ func (t *Tx) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 	return t.Reader.Get(ctx, keys...)
 }
 
-// Put, Delete and DeleteRange write to the store, and forget what they change.
+// Put, Delete and DeleteRange write to the store, and drop what they change from the values that were read ahead.
 func (t *Tx) Put(ctx context.Context, entries ...storage.Entry) error {
 	for _, e := range entries {
 		delete(t.known, e.Key)

@@ -1,7 +1,7 @@
-// Package strictjson reads JSON that comes from outside. A text must be exactly one value in valid UTF-8, of
-// bounded depth, without duplicate member names, lone surrogates or U+0000. A text that is decoded into a Go
-// struct must have no members that the struct lacks. The package uses the tokenizer of
-// go-json-experiment/json, adds the rules that it does not have, and its errors say what is wrong and where.
+// Package strictjson reads JSON that comes from outside. A text must be exactly one value in valid UTF-8, of limited depth, without
+// duplicate member names, lone surrogates or U+0000. A text that is decoded into a Go struct must have no members that the struct lacks.
+// The package uses the tokenizer of go-json-experiment/json and adds the rules that it does not have. Its errors say what is wrong and
+// where.
 package strictjson
 
 import (
@@ -23,8 +23,7 @@ import (
 // MaxDepth is the deepest nesting of arrays and objects that the services accept.
 const MaxDepth = 64
 
-// Error says what is wrong with a JSON text, and where. All functions of this package return it for a text that breaks
-// a rule.
+// Error says what is wrong with a JSON text, and where. All functions of this package return it for a text that breaks a rule.
 type Error struct {
 	Pointer string // JSON pointer to the value; "" is the whole text
 	Offset  int64  // byte offset near the fault; -1 where none is known
@@ -38,7 +37,7 @@ func (e *Error) Error() string {
 	return e.Pointer + ": " + e.Sentence()
 }
 
-// Sentence is the error without the pointer. If the pointer is empty, it says that the whole text is meant.
+// Sentence returns the error without the pointer. If the pointer is empty, it says that the whole text is meant.
 func (e *Error) Sentence() string {
 	sentence := e.Reason
 	if e.Pointer == "" {
@@ -64,7 +63,7 @@ func Check(data []byte, maxDepth int) error {
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
 		return &Error{Offset: -1, Reason: "a JSON value is missing"}
 	}
-	// U+0000 can only come in as an escape: a raw one is a syntax error already.
+	// U+0000 can only be an escape: a raw one is a syntax error.
 	nul := bytes.Contains(data, []byte(`\u0000`))
 	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
 	for {
@@ -106,7 +105,7 @@ func Decode(data []byte, v any) error {
 
 var errNull = errors.New("null is not allowed here")
 
-// noNull refuses null where the decoder would silently leave a zero value.
+// noNull rejects null where the decoder would silently leave a zero value.
 var noNull = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
 	kind := reflect.TypeOf(v).Elem().Kind()
 	_, raw := v.(json.Unmarshaler) // a raw message keeps null as it is
@@ -133,14 +132,14 @@ var times = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, t *time.Time) err
 
 var valueType = reflect.TypeFor[*jsontext.Value]()
 
-// Member is one name and value of an object, the value as it stands in the text.
+// Member is one name and value of an object, the value as it is in the text.
 type Member struct {
 	Name  string
 	Value []byte
 }
 
-// Members returns the members of the object in data in their order. Their values are parts of data, which must have passed
-// Check. A name that differs only in case from one of known is an *Error.
+// Members returns the members of the object in data in their order. Their values are parts of data, which Check must have accepted. A
+// name that differs only in case from one of known is an *Error.
 func Members(data []byte, known ...string) ([]Member, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)) // Check has found none
 	if tok, err := dec.ReadToken(); err != nil {
@@ -261,8 +260,7 @@ func goKindName(t reflect.Type) string {
 	return "an integer"
 }
 
-// AppendString appends s as a JSON string. s must be valid UTF-8, else it panics: whatever comes from outside was
-// checked before.
+// AppendString appends s as a JSON string. It panics if s is not valid UTF-8: texts from outside were checked before.
 func AppendString(b []byte, s string) []byte {
 	b, err := jsontext.AppendQuote(b, s)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // have at their beginnings and at their ends are left out, and the others are compared in pairs. Everything else is replaced whole.
 // The operations are the same for the same values.
 type Differ struct {
-	Steps  int // that are left, each about two nanoseconds; below zero, what has not been compared yet is replaced whole
-	Widest int // the members or items of the largest object or array that was looked into
+	Steps  int // steps that are left, each about two nanoseconds; below zero, values that were not compared yet are replaced whole
+	Widest int // the members or items of the largest object or array that was parsed
 	most   int
 	ops    []Op
 }
@@ -26,14 +26,14 @@ func (d *Differ) Values(path string, a, b Node, most int) []Op {
 	return d.ops
 }
 
-// spend takes steps, and reports whether there were so many.
+// spend subtracts steps, and reports whether so many were left.
 func (d *Differ) spend(steps int) bool {
 	d.Steps -= steps
 	return d.Steps >= 0
 }
 
-// open parses a value, and reports whether the steps suffice.
-func (d *Differ) open(n *Node) (*list, bool) {
+// parse parses a value. ok is false if there are not enough steps left.
+func (d *Differ) parse(n *Node) (*list, bool) {
 	if !d.spend(len(n.text)) {
 		return nil, false
 	}
@@ -46,8 +46,8 @@ func (d *Differ) open(n *Node) (*list, bool) {
 	return l, d.spend(stepsPerItem * len(l.items))
 }
 
-// value adds the operations that turn a into b. If comparing their parts is not possible, or takes more than most operations, those
-// that were added are dropped for one replace.
+// value adds the operations that turn a into b. If their parts cannot be compared, or if that takes more than most operations, it adds
+// one replace instead.
 func (d *Differ) value(path string, a, b *Node) {
 	if bytes.Equal(a.text, b.text) {
 		return
@@ -57,8 +57,8 @@ func (d *Differ) value(path string, a, b *Node) {
 	if kind := a.Kind(); kind == b.Kind() {
 		if kind != '{' && kind != '[' {
 			done = Equal(a, b, SameText)
-		} else if x, ok := d.open(a); ok {
-			if y, ok := d.open(b); ok {
+		} else if x, ok := d.parse(a); ok {
+			if y, ok := d.parse(b); ok {
 				done = true
 				if kind == '{' {
 					d.object(path, x, y)

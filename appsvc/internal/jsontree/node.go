@@ -1,8 +1,8 @@
-// Package jsontree edits and compares JSON values without decoding them. A Node is parsed one level at a time, and only where
-// somebody looks into it. What is never parsed is written as the text that it was read from, so numbers and strings keep their
-// text, and a patch of one field of a large document costs little. The texts must be strict JSON.
+// Package jsontree edits and compares JSON values without decoding them. A Node is parsed one level at a time, when a member or an item
+// is read. Other values are written as the text that they were read from, so numbers and strings keep their text, and a patch of one
+// field of a large document costs little. The texts must be strict JSON.
 //
-// Patch applies JSON Patch documents (RFC 6902), and Differ finds them.
+// Patch applies JSON Patch documents (RFC 6902), and Differ computes them.
 package jsontree
 
 import (
@@ -18,7 +18,7 @@ type Node struct {
 	list *list  // nil until it is parsed, and for a scalar
 }
 
-// list is what an object or an array holds.
+// list is the content of an object or an array.
 type list struct {
 	names [][]byte // of the members of an object, as JSON strings; nil for an array
 	items []Node   // the values of the members, or the items
@@ -39,7 +39,7 @@ func Array(texts [][]byte) Node {
 // Kind returns the byte that the text begins with: '{', '[', '"', 't', 'f', 'n' or, for every number, '0'.
 func (n *Node) Kind() byte {
 	if len(n.text) == 0 {
-		return 'n' // no JSON, such as a text that was damaged
+		return 'n' // the text is no JSON: it was damaged
 	}
 	switch c := n.text[0]; c {
 	case '{', '[', '"', 't', 'f', 'n':
@@ -48,13 +48,13 @@ func (n *Node) Kind() byte {
 	return '0'
 }
 
-// parse returns what the value holds, nothing for a scalar.
+// parse returns the members or items of the value, an empty list for a scalar.
 func (n *Node) parse() *list {
 	l, _ := n.parseUpTo(math.MaxInt)
 	return l
 }
 
-// parseUpTo is parse for at most most members or items. ok is false if there are more.
+// parseUpTo is parse with a limit of members or items. ok is false if there are more than most.
 func (n *Node) parseUpTo(most int) (l *list, ok bool) {
 	if n.list != nil {
 		return n.list, len(n.list.items) <= most
@@ -175,7 +175,7 @@ func (l *list) finder(other *list) func(i int) *Node {
 }
 
 // Equal reports whether two values are the same: objects with the same members in any order, arrays with the same items in order,
-// and numbers that same says are the same.
+// and numbers for which same returns true.
 func Equal(a, b *Node, same func(x, y []byte) bool) bool {
 	if a.list == nil && b.list == nil && bytes.Equal(a.text, b.text) {
 		return true
@@ -237,7 +237,7 @@ func normal(text string) string {
 	if exponent != "" {
 		var err error
 		if power, err = strconv.ParseInt(exponent, 10, 64); err != nil || power > 1<<40 || power < -1<<40 {
-			return sign + text // beyond any use: by its text
+			return sign + text // an absurd exponent: compare the text
 		}
 	}
 	power += int64(len(digits) - len(trimmed) - len(fraction))

@@ -15,28 +15,28 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// refuse returns the error of an operation that cannot be done.
-func refuse(format string, args ...any) error {
+// notApplicable returns the error of an operation that does not apply.
+func notApplicable(format string, args ...any) error {
 	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeNotApplicable, Reason: fmt.Sprintf(format, args...)}
 }
 
-// tooLarge returns the error of a patch that is over one of the limits.
+// tooLarge returns the error of a patch that exceeds a limit.
 func tooLarge(format string, args ...any) error {
 	return &vitrine.Error{Kind: vitrine.ErrTooLarge, Code: vitrine.CodeTooLarge, Reason: fmt.Sprintf(format, args...)}
 }
 
-// malformed returns the error of what is no JSON Patch. pointer leads to the mistake.
+// malformed returns the error of a malformed JSON Patch. pointer leads to the mistake.
 func malformed(pointer, reason string) error {
 	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: pointer, Reason: reason}
 }
 
-// testFailed returns the error of a test that does not hold.
+// testFailed returns the error of a test that fails.
 func testFailed(reason string) error {
 	return &vitrine.Error{Kind: vitrine.ErrConflict, Code: vitrine.CodeTestFailed, Reason: reason}
 }
 
 // Op is one operation of a patch. Path and From are JSON pointers (RFC 6901); From is that of a move or a copy. Value is JSON, and
-// nil where the operation has none.
+// nil if the operation has none.
 type Op struct {
 	Op, Path, From string
 	Value          []byte
@@ -71,11 +71,11 @@ func (op Op) hasFrom() bool { return op.Op == "move" || op.Op == "copy" }
 
 // appendString appends a JSON string.
 func appendString(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s) // bad UTF-8, which nothing strict has, would become U+FFFD
+	dst, _ = jsontext.AppendQuote(dst, s) // bad UTF-8, which strict JSON does not have, would become U+FFFD
 	return dst
 }
 
-// wireOp is an operation as it is sent. What it lacks is nil.
+// wireOp is an operation as it is sent. Missing members are nil.
 type wireOp struct {
 	Op    string          `json:"op"`
 	Path  *string         `json:"path"`
@@ -143,15 +143,15 @@ func isPointer(s string) bool {
 	}
 }
 
-// Limits bound the work of Patch.
+// Limits limit the work of Patch.
 type Limits struct {
 	Copies int // bytes of all values that are copied
-	Work   int // for each operation, the members or items of the largest object or list that it leads through
+	Work   int // sum over all operations of the members or items of the largest object or list on its path
 }
 
-// Patch applies the operations in order. It returns vitrine.ErrUnprocessable if one cannot be done, vitrine.ErrConflict if a test does not
-// hold, and vitrine.ErrTooLarge beyond the limits, each with a pointer to the operation; n is of no use then. The RFC leaves some questions open, which are decided so: test compares numbers
-// by value, an array index must be canonical ("-1", "01" and "+1" are not), and nothing is moved into itself.
+// Patch applies the operations in order. It returns vitrine.ErrUnprocessable if one does not apply, vitrine.ErrConflict if a test fails,
+// and vitrine.ErrTooLarge beyond the limits, each with a pointer to the operation; n is undefined then. Where the RFC leaves a choice,
+// test compares numbers by value, an array index must be canonical ("-1", "01" and "+1" are not), and no value is moved into itself.
 func (n *Node) Patch(ops []Op, limits Limits) error {
 	p := patching{root: n, left: limits}
 	for i, op := range ops {
@@ -193,7 +193,7 @@ func (p *patching) do(op Op) error {
 	case "test":
 		have, err := p.find(op.Path)
 		if err != nil && !strings.HasPrefix(err.Error(), badIndex) {
-			return testFailed(err.Error()) // a place that is not there equals nothing
+			return testFailed(err.Error()) // a missing value equals nothing
 		}
 		if err != nil {
 			return err
@@ -219,7 +219,7 @@ func (p *patching) do(op Op) error {
 	case err != nil || op.Op == "move" && op.From == op.Path:
 		return err
 	case op.Op == "move" && strings.HasPrefix(op.Path, op.From+"/"): // RFC 6902, section 4.4
-		return refuse("%q cannot be moved into itself", op.From)
+		return notApplicable("%q cannot be moved into itself", op.From)
 	case op.Op == "move":
 		value, err := p.remove(op.From)
 		if err != nil {
@@ -234,10 +234,10 @@ func (p *patching) do(op Op) error {
 	return p.add(op.Path, value)
 }
 
-// badIndex is what the reason of a place begins with whose index is not canonical.
+// badIndex begins the reason of an error about an array index that is not canonical.
 const badIndex = "array indices are written in decimal digits without leading zeros"
 
-// find returns the value at a pointer. All that it passes is parsed.
+// find returns the value at a pointer. It parses all values on the path.
 func (p *patching) find(pointer string) (*Node, error) {
 	at := p.root
 	for _, token := range strings.Split(pointer, "/")[1:] {
@@ -250,7 +250,7 @@ func (p *patching) find(pointer string) (*Node, error) {
 	return at, nil
 }
 
-// child returns the place, in a node, of the value that a token of a pointer names. It returns an error if there is no such value.
+// child returns the index, in a node, of the value that a token of a pointer names. It returns an error if there is no such value.
 func (p *patching) child(at *Node, token, pointer string) (i int, err error) {
 	l := at.parse()
 	p.steps = max(p.steps, len(l.items))
@@ -261,9 +261,9 @@ func (p *patching) child(at *Node, token, pointer string) (i int, err error) {
 	}
 	switch {
 	case at.Kind() == '[' && i < 0 && isOddIndex(token):
-		return 0, refuse("%s: at %q of %q", badIndex, token, pointer)
+		return 0, notApplicable("%s: at %q of %q", badIndex, token, pointer)
 	case i < 0 || i >= len(l.items):
-		return 0, refuse("there is no such place: at %q of %q", token, pointer)
+		return 0, notApplicable("there is no such place: at %q of %q", token, pointer)
 	}
 	return i, nil
 }
@@ -309,20 +309,20 @@ func (p *patching) add(pointer string, value Node) error {
 		case token == "-":
 			i = len(l.items)
 		case i < 0:
-			return refuse("%s: at %q of %q", badIndex, token, pointer)
+			return notApplicable("%s: at %q of %q", badIndex, token, pointer)
 		case i > len(l.items):
-			return refuse("the list has %d items: want an index from 0 to %[1]d, or - for its end", len(l.items))
+			return notApplicable("the list has %d items: want an index from 0 to %[1]d, or - for its end", len(l.items))
 		}
 		l.items = slices.Insert(l.items, i, value)
 		return nil
 	}
-	return refuse("%q is neither a list nor an object", pointer[:strings.LastIndexByte(pointer, '/')])
+	return notApplicable("%q is neither a list nor an object", pointer[:strings.LastIndexByte(pointer, '/')])
 }
 
 // remove removes the value at a place and returns it.
 func (p *patching) remove(pointer string) (Node, error) {
 	if pointer == "" {
-		return Node{}, refuse("the whole document cannot be removed")
+		return Node{}, notApplicable("the whole document cannot be removed")
 	}
 	around, l, token, err := p.parent(pointer)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// The functions of this file take a text apart without decoding it, several times as fast as a tokenizer that must find out whether the
-// text is JSON. Of text that is not JSON they return parts that make no sense, or an error, and never panic.
+// The functions of this file split a text without decoding it, several times as fast as a tokenizer that must check whether the text is
+// JSON. For text that is not JSON they return meaningless parts or an error, and never panic.
 
 // errNotJSON says that a text is no object or no array, or ends too early.
 var errNotJSON = errors.New("not the expected JSON")
@@ -76,8 +76,8 @@ func stringLength(data []byte) int {
 	}
 }
 
-// each calls visit with every member of the object, or with every item of the array, that data is, until visit returns false. name is
-// the name of a member as a JSON string, and nil for an item.
+// each calls visit with every member of an object, or every item of an array, until visit returns false. name is the name of a member as
+// a JSON string, and nil for an item.
 func each(data []byte, visit func(name, value []byte) bool) error {
 	data = bytes.TrimLeft(data, " \n\t\r")
 	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
@@ -111,7 +111,7 @@ func each(data []byte, visit func(name, value []byte) bool) error {
 	}
 }
 
-// Items returns the items of the array that data is.
+// Items returns the items of an array.
 func Items(data []byte) ([][]byte, error) {
 	out := make([][]byte, 0, 8)
 	err := each(data, func(name, value []byte) bool {
@@ -124,8 +124,8 @@ func Items(data []byte) ([][]byte, error) {
 	return out, err
 }
 
-// Lookup returns the text of an object from the value of the member of this name on, nil if there is none. It reads the object only up to
-// that value.
+// Lookup returns the rest of the text of an object, from the value of the member of this name on, nil if there is none. It reads the
+// object only up to that value.
 func Lookup(object []byte, name string) []byte {
 	rest, isObject := bytes.CutPrefix(bytes.TrimLeft(object, " \n\t\r"), []byte("{"))
 	for isObject {
@@ -151,7 +151,7 @@ func Member(object []byte, name string) []byte {
 	return value
 }
 
-// Text returns the string that data is. ok is false if data is another value.
+// Text decodes a JSON string. ok is false if data is another value.
 func Text(data []byte) (text string, ok bool) {
 	switch {
 	case len(data) < 2 || data[0] != '"':

@@ -18,13 +18,13 @@ const baseURI = "https://configschema.invalid/"
 // errFetch is the error for a reference that would need the network or a file.
 var errFetch = errors.New("nothing is fetched")
 
-// noLoader refuses to load any schema. The standard meta-schemas are built into the compiler.
+// noLoader loads no schema. The standard meta-schemas are built into the compiler.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) { return nil, errFetch }
 
-// compile compiles all subschemas of the outline, also those that nothing uses: they must be right too. They are returned by their
-// JSON pointers.
+// compile compiles all subschemas of the outline, including unused ones, which must be valid too. It returns them by their JSON
+// pointers.
 func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
@@ -33,13 +33,13 @@ func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error
 		if p, ok := o.patterns.known[text]; ok {
 			return p, nil
 		}
-		// It is of a standard meta-schema, and does not count towards the limits of the schema that refers to that one.
+		// The pattern is of a standard meta-schema, and does not count towards the limits of the schema that refers to that one.
 		return (&patterns{meter: o.patterns.meter, known: map[string]*pattern{}}).compile(text)
 	})
 	if err := c.AddResource(baseURI, o.doc); err != nil {
 		return nil, o.describe(err)
 	}
-	// Inner places come first: the compiler looks up in a list what it has to compile, and in a map what is compiled.
+	// Inner places come first, which is faster: the compiler searches a list for places to compile, and a map for compiled ones.
 	places := map[string]*jsonschema.Schema{}
 	for _, place := range slices.Backward(o.places) {
 		s, err := c.Compile(baseURI + "#" + (&url.URL{Fragment: place}).EscapedFragment())
@@ -66,33 +66,33 @@ func (o *outline) describe(err error) error {
 	case *jsonschema.SchemaValidationError:
 		return invalidSchema(err)
 	case *jsonschema.LoadURLError:
-		return refuse(o.referrer(err.URL), "%q is outside the schema, and nothing is fetched: "+
+		return reject(o.referrer(err.URL), "%q is outside the schema, and nothing is fetched: "+
 			"a reference names a place in the schema itself or a standard meta-schema", shorten(err.URL))
 	case *jsonschema.AnchorNotFoundError:
-		return refuse(o.referrer(err.Reference), "there is no anchor %q", "#"+shorten(pointerOf(err.Reference)))
+		return reject(o.referrer(err.Reference), "there is no anchor %q", "#"+shorten(pointerOf(err.Reference)))
 	case *jsonschema.JSONPointerNotFoundError:
-		return refuse(o.referrer(err.URL), "there is nothing at %q", "#"+shorten(pointerOf(err.URL)))
+		return reject(o.referrer(err.URL), "there is nothing at %q", "#"+shorten(pointerOf(err.URL)))
 	case *jsonschema.DuplicateIDError:
-		return refuse(err.Ptr1, "the id %q is also that of %q", shorten(err.ID), err.Ptr2)
+		return reject(err.Ptr1, "the id %q is also that of %q", shorten(err.ID), err.Ptr2)
 	case *jsonschema.DuplicateAnchorError:
-		return refuse(err.Ptr2, "the anchor %q is also that of %q", shorten(err.Anchor), err.Ptr1)
+		return reject(err.Ptr2, "the anchor %q is also that of %q", shorten(err.Anchor), err.Ptr1)
 	}
-	return refuse("", "it cannot be compiled: %s", shorten(err.Error()))
+	return reject("", "it cannot be compiled: %s", shorten(err.Error()))
 }
 
-// invalidSchema returns the error for a schema that breaks its meta-schema. Of the many faults of such a verdict it reports the one
-// that is deepest in the schema, which is nearest to the mistake.
+// invalidSchema returns the error for a schema that breaks its meta-schema. It reports the deepest of the faults, which is nearest to the
+// mistake.
 func invalidSchema(err *jsonschema.SchemaValidationError) error {
 	leaf, ok := errors.AsType[*jsonschema.ValidationError](err.Err)
 	if !ok {
-		return refuse(pointerOf(err.URL), "it is not valid against its meta-schema")
+		return reject(pointerOf(err.URL), "it is not valid against its meta-schema")
 	}
 	for len(leaf.Causes) > 0 {
 		leaf = slices.MaxFunc(leaf.Causes, func(a, b *jsonschema.ValidationError) int {
 			return cmp.Or(len(a.InstanceLocation)-len(b.InstanceLocation), compareErrors(b, a))
 		})
 	}
-	return refuse(pointerOf(err.URL)+pointerTo(leaf.InstanceLocation), "not valid against the meta-schema: %s", reason(leaf.ErrorKind))
+	return reject(pointerOf(err.URL)+pointerTo(leaf.InstanceLocation), "not valid against the meta-schema: %s", reason(leaf.ErrorKind))
 }
 
 // pointerTo writes tokens as a JSON pointer.
@@ -105,7 +105,7 @@ func pointerTo(tokens []string) string {
 }
 
 // referrer returns the pointer of the reference that most likely led to a location that the compiler could not resolve, "" if no
-// reference fits. The compiler names the location alone. Of several references that fit, the longest is taken.
+// reference fits. The compiler names only the location. If several references fit, referrer takes the longest.
 func (o *outline) referrer(location string) string {
 	best, at := "", ""
 	for text, pointer := range o.refs {

@@ -6,15 +6,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Formats are the formats that refuse configs. JSON Schema leaves open whether the keyword format is an assertion or an
-// annotation; here it is an annotation unless it is named in Formats. The zero value names none.
+// Formats are the formats that are asserted. JSON Schema leaves open whether the keyword format is an assertion or an annotation; here it
+// is an annotation unless Formats has it. The zero value has none.
 type Formats struct {
 	Standard bool                          // the formats of JSON Schema, as far as they are checked
 	Own      map[string]func(string) error // by name; one with the name of a standard format replaces it
 }
 
-// standard is the formats that JSON Schema defines. Those that are false are not checked by us, and never refuse a config. There
-// is no warning of any format in this list.
+// standard has the formats that JSON Schema defines. Those that are false are never asserted. There is no warning of any format in this
+// list.
 var standard = map[string]bool{
 	"date-time": true, "date": true, "time": true, "duration": true,
 	"email": true, "hostname": true, "ipv4": true, "ipv6": true,
@@ -23,7 +23,7 @@ var standard = map[string]bool{
 	"idn-email": false, "idn-hostname": false,
 }
 
-// install tells a compiler which formats to keep in its schemas.
+// install registers the formats with a compiler, which then keeps them in its schemas.
 func (f Formats) install(c *jsonschema.Compiler) {
 	if f.Standard || len(f.Own) > 0 {
 		c.AssertFormat()
@@ -78,8 +78,7 @@ func checkRegex(text string) error {
 	return err
 }
 
-// formatSteps is the steps of checking whether text is of a format. An own function is counted on to be as quick as the standard
-// ones.
+// formatSteps returns the steps of checking whether text is of a format. It assumes that own functions are as fast as the standard ones.
 func formatSteps(format, text string) int {
 	if format != "regex" || len(text) > MaxPattern {
 		return 3 + len(text)/8

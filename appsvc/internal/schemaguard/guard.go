@@ -1,7 +1,7 @@
-// Package schemaguard compiles configSchemas and validates configs against them, so that no schema can crash or stall the
-// service. Both are done by jsonschema/v6.
+// Package schemaguard compiles configSchemas and validates configs against them with jsonschema/v6, so that no schema can crash or stall
+// the service.
 //
-// Compile refuses a schema that
+// Compile rejects a schema that
 //
 //   - is too large, nested too deep or has too many subschemas;
 //   - is invalid against the meta-schema of its draft, or has subschemas of another draft;
@@ -9,9 +9,9 @@
 //   - applies a subschema to the value that it applies to already, which would never end;
 //   - has patterns that do not compile or are too large. Patterns are ECMA 262 in its Unicode form.
 //
-// Validate counts its steps while it works, and stops when the budget is spent. A step is about half a microsecond of one core of a
-// small server. Except for patterns that package regexp cannot match, no clock is read: the verdict depends on the schema and
-// the config alone, and not on the load of the machine.
+// Validate counts its steps while it works, and stops at a limit. A step is about half a microsecond of one core of a small server.
+// Except for patterns that package regexp cannot match, no clock is read: the verdict depends only on the schema and the config, and not
+// on the load of the machine.
 package schemaguard
 
 import (
@@ -44,12 +44,12 @@ func (e *Error) Error() string {
 	return shorten(e.Pointer) + ": " + e.Reason
 }
 
-// refuse returns an *Error for what is wrong at a JSON pointer into the schema.
-func refuse(pointer, format string, args ...any) error {
+// reject returns an *Error for what is wrong at a JSON pointer into the schema.
+func reject(pointer, format string, args ...any) error {
 	return &Error{pointer, fmt.Sprintf(format, args...)}
 }
 
-// What validating one config, and all configs of a request, may take together.
+// The limits of steps for validating one config, and all configs of a request.
 const (
 	configSteps  = 400_000
 	requestSteps = 3 * configSteps
@@ -58,7 +58,7 @@ const (
 
 // Schema is a compiled schema. It is safe for concurrent use, and validates one config after the other.
 type Schema struct {
-	mu       sync.Mutex                    // held while a config is validated
+	mu       sync.Mutex                    // locked while a config is validated
 	meter    *meter                        // of the config that is being validated
 	places   map[string]*jsonschema.Schema // by JSON pointer
 	defaults map[string]any                // by the JSON pointer of the subschema that has it
@@ -69,7 +69,7 @@ type Schema struct {
 // Compile checks schema and compiles it. All formats are annotations. The error is an *Error.
 func Compile(schema []byte) (*Schema, error) { return Formats{}.Compile(schema) }
 
-// Compile is Compile with formats that refuse configs.
+// Compile is the function Compile with formats that are asserted.
 func (f Formats) Compile(schema []byte) (*Schema, error) {
 	return f.compile(schema, func(map[string]any, string, draft) {})
 }
@@ -79,7 +79,7 @@ func (f Formats) compile(schema []byte, each func(object map[string]any, pointer
 	// No schema may end the process, whatever the compiler makes of it.
 	defer func() {
 		if r := recover(); r != nil {
-			s, err = nil, refuse("", "it cannot be compiled: %v", r)
+			s, err = nil, reject("", "it cannot be compiled: %v", r)
 		}
 	}()
 	doc, err := read(schema)
@@ -103,17 +103,17 @@ func (f Formats) compile(schema []byte, each func(object map[string]any, pointer
 	return s, nil
 }
 
-// Weight is about how many bytes of memory the schema takes.
+// Weight returns about how many bytes of memory the schema takes.
 func (s *Schema) Weight() int { return s.weight }
 
-// BadDefaults returns what is wrong with the defaults that break the subschema that they stand in, by its JSON pointer.
+// BadDefaults returns the faults of defaults that break their own subschema, by its JSON pointer.
 func (s *Schema) BadDefaults() map[string]string { return s.bad() }
 
 func (s *Schema) badDefaults() map[string]string {
 	bad := map[string]string{}
-	var budget Budget
+	var usage Usage
 	for _, pointer := range slices.Sorted(maps.Keys(s.defaults)) {
-		found, err := s.ValidateAt(&budget, pointer, s.defaults[pointer])
+		found, err := s.ValidateAt(&usage, pointer, s.defaults[pointer])
 		if err != nil {
 			bad[pointer] = err.Error()
 		} else if len(found) > 0 {
@@ -134,34 +134,34 @@ func (s *Schema) Target(pointer string) (target string, ok bool) {
 	return target, s.places[target] == at.Ref
 }
 
-// Budget is what the validations of one request have taken. The zero value is a full budget.
-type Budget struct {
+// Usage is the steps and the time that the validations of one request have used. The zero value is none.
+type Usage struct {
 	steps    int
 	patterns time.Duration
 }
 
-// Compiled pays for compiling a schema. A request pays once for each of its schemas, whether it was in a cache or not.
-func (b *Budget) Compiled(s *Schema) { b.steps += compileSteps * len(s.places) }
+// Compiled adds the steps of compiling a schema. A request counts them once for each of its schemas, even if the schema was in a cache.
+func (u *Usage) Compiled(s *Schema) { u.steps += compileSteps * len(s.places) }
 
-// Validate returns what is wrong with a config, at most 100 violations by pointer. config is decoded, with numbers as json.Number.
-// The error is ErrCostly if that takes more than the budget has left, or more than one config may take.
-func (s *Schema) Validate(b *Budget, config any) ([]vitrine.Violation, error) {
-	return s.ValidateAt(b, "", config)
+// Validate returns the violations of a config, at most 100 in the order of their pointers. config is decoded, with numbers as
+// json.Number. The error is ErrCostly if validation exceeds the limit of one config, or that of the request.
+func (s *Schema) Validate(u *Usage, config any) ([]vitrine.Violation, error) {
+	return s.ValidateAt(u, "", config)
 }
 
 // ValidateAt is Validate for a value and the subschema at a JSON pointer. No subschema accepts everything.
-func (s *Schema) ValidateAt(b *Budget, pointer string, value any) (found []vitrine.Violation, err error) {
+func (s *Schema) ValidateAt(u *Usage, pointer string, value any) (found []vitrine.Violation, err error) {
 	at := s.places[pointer]
 	if at == nil {
 		return nil, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	steps := min(configSteps, requestSteps-b.steps)
-	s.meter.left, s.meter.patterns = steps, patternTime-b.patterns
+	steps := min(configSteps, requestSteps-u.steps)
+	s.meter.left, s.meter.patterns = steps, patternTime-u.patterns
 	defer func() {
-		b.steps += steps - s.meter.left
-		b.patterns = patternTime - s.meter.patterns
+		u.steps += steps - s.meter.left
+		u.patterns = patternTime - s.meter.patterns
 		if r := recover(); r == ErrCostly { // the library has no other way to stop
 			found, err = nil, ErrCostly
 		} else if r != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// The library has no budget of its own. It checks the format of a value after its type, and before it goes on to references and to
-// what is inside. So every subschema gets a format, whose check charges the steps that the subschema takes: for the value, and for
-// applying each of its subschemas, since one that finds a wrong type does not come to its format. The comparisons of enum and const
-// would come before the format, so they are done in it too.
+// The library cannot limit its work. It checks the format of a value after its type, and before references and inner values. So every
+// subschema gets a format, whose check charges the steps that the subschema takes: for the value, and for applying each of its
+// subschemas, since the library skips the format if the type is wrong. The library would compare enum and const before the format, so
+// the format compares them too.
 
 const (
 	maxChain   = 200 // subschemas in a row that apply to one value: each is a frame on the stack, and the library looks for cycles among them
@@ -24,10 +24,10 @@ const (
 	metaSteps  = 30  // of applying a standard meta-schema, for each value in a value
 )
 
-// meter charges the steps of the validation that is under way.
+// meter counts the steps of the validation that is under way.
 type meter struct {
 	left     int
-	patterns time.Duration // left for package regexp2
+	patterns time.Duration // time that is left for package regexp2
 
 	schemas     []*jsonschema.Schema        // those of the schema, in the order of their places
 	own         map[*jsonschema.Schema]bool // the same; others are of meta-schemas
@@ -35,14 +35,15 @@ type meter struct {
 	unevaluated bool                        // some have unevaluatedItems or unevaluatedProperties
 }
 
-// charge takes steps from what is left. It panics with ErrCostly if there are not so many.
+// charge subtracts steps from those that are left. It panics with ErrCostly if there are not so many.
 func (m *meter) charge(steps int) {
 	if m.left -= steps; m.left < 0 {
 		panic(ErrCostly)
 	}
 }
 
-// start charges for a config. The library writes numbers out, so those with too many digits are too costly if it looks into them.
+// start charges for a config. The library writes numbers out, so a number with too many digits is too costly if a keyword depends on
+// numbers.
 func (m *meter) start(config any) {
 	m.charge(1)
 	if !m.numbers {
@@ -84,8 +85,8 @@ func numberSize(text string) int {
 	return len(mantissa) + max(e, -e)
 }
 
-// size is how many values and names of members v has, with itself. Each 64 bytes of a text, and each 64 digits of a number, count as one
-// more.
+// size returns how many values and names of members v has, including v. Each 64 bytes of a text, and each 64 digits of a number, count
+// as one more.
 func size(v any) (n int) {
 	walk(v, func(v any) {
 		n++
@@ -99,8 +100,8 @@ func size(v any) (n int) {
 	return n
 }
 
-// install makes the meter charge for all subschemas. It refuses a schema in which a subschema is applied to the value that it applies
-// to already.
+// install makes the meter charge for all subschemas. It rejects a schema in which a subschema is applied to the value that it applies to
+// already.
 func (m *meter) install(places map[string]*jsonschema.Schema, formats Formats) error {
 	m.own = map[*jsonschema.Schema]bool{}
 	for _, pointer := range slices.Sorted(maps.Keys(places)) {
@@ -123,7 +124,7 @@ func (m *meter) install(places map[string]*jsonschema.Schema, formats Formats) e
 // inPlace returns the subschemas that s applies to the value that it is applied to.
 func inPlace(s *jsonschema.Schema) (out []*jsonschema.Schema) {
 	if s.DraftVersion < int(draft2019) && s.Ref != nil {
-		return []*jsonschema.Schema{s.Ref} // its neighbours are ignored
+		return []*jsonschema.Schema{s.Ref} // the keywords beside it are ignored
 	}
 	out = slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
 	if s.DynamicRef != nil {
@@ -139,13 +140,12 @@ func inPlace(s *jsonschema.Schema) (out []*jsonschema.Schema) {
 	return slices.DeleteFunc(out, func(s *jsonschema.Schema) bool { return s == nil })
 }
 
-// chain returns how many subschemas in a row apply to one value from s on. It refuses a chain that comes back to itself, and one
-// that is too long. A dynamic reference may lead to every subschema with its anchor. chains has what is known, and 0 for the subschemas
-// that lead to s.
+// chain returns how many subschemas in a row apply to one value from s on. It rejects a cycle, and a chain that is too long. A dynamic
+// reference may lead to every subschema with its anchor. chains has the known results, and 0 for the subschemas that lead to s.
 func (m *meter) chain(s *jsonschema.Schema, chains map[*jsonschema.Schema]int) (int, error) {
 	if n, known := chains[s]; known {
 		if n == 0 {
-			return 0, refuse(pointerOf(s.Location), "it comes back to itself without descending into the config: "+
+			return 0, reject(pointerOf(s.Location), "it comes back to itself without descending into the config: "+
 				"a recursive schema passes through properties or items")
 		}
 		return n, nil
@@ -172,7 +172,7 @@ func (m *meter) chain(s *jsonschema.Schema, chains map[*jsonschema.Schema]int) (
 		longest = max(longest, n+1)
 	}
 	if longest > maxChain {
-		return 0, refuse(pointerOf(s.Location), "%d subschemas in a row apply to the same value, at most %d may", longest, maxChain)
+		return 0, reject(pointerOf(s.Location), "%d subschemas in a row apply to the same value, at most %d may", longest, maxChain)
 	}
 	chains[s] = longest
 	return longest, nil
@@ -183,7 +183,7 @@ type mismatch struct{ kind jsonschema.ErrorKind }
 
 func (mismatch) Error() string { return "another value" }
 
-// hook gives a subschema a format that charges its steps. asserted is the format that it has of its own, nil if it has none.
+// hook gives a subschema a format that charges its steps. asserted is its own format, nil if it has none.
 func (m *meter) hook(s *jsonschema.Schema, asserted *jsonschema.Format) {
 	steps := m.stepsOf(s)
 	constant, enum := s.Const, s.Enum
@@ -204,7 +204,7 @@ func (m *meter) hook(s *jsonschema.Schema, asserted *jsonschema.Format) {
 	}
 	s.Format = &jsonschema.Format{Validate: func(v any) error {
 		m.charge(steps(v) + compared/64)
-		if number, ok := v.(json.Number); ok && numbers > 0 { // it is read anew for each
+		if number, ok := v.(json.Number); ok && numbers > 0 { // it is parsed again for each
 			m.charge(numbers * (numberSize(string(number)) / 64))
 		}
 		if constant != nil && !equal(v, *constant) {

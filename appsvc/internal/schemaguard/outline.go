@@ -16,7 +16,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Limits of a schema. The compiler takes quadratic time for some schemas, so these are refused before it sees them.
+// Limits of a schema. The compiler takes quadratic time for some schemas, so these are rejected before.
 const (
 	MaxBytes = 256 << 10 // of the schema's text
 	MaxDepth = 64        // of nested arrays and objects
@@ -26,33 +26,33 @@ const (
 	maxWork   = 5_000   // of compiling: see outline.work
 )
 
-// read decodes a schema that is within the limits of a text and of its numbers. These become json.Number, which keeps their text.
+// read decodes a schema, after checking the limits of its text and of its numbers. Numbers become json.Number, which keeps their text.
 func read(schema []byte) (doc any, err error) {
 	if len(schema) > MaxBytes {
-		return nil, refuse("", "it is %d bytes long, at most %d are allowed", len(schema), MaxBytes)
+		return nil, reject("", "it is %d bytes long, at most %d are allowed", len(schema), MaxBytes)
 	}
 	if err := strictjson.Check(schema, MaxDepth); err != nil {
 		if at, ok := errors.AsType[*strictjson.Error](err); ok {
 			return nil, &Error{at.Pointer, at.Reason}
 		}
-		return nil, refuse("", "%v", err)
+		return nil, reject("", "%v", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(schema))
 	d.UseNumber()
 	if err := d.Decode(&doc); err != nil {
-		return nil, refuse("", "%v", err)
+		return nil, reject("", "%v", err)
 	}
 	for tokens := jsontext.NewDecoder(bytes.NewReader(schema)); ; {
 		switch token, err := tokens.ReadToken(); {
-		case err != nil: // the end: the schema is JSON
+		case err != nil: // the end, since the schema is valid JSON
 			return doc, nil
 		case token.Kind() == '0' && numberSize(token.String()) > maxNumber:
-			return nil, refuse(string(tokens.StackPointer()), "the number has more than %d digits, its exponent counted", maxNumber)
+			return nil, reject(string(tokens.StackPointer()), "the number has more than %d digits, its exponent counted", maxNumber)
 		}
 	}
 }
 
-// outline says where the subschemas, references, patterns and defaults of a schema are. It is made before the schema is compiled.
+// outline has the subschemas, references, patterns and defaults of a schema. It is made before the schema is compiled.
 type outline struct {
 	doc      any
 	draft    draft
@@ -62,10 +62,10 @@ type outline struct {
 	patterns patterns
 	defaults map[string]any                                       // by the pointer of the subschema
 	each     func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
-	err      error                                                // the first thing that is wrong; the survey ends with it
+	err      error                                                // the first mistake; the survey ends with it
 
-	// What takes the compiler time: a subschema is 1; one with an id, and a reference to a place that keywords do not lead to, 5 more;
-	// 4 values in arrays and objects of enums, which draft-04 compares with one another, and a KiB of JSON pointers are 1 too.
+	// The work of the compiler: 1 for a subschema, and 5 more for one with an id and for a reference to a place that keywords do not lead
+	// to; 1 for each 4 values in arrays and objects of enums, which draft-04 compares with one another; 1 for a KiB of JSON pointers.
 	work, compared, pointers int
 }
 
@@ -75,7 +75,7 @@ type scope struct {
 	id      string // as written
 }
 
-// survey returns the outline of a schema. Its error is an *Error, for a schema that must not reach the compiler.
+// survey returns the outline of a schema. It returns an *Error for a schema that must not be compiled.
 func survey(doc any, m *meter, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
 	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{}, defaults: map[string]any{},
 		patterns: patterns{meter: m, known: map[string]*pattern{}}}
@@ -84,27 +84,27 @@ func survey(doc any, m *meter, each func(object map[string]any, pointer string, 
 	return o, o.err
 }
 
-// refuse notes the first thing that is wrong.
-func (o *outline) refuse(pointer, format string, args ...any) {
+// reject notes the first mistake.
+func (o *outline) reject(pointer, format string, args ...any) {
 	if o.err == nil {
-		o.err = refuse(pointer, format, args...)
+		o.err = reject(pointer, format, args...)
 	}
 }
 
-// bounded refuses a schema that takes the compiler too much work.
+// bounded rejects a schema whose compilation takes too much work.
 func (o *outline) bounded() {
 	if o.work+o.compared/4+o.pointers/1024 > maxWork {
-		o.refuse("", "it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
+		o.reject("", "it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
 	}
 }
 
-// schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. A place that two
-// ways lead to is surveyed once.
+// schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. Each place is surveyed
+// once.
 func (o *outline) schema(v any, pointer string, in scope) {
 	if o.met[pointer] || o.err != nil {
 		return
 	}
-	// The place is noted before the way goes on below it, so that a cycle of references ends here.
+	// The place is noted before the places below it are surveyed, so that a cycle of references ends here.
 	o.met[pointer] = true
 	o.pointers += 3 * len(pointer)
 	o.places = append(o.places, pointer)
@@ -113,19 +113,19 @@ func (o *outline) schema(v any, pointer string, in scope) {
 	object, ok := v.(map[string]any)
 	if !ok {
 		if _, isBool := v.(bool); !isBool {
-			o.refuse(pointer, "a schema is an object or a boolean, this is %s", kindOf(v))
+			o.reject(pointer, "a schema is an object or a boolean, this is %s", kindOf(v))
 		}
 		return
 	}
 	if uri, ok := object["$schema"].(string); ok {
 		switch own, known := draftOf(uri); {
 		case !known:
-			o.refuse(pointer+"/$schema", "%q is not a known draft: "+
+			o.reject(pointer+"/$schema", "%q is not a known draft: "+
 				"use https://json-schema.org/draft/2020-12/schema or the one of 2019-09, draft-07, draft-06 or draft-04", shorten(uri))
 		case pointer == "":
 			o.draft = own
 		case own != o.draft:
-			o.refuse(pointer+"/$schema", "the schema is of %s, and a subschema cannot be of another draft", o.draft)
+			o.reject(pointer+"/$schema", "the schema is of %s, and a subschema cannot be of another draft", o.draft)
 		}
 	}
 	if id := o.idOf(object); id != "" || pointer == "" {
@@ -150,7 +150,7 @@ func (o *outline) schema(v any, pointer string, in scope) {
 // idOf returns the base URI that a subschema gives itself, without its fragment, "" if it gives none.
 func (o *outline) idOf(object map[string]any) string {
 	if _, ref := object["$ref"]; ref && o.draft < draft2019 {
-		return "" // the neighbours of a reference are ignored
+		return "" // the keywords beside a reference are ignored
 	}
 	keyword := "$id"
 	if o.draft == draft4 {
@@ -161,7 +161,7 @@ func (o *outline) idOf(object map[string]any) string {
 	return id
 }
 
-// keyword surveys what one keyword says, apart from its subschemas: references, patterns, values to compare, and counts that would
+// keyword surveys the value of one keyword, apart from its subschemas: references, patterns, values to compare, and counts that would
 // overflow an int.
 func (o *outline) keyword(keyword string, v any, at string, in scope) {
 	switch keyword {
@@ -184,7 +184,7 @@ func (o *outline) keyword(keyword string, v any, at string, in scope) {
 	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains", "minContains":
 		number, _ := v.(json.Number)
 		if n, _ := number.Float64(); n > maxCount {
-			o.refuse(at, "%s is more than 2^53", shorten(string(number)))
+			o.reject(at, "%s is more than 2^53", shorten(string(number)))
 		}
 	}
 }
@@ -195,7 +195,7 @@ func (o *outline) pattern(text, at string) {
 		return
 	}
 	if _, err := o.patterns.compile(text); err != nil {
-		o.refuse(at, "%v", err)
+		o.reject(at, "%v", err)
 	}
 }
 
@@ -204,7 +204,7 @@ func (o *outline) pattern(text, at string) {
 func (o *outline) reference(v any, at string, in scope) {
 	text, ok := v.(string)
 	if !ok {
-		o.refuse(at, "a reference is a string, this is %s", kindOf(v))
+		o.reject(at, "a reference is a string, this is %s", kindOf(v))
 		return
 	}
 	if first, again := o.refs[text]; !again || at < first {
@@ -220,17 +220,16 @@ func (o *outline) reference(v any, at string, in scope) {
 	target, ok := jsonpointer.Lookup(o.doc, place)
 	switch {
 	case address != "" && address != in.id:
-		o.refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
+		o.reject(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
 	case !ok:
-		o.refuse(at, "there is nothing at %q", shorten(text))
+		o.reject(at, "there is nothing at %q", shorten(text))
 	case !o.met[place]:
 		o.work += 5
 		o.schema(target, place, in)
 	}
 }
 
-// applicator surveys the subschemas that a keyword holds. A keyword that needs a list or an object of subschemas and has something
-// else is passed over: the meta-schema refuses it.
+// applicator surveys the subschemas of a keyword. It skips a keyword with a value of a wrong type, which the meta-schema rejects.
 func (o *outline) applicator(keyword string, v any, at string, in scope) {
 	shape := o.draft.shapeOf(keyword)
 	elements, isList := v.([]any)
@@ -281,7 +280,7 @@ func draftOf(schema any) (draft, bool) {
 	return d, ok
 }
 
-// shape is how a keyword holds subschemas.
+// shape is the form in which a keyword contains subschemas.
 type shape int
 
 const (
@@ -291,8 +290,8 @@ const (
 	named                      // an object of schemas, in dependencies of lists of property names too
 )
 
-// keywords has the keywords that can refuse a config or that hold subschemas: how they hold these, 0 if they do not, and the first draft
-// of each. A keyword that a later draft has renamed, such as definitions, is still read there, as validators do.
+// keywords has the keywords that can reject a config or that contain subschemas: the shape of these, 0 if there are none, and the first
+// draft of each. A keyword that a later draft has renamed, such as definitions, is still read there, as validators do.
 var keywords = map[string]struct {
 	shape shape
 	since draft
@@ -312,7 +311,7 @@ var keywords = map[string]struct {
 	"prefixItems": {list, draft2020},
 }
 
-// shapeOf returns how keyword holds subschemas in draft d, 0 if it does not hold any.
+// shapeOf returns the shape of the subschemas of a keyword in draft d, 0 if it contains none.
 func (d draft) shapeOf(keyword string) shape {
 	if k := keywords[keyword]; k.since <= d {
 		return k.shape
@@ -320,7 +319,7 @@ func (d draft) shapeOf(keyword string) shape {
 	return 0
 }
 
-// isSubschema reports whether a JSON pointer leads from a schema to one of its subschemas through keywords that hold subschemas.
+// isSubschema reports whether a JSON pointer leads from a schema to one of its subschemas through keywords that contain subschemas.
 func (d draft) isSubschema(pointer string) bool {
 	tokens := strings.Split(pointer, "/")[1:]
 	for len(tokens) > 0 {
@@ -343,7 +342,7 @@ func kindOf(v any) string {
 	return strictjson.KindName(jsontext.Value(text).Kind())
 }
 
-// shorten cuts what a sentence quotes from outside.
+// shorten cuts a text from outside that an error quotes.
 func shorten(s string) string {
 	const most = 100
 	if len(s) <= most {

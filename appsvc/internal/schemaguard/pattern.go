@@ -15,9 +15,9 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// Patterns are ECMA 262 in its Unicode form. Those that package regexp can match are matched by it, in time linear in the
-// text, so their steps can be charged before. The others have lookarounds, back-references or repetitions above 1,000 times.
-// Package regexp2 matches them by backtracking, which may take exponential time, under a limit of time.
+// Patterns are ECMA 262 in its Unicode form. Package regexp matches those that it can, in time linear in the text, so their steps can be
+// charged before. Patterns with lookarounds, back-references or repetitions above 1,000 times are matched by package regexp2. It
+// backtracks, which may take exponential time, and so has a limit of time.
 
 // Limits of patterns.
 const (
@@ -26,7 +26,7 @@ const (
 	maxProgram   = 20_000                 // instructions of all patterns for package regexp together
 	maxWide      = 16                     // ranges beyond ASCII in the classes of all patterns that ignore case
 	maxText      = 128 << 10              // bytes of a text for package regexp2
-	keptText     = 4 << 10                // bytes of a text for it whose stack is kept
+	keptText     = 4 << 10                // bytes of a text up to which regexp2 may keep its stack
 	patternTime  = 250 * time.Millisecond // of package regexp2, for all configs of a request
 	programSteps = 50                     // instructions at one byte of a text that count as a step
 )
@@ -38,7 +38,7 @@ var (
 	errWidePattern = fmt.Errorf("patterns that ignore case may have %d characters outside of ASCII in their classes, \\S counted", maxWide)
 )
 
-// patterns compiles the patterns of one schema, each text once, and holds them to the limits together.
+// patterns compiles the patterns of one schema, each text once, and checks the limits of all of them together.
 type patterns struct {
 	meter               *meter
 	known               map[string]*pattern
@@ -54,7 +54,7 @@ type pattern struct {
 	meter   *meter
 }
 
-// compile compiles a pattern and adds it to the limits. A text that occurs twice counts twice.
+// compile compiles a pattern and counts it towards the limits. A text that occurs twice counts twice.
 func (ps *patterns) compile(text string) (*pattern, error) {
 	if ps.text += len(text); ps.text > MaxPattern {
 		return nil, errMuchPattern
@@ -85,8 +85,8 @@ func (ps *patterns) compile(text string) (*pattern, error) {
 // String returns the pattern as the schema has it.
 func (p *pattern) String() string { return p.text }
 
-// MatchString reports whether the pattern matches anywhere in s. It charges the steps that it may take, and panics with
-// ErrCostly if they are not left: jsonschema.Regexp has no error to return.
+// MatchString reports whether the pattern matches anywhere in s. It charges the steps that it may take, and panics with ErrCostly if not
+// so many are left: jsonschema.Regexp has no error to return.
 func (p *pattern) MatchString(s string) bool {
 	p.meter.charge(1 + len(s)*(1+p.program)/programSteps)
 	if p.linear != nil {
@@ -108,7 +108,7 @@ func (p *pattern) MatchString(s string) bool {
 	return found
 }
 
-// What \s and \S are in a class. Package regexp knows fewer spaces. Both packages take characters beyond ASCII as they are.
+// \s and \S in a class. Package regexp knows fewer spaces. Both packages accept characters beyond ASCII as they are.
 const (
 	space    = "\\t-\\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 	notSpace = "\\x00-\\x08\\x0e-\\x1f!-\u009f\u00a1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e" +
@@ -120,16 +120,16 @@ const (
 // translation is a pattern written for package regexp, or for package regexp2 if package regexp cannot match it.
 type translation struct {
 	text    string
-	before  *translation // of the same pattern for package regexp, which tells its groups; nil if this is it
+	before  *translation // that of the same pattern for package regexp, which has the groups; nil if this is that one
 	special bool         // only package regexp2 can match the pattern
 	inClass bool
 	folds   bool // case is ignored somewhere
-	wide    int  // characters outside of ASCII in classes; package regexp takes milliseconds to ignore the case of a wide range
+	wide    int  // characters beyond ASCII in classes; package regexp takes milliseconds to ignore the case of a wide range
 	groups  int
 	names   map[string]int // of groups; in the translation groups have numbers alone
 }
 
-// translate translates a pattern. It refuses what the two packages would take for something else, and what is wrong for them too.
+// translate translates a pattern. It returns an error for syntax that the two packages read otherwise than ECMA 262, and for syntax errors.
 func translate(pattern string) (*translation, error) {
 	t := &translation{names: map[string]int{}}
 	if err := t.read(pattern); err != nil {
@@ -171,13 +171,13 @@ func (t *translation) read(pattern string) error {
 	return nil
 }
 
-// boundaries are the boundaries of words as package regexp2 has to be told them: its \b knows letters beyond ASCII.
+// boundaries are the boundaries of words for package regexp2, whose \b knows letters beyond ASCII.
 var boundaries = map[string]string{
 	`\b`: `(?:(?<=\w)(?!\w)|(?<!\w)(?=\w))`,
 	`\B`: `(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))`,
 }
 
-// reference translates a back-reference, given as a number or a name. Which groups there are is known once the pattern was read.
+// reference translates a back-reference, given as a number or a name. The groups are known once the pattern was read.
 func (t *translation) reference(to string) (string, error) {
 	if t.before == nil {
 		t.special = true
@@ -193,20 +193,20 @@ func (t *translation) reference(to string) (string, error) {
 	return fmt.Sprintf(`(?:\%d)`, number), nil
 }
 
-// compile compiles what was translated with one of the two packages.
+// compile compiles the translation with one of the two packages.
 func (t *translation) compile() (*pattern, error) {
 	if t.special {
 		return &pattern{other: regexp2.MustCompile(t.text, regexp2.ECMAScript)}, nil
 	}
-	tree, _ := syntax.Parse(t.text, syntax.Perl)  // as translate has done
-	program, _ := syntax.Compile(tree.Simplify()) // never fails for what was parsed
+	tree, _ := syntax.Parse(t.text, syntax.Perl)  // translate has parsed it already
+	program, _ := syntax.Compile(tree.Simplify()) // never fails for a parsed tree
 	if len(program.Inst) > maxProgram {
 		return nil, errLargePattern
 	}
 	return &pattern{linear: regexp.MustCompile(t.text), program: len(program.Inst)}, nil
 }
 
-// patternReason returns an error of one of the packages without the words that are about the package.
+// patternReason returns an error of one of the packages without its prefix for the package.
 func patternReason(err error) string {
 	if bad, ok := errors.AsType[*syntax.Error](err); ok {
 		return fmt.Sprintf("%s in %q", bad.Code, shorten(bad.Expr))
@@ -214,7 +214,7 @@ func patternReason(err error) string {
 	return shorten(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 }
 
-// tokens matches what a pattern begins with.
+// tokens matches the first token of a pattern.
 var tokens = regexp.MustCompile(`(?s)\\u\{[[:xdigit:]]+\}|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|\\u[[:xdigit:]]{4}|` +
 	`\\x[[:xdigit:]]{2}|\\c[A-Za-z]|\\k<[^>]*>|\\[pP]\{[^}]*\}|\\[0-9]+|\\.|` +
 	`\(\?<?[=!]|\(\?<[^>]*>?|\(\?[A-Za-z-]*|\[\^?\]?|.`)
@@ -336,5 +336,5 @@ func (t *translation) escape(token string) (string, error) {
 	case strings.IndexByte("dDwWtnrfv", c) >= 0 || !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)):
 		return token, nil
 	}
-	return "", fmt.Errorf("\\%c means nothing", c) // what the packages have and ECMA 262 does not
+	return "", fmt.Errorf("\\%c means nothing", c) // an escape that the packages have and ECMA 262 does not
 }

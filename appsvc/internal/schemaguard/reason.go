@@ -20,9 +20,9 @@ import (
 // maxViolations is how many violations of one config are returned.
 const maxViolations = 100
 
-// violationsOf returns the first maxViolations violations in the order of their pointers, equal ones once. A verdict of the library
-// is a tree of errors. Its leaves name the values that are wrong, and become violations. The other nodes only say that something
-// below them failed. A verdict may have very many leaves, so only the first ones are kept while the tree is walked.
+// violationsOf returns the first maxViolations violations in the order of their pointers, equal ones once. A verdict of the library is a
+// tree of errors. Its leaves name the wrong values, and become violations. The other nodes only say that a node below failed. A verdict
+// may have very many leaves, so only the first ones are kept while the tree is walked.
 func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
 	first := top.New(maxViolations, compareErrors)
 	var visit func(*jsonschema.ValidationError)
@@ -38,7 +38,7 @@ func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
 	var out []vitrine.Violation
 	for _, e := range first.Items() {
 		if format, ok := e.ErrorKind.(*kind.Format); ok {
-			if other, ok := format.Err.(mismatch); ok { // it was found by a format of the meter
+			if other, ok := format.Err.(mismatch); ok { // a format of the meter has found it
 				e.ErrorKind = other.kind
 			}
 		}
@@ -61,8 +61,7 @@ func compareErrors(a, b *jsonschema.ValidationError) int {
 	return order
 }
 
-// reason returns a fault in words. It quotes at most a few names and values, however many there are, and at most 100 bytes of
-// each.
+// reason returns a sentence about a fault. It quotes at most a few names and values, and at most 100 bytes of each.
 func reason(of jsonschema.ErrorKind) string {
 	switch k := of.(type) {
 	case *kind.FalseSchema:

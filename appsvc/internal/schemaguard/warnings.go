@@ -12,8 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/top"
 )
 
-// Warning names something in a schema that has no effect, so that the schema accepts more configs than its author may
-// think.
+// Warning is about a part of a schema that has no effect, so that the schema accepts more configs than its author may think.
 type Warning struct {
 	Pointer string // JSON pointer into the schema
 	Message string
@@ -26,9 +25,9 @@ const (
 	maxNames    = 1_000
 )
 
-// Warnings returns the keywords of a schema that its draft ignores, the names that look like misspelt keywords, the formats that
-// neither JSON Schema nor own knows, and the defaults that break their own schemas, by pointer, at most maxWarnings. Other
-// annotations are never warned of: nothing depends on them. It returns the *Error with which Compile refuses the schema.
+// Warnings returns warnings in the order of their pointers, at most maxWarnings: of keywords that the draft of the schema ignores, names
+// that look like misspelt keywords, formats that neither JSON Schema nor own knows, and defaults that break their own schemas. There is
+// no warning of other annotations. If Compile rejects the schema, Warnings returns that *Error.
 func Warnings(schema []byte, own []string) ([]Warning, error) {
 	w := warner{own: own, meant: map[string]string{}, first: top.New(maxWarnings, func(a, b Warning) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
@@ -53,7 +52,7 @@ type warner struct {
 // needs are the keywords without which another one has no effect.
 var needs = map[string]string{"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
 
-// annotations are the keywords of any draft that refuse nothing.
+// annotations are the keywords of any draft that assert nothing.
 var annotations = map[string]bool{
 	"$schema": true, "$id": true, "id": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$vocabulary": true,
 	"$comment": true, "$defs": true, "definitions": true, "title": true, "description": true, "default": true, "examples": true,
