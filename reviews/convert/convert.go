@@ -21,7 +21,7 @@ type Request struct {
 	Scale   float64   // the best rating, above 0 and at most 100; 0 = 5
 	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = decided by the rows at the beginning of the file
 
-	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header.
+	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header. Until then they are in the temporary file too.
 	Rejects io.Writer
 	// Progress, if not nil, is called with the number of bytes of File that were read.
 	Progress func(int64)
@@ -65,7 +65,8 @@ type conversion struct {
 	rejects *csv.Writer // nil before the first rejected row
 }
 
-// Convert reads a table and writes its reviews in the import format. It writes nothing before it has read the whole file.
+// Convert reads a table and writes its reviews in the import format. It writes nothing to To and Rejects before it has read the whole file,
+// so a server can answer with either of them.
 //
 // It returns ErrInvalid if the file is not a table, if it needs a temporary file of more than MaxSpool bytes, or if Mapping,
 // Scale or Dates do not fit the file; the parameter of the error names the cause. It also returns the errors of File, To and
@@ -134,9 +135,12 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 		if reason == "" {
 			reason = c.review(row.cells, e)
 		}
-		if reason != "" {
-			c.reject(row.line, reason, row.cells)
+		if reason != "" && c.Rejects == nil {
+			c.reject(row.line, reason, nil)
 			continue
+		}
+		if reason != "" {
+			e = &entry{line: row.line, fault: reason}
 		}
 		if c.Rejects != nil {
 			e.cells = slices.Clone(row.cells)

@@ -15,8 +15,10 @@ import (
 	"strings"
 )
 
-// entry is a converted review, before it becomes part of the line of its collection.
+// entry is a converted review, before it becomes part of the line of its collection. The entry of a rejected row has a fault and no
+// collection, so it is sorted before all others.
 type entry struct {
+	fault      string
 	collection string // its id, as it is in the file
 	title      string // of the collection
 	id, parent string
@@ -191,7 +193,7 @@ func (r *run) read() (bool, error) {
 func (e *entry) encode(out []byte) []byte {
 	begin := len(out)
 	out = strconv.AppendInt(append(out, 0, 0, 0, 0), e.line, 10)
-	for _, text := range [...]string{e.collection, e.title, e.id, e.parent, e.created, e.json} {
+	for _, text := range [...]string{e.fault, e.collection, e.title, e.id, e.parent, e.created, e.json} {
 		out = append(append(out, 0), text...)
 	}
 	for _, cell := range e.cells {
@@ -205,5 +207,5 @@ func (e *entry) encode(out []byte) []byte {
 func decodeEntry(text string) *entry {
 	t := strings.Split(text, "\x00")
 	line, _ := strconv.ParseInt(t[0], 10, 64)
-	return &entry{line: line, collection: t[1], title: t[2], id: t[3], parent: t[4], created: t[5], json: t[6], cells: t[7:]}
+	return &entry{line: line, fault: t[1], collection: t[2], title: t[3], id: t[4], parent: t[5], created: t[6], json: t[7], cells: t[8:]}
 }

@@ -121,6 +121,10 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 		if err != nil {
 			return err
 		}
+		if e.fault != "" {
+			c.reject(e.line, e.fault, e.cells)
+			continue
+		}
 		if len(same) > 0 && same[0].collection != e.collection {
 			if err := w.add(same); err != nil {
 				return err
