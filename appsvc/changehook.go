@@ -100,7 +100,7 @@ func (s *Service) allowed(ctx context.Context, tx *writer, by vitrine.Caller, c 
 		return nil
 	}
 	c.tx = tx.tx
-	return asRefusal(s.check(ctx, by, c))
+	return asRejection(s.check(ctx, by, c))
 }
 
 // publish writes entries into the feed.
@@ -130,38 +130,38 @@ var checkKinds = []struct {
 // retries as it does when the store is busy.
 var undecided = []error{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown, context.Canceled, context.DeadlineExceeded}
 
-// refusedChange is the error of a change that Options.Check refused. errors.As finds the *Error in it;
+// rejectedChange is the error of a change that Options.Check rejected. errors.As finds the *Error in it;
 // errors.Is and errors.As also find the error of the check. By its type, Service.missing tells an ErrNotFound of the check
 // from one of the store.
-type refusedChange struct {
+type rejectedChange struct {
 	as    *vitrine.Error // what the caller gets
 	cause error          // what Options.Check has returned
 }
 
 // Error returns the sentence of the *Error.
-func (r *refusedChange) Error() string { return r.as.Error() }
+func (r *rejectedChange) Error() string { return r.as.Error() }
 
 // Unwrap returns the *Error and the error of the check.
-func (r *refusedChange) Unwrap() []error { return []error{r.as, r.cause} }
+func (r *rejectedChange) Unwrap() []error { return []error{r.as, r.cause} }
 
-// asRefusal returns an error of Options.Check as an error of this package. The first rule that fits applies:
+// asRejection returns an error of Options.Check as an error of this package. The first rule that fits applies:
 //
 //   - nil, and an error that wraps one of undecided, is returned unchanged.
-//   - An error that wraps an *Error with a Kind is refused with this *Error.
-//   - An error that wraps one of checkKinds is refused with this kind.
-//   - Any other error is refused with ErrForbidden.
-func asRefusal(err error) error {
+//   - An error that wraps an *Error with a Kind becomes this *Error.
+//   - An error that wraps one of checkKinds becomes an *Error of this kind.
+//   - Any other error becomes an *Error of the kind ErrForbidden.
+func asRejection(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
 	if err == nil || slices.ContainsFunc(undecided, is) {
 		return err
 	}
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind != nil {
-		return &refusedChange{e, err}
+		return &rejectedChange{e, err}
 	}
 	for _, a := range checkKinds {
 		if is(a.kind) {
-			return &refusedChange{&vitrine.Error{Kind: a.kind, Code: a.code, Reason: err.Error()}, err}
+			return &rejectedChange{&vitrine.Error{Kind: a.kind, Code: a.code, Reason: err.Error()}, err}
 		}
 	}
-	return &refusedChange{&vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeForbidden, Reason: err.Error()}, err}
+	return &rejectedChange{&vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeForbidden, Reason: err.Error()}, err}
 }

@@ -85,7 +85,7 @@ type CreateComponentRequest struct {
 // It returns:
 //   - ErrForbidden unless the caller may manage components;
 //   - ErrTooLarge if the manifest has more than Limits.ManifestBytes, by default 1 MiB;
-//   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is refused (the package comment says
+//   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is rejected (the package comment says
 //     under "Components and configs" what it may be), if there is a component with the same id or with the same name and
 //     version, or if there was one that was deleted and had another manifest;
 //   - ErrUnprocessable if the idempotency key was used for another request.

@@ -30,7 +30,7 @@ type NewElement struct {
 //
 // It returns:
 //   - ErrInvalid if the caller has a malformed URN, or if the input or the idempotency key is malformed or breaks a limit;
-//   - ErrForbidden unless the caller moderates each of the groups, or if Options.Check refuses the change;
+//   - ErrForbidden unless the caller moderates each of the groups, or if Options.Check rejects the change;
 //   - ErrUnprocessable if a component is unknown or was deleted meanwhile, a config breaks its schema, validating the configs
 //     would take too long (CodeCost), or the idempotency key was used for another request;
 //   - ErrConflict if a component was replaced meanwhile;

@@ -20,7 +20,7 @@ func wrongState(current vitrine.Version, format string, args ...any) error {
 // it unchanged. The caller must own it or moderate one of its groups.
 //
 // It returns ErrNotFound if there is no such app or the caller may not read it, ErrForbidden if the caller may only read it or
-// Options.Check refuses the change, and ErrConflict with CodeWrongState if the app has a protected tag or is in a scheduled release.
+// Options.Check rejects the change, and ErrConflict with CodeWrongState if the app has a protected tag or is in a scheduled release.
 func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err

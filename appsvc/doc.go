@@ -126,8 +126,8 @@
 // default).
 //
 // PutTagRequest.From is a guard for those who act on what they have seen: with PointsTo(v) the tag moves only if it points to
-// v, and with NoTag() it is only created. Otherwise the error has CodeMoved, and Error.PointsTo is where the tag points, even if the tag already points to the requested version. The rights of the caller are checked before
-// the guard.
+// v, and with NoTag() it is only created. Otherwise the error has CodeMoved, and Error.PointsTo is where the tag points, even if
+// the tag already points to the requested version. The rights of the caller are checked before the guard.
 //
 // With Rollback, PutTag goes back to where the tag pointed before its last move that was not rolled back. So two rollbacks undo
 // two moves, and none redoes a move.

@@ -13,7 +13,8 @@ import (
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
 // those that do not apply are left out:
 //
-//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "note", "tag", "from", "to", "rollback", "release", "state", "component": {"name", "version"}}
+//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "note", "tag", "from", "to", "rollback", "release", "state",
+//	 "component": {"name", "version"}}
 type Event struct {
 	Cursor string     `json:"cursor,omitzero"` // goes into ChangesRequest.After, to read on after this entry; left out by adapters/webhook
 	Type   ChangeType `json:"type"`

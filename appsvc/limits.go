@@ -76,5 +76,5 @@ func (l Limits) checkName(s string) (wrong string) {
 }
 
 // isText reports whether s is UTF-8 without U+0000, which not every store can keep. Strings in strict JSON always are, since
-// package strictjson refuses others. But a Go program may pass any string, and so may the author of a made-up cursor.
+// package strictjson rejects others. But a Go program may pass any string, and so may the author of a made-up cursor.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

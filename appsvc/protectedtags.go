@@ -178,9 +178,9 @@ func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, 
 	}
 	tag, err := r.protectedTag(ctx, h.ID)
 	if err == nil && tag != "" {
-		refused := forbidden("the app has the protected tag %q: only a moderator of every group of the app may change its groups", tag)
-		refused.Pointer = at
-		return refused
+		rejected := forbidden("the app has the protected tag %q: only a moderator of every group of the app may change its groups", tag)
+		rejected.Pointer = at
+		return rejected
 	}
 	return err
 }

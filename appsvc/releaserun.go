@@ -147,9 +147,9 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 		return err
 	})
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeConflicts {
-		refused := *e
-		if refused.Version, err = s.reopen(ctx, *by, id, seen.Version, e.Conflicts); err == nil {
-			err = &refused
+		rejected := *e
+		if rejected.Version, err = s.reopen(ctx, *by, id, seen.Version, e.Conflicts); err == nil {
+			err = &rejected
 		}
 	}
 	return out, err
@@ -164,7 +164,7 @@ func conflicting(v vitrine.Version, list ...vitrine.Conflict) error {
 
 // asConflict returns the error of a rule as a conflict of the whole release. Errors of the store are returned unchanged.
 func asConflict(v vitrine.Version, err error) error {
-	if e, refused := errors.AsType[*vitrine.Error](err); refused {
+	if e, rejected := errors.AsType[*vitrine.Error](err); rejected {
 		return conflicting(v, vitrine.Conflict{Code: e.Code, Reason: e.Error()})
 	}
 	return err
@@ -243,12 +243,12 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 		if err != nil {
 			return nil, nil, err
 		}
-		refuse := func(code, format string, args ...any) {
+		reject := func(code, format string, args ...any) {
 			conflicts = append(conflicts, vitrine.Conflict{App: m.AppID, Tag: m.Tag, PointsTo: at, Code: code, Reason: fmt.Sprintf(format, args...)})
 		}
 		h, err := r.head(ctx, m.AppID)
 		if errors.Is(err, vitrine.ErrNotFound) {
-			refuse(vitrine.CodeNotFound, "the app %q is not there any more", m.AppID)
+			reject(vitrine.CodeNotFound, "the app %q is not there any more", m.AppID)
 			continue
 		} else if err != nil {
 			return nil, nil, err
@@ -258,7 +258,7 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 			from = m.To
 		}
 		if at != from {
-			refuse(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and not to version %q", m.Tag, m.AppID, at, from)
+			reject(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and not to version %q", m.Tag, m.AppID, at, from)
 			continue
 		}
 		if m.From == m.To {
@@ -268,8 +268,8 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 		if p.last, err = known.now(ctx, r, m.AppID, m.Tag); err == nil && undo {
 			p.move, err = r.rollback(ctx, h, m.Tag, p.last, rel.ID)
 		}
-		if e, refused := errors.AsType[*vitrine.Error](err); refused {
-			refuse(e.Code, "%s", e.Reason)
+		if e, rejected := errors.AsType[*vitrine.Error](err); rejected {
+			reject(e.Code, "%s", e.Reason)
 			continue
 		} else if err != nil {
 			return nil, nil, err
@@ -309,7 +309,7 @@ func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, w
 		if err == nil {
 			err = s.allowed(ctx, tx, by, c)
 		}
-		if e, refused := errors.AsType[*vitrine.Error](err); refused {
+		if e, rejected := errors.AsType[*vitrine.Error](err); rejected {
 			conflicts = append(conflicts, vitrine.Conflict{App: p.head.ID, Tag: p.tag, PointsTo: c.From, Code: e.Code, Reason: e.Error()})
 		} else if err != nil {
 			return Release{}, err

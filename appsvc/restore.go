@@ -27,7 +27,7 @@ type RestoreRequest struct {
 //   - ErrNotFound if there is no such app or version; Pointer of the error says which of the two;
 //   - ErrForbidden if the caller may only read the app, or may not add or remove the groups that differ from those of the
 //     latest version, or if groups differ, the app has a protected tag, and the caller does not moderate every group, or if
-//     Options.Check refuses the change;
+//     Options.Check rejects the change;
 //   - ErrTooLarge if the app would have more than Limits.AppBytes, by default 16 MiB;
 //   - ErrInvalid for the zero Version, a note that is too long, or a malformed idempotency key;
 //   - ErrUnprocessable if the idempotency key was used for another request.
@@ -100,7 +100,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 // missing adds the JSON pointer of the member of the request that names the app to an ErrNotFound that names no version.
 // Other errors are returned unchanged, including an ErrNotFound of Options.Check.
 func missing(app string, err error) error {
-	if _, refused := errors.AsType[*refusedChange](err); refused {
+	if _, rejected := errors.AsType[*rejectedChange](err); rejected {
 		return err
 	}
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind == vitrine.ErrNotFound && e.Pointer == "" {

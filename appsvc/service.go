@@ -10,9 +10,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Service applies the rules of apps, versions, tags, releases and components, and keeps them in a storage.Store. A program makes one with New and shares it:
-// the methods are safe for concurrent use. Several Services may share a store, and the Services of several processes may work
-// on the same database.
+// Service applies the rules of apps, versions, tags, releases and components, and keeps them in a storage.Store. A program
+// creates one with New and shares it: the methods are safe for concurrent use. Several Services may share a store, and the
+// Services of several processes may work on the same database.
 //
 // A method that acts for a caller takes the Caller right after ctx, and checks what this caller may do; only Watch takes no
 // ctx. A method that reads works on one snapshot of the store, and an iterator on a snapshot for each page. A method that

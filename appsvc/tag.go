@@ -191,7 +191,7 @@ type keptTag struct {
 //     or for a malformed idempotency key;
 //   - ErrNotFound as App does, if the app has no such version, or for a roll back if it never had the tag;
 //   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group
-//     of the app, or if Options.Check refuses the change; with CodeNeedsRelease if the tag needs approvals;
+//     of the app, or if Options.Check rejects the change; with CodeNeedsRelease if the tag needs approvals;
 //   - ErrConflict with CodeMoved if the tag does not point where From says; PointsTo of the error is where it
 //     points;
 //   - ErrConflict with CodeWrongState if no move is left to roll back;
@@ -383,7 +383,7 @@ type DeleteTagRequest struct {
 //   - ErrInvalid for a malformed idempotency key;
 //   - ErrNotFound as App does, or if the app has no tag of this name;
 //   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group of
-//     the app, or if Options.Check refuses the change; with CodeNeedsRelease if the tag needs approvals;
+//     the app, or if Options.Check rejects the change; with CodeNeedsRelease if the tag needs approvals;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTagRequest) error {
 	if err := by.CheckUnrestricted(); err != nil {

@@ -271,13 +271,13 @@ func (u *upgrade) version(ctx context.Context, head Head, body Body) (out Upgrad
 	if err == nil && (!u.in.DryRun || u.s.check != nil) {
 		err = u.store(ctx, head, body, valid)
 	}
-	e, refused := errors.AsType[*vitrine.Error](err)
+	e, rejected := errors.AsType[*vitrine.Error](err)
 	_, replaced := errors.AsType[componentChanged](err)
-	_, checked := errors.AsType[*refusedChange](err)
+	_, checked := errors.AsType[*rejectedChange](err)
 	switch {
 	case err == nil, errors.Is(err, errDryRun):
 		return out, nil
-	case replaced || !refused:
+	case replaced || !rejected:
 		return UpgradedApp{}, err
 	case checked:
 		out.reject(head.Version, e.Pointer, "refused", e.Reason)
@@ -322,8 +322,8 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 		if u.ops != nil {
 			node := jsontree.New(config)
 			if err := node.Patch(u.ops, jsontree.Limits{Copies: u.s.limits.DocumentBytes, Work: u.s.limits.patchWork()}); err != nil {
-				e, refused := errors.AsType[*vitrine.Error](err)
-				if !refused {
+				e, rejected := errors.AsType[*vitrine.Error](err)
+				if !rejected {
 					return err
 				}
 				out.Violations = append(out.Violations, vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: e.Error()})

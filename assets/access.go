@@ -245,8 +245,8 @@ type right struct {
 //
 //   - A moderator of the network may manage every folder.
 //   - The permissions of a folder are its own and, if it inherits, those of its parent, and so on
-//     upwards until a folder does not inherit. The highest operation among those that the member
-//     holds counts.
+//     upwards until a folder does not inherit. The highest operation among those that are
+//     granted to the member counts.
 //   - If all folders from this one up to the top level inherit and none of them has a permission,
 //     the folder is open: every member may view it.
 //

@@ -1,7 +1,7 @@
 // Package assets is the asset manager: content items in libraries, searched, grouped into folders
 // with permissions, and labelled with attributes.
 //
-// A [Service] on a [storage.Store] holds every rule. A method takes the [vitrine.Caller] and the [Library], and
+// A [Service] on a [storage.Store] applies every rule. A method takes the [vitrine.Caller] and the [Library], and
 // returns only what the caller may see. A hidden asset or folder gives the same error as one that
 // does not exist.
 //
@@ -88,7 +88,8 @@
 //   - A - at the beginning or behind a space excludes the word, the prefix or the phrase behind it. A query needs a word that is not excluded.
 //   - The index has no places of words. It has adjacent words that are both short, as common ones are; any other phrase is looked for in all
 //     assets that have its words.
-//   - With Typos a word from 4 letters on stands for those one edit away, too, and from 8 letters on for those two edits away. Digits are no letters.
+//   - With Typos a word of 4 letters or more also finds words one edit away, and one of 8 letters or more also finds words two
+//     edits away. Digits are no letters.
 //   - In the text that is searched, the markup of an inline HTML element (<b>, <a>, <span> …) is
 //     removed, and that of any other element becomes a space. So one word may be partly bold, and
 //     the words of two paragraphs stay apart.

@@ -1,5 +1,5 @@
 // Package reviews checks, imports, exports, lists and erases ratings and reviews. Its file format is NDJSON: each line is a
-// JSON object, the record of one collection of reviews. A collection holds the reviews of one article on one site. This is a
+// JSON object, the record of one collection of reviews. A collection has the reviews of one article on one site. This is a
 // record, written here on several lines:
 //
 //	{

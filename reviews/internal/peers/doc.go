@@ -1,5 +1,4 @@
-// Package peers holds the package reviews beside others' readers and validators, in tests and
-// benchmarks only:
+// Package peers compares package reviews with other readers and validators. It only has tests and benchmarks:
 //
 //	go test ./reviews/internal/peers -run '^$' -bench Check
 //
