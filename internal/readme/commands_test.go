@@ -99,6 +99,10 @@ func TestCommands(t *testing.T) {
 func session(t *testing.T, guide, server, url string) {
 	dir := t.TempDir()
 	addr, other := freeAddress(t), freeAddress(t)
+	examples, err := filepath.Abs(filepath.Join(root, "examples"))
+	if err = errors.Join(err, os.Symlink(examples, filepath.Join(dir, "examples"))); err != nil {
+		t.Fatal(err)
+	}
 	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
 	all := blocks(t, guide)
 	for i, b := range all {

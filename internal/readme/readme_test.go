@@ -20,7 +20,7 @@ import (
 const root = "../.."
 
 // guides are the documents whose blocks are run in their order, each in a folder of its own.
-var guides = []string{"README.md", "examples/vitrine/README.md", "examples/embed/README.md", "adapters/page/README.md", "reviews/README.md"}
+var guides = []string{"README.md", "examples/vitrine/README.md", "examples/embed/README.md", "examples/components/README.md", "adapters/page/README.md", "reviews/README.md"}
 
 // figures are the documents whose blocks hold nothing but the tests and benchmarks that measure their figures.
 var figures = []string{"storage/README.md", "assets/README.md", "internal/proof/README.md", ".github/CONTRIBUTING.md"}

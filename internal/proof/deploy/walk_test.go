@@ -53,14 +53,18 @@ const create = `create() {
 }
 `
 
+// scripted looks whether pages of other origins get scripts of components from a proxy.
+const scripted = "curl -s --fail --cacert /etc/vitrine/tls/cert.pem --resolve apps.example.test:443:127.0.0.1 -D - https://apps.example.test/scripts/a.js | grep -i '^access-control-allow-origin: [*]'"
+
 // around are what the walk does before and after the commands of a section, beside following the page.
 var around = map[string][2]string{
-	"Caddy":          {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile", "systemctl stop caddy"},
+	"nginx":          {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
+	"Caddy":          {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile", scripted + "; systemctl stop caddy"},
 	"HAProxy":        {"", "systemctl stop haproxy"},
 	"No proxy":       {"cp -p /etc/vitrine/vitrine.env /srv/", "cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart vitrine; systemctl start nginx"},
 	"Backup":         {"create Before", ""},
 	"Restore":        {"create After", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Before* && $apps != *After* ]]`},
-	"Change the key": {`systemctl load "$TOKEN"`, `systemctl unload`},
+	"Change the key": {`truncate -s -1 /etc/vitrine/keys; systemctl load "$TOKEN"`, `systemctl unload; [ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
 	"Upgrade":        {"create Kept", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
 }
 
@@ -151,7 +155,9 @@ set -eu
 case $1 in
 build) [ "$2 $3 $4 $5 $6" = "-t vitrine -f deploy/Containerfile ." ]; [ -x vitrine ]; [ -f deploy/Containerfile ];;
 secret) [ -f "$4" ];;
-run | exec) ;;
+volume) [ "$2" = inspect ]; echo /srv/volume;;
+exec) case $* in *" backup "*) mkdir /srv/volume; touch /srv/volume/backup.db;; esac;;
+run) ;;
 *) exit 1 ;;
 esac
 `
@@ -228,7 +234,7 @@ func TestContainer(t *testing.T) {
 	}
 	all := sections(t)
 	at := slices.IndexFunc(all, func(s section) bool { return s.title == "In a container" })
-	for _, flag := range []string{"--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--tmpfs /tmp", "-v vitrine:/home/nonroot", "-p 127.0.0.1:8080:8080"} {
+	for _, flag := range []string{"--restart=always", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--tmpfs /tmp", "-v vitrine:/home/nonroot", "-p 127.0.0.1:8080:8080"} {
 		if at < 0 || !strings.Contains(all[at].blocks[0], flag+" ") {
 			t.Errorf("the README does not run the container with %s", flag)
 		}
