@@ -192,11 +192,12 @@ export class Editor extends EventTarget {
 				return;
 			}
 			const whole = this.draft;
+			const { version } = this.app;
 			const draft = this.refusals.savable(this.saved, whole);
 			if (!this.#sent.some((sent) => same(sent, draft))) this.#sent.push(draft);
 			this.#become({ kind: "saving" });
 			try {
-				const app = await this.service.patch(this.app.id, patchOf(this.saved, draft, this.app.version));
+				const app = await this.service.patch(this.app.id, patchOf(this.saved, draft, version));
 				this.#wait = again;
 				this.#stored(app, draft);
 				this.refusals.settle(whole);
@@ -211,6 +212,11 @@ export class Editor extends EventTarget {
 					return;
 				}
 				if (!await this.#refused(e)) return;
+				// A conflict without a newer version is one of a component that was replaced, or of a rule of the service, which may stay.
+				if (this.app.version === version && this.unsaved) {
+					this.#become({ kind: "offline", error: e });
+					return;
+				}
 			}
 		}
 	}

@@ -119,6 +119,35 @@ test("what the service refuses stays, and is tried again with the next change", 
 	mock.timers.reset();
 });
 
+test("a conflict without a newer version is tried again like a passing error, and shown", async () => {
+	mock.timers.enable({ apis: ["setTimeout"] });
+	const service = new Service(random(1), [{ a: 1 }]);
+	const e = new Editor(service, service.latest);
+	const { patch } = service;
+	let patches = 0;
+	service.patch = async () => {
+		if (++patches > 20) await new Promise(() => {});
+		throw new ApiError("the title is taken", { status: 409, code: "stale_version", version: service.latest.version });
+	};
+	e.change({ ...e.draft, title: "taken" });
+	mock.timers.tick(600);
+	await settle();
+	assert.equal(patches, 1);
+	for (let second = 0; second < 60; second++) {
+		mock.timers.tick(1000);
+		await settle();
+	}
+	assert.equal(patches, 6);
+	assert.equal(e.state.kind, "offline");
+	assert.equal(e.state.error.message, "the title is taken");
+	assert.equal(e.draft.title, "taken");
+	service.patch = patch;
+	e.change({ ...e.draft, title: "free" });
+	await quiet([e]);
+	assert.equal(service.latest.title, "free");
+	mock.timers.reset();
+});
+
 test("a look at what others have stored that takes longer than a save takes nothing back", async () => {
 	mock.timers.enable({ apis: ["setTimeout"] });
 	const service = new Service(random(1), [{ a: 1, b: 1 }]);
