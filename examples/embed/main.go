@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log"
 	"net/http"
@@ -46,36 +47,40 @@ type program struct {
 
 func newProgram(db storage.Store) *program {
 	return &program{
-		apps:    appsvc.New(db, &appsvc.Options{Check: countByTitle}),
+		apps:    appsvc.New(db, &appsvc.Options{Check: uniqueTitles}),
 		assets:  assets.New(db, nil),
 		reviews: reviews.New(db, nil),
 	}
 }
 
-// countByTitle is a rule of the program: titles are unique. It keeps a row for each title, in the transaction of the change. It may run
-// again for one change, so it has no other effects.
-func countByTitle(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
+// uniqueTitles is a rule of the program: titles are unique. It keeps a row for each title, in the transaction of the change. It may run
+// again for one change, so it has no other effects. It does not return ErrConflict, which callers take for a stale version.
+func uniqueTitles(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
 	if c.Before.Title == c.After.Title || c.Type == appsvc.AppErased { // the row went when the app was deleted
 		return nil
 	}
 	rows := c.Rows("titles")
 	if c.After.Title != "" {
-		taken, err := rows.Get(ctx, c.After.Title)
+		key := titleKey(c.After.Title)
+		taken, err := rows.Get(ctx, key)
 		if err != nil {
 			return err
 		}
 		if taken[0] != nil && string(taken[0]) != c.AppID {
-			return fmt.Errorf("%w: another app has the title %q", vitrine.ErrConflict, c.After.Title)
+			return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Reason: fmt.Sprintf("another app has the title %q", c.After.Title)}
 		}
-		if err := rows.Put(ctx, storage.Entry{Key: c.After.Title, Value: []byte(c.AppID)}); err != nil {
+		if err := rows.Put(ctx, storage.Entry{Key: key, Value: []byte(c.AppID)}); err != nil {
 			return err
 		}
 	}
 	if c.Before.Title == "" {
 		return nil
 	}
-	return rows.Delete(ctx, c.Before.Title)
+	return rows.Delete(ctx, titleKey(c.Before.Title))
 }
+
+// titleKey returns the key of a title's row. A title may have more bytes than a key.
+func titleKey(title string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(title))) }
 
 // fill creates sample data: an app, a post in a folder, and a review.
 func (p *program) fill(ctx context.Context) error {

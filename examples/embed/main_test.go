@@ -84,18 +84,19 @@ func TestTitlesAreUnique(t *testing.T) {
 				}
 				return app
 			}
-			create("Hello", vitrine.ErrConflict)
+			create("Hello", vitrine.ErrUnprocessable)
 			second := create("Second", nil)
 			if _, err := apps.Edit(t.Context(), second.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Third"); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			create("Second", nil)
-			create("Third", vitrine.ErrConflict)
+			create("Third", vitrine.ErrUnprocessable)
 			if err := apps.DeleteApp(t.Context(), second.ID); err != nil {
 				t.Fatal(err)
 			}
 			create("Third", nil)
-			if _, err := apps.UndeleteApp(t.Context(), second.ID); !errors.Is(err, vitrine.ErrConflict) {
+			create(strings.Repeat("é", 1024), nil) // as long as a title may be, and longer than a key
+			if _, err := apps.UndeleteApp(t.Context(), second.ID); !errors.Is(err, vitrine.ErrUnprocessable) {
 				t.Errorf("the title of an app that comes back is taken: %v", err)
 			}
 		})
