@@ -133,6 +133,32 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 	}
 }
 
+// The reason of a conflict says whether the tag is elsewhere, not there, or there against expectation.
+func TestAConflictSaysWhereTheTagIs(t *testing.T) {
+	ctx := context.Background()
+	w, _ := releasing(t, appsvc.Options{})
+	app := w.tagged("live", "old")
+	rel := w.release(ann, to(app, "live", 2), to(app, "new", 2), to(app, "old", 2))
+	w.putTag(app, "live", vitrine.NewVersion(0))
+	w.putTag(app, "new", vitrine.NewVersion(0))
+	if err := w.DeleteTag(ctx, ann, appsvc.DeleteTagRequest{AppID: app, Name: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.RunRelease(ctx, ann, seen(rel))
+	var reasons []string
+	for _, c := range wantCode(t, err, vitrine.CodeConflicts).Conflicts {
+		reasons = append(reasons, strings.ReplaceAll(c.Reason, app, "a"))
+	}
+	want := []string{
+		`the tag "live" of app "a" points to version "0", and not to version "1"`,
+		`the tag "new" of app "a" points to version "0", and should not be there`,
+		`the tag "old" of app "a" is not there, and should point to version "1"`,
+	}
+	if !slices.Equal(reasons, want) {
+		t.Errorf("the reasons are %q, want %q", reasons, want)
+	}
+}
+
 func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	ctx := context.Background()
 	refuse := ""

@@ -258,7 +258,14 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 			from = m.To
 		}
 		if at != from {
-			reject(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and not to version %q", m.Tag, m.AppID, at, from)
+			switch {
+			case at.IsZero():
+				reject(vitrine.CodeMoved, "the tag %q of app %q is not there, and should point to version %q", m.Tag, m.AppID, from)
+			case from.IsZero():
+				reject(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and should not be there", m.Tag, m.AppID, at)
+			default:
+				reject(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and not to version %q", m.Tag, m.AppID, at, from)
+			}
 			continue
 		}
 		if m.From == m.To {
