@@ -1,6 +1,7 @@
 package appsvc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -71,7 +72,19 @@ type Change struct {
 
 // Rows returns a transaction in which a rule of the embedding program keeps rows of its own: it reads what earlier changes have
 // written under the same name, and what it writes is committed with the change, or not at all. Keys are any bytes; together with the name
-// they have up to 1,000. The rows are records of the store below "apps x/<name>/". Use it until Options.Check returns.
+// they have up to 1,000. Prefer texts, and the hex digits of a hash for what may be longer. Use it until Options.Check returns.
+//
+// The rows are records of the store below "apps x/<name>/". To fill the rows of a rule that comes later, write them before the first
+// Service with the rule is made, and to read them outside of Check, use the store:
+//
+//	err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+//		return storage.Sub(tx, "apps x/titles/").Put(ctx, entries...)
+//	})
+//	err = db.View(ctx, func(r storage.Reader) error {
+//		for e, err := range r.Scan(ctx, storage.Prefix("apps x/titles/")) {
+//			… // e.Key begins with the prefix
+//		}
+//	})
 func (c Change) Rows(name string) storage.Tx {
 	return storage.Sub(c.tx, rec.Prefix(appSpace, "x/"+strings.ReplaceAll(rec.Escape(name), "/", "!o")+"/"))
 }
@@ -115,13 +128,15 @@ func (s *Service) publish(ctx context.Context, tx *writer, entries ...feed.Entry
 	return tx.s.feed.Remove(ctx, tx.tx, s.millis()-s.keepChanges.Milliseconds(), removeMost)
 }
 
-// checkKinds are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it
-// becomes an *Error with the code beside the kind. Any other error without an *Error becomes ErrForbidden, except those
-// in undecided.
-var checkKinds = []struct {
+type checkKind struct {
 	kind error
 	code string
-}{
+}
+
+// checkKinds are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it
+// becomes an *Error with the code beside the kind. Any other error without an *Error becomes ErrForbidden, except those
+// in undecided and those of the store.
+var checkKinds = []checkKind{
 	{vitrine.ErrInvalid, vitrine.CodeInvalid}, {vitrine.ErrForbidden, vitrine.CodeForbidden}, {vitrine.ErrNotFound, vitrine.CodeNotFound}, {vitrine.ErrConflict, vitrine.CodeStaleVersion},
 	{vitrine.ErrTooLarge, vitrine.CodeTooLarge}, {vitrine.ErrUnprocessable, vitrine.CodeNotApplicable},
 }
@@ -147,21 +162,27 @@ func (r *rejectedChange) Unwrap() []error { return []error{r.as, r.cause} }
 // asRejection returns an error of Options.Check as an error of this package. The first rule that fits applies:
 //
 //   - nil, and an error that wraps one of undecided, is returned unchanged.
-//   - An error that wraps an *Error with a Kind becomes this *Error.
+//   - An error that wraps an *Error with a Kind becomes this *Error. It gets the code of the Kind if it has none.
 //   - An error that wraps one of checkKinds becomes an *Error of this kind.
+//   - An error that wraps a *storage.SubError is returned unchanged: the store has failed, and not the rule.
 //   - Any other error becomes an *Error of the kind ErrForbidden.
 func asRejection(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
 	if err == nil || slices.ContainsFunc(undecided, is) {
 		return err
 	}
+	kind, code := vitrine.ErrForbidden, vitrine.CodeForbidden
+	known := slices.IndexFunc(checkKinds, func(k checkKind) bool { return is(k.kind) })
+	if known >= 0 {
+		kind, code = checkKinds[known].kind, checkKinds[known].code
+	}
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind != nil {
-		return &rejectedChange{e, err}
+		own := *e
+		own.Code = cmp.Or(e.Code, code)
+		return &rejectedChange{&own, err}
 	}
-	for _, a := range checkKinds {
-		if is(a.kind) {
-			return &rejectedChange{&vitrine.Error{Kind: a.kind, Code: a.code, Reason: err.Error()}, err}
-		}
+	if _, failed := errors.AsType[*storage.SubError](err); failed && known < 0 {
+		return err
 	}
-	return &rejectedChange{&vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeForbidden, Reason: err.Error()}, err}
+	return &rejectedChange{&vitrine.Error{Kind: kind, Code: code, Reason: err.Error()}, err}
 }

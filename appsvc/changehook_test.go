@@ -183,6 +183,7 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 		{"an Error", fmt.Errorf("rule 7: %w", exact), vitrine.ErrUnprocessable, "frozen", exact},
 		{"an Error without a kind", &vitrine.Error{Reason: "no"}, vitrine.ErrForbidden, vitrine.CodeForbidden, nil},
 		{"not found", fmt.Errorf("%w: %w", vitrine.ErrNotFound, own), vitrine.ErrNotFound, vitrine.CodeNotFound, own},
+		{"an Error without a code", &vitrine.Error{Kind: vitrine.ErrTooLarge, Reason: "no"}, vitrine.ErrTooLarge, vitrine.CodeTooLarge, nil},
 		{"busy", fmt.Errorf("directory: %w", vitrine.ErrBusy), vitrine.ErrBusy, "", nil},
 		{"canceled", context.Canceled, context.Canceled, "", nil},
 	} {
@@ -287,4 +288,59 @@ func TestRowsOfARuleGoWithTheChange(t *testing.T) {
 func titleOf(b appsvc.Body) string {
 	content, _ := b.Content()
 	return content.Title
+}
+
+// An error of the store that Rows meets is no refusal of the rule, unless the rule says so.
+func TestAnErrorOfTheStoreIsNoRefusal(t *testing.T) {
+	long := strings.Repeat("k", storage.MaxKey)
+	for name, use := range map[string]func(context.Context, storage.Tx) error{
+		"get": func(ctx context.Context, rows storage.Tx) error { _, err := rows.Get(ctx, long); return err },
+		"put": func(ctx context.Context, rows storage.Tx) error { return rows.Put(ctx, storage.Entry{Key: long}) },
+		"delete": func(ctx context.Context, rows storage.Tx) error {
+			return fmt.Errorf("quota: %w", rows.Delete(ctx, long))
+		},
+		"range": func(ctx context.Context, rows storage.Tx) error {
+			return rows.DeleteRange(ctx, storage.Range{Limit: 1})
+		},
+	} {
+		decides := false
+		s := appsvc.New(memory.New(), &appsvc.Options{Check: func(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
+			err := use(ctx, c.Rows("r"))
+			if decides {
+				return fmt.Errorf("%w: %w", vitrine.ErrUnprocessable, err)
+			}
+			return err
+		}})
+		create := func() error {
+			return ignoring(s.CreateApp(t.Context(), editor, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}}))
+		}
+		err := create()
+		if _, refused := errors.AsType[*vitrine.Error](err); err == nil || refused || errors.Is(err, vitrine.ErrForbidden) {
+			t.Errorf("%s: %v, want the error of the store as it is", name, err)
+		}
+		if decides = true; !errors.Is(create(), vitrine.ErrUnprocessable) {
+			t.Errorf("%s: the kind that the rule has given is lost", name)
+		}
+	}
+}
+
+// An id without characters is an error where it is used first, and nothing is stored.
+func TestAnEmptyIDIsAnError(t *testing.T) {
+	ids := []string{"a", ""}
+	s := appsvc.New(memory.New(memory.Options{NewID: func() string { id := ids[0]; ids = append(ids[1:], ""); return id }}), nil)
+	app, err := s.CreateApp(t.Context(), editor, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"app": ignoring(s.CreateApp(t.Context(), editor, appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}})),
+		"component": ignoring(s.CreateComponent(t.Context(), editor, appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)})),
+		"release": ignoring(s.CreateRelease(t.Context(), editor, appsvc.CreateReleaseRequest{Name: "spring",
+			Moves: []appsvc.NewMove{{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(app.Version)}}})),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "Options.NewID") {
+			t.Errorf("%s: %v, want one that names Options.NewID", name, err)
+		}
+	}
 }

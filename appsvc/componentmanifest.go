@@ -68,7 +68,10 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 		}
 	}
 	if m.id == nil {
-		id := s.newID()
+		id, err := s.newID()
+		if err != nil {
+			return Component{}, err
+		}
 		m.id = &id
 	}
 	if _, err := s.schemas.compile(m.configSchema); err != nil {

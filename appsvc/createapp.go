@@ -63,8 +63,12 @@ func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateApp
 		if err := tx.checkUnchanged(ctx, d.used(), vitrine.Version{}); err != nil {
 			return App{}, err
 		}
+		id, err := s.newID()
+		if err != nil {
+			return App{}, err
+		}
 		now := s.millis()
-		meta := Meta{ID: s.newID(), Version: vitrine.NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
+		meta := Meta{ID: id, Version: vitrine.NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
 		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)
 	})
 }

@@ -176,8 +176,12 @@ func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in Creat
 		if err != nil {
 			return err
 		}
+		id, err := s.newID()
+		if err != nil {
+			return err
+		}
 		now := s.millis()
-		rel := release{Release: Release{ID: s.newID(), Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note, At: in.At, Moves: moves,
+		rel := release{Release: Release{ID: id, Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note, At: in.At, Moves: moves,
 			By: by.URN, CreatedAt: now, UpdatedAt: now}, releaseRest: releaseRest{Authors: []string{by.URN}}}
 		rel.schedule(by, in.At)
 		kept.ID = rel.ID

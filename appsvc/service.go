@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/vitrine-go/vitrine"
+	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -25,7 +26,7 @@ import (
 type Service struct {
 	store   *records
 	now     func() time.Time
-	newID   func() string
+	newID   func() (string, error)
 	schemas *schemas
 
 	limits Limits
@@ -40,13 +41,13 @@ type Service struct {
 
 // Options configure a Service. The zero value of a field means its default.
 type Options struct {
-	Now     func() time.Time // the clock; default time.Now
-	NewID   func() string    // gives ids of apps and components; default random UUIDs (version 4)
+	Now     func() time.Time // default: the clock of the store, else time.Now
+	NewID   func() string    // gives ids of apps, components and releases, never ""; default: that of the store, else random UUIDs (version 4)
 	Schemas SchemaEngine     // default DefaultSchemaEngine()
 	Limits  Limits           // a zero field means the default of that limit
 
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
-	// some at a time by later changes, so nothing is removed while nothing changes.
+	// some at a time by later changes, the first and every 64th that a Service writes, so nothing is removed while nothing changes.
 	KeepChanges time.Duration
 
 	// KeepDeleted is how long a deleted app can be brought back: EraseDeleted removes what was deleted before; 0 = for ever.
@@ -64,12 +65,16 @@ type Options struct {
 	//   - An error that wraps ErrBusy, ErrFull, ErrUnknown, context.Canceled or context.DeadlineExceeded is returned
 	//     unchanged. It means that the check could not be made.
 	//   - An error that wraps an *Error with a Kind is returned as this *Error. Its Code should be one of this package's codes,
-	//     since clients over HTTP know no others.
+	//     since clients over HTTP know no others; "" = the code of the kind.
 	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable becomes an
 	//     *Error of this kind.
+	//   - An error that wraps one of the store (Change.Rows) is returned unchanged, and is an internal error over HTTP.
 	//   - Any other error becomes an *Error of the kind ErrForbidden.
 	//
-	// In the last three cases errors.Is and errors.As also find the error that Check has returned.
+	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned.
+	//
+	// Do not return ErrConflict for a rule: callers take it for a stale version, read the app again and repeat the change. ErrUnprocessable
+	// or ErrForbidden is right. The console shows a general sentence for the code, and that of the rule below Details.
 	//
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be
 	// called several times for one call, since a store may run a transaction again. Other writers may wait while
@@ -89,23 +94,10 @@ func New(db storage.Store, opts *Options) *Service {
 	if opts != nil {
 		o = *opts
 	}
-	given := storage.DefaultsOf(db)
-	if o.Now == nil {
-		o.Now = given.Now
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.NewID == nil {
-		o.NewID = given.NewID
-	}
-	if o.NewID == nil {
-		o.NewID = uuid.NewString
-	}
 	if o.KeepChanges == 0 {
 		o.KeepChanges = defaultKeepChanges
 	}
-	return &Service{store: store, now: o.Now, newID: o.NewID, schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
+	return &Service{store: store, now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, uuid.NewString), schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
 		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted, keepChanges: o.KeepChanges}
 }
 

@@ -617,3 +617,21 @@ func TestAddingToNoFolderTellsNothingOfHiddenAssets(t *testing.T) {
 		t.Errorf("an asset that is there: %s; one that is not: %s", there, absent)
 	}
 }
+
+// An id without characters is an error where it is used first: of the key of a library, of a folder, of a permission.
+func TestAnEmptyIDIsAnError(t *testing.T) {
+	for given := range 3 {
+		made := 0
+		svc := assets.New(memory.New(), &assets.Options{NewID: func() string {
+			if made++; made > given {
+				return ""
+			}
+			return fmt.Sprint("id", made)
+		}})
+		_, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f",
+			Permissions: []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: "member"}}}}}})
+		if err == nil || !strings.Contains(err.Error(), "Options.NewID") || made != given+1 {
+			t.Errorf("after %d of %d ids: %v, want an error that names Options.NewID", given, made, err)
+		}
+	}
+}

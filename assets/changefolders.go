@@ -134,7 +134,11 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	if err := req.checkParent(at+"/path", parent, 1, 0); err != nil {
 		return nil, err
 	}
-	f := folderRecord{ID: req.newID(), Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
+	id, err := req.newID()
+	if err != nil {
+		return nil, err
+	}
+	f := folderRecord{ID: id, Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
 	if parent != nil {
 		f.Parent = parent.ID
 		if len(in.Permissions) > 0 && req.right(parent).level < levelManage {

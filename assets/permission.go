@@ -292,7 +292,11 @@ func (req *request) grant(at, folder string, have, list []Permission) ([]Permiss
 		if key := grantKeyOf(p, req.network); !known[key] {
 			known[key] = true
 			p = p.clone()
-			p.ID, p.RType, p.RID = req.newID(), resourceType, rid // never as the request has them
+			id, err := req.newID()
+			if err != nil {
+				return nil, err
+			}
+			p.ID, p.RType, p.RID = id, resourceType, rid // never as the request has them
 			have = append(have, p)
 		}
 	}

@@ -145,7 +145,11 @@ func (req *request) load() (err error) {
 			return err
 		}
 		if req.tx != nil {
-			req.state.Key = newKey(req.newID()) // stored with the State if the request writes anything
+			random, err := req.newID()
+			if err != nil {
+				return err
+			}
+			req.state.Key = newKey(random) // stored with the State if the request writes anything
 		}
 	}
 	req.ids = newIDCipher(req.state.Key)

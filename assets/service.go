@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/index"
+	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -40,7 +41,7 @@ type Service struct {
 	segments    *index.Cache
 	identified  atomic.Bool // the store has the identity that feeds need
 	now         func() time.Time
-	newID       func() string
+	newID       func() (string, error)
 	vendor      string
 	limits      Limits
 	keepChanges time.Duration // how long entries stay in the feeds; negative = for ever
@@ -52,16 +53,18 @@ type Service struct {
 
 // Options are the options of New. The zero value works.
 type Options struct {
-	Now func() time.Time // default time.Now
+	Now func() time.Time // default: the clock of the store, else time.Now
 	// NewID makes the ids of folders and permissions, and the string from which the key of a new
-	// library is derived; default rand.Text. Whoever can guess that string can read the library's ids.
+	// library is derived, and never gives ""; default: that of the store, else rand.Text. Whoever can guess that string can read the
+	// library's ids.
 	NewID  func() string
 	Vendor string // second segment of URNs; default "vitrine"
 	Limits Limits
 
 	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for
 	// ever. Old entries of a library are removed in small steps by later changes of the same
-	// library, so a library that nobody changes keeps its entries.
+	// library, when the first and every 64th of the entries that a Service writes is one of it. So a library that nobody changes keeps
+	// its entries.
 	KeepChanges time.Duration
 }
 
@@ -73,19 +76,6 @@ func New(db storage.Store, opts *Options) *Service {
 		o = *opts
 	}
 	// Set the defaults of absent options.
-	given := storage.DefaultsOf(db)
-	if o.Now == nil {
-		o.Now = given.Now
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.NewID == nil {
-		o.NewID = given.NewID
-	}
-	if o.NewID == nil {
-		o.NewID = rand.Text
-	}
 	if o.Vendor == "" {
 		o.Vendor = "vitrine"
 	}
@@ -94,7 +84,7 @@ func New(db storage.Store, opts *Options) *Service {
 	}
 	return &Service{
 		keepChanges: o.KeepChanges,
-		db:          db, segments: index.NewCache(segmentBytes), now: o.Now, newID: o.NewID, vendor: o.Vendor,
+		db:          db, segments: index.NewCache(segmentBytes), now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
 		limits: o.Limits.withDefaults(), trees: newTrees(),
 	}
 }

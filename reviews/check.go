@@ -19,7 +19,8 @@ type Options struct {
 	// capacity is the limit, to all imports. Waiting for the channel ends with the context of the import.
 	LongLines chan struct{}
 
-	// Now is the clock of the rule created-future. It is called once, when reading begins. nil: time.Now.
+	// Now is the clock of the rule created-future. It is called once, when reading begins. nil: the clock of the store of an
+	// import, else time.Now.
 	Now func() time.Time
 
 	// Progress, if not nil, is called after each block of the file (512 KiB), by the goroutine that ranges over

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -232,5 +234,25 @@ func TestACheckCountsRejectedCollections(t *testing.T) {
 	}
 	if r := c.Report(); !r.DryRun || r.Collections != 2 || r.CollectionsRejected != 1 || r.CollectionsCreated != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// An import judges the future by the clock of the store, unless its options have one.
+func TestAnImportTakesTheClockOfTheStore(t *testing.T) {
+	for name, test := range map[string]struct {
+		store, own func() time.Time
+		future     bool
+	}{
+		"none":      {nil, nil, false},
+		"the store": {func() time.Time { return time.Date(2010, 1, 2, 3, 4, 5, 0, time.UTC) }, nil, true},
+		"both":      {func() time.Time { return time.Date(2010, 1, 2, 3, 4, 5, 0, time.UTC) }, clock, false},
+	} {
+		s := reviews.New(memory.New(memory.Options{Now: test.store}), nil)
+		report, err := s.Import(t.Context(), vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Operator: true}, reviews.ImportRequest{
+			Network: "example.test", File: strings.NewReader(record), Options: reviews.Options{Now: test.own}})
+		has := slices.ContainsFunc(report.Problems, func(p reviews.Problem) bool { return p.Rule == "created-future" })
+		if err != nil || has != test.future {
+			t.Errorf("%s: %+v, %v, want created-future: %t", name, report.Problems, err, test.future)
+		}
 	}
 }

@@ -52,6 +52,9 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 	if err != nil {
 		return Report{Problems: []Problem{}}, err
 	}
+	if in.Now == nil {
+		in.Now = s.now
+	}
 	i := &importer{store: s.db, network: network, dryRun: in.DryRun}
 	i.fileChecker = newFileChecker(ctx, in.Options, in.DryRun, func(p Problem) bool {
 		if in.Problem != nil {

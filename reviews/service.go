@@ -2,7 +2,9 @@ package reviews
 
 import (
 	"cmp"
+	"time"
 
+	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -22,6 +24,7 @@ type Service struct {
 	db     storage.Store
 	vendor string
 	limits Limits
+	now    func() time.Time // the clock of imports whose options name none
 }
 
 // ServiceOptions are the options of New. The zero value works.
@@ -41,7 +44,7 @@ type Limits struct {
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
 func New(db storage.Store, o *ServiceOptions) *Service {
 	// Set the defaults of absent options.
-	s := &Service{db: db, vendor: "vitrine"}
+	s := &Service{db: db, vendor: "vitrine", now: rec.Clock(db, nil)}
 	if o != nil {
 		s.vendor = cmp.Or(o.Vendor, s.vendor)
 		s.limits = o.Limits

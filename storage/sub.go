@@ -6,8 +6,24 @@ import (
 )
 
 // Sub returns a Tx over the keys that begin with prefix. It adds the prefix to the keys and ranges of its callers, which are any bytes,
-// and cuts it from results. The prefix begins with a space of the store and its blank. Spaces yields nothing.
+// and cuts it from results. The prefix begins with a space of the store and its blank. Spaces yields nothing. Errors are *SubError.
 func Sub(t Tx, prefix string) Tx { return sub{t, prefix} }
+
+// SubError is an error of the Tx below a Sub. Whoever hands out a Sub can tell by it that the store has failed, and not the function.
+type SubError struct{ Err error }
+
+// Error returns the text of Err.
+func (e *SubError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *SubError) Unwrap() error { return e.Err }
+
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &SubError{err}
+}
 
 type sub struct {
 	t      Tx
@@ -34,7 +50,8 @@ func (s sub) within(r Range) Range {
 }
 
 func (s sub) Get(ctx context.Context, keys ...string) ([][]byte, error) {
-	return s.t.Get(ctx, s.keys(keys)...)
+	values, err := s.t.Get(ctx, s.keys(keys)...)
+	return values, failed(err)
 }
 
 func (s sub) Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, error] {
@@ -47,7 +64,7 @@ func (s sub) Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, error] 
 			if err == nil {
 				e.Key = e.Key[len(s.prefix):]
 			}
-			if !yield(e, err) {
+			if !yield(e, failed(err)) {
 				return
 			}
 		}
@@ -55,7 +72,8 @@ func (s sub) Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, error] 
 }
 
 func (s sub) Estimate(ctx context.Context, r Range) (int, error) {
-	return s.t.Estimate(ctx, s.within(r))
+	n, err := s.t.Estimate(ctx, s.within(r))
+	return n, failed(err)
 }
 
 func (s sub) Spaces(context.Context, string) iter.Seq2[string, error] {
@@ -67,15 +85,15 @@ func (s sub) Put(ctx context.Context, entries ...Entry) error {
 	for i, e := range entries {
 		whole[i] = Entry{s.prefix + e.Key, e.Value}
 	}
-	return s.t.Put(ctx, whole...)
+	return failed(s.t.Put(ctx, whole...))
 }
 
 func (s sub) Delete(ctx context.Context, keys ...string) error {
-	return s.t.Delete(ctx, s.keys(keys)...)
+	return failed(s.t.Delete(ctx, s.keys(keys)...))
 }
 
 func (s sub) DeleteRange(ctx context.Context, r Range) error {
 	whole := s.within(r)
 	whole.Skip = r.Skip
-	return s.t.DeleteRange(ctx, whole)
+	return failed(s.t.DeleteRange(ctx, whole))
 }
