@@ -10,10 +10,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// The rules of access are here, and in protectedtags.go for protected tags. Caller.CheckUnrestricted says which
-// callers are refused altogether. The rules look at the values alone; most are named may…. The functions
-// readableHead and usableHead apply them to an app of the store: every method that reads or changes one app calls one of them
-// first, in the snapshot or the transaction in which it works.
+// This file has the rules of access; protectedtags.go has those of protected tags. The rules are functions of values, most of them named
+// may…. Caller.CheckUnrestricted rejects some callers altogether. The functions readableHead and usableHead apply the rules to an app of
+// the store: every method that reads or changes one app calls one of them first, in its snapshot or transaction.
 //
 //	readableHead  the caller may use the app, or Reads contains one of its groups; else ErrNotFound
 //	usableHead    the caller owns the app or moderates one of its groups; else ErrForbidden, or ErrNotFound if not readable
@@ -105,7 +104,7 @@ func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string)
 	return err
 }
 
-// admission is what AdmitChange has read for the Patch of the same request.
+// admission has the app that AdmitChange has read for the Patch of the same request.
 type admission struct {
 	head Head
 	app  App
@@ -113,8 +112,8 @@ type admission struct {
 
 type admissionKey struct{}
 
-// WithAdmission returns a context for one request to change an app: AdmitChange keeps in it what it has read, and Patch uses that, so that
-// the app is read once. A patch is refused as stale if the app has changed since.
+// WithAdmission returns a context for one request to change an app. AdmitChange keeps the app in it and Patch uses that, so that the app
+// is read once. If the app has changed since, Patch returns ErrConflict.
 func WithAdmission(ctx context.Context) context.Context {
 	return context.WithValue(ctx, admissionKey{}, &admission{})
 }
@@ -127,7 +126,7 @@ func (s *Service) AdmitTagChange(ctx context.Context, by vitrine.Caller, id, nam
 		return err
 	}
 	return s.store.view(ctx, func(r *reader) error {
-		_, _, err := mayMoveTag(ctx, r, by, id, name, true) // only the body tells whether it is a roll back
+		_, _, err := mayMoveTag(ctx, r, by, id, name, true) // only the body says whether the change is a roll back
 		return err
 	})
 }
@@ -138,13 +137,13 @@ func (s *Service) AdmitCreateComponent(_ context.Context, by vitrine.Caller) err
 	return mayManageComponents(by, "createComponent")
 }
 
-// authorize returns the error of a caller who may not read the app with this head, or with change may not change it; err is the error of
-// reading the head. An app that the caller may not read has the same ErrNotFound as one that does not exist. One that it may only read is
-// ErrForbidden.
+// authorize returns an error if the caller may not read the app with this head or, if change is true, may not change it. err is the error
+// of reading the head. It returns the same ErrNotFound for an app that the caller may not read as for one that does not exist, and
+// ErrForbidden for an app that the caller may only read.
 func authorize(by vitrine.Caller, h Head, err error, change bool) error {
 	switch {
 	case errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h):
-		return notFound("no app has this id") // a hidden one reads the same, whatever its id
+		return notFound("no app has this id") // the same for a hidden app
 	case err == nil && change && !mayUse(by, h):
 		return forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")
 	}

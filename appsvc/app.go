@@ -155,7 +155,7 @@ func (m Meta) appendJSON(dst []byte) []byte {
 	return append(dst, `},`...)
 }
 
-// MarshalJSON gives the same bytes as AppendJSON.
+// MarshalJSON returns the same bytes as AppendJSON.
 func (a App) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 
 // UnmarshalJSON reads what AppendJSON writes, and any JSON of an app with the same members. The members of the body keep
@@ -170,7 +170,7 @@ func (a *App) UnmarshalJSON(text []byte) error {
 		Version   vitrine.Version `json:"version"`
 		CreatedAt int64           `json:"createdAt"`
 		UpdatedAt int64           `json:"updatedAt"`
-		UpdatedBy *party          `json:"updatedBy"` // null where the caller may not know
+		UpdatedBy *party          `json:"updatedBy"` // null if the caller may not know it
 		Owner     *party          `json:"owner"`     // likewise
 		Title     string          `json:"title"`
 	}
@@ -231,7 +231,7 @@ func appendStrings(dst []byte, list []string) []byte {
 func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)
 	if n := len(a.Meta.appendJSON(nil)) + len(a.Body[1:]) + wrapper; n > most {
-		return tooLarge("the app has %d bytes as it is answered; at most %d are allowed", n, most)
+		return tooLarge("the response with the app has %d bytes; at most %d are allowed", n, most)
 	}
 	return nil
 }

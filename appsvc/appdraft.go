@@ -33,7 +33,7 @@ type draft struct {
 //   - A written element is new, or has another component or config than before. Its config must conform to the
 //     component. It has ref and config at first; validateDraft adds the manifest, a copy of the component's.
 type draftElement struct {
-	key  string // that of the element of the version before that it comes from; "" for a new one, until giveKeys
+	key  string // the key of the element of the version before that it comes from; "" for a new one, until giveKeys
 	kept []byte // of a kept element: its stored text after the head, as cutHead returns it; nil for a written one
 
 	// These are set for a written element only.

@@ -12,9 +12,8 @@ import (
 // removed, elements of b without one are added, and the fewest possible are moved. The operations come in this order: removals, moves,
 // additions, and then the changes inside elements, so that additions and changes have the indices of b.
 //
-// The operations are made coarser if there would be more than most, or if they are more than a fifth longer than a replacement of all
-// elements: such a patch would say less to its reader than the elements themselves. Then each changed config is replaced whole, and if
-// that is not enough, all elements are replaced.
+// If there would be more than most operations, or if they are more than a fifth longer than a replacement of all elements, the operations
+// are made coarser: each changed config is replaced whole, and if that is not enough, all elements are replaced.
 func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree.Op, error) {
 	d.Widest = max(d.Widest, len(a), len(b))
 	from := pairElements(a, b)

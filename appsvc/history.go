@@ -17,9 +17,8 @@ import (
 // comparisons together are limited; and each body is parsed only once, mostly by comparing it with its neighbour, from which
 // it differs little.
 
-// HistoryEntry says how a version of an app came about: who made it, when, and what changed. It has no content, so that
-// a page of the history stays small however large the app is. Changes are for people who look for the version in which
-// something happened; Diff has the whole difference.
+// HistoryEntry describes a version of an app: who made it, when, and what changed. It has no content, so that a page of the history stays
+// small however large the app is. Changes help people to find a version; Diff returns the whole difference.
 type HistoryEntry struct {
 	Version      vitrine.Version `json:"version"`
 	UpdatedAt    int64           `json:"updatedAt"`     // milliseconds since the epoch

@@ -13,7 +13,7 @@ import (
 
 // How a patch becomes the next version, step by step:
 //
-//	decodePatch          parses the operations; refuses what is no JSON Patch or does not test the version
+//	decodePatch          parses the operations; rejects text that is no JSON Patch or does not test the version
 //	readLatest           a View: reads the app, if the caller may change it
 //	applyPatch           applies the operations, and checks the result; returns the draft of the next version
 //	mayRegroup           a View, only if the groups change: checks whether the caller may change them in this way
@@ -26,15 +26,14 @@ import (
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
-// patchFactor says how much memory it takes to apply a patch: about this many times the size of the app's body. Patch reserves
-// it before it applies anything.
+// patchFactor is how much memory applying a patch takes, in sizes of the app's body. Patch reserves it before it applies anything.
 const patchFactor = 4
 
 // Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. Its paths address
-// {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of the version,
-// which is a string there: {"op":"test","path":"/apps/0/version","value":"3"}. One may be {"op":"add","path":"/note","value":"…"}: a note of up
-// to 1,024 characters, which the history and the feed have with the new version. A patch that changes nothing stores nothing and
-// returns the latest version.
+// {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of the version, which is a
+// string there: {"op":"test","path":"/apps/0/version","value":"3"}. One may be {"op":"add","path":"/note","value":"…"}: a note of up to
+// 1,024 characters, which the history and the feed have with the new version. A patch that changes nothing stores nothing and returns the
+// latest version.
 //
 // Applying and validating take time, so they work on a snapshot, and other writers need not wait. The transaction
 // that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the
@@ -53,7 +52,7 @@ const patchFactor = 4
 //     or if validating the configs would take too long (CodeCost);
 //   - ErrNotFound if there is no such app, or the caller may not read it;
 //   - ErrForbidden if the caller may only read the app, if it may not change the groups as the patch does, or if
-//     Options.Check refuses the change.
+//     Options.Check rejects the change.
 func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch []byte) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
@@ -62,7 +61,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err != nil {
 		return App{}, err
 	}
-	head, app, err := s.admitted(ctx, by, id, p)
+	head, app, err := s.appToPatch(ctx, by, id, p)
 	if err != nil {
 		return App{}, err
 	}
@@ -82,7 +81,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 			return App{}, err
 		}
 	}
-	// The components are taken to be as the elements have them, if these had them before. The transaction finds out if they are not.
+	// If the elements had these components before, their copied manifests are used. The transaction checks that they are still valid.
 	if manifests, ok := content.knownManifests(); ok {
 		if valid, err := s.validateDraftWith(manifests, appPath, content); err == nil {
 			next, err := s.storePatch(ctx, by, head, app.Body, valid, p.note)
@@ -138,8 +137,8 @@ func (s *Service) storePatchIn(ctx context.Context, tx *writer, by vitrine.Calle
 	return s.addVersion(ctx, tx, by, change, s.nextMeta(latest, by), d, s.limits.DocumentBytes)
 }
 
-// admitted returns what readLatest does, or what AdmitChange has read for this request if the patch is for that version.
-func (s *Service) admitted(ctx context.Context, by vitrine.Caller, id string, p parsedPatch) (h Head, app App, err error) {
+// appToPatch returns the app that AdmitChange has read for this request if the patch is for that version, else the result of readLatest.
+func (s *Service) appToPatch(ctx context.Context, by vitrine.Caller, id string, p parsedPatch) (h Head, app App, err error) {
 	a, _ := ctx.Value(admissionKey{}).(*admission)
 	if a != nil && a.head.ID == id && mayUse(by, a.head) && p.checkVersion(a.head.Version) == nil {
 		h, app = a.head, a.app
@@ -169,9 +168,8 @@ func staleVersion(tested string, current vitrine.Version) error {
 // ErrConflict if a test fails, ErrUnprocessable if the operations do not apply or the result is not allowed, and
 // ErrTooLarge if the operations copy or do too much.
 //
-// A patch for another version is refused before any operation is applied. Patch alone would not do: the operations
-// before the test may fail first, or may write the version that is then tested. If a patch has several tests of the version, all
-// of them must hold.
+// A patch for another version is rejected before any operation is applied: operations before the test could fail first, or could write the
+// version that is then tested. If a patch has several tests of the version, all of them must succeed.
 func (s *Service) applyPatch(app App, p parsedPatch) (content draft, differs bool, err error) {
 	if err := p.checkVersion(app.Version); err != nil {
 		return draft{}, false, err
@@ -201,8 +199,8 @@ func (s *Service) applyPatch(app App, p parsedPatch) (content draft, differs boo
 	return d, !d.sameContent(old), nil
 }
 
-// patchWork bounds the work of applying one patch, in proportion to the largest document, as jsontree.Limits counts it. So a
-// thousand operations that each need the whole of a large document are refused.
+// patchWork is the limit of the work of applying one patch, which jsontree.Limits counts. A thousand operations that each need the whole
+// of a large document exceed it.
 func (l Limits) patchWork() int { return 5 * l.DocumentBytes }
 
 // versionPath is the JSON pointer of the version in the document. Every patch must test it.
@@ -213,7 +211,7 @@ const notePath = "/note"
 
 // parsedPatch is a patch that decodePatch has accepted.
 type parsedPatch struct {
-	ops    []jsontree.Op // in the place of the one that has the note is one that does nothing
+	ops    []jsontree.Op // the operation that adds the note is replaced by one that does nothing
 	tested []string      // the versions that it tests, one at least
 	note   string
 }
@@ -229,8 +227,8 @@ func (p parsedPatch) checkVersion(current vitrine.Version) error {
 }
 
 // decodePatch parses a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or Limits.PatchOps, and ErrInvalid if it
-// is no JSON Patch or has no test of the version with a string: a version is a string in JSON, and every other value tests for what no
-// app has. The test may be any of the operations. Whether it holds is not checked here, since decodePatch does not know the app.
+// is no JSON Patch or has no test of the version with a string: a version is a string in JSON, so a test with another value always fails.
+// Any operation may be the test. decodePatch does not know the app, and so does not run the test.
 func (s *Service) decodePatch(patch []byte) (p parsedPatch, err error) {
 	if len(patch) > s.limits.PatchBytes {
 		return p, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)

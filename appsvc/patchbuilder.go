@@ -16,15 +16,15 @@ import (
 )
 
 // PatchBuilder builds a JSON Patch for one version of an app, beginning with the version test that
-// Service.Patch requires. Each method that changes the app adds one operation, and SetComponent two. Later operations see the
-// effect of earlier ones, so indices are those of the elements as they stand at that moment.
+// Service.Patch requires. Each method that changes the app adds one operation, and SetComponent two. Later operations see the effect of
+// earlier ones, so indices are those of the elements at that moment.
 //
 //	p := appsvc.NewPatchBuilder(app).SetTitle("Spring").SetConfig(0, "/color", "green").RemoveElement(2)
 //	patch, err := p.Bytes()
 //
 // It applies each operation to a copy of the app, so a mistake is found where it is made. After the first mistake, such
-// as an index that is out of range, the methods do nothing; Err and Bytes return the mistake. The service may still refuse
-// the patch: a PatchBuilder knows no limits, schemas or rights.
+// as an index that is out of range, the methods do nothing; Err and Bytes return the mistake. The service may still reject the patch: a
+// PatchBuilder knows no limits, schemas or rights.
 //
 // NewPatchBuilder makes one for one patch: EditApp makes a new one for each attempt. It is not safe for concurrent use.
 type PatchBuilder struct {
@@ -55,7 +55,7 @@ func (p *PatchBuilder) SetGroups(groups ...string) *PatchBuilder {
 }
 
 // SetConfig sets a value in the config of an element. It replaces an existing member or item and adds a
-// missing member; "-" as the last token, or the number of items, appends to a list. What contains the value must be there. The
+// missing member; "-" as the last token, or the number of items, appends to a list. The object or list around the value must exist. The
 // pointer is a JSON pointer that starts at the config; "" replaces the whole config. The value is encoded by encoding/json; a
 // json.RawMessage is copied.
 func (p *PatchBuilder) SetConfig(element int, pointer string, value any) *PatchBuilder {
@@ -64,7 +64,7 @@ func (p *PatchBuilder) SetConfig(element int, pointer string, value any) *PatchB
 }
 
 // RemoveConfig removes a member or an item from the config of an element. The pointer starts at
-// the config. It is a mistake if the member or item is not there, or if the pointer is "".
+// the config. It is a mistake if the member or item does not exist, or if the pointer is "".
 func (p *PatchBuilder) RemoveConfig(element int, pointer string) *PatchBuilder {
 	p.call = fmt.Sprintf("RemoveConfig(%d, %q)", element, pointer)
 	if pointer == "" {
@@ -230,10 +230,12 @@ const (
 // EditApp reads the latest version of an app, lets fn build a patch for it, and sends the patch. It returns the new
 // version. If fn adds no operation, it sends nothing and returns the version that it read.
 //
-// If Patch returns ErrConflict, for instance because somebody else has changed the app, EditApp starts over with the latest
-// version. If the app has not changed meanwhile and it is ErrConflict once more, EditApp returns that: a rule of a program refuses the change. If Patch returns ErrUnknown, the change may have been made: EditApp sends the same patch again, which tests the version and so
-// cannot be applied twice, and looks whether the next version has its content. So fn may be called up to ten times, and what
-// it does is done once. After ten attempts EditApp returns the last error. It returns any other error, also one of fn, at once.
+// If Patch returns ErrConflict, for instance because somebody else has changed the app, EditApp starts over with the latest version. If the
+// app has not changed meanwhile and Patch returns ErrConflict again, EditApp returns that: a rule of a program rejects the change.
+//
+// If Patch returns ErrUnknown, the change may have been made. EditApp sends the same patch again, which tests the version and so cannot be
+// applied twice, and checks whether the next version has its content. So fn may be called up to ten times, but its change is made once.
+// After ten attempts EditApp returns the last error. It returns any other error, also one of fn, at once.
 func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	unchanged, before := 0, vitrine.Version{} // how often the app still had the version of the attempt before
 	for attempt := 1; ; attempt++ {

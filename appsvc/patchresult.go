@@ -26,15 +26,16 @@ func document(meta Meta, head []byte, elements [][]byte) jsontree.Node {
 // docBegin and docEnd are what the document has before and after the app.
 const docBegin, docEnd = `{"apps":[`, `]}`
 
-// The result of a patch is judged, not its operations: two patches with the same result are both allowed, or neither is.
-// The rules are:
+// The rules apply to the result of a patch, not to its operations: two patches with the same result are both allowed, or neither is.
+// They are:
 //
 //   - The document is still {"apps":[app]}, and of the app only title, groups and elements differ.
 //   - An element without an id is a new one, without a key: exactly {component:{name,version},config}.
 //   - An element with an id is the old element with this id, from whatever index. Only its config, component.name and
-//     component.version may differ, and its key may be left out. A copied element may have the same id as the original: both are that old element.
+//     component.version may differ, and its key may be left out. A copied element may have the same id as the original: both are that
+//     old element.
 //
-// Whatever else is different is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
+// Any other difference is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
 
 // resultDraft applies these rules to the documents before and after a patch, and returns the draft of the next version. old
 // is the draft of the version before, and elements are the texts of its elements.

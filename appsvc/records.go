@@ -75,7 +75,7 @@ func (s *records) view(ctx context.Context, fn func(*reader) error) error {
 	return rec.View(ctx, s.db, func(r *rec.Reader) error { return fn(&reader{s: s, r: r}) })
 }
 
-// update calls fn with a transaction, perhaps several times: only what the last call has done counts.
+// update calls fn with a transaction, perhaps several times: only the effects of the last call remain.
 func (s *records) update(ctx context.Context, fn func(*writer) error) error {
 	return s.updateAs(ctx, storage.UpdateOptions{}, fn)
 }
@@ -134,7 +134,7 @@ type writer struct {
 	tx *rec.Tx
 }
 
-// readAhead reads the records for a patch of an app in one trip.
+// readAhead reads the records for a patch of an app in one round trip.
 func (t *writer) readAhead(ctx context.Context, app, by string, used map[ComponentRef]string) error {
 	_, cached := t.s.versions.Get(versionName{app, ofLatest})
 	ahead := append(t.s.feed.Keys(by, app), t.latestKeys(app, cached)...)

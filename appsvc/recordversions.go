@@ -187,7 +187,7 @@ func (r *reader) version(ctx context.Context, h Head, v vitrine.Version) (App, e
 	return out, nil
 }
 
-// historyRows yields the rows of an app's history from version v down.
+// historyRows yields the rows of an app's history, newest first, from version v on.
 func (r *reader) historyRows(ctx context.Context, id string, v int64) history.Rows {
 	in := under(historyKind, id)
 	in.To, in.Reverse, in.Expect = keyAfter(historyKey(id, v)), true, 4

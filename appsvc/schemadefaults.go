@@ -27,7 +27,7 @@ const (
 )
 
 // WithDefaults returns config completed with the defaults of schema: the values that a component is run with.
-// A stored config holds only what its creator gave, so a new version of a component may bring new defaults. For example:
+// A stored config contains only the values of its creator, so a new version of a component may bring new defaults. For example:
 //
 //	schema  {"properties":{"size":{"default":10},"font":{"type":"object","properties":{"bold":{"default":false}}}}}
 //	config  {}
@@ -51,9 +51,9 @@ const (
 // The members of the creator come first, in their order, and then those that were added, in the order of the schema.
 // Numbers and strings keep their text. White space between values is dropped.
 //
-// The config is not validated. In a schema that the service would refuse, a keyword of the wrong type is ignored, all defaults count, no
-// $ref is followed, and no object is made up. WithDefaults returns an error if one of them is not strict JSON, if the result would be larger than 16 MiB,
-// or if it takes more than 1,048,576 steps.
+// The config is not validated. In a schema that the service would reject, a keyword of the wrong type is ignored, all defaults count, no
+// $ref is followed, and no object is made up. WithDefaults returns an error if the schema or the config is not strict JSON, if the result
+// would be larger than 16 MiB, or if it takes more than 1,048,576 steps.
 func WithDefaults(schema, config []byte) ([]byte, error) {
 	if err := strictjson.Check(schema, strictjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("the schema: %w", err)
@@ -73,8 +73,8 @@ func WithDefaults(schema, config []byte) ([]byte, error) {
 // the manifest that the element has copied. The result is for display: it is not stored, and a patch is made for the
 // app without defaults.
 //
-// The JSON of the app, as it is answered over HTTP, may have up to most bytes; 0 means 16 MiB. WithDefaults returns
-// ErrUnprocessable with CodeCost if it would have more, or if completing all configs would take too long.
+// The response with the app over HTTP may have up to most bytes; 0 means 16 MiB. WithDefaults returns ErrUnprocessable with CodeCost if it
+// would have more, or if completing all configs would take too long.
 func (a App) WithDefaults(most int) (App, error) { return new(Defaults).Complete(a, most) }
 
 // Defaults completes apps as App.WithDefaults does, and keeps the compiled schemas for the next app. The zero value is ready. It is
@@ -176,10 +176,9 @@ func (p place) str(name string) string {
 	return ""
 }
 
-// defaulter completes configs within a budget of steps and bytes. Schemas can refer to themselves, and one default can
-// contain others, so a small schema may ask for a result of any size. Whoever spends from the budget lets it go below
-// zero, and merged looks at it at the end: functions on the way just stop. A search through a list counts as one step for every
-// 16 of its items.
+// defaulter completes configs within limits of steps and bytes. Schemas can refer to themselves, and one default can contain others, so a
+// small schema may ask for a result of any size. When work or bytes is below zero, all functions stop, and merged reports it at the end. A
+// search through a list counts as one step for every 16 of its items.
 type defaulter struct {
 	compile func(schema []byte) (*schemaguard.Schema, error)
 

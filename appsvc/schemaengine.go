@@ -10,13 +10,13 @@ import (
 
 // SchemaOptions configure the engine of NewSchemaEngine. The zero value means the defaults.
 type SchemaOptions struct {
-	// AssertFormats makes the standard formats refuse configs, in every draft: date-time, date, time,
+	// AssertFormats makes the standard formats assertions in every draft: date-time, date, time,
 	// duration, email, hostname, ipv4, ipv6, uri, uri-reference, iri, iri-reference, uri-template,
 	// uuid, json-pointer, relative-json-pointer and regex. By default a format is an annotation. Setting AssertFormats for
 	// a store that has apps can make stored configs invalid.
 	AssertFormats bool
 
-	// Formats defines formats by name. They refuse configs whether or not AssertFormats is set, and one with the name
+	// Formats defines formats by name. They are asserted whether or not AssertFormats is set, and one with the name
 	// of a standard format replaces it. The function is called with each string that has the format, and returns nil
 	// or an error that says what is wrong; values of other types are valid. It must be safe for concurrent use, must
 	// return the same for the same string, and must take time linear in the string: a validation charges a step, which is

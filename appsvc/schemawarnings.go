@@ -18,7 +18,7 @@ type SchemaWarning struct {
 //   - defaults that break the schema that they stand in, so that WithDefaults does not add them.
 //
 // The warnings come in the order of their pointers, at most 100. There is no warning of another annotation, such as title, nor of
-// a name that is like no keyword. SchemaWarnings returns an error for a schema that CreateComponent refuses.
+// a name that is like no keyword. SchemaWarnings returns an error for a schema that CreateComponent rejects.
 func SchemaWarnings(schema []byte, formats ...string) ([]SchemaWarning, error) {
 	warnings, err := schemaguard.Warnings(schema, formats)
 	if err != nil {

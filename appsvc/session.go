@@ -10,8 +10,8 @@ import (
 // Session is a Service for one caller: the methods that act for a caller, without the parameter by. The client of a remote
 // service (adapters/client) has these methods too, so a program can be written for both.
 //
-// Service.As makes one, at no cost. A Session has the rights that the Caller had then, for as long as it is used. So a server
-// makes one for each request. It is safe for concurrent use.
+// Service.As makes one, at no cost. A Session keeps the rights that the Caller had then, so a server makes one for each request. It is
+// safe for concurrent use.
 type Session struct {
 	service *Service
 	by      vitrine.Caller
