@@ -25,7 +25,7 @@ func TestReviews(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := w.signIn(ann, "/reviews")
-	p.See(`//*[contains(., "No reviews are stored yet")]`)
+	p.See(`//*[contains(., "No reviews are stored in the network example.test")]`)
 	p.Type(`//input[@type="file"]`, file)
 	p.See(`//h2[.="legacy.ndjson is checked"]`)
 	for what, n := range map[string]string{"lines": "5", "would be new": "2", "rejected": "2"} {

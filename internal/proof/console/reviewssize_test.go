@@ -125,7 +125,7 @@ func TestLargeFileOfReviews(t *testing.T) {
 	w := newWorld(t)
 	f := newLargeFile(t, int64(*reviewsMiB)<<20)
 	p := w.signIn(ann, "/reviews")
-	p.See(`//*[contains(., "No reviews are stored yet")]`)
+	p.See(`//*[contains(., "No reviews are stored in the network example.test")]`)
 	p.watchUploads()
 	before := p.memory()
 	most := p.mostMemory()

@@ -62,7 +62,7 @@ func TestTableOfAShop(t *testing.T) {
 	w := newWorld(t)
 	rows := *reviewsRows
 	p := w.signIn(ann, "/reviews")
-	p.See(`//*[contains(., "No reviews are stored yet")]`)
+	p.See(`//*[contains(., "No reviews are stored in the network example.test")]`)
 	p.watchUploads()
 	p.Run(new(any), `async () => {
 		window.longest = 0;

@@ -83,8 +83,14 @@ export function view({ session, api, params, signal, shell }) {
 			const result = JSON.parse(new TextDecoder().decode(last));
 			const converted = new File([answer.slice(0, answer.size - last.length)], rejectsOf(file.name).replace("-rejects", ""));
 			const rejects = async () => save([await send("x/reviews/convert", { ...query, rejects: "true" }, file, "Collecting the rows of", "text/csv")], rejectsOf(file.name, "csv"), "text/csv");
+			/** @type {Map<string, {line: number, reason: string}[]>} */
+			const reasons = new Map(); // reasons that differ in numbers alone are the same
+			for (const r of result.rejected) {
+				const reason = r.reason.replace(/[\d.,]+/g, "0");
+				reasons.set(reason, [...reasons.get(reason) ?? [], r]);
+			}
 			const left = result.rejectedTotal > 0 && h("details", { class: "rule" }, h("summary", null, h("span", { class: "chip bad" }, count(result.rejectedTotal, "row")), " could not be converted"),
-				h("ul", null, result.rejected.map((/** @type {{line: number, reason: string}} */ r) => h("li", null, h("strong", null, `Line ${r.line}: `), `${r.reason}.`))), result.rejectedTotal > result.rejected.length && h("p", { class: "detail" }, `and ${(result.rejectedTotal - result.rejected.length).toLocaleString()} more`));
+				h("ul", null, [...reasons.values()].flatMap((list) => [...list.slice(0, 3).map((r) => h("li", null, h("strong", null, `Line ${r.line}: `), `${r.reason}.`)), list.length > 3 && h("li", { class: "detail" }, `and ${list.length - 3} more like this`)])), result.rejectedTotal > result.rejected.length && h("p", { class: "detail" }, `and ${(result.rejectedTotal - result.rejected.length).toLocaleString()} more`));
 			/** @type {HTMLElement} */
 			const head = h("div", null, h("p", null, `${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} converted. `, back, " ", result.rejectedTotal > 0 && button(`Download ${result.rejectedTotal === 1 ? "the row that could" : `the ${result.rejectedTotal.toLocaleString()} rows that could`} not be converted`, async () => {
 				const before = [...outcome.childNodes];
@@ -114,17 +120,17 @@ export function view({ session, api, params, signal, shell }) {
 	async function check(file, head) {
 		try {
 			const report = await load(file, true);
-			fill(outcome, head, summary(report, file.name), report.reviews > report.rejected && button(`Import ${count(report.reviews - report.rejected, "review")}`, () => void store(file), { class: "main" }), faults(report, file));
+			fill(outcome, head, summary(report, file.name), report.reviews > report.rejected && button(`Import ${count(report.reviews - report.rejected, "review")}`, () => void store(file, head), { class: "main" }), faults(report, file, head));
 		} catch (e) {
 			stopped(e, "It was stopped. Nothing was stored.");
 		}
 	}
 
-	/** @param {File} file */
-	async function store(file) {
+	/** @param {File} file @param {HTMLElement} [head] */
+	async function store(file, head) {
 		try {
 			const report = await load(file, false);
-			fill(outcome, summary(report, file.name), faults(report, file));
+			fill(outcome, head, summary(report, file.name), faults(report, file, head));
 			await collections(true);
 		} catch (e) {
 			stopped(e, "It was stopped. What was imported before is kept; importing the file again is safe.");
@@ -136,9 +142,9 @@ export function view({ session, api, params, signal, shell }) {
 		return h("div", null, h("h2", null, report.dryRun ? `${name} is checked` : `${name} is imported`), counts([["lines", report.lines], ["collections", report.collections], ["new collections", report.collectionsCreated], ["changed collections", report.collectionsUpdated], ["rejected collections", report.collectionsRejected], ["reviews", report.reviews], [report.dryRun ? "would be new" : "new", report.created], [report.dryRun ? "would change" : "changed", report.updated], ["unchanged", report.unchanged], ["rejected", report.rejected]]));
 	}
 
-	/** The problems by rule, each with the record around it. @param {Report} report @param {File} file */
-	function faults(report, file) {
-		if (report.problems.length === 0) return h("p", { class: "note" }, icon("ok"), " Nothing is wrong with it.");
+	/** The problems by rule, each with the record around it. @param {Report} report @param {File} file @param {HTMLElement} [head] of a table that was converted */
+	function faults(report, file, head) {
+		if (report.problems.length === 0) return h("p", { class: "note" }, icon("ok"), ` Nothing is wrong with ${head ? `the ${count(report.reviews, "converted review")}` : "it"}.`);
 		/** @type {Map<string, Problem[]>} */
 		const rules = new Map();
 		for (const p of report.problems) rules.set(p.rule, [...rules.get(p.rule) ?? [], p]);
@@ -221,7 +227,7 @@ export function view({ session, api, params, signal, shell }) {
 		const found = wanted();
 		shownCards = most;
 		more.hidden = found.length <= most;
-		fill(stored, ...found.slice(0, most).map(card), found.length === 0 && h("div", { class: "empty" }, h("p", null, words.length === 0 ? "No reviews are stored yet." : "No collection has these words in its title, source or id.")));
+		fill(stored, ...found.slice(0, most).map(card), found.length === 0 && h("div", { class: "empty" }, h("p", null, words.length === 0 ? `No reviews are stored in the network ${where.value}.` : "No collection has these words in its title, source or id.")));
 		state.textContent = words.length > 0 && found.length > 0 ? `${count(found.length, "collection")}${after === undefined ? "" : " or more"}` : "";
 	}
 
@@ -261,7 +267,7 @@ export function view({ session, api, params, signal, shell }) {
 
 	/** @param {Collection} c */
 	function card(c) {
-		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail", title: `Base64: ${c.id}` }, `${c.source} · ${textOf(c.id)} · ${count(c.count, "review")}`),
+		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail" }, `${c.source} · ${textOf(c.id)} · id `, h("code", null, c.id), ` · ${count(c.count, "review")}`),
 			c.dimensions.map((d) => h("div", { class: "dimension" }, h("span", null, called(d.name), h("span", { class: "detail" }, `mean of ${count(d.histogram.reduce((n, m) => n + m, 0), "rating")} from 1 to 100`)), h("span", { class: "strong" }, String(d.mean)), bars(d.histogram, `Ratings of ${called(d.name)} from 1–10 to 91–100: ${d.histogram.join(", ")}`))),
 			h("div", { class: "row" }, button("Reviews", () => void reviews(c)), button("Erase", () => void erase({ source: c.source, collection: c.id }, c.title || c.id).catch(trouble), { "aria-label": `Erase ${c.title || c.id}` })));
 	}
