@@ -78,7 +78,7 @@ func mayManageComponents(c vitrine.Caller, operation string) error {
 		return err
 	}
 	if !c.Components {
-		return forbidden("%s is granted to selected users only", operation)
+		return forbidden("%s needs the right to manage components, which is over the whole store: the caller's components must be true", operation)
 	}
 	return nil
 }

@@ -47,12 +47,15 @@ func authorizeKey(c *call) error {
 	c.r = asked.WithContext(asked.Context())
 	c.r.URL = &url.URL{Path: asked.URL.Path}
 	c.r.Header = http.Header{"Authorization": {tokenScheme + " " + key}}
-	if err := c.h.authenticate(c); err != nil {
+	switch err := c.h.authenticate(c); {
+	case err == errNoToken:
+		return errNoKey
+	case err != nil:
 		return err
 	}
 	if !c.by.TagsOnly {
 		c.reason = "the key is no delivery token"
-		return errNoToken
+		return errNoKey
 	}
 	return nil
 }

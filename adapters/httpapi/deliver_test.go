@@ -169,6 +169,9 @@ func TestDeliveryRefuses(t *testing.T) {
 		if answer.StatusCode != c.status || answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("Cache-Tag") != "" || strings.Contains(body, d.key) {
 			t.Errorf("%.60s: %d %q %s, want %d", c.query, answer.StatusCode, answer.Header.Get("Cache-Control"), body, c.status)
 		}
+		if c.status == 401 && !strings.Contains(body, "in the query parameter key") {
+			t.Errorf("%.60s: %s does not name the key", c.query, body)
+		}
 	}
 	for _, path := range []string{"/x/public/none", "/x/public/a%20b"} {
 		if answer, _ := d.get(path + one + "&key=" + d.key); answer.StatusCode != 403 {

@@ -114,6 +114,7 @@ var (
 	errCrossOrigin = errorf(http.StatusForbidden, "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization")
 	errBodyMissing = errorf(http.StatusBadRequest, "the body did not arrive whole, and this request needs none")
 	errNoToken     = errorf(http.StatusUnauthorized, "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken")
+	errNoKey       = errorf(http.StatusUnauthorized, "one valid public key or delivery token is required, in the query parameter key")
 )
 
 // httpErrorOf returns an error as an httpError, and reports whether its cause is hidden. It knows the errors of this

@@ -22,7 +22,10 @@ export function left(until, now, seconds) {
 }
 
 export function mount(element, { config, signal }) {
-	const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+	const root = element.attachShadow({ mode: 'open' })
+	const sheet = new CSSStyleSheet() // which a strict policy allows, unlike a <style> element
+	sheet.replaceSync(style)
+	root.adoptedStyleSheets = [sheet]
 	let timer
 
 	function draw() {
@@ -39,7 +42,7 @@ export function mount(element, { config, signal }) {
 		} else {
 			box.append(make('p', { textContent: afterwards?.text ?? 'It has begun.' }))
 		}
-		root.replaceChildren(make('style', { textContent: style }), box)
+		root.replaceChildren(box)
 		clearTimeout(timer)
 		if (parts.length) timer = setTimeout(draw, 1000 - Date.now() % 1000)
 	}

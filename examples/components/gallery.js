@@ -15,7 +15,10 @@ const style = `
 const widths = { small: '8rem', medium: '12rem', large: '18rem' }
 
 export function mount(element, { config }) {
-	const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+	const root = element.attachShadow({ mode: 'open' })
+	const sheet = new CSSStyleSheet() // which a strict policy allows, unlike a <style> element
+	sheet.replaceSync(style)
+	root.adoptedStyleSheets = [sheet]
 
 	function draw() {
 		const dialog = make('dialog')
@@ -32,7 +35,7 @@ export function mount(element, { config }) {
 			list.append(make('li', {}, button))
 		}
 		const heading = config.heading ? [make('h2', { textContent: config.heading })] : []
-		root.replaceChildren(make('style', { textContent: style }), ...heading, list, dialog)
+		root.replaceChildren(...heading, list, dialog)
 	}
 
 	draw()

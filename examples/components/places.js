@@ -24,7 +24,10 @@ export function project({ lat, lon }, center, zoom) {
 }
 
 export function mount(element, { config }) {
-	const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+	const root = element.attachShadow({ mode: 'open' })
+	const sheet = new CSSStyleSheet() // which a strict policy allows, unlike a <style> element
+	sheet.replaceSync(style)
+	root.adoptedStyleSheets = [sheet]
 
 	function draw() {
 		const { center, zoom = 8, places = [], labels = true, list = true } = config
@@ -45,7 +48,7 @@ export function mount(element, { config }) {
 			const name = page && /^https?:/.test(page) ? make('a', { href: page, textContent: label }) : make('span', { textContent: label })
 			items.append(make('li', {}, dot, name, ...note ? [make('p', { textContent: note })] : []))
 		}
-		root.replaceChildren(make('style', { textContent: style }), plan, items)
+		root.replaceChildren(plan, items)
 	}
 
 	draw()

@@ -19,7 +19,10 @@ const style = `
 `
 
 export function mount(element, { config, signal }) {
-	const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
+	const root = element.attachShadow({ mode: 'open' })
+	const sheet = new CSSStyleSheet() // which a strict policy allows, unlike a <style> element
+	sheet.replaceSync(style)
+	root.adoptedStyleSheets = [sheet]
 
 	async function draw() {
 		element.style.colorScheme = { light: 'light', dark: 'dark' }[config.theme] ?? 'light dark'
@@ -44,7 +47,7 @@ export function mount(element, { config, signal }) {
 		more.addEventListener('click', () => load().catch(() => { more.hidden = true }))
 		const shown = await load()
 		if (now !== config || signal.aborted) return
-		root.replaceChildren(make('style', { textContent: style }), make('h2', { textContent: config.heading || shown.title }),
+		root.replaceChildren(make('h2', { textContent: config.heading || shown.title }),
 			make('div', { className: 'mean' }, ...shown.dimensions.map(dimension => mean(dimension, shown.count))), list, more)
 	}
 

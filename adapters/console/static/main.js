@@ -3,7 +3,7 @@
  * @module
  */
 import { button, fill, h, icon } from "./dom.js";
-import { sentence, show, trouble } from "./elements/dialog.js";
+import { closeAll, sentence, show, trouble } from "./elements/dialog.js";
 import { person } from "./elements/person.js";
 import { Live } from "./live.js";
 import { match, to } from "./router.js";
@@ -38,6 +38,7 @@ async function go() {
 		return;
 	}
 	current.abort?.abort();
+	closeAll();
 	const found = match(hash || to("apps"));
 	const abort = new AbortController();
 	current = { hash, abort };

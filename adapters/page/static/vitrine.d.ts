@@ -2,13 +2,19 @@
 
 /** What the script of a component exports. */
 export interface Component<Config = unknown> {
-	/** Shows an element of an app. `element` is an empty `<div>` of the page; it is null for a headless component. */
-	mount(element: HTMLElement | null, context: Context<Config>): Mounted<Config> | void | Promise<Mounted<Config> | void>
+	/** Shows an element of an app in an empty `<div>` of the page. */
+	mount(element: HTMLElement, context: Context<Config>): Mounted<Config> | void | Promise<Mounted<Config> | void>
+}
+
+/** What the script of a component exports whose manifest says `"headless": true`. */
+export interface HeadlessComponent<Config = unknown> {
+	mount(element: null, context: Context<Config>): Mounted<Config> | void | Promise<Mounted<Config> | void>
 }
 
 export interface Context<Config = unknown> {
 	/** The configuration of the element, with the defaults of its schema. It is a copy for this element alone. */
 	config: Config
+	/** The app as it was when the element was mounted. */
 	app: AppInfo
 	/** The key of the element. It stays the same while the element is edited or moved. */
 	key: string
@@ -37,6 +43,7 @@ export interface VitrineError {
 	app: string
 	key?: string
 	component?: string
+	/** What was thrown. An Error with the `code` of the service where that refuses the app. */
 	error: unknown
 }
 
@@ -69,6 +76,9 @@ declare global {
 		'vitrine-app': VitrineApp
 	}
 	interface HTMLElementEventMap {
+		'vitrine-error': CustomEvent<VitrineError>
+	}
+	interface DocumentEventMap {
 		'vitrine-error': CustomEvent<VitrineError>
 	}
 }

@@ -8,6 +8,7 @@
 const address = new URL('public/', import.meta.url) // {base}/x/public/
 const mostApps = 50 // that one request may ask for
 const patience = 10_000 // milliseconds that a module may take to load before its element counts as failed
+const inOrder = 1000 // milliseconds that the elements of an app wait for the modules of those before them
 const longestPause = 300_000 // milliseconds between two requests after many errors
 
 // deadline settles like the promise, or fails when that takes too long.
@@ -29,19 +30,21 @@ class Part {
 
   // load begins to load the module. mount sees when that fails.
   load() {
-    this.module = deadline(import(this.element.main))
+    const { main } = this.element
+    this.module = deadline(import(main)).catch(cause => { // each browser says in its own words that it could not fetch a module
+      throw /module/.test(cause?.message) ? new Error(`its script could not be loaded from ${main}`, { cause }) : cause
+    })
     this.module.catch(() => {})
   }
 
   // mount calls the component as soon as its module is there. What it returns, or what it promises, is the handle.
-  async mount() {
+  mount() {
     const { config, key } = this.element
     const gone = this.gone = new AbortController()
     this.failed = false
     this.handle = this.module.then(module => gone.signal.aborted ? null :
       module.mount(this.div ?? null, { config: structuredClone(config), app: this.info, key, signal: gone.signal }))
     this.handle.catch(error => this.fail(error))
-    await this.module.catch(() => {})
   }
 
   // update hands over a new configuration. A component that takes none, or that has failed, is mounted anew.
@@ -50,13 +53,20 @@ class Part {
     Object.assign(this, { info, element })
     if (this.failed) return this.remount()
     if (same) return
-    this.handle.then(handle => handle?.update ? handle.update(structuredClone(element.config)) : this.remount())
+    const { signal } = this.gone
+    this.handle.then(handle => signal.aborted ? null : handle?.update ? handle.update(structuredClone(element.config)) : this.remount())
       .catch(error => this.fail(error))
   }
 
+  // remount mounts the component into a new <div>, since a shadow root would stay with the old one.
   remount() {
     this.unmount()
-    this.div?.replaceChildren()
+    if (this.div) {
+      const div = document.createElement('div')
+      Object.assign(div.dataset, this.div.dataset)
+      this.div.replaceWith(div)
+      this.div = div
+    }
     this.load()
     this.mount()
   }
@@ -103,6 +113,13 @@ export class VitrineApp extends HTMLElement {
     } }))
   }
 
+  // refuse tells the page why there is no app, and shows its template unless the app is there from before.
+  refuse(error) {
+    const { template } = this
+    if (!this.parts.size && template) this.replaceChildren(template, template.content.cloneNode(true))
+    this.report(error)
+  }
+
   // show shows an app as the service delivers it. The last of several calls counts.
   async show(app) {
     const text = JSON.stringify(app)
@@ -123,8 +140,7 @@ export class VitrineApp extends HTMLElement {
   async change({ id, tag, version, title, elements, error, code }) {
     this.kept = this.template
     if (error) {
-      if (!this.parts.size && this.kept) this.replaceChildren(this.kept, this.kept.content.cloneNode(true))
-      this.report(Object.assign(new Error(error), { code }))
+      this.refuse(Object.assign(new Error(error), { code }))
       if (!this.parts.size) return
       elements = []
     }
@@ -149,7 +165,11 @@ export class VitrineApp extends HTMLElement {
       part.div?.remove()
     }
     this.place([...this.parts.values()].filter(part => part.div).map(part => part.div))
-    for (const part of fresh) await part.mount()
+    const late = new Promise(done => setTimeout(done, inOrder))
+    for (const part of fresh) {
+      part.mount()
+      await Promise.race([late, part.module.catch(() => {})])
+    }
   }
 
   // place puts the divs into the document in their order, and moves as few as it easily can.
@@ -178,12 +198,17 @@ const groups = new Map()
 function leave(host) {
   host.group?.hosts.delete(host)
   host.group = null
+  clearTimeout(host.incomplete)
 }
 
 function join(host) {
   leave(host)
   const [app, tag, key] = ['app', 'tag', 'key'].map(name => host.getAttribute(name))
-  if (!app || !tag || !key) return
+  if (!app) return
+  if (!tag || !key) { // the script that made the element may be about to set them
+    host.incomplete = setTimeout(() => host.refuse(new Error(`<vitrine-app> has no attribute ${tag ? 'key' : 'tag'}`)))
+    return
+  }
   const name = JSON.stringify([tag, key])
   if (!groups.has(name)) groups.set(name, new Group(tag, key))
   const group = host.group = groups.get(name)
@@ -228,7 +253,8 @@ class Group {
         const id = host.getAttribute('app')
         if (host.group !== this || !ids.slice(i * mostApps, (i + 1) * mostApps).includes(id)) continue
         if (reason) {
-          if (!this.errors) host.report(reason) // once, until it works again
+          if (reason.final && host.fresh) host.refuse(reason)
+          else if (!this.errors) host.report(reason) // once, until it works again
           if (reason.final) host.fresh = false
           continue
         }
@@ -250,9 +276,8 @@ class Group {
     url.searchParams.set('key', this.key)
     const answer = await fetch(url, { credentials: 'omit', signal: AbortSignal.timeout(30_000) }) // the browser's cache sends the ETag
     if (answer.ok) return (await answer.json()).apps
-    const error = new Error(`the service answered ${answer.status}`)
-    error.final = answer.status < 500 && answer.status !== 429
-    throw error
+    const { error, code } = await answer.json().catch(() => ({})) // something between may answer without JSON
+    throw Object.assign(new Error(error ?? `the service answered ${answer.status}`), { code, final: answer.status < 500 && answer.status !== 429 })
   }
 }
 

@@ -43,6 +43,7 @@ type pages struct {
 	apps   map[string]deliveredApp // by tag and id
 	asked  []url.Values            // of each delivery
 	status int                     // that deliveries get instead; 0 for none
+	hang   chan struct{}           // holds back a script until it is closed
 	page   string
 	policy string
 }
@@ -85,8 +86,14 @@ func newPages(t *testing.T) *pages {
 	})
 	mux.HandleFunc("GET /plain.js", func(a http.ResponseWriter, r *http.Request) { // its component takes no update
 		a.Header().Set("Content-Type", "text/javascript")
-		fmt.Fprint(a, `export const mount = async (element, { config }) => { element.append(config.text) }`)
+		fmt.Fprint(a, `export const mount = async (element, { config }) => {
+			element.attachShadow({ mode: 'open' })
+			element.shadowRoot.append(document.createElement('slot'))
+			element.append(config.text)
+		}`)
 	})
+	w.hang = make(chan struct{})
+	mux.HandleFunc("GET /hanging.js", func(http.ResponseWriter, *http.Request) { <-w.hang })
 	w.service = httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
 		if r.Method != "GET" || r.Header.Get("Cookie") != "" || r.Header.Get("Authorization") != "" {
 			t.Errorf("%s %s with %v", r.Method, r.URL, r.Header)
@@ -95,6 +102,7 @@ func newPages(t *testing.T) *pages {
 		mux.ServeHTTP(a, r)
 	}))
 	t.Cleanup(w.service.Close)
+	t.Cleanup(func() { close(w.hang) })
 	w.site = httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -112,7 +120,8 @@ func (w *pages) deliver(a http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.status != 0 {
-		http.Error(a, "{}", w.status)
+		a.WriteHeader(w.status)
+		fmt.Fprint(a, `{"error": "the service says why", "code": "because"}`)
 		return
 	}
 	w.asked = append(w.asked, r.URL.Query())
@@ -152,7 +161,7 @@ func (w *pages) open(body string) {
 }
 
 // listening is a script that keeps the errors of the page.
-const listening = `window.log = []; window.errors = []; document.addEventListener('vitrine-error', e => errors.push([e.detail.app, e.detail.key, e.detail.component, e.detail.error.message, e.target.tagName]))`
+const listening = `window.log = []; window.errors = []; document.addEventListener('vitrine-error', e => errors.push([e.detail.app, e.detail.key, e.detail.component, e.detail.error.message, e.target.tagName, e.detail.error.code]))`
 
 func (w *pages) requests() []url.Values {
 	w.mu.Lock()
@@ -200,7 +209,7 @@ func TestLoader(t *testing.T) {
 		w.Until(`() => errors.length === 3 && document.body.innerText.split('fine').length === 21 && document.querySelector('[app=a]').innerText.replace(/\s+/g, ' ') === 'one sorry sorry two'`)
 		var errors [][]string
 		w.Run(&errors, `() => errors.sort()`)
-		if got := fmt.Sprint(errors); !strings.Contains(got, "[a 0.1 @x/0.1 mount fails DIV]") || !strings.Contains(got, "[a 0.2 @x/0.2 ") || !strings.Contains(got, "there is no such app VITRINE-APP") {
+		if got := fmt.Sprint(errors); !strings.Contains(got, "[a 0.1 @x/0.1 mount fails DIV ]") || !strings.Contains(got, "[a 0.2 @x/0.2 ") || !strings.Contains(got, "there is no such app VITRINE-APP not_found") {
 			t.Error(got)
 		}
 		var inside string
@@ -208,6 +217,34 @@ func TestLoader(t *testing.T) {
 		if inside != "inside" {
 			t.Error(inside)
 		}
+	})
+	t.Run("a script that hangs holds up no other for long", func(t *testing.T) {
+		w := w.in(t)
+		hanging := w.element("0.0", "x")
+		hanging.Main = w.service.URL + "/hanging.js"
+		w.put("a", hanging, w.element("0.1", "one"), w.element("0.2", "two"))
+		w.open(`<vitrine-app app="a"></vitrine-app>`)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one two' && performance.now() < 5000 && errors.length === 0`)
+	})
+	t.Run("an app without a good key shows the template and says why", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a", w.element("0.0", "one"))
+		w.mu.Lock()
+		w.status = 401
+		w.mu.Unlock()
+		const wait = `wait<template slot="error">sorry</template></vitrine-app>`
+		w.open(`<vitrine-app app="a">` + wait + `<vitrine-app tag="production" app="b">` + wait)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, '') === 'sorrysorry' && errors.length === 2`)
+		var got [][]string
+		w.Run(&got, `() => errors.map(e => [e[0], e[3], e[5] ?? '']).sort()`)
+		if fmt.Sprint(got) != "[[a the service says why because] [b <vitrine-app> has no attribute key ]]" {
+			t.Error(got)
+		}
+		w.mu.Lock()
+		w.status = 0
+		w.mu.Unlock()
+		w.Run(new(any), `() => document.querySelector('[app=a]').setAttribute('key', 'good')`)
+		w.Until(`() => document.querySelector('[app=a]').innerText === 'one'`)
 	})
 	t.Run("a live app changes in place", func(t *testing.T) {
 		w := w.in(t)

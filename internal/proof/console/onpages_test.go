@@ -215,7 +215,7 @@ func TestFromTwoComponentsToAPage(t *testing.T) {
 	var lines string
 	p.Run(&lines, `() => [...document.querySelectorAll('dialog pre')].find((x) => x.innerText.includes('<vitrine-app')).innerText`)
 	p.Click(`//dialog` + named("Close"))
-	lines = strings.NewReplacer("DELIVERY_TOKEN", w.pageKey(), "></vitrine-app>", " live=1>…</vitrine-app>").Replace(lines)
+	lines = strings.NewReplacer("MAKE_A_KEY_FIRST", w.pageKey(), " live></vitrine-app>", " live=1>…</vitrine-app>").Replace(lines)
 	page := site(t, "", lines)
 	visitor := newBrowser(t)
 	visitor.Open(page.url + "/")

@@ -89,8 +89,9 @@ func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 		text := strings.NewReplacer("http://127.0.0.1:8080", api.url, "$APP", app.ID, "$PAGE", token).Replace(page)
 		return newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline' "+api.url+" "+cdn.url+"; connect-src "+api.url)
 			if r.URL.Path == "/" {
-				fmt.Fprint(w, `<script>addEventListener("vitrine-error", (e) => { window.failed = e.detail.error.message })</script>`, text)
+				fmt.Fprint(w, `<script>addEventListener("vitrine-error", (e) => { window.failed = e.detail.error.code })</script>`, text)
 			}
 		}))
 	}
@@ -108,8 +109,12 @@ func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 	deploy(app.Version)
 	b.Open(website("production").url + "/")
 	b.Until(shows, before)
+	b.Until(`() => {
+		const form = document.querySelector("[data-key]").shadowRoot?.querySelector("form")
+		return !form || getComputedStyle(form).borderRadius === "12px"
+	}`)
 	deploy(next.Version) // the page is live
 	b.Until(shows, after)
 	b.Open(website("draft").url + "/")
-	b.Until(`() => window.failed?.includes("403")`)
+	b.Until(`() => window.failed === "forbidden"`)
 }

@@ -166,6 +166,18 @@ func TestUpgradeOfApps(t *testing.T) {
 // What is not live is told in the designer, and published with one button.
 func TestPublish(t *testing.T) {
 	w := newWorld(t)
+	w.request(ann, "POST", "/components", `{"name":"text","version":"1.0.0","main":"https://cdn.example.test/text.js","configSchema":{}}`)
+	fresh := w.newApp("New", element("text", `{}`))
+	first := w.signIn(ann, "/apps/"+fresh)
+	first.See(`//*[contains(@class, "publish") and contains(., "It is not live yet")]`)
+	first.Click(named("Publish"))
+	first.Click(`//dialog` + named("Publish"))
+	first.Until(`() => !document.querySelector(".publish").checkVisibility()`)
+	first.view("/apps/" + fresh + "/deployments")
+	first.Click(`//article[@aria-label="production"]` + named("Use it"))
+	first.See(`//dialog//pre[contains(., 'key="MAKE_A_KEY_FIRST" live></vitrine-app>')]`)
+	first.Run(new(any), `() => history.back()`)
+	first.Until(`() => document.querySelector(".publish") && !document.querySelector("dialog")`)
 	id := w.newApp("Winter")
 	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`)
 	for v, title := range []string{"Spring", "Summer"} {

@@ -168,7 +168,7 @@ func (p *person) fits() {
 // kept waits until the designer says that everything is saved but so many elements, which are kept in the browser.
 func (p *person) kept(elements int) {
 	p.T.Helper()
-	p.See(fmt.Sprintf(`//*[contains(@class, "saving") and contains(., "Saved as version") and contains(., ", %d element") and contains(., "kept in this browser")]`, elements))
+	p.See(fmt.Sprintf(`//*[contains(@class, "saving") and contains(., "Saved as version") and contains(., ", %d element") and contains(., "not saved yet")]`, elements))
 }
 
 // tools returns a folder with the page's files, the tools of testdata, and openapi.d.ts.

@@ -22,7 +22,7 @@ export function show(title, content, options = {}) {
 		/** @type {T | undefined} */
 		let result;
 		const trouble = h("div", { role: "alert", class: "note bad", hidden: true });
-		const dialog = h("dialog", { "aria-labelledby": id, class: options.wide ? "wide" : "" },
+		const dialog = h("dialog", { "aria-labelledby": id, class: options.wide ? "wide" : "", "data-required": options.required },
 			h("header", null, h("h2", { id }, title), !options.required && button("Close", () => dialog.close(), { icon: "close", bare: true })),
 			trouble, content);
 		dialog.addEventListener("cancel", (event) => {
@@ -82,6 +82,11 @@ export function buttons(...others) {
 /** Closes the dialog that the target of an event stands in. @param {Event} event */
 export function closeAround(event) {
 	/** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close();
+}
+
+/** Closes the dialogs of a view that is left, but those that must be answered. */
+export function closeAll() {
+	for (const dialog of document.querySelectorAll("dialog:not([data-required])")) /** @type {HTMLDialogElement} */ (dialog).close();
 }
 
 /**

@@ -187,7 +187,7 @@ export async function showVersion(api, id, version, load = (signal) => api.app(i
 	const app = await load(closed.signal);
 	const said = h("p", { class: "wrong", role: "status" });
 	const preview = new Preview({ base: api.base, signal: closed.signal, onerror(key, message) {
-		said.textContent = `Element ${app.elements.findIndex((e) => e.key === key) + 1} has failed: ${message}`;
+		said.textContent = `Element ${app.elements.findIndex((e) => e.key === key) + 1} has failed: ${message}. Tell whoever makes this component.`;
 	} });
 	preview.show({ id, tag: "", version, title: app.title }, app.elements);
 	await show(`Version ${version} of ${app.title}`, h("div", null, preview.node, said), { wide: true });

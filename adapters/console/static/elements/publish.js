@@ -27,11 +27,13 @@ export function publisher(api, session, id, signal) {
 	let app;
 	/** @type {Tag | undefined} */
 	let tag;
+	let untagged = false;
 
 	function show() {
+		const first = untagged && app && app.elements.length > 0 && session.mayWrite(app);
 		const behind = tag && app ? Number(app.version) - Number(tag.appVersion) : 0;
-		node.hidden = !tag || !app || behind <= 0 || !session.mayMove(app, tag);
-		fill(text, `${count(behind, "change")} ${behind === 1 ? "is" : "are"} not live`);
+		node.hidden = !first && (!tag || !app || behind <= 0 || !session.mayMove(app, tag));
+		fill(text, first ? "It is not live yet" : `${count(behind, "change")} ${behind === 1 ? "is" : "are"} not live`);
 		fill(publish, tag?.approvals ? "Propose" : "Publish");
 		publish.title = tag ? `${tag.approvals ? "Makes a release that somebody else approves" : "Moves the tag"}: ${tag.name}` : "";
 	}
@@ -39,12 +41,14 @@ export function publisher(api, session, id, signal) {
 	function reload() {
 		api.tags(id, {}, signal).then((page) => {
 			tag = liveTag(page.tags);
+			untagged = page.tags.length === 0;
 			show();
 		}, () => {});
 	}
 
 	async function go() {
-		if (!tag || !app) return;
+		if (!app) return;
+		if (!tag) return void await begin(app);
 		const { name, appVersion: from } = tag;
 		const { version } = app;
 		if (tag.approvals) return void await propose(api, [{ app: id, title: app.title, tag: name, from, to: version }], { name: app.title.slice(0, 128) });
@@ -52,6 +56,18 @@ export function publisher(api, session, id, signal) {
 		const keyOf = keys();
 		const moved = await askWith("Publish these changes?", [h("p", null, `Those who see ${name} will see this:`), changes], "Publish", () => api.putTag(id, name, { appVersion: version, from }, keyOf(version)), { wide: true });
 		if (moved) toast(`${name} points to version ${version} now.`);
+		reload();
+	}
+
+	/** Makes the tag of an app that has none. @param {import("../api.js").App} app */
+	async function begin({ title, version }) {
+		const name = "production";
+		const keyOf = keys();
+		await askWith(`Publish ${title}?`, h("p", null, `Pages show the app by a tag. This makes the tag ${name} and lets it point to version ${version}.`), "Publish", () =>
+			api.putTag(id, name, { appVersion: version, from: null }, keyOf(version)).catch((e) => {
+				if (e.code !== "needs_release") throw e;
+				return propose(api, [{ app: id, title, tag: name, from: null, to: version }], { name: title.slice(0, 128) });
+			}));
 		reload();
 	}
 

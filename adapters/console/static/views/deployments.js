@@ -112,7 +112,7 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** Tells of what is in no version, and leads to it. */
 	function notSaved() {
 		return kept([api.base.href, session.me?.urn ?? "", id]).length > 0 && h("p", { class: "note local" }, "Some of your changes are kept in this browser and are in no version yet. ",
-			h("a", { href: `${to("apps", id)}?show=refused`, onclick: closeAround }, "Show what is missing"));
+			h("a", { href: `${to("apps", id)}?show=refused`, onclick: closeAround }, "Show what is wrong"));
 	}
 
 	/**
@@ -195,7 +195,8 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** @param {Tag} tag */
 	function useIt(tag) {
 		const script = new URL("x/vitrine.js", api.base).href;
-		const page = `<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" key="DELIVERY_TOKEN"></vitrine-app>`;
+		const placeholder = "MAKE_A_KEY_FIRST";
+		const page = `<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" key="${placeholder}" live></vitrine-app>`;
 		const url = new URL(`apps/${id}/tagged/${encodeURIComponent(tag.name)}`, api.base).href;
 		const command = `vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page -reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
 		const group = session.managesPeople && app && moderated(session, app.groups)[0];
@@ -203,7 +204,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			make.disabled = true;
 			try {
 				const { key } = await api.account("POST", "keys/", { name: `${app?.title}, ${tag.name}`.slice(0, 128), kind: "public", reads: [group], tags: [tag.name] }, "id");
-				fill(lines, copyable("In a page", page.replace("DELIVERY_TOKEN", key)), h("p", { class: "help" }, "The key reads this tag and nothing else. It is listed, and can be revoked, under ", h("a", { href: to("keys"), onclick: closeAround }, "Keys"), "."));
+				fill(lines, copyable("In a page", page.replace(placeholder, key)), h("p", { class: "help" }, "The key reads this tag and nothing else. It is listed, and can be revoked, under ", h("a", { href: to("keys"), onclick: closeAround }, "Keys"), "."));
 			} catch (e) {
 				make.disabled = false;
 				trouble(e);

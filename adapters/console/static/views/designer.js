@@ -34,7 +34,7 @@ import { to } from "../router.js";
 function saying(s, version, refused, unread) {
 	if (unread && ["saved", "changed", "saving"].includes(s.kind)) return [icon("warn"), `Not saved: what you typed is not ${unread}`];
 	switch (s.kind) {
-	case "saved": return [icon("ok"), refused === 0 ? `Saved as ${version}` : `Saved as ${version}, ${count(refused, "element")} kept in this browser`];
+	case "saved": return [icon("ok"), refused === 0 ? `Saved as ${version}` : `Saved as ${version}, ${count(refused, "element")} ${refused === 1 ? "is" : "are"} not saved yet`];
 	case "changed": case "saving": return ["Saving…"];
 	case "offline": return [s.error.status === 0 ? "Offline" : "Waiting", `, will go on · ${version}`];
 	case "conflict": return [icon("warn"), "Conflict"];
@@ -476,7 +476,7 @@ class Card {
 	/** Shows what has failed when the component ran, "" for nothing. @param {string} message */
 	fail(message) {
 		this.failure.hidden = message === "";
-		this.failure.textContent = `The component has failed in the preview: ${message}`;
+		this.failure.textContent = `The component has failed in the preview: ${message}. Tell whoever makes it.`;
 	}
 
 	/** What happens while a card is dragged by its handle, and over this one. */
@@ -611,7 +611,7 @@ class Card {
 		const stored = () => this.editor.saved.elements.find((e) => e.key === this.item.key);
 		fill(this.local, h("span", null, refusal.violations.length > 0 ? "It does not fit its component yet, so it is kept in this browser. " : [sentence(refusal), " It is kept in this browser. "],
 			stored() ? "The app has it as it was before." : "The app does not have it yet."),
-		refusal.violations.length > 0 && button("Show what is missing", () => {
+		refusal.violations.length > 0 && button("Show what is wrong", () => {
 			this.judge(true);
 			this.reveal();
 		}, { class: "small" }), stored() && button("Back to what is saved", () => this.change(stored() ?? this.item), { class: "small" }));
