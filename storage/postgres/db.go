@@ -114,9 +114,14 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 	if err == nil && release < oldest {
 		err = tooOld(release)
 	}
-	if err == nil && !o.Existing {
+	if err == nil {
 		var there bool
-		if err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", schema).Scan(&there); err == nil && !there {
+		err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", schema).Scan(&there)
+		switch {
+		case err != nil || there:
+		case o.Existing:
+			err = ErrAbsent
+		default:
 			_, err = pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+name)
 		}
 	}

@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -75,6 +76,17 @@ func TestStoreInAPoolOfTheProgram(t *testing.T) {
 
 // The program's tracer sees the queries, its tables and the settings of its connections stay as they are, and a transaction that it
 // leaves open stops no feed.
+func TestAnAbsentSchemaIsAnAbsentStore(t *testing.T) {
+	pool := ownPool(t, cluster.Schema(t), nil)
+	if _, err := New(ctx, pool, &Options{Schema: "own_absent", Existing: true}); !errors.Is(err, ErrAbsent) {
+		t.Errorf("New in an absent schema: %v, want ErrAbsent", err)
+	}
+	var there bool
+	if err := pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'own_absent')").Scan(&there); err != nil || there {
+		t.Errorf("the schema is there: %t, %v", there, err)
+	}
+}
+
 func TestAPoolOfTheProgram(t *testing.T) {
 	tracer := new(counted)
 	pool := ownPool(t, cluster.Schema(t), tracer)

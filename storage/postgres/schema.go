@@ -114,7 +114,7 @@ func look(ctx context.Context, tx pgx.Tx) (f format, err error) {
 	case err != nil:
 		return f, err
 	case schema == nil:
-		return f, errors.New("the search path names no schema that is there: create it, or name another one in the address (search_path=…)")
+		return f, errors.New("the search path names no schema that is there: create it, or name another one (search_path=… in the address, Options.Schema for New)")
 	case here:
 		err = tx.QueryRow(ctx, "SELECT number, building FROM vitrine_format").Scan(&f.number, &f.building)
 		return f, err
@@ -122,7 +122,7 @@ func look(ctx context.Context, tx pgx.Tx) (f format, err error) {
 		return f, errOld
 	case others > 0:
 		return f, fmt.Errorf("the schema %q is no store of ours and not empty: it holds %q and %d more; "+
-			"name an empty database, or an empty schema in the address (search_path=…)", *schema, one, others-1)
+			"name an empty database, or an empty schema (search_path=… in the address, Options.Schema for New)", *schema, one, others-1)
 	}
 	return f, ErrAbsent
 }
