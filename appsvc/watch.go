@@ -34,14 +34,15 @@ const (
 )
 
 // Watch waits for changes that a follower of the feed may see: see Service.Watch. Its methods are safe for concurrent use,
-// but each follower needs a Watch of its own: each Next replaces the previous one. It lives from Service.Watch to Close. Its
-// fields after types are guarded by watches.mu.
+// but each follower needs a Watch of its own: each Next replaces the previous one. It lives from Service.Watch to Close.
 type Watch struct {
 	all   *watches
 	by    vitrine.Caller
 	appID string // only changes of this app; "" = all
 	types []ChangeType
-	keys  []string // under which watches.byKey has it
+
+	// watches.mu guards the fields from here on.
+	keys []string // under which watches.byKey has it
 
 	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
 	rung bool          // wake is closed

@@ -14,6 +14,8 @@
 // AllAssets, ListFolders and AllFolders. Assets, folders, permissions, attributes, events and a
 // SearchPage marshal to the JSON of the HTTP API and back.
 //
+// There is no Options.Check as in package appsvc: a rule of the embedding program has to be applied before a method is called.
+//
 // # Errors
 //
 // An error about a request is an [*vitrine.Error]. errors.Is finds its kind, such as [vitrine.ErrNotFound].
