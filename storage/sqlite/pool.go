@@ -50,7 +50,7 @@ func (p *pool) get(ctx context.Context) (c *conn, err error) {
 		return nil, ctx.Err()
 	}
 	p.gate.RLock() // waits for a fraction of a second at most
-	p.gate.RUnlock()
+	defer p.gate.RUnlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.idle); n > 0 {
