@@ -172,7 +172,7 @@ func (s *server) reads(t *testing.T, small, large string) []request {
 	for _, path := range []string{"/", "/apps/" + small, "/apps/" + large, "/openapi.json", assetManager + "/example.test/assetLibrary/example.test/assets"} {
 		all = append(all, s.signed("GET", path, "", "Accept: text/html"), s.signed("GET", path, "", "Accept-Encoding: gzip"), s.signed("GET", path, "", "Accept-Encoding: br, gzip;q=0.5"),
 			s.signed("HEAD", path, ""), s.signed("GET", path, "", "If-None-Match: "+etag), s.signed("GET", path, "", "Accept-Encoding: gzip", `If-None-Match: "none", `+etag),
-			s.signed("DELETE", path, ""), s.signed("GET", path, "", "Range: bytes=0-9"), request{method: "GET", path: path},
+			s.signed("PUT", path, ""), s.signed("GET", path, "", "Range: bytes=0-9"), request{method: "GET", path: path},
 			request{method: "OPTIONS", path: path, headers: []string{"Origin: https://page.test", "Access-Control-Request-Method: PATCH"}})
 	}
 	// A token as long as tokens may be, in the header and in the query.
