@@ -64,7 +64,7 @@ func TestExampleComponents(t *testing.T) {
 				for (const config of configs) {
 					await handle?.update?.(structuredClone(config))
 					const root = div.shadowRoot ?? div
-					shown.push(root.textContent)
+					shown.push(root.innerHTML)
 					for (const x of root.querySelectorAll('b, script')) wrong.push('made an element of a text: ' + x.outerHTML)
 					for (const x of root.querySelectorAll('[href], [src]')) if (!/^https?:/.test(x.href ?? x.src)) wrong.push('address: ' + (x.href ?? x.src))
 				}

@@ -209,7 +209,7 @@ func TestLoader(t *testing.T) {
 		w.Until(`() => errors.length === 3 && document.body.innerText.split('fine').length === 21 && document.querySelector('[app=a]').innerText.replace(/\s+/g, ' ') === 'one sorry sorry two'`)
 		var errors [][]string
 		w.Run(&errors, `() => errors.sort()`)
-		if got := fmt.Sprint(errors); !strings.Contains(got, "[a 0.1 @x/0.1 mount fails DIV ]") || !strings.Contains(got, "[a 0.2 @x/0.2 ") || !strings.Contains(got, "there is no such app VITRINE-APP not_found") {
+		if got := fmt.Sprint(errors); !strings.Contains(got, "[a 0.1 @x/0.1 mount fails DIV ]") || !strings.Contains(got, "[a 0.2 @x/0.2 its script could not be loaded from "+absent.Main) || !strings.Contains(got, "there is no such app VITRINE-APP not_found") {
 			t.Error(got)
 		}
 		var inside string

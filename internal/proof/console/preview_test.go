@@ -124,7 +124,7 @@ func TestPreviewOfVersions(t *testing.T) {
 	p := w.signIn(ann, "/apps/"+id+"/history")
 	p.Click(named("Show version 1"))
 	p.Click(`//dialog` + named("Run components of this store"))
-	p.See(`//dialog//*[contains(., "Element 1 has failed: no bad texts")]`)
+	p.See(`//dialog//*[contains(., "Element 1 has failed: no bad texts. Tell whoever makes this component.")]`)
 	p.Click(`//dialog` + named("Close"))
 	p.view("/apps/" + id + "/deployments")
 	p.Click(`//article` + named("Show"))

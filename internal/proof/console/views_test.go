@@ -78,6 +78,7 @@ func TestViews(t *testing.T) {
 		{"reviews", "/reviews", `//article//*[@role="img"]`},
 		{"components", "/components", `//a[.="poll"]`},
 		{"component", "/components/poll", `//ul[contains(@class, "tree")]`},
+		{"absent", "/components/absent", `//summary[.="Details"]`},
 		{"nothing", "/none", `//*[contains(., "There is no such page")]`},
 	} {
 		for _, width := range []int{360, 1280} {
