@@ -108,13 +108,13 @@ func (in DeleteRequest) check() error {
 	case parts == "" && !in.Everything:
 		return invalid("", "say what to erase: a source, a collection, a review, an author, an e-mail address, or everything")
 	case parts != "" && in.Everything:
-		return invalid("", "everything leaves nothing to name: no source, collection, review, author or e-mail address")
+		return invalid("", "everything names all there is: leave out source, collection, review, author and email, or leave out everything")
 	case in.Review != "" && in.Author != "":
 		return invalid("author", "a review and an author exclude each other")
 	case in.Review != "" && in.Email != "":
 		return invalid("email", "a review and an e-mail address exclude each other")
 	case in.Review != "" && in.Collection == "":
-		return invalid("collection", "the id of a review is one of its collection: name that too")
+		return invalid("collection", "review needs collection, since the id of a review is unique in its collection alone")
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ var signatures = []struct{ first, message string }{
 // Messages of more than one kind of binary file.
 const (
 	kindZip         = "this is a zip archive: unpack it, and check the files that are in it"
-	kindSpreadsheet = "this is a spreadsheet: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"
+	kindSpreadsheet = "this is a spreadsheet: save the sheet as CSV, and vitrine reviews convert makes the import format of it"
 	kindUTF16       = "this is UTF-16: convert it to UTF-8, for instance with iconv -f UTF-16 -t UTF-8"
 )
 

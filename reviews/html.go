@@ -12,7 +12,7 @@ const maxHref = 64 << 10
 // The faults of a tag. Those of an href are in hrefFault. Each is a complete message of the rule body-html, and says what
 // would be right where that is not obvious.
 const (
-	faultTag      = `only <p>, </p>, <a href="…"> and </a> are allowed; write &lt; for a '<' in the text`
+	faultTag      = `only <p>, </p>, <a href="…"> and </a> are allowed; take other tags out, and write &lt; for a '<' in the text`
 	faultNoHref   = `<a> needs href="…"`
 	faultAttr     = "no other attribute than one href of <a> is allowed"
 	faultUnquoted = "href needs a value in single or double quotes"

@@ -171,7 +171,7 @@ func (c *lineChecker) fault() (at int, rule ruleID, message string) {
 	for i := 0; i <= at && i < len(c.text); {
 		r, size := utf8.DecodeRune(c.text[i:])
 		if r == utf8.RuneError && size == 1 {
-			return i, ruleUTF8, "this byte is no part of a UTF-8 character"
+			return i, ruleUTF8, "this byte is no part of a UTF-8 character; save the file as UTF-8"
 		}
 		i += size
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"iter"
@@ -218,7 +219,11 @@ func (s *Service) limit(asked int) (int, error) {
 // collection use it.
 func collectionOf(r *rows, source, id string) (found stored, err error) {
 	if source != "" {
-		return r.existing(Key{Source: source, ID: id})
+		found, err = r.existing(Key{Source: source, ID: id})
+		if errors.Is(err, vitrine.ErrNotFound) {
+			err = noCollection(r, id, fmt.Sprintf(" of %q", source))
+		}
+		return found, err
 	}
 	// Without a source, there must be one collection with the id and no second one.
 	n := 0
@@ -233,9 +238,21 @@ func collectionOf(r *rows, source, id string) (found stored, err error) {
 		found = c
 	}
 	if n == 0 {
-		return found, notFound("the network has no collection %q", id)
+		return found, noCollection(r, id, "")
 	}
 	return found, nil
+}
+
+// noCollection returns ErrNotFound for an id. Its reason names the id that is meant if a collection has the Base64 of the given one.
+func noCollection(r *rows, id, ofSource string) error {
+	encoded := base64.StdEncoding.EncodeToString([]byte(id))
+	for _, err := range r.withID(encoded) {
+		if err != nil {
+			return err
+		}
+		return notFound("the network has no collection %q%s; the Base64 of %s is %s", id, ofSource, id, encoded)
+	}
+	return notFound("the network has no collection %q%s", id, ofSource)
 }
 
 // noCursor is the error of an After that is not the Next of a page of the list.

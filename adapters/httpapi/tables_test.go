@@ -28,7 +28,7 @@ func TestTablesAreConverted(t *testing.T) {
 	lines := strings.SplitAfter(r.body, "\n")
 	if r.header.Get("Content-Type") != "application/x-ndjson" || r.header.Get("Cache-Control") != "no-store" || len(lines) != 3 || !strings.Contains(lines[0], `"source":"shop","id":"bGFtcA=="`) ||
 		!strings.Contains(lines[0], `"created":"2019-04-25T00:00:00Z","ratings":[100]`) ||
-		lines[1] != `{"converted":1,"rejected":[{"line":4,"reason":"the rating is above 5, the best one: say what scale the ratings have"}],"rejectedTotal":1}`+"\n" {
+		lines[1] != `{"converted":1,"rejected":[{"line":4,"reason":"the rating 9 is above 5: mend it, or give another scale"}],"rejectedTotal":1}`+"\n" {
 		t.Errorf("%v %q", r.header, r.body)
 	}
 	if got := w.as(editor, "POST", importPath, lines[0], setType("application/x-ndjson")).want(200).body; !strings.Contains(got, `"created":1`) || !strings.Contains(got, `"errors":0`) {
@@ -173,6 +173,9 @@ func TestShownReviews(t *testing.T) {
 		if r := w.send("GET", "/x/public/reviews/"+what, ""); r.status != status || r.header.Get("Cache-Control") != "no-store" && strings.Contains(what, "Yi9j?") {
 			t.Errorf("%s: %d %v %s", what, r.status, r.header, r.body)
 		}
+	}
+	if r := w.as(editor, "GET", "/x/reviews/collections/b%2Fc/reviews", "").want(404); !strings.Contains(r.body, "; the Base64 of b/c is Yi9j") {
+		t.Errorf("%s", r.body)
 	}
 	// What is erased is not shown any more, and a tag may be called reviews.
 	w.as(editor, "DELETE", "/x/reviews?network=example.test&email=ann@example.test", "").want(200)

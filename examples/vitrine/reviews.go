@@ -24,6 +24,9 @@ func ofReviews(run func(context.Context, *program, []string) error) func(context
 		if err == nil || errors.As(err, &exit) || errors.As(err, &usage) || errors.As(err, &help) {
 			return err
 		}
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = errors.New("interrupted; run it again")
+		}
 		return exitError{err, exitUnable}
 	}
 }

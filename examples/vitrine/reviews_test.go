@@ -124,7 +124,7 @@ func TestReviewsForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := run(t, dir, nil, "reviews", "check", "many")
-	for _, words := range []string{"json: 5 errors\n", "line 2, column 2: this is not JSON", "and 2 more: -all prints every problem\n", ": 1 warning\n", "checked: 7 lines, 2 collections, 1 review; 0 rejected; 5 errors, 1 warning\n"} {
+	for _, words := range []string{"json: 5 errors\n", "line 2, column 2: this is not JSON", "and 2 more: -all prints every problem\n", ": 1 warning\n", "checked: 7 lines (5 unreadable), 2 collections, 1 review; 0 rejected; 5 errors, 1 warning\n"} {
 		if !strings.Contains(out.stdout, words) {
 			t.Errorf("%q is not in %s", words, out.stdout)
 		}

@@ -2,22 +2,43 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/reviews/convert"
 )
 
+// rejection is the rejected rows whose reasons differ in numbers alone.
+type rejection struct {
+	count int64
+	first []convert.Rejected
+}
+
+// add counts a row, and keeps the first ones.
+func (r *rejection) add(row convert.Rejected) {
+	if r.count++; r.count <= shownOfGroup {
+		r.first = append(r.first, row)
+	}
+}
+
+// numbers finds what reasons of the same kind differ in.
+var numbers = regexp.MustCompile(`\d[\d.,]*`)
+
 // convertReviews is the command reviews convert: it writes a table of reviews to standard output in the import format. It says on
 // standard error how many rows were converted, and why others were not.
 func convertReviews(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("reviews convert")
-	mapping := f.String("mapping", "", "`FILE` that says which columns the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they are guessed")
+	mapping := f.String("mapping", "", "`FILE` that says which columns the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they are guessed. The fields are collection_id, collection_title, review_id, title, body, created, rating, rating:<dimension>, author_name, author_email, author_id, author_url, parent_id, subpart:<name>; collection_id, created, a rating, and author_name or author_id are required")
 	guess := f.Bool("guess", false, "print the mapping that is guessed from the names of the columns, to be mended, and convert nothing")
 	source := f.String("source", "import", "`name` of the site that the reviews come from")
 	scale := f.Float64("scale", 5, "the best rating there is, such as 5 `stars`")
@@ -25,6 +46,9 @@ func convertReviews(ctx context.Context, p *program, args []string) (err error) 
 	rejects := f.String("rejects", "", "write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
 	if err := p.parse(f, args, "IN.csv (or - for standard input)"); err != nil {
 		return err
+	}
+	if *scale == 0 {
+		return usageError{fmt.Errorf("%s: -scale is 0: want the best rating, above 0 and at most 100", f.Name())}
 	}
 	request := convert.Request{Source: *source, Scale: *scale, Dates: *dates}
 	if *mapping != "" {
@@ -46,6 +70,13 @@ func convertReviews(ctx context.Context, p *program, args []string) (err error) 
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
+		if missing := sight.Mapping.Missing(); len(missing) > 0 {
+			fmt.Fprintf(p.stderr, "missing: %s: name their columns\n", printable(strings.Join(missing, ", ")))
+		}
+		used := slices.Collect(maps.Values(sight.Mapping))
+		if unused := slices.DeleteFunc(sight.Columns, func(name string) bool { return slices.Contains(used, name) }); len(unused) > 0 {
+			fmt.Fprintf(p.stderr, "unused columns: %s\n", printable(strings.Join(unused, ", ")))
+		}
 		out := json.NewEncoder(p.stdout)
 		out.SetEscapeHTML(false)
 		out.SetIndent("", "  ")
@@ -65,6 +96,14 @@ func convertReviews(ctx context.Context, p *program, args []string) (err error) 
 	out := bufio.NewWriterSize(p.stdout, 64<<10)
 	request.File, request.To = in, out
 	request.Progress = func(n int64) { in.bar.show(reviews.Progress{Bytes: n}) }
+	kinds := map[string]*rejection{}
+	request.OnReject = func(r convert.Rejected) {
+		kind := numbers.ReplaceAllString(r.Reason, "0")
+		if kinds[kind] == nil {
+			kinds[kind] = &rejection{}
+		}
+		kinds[kind].add(r)
+	}
 	result, err := convert.Convert(ctx, request)
 	if err == nil {
 		err = out.Flush()
@@ -74,12 +113,19 @@ func convertReviews(ctx context.Context, p *program, args []string) (err error) 
 		return fmt.Errorf("%s: %w", in.name, err)
 	}
 	fmt.Fprintf(p.stderr, "converted: %s; %s rejected\n", count(result.Converted, "review"), count(result.RejectedTotal, "row"))
-	const shown = 10
-	for _, r := range result.Rejected[:min(len(result.Rejected), shown)] {
-		fmt.Fprintf(p.stderr, "  line %d: %s\n", r.Line, printable(r.Reason))
+	if result.Ambiguous != "" {
+		fmt.Fprintf(p.stderr, "dates: %s was taken for %s; -dates dmy or mdy says otherwise\n", printable(result.Ambiguous), result.AmbiguousAs)
 	}
-	if more := result.RejectedTotal - shown; more > 0 {
-		fmt.Fprintf(p.stderr, "  and %d more: -rejects FILE keeps all of them\n", more)
+	order := func(a, b *rejection) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.first[0].Line, b.first[0].Line))
+	}
+	for _, kind := range slices.SortedFunc(maps.Values(kinds), order) {
+		for _, r := range kind.first {
+			fmt.Fprintf(p.stderr, "  line %d: %s\n", r.Line, printable(r.Reason))
+		}
+		if more := kind.count - int64(len(kind.first)); more > 0 {
+			fmt.Fprintf(p.stderr, "  and %d more like this: -rejects FILE keeps all of them\n", more)
+		}
 	}
 	if result.RejectedTotal > 0 {
 		return exitError{nil, exitFailed}

@@ -106,7 +106,7 @@ func (f *findings) end(r reviews.Counts, done string) error {
 			fmt.Fprintf(f.out, "  and %d more: -all prints every problem\n", more)
 		}
 	}
-	fmt.Fprintf(f.out, "%s: %s, %s%s, %s; ", done, count(r.Lines, "line"), count(r.Collections, "collection"), fates(r), count(r.Reviews, "review"))
+	fmt.Fprintf(f.out, "%s: %s%s, %s%s, %s; ", done, count(r.Lines, "line"), f.odd(r, done), count(r.Collections, "collection"), fates(r), count(r.Reviews, "review"))
 	stored := r.Created + r.Updated + r.Unchanged
 	inPart := done == stopped && !r.DryRun
 	if stored > 0 || inPart {
@@ -119,13 +119,36 @@ func (f *findings) end(r reviews.Counts, done string) error {
 	return f.out.Flush()
 }
 
+// odd says in brackets how many lines are blank and how many cannot be read. It returns "" for files that were not read to their end, and
+// for those of another kind.
+func (f *findings) odd(r reviews.Counts, done string) string {
+	if done == stopped || f.groups["file-kind"] != nil {
+		return ""
+	}
+	unreadable := int64(0)
+	for _, rule := range []string{"json", "utf-8", "json-depth", "line-too-long", "record-object"} { // each once in a line
+		if g := f.groups[rule]; g != nil {
+			unreadable += g.count
+		}
+	}
+	return brackets([]fate{{r.Lines - r.Collections - unreadable, "blank"}, {unreadable, "unreadable"}})
+}
+
 // fates says in brackets how many collections were created, updated and rejected. It returns "" if all are unchanged.
 func fates(r reviews.Counts) string {
+	return brackets([]fate{{r.CollectionsCreated, "created"}, {r.CollectionsUpdated, "updated"}, {r.CollectionsRejected, "rejected"}})
+}
+
+// fate is how many lines or collections are what the name says.
+type fate struct {
+	n    int64
+	name string
+}
+
+// brackets lists the fates that some have, in brackets. It returns "" if there are none.
+func brackets(fates []fate) string {
 	var all []string
-	for _, fate := range []struct {
-		n    int64
-		name string
-	}{{r.CollectionsCreated, "created"}, {r.CollectionsUpdated, "updated"}, {r.CollectionsRejected, "rejected"}} {
+	for _, fate := range fates {
 		if fate.n > 0 {
 			all = append(all, fmt.Sprint(fate.n, " ", fate.name))
 		}

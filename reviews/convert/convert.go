@@ -23,6 +23,8 @@ type Request struct {
 
 	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header. Until then they are in the temporary file too.
 	Rejects io.Writer
+	// OnReject, if not nil, is called for each row that could not be converted.
+	OnReject func(Rejected)
 	// Progress, if not nil, is called with the number of bytes of File that were read.
 	Progress func(int64)
 	// Large, if not nil, bounds how many collections of more than 1 MiB are in memory at a time. A conversion sends a value
@@ -51,6 +53,11 @@ type Result struct {
 	Converted     int64      `json:"converted"`     // reviews
 	Rejected      []Rejected `json:"rejected"`      // the first 100, by line
 	RejectedTotal int64      `json:"rejectedTotal"` // all of them
+
+	// Ambiguous is a date such as 03/04/2019 if no date at the beginning of the file says whether the day comes first, and AmbiguousAs
+	// what it was taken for.
+	Ambiguous   string `json:"-"`
+	AmbiguousAs string `json:"-"`
 }
 
 // conversion is the state of a Convert.
@@ -101,6 +108,9 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 		return c.result, err
 	}
 	c.dates, _ = newDateReader(c.column(strings.TrimSpace(c.Mapping["created"])), in.Dates)
+	if c.dates.ambiguous != "" {
+		c.result.Ambiguous, c.result.AmbiguousAs = c.dates.example()
+	}
 	groups := &groups{slot: slot{in.Spools, false}, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err == nil {
@@ -161,6 +171,9 @@ const (
 // reject counts a row that cannot be converted, and writes it to Rejects.
 func (c *conversion) reject(line int64, reason string, cells []string) {
 	c.result.RejectedTotal++
+	if c.OnReject != nil {
+		c.OnReject(Rejected{line, reason})
+	}
 	if len(c.result.Rejected) < mostRejected {
 		c.result.Rejected = append(c.result.Rejected, Rejected{line, reason})
 	}

@@ -10,8 +10,9 @@ import (
 
 // dateReader reads dates. It first tries the layout of the previous date, which most dates of a file share.
 type dateReader struct {
-	layouts []string // of days, for time.Parse
-	last    string   // the layout of the previous date
+	layouts   []string // of days, for time.Parse
+	ambiguous string   // a date in the column that may have the day or the month first; "" if the order is known
+	last      string   // the layout of the previous date
 }
 
 // numbers matches the first two numbers of a date that does not begin with the year, and the separator.
@@ -21,7 +22,7 @@ var numbers = regexp.MustCompile(`^\s*(\d{1,2})([-/.])(\d{1,2})[-/.]\d`)
 // first: as order says, "dmy" or "mdy"; or, if order is "", by the dates in the column, in which a number above 12 must be a
 // day. used is the decision for the first separator, or "" if no date is ambiguous.
 func newDateReader(column []string, order string) (d *dateReader, used string) {
-	balance, first := map[string]int{}, "" // by separator: the number of dates with the day first, minus those with the month first
+	balance, examples, first := map[string]int{}, map[string]string{}, "" // by separator: the number of dates with the day first, minus those with the month first
 	for _, text := range column {
 		found := numbers.FindStringSubmatch(text)
 		if found == nil {
@@ -33,6 +34,8 @@ func newDateReader(column []string, order string) (d *dateReader, used string) {
 			balance[found[2]]++
 		case right && !left:
 			balance[found[2]]--
+		case found[1] != found[3]:
+			examples[found[2]] = cmp.Or(examples[found[2]], text)
 		}
 	}
 	d = &dateReader{layouts: []string{"2006-1-2", "2006/1/2", "2006.1.2", "20060102", "2 Jan 2006", "Jan 2 2006", "2 Jan 06"}}
@@ -51,10 +54,20 @@ func newDateReader(column []string, order string) (d *dateReader, used string) {
 		if s == first {
 			used = named
 		}
+		if order == "" && balance[s] == 0 {
+			d.ambiguous = cmp.Or(d.ambiguous, examples[s])
+		}
 		layout = strings.ReplaceAll(layout, "/", s)
 		d.layouts = append(d.layouts, layout+"2006", layout+"06")
 	}
 	return d, used
+}
+
+// example returns the ambiguous date, and the day and month that it is taken for.
+func (d *dateReader) example() (text, as string) {
+	created, _ := d.read(d.ambiguous)
+	at, _ := time.Parse(time.RFC3339, created)
+	return d.ambiguous, at.Format("2 January")
 }
 
 // above12 returns whether a number cannot be a month.

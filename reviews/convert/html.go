@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -83,10 +84,13 @@ type bodyWriter struct {
 	linked    bool // a link has begun
 }
 
-// text writes a text. It drops white space between paragraphs.
+// blanks is the white space around paragraphs, which is dropped.
+const blanks = " \t\r\n\f\u00a0"
+
+// text writes a text.
 func (w *bodyWriter) text(text string) {
 	if !w.paragraph {
-		if text = strings.TrimLeft(text, " \t\r\n\f\u00a0"); text == "" {
+		if text = strings.TrimLeft(text, blanks); text == "" {
 			return
 		}
 		w.begin()
@@ -139,7 +143,7 @@ func (w *bodyWriter) endLink() {
 func (w *bodyWriter) end() {
 	w.endLink()
 	if w.paragraph {
-		w.out = append(w.out, "</p>"...)
+		w.out = append(bytes.TrimRight(w.out, blanks), "</p>"...)
 		w.paragraph = false
 	}
 }

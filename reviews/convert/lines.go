@@ -48,7 +48,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	case e.id == "" && named:
 		return "the id of the review is empty"
 	case name == "" && author == "":
-		return "the name of the author is empty"
+		return "the name of the author is empty: write one, such as Anonymous, or leave the row out"
 	case utf8.RuneCountInString(author) > 255:
 		return "the id of the author is longer than 255 characters"
 	case created == "":

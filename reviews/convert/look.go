@@ -87,19 +87,21 @@ func (t *table) column(name string) (cells []string) {
 //	                         (help.feefo.com/knowledge-base/importing-service-reviews)
 //	Shopper Approved         Review Date, Reviewer Name, Product ID, Reviewer Product Rating, Reviewer Review
 //	                         (help.shopperapproved.com/en/articles/2842491-content-license-agreement-overview)
+//	German shops             Bewertungs-ID, Artikelname, Produkttitel, Kundenname, Autor, Überschrift, Kommentar, Erstellt am, and the like
+//	                         (translations of the names above, of no one product)
 //	Magento                  sku, nickname, summary, text (adobedocs.github.io/commerce-webapi/graphql/schema/products/mutations/create-review)
 var known = map[string]string{
 	"collection_id": "collection_id product_handle handle product_id commentpostid product_sku sku externalid product_code item_id article_id productidentifier " +
-		"product_url product_number artikelnummer produktid productname producttitle product",
-	"collection_title": "collection_title product_title product_name item_name produktname product",
-	"review_id":        "review_id commentid id reviewidentifier uuid",
-	"title":            "review_title title headline review_headline summary subject titel",
+		"product_url product_number artikelnummer produktid productname artikelname produkttitel producttitle product",
+	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel product",
+	"review_id":        "review_id commentid id reviewidentifier uuid bewertungs-id",
+	"title":            "review_title title headline review_headline summary subject titel überschrift",
 	"body": "body review_content review_text reviewmessage review_body commentcontent content product_comment reviewer_review review message comment text " +
-		"review_comment service_comment bewertungstext",
+		"review_comment service_comment bewertungstext kommentar",
 	"created": "review_created_utc review_date created_at date_created created submission_time when commentdategmt commentdate reviewdate date feedback_date " +
-		"submitted_at review_created timestamp time datum",
+		"submitted_at review_created timestamp time datum erstellt-am",
 	"rating":        "rating review_rating review_stars review_score stars score star_rating product_rating reviewer_product_rating overall_rating service_rating bewertung sterne",
-	"author_name":   "author_name reviewer_name display_name user_nickname nickname review_username author commentauthor reviewer customer_name name user_name username",
+	"author_name":   "author_name reviewer_name display_name user_nickname nickname review_username author commentauthor reviewer customer_name name user_name username kundenname autor",
 	"author_email":  "author_email reviewer_email customer_email email commentauthoremail user_email email_address review_user_email",
 	"author_url":    "author_url commentauthorurl reviewer_url website",
 	"parent_id":     "parent_id commentparent parent reply_to",

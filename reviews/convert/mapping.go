@@ -23,6 +23,25 @@ import (
 //	subpart:<name>     further data, which is kept as a text
 type Mapping map[string]string
 
+// Missing returns the required fields that have no column.
+func (m Mapping) Missing() (missing []string) {
+	has := func(field string) bool { return m[field] != "" }
+	if !has("collection_id") {
+		missing = append(missing, "collection_id")
+	}
+	if !has("created") {
+		missing = append(missing, "created")
+	}
+	rates := func(field string) bool { return field == "rating" || strings.HasPrefix(field, ratingPrefix) }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(m)), rates) {
+		missing = append(missing, "rating")
+	}
+	if !has("author_name") && !has("author_id") {
+		missing = append(missing, "author_name")
+	}
+	return missing
+}
+
 // The fields with a fixed name, in the order of the documentation.
 var fields = []string{"collection_id", "collection_title", "review_id", "title", "body", "created", "rating",
 	"author_name", "author_email", "author_id", "author_url", "parent_id"}
@@ -76,25 +95,11 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 	byColumn := func(a, b column) int { return a.at - b.at }
 	slices.SortStableFunc(p.ratings, byColumn)
 	slices.SortStableFunc(p.subparts, byColumn)
-	has := func(field string) bool {
-		_, ok := p.at[field]
-		return ok
+	if missing := m.Missing(); len(missing) > 0 {
+		return nil, invalid("mapping", fmt.Sprintf("no column is named for %s: name one of %s", missing[0], quoted(header)))
 	}
-	missing := ""
-	switch {
-	case !has("collection_id"):
-		missing = "collection_id"
-	case !has("created"):
-		missing = "created"
-	case len(p.ratings) == 0:
-		missing = "rating"
-	case !has("author_name") && !has("author_id"):
-		missing = "author_name"
-	case len(p.ratings) > 1000:
+	if len(p.ratings) > 1000 {
 		return nil, invalid("mapping", "there are more than 1000 dimensions")
-	}
-	if missing != "" {
-		return nil, invalid("mapping", fmt.Sprintf("no column is named for %s: name one of %s", missing, quoted(header)))
 	}
 	if len(p.ratings) == 1 {
 		p.ratings[0].name = "default" // the required name of a single dimension

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -62,9 +63,9 @@ func parseNumber(text string) (float64, error) {
 func scaled(n, scale float64) (int, string) {
 	switch {
 	case n <= 0:
-		return 0, "the rating is 0: want one that is above, or leave the row out"
+		return 0, "the rating is 0: want one above 0, or leave the row out"
 	case n > scale:
-		return 0, "the rating is above " + strconv.FormatFloat(scale, 'f', -1, 64) + ", the best one: say what scale the ratings have"
+		return 0, fmt.Sprintf("the rating %v is above %v: mend it, or give another scale", n, scale)
 	}
 	return max(1, int(math.Round(n*100/scale))), ""
 }

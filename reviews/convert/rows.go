@@ -151,7 +151,7 @@ func foreign(head []byte) string {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
-		return "this is a spreadsheet or an archive: save the sheet as CSV, or unpack the archive"
+		return "this is a spreadsheet or an archive: save the sheet as CSV, and convert that, or unpack the archive"
 	case len(text) == 0:
 		return "the file is empty: want CSV with the names of the columns in the first row"
 	case text[0] == '{' || text[0] == '[':

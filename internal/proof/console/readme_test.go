@@ -18,6 +18,7 @@ import (
 	loader "github.com/vitrine-go/vitrine/adapters/page"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/examples/components"
+	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -31,6 +32,39 @@ func TestGuidePage(t *testing.T) {
 	const guide = "adapters/page/README.md"
 	script := fstest.MapFS{"poll.js": {Data: []byte(blockOf(t, guide, "js"))}}
 	openPage(t, blockOf(t, guide, "html"), script, "<b>Tea?", "Coffee?")
+}
+
+// TestReviewsPage opens the page of the guide to reviews, which shows a collection with a public key.
+func TestReviewsPage(t *testing.T) {
+	service := reviews.New(memory.New(), nil)
+	file := `{"source":"shop.example","title":"Kettle","created":"2019-01-05T09:30:00Z","id":"a2V0dGxl","dimensions":["default"],"reviews":[` +
+		`{"id":"1","imported_display_name":"user-1","title":"Quick","body_html":"<p>Boils in a minute.</p>","created":"2019-04-02T10:00:00Z","ratings":[100]}]}`
+	if _, err := service.Import(t.Context(), vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: "shop.example", File: strings.NewReader(file)}); err != nil {
+		t.Fatal(err)
+	}
+	const key = "a-public-key"
+	h, err := httpapi.New(httpapi.Config{Reviews: service, Authenticate: func(r *http.Request) (httpapi.Principal, error) {
+		if token, err := httpapi.RequestToken(r); err != nil || token != key {
+			return httpapi.Principal{}, httpapi.ErrUnauthenticated
+		}
+		return httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:shop.example:user=page", Reads: []string{"urn:vitrine:shop.example"}, TagsOnly: true, PublicReviews: true}}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.NewReplacer("http://127.0.0.1:8080", newOrigin(t, h).url, "$KEY", key).Replace(blockOf(t, "reviews/README.md", "html"))
+	files := http.FileServerFS(components.Files)
+	site := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			files.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, page)
+	}))
+	b := newBrowser(t)
+	b.Open(site.url + "/")
+	b.Until(`() => document.querySelector("#reviews").shadowRoot?.textContent.includes("Boils in a minute.")`)
 }
 
 // blockOf returns the block of a language that a document has.

@@ -109,6 +109,8 @@ func TestTableOfAShop(t *testing.T) {
 	p.See(fmt.Sprintf(`//summary[contains(., "%d rows could not be converted")]`, rejected))
 	p.See(fmt.Sprintf(`//dl[contains(@class, "counts")]/div[dt="would be new" and dd="%s"]`, thousands(rows)))
 	p.See(`//dl[contains(@class, "counts")]/div[dt="rejected" and dd="0"]`)
+	p.Click(fmt.Sprintf(`//summary[contains(., "%d rows could not be converted")]`, rejected))
+	p.See(`//details//li[contains(., "more like this")]`)
 	t.Logf("converted and checked in %v", time.Since(begun))
 	p.Run(new(any), `async () => {
 		window.made = URL.createObjectURL;
@@ -123,6 +125,9 @@ func TestTableOfAShop(t *testing.T) {
 	p.Click(named(fmt.Sprintf("Import %s reviews", thousands(rows))))
 	p.seeLong(`//h2[.="shop.ndjson is imported"]`)
 	t.Logf("imported in %v", time.Since(begun))
+	p.See(fmt.Sprintf(`//p[contains(., "Nothing is wrong with the %s converted reviews.")]`, thousands(rows)))
+	p.See(named(fmt.Sprintf("Download the %d rows that could not be converted", rejected)))
+	p.See(`//code[.="cHJvZHVjdC03"]`) // product-7
 	var longest float64
 	p.Run(&longest, `async () => window.longest`)
 	t.Logf("the page was busy for %.0f ms at most", longest)
