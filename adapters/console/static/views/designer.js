@@ -260,7 +260,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		fill(node,
 			appNav(id, ""),
 			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, live_.node, state, !readonly && [show, undo, redo], button("Share", async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id }), { class: "small" }))),
-			groups, tabs.node, h("div", { class: "told" }, news, trouble), said); // what is told moves nothing that somebody may be about to click
+			groups, tabs.node, h("div", { class: "notices" }, news, trouble), said); // what is told moves nothing that somebody may be about to click
 		editor.addEventListener("draft", render);
 		editor.addEventListener("state", renderState);
 		node.addEventListener("keydown", (event) => {
