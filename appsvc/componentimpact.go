@@ -15,7 +15,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -249,7 +249,7 @@ func (k *checker) version(in BrokenElement, body Body, first int) (full bool, er
 				return true, nil
 			}
 			in.Element = strconv.Itoa(i)
-			if err := memlimit.Reserve(k.ctx, in.size()); err != nil {
+			if err := memreserve.Reserve(k.ctx, in.size()); err != nil {
 				return false, err
 			}
 			k.out.Broken = append(k.out.Broken, in)

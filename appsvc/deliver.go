@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // DeliverRequest names apps, and the tag whose versions are delivered.
@@ -102,7 +102,7 @@ func (s *Service) delivery(ctx context.Context, r *reader, by vitrine.Caller, id
 	name := versionName{id, app.Version.Number()}
 	d, found := s.store.deliveries.Get(name)
 	if !found || d.updatedAt != app.UpdatedAt {
-		if err := memlimit.Reserve(ctx, DefaultsMemory(app)); err != nil {
+		if err := memreserve.Reserve(ctx, DefaultsMemory(app)); err != nil {
 			return d, err
 		}
 		if d, err = deliveryOf(app, &s.store.defaults); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // Two versions are compared as drafts, whose elements are encoded texts. diffWithin compares the titles as a whole, the
@@ -74,7 +74,7 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (
 		if from, err = r.version(ctx, h, in.From); err != nil {
 			return err
 		}
-		if err := memlimit.Reserve(ctx, len(from.Body)); err != nil {
+		if err := memreserve.Reserve(ctx, len(from.Body)); err != nil {
 			return err
 		}
 		to, err = r.version(ctx, h, in.To)
@@ -84,7 +84,7 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (
 		return Diff{}, err
 	}
 	// The approximate memory for comparing the two bodies and writing the patch.
-	if err := memlimit.Reserve(ctx, 2*len(from.Body)+3*len(to.Body)); err != nil {
+	if err := memreserve.Reserve(ctx, 2*len(from.Body)+3*len(to.Body)); err != nil {
 		return Diff{}, err
 	}
 	a, err := from.Body.draft()

@@ -301,7 +301,7 @@
 // # Stores
 //
 // A Service keeps its records in a storage.Store: storage/memory, storage/sqlite and storage/postgres have one each. The file
-// recordkeys.go has the keys of all records.
+// storedkeys.go has the keys of all records.
 //
 // A stored version is its [Meta] and a [Body], the JSON text of owner, title, groups and elements. A read returns these bytes
 // unchanged, except that TaggedApp leaves out the owner and the groups for a caller with TagsOnly.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // A page of the history compares each of its versions with the previous one, so the work for a page is that of many diffs.
@@ -142,7 +142,7 @@ func (s *Service) historyPage(ctx context.Context, r *reader, app string, before
 			return vitrine.Page[HistoryEntry]{}, err
 		}
 		if size := len(app.Body); size > largest { // for two bodies and their differences
-			if err := memlimit.Reserve(ctx, 3*(size-largest)); err != nil {
+			if err := memreserve.Reserve(ctx, 3*(size-largest)); err != nil {
 				return vitrine.Page[HistoryEntry]{}, err
 			}
 			largest = size

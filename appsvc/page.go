@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -54,7 +54,7 @@ func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, othe
 
 // fill returns a page of the first items of a list: limit of them, or any number if limit is 0, but it ends when their sizes
 // reach Limits.PageBytes. If the list has more items, next returns the cursor after the last one. fill returns
-// memlimit.ErrExceeded if the request may use no more memory.
+// memreserve.ErrExceeded if the request may use no more memory.
 func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, error], size func(T) int, next func(last T) string) (page vitrine.Page[T], err error) {
 	room := paging.NewRoom(limit, s.limits.PageBytes)
 	for item, err := range items {
@@ -63,7 +63,7 @@ func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, 
 			break
 		}
 		if err == nil {
-			err = memlimit.Reserve(ctx, size(item))
+			err = memreserve.Reserve(ctx, size(item))
 		}
 		if err != nil {
 			return vitrine.Page[T]{}, err

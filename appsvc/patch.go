@@ -8,7 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // How a patch becomes the next version, step by step:
@@ -65,7 +65,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err != nil {
 		return App{}, err
 	}
-	if err := memlimit.Reserve(ctx, patchFactor*len(app.Body)); err != nil {
+	if err := memreserve.Reserve(ctx, patchFactor*len(app.Body)); err != nil {
 		return App{}, err
 	}
 	content, differs, err := s.applyPatch(app, p)

@@ -16,14 +16,14 @@ import (
 
 // The records of this package are entries of a storage.Store. These files read and write them:
 //
-//	recordkeys.go        all keys
+//	storedkeys.go        all keys
 //	records.go           transactions, and the numbers of lists
-//	recordversions.go    heads, bodies and the history of apps
-//	recordlists.go       lists of apps
-//	recordtags.go        tags, their moves, restorations
-//	recordcomponents.go  components
-//	recordreleases.go    releases
-//	recordchanges.go     the feed of changes, stored results of idempotent writes
+//	storedversions.go    heads, bodies and the history of apps
+//	storedlists.go       lists of apps
+//	storedtags.go        tags, their moves, restorations
+//	storedcomponents.go  components
+//	storedreleases.go    releases
+//	storedchanges.go     the feed of changes, stored results of idempotent writes
 //
 // An index entry is written in the same function as its record. Caches only contain records that never change and are
 // committed: an Update may be rolled back, and may have read writes of another one that is rolled back too.

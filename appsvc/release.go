@@ -21,7 +21,7 @@ import (
 //	release.go          the type Release; creating, changing, cancelling and listing releases
 //	releaseapproval.go  whose approvals count
 //	releaserun.go       running, undoing, the schedule, and a preview of an app
-//	recordreleases.go   its records
+//	storedreleases.go   its records
 //
 // Versions never change, and each move names where the tag must point before it. So a release runs exactly what was
 // approved. If a tag has been moved in the meantime, no tag is moved, and the release is open again with the conflict.

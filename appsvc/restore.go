@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // RestoreRequest names the version of an app whose content to store again.
@@ -63,7 +63,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		if err := take(s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")); err != nil {
 			return err
 		}
-		return memlimit.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
+		return memreserve.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
 	}
 	// A repeat returns its result only if the caller may still use the app.
 	write.may = func(ctx context.Context, r *reader) error {

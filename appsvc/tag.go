@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
@@ -151,7 +151,7 @@ func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (ou
 		if out, err = r.complete(ctx, h, tag, in.Embed); err != nil || !in.Embed {
 			return err
 		}
-		return memlimit.Reserve(ctx, len(out.App.Body))
+		return memreserve.Reserve(ctx, len(out.App.Body))
 	})
 	return out, err
 }
@@ -237,7 +237,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		}
 		app, err := s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")
 		if err == nil && in.Embed {
-			err = memlimit.Reserve(ctx, len(app.Body)) // for the response, before anything is written
+			err = memreserve.Reserve(ctx, len(app.Body)) // for the response, before anything is written
 		}
 		return err
 	}
@@ -283,7 +283,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	}
 	if repeated { // the version of the first call, even if the tag has moved since
 		if app, err = s.Version(ctx, by, in.AppID, out.AppVersion); err == nil {
-			err = memlimit.Reserve(ctx, len(app.Body))
+			err = memreserve.Reserve(ctx, len(app.Body))
 		}
 	}
 	out.App = &app

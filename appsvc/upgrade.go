@@ -12,7 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // An upgrade gives the elements of apps another version of their component. Each app is one transaction. After an upgrade
@@ -114,7 +114,7 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 			return UpgradePage{}, err
 		}
 		for _, app := range done {
-			if err := memlimit.Reserve(ctx, app.size()); err != nil {
+			if err := memreserve.Reserve(ctx, app.size()); err != nil {
 				return UpgradePage{}, err
 			}
 			out.Apps, size = append(out.Apps, app), size+app.size()

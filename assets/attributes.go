@@ -9,7 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // ChangeAttributesRequest says how to change the attributes of assets: all of them in the same way.
@@ -50,7 +50,7 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 				return invalid("key", "its values take more than %d bytes", s.limits.ResponseBytes)
 			}
 			out = append(out, Attribute{Key: key, Value: value})
-			return memlimit.Reserve(ctx, envelope+len(key)+len(value))
+			return memreserve.Reserve(ctx, envelope+len(key)+len(value))
 		})
 		slices.SortFunc(out, func(a, b Attribute) int { return strings.Compare(a.Value, b.Value) })
 		return out, err

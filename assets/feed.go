@@ -9,7 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -135,7 +135,7 @@ const (
 )
 
 // feedPage returns a page of the feed. It ends at in.Limit, at this number of bytes of JSON, or
-// where memlimit has no memory for more, but never before its first entry.
+// where memreserve has no memory for more, but never before its first entry.
 func (s *Service) feedPage(r *records, in ChangesRequest, bytes int) (ChangesPage, error) {
 	limit, err := s.pageLimit(in.Limit, 100)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Service) feedPage(r *records, in ChangesRequest, bytes int) (ChangesPag
 			if err != nil {
 				return false, fmt.Errorf("at %v: %w", e.Position, err)
 			}
-			if err := memlimit.Reserve(r.ctx, eventFactor*event.size()); err != nil {
+			if err := memreserve.Reserve(r.ctx, eventFactor*event.size()); err != nil {
 				if len(out.Changes) > 0 {
 					err = feed.ErrFull // end the page before this entry
 				}

@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -223,7 +223,7 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 	pages, most := 0, 0
 	for after, more := "", true; more; pages++ {
 		left := 3
-		few := memlimit.With(ctx, func(bytes int) bool {
+		few := memreserve.With(ctx, func(bytes int) bool {
 			most = max(most, bytes)
 			left--
 			return left >= 0
@@ -240,8 +240,8 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 	if slices.Sort(met); len(slices.Compact(met)) != 20 || pages != 7 || most < 800 {
 		t.Errorf("%d assets in %d pages, each counted as %d bytes at most", len(met), pages, most)
 	}
-	none := memlimit.With(ctx, func(int) bool { return false })
-	if _, err := d.Changes(none, moderator, lib, assets.ChangesRequest{}); !errors.Is(err, memlimit.ErrExceeded) {
+	none := memreserve.With(ctx, func(int) bool { return false })
+	if _, err := d.Changes(none, moderator, lib, assets.ChangesRequest{}); !errors.Is(err, memreserve.ErrExceeded) {
 		t.Errorf("without any memory: %v", err)
 	}
 }

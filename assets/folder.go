@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/cases"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -168,7 +168,7 @@ func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error)
 		}
 		f := req.fullFolder(n)
 		size := len(appendJSON(nil, f))
-		if err := memlimit.Reserve(req.ctx, size); err != nil {
+		if err := memreserve.Reserve(req.ctx, size); err != nil {
 			return vitrine.Page[Folder]{}, err
 		}
 		room.Add(size)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -384,7 +384,7 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 			first = last
 		}
 		a := req.asset(r)
-		if err := memlimit.Reserve(req.ctx, a.size()); err != nil {
+		if err := memreserve.Reserve(req.ctx, a.size()); err != nil {
 			return SearchPage{}, err
 		}
 		room.Add(a.size())

@@ -5,13 +5,8 @@ package reviews
 //
 // # Files
 //
-// What a program uses, from the package documentation to the records:
-//
-//	doc.go, errors.go                   what is promised, what goes wrong
-//	service.go, session.go              Service, and a Service for one Caller
-//	access.go                           the network of a request, and the right to it
 // The API, from the package documentation to the records:
-//	problem.go, rejects.go, email.go    what is wrong in a file, the lines that have errors, reports without email addresses
+//
 //	doc.go, errors.go                   package documentation, errors
 //	service.go, session.go              Service, and a Service for one Caller
 //	access.go                           the network of a request, and the right to it
@@ -20,6 +15,11 @@ package reviews
 //	read.go                             lists and single collections, and ReviewRecord
 //	show.go                             collections as pages show them
 //	statistics.go                       CollectionRecord, with the mean and the histogram of the ratings
+//	export.go, delete.go                Export, Delete
+//	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
+//	records.go                          keys and values of what is stored
+//	consistency.go                      Audit: contradictions between records
+//	importold.go                        archives of the format before
 //
 // Reading a file, from its bytes to what is stored:
 //
@@ -27,9 +27,9 @@ package reviews
 //	pipeline.go                         the goroutines that check blocks
 //	linechecker.go                      the rules of one line: JSON, objects, discarded values
 //	collectioncheck.go, reviewcheck.go  the members of a collection and of a review
-//	values.go, html.go, timestamp.go,   the values of members
-//	address.go
-//	json.go                             strings and their escapes, the end of a value, the text that a problem shows
+//	values.go, htmlcheck.go,            the values of members
+//	timestamp.go, fieldformats.go
+//	jsonscan.go                         strings and their escapes, the end of a value, the text that a problem shows
 //	filechecker.go                      the rules that span lines
 //	incoming.go, tally.go               what is stored of a line, and the counts of ratings
 //	dimensions.go                       dimensions of a file in the order of the stored ones

@@ -12,7 +12,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -183,7 +183,7 @@ func fill[S, T any](ctx context.Context, list iter.Seq2[S, error], limit, bytes 
 		}
 		made, size, err := item(value)
 		if err == nil {
-			err = memlimit.Reserve(ctx, size)
+			err = memreserve.Reserve(ctx, size)
 		}
 		if err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/negotiate"
 )
 
@@ -153,7 +153,7 @@ func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 	c.cacheAs(cache)
 	if defaults {
 		if !c.reserve(appsvc.DefaultsMemory(app)) {
-			return memlimit.ErrExceeded
+			return memreserve.ErrExceeded
 		}
 		if app, err = c.h.defaults.Complete(app, 0); err != nil {
 			return err

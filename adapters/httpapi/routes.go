@@ -138,7 +138,7 @@ const (
 	byTag                      // allows delivery tokens
 	keyed                      // takes an Idempotency-Key
 	shared                     // shared caches may keep its responses, and no cache its errors
-	reserves                   // its domain reserves memory for its reads, see memlimit
+	reserves                   // its domain reserves memory for its reads, see memreserve
 )
 
 func get(path string, call func(*call) error, f flags, query ...string) route {

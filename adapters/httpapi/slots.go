@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // slots limit how many requests of a kind are under way, in all and of a caller. A request that finds no free slot
@@ -301,21 +301,21 @@ func (c *call) reserve(n int) bool {
 	return c.enlarge(c.used, 0) == nil
 }
 
-// work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called
+// work calls the endpoint. An endpoint that returns memreserve.ErrExceeded has changed and sent nothing. It is called
 // again when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is
 // 503. A response that needs too much memory is 503 too, except after a write, since the write is done.
 func (c *call) work() error {
 	if c.route.is(reserves) {
-		c.r = c.r.WithContext(memlimit.With(c.ctx(), c.reserve))
+		c.r = c.r.WithContext(memreserve.With(c.ctx(), c.reserve))
 	}
 	var begun time.Time
 	for {
 		c.used, c.status = workFactor*len(c.body), c.route.status
 		err := c.route.call(c)
 		if more := workFactor*len(c.body) + len(c.out) - c.used; err == nil && len(c.out) > notLarge && more > 0 && !c.reserve(more) && !c.route.writes() {
-			err = memlimit.ErrExceeded
+			err = memreserve.ErrExceeded
 		}
-		if !errors.Is(err, memlimit.ErrExceeded) {
+		if !errors.Is(err, memreserve.ErrExceeded) {
 			return err
 		}
 		if begun.IsZero() {

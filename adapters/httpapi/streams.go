@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // Streams are the event streams of a handler. A program makes one with NewStreams and gives it to Config.Streams, to
@@ -146,7 +146,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 	s.behind.Store(time.Now().UnixNano())
 	all.put(s, true)
 	defer all.put(s, false)
-	c.r = c.r.WithContext(memlimit.With(c.ctx(), s.reservePage))
+	c.r = c.r.WithContext(memreserve.With(c.ctx(), s.reservePage))
 	s.watch()
 	if err := s.read(); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 		}
 		s.watch()
 		err := s.read()
-		if errors.Is(err, memlimit.ErrExceeded) && s.enlarge(s.used, slotPatience) == nil { // once; then the client connects again
+		if errors.Is(err, memreserve.ErrExceeded) && s.enlarge(s.used, slotPatience) == nil { // once; then the client connects again
 			err = s.read()
 		}
 		if err != nil {

@@ -1,8 +1,8 @@
-// Package memlimit lets a server bound the memory that a domain takes while it works on a request. The server puts a
+// Package memreserve lets a server bound the memory that a domain takes while it works on a request. The server puts a
 // function into the context that counts bytes. The domain calls Reserve before it adds to a response, or begins work that
 // takes much memory, and returns the error when there is not enough. It does so only before it has written anything, so
 // the server may repeat the call when there is memory.
-package memlimit
+package memreserve
 
 import (
 	"context"
