@@ -116,7 +116,7 @@ func (h handler) name(path string) string {
 // of base with an explicit text/html in Accept, as browsers send it, or for a path in x/console/ below base; all others
 // go to the API. base is the base path of the API; an empty one is "/".
 //
-// It redirects nothing, since an address may have a token in it: base without its slash goes to the API, where it is 404. A program
+// It redirects nothing, since an address may have a token in it: base without its slash goes to the API, which has no such path. A program
 // that wants people to get to the page from there redirects that path itself, without the query. http.ServeMux does so, with the query,
 // if it has the handler at base with its slash alone.
 func Before(api http.Handler, base string, page http.Handler) http.Handler {
