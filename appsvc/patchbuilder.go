@@ -237,15 +237,13 @@ const (
 // applied twice, and checks whether the next version has its content. So fn may be called up to ten times, but its change is made once.
 // After ten attempts EditApp returns the last error. It returns any other error, also one of fn, at once.
 func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBuilder) error) (App, error) {
-	unchanged, before := 0, vitrine.Version{} // how often the app still had the version of the attempt before
+	var before vitrine.Version // of the app in the attempt before
 	for attempt := 1; ; attempt++ {
 		app, err := apps.App(ctx, id)
 		if err != nil {
 			return App{}, err
 		}
-		if app.Version == before {
-			unchanged++
-		}
+		unchanged := app.Version == before
 		before = app.Version
 		p := NewPatchBuilder(app)
 		if err := fn(app, p); err != nil {
@@ -274,7 +272,7 @@ func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBu
 				return next, nil
 			}
 		}
-		if !errors.Is(err, vitrine.ErrConflict) || attempt >= editAttempts || unchanged > 0 {
+		if !errors.Is(err, vitrine.ErrConflict) || attempt >= editAttempts || unchanged {
 			return made, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
@@ -110,5 +111,26 @@ func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
 	before, _ := w.App(ctx, editor, app.ID)
 	if same, err := w.Edit(ctx, editor, app.ID, func(appsvc.App, *appsvc.PatchBuilder) error { return nil }); err != nil || same.Version != before.Version {
 		t.Errorf("nothing to change: version %s, %v", same.Version, err)
+	}
+}
+
+// A conflict that a rule of the program reports does not go away: Edit repeats the change once, and not as often as on a busy app.
+func TestEditDoesNotRepeatWhatARuleRejects(t *testing.T) {
+	const site = "urn:vitrine:example.test:site=1"
+	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{site}}
+	apps := appsvc.New(memory.New(), &appsvc.Options{Check: func(_ context.Context, _ vitrine.Caller, c appsvc.Change) error {
+		if c.After.Title == "Taken" {
+			return vitrine.ErrConflict
+		}
+		return nil
+	}})
+	app, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	_, err = apps.Edit(t.Context(), me, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { calls++; p.SetTitle("Taken"); return nil })
+	if !errors.Is(err, vitrine.ErrConflict) || calls != 2 {
+		t.Errorf("Edit calls its function %d times and returns %v", calls, err)
 	}
 }
