@@ -55,7 +55,7 @@ func (c Component) Title() *string { return c.text("title") }
 // Description returns the plain text that describes the component to app creators. It is nil if the manifest has none.
 func (c Component) Description() *string { return c.text("description") }
 
-// text returns a member of the manifest that is a string, or nil if there is no such string.
+// text returns the string that a member of the manifest has, or nil if the member is absent or no string.
 func (c Component) text(name string) *string {
 	if text, ok := jsontree.Text(jsontree.Member(c.Manifest, name)); ok {
 		return &text

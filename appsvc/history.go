@@ -30,8 +30,8 @@ type HistoryEntry struct {
 	// Changes are the operations of the Diff from the version before, without the version test and without values:
 	// at most 20, which take at most 1,024 bytes as JSON. Version 0 has none.
 	Changes []HistoryChange `json:"changes"`
-	// ChangesTruncated is true if there are more changes than these, or if there are none because comparing would exceed the
-	// limit of steps for one version, or for each 50 requested entries: about 50 ms of work.
+	// ChangesTruncated is true if Changes is incomplete. It is empty then if comparing the versions would exceed the limit of
+	// steps for one version, or for each 50 requested entries: about 50 ms of work.
 	ChangesTruncated bool `json:"changesTruncated"`
 }
 

@@ -52,8 +52,8 @@ func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
 // rightDimensions ends the messages of the rule stored-dimensions.
 const rightDimensions = "give the same names, in any order, or delete the stored collection first"
 
-// dimensionsOf returns the member dimensions of the fields of a collection, as it is encoded there, and its names. If there
-// is no such member, raw is nil and the only name is default.
+// dimensionsOf returns the member dimensions of the fields of a collection, as it is encoded there, and its names. Without the
+// member, raw is nil and the only name is default.
 func dimensionsOf(fields []byte) (raw []byte, names []string, err error) {
 	var c struct {
 		Dimensions json.RawMessage `json:"dimensions"`

@@ -16,8 +16,8 @@ type CollectionRecord struct {
 	Dimensions []Dimension `json:"dimensions"`
 }
 
-// Dimension has the statistics of the ratings of a collection in one dimension, such as price. Every review of the
-// collection has one rating in it.
+// Dimension is one dimension of a collection, such as price, with statistics of its ratings. Every review of the collection
+// has one rating in it.
 type Dimension struct {
 	Name      string    `json:"name"`
 	Mean      float64   `json:"mean"`      // of the ratings, 1 to 100, rounded to two decimals; 0 if there are none

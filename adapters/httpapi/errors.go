@@ -15,8 +15,8 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// errorTable has the status and the code of each kind of error. The first row of the kind counts, and for an error of
-// the handler itself, which has no kind, the first row of its status. Codes are a part of the contract and never
+// errorTable maps each kind of error to its status and code. The first row of a kind applies. An error of the handler itself
+// has no kind, so the first row with its status applies. Codes are a part of the contract and never
 // change; README.md lists them. A row with a sentence hides the cause, which is only logged. A context that is done is
 // 503: the client has disconnected, or the server has exceeded its own limit.
 var errorTable = []errorRow{

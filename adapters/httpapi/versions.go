@@ -117,8 +117,8 @@ func under(name, pointer string, err error) error {
 
 // versionOf reads the version that a body names by its number, in the member of this name, or by latest. The latter is
 // the latest version when the request is carried out: a client then needs no read before the write, and a repeat with
-// an idempotency key has the same body. Of latest, only true is accepted, and not beside a number. Text that is no
-// version is 404.
+// an idempotency key has the same body. If latest is given, it must be true, and there must be no number. A number that is
+// no version is 404.
 func versionOf(latest *bool, name string, number *string) (vitrine.Version, error) {
 	switch {
 	case latest != nil && (!*latest || number != nil):

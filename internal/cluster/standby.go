@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Standby starts a server with a copy of the cluster's data that replicates from it. It has the settings of the cluster, which those of o
-// override. It is removed at the end of the test.
+// Standby starts a server with a copy of the cluster's data that replicates from it. The settings of o override
+// those of the cluster. The server is removed at the end of the test.
 func (c *Cluster) Standby(t testing.TB, o *Options) *Cluster {
 	t.Helper()
 	standby, err := start(o, func(standby *Cluster) error { return standby.copy(c) })

@@ -145,7 +145,7 @@ func Lookup(object []byte, name string) []byte {
 	return nil
 }
 
-// Member returns the value of the member of this name, nil if there is none.
+// Member returns the value of the member with this name, or nil if the object has no such member.
 func Member(object []byte, name string) []byte {
 	value, _ := Cut(Lookup(object, name))
 	return value

@@ -290,8 +290,8 @@ const (
 	named                      // an object of schemas, in dependencies of lists of property names too
 )
 
-// keywords has the keywords that can reject a config or that contain subschemas: the shape of these, 0 if there are none, and the first
-// draft of each. A keyword that a later draft has renamed, such as definitions, is still read there, as validators do.
+// keywords lists the keywords that can reject a config or that contain subschemas, each with the shape of its subschemas (0 if it has
+// none) and its first draft. A keyword that a later draft has renamed, such as definitions, is still read there, as validators do.
 var keywords = map[string]struct {
 	shape shape
 	since draft
