@@ -57,7 +57,7 @@ type Change struct {
 	// for AppCreated and for a tag that is new; To is zero for TagDeleted.
 	From, To vitrine.Version
 
-	Note string // of the new version, "" for none
+	Note string // of the new version, or of the move of a tag; "" for none
 
 	Restored vitrine.Version // the version whose content an AppRestored brings back
 	Tag      string          // name of the tag of TagSet and TagDeleted

@@ -62,8 +62,8 @@ var steps = []step{
 		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(1)}))
 	}, `tag.set live  -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "Winter"`},
 	{"move a tag", func(w *watched, app appsvc.App) error {
-		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.Latest}))
-	}, `tag.set live 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "First"`},
+		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.Latest, Note: "why"}))
+	}, `tag.set live (why) 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "First"`},
 	{"delete a tag", func(w *watched, app appsvc.App) error {
 		return w.DeleteTag(context.Background(), editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"})
 	}, `tag.deleted live 2 ->  groups [` + site1 + `] -> [` + site1 + `] titles "" -> ""`},
@@ -95,6 +95,9 @@ func say(t *testing.T, c appsvc.Change) string {
 	out := string(c.Type)
 	if c.Tag != "" {
 		out += " " + c.Tag
+	}
+	if c.Note != "" {
+		out += " (" + c.Note + ")"
 	}
 	out += fmt.Sprintf(" %s -> %s groups %v -> %v titles %q -> %q", c.From, c.To, c.Before.Groups, c.After.Groups, titles[0], titles[1])
 	if !c.Restored.IsZero() {

@@ -400,6 +400,8 @@ func (a *audit) checkTags(h Head) {
 			return errors.New("at is earlier than that of the move before")
 		case m.Top < 0 || m.Top >= m.number || m.Top > 0 && !m.Rollback:
 			return errors.New("top is the number of no move before it")
+		case checkNote("", m.Note) != nil:
+			return errors.New("the note is too long or no text")
 		}
 		last[name[1]] = m
 		return nil

@@ -68,6 +68,7 @@ type move struct {
 	Rollback bool   `json:"rollback,omitzero"`
 	Top      int64  `json:"top,omitzero"` // of a rollback: number of the last move before it that was not rolled back; 0 = none
 	Release  string `json:"release,omitzero"`
+	Note     string `json:"note,omitzero"`
 }
 
 // top returns the number of the last move that was not rolled back, after this move.

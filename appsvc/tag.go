@@ -168,6 +168,7 @@ type PutTagRequest struct {
 	Version        vitrine.Version // Latest is allowed
 	From           TagGuard        // where the tag must point before: PointsTo(v) or NoTag(); zero = anywhere
 	Rollback       bool            // instead of a Version: go back to where the tag pointed before its last move
+	Note           string          // why the tag is moved, for its history; up to 1,024 characters, "" = none
 	Embed          bool            // return the version too
 	IdempotencyKey string          // "" = none
 }
@@ -188,7 +189,7 @@ type keptTag struct {
 //
 // It returns:
 //   - ErrInvalid if no tag can have the name, for the zero Version or one beside Rollback, if From names no version although it should,
-//     or for a malformed idempotency key;
+//     for a Note that is too long or no text, or for a malformed idempotency key;
 //   - ErrNotFound as App does, if the app has no such version, or for a roll back if it never had the tag;
 //   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group
 //     of the app, or if Options.Check rejects the change; with CodeNeedsRelease if the tag needs approvals;
@@ -211,6 +212,9 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	if in.Rollback && !in.Version.IsZero() {
 		return Tag{}, invalid("/rollback", "want it in place of a version")
 	}
+	if err := checkNote("/note", in.Note); err != nil {
+		return Tag{}, err
+	}
 	// The digest of a request without From must stay as it was in releases that had no From; see newIdempotentWrite.
 	write, err := newIdempotentWrite(by, in.IdempotencyKey, "put tag", struct {
 		AppID, Name    string
@@ -219,7 +223,8 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		IdempotencyKey string
 		From           string `json:",omitempty"`
 		Rollback       bool   `json:",omitempty"`
-	}{in.AppID, in.Name, in.Version.Number(), in.Embed, in.IdempotencyKey, in.From.key(), in.Rollback})
+		Note           string `json:",omitempty"`
+	}{in.AppID, in.Name, in.Version.Number(), in.Embed, in.IdempotencyKey, in.From.key(), in.Rollback, in.Note})
 	if err != nil {
 		return Tag{}, err
 	}
@@ -268,6 +273,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		if err == nil && in.Embed && m.To >= 0 {
 			app, err = tx.version(ctx, head, vitrine.NewVersion(m.To))
 		}
+		m.Note = in.Note
 		kept = keptTag{in.AppID, in.Name, m.To}
 		if err != nil || m.From == m.To {
 			return err
@@ -305,7 +311,7 @@ func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h 
 // back.
 func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, m, last move) (Change, error) {
 	c := Change{Type: TagSet, AppID: h.ID, Before: h, After: h, From: versionOrNone(m.From), To: versionOrNone(m.To), Tag: name,
-		Rollback: m.Rollback, Release: m.Release}
+		Rollback: m.Rollback, Release: m.Release, Note: m.Note}
 	switch {
 	case c.To.IsZero():
 		c.Type = TagDeleted

@@ -24,9 +24,10 @@ type TagMove struct {
 
 	Rollback bool   `json:"rollback,omitzero"` // it rolled back an earlier move
 	Release  string `json:"release,omitzero"`  // id of the release that made it; "" = none
+	Note     string `json:"note,omitzero"`     // of the request that made it; "" = none
 }
 
-// MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}, and "rollback" and "release" where they apply; a zero Version is null.
+// MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}, and "rollback", "release" and "note" where they apply; a zero Version is null.
 func (m TagMove) MarshalJSON() ([]byte, error) {
 	type members TagMove
 	return json.Marshal(struct {
@@ -83,7 +84,7 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 				page.Next = cursor(history, m.number+1, "")
 				break
 			}
-			page.Items = append(page.Items, TagMove{m.At, m.By, versionOrNone(m.From), versionOrNone(m.To), m.Rollback, m.Release})
+			page.Items = append(page.Items, TagMove{m.At, m.By, versionOrNone(m.From), versionOrNone(m.To), m.Rollback, m.Release, m.Note})
 		}
 		if len(page.Items) > 0 || in.After != "" {
 			return page, nil

@@ -30,6 +30,24 @@ func (w *workshop) tagMoves(id, name string) []appsvc.TagMove {
 	return out
 }
 
+func TestAMoveHasANote(t *testing.T) {
+	ctx, w := t.Context(), newWorkshop(t)
+	id := w.tagged()
+	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(1), Note: strings.Repeat("é", 1024), IdempotencyKey: "k"}
+	if _, err := w.PutTag(ctx, admin, in); err != nil {
+		t.Fatal(err)
+	}
+	if moves := w.tagMoves(id, "live"); moves[0].Note != in.Note {
+		t.Errorf("%+v", moves)
+	}
+	for note, want := range map[string]error{"another reason": vitrine.ErrUnprocessable, in.Note + "é": vitrine.ErrInvalid, "\x00": vitrine.ErrInvalid} {
+		in.Note = note
+		if _, err := w.PutTag(ctx, admin, in); !errors.Is(err, want) {
+			t.Errorf("a note of %d bytes with the same key: %v, want %v", len(note), err, want)
+		}
+	}
+}
+
 func TestATagRemembersItsMoves(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged()

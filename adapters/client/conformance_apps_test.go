@@ -134,7 +134,10 @@ var appBehaviours = []behaviour{
 		if e == nil || e.Code != vitrine.CodeConflicts || len(e.Conflicts) != 1 || e.Conflicts[0].PointsTo != tag.AppVersion {
 			t.Fatalf("%+v", err)
 		}
-		back := ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Rollback: true}))(t)
+		back := ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Rollback: true, Note: "too early"}))(t)
+		if moves := ok(s.apps.ListTagMoves(t.Context(), appsvc.ListTagMovesRequest{AppID: app.ID, Name: "live", Limit: 2}))(t).Items; moves[0].Note != "too early" || moves[1].Note != "" {
+			t.Errorf("%+v", moves)
+		}
 		if !back.AppVersion.IsZero() {
 			t.Errorf("rolled back to %+v", back)
 		}

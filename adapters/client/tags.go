@@ -102,7 +102,8 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 		namedVersion
 		From     appsvc.TagGuard `json:"from,omitzero"`
 		Rollback bool            `json:"rollback,omitzero"`
-	}{From: in.From, Rollback: in.Rollback}
+		Note     string          `json:"note,omitzero"`
+	}{From: in.From, Rollback: in.Rollback, Note: in.Note}
 	if !in.Rollback {
 		body.namedVersion = named(in.Version)
 	}

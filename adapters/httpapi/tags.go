@@ -40,7 +40,7 @@ func (a appRoutes) tag(c *call) error {
 // putTag serves PUT /apps/{id}/tags/{tag}: it creates a tag or moves it. The body is {"appVersion": "3"}, or {"latest":
 // true} for the version that is the latest when the request is carried out. The member from, a version or null, is
 // where the tag must point before, null for "there is no such tag". {"rollback": true} goes back to where the tag pointed before its last
-// move that was not rolled back.
+// move that was not rolled back. The member note says why, in the history of the tag.
 //
 // 201 with {"tags":[Tag]}, whether the tag was created, moved, or there already, and with {"tags":[]} if a rollback has
 // removed it. 400 for the body or for a name that no tag can have; 403 for a protected tag, and with needs_release for
@@ -56,12 +56,13 @@ func (a appRoutes) putTag(c *call) error {
 		Latest     *bool           `json:"latest"`
 		From       appsvc.TagGuard `json:"from"`
 		Rollback   *bool           `json:"rollback"`
+		Note       string          `json:"note"`
 	}
 	err := c.decode(&body)
 	if err != nil {
 		return err
 	}
-	in.From = body.From
+	in.From, in.Note = body.From, body.Note
 	switch in.Rollback = body.Rollback != nil; {
 	case in.Rollback && (!*body.Rollback || body.Latest != nil || body.AppVersion != nil):
 		return pointerErrorf(http.StatusBadRequest, "/rollback", "want it to be true, in place of /appVersion and /latest")

@@ -8,7 +8,7 @@ import { parse, stringify } from "./json.js";
 /** @typedef {import("./json.js").Value} Value */
 /** @typedef {Schemas["Me"]} Me */
 /** @typedef {{urn: string}} Party */
-/** @typedef {{at: number, by: Party, from: string | null, to: string | null, rollback?: boolean, release?: string}} Move a tag was moved */
+/** @typedef {{at: number, by: Party, from: string | null, to: string | null, rollback?: boolean, release?: string, note?: string}} Move a tag was moved */
 /** @typedef {Schemas["Release"]} Release */
 /** @typedef {Schemas["ReleaseConflict"]} ReleaseConflict */
 /** @typedef {{app: string, tag: string, from?: string | null, to: string | null}} NewMove of a release */
@@ -356,14 +356,14 @@ export class Api {
 		return this.page(`apps/${s(id)}/tags/${s(tag)}/history`, "moves", query, signal);
 	}
 
-	/** @param {string} id @param {string} tag @param {{appVersion: string, from: string | null}} move @param {string} key @returns {Promise<Tag>} */
+	/** @param {string} id @param {string} tag @param {{appVersion: string, from: string | null, note?: string}} move @param {string} key @returns {Promise<Tag>} */
 	async putTag(id, tag, move, key) {
 		return (await this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, "tags", stringify(move))).tags[0];
 	}
 
-	/** Goes back to where a tag pointed before its last move. @param {string} id @param {string} tag @param {string} from @param {string} key */
-	rollBack(id, tag, from, key) {
-		return this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, "tags", stringify({ rollback: true, from }));
+	/** Goes back to where a tag pointed before its last move. @param {string} id @param {string} tag @param {{from: string, note: string}} move @param {string} key */
+	rollBack(id, tag, move, key) {
+		return this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, "tags", stringify({ rollback: true, ...move }));
 	}
 
 	/** @param {{state?: string, app?: string, after?: string}} query @param {AbortSignal} [signal] @returns {Promise<{releases: Release[], next: string | undefined}>} */

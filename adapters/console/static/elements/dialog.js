@@ -109,6 +109,14 @@ export async function ask(title, label, yes, submit, options = {}) {
 	await askWith(title, labelled(label, input, options.help), yes, async () => ((await submit(input.value)) === false ? undefined : true));
 }
 
+/** A field for a note that the history of a version or a tag will show. */
+export function noteField() {
+	const input = h("input", { maxlength: 1024, autocomplete: "off" });
+	return { node: labelled("Note for the history", input), get value() {
+		return input.value;
+	} };
+}
+
 /** What a person is told about an error. @param {unknown} e */
 export function sentence(e) {
 	return h("div", { class: "told" }, told(e), e instanceof ApiError && details(e));

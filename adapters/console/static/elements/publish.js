@@ -4,7 +4,7 @@
  */
 import { keys } from "../api.js";
 import { button, count, fill, h } from "../dom.js";
-import { askWith, toast, trouble } from "./dialog.js";
+import { askWith, noteField, toast, trouble } from "./dialog.js";
 import { compared } from "./diff.js";
 import { propose } from "./release.js";
 
@@ -54,7 +54,8 @@ export function publisher(api, session, id, signal) {
 		if (tag.approvals) return void await propose(api, [{ app: id, title: app.title, tag: name, from, to: version }], { name: app.title.slice(0, 128) });
 		const changes = await compared(api, id, from, version, signal);
 		const keyOf = keys();
-		const moved = await askWith("Publish these changes?", [h("p", null, `Those who see ${name} will see this:`), changes], "Publish", () => api.putTag(id, name, { appVersion: version, from }, keyOf(version)), { wide: true });
+		const note = noteField();
+		const moved = await askWith("Publish these changes?", [h("p", null, `Those who see ${name} will see this:`), changes, note.node], "Publish", () => api.putTag(id, name, { appVersion: version, from, note: note.value }, keyOf(version + note.value)), { wide: true });
 		if (moved) toast(`${name} points to version ${version} now.`);
 		reload();
 	}

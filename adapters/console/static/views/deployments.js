@@ -5,7 +5,7 @@
 import { ApiError, keys, newKey } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
-import { askWith, closeAround, confirm, show, toast, trouble } from "../elements/dialog.js";
+import { askWith, closeAround, confirm, noteField, show, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
@@ -123,9 +123,10 @@ export function view({ session, api, params, signal, live, shell }) {
 		if (approvals(tag) && !back) return void await propose(api, [{ app: id, title: app?.title ?? "", tag: tag.name, from: tag.appVersion, to: version }], { name: app?.title.slice(0, 128) });
 		const changes = await compared(api, id, tag.appVersion, version, signal);
 		const keyOf = keys();
+		const note = noteField();
 		const moved = await askWith(back ? `Roll ${tag.name} back?` : `Move ${tag.name}?`,
-			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), notSaved(), changes],
-			`${back ? "Roll back" : "Move"} to version ${version}`, () => (back ? api.rollBack(id, tag.name, tag.appVersion, keyOf(version)) : api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion }, keyOf(version))).catch(mayNot), { wide: true });
+			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), notSaved(), changes, note.node],
+			`${back ? "Roll back" : "Move"} to version ${version}`, () => (back ? api.rollBack(id, tag.name, { from: tag.appVersion, note: note.value }, keyOf(version + note.value)) : api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion, note: note.value }, keyOf(version + note.value))).catch(mayNot), { wide: true });
 		if (moved) toast(`${tag.name} points to version ${version} now.`);
 		await list.load(true);
 	}
@@ -185,7 +186,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		const body = h("tbody");
 		/** @type {Pages<Move>} */
 		const moves = new Pages(signal, "moves", (before, signal) => api.moves(id, tag.name, { before }, signal), () => {
-			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", null, person(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`, m.rollback && h("span", { class: "detail" }, " rolled back"), m.release && [" ", h("a", { href: to("releases", m.release), onclick: closeAround }, "release")]))));
+			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", null, person(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`, m.rollback && h("span", { class: "detail" }, " rolled back"), m.note && [" ", h("q", { class: "detail" }, m.note)], m.release && [" ", h("a", { href: to("releases", m.release), onclick: closeAround }, "release")]))));
 			return "";
 		});
 		void moves.load();

@@ -3,9 +3,9 @@
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, debounce, fill, flag, h, labelled, newID, reconcile } from "../dom.js";
+import { button, count, debounce, fill, flag, h, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
-import { askWith, sentence, toast, trouble } from "../elements/dialog.js";
+import { askWith, noteField, sentence, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
@@ -193,8 +193,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const latest = list.items[0].version;
 		const changes = await compared(api, id, latest, version, signal);
 		const keyFor = keys();
-		const note = h("input", { maxlength: 1024, autocomplete: "off" });
-		const restored = await askWith(`Restore version ${version}?`, [h("p", null, `This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`), changes, labelled("Note for the history", note)],
+		const note = noteField();
+		const restored = await askWith(`Restore version ${version}?`, [h("p", null, `This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`), changes, note.node],
 			"Restore", () => api.restore(id, version, note.value, keyFor(version + note.value)), { wide: true });
 		if (!restored) return;
 		toast(`Version ${restored.version} is what version ${version} was.`);
