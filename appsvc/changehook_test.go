@@ -279,7 +279,7 @@ func TestRowsOfARuleGoWithTheChange(t *testing.T) {
 				t.Errorf("the rule sees the rows %q, want %q", seen, want)
 			}
 		}
-		for f, err := range appsvc.Audit(ctx, db, appsvc.Limits{}) {
+		for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(ctx, db) {
 			t.Errorf("the audit finds %v, %v", f, err)
 		}
 		if got := stored(t, db, "x/"); len(got) != 1 || !strings.HasPrefix(got[0].Key, "apps x/a!ob/") {

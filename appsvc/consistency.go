@@ -18,8 +18,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit reads all records of apps in one View and yields a fault for each one that a Service with these limits cannot have
-// written. An error is the last pair. A zero limit means the default:
+// Maintenance says how the records of apps are checked and archived. Its Audit yields a fault for each record that a Service with these
+// limits cannot have written; a zero limit means the default. It reads all in one View:
 //
 //   - manifests and bodies have exactly the bytes that a Service writes, and satisfy its rules. A configSchema is not checked again, since a
 //     Service checks it whenever it uses one;
@@ -28,32 +28,26 @@ import (
 //   - releases are in their lists, and have the fields that their states require;
 //   - the index entries are those that follow from the other records, and each list of apps has a unique number.
 //
-// It keeps the number of each list and component and a digest of each manifest in memory.
-func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
-	return func(yield func(storage.Fault, error) bool) {
-		var a *audit
-		err := rec.View(ctx, db, func(r *rec.Reader) error {
-			a = &audit{reader: &reader{s: newRecords(db), r: r}, ctx: ctx, limits: limits.withDefaults(),
-				manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
-			a.checkNumbers()
-			a.checkComponents()
-			a.checkReleases()
-			a.checkApps(headKind)
-			a.deleted = true
-			a.checkApps(deletedKind)
-			a.checkOthers()
-			return a.failed
-		})
-		if a != nil {
-			for _, f := range a.faults {
-				if !yield(f, nil) {
-					return
-				}
-			}
-		}
-		if err != nil {
-			yield(storage.Fault{}, err)
-		}
+// It keeps the number of each list and component and a digest of each manifest in memory. Archives leave out the feed and the answers
+// to idempotency keys.
+func Maintenance(limits Limits) storage.Maintenance {
+	return storage.Maintenance{
+		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
+			return rec.Audit(ctx, db, appSpace, func(r storage.Reader, _ string) ([]storage.Fault, error) {
+				a := &audit{reader: &reader{s: newRecords(db), r: &rec.Reader{Reader: r}}, ctx: ctx, limits: limits.withDefaults(),
+					manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
+				a.checkNumbers()
+				a.checkComponents()
+				a.checkReleases()
+				a.checkApps(headKind)
+				a.deleted = true
+				a.checkApps(deletedKind)
+				a.checkOthers()
+				return a.faults, a.failed
+			})
+		},
+		NotArchived: append(rec.FeedKinds(appSpace), rec.Prefix(appSpace, resultKind), rec.Prefix(appSpace, expiresKind)),
+		ImportOld:   importOld,
 	}
 }
 
@@ -70,7 +64,7 @@ type audit struct {
 	follow    map[string]int             // the number of records of each kind that follow from components and apps
 }
 
-// mostFaults is the maximum number of faults that Audit yields.
+// mostFaults is the maximum number of faults that an audit yields.
 const mostFaults = 1000
 
 func (a *audit) fault(key, format string, args ...any) {

@@ -44,7 +44,7 @@ func auditedStore(t *testing.T) storage.Store {
 }
 
 func auditOf(t *testing.T, db storage.Store) (faults []string) {
-	for f, err := range appsvc.Audit(context.Background(), db, appsvc.Limits{}) {
+	for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(context.Background(), db) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,10 +69,10 @@ func TestKeysOfOlderVersions(t *testing.T) {
 		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":"7","version":%d,"owner":%q,"createdAt":1,"updatedAt":%d,"updatedBy":%[2]q,"body":{"title":"t","owner":{"urn":%[2]q},"groups":[%[4]q],"elements":[%[5]s]}}}`,
 			v, designer.URN, v+1, site1, strings.Join(elements, ",")))
 	}
-	if err := appsvc.ImportOld(ctx, db, lines); err != nil {
+	if err := appsvc.Maintenance(appsvc.Limits{}).ImportOld(ctx, db, lines); err != nil {
 		t.Fatal(err)
 	}
-	for f, err := range appsvc.Audit(ctx, db, appsvc.Limits{}) {
+	for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(ctx, db) {
 		t.Errorf("the audit finds %v, %v", f, err)
 	}
 	same, err := w.Patch(ctx, designer, "7", []byte(`[{"op":"test","path":"/apps/0/version","value":"1"},{"op":"test","path":"/apps/0/elements/2/key","value":"2"}]`))

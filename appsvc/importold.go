@@ -72,8 +72,8 @@ func (v *oldVersion) orNone() vitrine.Version {
 	return v.Version
 }
 
-// ImportOld imports lines of an archive of format 2 in one update. The caller audits the store at the end.
-func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
+// importOld is ImportOld of Maintenance.
+func importOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	return newRecords(db).update(ctx, func(t *writer) error {
 		for _, text := range lines {
 			var l oldLine

@@ -250,7 +250,7 @@ func TestRulesOfTagsAreInTheStore(t *testing.T) {
 	}
 	checkKind(t, w.SetTagRules(ctx, nil), nil)
 	check()
-	for f, err := range appsvc.Audit(ctx, store, appsvc.Limits{}) {
+	for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(ctx, store) {
 		t.Error(f, err)
 	}
 }
@@ -326,7 +326,7 @@ func TestRollBack(t *testing.T) {
 	if events != 8 {
 		t.Errorf("%d events of roll backs, want 8", events)
 	}
-	for f, err := range appsvc.Audit(ctx, store, appsvc.Limits{}) {
+	for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(ctx, store) {
 		t.Error(f, err)
 	}
 }

@@ -33,7 +33,7 @@ func releasing(t *testing.T, o appsvc.Options) (*workshop, storage.Store) {
 	w.Service = appsvc.New(store, &o)
 	w.rules("production=1")
 	t.Cleanup(func() {
-		for f, err := range appsvc.Audit(context.Background(), store, appsvc.Limits{}) {
+		for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(context.Background(), store) {
 			t.Error(f, err)
 		}
 	})

@@ -89,12 +89,6 @@ const (
 	ofDeleted   = "deleted " // before ofOwner and ofGroup
 )
 
-// NotArchived returns the prefixes of the keys that archives leave out (see archive.Without): those of the feed, and of
-// stored results.
-func NotArchived() []string {
-	return append(rec.FeedKinds(appSpace), rec.Prefix(appSpace, resultKind), rec.Prefix(appSpace, expiresKind))
-}
-
 func keyOf(kind string, parts ...string) string { return rec.Key(appSpace, kind, parts...) }
 
 // under returns the range of the keys of a kind whose names begin with these parts.

@@ -104,7 +104,7 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 		}
 		all = append(all, a)
 	}
-	if err := appsvc.ImportOld(ctx, db, lines); err != nil {
+	if err := appsvc.Maintenance(appsvc.Limits{}).ImportOld(ctx, db, lines); err != nil {
 		t.Fatal(err)
 	}
 	s := appsvc.New(db, &appsvc.Options{Limits: appsvc.Limits{PageBytes: 64 << 20}})

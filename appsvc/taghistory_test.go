@@ -235,7 +235,7 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	for _, name := range []string{"old", "older"} { // two have no moves, as in the first release
 		lines = append(lines, fmt.Appendf(nil, `{"tag":{"app":%q,"name":%q,"version":0}}`, id, name))
 	}
-	if err := appsvc.ImportOld(ctx, store, lines); err != nil {
+	if err := appsvc.Maintenance(appsvc.Limits{}).ImportOld(ctx, store, lines); err != nil {
 		t.Fatal(err)
 	}
 	w.putTag(id, "last", v0)

@@ -159,7 +159,7 @@ func upgradeManyApps(t *testing.T, store storage.Store) {
 			t.Errorf("%+v, %v", now.Meta, err)
 		}
 	}
-	for f, err := range appsvc.Audit(ctx, store, appsvc.Limits{}) {
+	for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(ctx, store) {
 		t.Error(f, err)
 	}
 }

@@ -19,43 +19,29 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit reads all records of all libraries and yields a fault for each one that a Service with these limits cannot have
-// written. An error is the last pair. A zero limit means the default. Each library is read in one View:
+// Maintenance says how the records of libraries are checked, archived and rebuilt. Its Audit yields a fault for each record that a
+// Service with these limits cannot have written; a zero limit means the default. It reads each library in one View:
 //
 //   - the count of assets in the State is right, and no asset has a higher ordinal than State.Last;
 //   - each folder is well-formed, its parent exists, and no folder is below itself or too deep;
 //   - each asset is well-formed, and in folders that exist;
 //   - no two assets have the same generator and foreign id;
 //   - the index has the terms that follow from the assets, and no others.
-func Audit(ctx context.Context, db storage.Store, limits Limits) iter.Seq2[storage.Fault, error] {
-	return func(yield func(storage.Fault, error) bool) {
-		var spaces []string
-		err := db.View(ctx, func(r storage.Reader) error {
-			spaces = nil
-			for space, err := range r.Spaces(ctx, librarySpaces) {
-				if err != nil {
-					return err
-				}
-				spaces = append(spaces, space)
-			}
-			return nil
-		})
-		for len(spaces) > 0 && err == nil {
-			a := audit{}
-			err = db.View(ctx, func(r storage.Reader) error {
-				a = audit{limits: limits.withDefaults()}
-				return a.run(ctx, r, spaces[0])
+//
+// Rebuild makes the indices anew from the assets. Meanwhile libraries can be changed, but a search in the library that is being
+// rebuilt, and adding assets to it, returns ErrBusy. Archives leave out the feeds.
+func Maintenance(limits Limits) storage.Maintenance {
+	return storage.Maintenance{
+		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
+			return record.Audit(ctx, db, librarySpaces, func(r storage.Reader, space string) ([]storage.Fault, error) {
+				a := audit{limits: limits.withDefaults()}
+				err := a.run(ctx, r, space)
+				return a.faults, err
 			})
-			for _, fault := range a.faults {
-				if !yield(fault, nil) {
-					return
-				}
-			}
-			spaces = spaces[1:]
-		}
-		if err != nil {
-			yield(storage.Fault{}, err)
-		}
+		},
+		Rebuild:     rebuild,
+		NotArchived: record.FeedKinds(librarySpaces + "*"),
+		ImportOld:   importOld,
 	}
 }
 
@@ -69,7 +55,7 @@ type audit struct {
 	last   assetRecord
 }
 
-// mostFaults is the maximum number of faults of a library that Audit yields.
+// mostFaults is the maximum number of faults of a library that an audit yields.
 const mostFaults = 1000
 
 // fault records what is wrong with an entry, unless err is nil.
@@ -317,10 +303,8 @@ func indexEntry(a assetRecord) (index.Entry, error) {
 	return index.Entry{Ordinal: a.Ordinal, Terms: terms}, err
 }
 
-// Rebuild rebuilds the indices of all libraries from their assets, in many updates. It may be called again after an
-// interruption. Meanwhile libraries can be changed, but a search in the library that is being rebuilt, and adding assets to
-// it, returns ErrBusy.
-func Rebuild(ctx context.Context, db storage.Store) error {
+// rebuild is Rebuild of Maintenance.
+func rebuild(ctx context.Context, db storage.Store) error {
 	for lib, err := range libraries(ctx, db) {
 		if err == nil {
 			err = rebuildIndex(ctx, db, lib)

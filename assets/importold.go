@@ -33,9 +33,8 @@ type oldLine struct {
 	} `json:"asset"`
 }
 
-// ImportOld imports lines of an archive of format 2 in one update. The first line must be that of their library, even if an
-// earlier call had it. The caller audits the store at the end.
-func ImportOld(ctx context.Context, db storage.Store, lines [][]byte) error {
+// importOld is ImportOld of Maintenance.
+func importOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	all := make([]oldLine, len(lines))
 	for i, text := range lines {
 		if err := json.Unmarshal(text, &all[i], json.RejectUnknownMembers(true)); err != nil {

@@ -104,7 +104,7 @@ func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 		}
 		_, err := d.Folder(ctx, moderator, lib, doomed)
 		d.want("the folder", err, "not found")
-		for fault, err := range assets.Audit(ctx, db, assets.Limits{}) {
+		for fault, err := range assets.Maintenance(assets.Limits{}).Audit(ctx, db) {
 			t.Fatalf("%v, %v", fault, err)
 		}
 	}

@@ -32,9 +32,6 @@ const (
 	librarySpaces = "assets/"
 )
 
-// NotArchived returns the prefixes of the keys that archives leave out (see archive.Without): those of feeds.
-func NotArchived() []string { return record.FeedKinds(librarySpaces + "*") }
-
 func spaceOf(l Library) string { return record.Space("assets", l.Network, l.ID) }
 
 // segmentBytes is the size of the cache of index segments.

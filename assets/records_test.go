@@ -37,7 +37,7 @@ func newRecordDesk(t *testing.T) recordDesk {
 // faults returns what the audit of the records finds.
 func (d recordDesk) faults() (list []string) {
 	d.t.Helper()
-	for f, err := range assets.Audit(ctx, d.db, assets.Limits{}) {
+	for f, err := range assets.Maintenance(assets.Limits{}).Audit(ctx, d.db) {
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func importRows(db storage.Store, l assets.Library, rows ...string) error {
 	for _, row := range rows {
 		lines = append(lines, []byte(row))
 	}
-	return assets.ImportOld(ctx, db, lines)
+	return assets.Maintenance(assets.Limits{}).ImportOld(ctx, db, lines)
 }
 
 // change replaces a value past the Service. fn gets nil if there is none, and returns nil to delete it.
@@ -155,7 +155,7 @@ func TestTheAuditFindsTwoAssetsOfOneOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	var faults []string
-	for f := range assets.Audit(ctx, db, assets.Limits{}) {
+	for f := range assets.Maintenance(assets.Limits{}).Audit(ctx, db) {
 		faults = append(faults, f.String())
 	}
 	if want := `asset/a2": another asset has the same generator and foreign id`; !slices.ContainsFunc(faults, func(f string) bool { return strings.HasSuffix(f, want) }) {

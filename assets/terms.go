@@ -32,7 +32,7 @@ import (
 //	d…                   the days of that: see daysTerm
 //	o…                   a part of its origin; the record has the whole of it
 //
-// Stores have these terms on disk. A release that changes their form must rebuild the indices; see Rebuild.
+// Stores have these terms on disk. A release that changes their form must rebuild the indices; see Maintenance.
 const (
 	kindWord      = 'w'
 	kindFolder    = 'f'

@@ -14,34 +14,30 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit reads all records of reviews and yields a fault for each one that no import can have stored. An error is the last
-// pair. Each network is read in one View:
+// Maintenance says how the records of reviews are checked and archived. Its Audit yields a fault for each record that no import can
+// have stored. It reads each network in one View:
 //
 //   - collections and reviews are in the stored form byte by byte: otherwise the next import of the same record would report it as
 //     updated;
 //   - every reply has its parent, no reply is its own ancestor, and counts are those of the reviews;
 //   - each collection and each review has its index records, and no record belongs to nothing.
-func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
-	return func(yield func(storage.Fault, error) bool) {
-		names, err := networks(ctx, db)
-		for _, network := range names {
-			if err != nil {
-				break
-			}
-			var a *audit
-			err = view(ctx, db, network, func(s *rows) error {
-				a = &audit{rows: s, want: map[string]int{}, recordReader: newRecordReader()}
-				return a.run()
-			})
-			for _, f := range a.faults {
-				if !yield(f, nil) {
-					return
+//
+// Archives leave out the record that scrub writes.
+func Maintenance() storage.Maintenance {
+	return storage.Maintenance{
+		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
+			return record.Audit(ctx, db, networkSpaces, func(r storage.Reader, space string) ([]storage.Fault, error) {
+				network, err := networkOf(ctx, r, space)
+				if err != nil {
+					return nil, err
 				}
-			}
-		}
-		if err != nil {
-			yield(storage.Fault{}, err)
-		}
+				a := &audit{rows: &rows{ctx: ctx, space: space, network: network, r: r}, want: map[string]int{}, recordReader: newRecordReader()}
+				err = a.run()
+				return a.faults, err
+			})
+		},
+		NotArchived: []string{scrubKey},
+		ImportOld:   importOld,
 	}
 }
 

@@ -43,7 +43,7 @@ func auditedStore(t *testing.T) storage.Store {
 
 func auditOf(t *testing.T, db storage.Store) (faults []string) {
 	t.Helper()
-	for f, err := range Audit(context.Background(), db) {
+	for f, err := range Maintenance().Audit(context.Background(), db) {
 		if err != nil {
 			t.Fatal(err)
 		}

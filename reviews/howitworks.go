@@ -18,7 +18,7 @@ package reviews
 //	export.go, delete.go                Export, Delete
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
 //	records.go                          keys and values of what is stored
-//	consistency.go                      Audit: contradictions between records
+//	consistency.go                      Maintenance: contradictions between records
 //	importold.go                        archives of the format before
 //
 // Reading a file, from its bytes to what is stored:

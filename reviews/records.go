@@ -33,8 +33,8 @@ import (
 // The space "reviews" has only the record that scrub writes.
 const scrubSpace, scrubKey = "reviews", "reviews scrub/"
 
-// NotArchived returns the prefixes of the keys that archives leave out (see archive.Without): the record that scrub writes.
-func NotArchived() []string { return []string{scrubKey} }
+// networkSpaces is the prefix of the spaces of networks.
+const networkSpaces = "reviews/"
 
 const (
 	maxInline = 16 << 10 // the maximum size of a record in bytes; a longer body has a large/ record
@@ -132,21 +132,29 @@ func scrub(ctx context.Context, db storage.Store) error {
 	})
 }
 
+// networkOf returns the name of the network of a space.
+func networkOf(ctx context.Context, r storage.Reader, space string) (string, error) {
+	if !record.SpaceCut(space) {
+		return record.SpaceParts(space)[1], nil
+	}
+	values, err := r.Get(ctx, record.Key(space, "name/"))
+	if err != nil {
+		return "", err
+	}
+	return string(values[0]), nil
+}
+
 // networks returns the names of the networks that have collections, in byte order.
 func networks(ctx context.Context, db storage.Store) (names []string, err error) {
 	err = db.View(ctx, func(r storage.Reader) error {
 		names = nil
-		for space, err := range r.Spaces(ctx, "reviews/") {
+		for space, err := range r.Spaces(ctx, networkSpaces) {
 			if err != nil {
 				return err
 			}
-			name := record.SpaceParts(space)[1]
-			if record.SpaceCut(space) {
-				values, err := r.Get(ctx, record.Key(space, "name/"))
-				if err != nil {
-					return err
-				}
-				name = string(values[0])
+			name, err := networkOf(ctx, r, space)
+			if err != nil {
+				return err
 			}
 			names = append(names, name)
 		}

@@ -11,38 +11,36 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Audit yields the faults in the records of people and keys, or an error as the last pair: damaged records, and those
-// that contradict their indices.
-func Audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
-	return func(yield func(storage.Fault, error) bool) {
-		faults, err := view(ctx, db, func(r storage.Reader) ([]storage.Fault, error) {
-			faults, err := record.Unknown(ctx, r, space, "person/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/", "key/", "secret/", "keys/")
-			if err != nil {
-				return nil, err
-			}
-			for e, err := range r.Scan(ctx, storage.Prefix(space+" ")) {
-				if err != nil {
-					return faults, err
-				}
-				wrong, err := faultOf(ctx, r, e)
-				if err != nil {
-					return faults, err
-				}
-				if wrong != "" {
-					faults = append(faults, storage.Fault{Key: e.Key, Wrong: wrong})
-				}
-			}
-			return faults, nil
-		})
-		for _, fault := range faults {
-			if !yield(fault, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(storage.Fault{}, err)
-		}
+// Maintenance says how the records of people and keys are checked and archived. Its Audit finds damaged records, and those that
+// contradict their indices. Archives leave out all records, or with access only those that no copy may have.
+func Maintenance(access bool) storage.Maintenance {
+	notArchived := []string{space + " ", transient + " "}
+	if access {
+		notArchived = []string{space + " session/", space + " sessions/", transient + " "}
 	}
+	return storage.Maintenance{Audit: audit, NotArchived: notArchived}
+}
+
+func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
+	return record.Audit(ctx, db, space, func(r storage.Reader, space string) ([]storage.Fault, error) {
+		faults, err := record.Unknown(ctx, r, space, "person/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/", "key/", "secret/", "keys/")
+		if err != nil {
+			return nil, err
+		}
+		for e, err := range r.Scan(ctx, storage.Prefix(space+" ")) {
+			if err != nil {
+				return faults, err
+			}
+			wrong, err := faultOf(ctx, r, e)
+			if err != nil {
+				return faults, err
+			}
+			if wrong != "" {
+				faults = append(faults, storage.Fault{Key: e.Key, Wrong: wrong})
+			}
+		}
+		return faults, nil
+	})
 }
 
 // faultOf returns what is wrong with a record.

@@ -175,15 +175,6 @@ func ceremonyKey(expires int64, h string) string {
 	return record.Key(transient, "ceremony/", record.Number(expires), h)
 }
 
-// NotArchived returns the prefixes of the keys that archives leave out: all of them, or with access only those that no
-// copy may have.
-func NotArchived(access bool) []string {
-	if !access {
-		return []string{space + " ", transient + " "}
-	}
-	return []string{space + " session/", space + " sessions/", transient + " "}
-}
-
 // newSecret returns a prefix with 32 random bytes, and its hash.
 func newSecret(prefix string) (secret, hash string) {
 	b := make([]byte, 32)

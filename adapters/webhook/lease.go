@@ -22,9 +22,10 @@ const space = "webhooks"
 
 var leaseKey = record.Key(space, "lease/")
 
-// NotArchived returns the prefixes of the keys that no archive has (see archive.Without): a copy of a store must not
-// deliver again.
-func NotArchived() []string { return []string{space + " "} }
+// Maintenance says that no archive has records of webhooks: a copy of a store must not deliver again.
+func Maintenance() storage.Maintenance {
+	return storage.Maintenance{NotArchived: []string{space + " "}}
+}
 
 func positionKey(name string) string { return record.Key(space, "position/", name) }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"slices"
 
 	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
@@ -22,18 +21,29 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// notArchived returns the entries that archives leave out: people and keys too, unless access is true.
-func notArchived(access bool) archive.Without {
-	return slices.Concat(appsvc.NotArchived(), assets.NotArchived(), reviews.NotArchived(), webhook.NotArchived(), signin.NotArchived(access))
+// maintenance is how the records of each package are checked and archived. Archives have people and keys only if access is true.
+func maintenance(access bool) []storage.Maintenance {
+	return []storage.Maintenance{
+		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}), reviews.Maintenance(), webhook.Maintenance(), signin.Maintenance(access),
+	}
+}
+
+// notArchived returns the entries that archives leave out.
+func notArchived(access bool) (out archive.Without) {
+	for _, m := range maintenance(access) {
+		out = append(out, m.NotArchived...)
+	}
+	return out
 }
 
 // audit yields the faults in the records of a store, or an error as the last pair.
 func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
-		for _, faults := range []iter.Seq2[storage.Fault, error]{
-			appsvc.Audit(ctx, db, appsvc.Limits{}), assets.Audit(ctx, db, assets.Limits{}), reviews.Audit(ctx, db), signin.Audit(ctx, db),
-		} {
-			for fault, err := range faults {
+		for _, m := range maintenance(true) {
+			if m.Audit == nil {
+				continue
+			}
+			for fault, err := range m.Audit(ctx, db) {
 				if !yield(fault, err) || err != nil {
 					return
 				}

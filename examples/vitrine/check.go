@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -20,8 +19,13 @@ func checkStore(ctx context.Context, p *program, args []string) error {
 	faults := 0
 	err := inStore(ctx, *db, func(s storage.Store) error {
 		if *rebuild {
-			if err := assets.Rebuild(ctx, s); err != nil {
-				return err
+			for _, m := range maintenance(true) {
+				if m.Rebuild == nil {
+					continue
+				}
+				if err := m.Rebuild(ctx, s); err != nil {
+					return err
+				}
 			}
 		}
 		for fault, err := range audit(ctx, s) {

@@ -53,7 +53,7 @@ type demo struct {
 // demoFills reports whether -demo has to fill the store. It returns true for an empty store, false for one that -demo has filled before,
 // and errForeign for any other.
 func demoFills(ctx context.Context, s storage.Store) (bool, error) {
-	empty, err := archive.Empty(ctx, s, signin.NotArchived(true))
+	empty, err := archive.Empty(ctx, s, signin.Maintenance(true).NotArchived)
 	if err == nil && !empty {
 		err = marked(ctx, s)
 	}

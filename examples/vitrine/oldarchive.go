@@ -64,13 +64,13 @@ func importOld(ctx context.Context, db storage.Store, r io.Reader) (int64, error
 				return 0, err
 			}
 			before, within = nil, text
-			put = assets.ImportOld
+			put = assets.Maintenance(assets.Limits{}).ImportOld
 			if string(kind) == `{"collection"` {
-				put = reviews.ImportOld
+				put = reviews.Maintenance().ImportOld
 			}
 		case `{"component"`, `{"version"`, `{"tag"`, `{"move"`, `{"answer"`:
 			if put == nil {
-				put = appsvc.ImportOld
+				put = appsvc.Maintenance(appsvc.Limits{}).ImportOld
 			}
 		case `{"folder"`, `{"asset"`, `{"review"`:
 		case `{"end"`:

@@ -160,7 +160,7 @@ func (s *served) fill(n int) {
 		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":"%08x-0000-4000-8000-000000000000","version":0,"owner":%q,"createdAt":%[3]d,"updatedAt":%[3]d,"updatedBy":%[2]q,"body":%[4]s}}`,
 			i, first.Owner, began+int64(i), body))
 	}
-	if err := appsvc.ImportOld(ctx, s.store, lines); err != nil {
+	if err := appsvc.Maintenance(appsvc.Limits{}).ImportOld(ctx, s.store, lines); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -30,10 +29,8 @@ func check(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for _, faults := range []iter.Seq2[storage.Fault, error]{
-		appsvc.Audit(ctx, db, appsvc.Limits{}), assets.Audit(ctx, db, assets.Limits{}), reviews.Audit(ctx, db),
-	} {
-		for fault, err := range faults {
+	for _, m := range []storage.Maintenance{appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}), reviews.Maintenance()} {
+		for fault, err := range m.Audit(ctx, db) {
 			if err == nil {
 				err = fmt.Errorf("%w: %s", errBroken, fault)
 			}

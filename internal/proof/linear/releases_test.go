@@ -224,7 +224,7 @@ func TestNoStepsGoAroundAnApproval(t *testing.T) {
 		if approved == 0 {
 			t.Error("no tag was moved with an approval")
 		}
-		for f, err := range appsvc.Audit(t.Context(), stores[0], appsvc.Limits{}) {
+		for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(t.Context(), stores[0]) {
 			t.Error(f, err)
 		}
 	})

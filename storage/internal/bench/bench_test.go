@@ -243,7 +243,7 @@ func append10000(b *testing.B, s storage.Store, app appsvc.App, saves int) {
 		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":%q,"version":%d,"owner":%q,"createdAt":%d,"updatedAt":%d,"updatedBy":%[3]q,"body":%[6]s}}`,
 			app.ID, n, app.Owner, app.CreatedAt, app.UpdatedAt+int64(n)*2000, body))
 		if len(lines) == 100 {
-			if err := appsvc.ImportOld(ctx, s, lines); err != nil {
+			if err := appsvc.Maintenance(appsvc.Limits{}).ImportOld(ctx, s, lines); err != nil {
 				b.Fatal(err)
 			}
 			lines = lines[:0]
