@@ -86,22 +86,18 @@ func mayManageComponents(c vitrine.Caller, operation string) error {
 // AdmitChange returns the error that Patch, PutTag and DeleteTag return to the caller whatever their other arguments
 // are: ErrNotFound for an app that does not exist or that the caller may not read, and ErrForbidden for one that the
 // caller may only read. A server calls it before it reads the body of a request. The methods check again.
-func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string) error {
+//
+// A Patch with the context that AdmitChange returns uses the app that AdmitChange has read, so that it is read once. If the app has
+// changed since, this Patch returns ErrConflict.
+func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string) (context.Context, error) {
 	if err := by.CheckUnrestricted(); err != nil {
-		return err
-	}
-	a, _ := ctx.Value(admissionKey{}).(*admission)
-	if a == nil {
-		return s.store.view(ctx, func(r *reader) error {
-			_, err := usableHead(ctx, r, by, id)
-			return err
-		})
+		return ctx, err
 	}
 	head, app, err := s.readLatest(ctx, by, id)
 	if err == nil && !head.large { // nothing large waits for the body of a request
-		*a = admission{head, app}
+		ctx = context.WithValue(ctx, admissionKey{}, &admission{head, app})
 	}
-	return err
+	return ctx, err
 }
 
 // admission has the app that AdmitChange has read for the Patch of the same request.
@@ -111,12 +107,6 @@ type admission struct {
 }
 
 type admissionKey struct{}
-
-// WithAdmission returns a context for one request to change an app. AdmitChange keeps the app in it and Patch uses that, so that the app
-// is read once. If the app has changed since, Patch returns ErrConflict.
-func WithAdmission(ctx context.Context) context.Context {
-	return context.WithValue(ctx, admissionKey{}, &admission{})
-}
 
 // AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name, whatever their
 // other arguments are: that of AdmitChange, and ErrForbidden if the tag is protected and the caller does not moderate every

@@ -41,7 +41,7 @@ type App struct {
 	Title string
 	Body  Body
 
-	// Summary has the members of an app in a list with the View Summary, which has no Body.
+	// Summary has the members of an app in a list with ListAppsRequest.Summary, which has no Body.
 	Summary *AppSummary
 }
 

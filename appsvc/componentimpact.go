@@ -40,7 +40,7 @@ type ComponentCheck struct {
 	Apps     int             `json:"apps"`
 	Versions int             `json:"versions"`
 	Elements int             `json:"elements"`
-	Warnings []SchemaWarning `json:"warnings"` // those of SchemaWarnings
+	Warnings []SchemaWarning `json:"warnings"` // in the order of their pointers, at most 100
 	Broken   []BrokenElement `json:"broken"`   // by app, version and element, at most 1,000
 	Next     string          `json:"next"`     // goes into After of the request for the rest; "" if there is no more, null in JSON
 }
@@ -108,7 +108,7 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 	if err != nil {
 		return ComponentCheck{}, err
 	}
-	warnings, err := SchemaWarnings(schema, s.schemas.formats()...)
+	warnings, err := schemaWarnings(schema, s.schemas.formats()...)
 	if err != nil {
 		return ComponentCheck{}, err
 	}

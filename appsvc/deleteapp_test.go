@@ -105,8 +105,8 @@ func testDeletedApp(t *testing.T, db storage.Store) {
 	if tags, err := b.TagsNamed(ctx, by, "draft", []string{b.id}); len(tags) != 0 || err != nil {
 		t.Errorf("tags %v, %v", tags, err)
 	}
-	for _, view := range []appsvc.View{"", appsvc.Summary} {
-		list, _, err := unpage(b.ListApps(ctx, by, appsvc.ListAppsRequest{View: view, Deleted: true, Query: "TEE"}))
+	for _, summary := range []bool{false, true} {
+		list, _, err := unpage(b.ListApps(ctx, by, appsvc.ListAppsRequest{Summary: summary, Deleted: true, Query: "TEE"}))
 		if err != nil || len(list) != 1 || list[0].ID != b.id || list[0].Title != "Tee mit Milch" {
 			t.Fatalf("deleted apps: %v, %v", list, err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // DeliverRequest names apps, and the tag whose versions are delivered.
@@ -102,10 +101,7 @@ func (s *Service) delivery(ctx context.Context, r *reader, by vitrine.Caller, id
 	name := versionName{id, app.Version.Number()}
 	d, found := s.store.deliveries.Get(name)
 	if !found || d.updatedAt != app.UpdatedAt {
-		if err := memreserve.Reserve(ctx, DefaultsMemory(app)); err != nil {
-			return d, err
-		}
-		if d, err = deliveryOf(app, &s.store.defaults); err != nil {
+		if d, err = deliveryOf(ctx, app); err != nil {
 			return d, err
 		}
 		s.store.deliveries.Put(name, d, 500+len(app.Body))
@@ -115,8 +111,8 @@ func (s *Service) delivery(ctx context.Context, r *reader, by vitrine.Caller, id
 }
 
 // deliveryOf returns a version as a page gets it.
-func deliveryOf(app App, defaults *Defaults) (Delivery, error) {
-	app, err := defaults.Complete(app, 0)
+func deliveryOf(ctx context.Context, app App) (Delivery, error) {
+	app, err := app.WithDefaults(ctx)
 	if err != nil {
 		return Delivery{}, err
 	}

@@ -201,8 +201,8 @@
 // A validation counts its steps, and rejects a config that takes too many (CodeCost). A busy machine accepts and rejects the same
 // configs as an idle one, except for patterns with lookarounds, back-references or repetitions above 1,000 times: such patterns
 // have 250 ms a request, and texts of at most 128 KiB. The error of a config that breaks its schema has up to 100 Violations,
-// each with the place, the keyword and a message. [SchemaWarnings] reports the keywords and formats of a schema that have no
-// effect.
+// each with the place, the keyword and a message. The Warnings of CheckComponent name the keywords and
+// formats of a schema that have no effect.
 //
 // CheckComponent says what a new version of a component would break, before it is created. It stores nothing. It validates the
 // configs of all elements that have a component of this name, in the latest and in the tagged versions of the apps that the

@@ -48,6 +48,17 @@ func ExampleService_CreateApp() {
 	// Output: 0 Front page {"question":"Tea?"} <nil>
 }
 
+func ExampleApp_WithDefaults() {
+	_, _, app := example()
+	app, err := app.WithDefaults(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	content, err := app.Body.Content()
+	fmt.Println(string(content.Elements[0].Config), err)
+	// Output: {"question":"Tea?","choices":2} <nil>
+}
+
 func ExampleService_Patch() {
 	apps, me, app := example()
 	ctx := context.Background()

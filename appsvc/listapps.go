@@ -28,7 +28,7 @@ var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, Update
 // ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
 // caller may read, the one created last first. An app must satisfy all conditions.
 type ListAppsRequest struct {
-	View           View   // "" = whole apps; Summary = without elements
+	Summary        bool   // without elements: an App has a Summary in place of a Body, and no body is read
 	Sort           Sort   // "" = CreatedDescending
 	Query          string // each word of it begins a word of the title, without regard to case and diacritics; "" = any
 	Group          string // URN of a network or site that contains one of the app's groups; "" = any
@@ -50,8 +50,6 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 	switch {
 	case !slices.Contains(sorts, q.sort):
 		err = invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
-	case in.View != "" && in.View != Summary:
-		err = invalidParameter("view", "%q: want summary", in.View)
 	case in.UsingVersion != "" && in.UsingComponent == "":
 		err = invalidParameter("usingVersion", "want usingComponent beside it: it is a version of that component")
 	case utf8.RuneCountInString(in.Query) > limits.Title || len(q.words) > mostQueryWords:
@@ -70,12 +68,12 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 
 // ListApps returns a page of the apps that the caller may read, each as its latest version: those that it owns, and those that
 // have one of the groups that it moderates or reads, or a site of such a network. Apps of the same time are in the order of
-// their ids. A page also ends when its bodies have reached Limits.PageBytes. With the View Summary no body is read.
+// their ids. A page also ends when its bodies have reached Limits.PageBytes. With Summary no body is read.
 //
 // The cursor is a position in the order. So an app that is created or changed between two pages appears only if it comes
 // after this position: with UpdatedAscending a change moves an app to the end, where it appears again.
 //
-// It returns ErrInvalid if Sort or View is unknown, if Limit is out of range, if Group is no URN of a group, if Query has more than 16 words
+// It returns ErrInvalid if Sort is unknown, if Limit is out of range, if Group is no URN of a group, if Query has more than 16 words
 // or more characters than a title, if UsingVersion has no UsingComponent, or if After is not a cursor of this list in this order.
 func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) (vitrine.Page[App], error) {
 	return list(ctx, s, by, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[App], err error) {
@@ -86,7 +84,7 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 		r.deleted = q.deleted
 		q.limit = limit + 1 // one more than the page shows whether there are more
 		size, read := min(atOnce, q.limit), r.whole
-		if in.View == Summary {
+		if in.Summary {
 			size, read = q.limit, func(ctx context.Context, ids []string) iter.Seq2[App, error] {
 				return s.summaries(ctx, r, ids)
 			}

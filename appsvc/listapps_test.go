@@ -69,7 +69,7 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 	}
 	for range 300 {
 		pick := func(list ...string) string { return list[rng.IntN(len(list))] }
-		in := appsvc.ListAppsRequest{View: appsvc.View(pick("", "summary")), Sort: appsvc.Sort(pick("", "createdAt", "updatedAt", "-updatedAt")), Limit: 1 + rng.IntN(40),
+		in := appsvc.ListAppsRequest{Summary: pick("", "summary") != "", Sort: appsvc.Sort(pick("", "createdAt", "updatedAt", "-updatedAt")), Limit: 1 + rng.IntN(40),
 			Group: pick("", "", network, site1, network+":site=10"), Owner: pick("", "", all.URN, owners[1].URN, "urn:v:x:user=none"), UsingComponent: pick("", "poll", "none"),
 			Deleted: rng.IntN(3) == 0, Query: pick("", "", "f", "FRO stra", "fruhling", "字", "b 1", "øR", "nothing", "ganz", "x")}
 		if in.UsingComponent != "" {
@@ -101,8 +101,8 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (app.Summary != nil) != (in.View == appsvc.Summary) || (app.Body == nil) != (app.Summary != nil) || app.Title == "" {
-				t.Fatalf("view %q: %+v", in.View, app)
+			if (app.Summary != nil) != in.Summary || (app.Body == nil) != (app.Summary != nil) || app.Title == "" {
+				t.Fatalf("summary %t: %+v", in.Summary, app)
 			}
 			at := func(a appsvc.App) int64 {
 				if strings.HasSuffix(string(in.Sort), "updatedAt") {
@@ -130,7 +130,7 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 func TestSummariesAreSmall(t *testing.T) {
 	onStores(t, func(t *testing.T, db storage.Store) {
 		svc, by := appsOfTwenty(t, db)
-		page, err := svc.ListApps(t.Context(), by, appsvc.ListAppsRequest{View: appsvc.Summary})
+		page, err := svc.ListApps(t.Context(), by, appsvc.ListAppsRequest{Summary: true})
 		if err != nil || len(page.Items) != 100 {
 			t.Fatal(len(page.Items), err)
 		}
@@ -177,7 +177,7 @@ func appsOfTwenty(t testing.TB, db storage.Store) (*appsvc.Service, vitrine.Call
 func BenchmarkSummaries(b *testing.B) {
 	svc, by := appsOfTwenty(b, benchStore(b))
 	for b.Loop() {
-		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{View: appsvc.Summary}); err != nil || len(page.Items) != 100 {
+		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{Summary: true}); err != nil || len(page.Items) != 100 {
 			b.Fatal(err)
 		}
 	}
@@ -186,7 +186,7 @@ func BenchmarkSummaries(b *testing.B) {
 func BenchmarkSummariesOfAWord(b *testing.B) {
 	svc, by := appsOfTwenty(b, benchStore(b))
 	for b.Loop() {
-		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{View: appsvc.Summary, Query: "7 fro"}); err != nil || len(page.Items) != 11 {
+		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{Summary: true, Query: "7 fro"}); err != nil || len(page.Items) != 11 {
 			b.Fatal(len(page.Items), err)
 		}
 	}

@@ -286,8 +286,12 @@ func TestAPatchUsesWhatItsAdmissionHasRead(t *testing.T) {
 		_, err := w.Patch(ctx, by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%d"}]`, version, version))
 		return err
 	}
-	ctx := appsvc.WithAdmission(context.Background())
-	checkKind(t, w.AdmitChange(ctx, designer, id), nil)
+	admit := func() context.Context {
+		ctx, err := w.AdmitChange(t.Context(), designer, id)
+		checkKind(t, err, nil)
+		return ctx
+	}
+	ctx := admit()
 	views = 0
 	checkKind(t, rename(ctx, designer, 0), nil)
 	if views != 0 {
@@ -298,15 +302,13 @@ func TestAPatchUsesWhatItsAdmissionHasRead(t *testing.T) {
 		t.Errorf("the patch after it opens %d views, want 1", views)
 	}
 	for _, by := range []vitrine.Caller{designer, other} {
-		ctx = appsvc.WithAdmission(context.Background())
-		checkKind(t, w.AdmitChange(ctx, designer, id), nil)
+		ctx = admit()
 		if by.URN == other.URN {
 			checkKind(t, rename(ctx, other, 3), vitrine.ErrNotFound)
 			break
 		}
 		checkKind(t, rename(context.Background(), by, 2), nil)
 		checkKind(t, rename(ctx, by, 2), vitrine.ErrConflict) // judged by what was read, and by what is there
-		ctx = appsvc.WithAdmission(context.Background())
-		checkKind(t, w.AdmitChange(ctx, designer, id), nil)
+		ctx = admit()
 	}
 }

@@ -37,7 +37,7 @@ func (s *Service) TagRules(ctx context.Context) (list []TagRule, err error) {
 // on the store. It takes no Caller: rules belong to the embedding program. It returns ErrInvalid if a name is invalid or
 // repeated, or if Approvals is out of range.
 func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
-	rules = SortTagRules(rules)
+	rules = sortTagRules(rules)
 	for i, r := range rules {
 		switch {
 		case !tagName.MatchString(r.Name):
@@ -51,8 +51,8 @@ func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 	return s.store.update(ctx, func(tx *writer) error { return tx.setTagRules(ctx, rules) })
 }
 
-// SortTagRules returns the rules in the form of a store: sorted by name, and protected if they need approvals.
-func SortTagRules(rules []TagRule) []TagRule {
+// sortTagRules returns the rules in the form of a store: sorted by name, and protected if they need approvals.
+func sortTagRules(rules []TagRule) []TagRule {
 	rules = slices.Clone(rules)
 	for i := range rules {
 		rules[i].Protected = rules[i].Protected || rules[i].Approvals > 0

@@ -45,7 +45,6 @@ type records struct {
 	ready    atomic.Bool // the store has an identity
 
 	deliveries *lru.Cache[versionName, Delivery]
-	defaults   Defaults
 }
 
 // versionName names a version of an app.

@@ -73,10 +73,10 @@ const (
 	maxCachedBytes   = 64 << 20
 )
 
-// newSchemas returns a schemas with engine, or with DefaultSchemaEngine if engine is nil.
+// newSchemas returns a schemas with engine, or with that of NewSchemaEngine(nil) if engine is nil.
 func newSchemas(engine SchemaEngine) *schemas {
 	if engine == nil {
-		engine = DefaultSchemaEngine()
+		engine = NewSchemaEngine(nil)
 	}
 	return &schemas{engine: engine, compiled: lru.New[[sha256.Size]byte, *compiledSchema](maxCachedBytes)}
 }
@@ -124,8 +124,8 @@ func (c *compiledSchema) validateWithin(usage *schemaguard.Usage, config []byte)
 	return violations(found[:min(len(found), maxViolations)])
 }
 
-// formats returns the names of the formats that SchemaOptions.Formats defines. SchemaWarnings takes them: they have an effect,
-// so it does not warn of them. For an engine of another program it returns none, since the formats of that engine are not
+// formats returns the names of the formats that SchemaOptions.Formats defines. They have an effect, so CheckComponent does not
+// warn of them. For an engine of another program it returns none, since the formats of that engine are not
 // known.
 func (s *schemas) formats() []string {
 	own, ok := s.engine.(defaultEngine)

@@ -1,6 +1,7 @@
 package appsvc
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -140,7 +141,7 @@ func TestPatternsWithoutAVerdict(t *testing.T) {
 	if err := newSchemas(nil).validate([]byte(schema), config); !errors.Is(err, schemaguard.ErrCostly) {
 		t.Errorf("the service: have %v", err)
 	}
-	compiled, err := DefaultSchemaEngine().Compile([]byte(schema))
+	compiled, err := NewSchemaEngine(nil).Compile([]byte(schema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +313,7 @@ func (e *countingEngine) Compile(schema []byte) (Schema, error) {
 
 func TestSchemaCache(t *testing.T) {
 	t.Run("a schema is compiled once", func(t *testing.T) {
-		engine := &countingEngine{SchemaEngine: DefaultSchemaEngine()}
+		engine := &countingEngine{SchemaEngine: NewSchemaEngine(nil)}
 		s := newSchemas(engine)
 		var all sync.WaitGroup
 		for range 50 {
@@ -330,7 +331,7 @@ func TestSchemaCache(t *testing.T) {
 		}
 	})
 	t.Run("the number of schemas is bounded, the last used stay", func(t *testing.T) {
-		engine := &countingEngine{SchemaEngine: DefaultSchemaEngine()}
+		engine := &countingEngine{SchemaEngine: NewSchemaEngine(nil)}
 		s := newSchemas(engine)
 		for i := range 2 * maxCachedSchemas {
 			_ = s.validate([]byte(`{}`), []byte(`{}`))
@@ -433,7 +434,7 @@ func FuzzSchema(f *testing.F) {
 	}
 	s, asserting := newSchemas(nil), newSchemas(NewSchemaEngine(&SchemaOptions{AssertFormats: true}))
 	f.Fuzz(func(t *testing.T, schema, config []byte) {
-		_, unsound := SchemaWarnings(schema)
+		_, unsound := schemaWarnings(schema)
 		if err := s.check(schema); err != nil {
 			if strings.Contains(err.Error(), "cannot be compiled: runtime") {
 				t.Errorf("%s: %v", schema, err)
@@ -448,8 +449,15 @@ func FuzzSchema(f *testing.F) {
 				t.Errorf("%s, %s: %v", schema, config, err) // a panic was caught
 			}
 		}
-		_, _ = WithDefaults(schema, config)
+		if json.Valid(config) {
+			_, _ = withConfig(schema, config).WithDefaults(t.Context())
+		}
 	})
+}
+
+// withConfig returns an app with an element of a component with this schema.
+func withConfig(schema, config []byte) App {
+	return App{Body: fmt.Appendf(nil, `{"title":"x","owner":null,"groups":[],"elements":[{"id":"0","key":"0.0","component":{"name":"c","version":"1","configSchema":%s},"config":%s}]}`, schema, config)}
 }
 
 // validate returns an error that says where and why config breaks schema, or that validating it would take too long.

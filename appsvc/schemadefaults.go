@@ -2,7 +2,7 @@ package appsvc
 
 import (
 	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
-	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // Completing a config takes a walk through the config and the schema at once: at each object of the config, the defaulter
@@ -21,12 +21,13 @@ import (
 
 // Bounds of WithDefaults. A step is about one value that is visited or copied.
 const (
-	maxDefaultWork    = 1 << 20  // steps of the function WithDefaults
-	maxAppDefaultWork = 1 << 18  // steps of App.WithDefaults, for all configs together; each takes some hundred bytes of memory
-	maxDefaultBytes   = 16 << 20 // of the result
+	maxDefaultWork  = 1 << 18  // steps for all configs of an app together; each takes some hundred bytes of memory
+	maxDefaultBytes = 16 << 20 // of the result
 )
 
-// WithDefaults returns config completed with the defaults of schema: the values that a component is run with.
+// WithDefaults returns the app with each config completed with the defaults of the configSchema in its manifest: the values that
+// a component is run with. The result is for display: it is not stored, and a patch is made for the app without defaults.
+//
 // A stored config contains only the values of its creator, so a new version of a component may bring new defaults. For example:
 //
 //	schema  {"properties":{"size":{"default":10},"font":{"type":"object","properties":{"bold":{"default":false}}}}}
@@ -38,7 +39,7 @@ const (
 //
 //   - The default of a property is that of its schema, else that of the schema that its $ref names, else the first
 //     one in its allOf. If several schemas of a place have a property of the same name, the same order decides.
-//   - A default that breaks its own schema is ignored. SchemaWarnings names it.
+//   - A default that breaks its own schema is ignored. CheckComponent warns of it.
 //   - An absent property without a default whose type is "object" alone is made up from the defaults of its properties, if there are any
 //     and the object conforms to the schema. To make absence mean something, give no defaults inside, or allow null.
 //   - A value of the creator is never changed, and null is a value.
@@ -51,56 +52,12 @@ const (
 // The members of the creator come first, in their order, and then those that were added, in the order of the schema.
 // Numbers and strings keep their text. White space between values is dropped.
 //
-// The config is not validated. In a schema that the service would reject, a keyword of the wrong type is ignored, all defaults count, no
-// $ref is followed, and no object is made up. WithDefaults returns an error if the schema or the config is not strict JSON, if the result
-// would be larger than 16 MiB, or if it takes more than 1,048,576 steps.
-func WithDefaults(schema, config []byte) ([]byte, error) {
-	if err := strictjson.Check(schema, strictjson.MaxDepth); err != nil {
-		return nil, fmt.Errorf("the schema: %w", err)
-	}
-	if err := strictjson.Check(config, strictjson.MaxDepth); err != nil {
-		return nil, fmt.Errorf("the config: %w", err)
-	}
-	d := defaulter{compile: schemaguard.Compile, work: maxDefaultWork, bytes: maxDefaultBytes}
-	d.use(compact(schema))
-	if merged := d.merged(compact(config)); merged != nil {
-		return merged, nil
-	}
-	return nil, errors.New("the schema: its defaults make the config too large")
-}
-
-// WithDefaults returns the app with each config completed, as the function WithDefaults does it, by the configSchema in
-// the manifest that the element has copied. The result is for display: it is not stored, and a patch is made for the
-// app without defaults.
-//
-// The response with the app over HTTP may have up to most bytes; 0 means 16 MiB. WithDefaults returns ErrUnprocessable with CodeCost if it
-// would have more, or if completing all configs would take too long.
-func (a App) WithDefaults(most int) (App, error) { return new(Defaults).Complete(a, most) }
-
-// Defaults completes apps as App.WithDefaults does, and keeps the compiled schemas for the next app. The zero value is ready. It is
-// safe for concurrent use.
-type Defaults struct {
-	once    sync.Once
-	schemas *schemas
-}
-
-// compile returns a compiled schema from the cache.
-func (d *Defaults) compile(schema []byte) (*schemaguard.Schema, error) {
-	d.once.Do(func() { d.schemas = newSchemas(nil) })
-	compiled, err := d.schemas.get(schema)
-	if err != nil {
-		return nil, err
-	}
-	return compiled.guard, nil
-}
-
-// DefaultsMemory is about how many bytes of memory completing the configs of an app takes at most.
-func DefaultsMemory(a App) int { return min(64*len(a.Body), 96<<20) }
-
-// Complete is App.WithDefaults.
-func (d *Defaults) Complete(a App, most int) (App, error) {
-	if most == 0 {
-		most = maxDefaultBytes
+// The configs are not validated. In a schema that the service would reject, a keyword of the wrong type is ignored, all defaults
+// count, no $ref is followed, and no object is made up. WithDefaults returns ErrUnprocessable with CodeCost if the response with
+// the app over HTTP would have more than 16 MiB, or if completing all configs would take too long.
+func (a App) WithDefaults(ctx context.Context) (App, error) {
+	if err := memreserve.Reserve(ctx, min(64*len(a.Body), 96<<20)); err != nil { // about what it takes at most
+		return App{}, err
 	}
 	// The elements come last in the body. What comes before them is copied, and they are written anew.
 	begin := len(a.Body) - len(jsontree.Lookup(a.Body, "elements"))
@@ -108,7 +65,7 @@ func (d *Defaults) Complete(a App, most int) (App, error) {
 	if err != nil {
 		return App{}, err
 	}
-	with := defaulter{compile: d.compile, work: maxAppDefaultWork, bytes: most - len(a.Body)}
+	with := defaulter{compile: compiledDefaults, work: maxDefaultWork, bytes: maxDefaultBytes - len(a.Body)}
 	for i := range draft.elements {
 		e := &draft.elements[i]
 		manifest, config, err := e.split()
@@ -122,22 +79,34 @@ func (d *Defaults) Complete(a App, most int) (App, error) {
 		with.use(schema)
 		e.kept, e.manifest = nil, manifest
 		if e.config = with.merged(config); e.config == nil {
-			return App{}, tooMuchDefault(most)
+			return App{}, errTooMuchDefault()
 		}
 	}
 	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:begin]...)
 	a.Body = append(appendElements(out, draft.elements), '}')
-	if a.checkSize(most) != nil {
-		return App{}, tooMuchDefault(most)
+	if a.checkSize(maxDefaultBytes) != nil {
+		return App{}, errTooMuchDefault()
 	}
 	return a, nil
 }
 
-// tooMuchDefault is the error of an app that is too large, or takes too many steps, with the defaults of its schemas. Without
+// errTooMuchDefault is the error of an app that is too large, or takes too many steps, with the defaults of its schemas. Without
 // them it can be read, so the error names the query parameter that asks for them over HTTP.
-func tooMuchDefault(most int) error {
+func errTooMuchDefault() error {
 	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeCost, Parameter: "withDefaults",
-		Reason: fmt.Sprintf("with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them", most)}
+		Reason: fmt.Sprintf("with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them", maxDefaultBytes)}
+}
+
+// defaultSchemas are the schemas of WithDefaults, compiled. Neighbours in time often have the same ones.
+var defaultSchemas = sync.OnceValue(func() *schemas { return newSchemas(nil) })
+
+// compiledDefaults returns a schema from defaultSchemas.
+func compiledDefaults(schema []byte) (*schemaguard.Schema, error) {
+	compiled, err := defaultSchemas().get(schema)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.guard, nil
 }
 
 // place is a subschema.

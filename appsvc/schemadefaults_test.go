@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,20 +11,15 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-func ExampleWithDefaults() {
-	schema := `{
-		"properties": {
-			"title": {"type": "string", "default": "Comments"},
-			"colors": {"$ref": "#/$defs/colors", "default": {}},
-			"columns": {"items": {"properties": {"width": {"default": 120}}}}
-		},
-		"$defs": {"colors": {"properties": {"text": {"default": "black"}, "link": {"default": "blue"}}}}
-	}`
-	config := `{"columns": [{"width": 80}, {}], "colors": {"link": "red"}}`
+// withElements returns an app with these elements.
+func withElements(elements ...string) appsvc.App {
+	return appsvc.App{Meta: appsvc.Meta{ID: "a", Version: vitrine.NewVersion(3)},
+		Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + strings.Join(elements, ",") + `]}`)}
+}
 
-	merged, err := appsvc.WithDefaults([]byte(schema), []byte(config))
-	fmt.Println(string(merged), err)
-	// Output: {"columns":[{"width":80},{"width":120}],"colors":{"link":"red","text":"black"},"title":"Comments"} <nil>
+// elementOf returns the element at an index, of a component with this schema.
+func elementOf(i int, schema, config string) string {
+	return fmt.Sprintf(`{"id":"%d","key":"0.0","component":{"name":"c","version":"1","id":"i","description":null,"main":"/x.js","configSchema":%s},"config":%s}`, i, schema, config)
 }
 
 func TestWithDefaults(t *testing.T) {
@@ -72,9 +68,9 @@ func TestWithDefaults(t *testing.T) {
 		{"keywords of other types", `{"properties":[1],"allOf":{},"$ref":5,"items":7}`, `{"a":[1]}`, `{"a":[1]}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := appsvc.WithDefaults([]byte(tc.schema), []byte(tc.config))
-			if err != nil || string(got) != tc.want {
-				t.Errorf("have %s, %v\nwant %s", got, err, tc.want)
+			got, err := withElements(elementOf(0, tc.schema, tc.config)).WithDefaults(t.Context())
+			if want := withElements(elementOf(0, tc.schema, tc.want)); err != nil || string(got.Body) != string(want.Body) {
+				t.Errorf("have %s, %v\nwant %s", got.Body, err, want.Body)
 			}
 		})
 	}
@@ -88,44 +84,40 @@ func TestWithDefaultsRefuses(t *testing.T) {
 	}
 	mutual = strings.TrimSuffix(mutual, ",") + `}}}}`
 	for _, tc := range []struct{ name, schema, config string }{
-		{"a schema that is not JSON", `{`, `{}`},
-		{"a config that is not JSON", `{}`, `{"a":1,"a":2}`},
 		{"objects to make up that take long to validate", `{"items":{"properties":{"a":{"type":"object","properties":{"b":{"default":"` + strings.Repeat("x", 1000) + `"}},` +
 			`"additionalProperties":false,"patternProperties":{"b":{"pattern":"(x{0,100}){0,9}$"}}}}}}`, manyItems},
 		{"a large default in many items", `{"items":{"properties":{"a":{"default":"` + strings.Repeat("x", 5000) + `"}}}}`, manyItems},
 		{"defaults that multiply", mutual, `{}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, err := appsvc.WithDefaults([]byte(tc.schema), []byte(tc.config)); err == nil {
-				t.Errorf("have %d bytes, want an error", len(got))
+			if got, err := withElements(elementOf(0, tc.schema, tc.config)).WithDefaults(t.Context()); !errors.Is(err, vitrine.ErrUnprocessable) {
+				t.Errorf("have %d bytes, %v, want ErrUnprocessable", len(got.Body), err)
 			}
 		})
 	}
 }
 
 func TestAnAppWithDefaultsHasEachConfigCompleted(t *testing.T) {
-	element := func(i int, schema, config string) string {
-		return fmt.Sprintf(`{"id":"%d","key":"0.0","component":{"name":"c","version":"1","id":"i","description":null,"main":"/x.js","configSchema":%s},"config":%s}`, i, schema, config)
-	}
-	app := func(elements ...string) appsvc.App {
-		return appsvc.App{Meta: appsvc.Meta{ID: "a", Version: vitrine.NewVersion(3)},
-			Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + strings.Join(elements, ",") + `]}`)}
-	}
 	const one, two = `{"properties":{"a":{"default":1.10}}}`, `{"properties":{"a":{"default":[2]}}}`
-	stored := app(element(0, one, `{}`), element(1, one, `{"a":5}`), element(2, two, `{"b":{"a":1}}`))
-	want := app(element(0, one, `{"a":1.10}`), element(1, one, `{"a":5}`), element(2, two, `{"b":{"a":1},"a":[2]}`))
-	have, err := stored.WithDefaults(0)
+	stored := withElements(elementOf(0, one, `{}`), elementOf(1, one, `{"a":5}`), elementOf(2, two, `{"b":{"a":1}}`))
+	want := withElements(elementOf(0, one, `{"a":1.10}`), elementOf(1, one, `{"a":5}`), elementOf(2, two, `{"b":{"a":1},"a":[2]}`))
+	have, err := stored.WithDefaults(t.Context())
 	if err != nil || string(have.Body) != string(want.Body) || have.Meta != want.Meta {
 		t.Errorf("have %s, %v\nwant %s", have.Body, err, want.Body)
 	}
-	if none, err := app().WithDefaults(0); err != nil || string(none.Body) != string(app().Body) {
+	if none, err := withElements().WithDefaults(t.Context()); err != nil || string(none.Body) != string(withElements().Body) {
 		t.Errorf("without elements: %s, %v", none.Body, err)
 	}
-	size := len(want.AppendJSON(nil)) + len(`{"apps":[]}`)
-	if _, err := stored.WithDefaults(size); err != nil {
+	rest := 16<<20 - len(want.AppendJSON(nil)) - len(`{"apps":[],"more":""}`)
+	large := func(more string) appsvc.App {
+		a := stored
+		a.Body = bytes.Replace(a.Body, []byte(`"config":{}`), []byte(`"config":{"more":"`+more+`"}`), 1)
+		return a
+	}
+	if _, err := large(strings.Repeat("x", rest)).WithDefaults(t.Context()); err != nil {
 		t.Errorf("an answer of just as many bytes as are allowed: %v", err)
 	}
-	_, err = stored.WithDefaults(size - 1)
+	_, err = large(strings.Repeat("x", rest+1)).WithDefaults(t.Context())
 	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrUnprocessable || e.Code != vitrine.CodeCost || e.Parameter != "withDefaults" {
 		t.Errorf("an answer of one byte more than is allowed: %v", err)
 	}
@@ -134,12 +126,11 @@ func TestAnAppWithDefaultsHasEachConfigCompleted(t *testing.T) {
 // The work of all elements together has one bound: many that are just small enough are too many.
 func TestAnAppWithTooMuchToCompleteIsRefused(t *testing.T) {
 	config := `{"a":[` + strings.Repeat(`{},`, 200_000) + `{}]}`
-	var b strings.Builder
+	var elements []string
 	for i := range 20 {
-		fmt.Fprintf(&b, `,{"id":"%d","key":"0.0","component":{"name":"c","version":"1","configSchema":{"properties":{"a":{"items":{"properties":{"b":{}}}}}}},"config":%s}`, i, config)
+		elements = append(elements, elementOf(i, `{"properties":{"a":{"items":{"properties":{"b":{}}}}}}`, config))
 	}
-	app := appsvc.App{Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + b.String()[1:] + `]}`)}
-	if _, err := app.WithDefaults(0); !errors.Is(err, vitrine.ErrUnprocessable) {
+	if _, err := withElements(elements...).WithDefaults(t.Context()); !errors.Is(err, vitrine.ErrUnprocessable) {
 		t.Errorf("have %v, want ErrUnprocessable", err)
 	}
 }

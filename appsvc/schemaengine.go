@@ -24,13 +24,10 @@ type SchemaOptions struct {
 	Formats map[string]func(value string) error
 }
 
-// DefaultSchemaEngine returns the engine of a Service without Options.Schemas: that of NewSchemaEngine without options.
-func DefaultSchemaEngine() SchemaEngine { return NewSchemaEngine(nil) }
-
-// NewSchemaEngine returns an engine for Options.Schemas; opts may be nil. It knows drafts 04, 06,
-// 07, 2019-09 and 2020-12, reads numbers exactly, takes patterns as ECMA 262 in its Unicode form, and
-// treats content keywords and, unless told otherwise, formats as annotations in every draft. It
-// keeps nothing between schemas and fetches nothing.
+// NewSchemaEngine returns an engine for Options.Schemas. With nil it is the engine of a Service without
+// Options.Schemas. It knows drafts 04, 06, 07, 2019-09 and 2020-12, reads numbers exactly, takes patterns
+// as ECMA 262 in its Unicode form, and treats content keywords and, unless told otherwise, formats as
+// annotations in every draft. It keeps nothing between schemas and fetches nothing.
 //
 // Validate counts its steps, and returns an error if a config takes more than 400,000, which is about 0.2 s. Patterns that package
 // regexp cannot match, those with lookarounds or back-references for instance, are matched by package regexp2 for at most 250 ms

@@ -53,7 +53,7 @@ func TestSchemaWarnings(t *testing.T) {
 		{"a place that only a reference makes a schema", d4 + `"parts":{"a":{"const":1}},"allOf":[{"$ref":"#/parts/a"}]}`, []string{`/parts/a/const draft-04 ignores "const"; it came with draft-06`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			have, err := SchemaWarnings([]byte(tc.schema), "sku")
+			have, err := schemaWarnings([]byte(tc.schema), "sku")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestSchemaWarnings(t *testing.T) {
 			"enums": "enum", "enmu": "enum", "item": "items", "oneof": "oneOf", "ref": "$ref", "multipleof": "multipleOf", "exclusiveMinumum": "exclusiveMinimum",
 			"unevaluatedProperty": "", "IF": "if",
 		} {
-			have, err := SchemaWarnings(fmt.Appendf(nil, `{%q:1}`, name))
+			have, err := schemaWarnings(fmt.Appendf(nil, `{%q:1}`, name))
 			if meant == "" {
 				if err != nil || len(have) > 0 {
 					t.Errorf("%s: have %v, %v", name, have, err)
@@ -96,21 +96,21 @@ func TestSchemaWarnings(t *testing.T) {
 			example nullable discriminator xml externalDocs tags optional private unit units options enumNames propertyOrder links media
 			scope tsEnumNames javaType typeof instanceof divisibleBy extends disallow comment $note is of value values help info style
 			template theme min max length size range rules order this that they thenceforth elsewhere`) {
-			if have, err := SchemaWarnings(fmt.Appendf(nil, `{%q:1}`, name)); err != nil || len(have) > 0 {
+			if have, err := schemaWarnings(fmt.Appendf(nil, `{%q:1}`, name)); err != nil || len(have) > 0 {
 				t.Errorf("%s: have %v, %v", name, have, err)
 			}
 		}
 	})
 	t.Run("a hundred at most", func(t *testing.T) {
 		schema := `{"properties":` + jsonObject(2000, func(i int) (string, string) { return fmt.Sprintf("p%04d", i), `{"requird":[]}` }) + `}`
-		if have, err := SchemaWarnings([]byte(schema)); err != nil || len(have) != 100 || have[99].Pointer != "/properties/p0099/requird" {
+		if have, err := schemaWarnings([]byte(schema)); err != nil || len(have) != 100 || have[99].Pointer != "/properties/p0099/requird" {
 			t.Errorf("%d warnings, %v", len(have), err)
 		}
 	})
 	t.Run("many names of authors' own take no long time", func(t *testing.T) {
 		schema := jsonObject(15_000, func(i int) (string, string) { return fmt.Sprintf("reqired%04x", i), "1" })
 		start := time.Now()
-		if have, err := SchemaWarnings([]byte(schema)); err != nil || len(have) > 0 {
+		if have, err := schemaWarnings([]byte(schema)); err != nil || len(have) > 0 {
 			t.Errorf("have %v, %v", have, err)
 		}
 		if took := time.Since(start); took > 10*time.Second { // 30 ms where nobody else is at work
@@ -118,13 +118,13 @@ func TestSchemaWarnings(t *testing.T) {
 		}
 	})
 	t.Run("none is an empty list", func(t *testing.T) {
-		if have, err := SchemaWarnings([]byte(`{}`)); err != nil || have == nil {
+		if have, err := schemaWarnings([]byte(`{}`)); err != nil || have == nil {
 			t.Errorf("have %v, %v", have, err)
 		}
 	})
 	t.Run("what is no schema", func(t *testing.T) {
 		for _, schema := range []string{`{`, `{"a":1,"a":2}`, `{"items":5}`, `{"$schema":"https://example.test/"}`, `{"pattern":"("}`} {
-			if have, err := SchemaWarnings([]byte(schema)); err == nil {
+			if have, err := schemaWarnings([]byte(schema)); err == nil {
 				t.Errorf("%s: have %v", schema, have)
 			}
 		}

@@ -43,7 +43,7 @@ type Service struct {
 type Options struct {
 	Now     func() time.Time // default: the clock of the store, else time.Now
 	NewID   func() string    // gives ids of apps, components and releases, never ""; default: that of the store, else random UUIDs (version 4)
-	Schemas SchemaEngine     // default DefaultSchemaEngine()
+	Schemas SchemaEngine     // default NewSchemaEngine(nil)
 	Limits  Limits           // a zero field means the default of that limit
 
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed

@@ -9,13 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// View says what a list contains of each app.
-type View string
-
-// Summary is a View without elements: apps in a list have no Body, and a Summary in its place. No body is read for it.
-const Summary View = "summary"
-
-// AppSummary is what a list with the View Summary contains of an app. Over HTTP its members are beside those of Meta and the
+// AppSummary is what a list with ListAppsRequest.Summary contains of an app. Over HTTP its members are beside those of Meta and the
 // title:
 //
 //	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "components": [name],

@@ -17,7 +17,11 @@ type Apps struct{ remote }
 
 // ListApps returns a page of the apps that the caller may use.
 func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error) {
-	q := values{}.text("view", string(in.View)).text("sort", string(in.Sort)).text("q", in.Query).text("group", in.Group).text("owner", in.Owner).
+	view := ""
+	if in.Summary {
+		view = "summary"
+	}
+	q := values{}.text("view", view).text("sort", string(in.Sort)).text("q", in.Query).text("group", in.Group).text("owner", in.Owner).
 		text("usingComponent", in.UsingComponent).text("usingVersion", in.UsingVersion).flag("deleted", in.Deleted).number("limit", in.Limit).text("after", in.After)
 	return list[appsvc.App](ctx, a.remote, "/apps/", q, "apps", "after")
 }

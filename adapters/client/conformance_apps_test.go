@@ -90,7 +90,7 @@ var appBehaviours = []behaviour{
 		app := newApp(t, s, "Tea and Café", site)
 		list := func(in appsvc.ListAppsRequest) appsvc.App {
 			t.Helper()
-			in.View, in.Query, in.Group, in.Owner = appsvc.Summary, "CAFE te", site, editor.URN
+			in.Summary, in.Query, in.Group, in.Owner = true, "CAFE te", site, editor.URN
 			in.UsingComponent, in.UsingVersion = contentOf(t, app).Elements[0].Component.Name, contentOf(t, app).Elements[0].Component.Version
 			page := ok(s.apps.ListApps(t.Context(), in))(t)
 			if len(page.Items) != 1 {

@@ -16,8 +16,9 @@ type appRoutes struct{ svc Apps }
 // authorizeChange runs before the body of a PATCH is read. It returns 404 for a caller who may not see the app, and 403
 // for one who may not change it, so that no body is read in vain. The patch uses the app that it has read.
 func (a appRoutes) authorizeChange(c *call) error {
-	c.r = c.r.WithContext(appsvc.WithAdmission(c.ctx()))
-	return a.svc.AdmitChange(c.ctx(), c.by.Caller, c.param(0))
+	ctx, err := a.svc.AdmitChange(c.ctx(), c.by.Caller, c.param(0))
+	c.r = c.r.WithContext(ctx)
+	return err
 }
 
 // authorizeTagChange runs before the body of a PUT of a tag is read. It returns 404 for a caller who may not see the
@@ -34,8 +35,12 @@ func (a appRoutes) authorizeComponent(c *call) error {
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
 // Link to the next page if there is one. 400 for a value that a parameter cannot have.
 func (a appRoutes) list(c *call) error {
+	view := c.query.filled("view", "want summary")
+	if view != "" && view != "summary" {
+		c.query.invalid("view", "%q: want summary", view)
+	}
 	in := appsvc.ListAppsRequest{
-		View: appsvc.View(c.query.filled("view", "want summary")), Sort: appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
+		Summary: view != "", Sort: appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
 		Query: c.query.text("q"), Group: c.query.text("group"), Owner: c.query.text("owner"),
 		UsingComponent: c.query.text("usingComponent"), UsingVersion: c.query.text("usingVersion"),
 		Deleted: c.query.flag("deleted"), After: c.query.cursor("after"), Limit: c.query.limit(),

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
@@ -40,7 +39,6 @@ type handler struct {
 	large, uploads, exports, streams *slots
 
 	calls      sync.Pool // of *call
-	defaults   appsvc.Defaults
 	deliveries *lru.Cache[deliveryKey, cachedDelivery]
 }
 

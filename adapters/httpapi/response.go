@@ -152,10 +152,7 @@ func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 	header["Vary"] = varyCaller
 	c.cacheAs(cache)
 	if defaults {
-		if !c.reserve(appsvc.DefaultsMemory(app)) {
-			return memreserve.ErrExceeded
-		}
-		if app, err = c.h.defaults.Complete(app, 0); err != nil {
+		if app, err = app.WithDefaults(memreserve.With(c.ctx(), c.reserve)); err != nil {
 			return err
 		}
 	}

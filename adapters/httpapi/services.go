@@ -19,7 +19,7 @@ import (
 // becomes a 500 and is logged. The result of Deliver is used again for half a second, or until the channel of Changed
 // is closed.
 type Apps interface {
-	AdmitChange(ctx context.Context, by vitrine.Caller, id string) error
+	AdmitChange(ctx context.Context, by vitrine.Caller, id string) (context.Context, error)
 	AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error
 	AdmitCreateComponent(ctx context.Context, by vitrine.Caller) error
 	ApproveRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)

@@ -26,7 +26,7 @@
 //   - patterns are those of package regexp, not of ECMA 262: \s knows fewer spaces, and a schema with a
 //     lookaround, a back-reference or \u in a pattern is refused
 //
-// The default engine, appsvc.DefaultSchemaEngine, has none of these faults.
+// The default engine, appsvc.NewSchemaEngine(nil), has none of these faults.
 package qrischema
 
 import (

@@ -60,7 +60,7 @@ func TestVerdicts(t *testing.T) {
 		{`{"patternProperties":{"^x":{"type":"number"}}}`, `{"x":""}`, false},
 		{`{"uniqueItems":true}`, `[1,2,1]`, false},
 	} {
-		if got := verdict(t, appsvc.DefaultSchemaEngine(), tc.schema, tc.config); got != tc.valid {
+		if got := verdict(t, appsvc.NewSchemaEngine(nil), tc.schema, tc.config); got != tc.valid {
 			t.Errorf("default engine, %s, %s: have %v", tc.schema, tc.config, got)
 		}
 		if got := verdict(t, qrischema.New(), tc.schema, tc.config); got != tc.valid {
@@ -88,7 +88,7 @@ func TestWrongVerdicts(t *testing.T) {
 		{"\\s is that of package regexp", `{"pattern":"^\\s$"}`, `"\u00a0"`, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := verdict(t, appsvc.DefaultSchemaEngine(), tc.schema, tc.config); got != tc.valid {
+			if got := verdict(t, appsvc.NewSchemaEngine(nil), tc.schema, tc.config); got != tc.valid {
 				t.Errorf("the default engine says %v", got)
 			}
 			if got := verdict(t, qrischema.New(), tc.schema, tc.config); got == tc.valid {
@@ -314,7 +314,7 @@ func FuzzCompileAndValidate(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}
 	f.Fuzz(func(t *testing.T, schema, config []byte) {
-		if _, err := appsvc.DefaultSchemaEngine().Compile(schema); err != nil {
+		if _, err := appsvc.NewSchemaEngine(nil).Compile(schema); err != nil {
 			return // the guard keeps it out
 		}
 		compiled, err := qrischema.New().Compile(schema)

@@ -64,7 +64,7 @@ func (p *program) authenticate(r *http.Request) (httpapi.Principal, error) {
 func (p *program) titles(w http.ResponseWriter, r *http.Request) {
 	by := httpapi.CallerOf(r.Context())
 	titles := []string{}
-	for app, err := range p.apps.AllApps(r.Context(), by.Caller, appsvc.ListAppsRequest{View: appsvc.Summary, Query: r.FormValue("q")}) {
+	for app, err := range p.apps.AllApps(r.Context(), by.Caller, appsvc.ListAppsRequest{Summary: true, Query: r.FormValue("q")}) {
 		if err != nil {
 			httpapi.WriteError(w, r, err)
 			return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +58,7 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 			rule.Approvals = n
 		}
 	}
+	slices.SortFunc(rules, func(a, b appsvc.TagRule) int { return strings.Compare(a.Name, b.Name) }) // as TagRules returns them
 	return rules, nil
 }
 
@@ -70,13 +72,12 @@ func (o *serveFlags) setTagRules(ctx context.Context, db storage.Store, rules []
 	if err != nil {
 		return err
 	}
-	sorted := appsvc.SortTagRules(rules)
-	if len(was)+len(sorted) == 0 || reflect.DeepEqual(was, sorted) {
+	if len(was)+len(rules) == 0 || reflect.DeepEqual(was, rules) {
 		return nil
 	}
 	if err := apps.SetTagRules(ctx, rules); err != nil {
 		return err
 	}
-	log.Info("the rules of tags were changed", "were", fmt.Sprint(was), "are", fmt.Sprint(sorted))
+	log.Info("the rules of tags were changed", "were", fmt.Sprint(was), "are", fmt.Sprint(rules))
 	return nil
 }
