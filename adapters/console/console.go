@@ -1,10 +1,10 @@
 package console
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
-	"html/template"
+	"errors"
+	"html"
 	"maps"
 	"net/http"
 	"strings"
@@ -36,12 +36,6 @@ type AssetNames struct {
 	Rights map[int64]string `json:"rights,omitempty"` // the status of the rights request
 }
 
-// Text returns the names as JSON.
-func (n AssetNames) Text() (string, error) {
-	b, err := json.Marshal(n)
-	return string(b), err
-}
-
 // filesBelow is the folder of the page's files, below the page.
 const filesBelow = "x/console/"
 
@@ -67,15 +61,27 @@ func New(c Config) http.Handler {
 		c.Title = "Vitrine"
 	}
 	h := handler(maps.Clone(files()))
-	var made bytes.Buffer
-	err := template.Must(template.ParseFS(static, "static/"+page)).Execute(&made, c)
+	made, err := c.page()
 	if err == nil {
-		h[page], err = webfile.New(page, made.Bytes())
+		h[page], err = webfile.New(page, made)
 	}
 	if err != nil {
 		panic("console: the page cannot be made: " + err.Error())
 	}
 	return h
+}
+
+// page returns the page with the values of c. It does without html/template, which looks up methods by their names, so that the linker
+// must keep every exported method of every type in the program.
+func (c Config) page() ([]byte, error) {
+	text, err := static.ReadFile("static/" + page)
+	names, unencodable := json.Marshal(c.AssetNames)
+	filled := strings.NewReplacer(
+		"{{.API}}", html.EscapeString(c.API),
+		"{{.AssetPrefix}}", html.EscapeString(c.AssetPrefix),
+		"{{.AssetNames}}", html.EscapeString(string(names)),
+		"{{.Title}}", html.EscapeString(c.Title)).Replace(string(text))
+	return []byte(filled), errors.Join(err, unencodable)
 }
 
 // files are all files. They are the same for every handler, except for the page.

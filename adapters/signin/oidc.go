@@ -1,13 +1,12 @@
 package signin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"html/template"
+	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -200,26 +199,22 @@ func (s *Service) finishProvider(r *httpapi.Request) (any, error) {
 	}
 	if denied != nil {
 		s.access(ctx, "sign-in failed", "address", r.Address(), "cause", denied.Error())
-		return nil, s.errorPage(r, http.StatusForbidden, s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
+		s.errorPage(r, http.StatusForbidden, s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
+		return nil, nil
 	}
 	r.Redirect(s.BaseURL + "/" + c.To)
 	return nil, nil
 }
 
-// errorTemplate is for people who come back from the provider and are not signed in.
-var errorTemplate = template.Must(template.New("").Parse(`<!doctype html>
+// errorPage is for people who come back from the provider and are not signed in.
+func (s *Service) errorPage(r *httpapi.Request, status int, why string) {
+	r.Page(status, fmt.Appendf(nil, `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Not signed in</title>
 <h1>Not signed in</h1>
-<p>{{.Why}}</p>
-<p><a href="{{.Home}}">Back</a></p>
+<p>%s</p>
+<p><a href="%s">Back</a></p>
 </html>
-`))
-
-func (s *Service) errorPage(r *httpapi.Request, status int, why string) error {
-	var page bytes.Buffer
-	err := errorTemplate.Execute(&page, map[string]string{"Why": why, "Home": s.BaseURL + "/"})
-	r.Page(status, page.Bytes())
-	return err
+`, html.EscapeString(why), html.EscapeString(s.BaseURL+"/")))
 }
 
 // asPage shows a failed sign-in as a page, since a person sees the response.
@@ -227,7 +222,8 @@ func (s *Service) asPage(serve func(*httpapi.Request) (any, error)) func(*httpap
 	return func(r *httpapi.Request) (any, error) {
 		out, err := serve(r)
 		if errors.Is(err, httpapi.ErrUnauthenticated) {
-			return nil, s.errorPage(r, http.StatusUnauthorized, "It took too long, or something else came in between. Try again.")
+			s.errorPage(r, http.StatusUnauthorized, "It took too long, or something else came in between. Try again.")
+			return nil, nil
 		}
 		return out, err
 	}

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bytes"
 	_ "embed" // demo.html
-	"html/template"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -27,13 +26,10 @@ func demoPath(base string) string {
 }
 
 // demoApps are the apps that the page shows.
-var demoApps = []struct {
-	ID, Title string
-	Wide      bool
-}{
-	{demoID(6), "Front page", false}, {demoID(8), "Poll of the week", false}, {demoID(7), "Harbour festival", false},
-	{demoID(12), "In the ferry terminal", false}, {demoID(11), "From our customers", true},
-	{demoID(15), "What travellers say", true},
+var demoApps = []struct{ id, title, class string }{
+	{demoID(6), "Front page", ""}, {demoID(8), "Poll of the week", ""}, {demoID(7), "Harbour festival", ""},
+	{demoID(12), "In the ferry terminal", ""}, {demoID(11), "From our customers", "wide"},
+	{demoID(15), "What travellers say", "wide"},
 }
 
 // withDemoSite returns a handler for the sample site, with the scripts and pictures of its components, and next for everything else. The page
@@ -44,10 +40,12 @@ func withDemoSite(next http.Handler, base string, tokens *httpapi.Tokens) (http.
 	if err != nil {
 		return nil, err
 	}
-	var page bytes.Buffer
-	if err := template.Must(template.New("").Parse(demoPage)).Execute(&page, map[string]any{"Apps": demoApps, "Key": key}); err != nil {
-		return nil, err
+	var sections strings.Builder
+	for _, app := range demoApps {
+		fmt.Fprintf(&sections, `<section class="%s"><h2>%s</h2><vitrine-app app="%s" tag="production" key="%s" live>…</vitrine-app></section>`+"\n",
+			app.class, app.title, app.id, key)
 	}
+	page := strings.Replace(demoPage, "{{apps}}", sections.String(), 1)
 	site := demoPath(base)
 	files := http.StripPrefix(site, http.FileServerFS(components.Files))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +55,7 @@ func withDemoSite(next http.Handler, base string, tokens *httpapi.Tokens) (http.
 		case rest == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 			w.Header().Set("Content-Security-Policy", "sandbox allow-scripts")
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page.Bytes()))
+			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(page))
 		default:
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Cache-Control", "no-cache")

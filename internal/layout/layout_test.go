@@ -177,6 +177,10 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 				t.Errorf("%s links %s", p.dir(), name)
 			}
 		}
+		// A template looks up methods by their names. A program with one keeps all exported methods of all types, which nobody calls.
+		if slices.Contains(p.Deps, "text/template") && !below(p.dir(), "internal/proof") {
+			t.Errorf("%s links text/template, which makes every program with it a sixth larger", p.dir())
+		}
 		if len(p.CgoFiles) > 0 {
 			t.Errorf("%s needs a C compiler", p.dir())
 		}
