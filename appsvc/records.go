@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/vitrine-go/vitrine/internal/history"
 	"github.com/vitrine-go/vitrine/internal/lru"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -39,7 +38,6 @@ const (
 // records reads and writes the records of a Service.
 type records struct {
 	db       storage.Store
-	codec    *history.Codec
 	feed     rec.Feed
 	versions *lru.Cache[versionName, keptVersion]
 	ready    atomic.Bool // the store has an identity
@@ -55,12 +53,8 @@ type versionName struct {
 
 // newRecords returns the records of a store.
 func newRecords(db storage.Store) *records {
-	codec, err := history.New()
-	if err != nil {
-		panic(err) // not possible: its options are constants
-	}
 	return &records{
-		db: db, codec: codec, feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
+		db: db, feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
 		versions:   lru.New[versionName, keptVersion](versionCacheSize),
 		deliveries: lru.New[versionName, Delivery](deliveryCacheSize),
 	}

@@ -176,7 +176,7 @@ func (r *reader) version(ctx context.Context, h Head, v vitrine.Version) (App, e
 	if err != nil || v == last.Version {
 		return last.App, err
 	}
-	old, err := r.s.codec.Read(last.tail, r.historyRows(ctx, h.ID, v.Number()), v.Number())
+	old, err := history.Read(last.tail, r.historyRows(ctx, h.ID, v.Number()), v.Number())
 	if err != nil {
 		return App{}, fmt.Errorf("version %s of app %q: %w", v, h.ID, err)
 	}
@@ -232,7 +232,7 @@ func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.V
 		}
 		for next >= 0 && limit > 0 {
 			const most, bytes = 64, 1 << 20 // at a time
-			list, err := r.s.codec.List(last.tail, r.historyRows(ctx, app, next), next, min(most, limit), bytes)
+			list, err := history.List(last.tail, r.historyRows(ctx, app, next), next, min(most, limit), bytes)
 			if err != nil {
 				yield(App{}, fmt.Errorf("versions of app %q: %w", app, err))
 				return
@@ -265,7 +265,7 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 	var change history.Change
 	if !isNew {
 		next.Owner, next.CreatedAt = last.Owner, last.CreatedAt
-		if change, err = t.s.codec.Append(last.tail, inHistory(last.Meta, last.Body), inHistory(next.Meta, body)); err != nil {
+		if change, err = history.Append(last.tail, inHistory(last.Meta, last.Body), inHistory(next.Meta, body)); err != nil {
 			return fmt.Errorf("version %s of app %q: %w", next.Version, next.ID, err)
 		}
 	}

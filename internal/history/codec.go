@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -49,21 +50,31 @@ func (v Version) sum() uint32 {
 	return crc32.Update(sum, castagnoli, v.Body)
 }
 
-// Codec encodes and decodes histories. It has no state of a history, so one Codec serves all apps of a store. It is safe for concurrent
-// use.
-type Codec struct {
+// zstdCodec compresses and decompresses for all histories of a program, and is safe for concurrent use. It takes about 2 MB.
+type zstdCodec struct {
+	sync.Once
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
 
-// New returns a codec, which takes about 2 MB. It fails only if the compressor rejects its options.
-func New() (*Codec, error) {
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(2*MaxBody))
-	return &Codec{encoder, decoder}, err
+var codec zstdCodec
+
+// compress appends the compressed data to out.
+func (c *zstdCodec) compress(out, data []byte) []byte {
+	c.Do(c.init)
+	return c.encoder.EncodeAll(data, out)
+}
+
+// decompress returns what compress was given.
+func (c *zstdCodec) decompress(data []byte) ([]byte, error) {
+	c.Do(c.init)
+	return c.decoder.DecodeAll(data, nil)
+}
+
+// init runs when the codec is first used. The options are constants, and nothing else can fail.
+func (c *zstdCodec) init() {
+	c.encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
+	c.decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(2*MaxBody))
 }
 
 // Row is a row of a history, stored under the number of a version. Rows are never changed once they are written.
@@ -103,7 +114,7 @@ const (
 // It returns an error if next's number is not the one after prev's, or if a body has more than 64 MiB or an editor's URN more than
 // 64 KiB. It returns ErrCorrupt if the tail cannot be read, or if prev is not the version at which the tail ends. It neither keeps nor
 // changes its arguments.
-func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
+func Append(tail []byte, prev, next Version) (Change, error) {
 	if prev.Number < 0 || next.Number != prev.Number+1 {
 		return Change{}, fmt.Errorf("history: version %d cannot follow version %d", next.Number, prev.Number)
 	}
@@ -116,7 +127,7 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	var change Change
 	p := pack{first: next.Number}
 	if len(tail) == 0 { // prev begins a chain
-		snapshot := c.snapshot(prev)
+		snapshot := makeSnapshot(prev)
 		change.Rows = []Row{{prev.Number, snapshot}}
 		p.bytesLeft, p.stepsLeft = min(len(snapshot)+spareBytes, maxChain), maxSteps
 	} else {
@@ -128,7 +139,7 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 			return Change{}, fmt.Errorf("%w: version %d is not the one that its history ends with", ErrCorrupt, prev.Number)
 		}
 	}
-	step := c.step(prev, next)
+	step := makeStep(prev, next)
 	full := len(step) > p.bytesLeft || p.stepsLeft == 0
 	if len(p.steps) > 0 && (full || len(p.steps)+len(step) > packBytes) {
 		change.Rows = append(change.Rows, Row{p.first, p.encode()})
@@ -143,18 +154,18 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	return change, nil
 }
 
-// snapshot returns the row of a whole version.
-func (c *Codec) snapshot(v Version) []byte {
+// makeSnapshot returns the row of a whole version.
+func makeSnapshot(v Version) []byte {
 	data := binary.AppendVarint([]byte{formatSnapshot}, v.UpdatedAt)
-	data = c.encoder.EncodeAll(v.Body, rec.AppendText(data, v.UpdatedBy))
+	data = codec.compress(rec.AppendText(data, v.UpdatedBy), v.Body)
 	return binary.LittleEndian.AppendUint32(data, v.sum())
 }
 
-// step returns the step from prev to next.
-func (c *Codec) step(prev, next Version) []byte {
+// makeStep returns the step from prev to next.
+func makeStep(prev, next Version) []byte {
 	edit, flags := makeEdit(prev.Body, next.Body), byte(0)
 	if len(edit) >= packedFrom {
-		if packed := c.encoder.EncodeAll(edit, nil); len(packed) < len(edit) {
+		if packed := codec.compress(nil, edit); len(packed) < len(edit) {
 			edit, flags = packed, flagPacked
 		}
 	}

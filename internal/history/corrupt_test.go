@@ -109,8 +109,8 @@ func TestAbsentVersionsAreErrors(t *testing.T) {
 
 // snapshotOf and packOf make rows that belong together, so that a test reaches
 // what lies behind that.
-func snapshotOf(codec *Codec, body []byte) Row {
-	return Row{0, codec.snapshot(Version{Body: body})}
+func snapshotOf(body []byte) Row {
+	return Row{0, makeSnapshot(Version{Body: body})}
 }
 
 func packOf(steps ...[]byte) []byte {
@@ -131,7 +131,6 @@ func doubling(size int) []byte {
 }
 
 func TestCorruptStepsAreBounded(t *testing.T) {
-	codec := newCodec(t)
 	base := bytes.Repeat([]byte("x"), 1000)
 	var doublings [][]byte
 	for size := len(base); size < 1<<40; size *= 2 {
@@ -155,10 +154,10 @@ func TestCorruptStepsAreBounded(t *testing.T) {
 		{"another text", [][]byte{{0, 0, 0, 0, 1, 'y'}}, "does not have its checksum"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rows := func(yield func(Row, error) bool) { yield(snapshotOf(codec, base), nil) }
+			rows := func(yield func(Row, error) bool) { yield(snapshotOf(base), nil) }
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := codec.Read(packOf(tt.steps...), rows, int64(len(tt.steps)))
+			_, err := Read(packOf(tt.steps...), rows, int64(len(tt.steps)))
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, not %q", err, tt.want)
@@ -171,9 +170,8 @@ func TestCorruptStepsAreBounded(t *testing.T) {
 }
 
 func TestCorruptSnapshotsAreErrors(t *testing.T) {
-	codec := newCodec(t)
-	good := snapshotOf(codec, bytes.Repeat([]byte("x"), 1000)).Data
-	bomb := append(codec.encoder.EncodeAll(make([]byte, MaxBody+1), bytes.Clone(good[:3])), 0, 0, 0, 0)
+	good := snapshotOf(bytes.Repeat([]byte("x"), 1000)).Data
+	bomb := append(codec.compress(bytes.Clone(good[:3]), make([]byte, MaxBody+1)), 0, 0, 0, 0)
 	for _, tt := range []struct {
 		name string
 		data []byte
@@ -186,7 +184,7 @@ func TestCorruptSnapshotsAreErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rows := func(yield func(Row, error) bool) { yield(Row{0, tt.data}, nil) }
-			if _, err := codec.Read(nil, rows, 0); !errors.Is(err, ErrCorrupt) {
+			if _, err := Read(nil, rows, 0); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -197,8 +195,8 @@ func FuzzRead(f *testing.F) {
 	h := sample(f, 40)
 	f.Add(h.tail, h.rows[0].Data, int64(30), true)
 	f.Add(h.rows[1].Data, h.rows[0].Data, int64(5), true)
-	f.Add([]byte{}, snapshotOf(h.codec, []byte("body")).Data, int64(0), false)
-	f.Add(packOf(doubling(4), doubling(8)), snapshotOf(h.codec, []byte("body")).Data, int64(2), false)
+	f.Add([]byte{}, snapshotOf([]byte("body")).Data, int64(0), false)
+	f.Add(packOf(doubling(4), doubling(8)), snapshotOf([]byte("body")).Data, int64(2), false)
 	f.Fuzz(func(t *testing.T, tail, snapshot []byte, number int64, two bool) {
 		rows := func(yield func(Row, error) bool) {
 			if two && !yield(Row{1, tail}, nil) {
@@ -209,11 +207,11 @@ func FuzzRead(f *testing.F) {
 		if two {
 			tail = nil
 		}
-		v, err := h.codec.Read(tail, rows, number)
+		v, err := Read(tail, rows, number)
 		if err == nil && v.Number != number {
 			t.Errorf("read version %d as %d", number, v.Number)
 		}
-		if _, err := h.codec.Append(tail, v, Version{Number: v.Number + 1}); err != nil && len(tail) == 0 {
+		if _, err := Append(tail, v, Version{Number: v.Number + 1}); err != nil && len(tail) == 0 {
 			t.Errorf("version %d cannot be followed: %v", v.Number, err)
 		}
 	})
@@ -225,9 +223,8 @@ func FuzzHistory(f *testing.F) {
 	f.Add([]byte("one field\x00one more field\x00"), uint8(0))
 	f.Add(newPage(1, 2<<10).body(), uint8('{'))
 	f.Add(bytes.Repeat([]byte(`{"id":"0","component":{"x":1}},`), 30), uint8('0'))
-	codec := newCodec(f)
 	f.Fuzz(func(t *testing.T, data []byte, separator uint8) {
-		h := &history{tb: t, codec: codec}
+		h := &history{tb: t}
 		var last []byte
 		for i, part := range bytes.SplitN(data, []byte{separator}, 60) {
 			h.append(Version{UpdatedAt: int64(len(part)), UpdatedBy: string(part[:min(3, len(part))]), Body: part})

@@ -6,10 +6,10 @@
 //   - its tail, at most some 2 KB in most apps, stored beside the latest version and replaced with it, nil at first;
 //   - rows, each stored under the number of a version, added now and then (once in some sixty one-field edits) and never changed again.
 //
-// [Codec.Append] takes the tail, the latest version and the next one. It returns the row to add, if any, and the new tail. It reads both
+// [Append] takes the tail, the latest version and the next one. It returns the row to add, if any, and the new tail. It reads both
 // bodies once, and no row, so its cost does not depend on the length of the history.
 //
-// [Codec.Read] and [Codec.List] make older versions from the tail and from rows. They are given the rows of the wanted version and of
+// [Read] and [List] make older versions from the tail and from rows. They are given the rows of the wanted version and of
 // those below it, newest first, take rows until they meet a snapshot, and List goes on from there if it needs more versions. Tail and
 // rows must be read in one snapshot of the store.
 //

@@ -8,10 +8,6 @@ import (
 )
 
 func Example() {
-	codec, err := history.New()
-	if err != nil {
-		log.Fatal(err)
-	}
 	// What a driver stores: the latest version, its tail, and rows.
 	latest := history.Version{Number: 0, UpdatedBy: "ann", Body: []byte(`{"title":"Home"}`)}
 	var tail []byte
@@ -19,7 +15,7 @@ func Example() {
 
 	for _, title := range []string{"Start", "Start page"} {
 		next := history.Version{Number: latest.Number + 1, UpdatedBy: "bob", Body: fmt.Appendf(nil, `{"title":%q}`, title)}
-		change, err := codec.Append(tail, latest, next)
+		change, err := history.Append(tail, latest, next)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -35,7 +31,7 @@ func Example() {
 			}
 		}
 	}
-	list, err := codec.List(tail, upTo(1), 1, 10, 1<<20)
+	list, err := history.List(tail, upTo(1), 1, 10, 1<<20)
 	if err != nil {
 		log.Fatal(err)
 	}

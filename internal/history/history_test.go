@@ -12,18 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
-func newCodec(tb testing.TB) *Codec {
-	codec, err := New()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return codec
-}
-
 // history is a driver in memory, which also knows what it was given.
 type history struct {
 	tb     interface{ Fatalf(string, ...any) }
-	codec  *Codec
 	latest Version
 	tail   []byte
 	rows   []Row
@@ -31,7 +22,7 @@ type history struct {
 }
 
 func newHistory(tb testing.TB) *history {
-	return &history{tb: tb, codec: newCodec(tb)}
+	return &history{tb: tb}
 }
 
 // append stores v as the next version, whatever number it has.
@@ -39,7 +30,7 @@ func (h *history) append(v Version) {
 	v.Number = int64(len(h.all))
 	if v.Number > 0 {
 		before := bytes.Clone(h.tail)
-		change, err := h.codec.Append(h.tail, h.latest, v)
+		change, err := Append(h.tail, h.latest, v)
 		if err != nil {
 			h.tb.Fatalf("version %d: %v", v.Number, err)
 		}
@@ -64,7 +55,7 @@ func (h *history) upTo(number int64) Rows {
 }
 
 func (h *history) read(number int64) (Version, error) {
-	return h.codec.Read(h.tail, h.upTo(number), number)
+	return Read(h.tail, h.upTo(number), number)
 }
 
 // check reads version number and compares it with what was given.
@@ -121,14 +112,13 @@ func TestBytesOfAnyKind(t *testing.T) {
 }
 
 func TestHistoriesOfRandomEdits(t *testing.T) {
-	codec := newCodec(t)
 	seeds := uint64(100)
 	if proof.Short() {
 		seeds = 20
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			randomEdits(&history{tb: t, codec: codec}, rand.New(rand.NewPCG(seed, 0)))
+			randomEdits(&history{tb: t}, rand.New(rand.NewPCG(seed, 0)))
 		})
 	}
 }
@@ -166,7 +156,7 @@ func randomEdits(h *history, r *rand.Rand) {
 // checkList compares a page with the versions it should hold: it may end once
 // it has enough bytes, but neither earlier nor long after.
 func checkList(h *history, from int64, limit, size int) {
-	list, err := h.codec.List(h.tail, h.upTo(from), from, limit, size)
+	list, err := List(h.tail, h.upTo(from), from, limit, size)
 	if err != nil {
 		h.tb.Fatalf("list from %d: %v", from, err)
 	}
@@ -213,7 +203,7 @@ func TestList(t *testing.T) {
 		from  int64
 		limit int
 	}{{-1, 1}, {5, 0}} {
-		if _, err := h.codec.List(h.tail, h.upTo(tt.from), tt.from, tt.limit, 1); err == nil {
+		if _, err := List(h.tail, h.upTo(tt.from), tt.from, tt.limit, 1); err == nil {
 			t.Errorf("%d versions from %d: no error", tt.limit, tt.from)
 		}
 	}
@@ -250,7 +240,7 @@ func TestRowsAreReadOnlyDownToTheSnapshot(t *testing.T) {
 				}
 			}
 		}
-		list, err := h.codec.List(h.tail, rows, 598, limit, 1)
+		list, err := List(h.tail, rows, 598, limit, 1)
 		if err != nil || len(list) != 1 || !equal(list[0], h.all[598]) {
 			t.Errorf("got %d versions, %v", len(list), err)
 		}
@@ -295,7 +285,7 @@ func TestLargeVersionsThatCompressWell(t *testing.T) {
 func TestReadReturnsTheErrorOfItsRows(t *testing.T) {
 	disk := errors.New("disk gone")
 	rows := func(yield func(Row, error) bool) { yield(Row{}, disk) }
-	if _, err := newCodec(t).Read(nil, rows, 1); !errors.Is(err, disk) {
+	if _, err := Read(nil, rows, 1); !errors.Is(err, disk) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -313,7 +303,7 @@ func TestResultsDoNotShareMemoryWithRows(t *testing.T) {
 	for _, body := range []string{"a", "ab", "abc", "abcd"} {
 		h.append(Version{Body: []byte(body)})
 	}
-	list, err := h.codec.List(h.tail, h.upTo(2), 2, 3, 100)
+	list, err := List(h.tail, h.upTo(2), 2, 3, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,10 +320,9 @@ func TestResultsDoNotShareMemoryWithRows(t *testing.T) {
 }
 
 func TestAppendRefuses(t *testing.T) {
-	codec := newCodec(t)
 	first := Version{Number: 0, Body: []byte("a")}
 	second := Version{Number: 1, Body: []byte("ab")}
-	change, err := codec.Append(nil, first, second)
+	change, err := Append(nil, first, second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +348,7 @@ func TestAppendRefuses(t *testing.T) {
 		{"a snapshot as a tail", change.Rows[0].Data, second, Version{Number: 2}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := codec.Append(tt.tail, tt.prev, tt.next)
+			got, err := Append(tt.tail, tt.prev, tt.next)
 			if err == nil || errors.Is(err, ErrCorrupt) != tt.corrupt || !reflect.DeepEqual(got, Change{}) {
 				t.Errorf("got %v, %v", got, err)
 			}
@@ -368,17 +357,16 @@ func TestAppendRefuses(t *testing.T) {
 	if proof.Short() {
 		return
 	}
-	if _, err := codec.Append(nil, first, Version{Number: 1, Body: large[:MaxBody], UpdatedBy: editor[:maxEditor]}); err != nil {
+	if _, err := Append(nil, first, Version{Number: 1, Body: large[:MaxBody], UpdatedBy: editor[:maxEditor]}); err != nil {
 		t.Errorf("at the limits: %v", err)
 	}
 }
 
 func TestCodecInParallel(t *testing.T) {
-	codec := newCodec(t)
 	var group sync.WaitGroup
 	for seed := range uint64(4) {
 		group.Go(func() {
-			h := &history{tb: t, codec: codec}
+			h := &history{tb: t}
 			p := newPage(seed, 3<<10)
 			for i := range 60 {
 				h.append(Version{Body: p.body()})

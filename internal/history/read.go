@@ -16,8 +16,8 @@ type Rows = iter.Seq2[Row, error]
 // Read returns version number, which must be older than the latest one. rows must yield the rows of versions ≤ number.
 // It returns the first error of rows, or an error that wraps ErrCorrupt if the version cannot be made from the tail and
 // the rows.
-func (c *Codec) Read(tail []byte, rows Rows, number int64) (Version, error) {
-	versions, err := c.List(tail, rows, number, 1, 0)
+func Read(tail []byte, rows Rows, number int64) (Version, error) {
+	versions, err := List(tail, rows, number, 1, 0)
 	if err != nil {
 		return Version{}, err
 	}
@@ -27,7 +27,7 @@ func (c *Codec) Read(tail []byte, rows Rows, number int64) (Version, error) {
 // List returns versions, newest first from number on, which must be older than the latest one. It ends before limit versions when it
 // has reached version 0, or when their bodies have size bytes together, or somewhat before if bodies became much smaller; it returns
 // one at least. limit is at least 1. rows must yield the rows of versions ≤ number. Errors are as for Read.
-func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]Version, error) {
+func List(tail []byte, rows Rows, number int64, limit, size int) ([]Version, error) {
 	if number < 0 || limit < 1 {
 		return nil, fmt.Errorf("history: no %d versions before version %d", limit, number+1)
 	}
@@ -51,7 +51,7 @@ func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]V
 			packs = append(packs, row)
 			continue
 		}
-		versions, err := c.replay(row, packs, number, limit-len(list), size)
+		versions, err := replay(row, packs, number, limit-len(list), size)
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +70,8 @@ func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]V
 
 // replay makes the versions of a chain up to number, and returns the last ones of them, oldest first: at most limit, and no more than are
 // needed for size bytes, but one at least.
-func (c *Codec) replay(snapshot Row, packs []Row, number int64, limit, size int) (list []Version, err error) {
-	v, sum, err := c.parseSnapshot(snapshot)
+func replay(snapshot Row, packs []Row, number int64, limit, size int) (list []Version, err error) {
+	v, sum, err := parseSnapshot(snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (c *Codec) replay(snapshot Row, packs []Row, number int64, limit, size int)
 		}
 		steps := rec.FieldsOf(storage.Entry{Value: p.steps})
 		for len(steps.Rest()) > 0 && v.Number < number {
-			if v, sum, err = c.follow(v, steps.Text()); err == nil {
+			if v, sum, err = follow(v, steps.Text()); err == nil {
 				err = keep()
 			}
 			if err != nil {
@@ -121,14 +121,14 @@ func (c *Codec) replay(snapshot Row, packs []Row, number int64, limit, size int)
 }
 
 // parseSnapshot returns the version of a snapshot, with a body of its own, and its checksum.
-func (c *Codec) parseSnapshot(row Row) (v Version, sum uint32, err error) {
+func parseSnapshot(row Row) (v Version, sum uint32, err error) {
 	if len(row.Data) <= sumSize || row.Data[0] != formatSnapshot {
 		return v, 0, fmt.Errorf("%w: %.8x begins no snapshot", ErrCorrupt, row.Data)
 	}
 	in := rec.FieldsOf(storage.Entry{Value: row.Data[1 : len(row.Data)-sumSize]})
 	v = Version{Number: row.Version, UpdatedAt: in.Int(), UpdatedBy: string(in.Text())}
 	if err = in.Err(); err == nil {
-		v.Body, err = c.decoder.DecodeAll(in.Rest(), nil)
+		v.Body, err = codec.decompress(in.Rest())
 	}
 	if err != nil || len(v.Body) > MaxBody {
 		return v, 0, fmt.Errorf("%w: the snapshot of version %d: %v", ErrCorrupt, row.Version, err)
@@ -137,7 +137,7 @@ func (c *Codec) parseSnapshot(row Row) (v Version, sum uint32, err error) {
 }
 
 // follow returns the version that a step leads to from v, whose body it changes, and its checksum. The bytes of the step may be damaged.
-func (c *Codec) follow(v Version, step []byte) (next Version, sum uint32, err error) {
+func follow(v Version, step []byte) (next Version, sum uint32, err error) {
 	v.Number++
 	if len(step) <= sumSize {
 		return v, 0, fmt.Errorf("%w: the step to version %d has %d bytes", ErrCorrupt, v.Number, len(step))
@@ -149,7 +149,7 @@ func (c *Codec) follow(v Version, step []byte) (next Version, sum uint32, err er
 	}
 	edit, err := in.Rest(), in.Err()
 	if err == nil && flags&flagPacked != 0 {
-		edit, err = c.decoder.DecodeAll(edit, nil)
+		edit, err = codec.decompress(edit)
 	}
 	if err == nil {
 		v.Body, err = applyEdit(v.Body, edit)

@@ -65,7 +65,7 @@ var mutants = []mutant{
 	{"a page of another site writes nothing", "adapters/httpapi", "handler.serve", "ambient", false},
 	{"JSON has a depth", "internal/strictjson", "Check", "depth maxDepth", false},
 
-	{"a version that was damaged is not returned", "internal/history", "Codec.replay", "have sum", false},
+	{"a version that was damaged is not returned", "internal/history", "replay", "have sum", false},
 	{"a full disk is told", "storage/sqlite", "isFull", "SQLITE_FULL", false},
 }
 
