@@ -124,10 +124,13 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err e
 				in.Network = networkOf(list[0])
 			}
 		}
+		if err := checkNetwork(in.Network); err != nil {
+			return "", err
+		}
 		in.URN = in.Network + ":user=" + uuid.NewString()
 	}
 	if err := urn.CheckUser(in.URN); err != nil {
-		return "", invalid("", "%w", err)
+		return "", invalid("/urn", "%w", err)
 	}
 	err = s.update(ctx, func(t *tx) error {
 		p, err := s.called(ctx, t, in.URN)
@@ -142,6 +145,7 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err e
 			return err
 		}
 		link, err = s.invite(ctx, t, p, "")
+		s.accessed(ctx, t, "invited", "urn", p.URN, "by", "the program")
 		return err
 	})
 	return link, err

@@ -185,8 +185,8 @@ func (s *Service) createPerson(c *call, t *tx) (any, error) {
 	}
 	user := network + ":user=" + uuid.NewString()
 	switch {
-	case urn.CheckGroup(network) != nil || network != networkOf(network):
-		return nil, invalid("/network", "%q is no URN of a network: want urn:<vendor>:<network>", network)
+	case checkNetwork(network) != nil:
+		return nil, checkNetwork(network)
 	case in.URN != nil && in.Network != nil:
 		return nil, invalid("/urn", "it names its network: want it without the member network")
 	case in.URN != nil && !c.rights.Admin:
@@ -220,6 +220,14 @@ func (s *Service) createPerson(c *call, t *tx) (any, error) {
 	s.accessed(ctx, t, "person made", "urn", p.URN, "by", c.URN)
 	c.Located("/x/people/" + p.ID)
 	return s.wire(ctx, t, p)
+}
+
+// checkNetwork returns an error unless network is the URN of one.
+func checkNetwork(network string) error {
+	if urn.CheckGroup(network) != nil || network != networkOf(network) {
+		return invalid("/network", "%q is not the URN of a network, such as urn:vitrine:example.test", network)
+	}
+	return nil
 }
 
 // mayGive returns an error if the asker lacks one of these rights.
@@ -418,6 +426,22 @@ func (s *Service) Rights(ctx context.Context, user string) (c vitrine.Caller, gi
 // Any reports whether there are people.
 func (s *Service) Any(ctx context.Context) (bool, error) {
 	return view(ctx, s.db, func(r storage.Reader) (bool, error) { return anybody(ctx, r) })
+}
+
+// Named returns the URN of a person with this name, "" if there is none.
+func (s *Service) Named(ctx context.Context, name string) (string, error) {
+	return view(ctx, s.db, func(r storage.Reader) (string, error) {
+		everybody := asker{rights: Rights{Admin: true}}.people(ctx, r, nil, "")
+		for p, err := range everybody {
+			if err != nil {
+				return "", err
+			}
+			if p.Name == name {
+				return p.URN, nil
+			}
+		}
+		return "", nil
+	})
 }
 
 // Count returns how many people and keys a store has.

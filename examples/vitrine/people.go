@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -15,7 +17,7 @@ import (
 )
 
 // oidcUsage says what -oidc wants.
-const oidcUsage = "`file` with the OpenID Connect provider through which people sign in, in JSON: {issuer, clientID, clientSecretFile, network, claim, gives}"
+const oidcUsage = "`file` with the OpenID Connect provider through which people sign in, in JSON: {issuer, clientID, clientSecretFile, name, network, scopes, claim, gives}"
 
 // baseURLUsage says what -base-url wants.
 const baseURLUsage = "`URL` of the base path as clients know it, at which people sign in (https) (default: as each request names the host, and http://localhost:PORT for people)"
@@ -76,7 +78,7 @@ func invite(ctx context.Context, p *program, args []string) (err error) {
 	name := f.String("name", "", "`name` of the person")
 	email := f.String("email", "", "`address` of the person, which other people of the network do not see")
 	urn := f.String("urn", "", "`URN` of a person who is there already, or for a new one (default: a new one)")
-	network := f.String("network", "", "`URN` of the network that a new person belongs to (default: that of -moderates)")
+	network := f.String("network", "", "`URN` or name of the network that a new person belongs to (default: that of -moderates)")
 	admin := f.Bool("admin", false, "the person may do everything with people and keys, and moderates the network")
 	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the person moderates, separated by commas")
 	reads := f.String("reads", "", "`URNs` of the networks and sites whose apps the person may read, separated by commas")
@@ -88,7 +90,10 @@ func invite(ctx context.Context, p *program, args []string) (err error) {
 	if *name == "" && *urn == "" {
 		return usageError{errors.New("invite: -name is missing: want the name of the person, such as 'Ann Smith'")}
 	}
-	s, err := p.openToFill(ctx, *db)
+	s, err := openThere(ctx, *db)
+	if errors.Is(err, errNoStore) {
+		err = fmt.Errorf("%w: name the store with -db, or start serve first, which builds one", err)
+	}
 	if err != nil {
 		return fmt.Errorf("invite: %w", err)
 	}
@@ -97,11 +102,12 @@ func invite(ctx context.Context, p *program, args []string) (err error) {
 		if *base, err = signin.Base(ctx, s); err != nil {
 			return fmt.Errorf("invite: %w", err)
 		}
+		*base = cmp.Or(*base, "http://"+local(defaultAddr))
+		if strings.HasPrefix(*base, "http:") {
+			fmt.Fprintf(p.stderr, "vitrine: the link is for a browser of this machine, and for the last address of the server, %s: -base-url names another\n", *base)
+		}
 	}
-	if *base == "" {
-		*base = "http://" + local(defaultAddr)
-	}
-	people, err := signin.New(s, signin.Options{BaseURL: *base})
+	people, err := signin.New(s, signin.Options{BaseURL: *base, Log: slog.New(slog.NewTextHandler(p.stderr, nil))})
 	if err == nil && people.Origin() == "" {
 		err = usageError{fmt.Errorf("invite: -base-url %q: want https://… with the name of a host, or http://localhost:…", *base)}
 	}
@@ -111,14 +117,25 @@ func invite(ctx context.Context, p *program, args []string) (err error) {
 	if *urn == "" && *network+*moderates+*reads+*groups == "" {
 		fmt.Fprintln(p.stderr, "vitrine: warning: a person without a network gets urn:vitrine:default, and the console shows the apps of that network alone: name the one that the person is to work in with -moderates")
 	}
+	if *network != "" && !strings.Contains(*network, ":") { // as in the file of -oidc
+		*network = "urn:vitrine:" + *network
+	}
+	if *urn == "" {
+		namesake, err := people.Named(ctx, *name)
+		if err != nil {
+			return fmt.Errorf("invite: %w", err)
+		}
+		if namesake != "" {
+			fmt.Fprintf(p.stderr, "vitrine: warning: this makes another person called %s: -urn %s is a new link for the one who is there already\n", printable(*name), namesake)
+		}
+	}
 	link, err := people.Invite(ctx, signin.Invitation{URN: *urn, Name: *name, Email: *email, Network: *network, Rights: signin.Rights{
 		Admin: *admin, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}})
 	if err != nil {
-		err = fmt.Errorf("invite: %w", err)
 		if errors.Is(err, vitrine.ErrInvalid) {
-			err = usageError{err}
+			return usageError{fmt.Errorf("invite: -%s", strings.TrimPrefix(err.Error(), "/"))} // it begins with the pointer of a member
 		}
-		return err
+		return fmt.Errorf("invite: %w", err)
 	}
 	_, err = fmt.Fprintln(p.stdout, link)
 	return err

@@ -83,7 +83,8 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	}
 	out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-moderates", "urn:vitrine:example.test", "-admin")
 	link := strings.TrimSpace(out.stdout)
-	if out.status != 0 || out.stderr != "" || !strings.HasPrefix(link, s.base+"/#invite=in_") {
+	traced := `msg=access what=invited urn="urn:vitrine:example.test:user=`
+	if out.status != 0 || !strings.Contains(out.stderr, traced) || !strings.Contains(out.stderr, "for a browser of this machine") || !strings.HasPrefix(link, s.base+"/#invite=in_") {
 		t.Fatalf("%+v", out)
 	}
 	_, secret, _ := strings.Cut(link, "#invite=")
@@ -93,7 +94,19 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	}
 	v.post("/x/signin/register/begin", `{"invitation":"`+secret+`"}`, 200)
 	s.stop()
-	if out := run(t, dir, nil, "invite", "-db", "w.db", "-name", "Bob", "-admin"); out.status != 0 || !strings.Contains(out.stderr, "urn:vitrine:default") || !strings.Contains(out.stderr, "-moderates") {
+	if out := run(t, dir, nil, "invite", "-db", "w.db", "-name", "Bob", "-admin"); out.status != 1 || !strings.Contains(out.stderr, "no store at w.db: name the store with -db") {
+		t.Errorf("without a store: %+v", out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "w.db")); err == nil {
+		t.Error("invite has made a store")
+	}
+	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-network", "example.test"); out.status != 0 || !strings.Contains(out.stderr, "another person called Ann: -urn urn:vitrine:example.test:user=") {
+		t.Errorf("a namesake: %+v", out)
+	}
+	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Bob", "-network", "urn:x"); out.status != 2 || !strings.Contains(out.stderr, `invite: -network: "urn:x" is not the URN of a network`) {
+		t.Errorf("no network: %+v", out)
+	}
+	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Bob", "-admin", "-base-url", "https://apps.example.test"); out.status != 0 || strings.Contains(out.stderr, "this machine") || !strings.Contains(out.stderr, "urn:vitrine:default") || !strings.Contains(out.stderr, "-moderates") {
 		t.Errorf("an administrator of no network: %+v", out)
 	}
 	again := start(t, dir, nil, "-db", "v.db")
@@ -106,7 +119,7 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 		}
 	}
 	// Archives have people only when they are asked for, and sessions never.
-	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") || !strings.Contains(out.stderr, "without people (1) and keys (0): see -with-access") {
+	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") || !strings.Contains(out.stderr, "without people (3) and keys (0): see -with-access") {
 		t.Errorf("the archive: %s", out.stdout)
 	}
 	with := run(t, dir, nil, "export", "-db", "v.db", "-with-access")

@@ -121,7 +121,7 @@ func TestAPublicAddressIsWarnedAbout(t *testing.T) {
 // The log says what runs and for how long it stopped. It holds no secret, and no requests unless it is asked for them.
 func TestStartAndStopAreLogged(t *testing.T) {
 	dir := t.TempDir()
-	s := start(t, dir, []string{"VITRINE_KEY=a key for tests, 32 bytes long.."}, "-db", "memory:", "-log", "json")
+	s := start(t, dir, []string{"VITRINE_KEY=a key for tests, 32 bytes long.."}, "-db", "v.db", "-log", "json")
 	s.do("", "GET", "/openapi.json", "", 200)
 	s.stop()
 	var messages []string
@@ -131,7 +131,7 @@ func TestStartAndStopAreLogged(t *testing.T) {
 			t.Fatalf("%v: %s", err, line)
 		}
 		messages = append(messages, entry.Msg)
-		if entry.Msg == "started" && (!strings.Contains(entry.Version, "go1.") || entry.Store != "memory:" || len(entry.Keys) != 16 || "http://"+local(entry.Address) != s.url) {
+		if entry.Msg == "started" && (!strings.Contains(entry.Version, "go1.") || entry.Store != "v.db" || len(entry.Keys) != 16 || "http://"+local(entry.Address) != s.url) {
 			t.Errorf("%s", line)
 		}
 	}

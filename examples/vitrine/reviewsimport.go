@@ -33,6 +33,9 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, in.close()) }()
 	open, done := p.openToFill, "imported"
+	if absent(*db) {
+		done = "imported into the new store " + printable(*db)
+	}
 	if *dryRun {
 		open, done = openToCompare, "compared, nothing stored"
 	}

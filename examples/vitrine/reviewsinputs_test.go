@@ -81,7 +81,7 @@ func TestRejectsCanBeMendedAndImported(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mended"), []byte(mended), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "mended"); out.status != 0 || !strings.Contains(out.stdout, "1 created") {
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "mended"); out.status != 0 || !strings.Contains(out.stdout, "imported into the new store v.db: ") || !strings.Contains(out.stdout, "1 created") {
 		t.Errorf("the mended file: %+v", out)
 	}
 }
