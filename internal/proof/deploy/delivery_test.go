@@ -91,7 +91,7 @@ func TestNginxKeepsDeliveries(t *testing.T) {
 	t.Logf("a moved tag was seen after %v", time.Since(begun))
 }
 
-// While Vitrine fails, hangs or is away, pages get what it answered last, for as long as the file says.
+// While Vitrine fails, hangs or is away, pages get what it answered last, and the script that shows it, for as long as the file says.
 func TestNginxAnswersWithoutVitrine(t *testing.T) {
 	t.Parallel()
 	var fails atomic.Value
@@ -103,19 +103,25 @@ func TestNginxAnswersWithoutVitrine(t *testing.T) {
 		case "hangs":
 			<-r.Context().Done()
 		default:
-			w.Header().Set("Cache-Control", "public, max-age=0, s-maxage=1")
+			age := map[string]string{"/x/public/production": "max-age=0, s-maxage=1", "/x/vitrine.js": "max-age=1"}[r.URL.Path]
+			w.Header().Set("Cache-Control", "public, "+age)
 		}
 	}))
 	p := kinds[0].before(t, backend.Listener.Addr().String(), "stale-if-error=60", "stale-if-error=20", "proxy_read_timeout 10s", "proxy_read_timeout 1s")
-	if a := p.ask(t, "/x/public/production"); a.status != 200 {
-		t.Fatal(a)
+	paths := []string{"/x/vitrine.js", "/x/public/production"}
+	for _, path := range paths {
+		if a := p.ask(t, path); a.status != 200 {
+			t.Fatal(a)
+		}
 	}
 	begun := time.Now()
 	time.Sleep(2 * time.Second)
 	stale := func(how string) {
 		t.Helper()
-		if a := p.ask(t, "/x/public/production"); a.status != 200 || a.header.Get("X-Cache-Status") != "STALE" {
-			t.Errorf("the service %s: %d %v", how, a.status, a.header)
+		for _, path := range paths {
+			if a := p.ask(t, path); a.status != 200 || a.header.Get("X-Cache-Status") != "STALE" {
+				t.Errorf("%s while the service %s: %d %v", path, how, a.status, a.header)
+			}
 		}
 	}
 	for _, how := range []string{"503", "hangs"} {
@@ -129,6 +135,8 @@ func TestNginxAnswersWithoutVitrine(t *testing.T) {
 	if a := p.ask(t, "/x/public/production"); a.status != 502 {
 		t.Errorf("after that time: %d %v", a.status, a.header)
 	}
+	paths = paths[:1]
+	stale("is away for longer")
 }
 
 // vitrine-purge deletes what has changed from the cache of nginx at once.
