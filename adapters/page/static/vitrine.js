@@ -11,13 +11,8 @@ const patience = 10_000 // milliseconds that a module may take to load before it
 const inOrder = 1000 // milliseconds that the elements of an app wait for the modules of those before them
 const longestPause = 300_000 // milliseconds between two requests after many errors
 
-// deadline settles like the promise, or fails when that takes too long.
-const deadline = promise => Promise.race([promise, new Promise((_, no) => setTimeout(no, patience, new Error('the module did not load in time')))])
-
 // Part is one element of an app on the page.
 class Part {
-  failed = false
-
   constructor(host, info, element) {
     Object.assign(this, { host, info, element })
     if (!element.headless) {
@@ -31,8 +26,11 @@ class Part {
   // load begins to load the module. mount sees when that fails.
   load() {
     const { main } = this.element
-    this.module = deadline(import(main)).catch(cause => { // each browser says in its own words that it could not fetch a module
-      throw /module/.test(cause?.message) ? new Error(`its script could not be loaded from ${main}`, { cause }) : cause
+    const late = new Promise((_, no) => setTimeout(no, patience, 'it took too long'))
+    this.module = Promise.race([import(main), late]).then(module => module.mount ? module : Promise.reject('it exports no function mount')).catch(cause => {
+      // Each browser says in its own words that it could not fetch a module.
+      const why = /^TypeError.*module/.test(cause) ? 'it is not there, or its server sends no Access-Control-Allow-Origin' : cause
+      throw new Error(`its script ${main} cannot be used: ${why}`, { cause })
     })
     this.module.catch(() => {})
   }
@@ -106,11 +104,12 @@ export class VitrineApp extends HTMLElement {
   }
   attributeChangedCallback() { if (this.isConnected) join(this) }
 
-  // report tells the page what has failed.
+  // report tells the page what has failed, and the browser's console unless the page calls preventDefault.
   report(error, part) {
-    (part?.div?.isConnected ? part.div : this).dispatchEvent(new CustomEvent('vitrine-error', { bubbles: true, detail: {
-      app: this.getAttribute('app'), key: part?.element.key, component: part?.element.name, error,
-    } }))
+    const app = this.getAttribute('app'), { key, name: component } = part?.element ?? {}
+    const place = part?.div?.isConnected ? part.div : this
+    const event = new CustomEvent('vitrine-error', { bubbles: true, cancelable: true, detail: { app, key, component, error } })
+    if (place.dispatchEvent(event)) console.error('vitrine-app', app, key, component, error)
   }
 
   // refuse tells the page why there is no app, and shows its template unless the app is there from before.
@@ -136,20 +135,19 @@ export class VitrineApp extends HTMLElement {
     this.showing = false
   }
 
-  // change makes the page equal to what an app is now. Parts that stay keep their state.
-  async change({ id, tag, version, title, elements, error, code }) {
+  // change makes the page equal to what an app is now. Parts that stay keep their state. info is what components are told of the app.
+  async change({ elements, error, code, ...info }) {
     this.kept = this.template
     if (error) {
       this.refuse(Object.assign(new Error(error), { code }))
       if (!this.parts.size) return
       elements = []
     }
-    const info = { id, tag, version, title }
     const before = this.parts
     this.parts = new Map()
     const fresh = []
     for (const element of elements) {
-      const name = id + ' ' + element.key
+      const name = info.id + ' ' + element.key
       let part = before.get(name)
       if (part?.element.main === element.main && !part.element.headless === !element.headless) {
         before.delete(name)
@@ -164,7 +162,7 @@ export class VitrineApp extends HTMLElement {
       part.unmount()
       part.div?.remove()
     }
-    this.place([...this.parts.values()].filter(part => part.div).map(part => part.div))
+    this.place([...this.parts.values()].flatMap(part => part.div ?? []))
     const late = new Promise(done => setTimeout(done, inOrder))
     for (const part of fresh) {
       part.mount()
@@ -180,7 +178,7 @@ export class VitrineApp extends HTMLElement {
     }
     let at = this.firstChild
     for (const div of divs) {
-      while (at && at === this.kept) at = at.nextSibling
+      if (at && at === this.kept) at = at.nextSibling
       if (div === at) {
         at = at.nextSibling
       } else if (div.isConnected && this.moveBefore) {
@@ -243,15 +241,15 @@ class Group {
     this.asking = true
     const ids = [...new Set(hosts.map(host => host.getAttribute('app')))].sort()
     const requests = []
-    for (let i = 0; i < ids.length; i += mostApps) requests.push(this.fetch(ids.slice(i, i + mostApps)))
-    const answers = await Promise.allSettled(requests)
+    while (ids.length) requests.push(ids.splice(0, mostApps))
+    const answers = await Promise.allSettled(requests.map(this.fetch, this))
     this.asking = false
     let failed = false
     for (const [i, { value, reason }] of answers.entries()) {
       failed ||= !!reason
       for (const host of hosts) {
         const id = host.getAttribute('app')
-        if (host.group !== this || !ids.slice(i * mostApps, (i + 1) * mostApps).includes(id)) continue
+        if (host.group !== this || !requests[i].includes(id)) continue
         if (reason) {
           if (reason.final && host.fresh) host.refuse(reason)
           else if (!this.errors) host.report(reason) // once, until it works again
@@ -265,9 +263,8 @@ class Group {
     this.errors = failed ? this.errors + 1 : 0
     this.loaded = true
     // Next time: at once for those that have come meanwhile, after a second and then more for those that got an error, after their time for those that are live.
-    const pauses = [...this.hosts].map(host => host.fresh ? 1000 * failed : host.live ? 1000 * host.live : Infinity)
-    const pause = Math.min(longestPause, Math.min(...pauses) * 2 ** Math.max(0, this.errors - 1)) * (0.9 + Math.random() / 5)
-    if (Math.min(...pauses) < Infinity) this.soon(pause)
+    const seconds = Math.min(...[...this.hosts].map(host => host.fresh ? +failed : host.live || Infinity))
+    if (seconds < Infinity) this.soon(Math.min(longestPause, 1000 * seconds * 2 ** Math.max(0, this.errors - 1)) * (0.9 + Math.random() / 5))
   }
 
   async fetch(ids) {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,6 +85,12 @@ func newPages(t *testing.T) *pages {
 		a.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprint(a, component)
 	})
+	for path, script := range map[string]string{"/unfinished.js": "export function mount() {", "/other.js": "export default 1"} {
+		mux.HandleFunc("GET "+path, func(a http.ResponseWriter, r *http.Request) {
+			a.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(a, script)
+		})
+	}
 	mux.HandleFunc("GET /plain.js", func(a http.ResponseWriter, r *http.Request) { // its component takes no update
 		a.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprint(a, `export const mount = async (element, { config }) => {
@@ -161,7 +168,7 @@ func (w *pages) open(body string) {
 }
 
 // listening is a script that keeps the errors of the page.
-const listening = `window.log = []; window.errors = []; document.addEventListener('vitrine-error', e => errors.push([e.detail.app, e.detail.key, e.detail.component, e.detail.error.message, e.target.tagName, e.detail.error.code]))`
+const listening = `window.log = []; window.errors = []; window.said = []; console.error = (...what) => said.push(what.join(' ')); document.addEventListener('vitrine-error', e => errors.push([e.detail.app, e.detail.key, e.detail.component, e.detail.error.message, e.target.tagName, e.detail.error.code]))`
 
 func (w *pages) requests() []url.Values {
 	w.mu.Lock()
@@ -199,24 +206,46 @@ func TestLoader(t *testing.T) {
 		broken, absent := w.element("0.1", "x"), w.element("0.2", "x")
 		broken.Config["fails"] = true
 		absent.Main = w.service.URL + "/absent.js"
-		w.put("a", w.element("0.0", "one"), broken, absent, w.element("2.0", "two"))
+		unfinished, other := w.element("0.3", "x"), w.element("0.4", "x")
+		unfinished.Main, other.Main = w.service.URL+"/unfinished.js", w.service.URL+"/other.js"
+		w.put("a", w.element("0.0", "one"), broken, absent, unfinished, other, w.element("2.0", "two"))
 		var body strings.Builder
 		for i := range 20 {
 			w.put(fmt.Sprint("app", i), w.element("0.0", "fine"))
 			fmt.Fprintf(&body, `<vitrine-app app="app%d"></vitrine-app>`, i)
 		}
 		w.open(body.String() + `<vitrine-app app="a"><template slot="error"><b>sorry</b></template></vitrine-app><vitrine-app app="gone"><i>inside</i></vitrine-app>`)
-		w.Until(`() => errors.length === 3 && document.body.innerText.split('fine').length === 21 && document.querySelector('[app=a]').innerText.replace(/\s+/g, ' ') === 'one sorry sorry two'`)
+		w.Until(`() => errors.length === 5 && document.body.innerText.split('fine').length === 21 && document.querySelector('[app=a]').innerText.replace(/\s+/g, ' ') === 'one sorry sorry sorry sorry two'`)
 		var errors [][]string
 		w.Run(&errors, `() => errors.sort()`)
-		if got := fmt.Sprint(errors); !strings.Contains(got, "[a 0.1 @x/0.1 mount fails DIV ]") || !strings.Contains(got, "[a 0.2 @x/0.2 its script could not be loaded from "+absent.Main) || !strings.Contains(got, "there is no such app VITRINE-APP not_found") {
-			t.Error(got)
+		for _, want := range []string{
+			"[a 0.1 @x/0.1 mount fails DIV ]",
+			"[a 0.2 @x/0.2 its script " + absent.Main + " cannot be used: it is not there, or its server sends no Access-Control-Allow-Origin DIV ]",
+			"[a 0.3 @x/0.3 its script " + unfinished.Main + " cannot be used: SyntaxError: Unexpected end of input DIV ]",
+			"[a 0.4 @x/0.4 its script " + other.Main + " cannot be used: it exports no function mount DIV ]",
+			"there is no such app VITRINE-APP not_found",
+		} {
+			if got := fmt.Sprint(errors); !strings.Contains(got, want) {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		var said []string
+		if w.Run(&said, `() => said`); len(said) != 5 || !slices.Contains(said, "vitrine-app a 0.1 @x/0.1 Error: mount fails") {
+			t.Errorf("the browser's console has %q", said)
 		}
 		var inside string
 		w.Run(&inside, `() => document.querySelector('[app=gone]').innerText`)
 		if inside != "inside" {
 			t.Error(inside)
 		}
+	})
+	t.Run("the page keeps failures out of the browser's console", func(t *testing.T) {
+		w := w.in(t)
+		broken := w.element("0.0", "x")
+		broken.Config["fails"] = true
+		w.put("a", broken)
+		w.open(`<script>addEventListener('vitrine-error', event => event.preventDefault())</script><vitrine-app app="a"></vitrine-app>`)
+		w.Until(`() => errors.length === 1 && said.length === 0`)
 	})
 	t.Run("a script that hangs holds up no other for long", func(t *testing.T) {
 		w := w.in(t)
