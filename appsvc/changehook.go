@@ -48,9 +48,9 @@ type Change struct {
 	// AppCreated and AppUndeleted, and After for AppDeleted and AppErased. For a change of a tag the two are equal.
 	Before, After Head
 
-	// Old is the content of the app's latest version before the change; set for AppUpdated and AppRestored alone.
-	// New is the content of the new version, or of the version that a tag will point to; nil for all
-	// other changes. Body.Content reads title, groups and elements.
+	// Old is the content of the app's latest version before the change; set for AppUpdated, AppRestored and AppDeleted alone.
+	// New is the content of the new version, of the latest one for AppUndeleted, or of the version that a tag will point to;
+	// nil for all other changes. Body.Content reads title, groups and elements.
 	Old, New Body
 
 	// From and To are the versions between which the app's latest version, or the tag, moves. From is zero

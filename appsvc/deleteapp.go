@@ -38,12 +38,16 @@ func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) e
 		if err := tx.scheduled(ctx, head); err != nil {
 			return err
 		}
+		last, err := tx.latest(ctx, id)
+		if err != nil {
+			return err
+		}
 		deleted := head
 		deleted.deletedAt, deleted.deletedBy = max(s.millis(), 1), by.URN
 		if err := tx.replaceHead(ctx, head, deleted); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, by, Change{Type: AppDeleted, AppID: id, Before: head})
+		return s.record(ctx, tx, by, Change{Type: AppDeleted, AppID: id, Before: head, Old: last.Body})
 	})
 }
 
@@ -108,7 +112,7 @@ func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string)
 		if err != nil {
 			return App{}, err
 		}
-		return last.App, s.record(ctx, tx, by, Change{Type: AppUndeleted, AppID: id, After: head})
+		return last.App, s.record(ctx, tx, by, Change{Type: AppUndeleted, AppID: id, After: head, New: last.Body})
 	})
 }
 

@@ -273,7 +273,7 @@ func TestARuleSeesDeletions(t *testing.T) {
 			if c.Type == refuse {
 				return errors.New("no")
 			}
-			seen = append(seen, fmt.Sprint(c.Type, " ", c.Before.Title, " ", c.After.Title))
+			seen = append(seen, fmt.Sprint(c.Type, " ", c.Before.Title, " ", c.After.Title, " ", len(c.Old) > 0, " ", len(c.New) > 0))
 			return nil
 		}
 		for _, step := range []struct {
@@ -292,7 +292,7 @@ func TestARuleSeesDeletions(t *testing.T) {
 				t.Errorf("%s is refused", step.of)
 			}
 		}
-		want := []string{"app.deleted Tee mit Milch ", "app.undeleted  Tee mit Milch", "app.deleted Tee mit Milch ", "app.erased Tee mit Milch "}
+		want := []string{"app.deleted Tee mit Milch  true false", "app.undeleted  Tee mit Milch false true", "app.deleted Tee mit Milch  true false", "app.erased Tee mit Milch  false false"}
 		if !slices.Equal(seen, want) {
 			t.Errorf("the rule has seen %q, want %q", seen, want)
 		}

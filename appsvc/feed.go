@@ -149,8 +149,9 @@ func (v *viewer) head(ctx context.Context, app string) (h Head, err error) {
 }
 
 // Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error as its last pair:
-// the error of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After. in.Limit is the
-// number of entries that are read at a time.
+// the error of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After. A cursor is gone with
+// its entry, so a follower of rare Types asks for all types and stores the Cursor of each event. in.Limit is the number of entries
+// that are read at a time.
 //
 // A slow follower costs nothing: neither entries nor a snapshot of the store are kept for it.
 func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesRequest) iter.Seq2[Event, error] {

@@ -65,7 +65,8 @@ type Options struct {
 	//   - An error that wraps ErrBusy, ErrFull, ErrUnknown, context.Canceled or context.DeadlineExceeded is returned
 	//     unchanged. It means that the check could not be made.
 	//   - An error that wraps an *Error with a Kind is returned as this *Error. Its Code should be one of this package's codes,
-	//     since clients over HTTP know no others; "" = the code of the kind.
+	//     since clients over HTTP know no others; "" = the code of the kind. Its Pointer leads into the request of AppCreated, such
+	//     as /elements/0/config/slug, and into the patched document of AppUpdated, such as /apps/0/elements/0/config/slug.
 	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable becomes an
 	//     *Error of this kind.
 	//   - An error that wraps one of the store (Change.Rows) is returned unchanged, and is an internal error over HTTP.

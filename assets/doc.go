@@ -14,7 +14,10 @@
 // AllAssets, ListFolders and AllFolders. Assets, folders, permissions, attributes, events and a
 // SearchPage marshal to the JSON of the HTTP API and back.
 //
-// There is no Options.Check as in package appsvc: a rule of the embedding program has to be applied before a method is called.
+// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called: over HTTP,
+// httpapi.Config takes a type of the program that has a *Service inside and checks first.
+//
+// An app that shows an asset keeps what it shows, such as the URL and the text, and not the id: a page may not read assets.
 //
 // # Errors
 //

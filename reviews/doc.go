@@ -33,7 +33,8 @@
 //   - RecordSchema returns a JSON Schema of the rules that such a schema can state.
 //   - Rejects copies the lines that have an error to another file, where people correct them.
 //
-// There is no Options.Check as in package appsvc: a rule of the embedding program has to be applied before a method is called.
+// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called: over HTTP,
+// httpapi.Config takes a type of the program that has a *Service inside and checks first.
 //
 // Package convert, below this one, makes the format of tables that shops export.
 //
@@ -90,9 +91,9 @@
 //
 // # What is stored
 //
-//   - A line is stored in one transaction. A transaction stores lines of up to about 1 MiB together.
+//   - The content of a record is its members and their values. White space, the order of members and the escapes of a string are
 //     not part of it: they are not kept, and changing them is no update. Whether a member is absent, null or empty is part of it.
-//   - A line is stored in one transaction, and lines share one up to about 1 MiB.
+//   - A line is stored in one transaction. A transaction stores lines of up to about 1 MiB together.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
 //     reviews in the file is made or changed.
 //   - A stored collection keeps the order of its dimensions. A file may have the same dimensions in another order: the ratings of

@@ -26,6 +26,9 @@ type Config struct {
 	AssetPrefix string
 	// Title is shown in the title of the page and beside its logo. By default it is "Vitrine".
 	Title string
+	// SignIn is the address where people sign in to the embedding program, such as "/login". The page leads there when the API returns
+	// 401. Without it the page asks for a passkey, where adapters/signin is mounted, or for a token.
+	SignIn string
 	// AssetNames are the names of the numbers that assets have as via and rights. Others are shown as numbers.
 	AssetNames AssetNames
 }

@@ -39,12 +39,13 @@ func text(t *testing.T, r *http.Response) string {
 }
 
 func TestThePageAndItsFiles(t *testing.T) {
-	page := console.New(console.Config{API: "/v4/", Title: `Shop <"&'>`})
+	page := console.New(console.Config{API: "/v4/", Title: `Shop <"&'>`, SignIn: "/login"})
 	for _, c := range []struct {
 		path, mediaType, has string
 	}{
 		{"/", "text/html; charset=utf-8", "<title>Shop &lt;&#34;&amp;&#39;&gt;</title>"},
 		{"/", "text/html; charset=utf-8", `content="/v4/"`},
+		{"/", "text/html; charset=utf-8", `content="/login"`},
 		{"/mounted/anywhere/", "text/html; charset=utf-8", `src="x/console/main.js"`},
 		{"/x/console/main.js", "text/javascript; charset=utf-8", "import"},
 		{"/mounted/x/console/views/apps.js", "text/javascript; charset=utf-8", "import"},

@@ -31,10 +31,10 @@ type Options struct {
 }
 
 // Deliverer delivers the changes of a store. Each process that uses the store may have one; one of them delivers at a
-// time, the one that has the lease (see lease). All of them need the same endpoints.
+// time, the one that has the lease (see Several processes). All of them need the same endpoints.
 //
 // While it delivers, it runs one worker for each endpoint. A worker reads the feeds that its endpoint gets, posts one change
-// after the other, and stores after each how far it is (see position).
+// after the other, and stores after each how far it is (see Positions).
 type Deliverer struct {
 	db        storage.Store
 	sources   []source

@@ -110,5 +110,5 @@ func (p *program) fill(ctx context.Context) error {
 
 // caller returns the rights of a person. Your program reads them from its own tables.
 func (p *program) caller(name string) vitrine.Caller {
-	return vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}, Components: true}
+	return vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}, Components: true} // Components: may create and delete them
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -41,9 +42,13 @@ func (p *program) handler() (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/vitrine/", console.Before(api, "/vitrine", console.New(console.Config{Title: "Example", AssetPrefix: config.AssetPrefix})))
+	mux.Handle("/vitrine/", console.Before(api, "/vitrine", console.New(console.Config{Title: "Example", AssetPrefix: config.AssetPrefix, SignIn: "/sign-in"})))
 	mux.Handle("GET /titles", known(http.HandlerFunc(p.titles)))
 	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("session") == "" {
+			_, _ = io.WriteString(w, "Sign in with the link that the program prints.\n")
+			return
+		}
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: r.FormValue("session"), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 		http.Redirect(w, r, "/vitrine/", http.StatusSeeOther)
 	})

@@ -89,6 +89,12 @@ function elsewhere(session, form) {
 	return () => session.channel.removeEventListener("message", heard);
 }
 
+/** Leads to the page where people sign in to the program around this one, in a tab of its own while something here must not be lost. @param {string} href @param {Session} session */
+function programs(href, session) {
+	const tab = session.me ? { target: "_blank", rel: "noopener" } : {};
+	return h("form", null, h("p", null, "Nobody is signed in."), h("div", { class: "buttons" }, session.me && h("button", null, "Go on"), h("a", { class: "button main", href, ...tab }, "Sign in")));
+}
+
 /**
  * Asks to sign in until somebody does.
  * @param {Session} session @param {ApiError | undefined} refused why the token before is not taken
@@ -96,6 +102,8 @@ function elsewhere(session, form) {
  */
 export async function ask(session, refused) {
 	const { place } = session;
+	const program = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-signin"]')).content;
+	if (program !== "") return /** @type {string} */ (await show(session.me ? "Sign in again" : "Sign in", programs(program, session), { required: true, submit: () => "" }));
 	const input = h("textarea", { rows: 4, required: true, autocomplete: "off", spellcheck: "false", autocapitalize: "off", class: "mono" });
 	const field = labelled("Token", input, ["It is kept until you close this tab, and goes to this server alone. ", h("code", null, "vitrine token"), " makes one."]);
 	const passkey = h("form", { class: "ways" }, h("button", { class: "main", autofocus: true }, "Sign in with a passkey"), place?.oidc && provider(session, false));
