@@ -1,5 +1,5 @@
 // Package vitrine has the types that the domains share: the caller of a method with the caller's rights ([Caller]), errors and their
-// kinds ([Error]), a page of a list ([Page]), and the version of an app ([Version]).
+// kinds ([Error]), a page of a list ([Page]) and of changes ([ChangesPage]), and the version of an app ([Version]).
 //
 // This creates an app, changes it, publishes the change and reads the published version:
 //
@@ -236,6 +236,23 @@ const ConflictMissed = "missed"
 type Page[T any] struct {
 	Items []T
 	Next  string // goes into After of the request for the next page; "" on the last page
+}
+
+// Now, as the After of a request for changes, is the end of the feed at the time of the call: only later changes.
+const Now = "now"
+
+// ChangesRequest asks for entries of a feed of changes. A program stores Next of the last page that it has handled, or the cursor of the
+// last change, and continues from there after a restart.
+type ChangesRequest struct {
+	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = only later entries
+	Limit int    // of entries: 1 to the Limits.Page of the service, 500 by default; 0 = 100
+}
+
+// ChangesPage is a page of a feed of changes.
+type ChangesPage[T any] struct {
+	Changes []T    `json:"changes"` // oldest first
+	Next    string `json:"next"`    // After of the next page; always a cursor, also if Changes is empty
+	More    bool   `json:"more"`    // the page ends before the end of the feed, also if Changes is empty
 }
 
 // Version is the number of a version of one app: 0, 1, 2 and so on, without gaps. In JSON it is a string of decimal digits, and null for

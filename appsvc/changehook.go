@@ -92,10 +92,6 @@ func (c Change) Rows(name string) storage.Tx {
 // record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and writes
 // the change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
 // so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled back.
-//
-// The first entry that this Service adds, and every 64th after it, also remove up to 256 entries that are older than
-// Options.KeepChanges, unless that is negative. So no separate task has to remove them, and no write takes long because of it.
-// More are removed than added, so a feed that has grown gets shorter again.
 func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
 	if err := s.allowed(ctx, tx, by, c); err != nil {
 		return err
@@ -118,14 +114,7 @@ func (s *Service) allowed(ctx context.Context, tx *writer, by vitrine.Caller, c 
 
 // publish writes entries into the feed.
 func (s *Service) publish(ctx context.Context, tx *writer, entries ...feed.Entry) error {
-	if err := tx.s.feed.Add(ctx, tx.tx, entries...); err != nil {
-		return err
-	}
-	n := uint32(len(entries))
-	if s.keepChanges < 0 || (s.entries.Add(n)-1)%removeEach >= n {
-		return nil
-	}
-	return tx.s.feed.Remove(ctx, tx.tx, s.millis()-s.keepChanges.Milliseconds(), removeMost)
+	return tx.s.feeds.Add(ctx, tx.tx, tx.s.feed, s.millis(), entries...)
 }
 
 type checkKind struct {

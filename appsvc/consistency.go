@@ -34,7 +34,7 @@ func Maintenance(limits Limits) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 			return rec.Audit(ctx, db, appSpace, func(r storage.Reader, _ string) ([]storage.Fault, error) {
-				a := &audit{reader: &reader{s: newRecords(db), r: &rec.Reader{Reader: r}}, ctx: ctx, limits: limits.withDefaults(),
+				a := &audit{reader: &reader{s: newRecords(db, 0), r: &rec.Reader{Reader: r}}, ctx: ctx, limits: limits.withDefaults(),
 					manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
 				a.checkNumbers()
 				a.checkComponents()

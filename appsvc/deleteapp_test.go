@@ -231,8 +231,8 @@ func TestTheFeedOfADeletedApp(t *testing.T) {
 		want(stranger, next)
 		steps(b.EraseApp(ctx, all, b.id))
 		want(all, next, "app.deleted", "app.deleted", "app.erased")
-		out, err := b.Outbox(ctx, appsvc.OutboxRequest{})
-		if err != nil || len(out.Events) != 7 || out.Events[1].Note != "" || !slices.Equal(out.Events[6].Groups, []string{site1, site2}) {
+		out, err := b.Outbox(ctx, vitrine.ChangesRequest{})
+		if err != nil || len(out.Changes) != 7 || out.Changes[1].Note != "" || !slices.Equal(out.Changes[6].Groups, []string{site1, site2}) {
 			t.Errorf("outbox %+v, %v", out, err)
 		}
 	})

@@ -2,15 +2,12 @@ package appsvc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // The feed of changes has an entry for every change of apps, tags and components, written in the transaction of the
@@ -22,19 +19,6 @@ import (
 // was written. The stored entry has the groups that an app has left, so that their readers learn that they must forget the
 // app.
 
-// Now, as ChangesRequest.After, means the end of the feed at the time of the call.
-const Now = "now"
-
-const (
-	// defaultKeepChanges is how long entries are kept if Options.KeepChanges is 0.
-	defaultKeepChanges = 30 * 24 * time.Hour
-	// pageEntries is the maximum number of entries that are read for one page, whether or not the caller sees them. It
-	// limits the work for a page; the size of a page is limited by its Limit, since entries are small.
-	pageEntries = 10_000
-	// With every removeEach-th entry that it adds, a Service removes up to removeMost old ones.
-	removeEach, removeMost = 64, 256
-)
-
 // feedName distinguishes the cursors of this feed from those of other feeds of the store.
 const feedName = "apps"
 
@@ -42,17 +26,10 @@ const feedName = "apps"
 // Cursor of the last event, and continues from there after a restart. A cursor does not depend on Types, AppID, Limit or the
 // caller, so these may change.
 type ChangesRequest struct {
-	After string       // a cursor: only entries after it; "" = from the oldest that is kept; Now = only later entries
+	After string       // a cursor: only entries after it; "" = from the oldest that is kept; vitrine.Now = only later entries
 	Types []ChangeType // only these; nil = all
 	AppID string       // only changes of this app; "" = all
 	Limit int          // 1 to 500; 0 = 100
-}
-
-// ChangesPage is a page of the feed of changes.
-type ChangesPage struct {
-	Changes []Event `json:"changes"`
-	Next    string  `json:"next"` // After of the next page; always a cursor, also if Changes is empty
-	More    bool    `json:"more"` // the page ends before the end of the feed, also if Changes is empty
 }
 
 // Changes returns a page of the feed of changes. The changes of one app are in the order of their commits, and so are those
@@ -62,11 +39,11 @@ type ChangesPage struct {
 //
 // It returns ErrGone if entries after the cursor were removed, or if the feed has another identity now, and ErrInvalid if
 // After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A program that gets ErrGone asks
-// for the cursor of Now first, and then reads all apps again. A page reads at most 10,000 entries, so it may be empty
+// for the cursor of vitrine.Now first, and then reads all apps again. A page reads at most 10,000 entries, so it may be empty
 // although More is true.
-func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequest) (ChangesPage, error) {
+func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
 	wanted := typesOf(in.Types)
-	return view(ctx, s, by, func(r *reader) (out ChangesPage, err error) {
+	return view(ctx, s, by, func(r *reader) (out vitrine.ChangesPage[Event], err error) {
 		limit, err := s.limits.pageLimit(in.Limit, 100)
 		if err != nil {
 			return out, err
@@ -158,10 +135,9 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 	return func(yield func(Event, error) bool) {
 		w := s.Watch(by, in)
 		defer w.Close()
-		feed.Follow(ctx, in.After, w.Next, func(after string) ([]Event, string, bool, error) {
+		feed.Follow(ctx, in.After, w.Next, func(after string) (vitrine.ChangesPage[Event], error) {
 			in.After = after
-			page, err := s.Changes(ctx, by, in)
-			return page.Changes, page.Next, page.More, err
+			return s.Changes(ctx, by, in)
 		})(yield)
 	}
 }
@@ -170,12 +146,6 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 // and within 500 ms after one by another process. It may be closed without a change. Take the channel, then read the feed,
 // and then wait.
 func (s *Service) Changed() <-chan struct{} { return s.store.changed() }
-
-// OutboxRequest asks for entries of the feed for a program that acts for the operator of the store, not for a Caller.
-type OutboxRequest struct {
-	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = only later entries
-	Limit int    // 1 to 500; 0 = 100
-}
 
 // OutboxEvent is a change with the groups of its app. Its type is that of the change, so it is never AppLeft.
 type OutboxEvent struct {
@@ -186,23 +156,15 @@ type OutboxEvent struct {
 	Apps [][]string // of a release: the groups of each of its apps
 }
 
-// OutboxPage is a page of the feed for a program that acts for the operator.
-type OutboxPage struct {
-	Events []OutboxEvent
-	Next   string // After of the next page; always a cursor
-	More   bool   // the page ends before the end of the feed
-}
-
 // Outbox returns a page of the feed with the changes of all apps. It takes no Caller: it is for programs that deliver
 // changes for the operator of the store, such as adapters/webhook. Its cursors and errors are those of Changes.
-func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, error) {
+func (s *Service) Outbox(ctx context.Context, in vitrine.ChangesRequest) (out vitrine.ChangesPage[OutboxEvent], err error) {
 	limit, err := s.limits.pageLimit(in.Limit, 100)
 	if err != nil {
-		return OutboxPage{}, err
+		return out, err
 	}
-	var out OutboxPage
 	err = s.store.view(ctx, func(r *reader) error {
-		out = OutboxPage{}
+		out = vitrine.ChangesPage[OutboxEvent]{}
 		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (bool, error) {
 			var err error
 			if change.Note, err = r.noteOf(ctx, change); err != nil {
@@ -219,39 +181,35 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 					e.Apps = append(e.Apps, app.Groups)
 				}
 			}
-			out.Events = append(out.Events, e)
-			return len(out.Events) == limit, nil
+			out.Changes = append(out.Changes, e)
+			return len(out.Changes) == limit, nil
 		})
 		return err
 	})
 	if err != nil {
-		return OutboxPage{}, err
+		return vitrine.ChangesPage[OutboxEvent]{}, err
 	}
 	return out, nil
 }
 
 // AllOutbox yields the changes of all apps from in.After up to the end of the feed. The first error is the last pair. Like
 // Outbox, it is for a program that acts for the operator.
-func (s *Service) AllOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[OutboxEvent, error] {
-	return paging.Sparse(in.After, func(after string) ([]OutboxEvent, string, error) {
-		in.After = after
-		page, err := s.Outbox(ctx, in)
-		if !page.More {
-			page.Next = ""
-		}
-		return page.Events, page.Next, err
-	})
+func (s *Service) AllOutbox(ctx context.Context, in vitrine.ChangesRequest) iter.Seq2[OutboxEvent, error] {
+	return feed.All(in.After, s.outboxPages(ctx, in.Limit))
 }
 
 // FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error as its last pair:
 // that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
-func (s *Service) FollowOutbox(ctx context.Context, in OutboxRequest) iter.Seq2[OutboxEvent, error] {
+func (s *Service) FollowOutbox(ctx context.Context, in vitrine.ChangesRequest) iter.Seq2[OutboxEvent, error] {
 	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
-	return feed.Follow(ctx, in.After, changed, func(after string) ([]OutboxEvent, string, bool, error) {
-		in.After = after
-		page, err := s.Outbox(ctx, in)
-		return page.Events, page.Next, page.More, err
-	})
+	return feed.Follow(ctx, in.After, changed, s.outboxPages(ctx, in.Limit))
+}
+
+// outboxPages returns Outbox as a function of the cursor alone.
+func (s *Service) outboxPages(ctx context.Context, limit int) func(after string) (vitrine.ChangesPage[OutboxEvent], error) {
+	return func(after string) (vitrine.ChangesPage[OutboxEvent], error) {
+		return s.Outbox(ctx, vitrine.ChangesRequest{After: after, Limit: limit})
+	}
 }
 
 // noteOf returns the note of the version of an entry. The feed does not contain notes, so that they are erased with the app.
@@ -270,26 +228,11 @@ func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 // It returns ErrInvalid if the text is not a cursor of this feed, and ErrGone if the feed has another identity than the
 // cursor, or if entries after the cursor were removed.
 func walkFeed(ctx context.Context, r *reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
-	state, err := r.s.feed.State(ctx, r.r)
-	if err != nil {
-		return "", false, err
-	}
-	next, more, err = feed.Walk(feed.NewSeal(state, feedName), state, after, pageEntries,
-		func(p feed.Position, limit int) iter.Seq2[feed.Entry, error] {
-			return r.s.feed.Entries(ctx, r.r, p, limit)
-		},
-		func(e feed.Entry, cursor func() string) (bool, error) {
-			change, err := readRecord(e)
-			if err != nil {
-				return false, fmt.Errorf("at %v: %w", e.Position, err)
-			}
-			return take(change, cursor)
-		})
-	switch {
-	case errors.Is(err, feed.ErrForeign):
-		err = invalidParameter("after", "%s", err)
-	case errors.Is(err, feed.ErrGone):
-		err = &vitrine.Error{Kind: vitrine.ErrGone, Code: vitrine.CodeGone, Parameter: "after", Reason: err.Error()}
-	}
-	return next, more, err
+	return r.s.feed.Walk(ctx, r.r, feedName, after, func(e feed.Entry, cursor func() string) (bool, error) {
+		change, err := readRecord(e)
+		if err != nil {
+			return false, fmt.Errorf("at %v: %w", e.Position, err)
+		}
+		return take(change, cursor)
+	})
 }

@@ -81,7 +81,7 @@ func (f *follower) check(want ...string) {
 }
 
 func newFollower(w *workshop, by vitrine.Caller) *follower {
-	f := &follower{t: w.t, s: w.Service, by: by, in: appsvc.ChangesRequest{After: appsvc.Now, Limit: 2}}
+	f := &follower{t: w.t, s: w.Service, by: by, in: appsvc.ChangesRequest{After: vitrine.Now, Limit: 2}}
 	f.check()
 	return f
 }
@@ -202,14 +202,14 @@ func TestTheFeedIsReadByTheRightsOfNow(t *testing.T) {
 	one.check(back) // what it has passed does not come back
 	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w)}}).check(made, moved, changed, back)
 
-	outbox, err := w.Outbox(ctx, appsvc.OutboxRequest{After: firstAfter(t, w)})
-	if err != nil || len(outbox.Events) != 4 {
+	outbox, err := w.Outbox(ctx, vitrine.ChangesRequest{After: firstAfter(t, w)})
+	if err != nil || len(outbox.Changes) != 4 {
 		t.Fatalf("%+v, %v", outbox, err)
 	}
-	if e := outbox.Events[1]; e.Type != appsvc.AppUpdated || !slices.Equal(e.Groups, []string{site2}) || !slices.Equal(e.Left, []string{site1}) {
+	if e := outbox.Changes[1]; e.Type != appsvc.AppUpdated || !slices.Equal(e.Groups, []string{site2}) || !slices.Equal(e.Left, []string{site1}) {
 		t.Errorf("%+v", e)
 	}
-	if e := outbox.Events[0]; !slices.Equal(e.Groups, []string{site1}) || e.Left != nil || e.By != ofBoth.URN {
+	if e := outbox.Changes[0]; !slices.Equal(e.Groups, []string{site1}) || e.Left != nil || e.By != ofBoth.URN {
 		t.Errorf("%+v", e)
 	}
 }

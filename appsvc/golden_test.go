@@ -128,7 +128,7 @@ func TestTheOutboxIsReadToItsEndAndFollowed(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	w.app()
 	var all []string
-	for e, err := range w.AllOutbox(ctx, appsvc.OutboxRequest{Limit: 2}) {
+	for e, err := range w.AllOutbox(ctx, vitrine.ChangesRequest{Limit: 2}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestTheOutboxIsReadToItsEndAndFollowed(t *testing.T) {
 	}
 	follow, stop := context.WithCancel(ctx)
 	var followed []string
-	for e, err := range w.FollowOutbox(follow, appsvc.OutboxRequest{}) {
+	for e, err := range w.FollowOutbox(follow, vitrine.ChangesRequest{}) {
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
 				t.Fatal(err)

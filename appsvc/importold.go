@@ -74,7 +74,7 @@ func (v *oldVersion) orNone() vitrine.Version {
 
 // importOld is ImportOld of Maintenance.
 func importOld(ctx context.Context, db storage.Store, lines [][]byte) error {
-	return newRecords(db).update(ctx, func(t *writer) error {
+	return newRecords(db, 0).update(ctx, func(t *writer) error {
 		for _, text := range lines {
 			var l oldLine
 			err := json.Unmarshal(text, &l, json.RejectUnknownMembers(true))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"time"
 
 	"github.com/vitrine-go/vitrine/internal/lru"
 	rec "github.com/vitrine-go/vitrine/internal/record"
@@ -38,9 +38,9 @@ const (
 // records reads and writes the records of a Service.
 type records struct {
 	db       storage.Store
+	feeds    *rec.Feeds
 	feed     rec.Feed
 	versions *lru.Cache[versionName, keptVersion]
-	ready    atomic.Bool // the store has an identity
 
 	deliveries *lru.Cache[versionName, Delivery]
 }
@@ -51,10 +51,10 @@ type versionName struct {
 	number int64
 }
 
-// newRecords returns the records of a store.
-func newRecords(db storage.Store) *records {
+// newRecords returns the records of a store. keepChanges is how long it keeps entries of the feed.
+func newRecords(db storage.Store, keepChanges time.Duration) *records {
 	return &records{
-		db: db, feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
+		db: db, feeds: rec.NewFeeds(db, keepChanges), feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
 		versions:   lru.New[versionName, keptVersion](versionCacheSize),
 		deliveries: lru.New[versionName, Delivery](deliveryCacheSize),
 	}
@@ -62,7 +62,7 @@ func newRecords(db storage.Store) *records {
 
 // view calls fn with a reader of one snapshot.
 func (s *records) view(ctx context.Context, fn func(*reader) error) error {
-	if err := s.prepare(ctx); err != nil {
+	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}
 	return rec.View(ctx, s.db, func(r *rec.Reader) error { return fn(&reader{s: s, r: r}) })
@@ -74,7 +74,7 @@ func (s *records) update(ctx context.Context, fn func(*writer) error) error {
 }
 
 func (s *records) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*writer) error) error {
-	if err := s.prepare(ctx); err != nil {
+	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}
 	return rec.Update(ctx, s.db, appSpace, o, func(t *rec.Tx) error {
@@ -84,16 +84,6 @@ func (s *records) updateAs(ctx context.Context, o storage.UpdateOptions, fn func
 
 // changed returns a channel that is closed when there may be new records.
 func (s *records) changed() <-chan struct{} { return s.db.Changed(appSpace) }
-
-// prepare gives the store an identity, which the cursors of the feed need.
-func (s *records) prepare(ctx context.Context) error {
-	if s.ready.Load() {
-		return nil
-	}
-	err := storage.EnsureIdentity(ctx, s.db)
-	s.ready.Store(err == nil)
-	return err
-}
 
 // reader reads records.
 type reader struct {

@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,8 +34,6 @@ type Service struct {
 	rights      func(ctx context.Context, urn string) (vitrine.Caller, []string, error) // Options.Rights; nil = those that are kept count
 	watches     *watches                                                                // those who follow the feed of changes
 	keepDeleted time.Duration                                                           // Options.KeepDeleted
-	keepChanges time.Duration                                                           // how long entries of the feed are kept; negative = for ever
-	entries     atomic.Uint32                                                           // how many entries this Service has added to the feed, unless it keeps all; see addToFeed
 }
 
 // Options configure a Service. The zero value of a field means its default.
@@ -90,16 +87,13 @@ type Options struct {
 //	apps := appsvc.New(memory.New(), nil)
 //	app, err := apps.CreateApp(ctx, caller, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
 func New(db storage.Store, opts *Options) *Service {
-	store := newRecords(db)
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	if o.KeepChanges == 0 {
-		o.KeepChanges = defaultKeepChanges
-	}
+	store := newRecords(db, o.KeepChanges)
 	return &Service{store: store, now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, uuid.NewString), schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
-		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted, keepChanges: o.KeepChanges}
+		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted}
 }
 
 // millis returns the present time of the clock in Options.Now, in milliseconds since the Unix epoch.

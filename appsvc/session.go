@@ -258,7 +258,7 @@ func (s *Session) ComponentVersion(ctx context.Context, name, version string) (C
 }
 
 // Changes returns a page of the feed of changes.
-func (s *Session) Changes(ctx context.Context, in ChangesRequest) (ChangesPage, error) {
+func (s *Session) Changes(ctx context.Context, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
 	return s.service.Changes(ctx, s.by, in)
 }
 

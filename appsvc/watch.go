@@ -11,6 +11,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -223,11 +224,11 @@ func (a *watches) advance(ctx context.Context) error {
 			gap = true
 			return nil
 		}
-		for e, err := range r.s.feed.Entries(ctx, r.r, last, pageEntries+1) {
+		for e, err := range r.s.feed.Entries(ctx, r.r, last, rec.MaxWalked+1) {
 			if err != nil {
 				return err
 			}
-			if gap = len(added) == pageEntries; gap {
+			if gap = len(added) == rec.MaxWalked; gap {
 				return nil
 			}
 			change, err := readRecord(e)

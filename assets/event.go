@@ -25,7 +25,7 @@ const EventType = "assets.changed"
 //	{"cursor": "…", "type": "assets.changed", "at": "2026-01-31T09:30:00.000Z", "by": {"urn": "urn:…"},
 //	 "added": ["…"], "changed": [], "removed": [], "folders": []}
 type Event struct {
-	Cursor  string   // goes into ChangesRequest.After, to read on after this entry
+	Cursor  string   // goes into vitrine.ChangesRequest.After, to read on after this entry
 	At      int64    // milliseconds since the epoch
 	By      string   // URN of the caller
 	Added   []string // ids of assets that were added

@@ -22,7 +22,7 @@ import (
 // news returns the entries of the feed after a cursor, and the next cursor.
 func (d *desk) news(after string) ([]assets.Event, string) {
 	d.t.Helper()
-	page, err := d.Changes(ctx, moderator, lib, assets.ChangesRequest{After: after})
+	page, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: after})
 	if err != nil || page.More {
 		d.t.Fatalf("%+v, %v", page, err)
 	}
@@ -41,7 +41,7 @@ func (d *desk) news(after string) ([]assets.Event, string) {
 
 func TestARequestHasOneEntryInTheFeed(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
-	_, at := d.news(assets.Now)
+	_, at := d.news(vitrine.Now)
 	folder, path := d.folder("one", "/", false, grants...)
 	a, b := d.asset("a", "x"), d.asset("b", "y", folder)
 	check := func(what string, want ...assets.Event) {
@@ -107,32 +107,32 @@ func TestTheFeedOfALibraryIsForModerators(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	d.asset("a", "x")
 	for _, by := range []vitrine.Caller{member, viewer, writer, manager, outsider} {
-		_, err := d.Changes(ctx, by, lib, assets.ChangesRequest{After: "none"})
+		_, err := d.Changes(ctx, by, lib, vitrine.ChangesRequest{After: "none"})
 		d.want(by.URN, err, "forbidden")
-		for _, err := range d.Follow(ctx, by, lib, assets.ChangesRequest{}) {
+		for _, err := range d.Follow(ctx, by, lib, vitrine.ChangesRequest{}) {
 			d.want(by.URN, err, "forbidden")
 			break
 		}
 	}
 	other := assets.Library{Network: lib.Network, ID: "other"}
-	_, err := d.Changes(ctx, moderator, other, assets.ChangesRequest{})
+	_, err := d.Changes(ctx, moderator, other, vitrine.ChangesRequest{})
 	d.want("a library that does not exist", err, "not found")
 	if _, err := d.ChangeAssets(ctx, moderator, other, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("a", "x")}}); err != nil {
 		t.Fatal(err)
 	}
-	one, err := d.Changes(ctx, moderator, lib, assets.ChangesRequest{})
+	one, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{})
 	if err != nil || len(one.Changes) != 1 {
 		t.Fatalf("%+v, %v", one, err)
 	}
 	for _, after := range []string{one.Next, one.Changes[0].Cursor, "x", "Now"} {
-		_, err := d.Changes(ctx, moderator, other, assets.ChangesRequest{After: after})
+		_, err := d.Changes(ctx, moderator, other, vitrine.ChangesRequest{After: after})
 		d.want("a cursor of another library", err, "invalid")
 	}
 	for _, limit := range []int{-1, 501} {
-		_, err := d.Changes(ctx, moderator, lib, assets.ChangesRequest{Limit: limit})
+		_, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{Limit: limit})
 		d.want(fmt.Sprint("limit ", limit), err, "invalid")
 	}
-	outbox, err := d.Outbox(ctx, lib, assets.ChangesRequest{})
+	outbox, err := d.Outbox(ctx, lib, vitrine.ChangesRequest{})
 	if err != nil || !reflect.DeepEqual(outbox, one) {
 		t.Errorf("outbox: %+v, %v, want %+v", outbox, err, one)
 	}
@@ -161,24 +161,24 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 	for n := range 64 {
 		add(n)
 	}
-	page, err := s.Changes(ctx, moderator, lib, assets.ChangesRequest{})
+	page, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{})
 	if err != nil || len(page.Changes) != 64 {
 		t.Fatalf("%d, %v", len(page.Changes), err)
 	}
 	clock = clock.Add(time.Hour)
 	add(64)
-	if _, err := s.Changes(ctx, moderator, lib, assets.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err, vitrine.ErrGone) {
+	if _, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err, vitrine.ErrGone) {
 		t.Errorf("after an entry that was removed: %v", err)
 	}
 	for _, after := range []string{"", page.Next} {
-		if now, err := s.Changes(ctx, moderator, lib, assets.ChangesRequest{After: after}); err != nil || len(now.Changes) != 1 {
+		if now, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: after}); err != nil || len(now.Changes) != 1 {
 			t.Errorf("after %q: %+v, %v", after, now, err)
 		}
 	}
 	if err := storage.RenewIdentity(ctx, db); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Changes(ctx, moderator, lib, assets.ChangesRequest{After: page.Next})
+	_, err = s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: page.Next})
 	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrGone || e.Code != vitrine.CodeGone || e.Parameter != "after" {
 		t.Errorf("after a reset: %v", err)
 	}
@@ -198,7 +198,7 @@ func TestAPageOfALibraryEndsWithItsBytes(t *testing.T) {
 	}
 	met, pages := 0, 0
 	for after, more := "", true; more; pages++ {
-		page, err := d.Changes(ctx, moderator, lib, assets.ChangesRequest{After: after})
+		page, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 			left--
 			return left >= 0
 		})
-		page, err := d.Changes(few, moderator, lib, assets.ChangesRequest{After: after})
+		page, err := d.Changes(few, moderator, lib, vitrine.ChangesRequest{After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 		t.Errorf("%d assets in %d pages, each counted as %d bytes at most", len(met), pages, most)
 	}
 	none := memreserve.With(ctx, func(int) bool { return false })
-	if _, err := d.Changes(none, moderator, lib, assets.ChangesRequest{}); !errors.Is(err, memreserve.ErrExceeded) {
+	if _, err := d.Changes(none, moderator, lib, vitrine.ChangesRequest{}); !errors.Is(err, memreserve.ErrExceeded) {
 		t.Errorf("without any memory: %v", err)
 	}
 }
@@ -269,7 +269,7 @@ func TestAPageOfTheOutboxIsSmall(t *testing.T) {
 	}
 	met := 0
 	for after, goOn := "", true; goOn; {
-		page, err := d.Outbox(ctx, lib, assets.ChangesRequest{After: after})
+		page, err := d.Outbox(ctx, lib, vitrine.ChangesRequest{After: after})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,16 +75,6 @@ func openRecords(ctx context.Context, lib Library, cache *index.Cache, r storage
 	return out, nil
 }
 
-// identify gives the store an identity, which feeds need, if it has none yet.
-func (s *Service) identify(ctx context.Context) error {
-	if s.identified.Load() {
-		return nil
-	}
-	err := storage.EnsureIdentity(ctx, s.db)
-	s.identified.Store(err == nil)
-	return err
-}
-
 func (r *records) key(kind string) string      { return record.Key(r.space, kind) }
 func (r *records) assetKey(o int64) string     { return r.assets + record.Number(o) }
 func (r *records) folderKey(id string) string  { return record.Key(r.space, folderKind, id) }

@@ -59,7 +59,7 @@ func view[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library
 func (s *Service) onSnapshot(ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error) error {
 	m, err := s.authorize(by, lib)
 	if err == nil {
-		err = s.identify(ctx)
+		err = s.feeds.Identify(ctx)
 	}
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func update[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Libra
 func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
 	m, err := s.authorize(by, lib)
 	if err == nil {
-		err = s.identify(ctx)
+		err = s.feeds.Identify(ctx)
 	}
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package assets
 
 import (
 	"crypto/rand"
-	"sync/atomic"
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/index"
@@ -37,15 +36,13 @@ import (
 // also returns the error of the context when that is done, and the errors of the store: ErrBusy,
 // ErrFull, ErrUnknown and ErrClosed.
 type Service struct {
-	db          storage.Store
-	segments    *index.Cache
-	identified  atomic.Bool // the store has the identity that feeds need
-	now         func() time.Time
-	newID       func() (string, error)
-	vendor      string
-	limits      Limits
-	keepChanges time.Duration // how long entries stay in the feeds; negative = for ever
-	writes      atomic.Uint32 // entries that this Service has added to feeds; see addToFeed
+	db       storage.Store
+	segments *index.Cache
+	feeds    *rec.Feeds
+	now      func() time.Time
+	newID    func() (string, error)
+	vendor   string
+	limits   Limits
 
 	trees *trees
 	turns turns // of callers with large changes
@@ -79,12 +76,8 @@ func New(db storage.Store, opts *Options) *Service {
 	if o.Vendor == "" {
 		o.Vendor = "vitrine"
 	}
-	if o.KeepChanges == 0 {
-		o.KeepChanges = defaultKeepChanges
-	}
 	return &Service{
-		keepChanges: o.KeepChanges,
-		db:          db, segments: index.NewCache(segmentBytes), now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
+		db: db, segments: index.NewCache(segmentBytes), feeds: rec.NewFeeds(db, o.KeepChanges), now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
 		limits: o.Limits.withDefaults(), trees: newTrees(),
 	}
 }

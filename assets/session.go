@@ -101,11 +101,11 @@ func (s *Session) Explain(ctx context.Context, lib Library, in ExplainRequest) (
 }
 
 // Changes returns a page of the feed of changes of a library.
-func (s *Session) Changes(ctx context.Context, lib Library, in ChangesRequest) (ChangesPage, error) {
+func (s *Session) Changes(ctx context.Context, lib Library, in vitrine.ChangesRequest) (vitrine.ChangesPage[Event], error) {
 	return s.service.Changes(ctx, s.by, lib, in)
 }
 
 // Follow yields the entries of the feed of changes of a library, and waits for more.
-func (s *Session) Follow(ctx context.Context, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
+func (s *Session) Follow(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
 	return s.service.Follow(ctx, s.by, lib, in)
 }

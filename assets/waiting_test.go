@@ -103,7 +103,7 @@ func onSlowStore(t *testing.T) (*assets.Service, *slowStore) {
 	}
 	slow := &slowStore{Store: store}
 	svc := assets.New(slow, nil)
-	if _, err := svc.Outbox(ctx, lib, assets.ChangesRequest{}); err != nil { // it has found out the identity of the store
+	if _, err := svc.Outbox(ctx, lib, vitrine.ChangesRequest{}); err != nil { // it has found out the identity of the store
 		t.Fatal(err)
 	}
 	return svc, slow

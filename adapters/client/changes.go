@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 )
@@ -38,7 +39,7 @@ func follow[T any](ctx context.Context, s remote, path string, query values, aft
 		var none T
 		var err error
 		after := after
-		if after == "now" {
+		if after == vitrine.Now {
 			after, err = get[string](ctx, s, path, maps.Clone(query).text("after", after), value("next"))
 		}
 		for failures := 0; err == nil; failures++ {
@@ -128,8 +129,8 @@ func (s remote) stream(ctx context.Context, path string, query values) iter.Seq2
 }
 
 // Changes returns a page of the feed of changes.
-func (a *Apps) Changes(ctx context.Context, in appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
-	return get[appsvc.ChangesPage](ctx, a.remote, "/x/changes", changesQuery(in).text("after", in.After), object("next"))
+func (a *Apps) Changes(ctx context.Context, in appsvc.ChangesRequest) (vitrine.ChangesPage[appsvc.Event], error) {
+	return get[vitrine.ChangesPage[appsvc.Event]](ctx, a.remote, "/x/changes", changesQuery(in).text("after", in.After), object("next"))
 }
 
 // Follow yields the entries of the feed of changes, and waits for more. It reads an event stream. When the stream ends,
@@ -153,11 +154,11 @@ func changesQuery(in appsvc.ChangesRequest) values {
 }
 
 // Changes returns a page of the feed of changes of a library.
-func (a *Assets) Changes(ctx context.Context, lib assets.Library, in assets.ChangesRequest) (assets.ChangesPage, error) {
-	return get[assets.ChangesPage](ctx, a.remote, libraryPath(lib, "/changes"), values{}.text("after", in.After).number("limit", in.Limit), object("next"))
+func (a *Assets) Changes(ctx context.Context, lib assets.Library, in vitrine.ChangesRequest) (vitrine.ChangesPage[assets.Event], error) {
+	return get[vitrine.ChangesPage[assets.Event]](ctx, a.remote, libraryPath(lib, "/changes"), values{}.text("after", in.After).number("limit", in.Limit), object("next"))
 }
 
 // Follow yields the entries of the feed of changes of a library, and waits for more; see Apps.Follow.
-func (a *Assets) Follow(ctx context.Context, lib assets.Library, in assets.ChangesRequest) iter.Seq2[assets.Event, error] {
+func (a *Assets) Follow(ctx context.Context, lib assets.Library, in vitrine.ChangesRequest) iter.Seq2[assets.Event, error] {
 	return follow[assets.Event](ctx, a.remote, libraryPath(lib, "/changes"), values{}.number("limit", in.Limit), in.After)
 }

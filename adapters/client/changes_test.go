@@ -97,7 +97,7 @@ func TestFollowGoesOnThroughAllThatEnds(t *testing.T) {
 		}
 	})
 	var ids, want []string
-	first, err := c.Apps.Changes(ctx, appsvc.ChangesRequest{After: appsvc.Now})
+	first, err := c.Apps.Changes(ctx, appsvc.ChangesRequest{After: vitrine.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestFollowEndsWithWhatAnotherAttemptWouldMeetToo(t *testing.T) {
 	if err := storage.RenewIdentity(t.Context(), f.db); err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range []appsvc.ChangesRequest{{After: page.Next}, {After: "none"}, {Types: []appsvc.ChangeType{"none"}}, {After: appsvc.Now, Limit: 501}} {
+	for _, in := range []appsvc.ChangesRequest{{After: page.Next}, {After: "none"}, {Types: []appsvc.ChangeType{"none"}}, {After: vitrine.Now, Limit: 501}} {
 		far, here := last(t.Context(), in), near(in)
 		one, _ := errors.AsType[*vitrine.Error](far)
 		two, _ := errors.AsType[*vitrine.Error](here)
@@ -182,7 +182,7 @@ func TestFollowFromNowMissesNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for e, err := range c.Apps.Follow(ctx, appsvc.ChangesRequest{After: appsvc.Now}) {
+	for e, err := range c.Apps.Follow(ctx, appsvc.ChangesRequest{After: vitrine.Now}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestFollowALibrary(t *testing.T) {
 	}
 	add(0)
 	n := 0
-	for e, err := range c.Assets.Follow(ctx, lib, assets.ChangesRequest{}) {
+	for e, err := range c.Assets.Follow(ctx, lib, vitrine.ChangesRequest{}) {
 		if err != nil || len(e.Added) != 1 || e.By != editor.URN || e.At == 0 {
 			t.Fatalf("%+v, %v", e, err)
 		}
@@ -281,14 +281,14 @@ func TestFollowALibrary(t *testing.T) {
 		}
 		add(n)
 	}
-	near, err := service.Changes(ctx, by, lib, assets.ChangesRequest{})
+	near, err := service.Changes(ctx, by, lib, vitrine.ChangesRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if far, err := c.Assets.Changes(ctx, lib, assets.ChangesRequest{}); err != nil || !reflect.DeepEqual(far, near) {
+	if far, err := c.Assets.Changes(ctx, lib, vitrine.ChangesRequest{}); err != nil || !reflect.DeepEqual(far, near) {
 		t.Errorf("%+v, %v, want %+v", far, err, near)
 	}
-	_, err = c.Assets.Changes(ctx, lib, assets.ChangesRequest{After: "none"})
+	_, err = c.Assets.Changes(ctx, lib, vitrine.ChangesRequest{After: "none"})
 	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Parameter != "after" {
 		t.Error(err)
 	}

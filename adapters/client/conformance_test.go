@@ -76,8 +76,8 @@ type (
 		AssignAssets(context.Context, assets.Library, assets.AssignAssetsRequest) (assets.AssignedAssets, error)
 		Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error)
 		ChangeAttributes(context.Context, assets.Library, assets.ChangeAttributesRequest) (assets.ChangedAttributes, error)
-		Changes(context.Context, assets.Library, assets.ChangesRequest) (assets.ChangesPage, error)
-		Follow(context.Context, assets.Library, assets.ChangesRequest) iter.Seq2[assets.Event, error]
+		Changes(context.Context, assets.Library, vitrine.ChangesRequest) (vitrine.ChangesPage[assets.Event], error)
+		Follow(context.Context, assets.Library, vitrine.ChangesRequest) iter.Seq2[assets.Event, error]
 	}
 	reviewService interface {
 		Import(context.Context, reviews.ImportRequest) (reviews.Report, error)

@@ -86,7 +86,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Assets.PurgeFolders":      ofAssets((*client.Assets).PurgeFolders, assets.ChangeFoldersRequest{}),
 	"Assets.Permissions":       func(ctx context.Context, c *client.Client) error { return second(c.Assets.Permissions(ctx, ofN, "f")) },
 	"Assets.ChangePermissions": ofAssets((*client.Assets).ChangePermissions, assets.ChangePermissionsRequest{Folder: "f"}),
-	"Assets.Changes":           ofAssets((*client.Assets).Changes, assets.ChangesRequest{}),
+	"Assets.Changes":           ofAssets((*client.Assets).Changes, vitrine.ChangesRequest{}),
 
 	"Reviews.Import": func(ctx context.Context, c *client.Client) error {
 		return second(c.Reviews.Import(ctx, reviews.ImportRequest{File: strings.NewReader("x")}))
@@ -185,7 +185,7 @@ func TestEmptyAnswersAreSuccesses(t *testing.T) {
 		"Apps.ListTags":            second(c.Apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: app.ID})),
 		"Apps.ListComponents":      second(c.Apps.ListComponents(t.Context(), appsvc.ListComponentsRequest{After: "poll"})),
 		"Apps.CheckComponent":      second(c.Apps.CheckComponent(t.Context(), appsvc.CheckComponentRequest{Name: "poll", Manifest: bytes.Replace(manifest, []byte("1.0.0"), []byte("1.0.1"), 1)})),
-		"Apps.Changes":             second(c.Apps.Changes(t.Context(), appsvc.ChangesRequest{After: appsvc.Now})),
+		"Apps.Changes":             second(c.Apps.Changes(t.Context(), appsvc.ChangesRequest{After: vitrine.Now})),
 		"Assets.Search":            second(c.Assets.Search(t.Context(), lib, assets.SearchRequest{})),
 		"Assets.ChangeAssets":      second(c.Assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{})),
 		"Assets.AssignAssets":      second(c.Assets.AssignAssets(t.Context(), lib, assets.AssignAssetsRequest{Folder: folder})),
@@ -197,7 +197,7 @@ func TestEmptyAnswersAreSuccesses(t *testing.T) {
 		"Assets.Permissions":       second(c.Assets.Permissions(t.Context(), lib, folder)),
 		"Assets.ChangePermissions": second(c.Assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: folder})),
 		"Assets.Explain":           second(c.Assets.Explain(t.Context(), lib, assets.ExplainRequest{Folder: folder})),
-		"Assets.Changes":           second(c.Assets.Changes(t.Context(), lib, assets.ChangesRequest{After: assets.Now})),
+		"Assets.Changes":           second(c.Assets.Changes(t.Context(), lib, vitrine.ChangesRequest{After: vitrine.Now})),
 		"Reviews.Import":           second(c.Reviews.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader("")})),
 		"Reviews.Export":           c.Reviews.Export(t.Context(), reviews.ExportRequest{To: io.Discard}),
 		"Reviews.ListCollections":  second(c.Reviews.ListCollections(t.Context(), reviews.ListCollectionsRequest{})),

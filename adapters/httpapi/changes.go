@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/negotiate"
@@ -16,7 +17,7 @@ import (
 // server-sent events that does not end by itself. 400 for a bad value of a parameter; 410 for a cursor before the
 // entries that are kept; 429 if the caller, or all callers together, have as many streams open as are allowed.
 func (a appRoutes) changes(c *call) error {
-	in := appsvc.ChangesRequest{After: c.query.cursor("after"), AppID: c.query.filled("app", `"" is not the id of an app`), Limit: c.query.limit()}
+	in := appsvc.ChangesRequest{After: c.query.cursor("after"), AppID: c.query.filled("app", `"" is not the id of an app`), Limit: c.pageOfFeed()}
 	// An empty type reaches the service, which rejects "types=" and "types=a,,b" as unknown types. A stream keeps the
 	// list and asks for many pages, so each type is in it once.
 	if types := c.query.text("types"); c.query.has("types") {
@@ -29,44 +30,53 @@ func (a appRoutes) changes(c *call) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
-	read := func(after string) (appsvc.ChangesPage, error) {
+	var changed func(string) (string, <-chan struct{})
+	if c.streams() {
+		watch := a.svc.Watch(c.by.Caller, in)
+		defer watch.Close()
+		changed = watch.Next
+	}
+	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[appsvc.Event], error) {
 		in.After = after
 		return a.svc.Changes(c.ctx(), c.by.Caller, in)
-	}
-	if !c.streams() {
-		c.header()["Vary"] = varyFeed
-		return c.json(read(in.After))
-	}
-	in.Limit = cmp.Or(in.Limit, streamPage) // smaller than a list, since a page waits in memory until the client has read it
-	watch := a.svc.Watch(c.by.Caller, in)
-	defer watch.Close()
-	return c.stream(in.After, watch.Next, func(s *stream) (string, bool, error) {
-		page, err := read(s.next)
-		return page.Next, page.More, putEvents(s, page.Changes, err, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
-	})
+	}, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
 }
 
 // changes serves GET …/changes: the feed of changes of a library, for moderators of its network (else 403). Its
 // responses are those of GET /x/changes.
 func (a assetRoutes) changes(c *call) error {
-	in := assets.ChangesRequest{After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := vitrine.ChangesRequest{After: c.query.cursor("after"), Limit: c.pageOfFeed()}
+	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
+	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[assets.Event], error) {
+		in.After = after
+		return a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
+	}, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
+}
+
+// serveFeed responds with the page of a feed after a cursor or, to a client that asks for it, with an event stream. page
+// reads a page, of returns the cursor and the type of an event, and changed is that of a stream.
+func serveFeed[E any](c *call, after string, changed func(string) (string, <-chan struct{}), page func(after string) (vitrine.ChangesPage[E], error), of func(E) (cursor, kind string)) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
-	read := func(after string) (assets.ChangesPage, error) {
-		in.After = after
-		return a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
-	}
 	if !c.streams() {
 		c.header()["Vary"] = varyFeed
-		return c.json(read(in.After))
+		return c.json(page(after))
 	}
-	in.Limit = cmp.Or(in.Limit, streamPage)
-	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
-	return c.stream(in.After, changed, func(s *stream) (string, bool, error) {
-		page, err := read(s.next)
-		return page.Next, page.More, putEvents(s, page.Changes, err, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
+	return c.stream(after, changed, func(s *stream) (string, bool, error) {
+		p, err := page(s.next)
+		return p.Next, p.More, putEvents(s, p.Changes, err, of)
 	})
+}
+
+// pageOfFeed returns the parameter limit. A stream has smaller pages than a list by default, since a page waits in memory
+// until the client has read it.
+func (c *call) pageOfFeed() int {
+	limit := c.query.limit()
+	if c.streams() {
+		limit = cmp.Or(limit, streamPage)
+	}
+	return limit
 }
 
 // varyFeed is the header Vary of a page of a feed. It names Accept too, since the same address sends an event stream to

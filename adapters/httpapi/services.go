@@ -26,7 +26,7 @@ type Apps interface {
 	App(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
 	CancelRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
 	Changed() <-chan struct{}
-	Changes(ctx context.Context, by vitrine.Caller, in appsvc.ChangesRequest) (appsvc.ChangesPage, error)
+	Changes(ctx context.Context, by vitrine.Caller, in appsvc.ChangesRequest) (vitrine.ChangesPage[appsvc.Event], error)
 	CheckComponent(ctx context.Context, by vitrine.Caller, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error)
 	Component(ctx context.Context, by vitrine.Caller, name string) (appsvc.Component, error)
 	ComponentVersion(ctx context.Context, by vitrine.Caller, name, version string) (appsvc.Component, error)
@@ -74,7 +74,7 @@ type Assets interface {
 	AssignAssets(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.AssignAssetsRequest) (assets.AssignedAssets, error)
 	Attributes(ctx context.Context, by vitrine.Caller, lib assets.Library, key string) ([]assets.Attribute, error)
 	Changed() <-chan struct{}
-	Changes(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangesRequest) (assets.ChangesPage, error)
+	Changes(ctx context.Context, by vitrine.Caller, lib assets.Library, in vitrine.ChangesRequest) (vitrine.ChangesPage[assets.Event], error)
 	ChangeAssets(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error)
 	ChangeAttributes(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error)
 	ChangeFolders(ctx context.Context, by vitrine.Caller, lib assets.Library, in assets.ChangeFoldersRequest) ([]assets.Folder, error)

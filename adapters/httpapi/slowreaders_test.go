@@ -266,8 +266,8 @@ func TestABodyThatStopsIsCutOff(t *testing.T) {
 // longEvents is a feed without an end, whose pages have one event of 10 KiB, too small to need a slot.
 type longEvents struct{ alwaysMore }
 
-func (longEvents) Changes(context.Context, vitrine.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
-	return appsvc.ChangesPage{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated, AppID: strings.Repeat("x", 10<<10)}}, Next: "x", More: true}, nil
+func (longEvents) Changes(context.Context, vitrine.Caller, appsvc.ChangesRequest) (vitrine.ChangesPage[appsvc.Event], error) {
+	return vitrine.ChangesPage[appsvc.Event]{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated, AppID: strings.Repeat("x", 10<<10)}}, Next: "x", More: true}, nil
 }
 
 // An event stream is cut when its client reads nothing for 30 seconds, also later than at its beginning.

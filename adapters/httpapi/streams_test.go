@@ -316,12 +316,12 @@ type alwaysMore struct {
 	begun time.Time
 }
 
-func (a alwaysMore) Changes(context.Context, vitrine.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
+func (a alwaysMore) Changes(context.Context, vitrine.Caller, appsvc.ChangesRequest) (vitrine.ChangesPage[appsvc.Event], error) {
 	time.Sleep(time.Second)
 	if time.Since(a.begun) > time.Hour {
-		return appsvc.ChangesPage{}, errors.New("the stream is not ended")
+		return vitrine.ChangesPage[appsvc.Event]{}, errors.New("the stream is not ended")
 	}
-	return appsvc.ChangesPage{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated}}, Next: "x", More: true}, nil
+	return vitrine.ChangesPage[appsvc.Event]{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated}}, Next: "x", More: true}, nil
 }
 
 func (a alwaysMore) Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch {

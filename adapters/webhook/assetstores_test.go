@@ -98,7 +98,7 @@ func deliverFrom(t *testing.T, open func() opening) {
 	old := writer.add(t, "a.test", "before")
 	got := &bodies{got: map[string][]string{}}
 	end := first.deliver(t, got)
-	from, err := writer.assets.Changes(t.Context(), libraryMe("a.test"), libraryOf("a.test"), assets.ChangesRequest{After: assets.Now})
+	from, err := writer.assets.Changes(t.Context(), libraryMe("a.test"), libraryOf("a.test"), vitrine.ChangesRequest{After: vitrine.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func deliverFrom(t *testing.T, open func() opening) {
 // told returns the changes of a library after a cursor, as they are delivered.
 func (o opening) told(t *testing.T, network, after string) (all []string) {
 	t.Helper()
-	page, err := o.assets.Changes(t.Context(), libraryMe(network), libraryOf(network), assets.ChangesRequest{After: after})
+	page, err := o.assets.Changes(t.Context(), libraryMe(network), libraryOf(network), vitrine.ChangesRequest{After: after})
 	if err != nil {
 		t.Fatal(err)
 	}

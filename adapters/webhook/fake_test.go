@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -75,7 +76,7 @@ func (s *fakeSource) read(name, after string) (page, error) {
 	list, from := s.lists[name], s.removed
 	switch after {
 	case "":
-	case latest:
+	case vitrine.Now:
 		from = len(list)
 	default:
 		identity, number, _ := strings.Cut(after, "-")

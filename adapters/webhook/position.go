@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -111,7 +112,7 @@ func (d *Deliverer) begin(ctx context.Context, e Endpoint, p *position) error {
 		for _, f := range feeds {
 			m, known := before[f.name]
 			if !known {
-				end, err := f.read(ctx, latest, e)
+				end, err := f.read(ctx, vitrine.Now, e)
 				if err != nil {
 					return err
 				}

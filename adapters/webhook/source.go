@@ -26,14 +26,11 @@ type source interface {
 // feed is a sequence of changes in a fixed order.
 type feed struct {
 	name string
-	// read returns a page of the changes after a cursor. The cursor latest stands for the end of the feed, and "" for its
+	// read returns a page of the changes after a cursor. The cursor vitrine.Now stands for the end of the feed, and "" for its
 	// beginning, the oldest change that is kept. read returns an error that wraps errGone if changes after the cursor are no
 	// longer kept, or if the cursor is of another identity of the feed.
 	read func(ctx context.Context, after string, e Endpoint) (page, error)
 }
-
-// latest is the cursor after which there is nothing yet.
-const latest = "now"
 
 // errGone means that a feed does not go back to a cursor, or has a new identity.
 var errGone = errors.New("the feed does not go back to this cursor")
@@ -45,16 +42,16 @@ type page struct {
 	more    bool   // there is more after the page
 }
 
-// pageOf makes a page of the entries from the outbox of a service.
-func pageOf[E any](entries []E, next string, more bool, err error, change func(E) (change, error)) (page, error) {
+// pageOf makes a page of a page from the outbox of a service.
+func pageOf[E any](read vitrine.ChangesPage[E], err error, change func(E) (change, error)) (page, error) {
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
 		return page{}, fmt.Errorf("%w: %w", errGone, err)
 	}
 	if err != nil {
 		return page{}, err
 	}
-	out := page{next: next, more: more}
-	for _, entry := range entries {
+	out := page{next: read.Next, more: read.More}
+	for _, entry := range read.Changes {
 		c, err := change(entry)
 		if err != nil {
 			return page{}, err
@@ -117,8 +114,8 @@ func (s appSource) feeds(_ context.Context, e Endpoint) ([]feed, error) {
 // read reads the outbox. If the change took an app out of the groups of the endpoint, the endpoint gets app.left in
 // place of the change, as readers of these groups do: the app's new content is not theirs.
 func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, error) {
-	read, err := s.apps.Outbox(ctx, appsvc.OutboxRequest{After: after})
-	return pageOf(read.Events, read.Next, read.More, err, func(entry appsvc.OutboxEvent) (c change, err error) {
+	read, err := s.apps.Outbox(ctx, vitrine.ChangesRequest{After: after})
+	return pageOf(read, err, func(entry appsvc.OutboxEvent) (c change, err error) {
 		c = change{Cursor: entry.Cursor, At: time.UnixMilli(entry.At), Groups: entry.Groups, Each: entry.Apps}
 		event := entry.Event
 		if e.Groups != nil && !e.covers(entry.Groups) && e.covers(entry.Left) {
@@ -159,8 +156,8 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 // read reads the outbox of a library: every change, whatever folders its assets are in. An endpoint has the rights of
 // the operator.
 func (s assetSource) read(ctx context.Context, lib assets.Library, network, after string) (page, error) {
-	read, err := s.assets.Outbox(ctx, lib, assets.ChangesRequest{After: after})
-	return pageOf(read.Changes, read.Next, read.More, err, func(event assets.Event) (c change, err error) {
+	read, err := s.assets.Outbox(ctx, lib, vitrine.ChangesRequest{After: after})
+	return pageOf(read, err, func(event assets.Event) (c change, err error) {
 		c = change{Cursor: event.Cursor, Type: assets.EventType, At: time.UnixMilli(event.At), Groups: []string{network}}
 		event.Cursor = ""
 		c.Data, err = libraryEvent(lib, event)

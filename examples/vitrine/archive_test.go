@@ -80,7 +80,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	search := assets.SearchRequest{Limit: 1}
 	found, err2 := library.Search(ctx, demoLibrary, search)
 	feed, err3 := apps.Changes(ctx, appsvc.ChangesRequest{Limit: 1})
-	list, err4 := library.Changes(ctx, demoLibrary, assets.ChangesRequest{Limit: 1})
+	list, err4 := library.Changes(ctx, demoLibrary, vitrine.ChangesRequest{Limit: 1})
 	erased, err5 := stored.Delete(ctx, operator, reviews.DeleteRequest{Network: demoLibrary.Network, Author: "first-ferry"})
 	if err := errors.Join(err, err2, err3, err4, err5); err != nil || erased.Reviews == 0 {
 		t.Fatal(erased, err)
@@ -114,7 +114,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	if _, err := apps.Changes(ctx, appsvc.ChangesRequest{After: feed.Next}); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("the feed of apps of another store: %v", err)
 	}
-	if _, err := library.Changes(ctx, demoLibrary, assets.ChangesRequest{After: list.Next}); !errors.Is(err, vitrine.ErrInvalid) {
+	if _, err := library.Changes(ctx, demoLibrary, vitrine.ChangesRequest{After: list.Next}); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("the feed of assets of another store: %v", err)
 	}
 	if _, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "New", Groups: []string{demoNetwork}}); err != nil {

@@ -7,18 +7,20 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"strings"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // The errors of Seal.Open.
 var (
 	// ErrForeign means that a text is not a cursor of this feed.
-	ErrForeign = errors.New("not a cursor of this feed of changes")
+	ErrForeign = &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "after", Reason: "not a cursor of this feed of changes"}
 	// ErrGone means that a cursor is of this feed, but the entries after it are no longer all kept, or the feed has another
 	// identity since.
-	ErrGone = errors.New("the feed does not go back to this cursor: entries after it were removed, or the feed was reset or copied " +
-		"since; begin without a cursor, or with now, and read what you follow anew")
+	ErrGone = &vitrine.Error{Kind: vitrine.ErrGone, Code: vitrine.CodeGone, Parameter: "after",
+		Reason: "the feed does not go back to this cursor: entries after it were removed, or the feed was reset or copied " +
+			"since; begin without a cursor, or with now, and read what you follow anew"}
 )
 
 // Seal makes cursors of the positions in one feed, and reads them. A cursor is encrypted and authenticated, so it

@@ -18,7 +18,7 @@ type replayedApp struct {
 // replayApps reads the feed of changes from its beginning and computes the state of each app that follows from it. Tests compare it with
 // what is stored: if both are the same, each change is in the feed once, and no change is there that was not made. page returns the page of the feed after a cursor. It returns an error if a change does not
 // follow from those before it: a version or a move of a tag that is missing, or there twice.
-func replayApps(page func(after string) (appsvc.ChangesPage, error)) (map[string]*replayedApp, error) {
+func replayApps(page func(after string) (vitrine.ChangesPage[appsvc.Event], error)) (map[string]*replayedApp, error) {
 	all := map[string]*replayedApp{}
 	for after, more := "", true; more; {
 		p, err := page(after)

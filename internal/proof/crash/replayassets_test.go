@@ -5,6 +5,7 @@ package crash
 import (
 	"fmt"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -16,7 +17,7 @@ type replayedLibrary struct {
 
 // Assets replays all changes of a library. page returns the page of its feed after a cursor. It returns an error if a change
 // does not follow from those before it: an asset that is added twice, or changed or removed where it is not there.
-func replayAssets(page func(after string) (assets.ChangesPage, error)) (*replayedLibrary, error) {
+func replayAssets(page func(after string) (vitrine.ChangesPage[assets.Event], error)) (*replayedLibrary, error) {
 	l := &replayedLibrary{Assets: map[string]string{}, Made: map[string]int{}}
 	removed := map[string]bool{} // ids are never given twice
 	for after, more := "", true; more; {

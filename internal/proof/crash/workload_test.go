@@ -156,7 +156,7 @@ func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 	if err != nil {
 		return err
 	}
-	told, err := replayApps(func(after string) (appsvc.ChangesPage, error) {
+	told, err := replayApps(func(after string) (vitrine.ChangesPage[appsvc.Event], error) {
 		return svc.Changes(ctx, moderator, appsvc.ChangesRequest{After: after, Limit: 500})
 	})
 	if err != nil {

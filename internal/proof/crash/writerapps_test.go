@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -182,7 +183,7 @@ func (w *Apps) Verify(c Sender, all bool) error {
 // are open.
 func (w *Apps) verifyFeed(c Sender) (wrong error) {
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		told, err := replayApps(func(after string) (page appsvc.ChangesPage, err error) {
+		told, err := replayApps(func(after string) (page vitrine.ChangesPage[appsvc.Event], err error) {
 			path := "/x/changes?limit=500"
 			if after != "" {
 				path += "&after=" + after

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 )
 
@@ -117,7 +118,7 @@ func (w *Assets) verifyFeed(c Sender) error {
 		there[a.id] = true
 	}
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		told, err := replayAssets(func(after string) (page assets.ChangesPage, err error) {
+		told, err := replayAssets(func(after string) (page vitrine.ChangesPage[assets.Event], err error) {
 			query := url.Values{"limit": {"500"}}
 			if after != "" {
 				query.Set("after", after)

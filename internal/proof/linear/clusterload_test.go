@@ -327,7 +327,7 @@ func (l *load) follow(ctx context.Context, process int) {
 			}
 		default:
 		}
-		var page appsvc.ChangesPage
+		var page vitrine.ChangesPage[appsvc.Event]
 		query := url.Values{"limit": {"500"}}
 		if after != "" {
 			query.Set("after", after)

@@ -257,7 +257,7 @@ func (h *libraryHistory) one(ctx context.Context, seed uint64, services []*asset
 	var events []assets.Event
 	go func() {
 		by := vitrine.Caller{URN: lastUser, Moderates: []string{network}}
-		for e, err := range services[len(services)-1].Follow(following, by, h.lib, assets.ChangesRequest{Limit: 3}) {
+		for e, err := range services[len(services)-1].Follow(following, by, h.lib, vitrine.ChangesRequest{Limit: 3}) {
 			if err == nil && e.By != lastUser {
 				events = append(events, e)
 				continue
