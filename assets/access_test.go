@@ -331,10 +331,10 @@ func TestExplain(t *testing.T) {
 		}
 		return text
 	}
-	whom := func(user string, roles ...string) *assets.Whom { return &assets.Whom{User: user, Roles: roles} }
+	whom := func(user string, roles ...string) *vitrine.Caller { return &vitrine.Caller{URN: user, Roles: roles} }
 	for _, c := range []struct {
 		by    vitrine.Caller
-		about *assets.Whom
+		about *vitrine.Caller
 		what  string
 		want  string // view, edit and manage, and then view and edit of each folder of an asset
 	}{
@@ -359,7 +359,7 @@ func TestExplain(t *testing.T) {
 		{moderator, whom(network + ":user=manager"), "f", "+grant:top +grant:top +grant:top"},
 		{moderator, whom("member", "viewers"), "f", "+grant:top -none -none"},
 		{moderator, whom("", "viewers"), "f", "+grant:top -none -none"},
-		{moderator, &assets.Whom{Groups: []string{network + ":site=1"}}, "f", "+grant:top +grant:top -none"},
+		{moderator, &vitrine.Caller{Groups: []string{network + ":site=1"}}, "f", "+grant:top +grant:top -none"},
 		{moderator, whom("mod"), "f", "-none -none -none"}, // what a user moderates is not known
 		{moderator, whom("manager"), "gone", "-deleted:hidden -deleted:hidden +grant:gone"},
 		{moderator, whom("urn:vitrine:other.test:user=x"), "f", "invalid"},

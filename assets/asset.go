@@ -14,8 +14,12 @@ import (
 // Asset is an asset as a caller sees it: a post or a picture with its author, tags and attributes,
 // in any number of folders.
 //
-// The content stays in JSON, since services send many members that this package does not know. To
-// read it, decode Body; its shape is at the type Body. The content may have HTML, which is stored
+// The content stays in JSON, since services send many members that this package does not know. To read it, decode Body, which is one
+// compact object:
+//
+//	{"content":{…},"safe_tags":["…"],"via":1,"rights":2,"attributes":[{"key":"…","value":"…"}]}
+//
+// The members via, rights and attributes are there only if the asset has them. The content may have HTML, which is stored
 // as it was sent: sanitize it before you put it into a page.
 type Asset struct {
 	ID        string   // opaque, and valid in its library only
@@ -23,7 +27,7 @@ type Asset struct {
 	CreatedAt int64    // when it was first published, in milliseconds since the epoch: NewAsset.CreatedAt, or the time of adding
 	UpdatedAt int64    // when ChangeAssets last changed it, in milliseconds since the epoch
 	Folders   []Folder // those of its folders that the caller sees, without children and permissions
-	Body      Body     // do not change it: others may share it
+	Body      []byte   // do not change it: others may share it
 }
 
 // AppendJSON appends the asset as it is over HTTP: an object with the members id, library,
@@ -83,7 +87,7 @@ func (a *Asset) UnmarshalJSON(text []byte) error {
 	if in.ID == "" || body.Content == nil {
 		return errors.New("an asset lacks its id or its content")
 	}
-	*a = Asset{ID: in.ID, Library: in.Library.ID, CreatedAt: in.CreatedAt.UnixMilli(), UpdatedAt: in.UpdatedAt.UnixMilli(), Body: Body(in.Body)}
+	*a = Asset{ID: in.ID, Library: in.Library.ID, CreatedAt: in.CreatedAt.UnixMilli(), UpdatedAt: in.UpdatedAt.UnixMilli(), Body: in.Body}
 	if len(in.Folders) > 0 {
 		a.Folders = in.Folders
 	}

@@ -172,7 +172,7 @@ func TestCreatedAtNeverDecreases(t *testing.T) {
 	d.asset("1", "")
 	d.now = d.now.Add(-time.Hour)
 	d.asset("2", "")
-	page := d.search(member, assets.SearchRequest{Order: assets.Ascending})
+	page := d.search(member, assets.SearchRequest{Order: "asc"})
 	if a, b := page.Assets[0], page.Assets[1]; b.CreatedAt < a.CreatedAt || b.UpdatedAt < b.CreatedAt {
 		t.Errorf("created %d and then %d", a.CreatedAt, b.CreatedAt)
 	}
@@ -194,13 +194,13 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 	all := d.search(member, assets.SearchRequest{})
 	cursor := map[int]string{} // of asset i
 	for i := range 5 {
-		page := d.search(member, assets.SearchRequest{Limit: 1, Order: assets.Ascending, Since: cursor[i-1]})
-		cursor[i] = page.Paging.Next
-		if page.Paging.Prev != page.Paging.Next || page.Paging.HasPrev != (i > 0) || page.Paging.HasNext != (i < 4) || page.Paging.Total != 5 {
-			t.Errorf("page %d: %+v", i, page.Paging)
+		page := d.search(member, assets.SearchRequest{Limit: 1, Order: "asc", Since: cursor[i-1]})
+		cursor[i] = page.Next
+		if page.Prev != page.Next || page.HasPrev != (i > 0) || page.HasNext != (i < 4) || page.Total != 5 {
+			t.Errorf("page %d: %+v", i, page)
 		}
 	}
-	if p := all.Paging; p.Next != cursor[4] || p.Prev != cursor[0] || p.HasNext || p.HasPrev {
+	if p := all; p.Next != cursor[4] || p.Prev != cursor[0] || p.HasNext || p.HasPrev {
 		t.Errorf("the page of all: %+v", p)
 	}
 	for name, c := range map[string]struct {
@@ -216,8 +216,8 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 		"the newest two":             {assets.SearchRequest{Limit: 2}, true, false, 2},
 	} {
 		p := d.search(member, c.in)
-		if p.Paging.HasPrev != c.hasPrev || p.Paging.HasNext != c.hasNext || len(p.Assets) != c.found || (p.Paging.Next == "") != (c.found == 0) {
-			t.Errorf("%s: %d assets, %+v", name, len(p.Assets), p.Paging)
+		if p.HasPrev != c.hasPrev || p.HasNext != c.hasNext || len(p.Assets) != c.found || (p.Next == "") != (c.found == 0) {
+			t.Errorf("%s: %d assets, %+v", name, len(p.Assets), p)
 		}
 	}
 }
@@ -225,11 +225,11 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 func TestACursorIsNoIDAndSaysOnWhichSideTheOnlyAssetIs(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	id := d.asset("1", "x")
-	cursor := d.search(member, assets.SearchRequest{}).Paging.Next
-	if p := d.search(member, assets.SearchRequest{Since: cursor}); !p.Paging.HasPrev || p.Paging.HasNext || len(p.Assets) != 0 {
+	cursor := d.search(member, assets.SearchRequest{}).Next
+	if p := d.search(member, assets.SearchRequest{Since: cursor}); !p.HasPrev || p.HasNext || len(p.Assets) != 0 {
 		t.Errorf("since: %+v", p)
 	}
-	if p := d.search(member, assets.SearchRequest{Until: cursor}); p.Paging.HasPrev || !p.Paging.HasNext || len(p.Assets) != 0 {
+	if p := d.search(member, assets.SearchRequest{Until: cursor}); p.HasPrev || !p.HasNext || len(p.Assets) != 0 {
 		t.Errorf("until: %+v", p)
 	}
 	_, err := d.Search(ctx, member, lib, assets.SearchRequest{Since: id})
@@ -287,7 +287,7 @@ func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	for more := true; more; {
 		page := d.search(member, in)
 		sizes = append(sizes, len(page.Assets))
-		in.Until, more = page.Paging.Prev, page.Paging.HasPrev
+		in.Until, more = page.Prev, page.HasPrev
 	}
 	if !slices.Equal(sizes, []int{3, 3}) {
 		t.Errorf("pages have %v assets", sizes)

@@ -25,13 +25,13 @@ type AssignedAssets struct {
 // AssignAssets takes assets out of a folder and puts assets into it. Each asset has a status of its
 // own, and one that cannot be changed does not keep the others from being changed:
 //
-//   - StatusOK: the asset is in the folder, or not in it any more, as the request asks. It may have
+//   - 200: the asset is in the folder, or not in it any more, as the request asks. It may have
 //     been so before.
-//   - StatusNotFound: the caller does not see the asset.
-//   - StatusForbidden: the asset is to be put into the folder and the caller may not change it, or
+//   - 404: the caller does not see the asset.
+//   - 403: the asset is to be put into the folder and the caller may not change it, or
 //     it is to be taken out of its only folder and the caller is no moderator. An asset in no
 //     folder is visible to every member.
-//   - StatusInvalid: the asset would be in more than Limits.AssetFolders folders.
+//   - 400: the asset would be in more than Limits.AssetFolders folders.
 //
 // It returns ErrNotFound if the caller does not see the folder, ErrForbidden if the caller may not
 // edit it, and ErrInvalid if the request has more ids than Limits.AssetIDs, or the assets have more
@@ -56,11 +56,11 @@ func (s *Service) AssignAssets(ctx context.Context, by vitrine.Caller, lib Libra
 func (req *request) takeOut(r assetRecord, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case !in:
-		return StatusOK, nil
+		return statusOK, nil
 	case len(r.Folders) == 1 && !req.moderator: // in no folder, the asset would be visible to every member
-		return StatusForbidden, nil
+		return statusForbidden, nil
 	}
-	return StatusOK, req.refile(r, slices.DeleteFunc(slices.Clone(r.Folders), func(id string) bool { return id == folder }))
+	return statusOK, req.refile(r, slices.DeleteFunc(slices.Clone(r.Folders), func(id string) bool { return id == folder }))
 }
 
 // putInto puts an asset, which the caller sees, into a folder, on which the caller has edit. It
@@ -68,13 +68,13 @@ func (req *request) takeOut(r assetRecord, folder string) (int, error) {
 func (req *request) putInto(r assetRecord, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case in:
-		return StatusOK, nil
+		return statusOK, nil
 	case !req.editsAsset(req.tree, r.Folders): // otherwise the caller could change any asset by putting it into this folder first
-		return StatusForbidden, nil
+		return statusForbidden, nil
 	case len(r.Folders) >= req.limits.AssetFolders:
-		return StatusInvalid, nil
+		return statusInvalid, nil
 	}
-	return StatusOK, req.refile(r, append(slices.Clip(r.Folders), folder))
+	return statusOK, req.refile(r, append(slices.Clip(r.Folders), folder))
 }
 
 // refile stores an asset in other folders.
@@ -84,17 +84,16 @@ func (req *request) refile(r assetRecord, folders []string) error {
 	return req.put(r, before, folderTerms(folders))
 }
 
-// The statuses of assets in the result of a request that treats each asset by itself. The numbers
-// are those of HTTP statuses with the same meaning.
+// The statuses of ItemStatus.
 const (
-	StatusOK        = 200 // the asset is now as the request asks
-	StatusInvalid   = 400 // the asset would exceed a limit
-	StatusForbidden = 403 // the caller sees it and may not change it
-	StatusNotFound  = 404 // the caller sees no such asset
+	statusOK        = 200
+	statusInvalid   = 400
+	statusForbidden = 403
+	statusNotFound  = 404
 )
 
-// ItemStatus is the status of one asset: StatusOK, StatusInvalid, StatusForbidden or
-// StatusNotFound.
+// ItemStatus is the status of one asset, a number that HTTP has for the same: 200 if the asset is now as the request asks, 400 if it would
+// exceed a limit, 403 if the caller sees it and may not change it, 404 if the caller sees no such asset.
 type ItemStatus struct {
 	ID     string `json:"id"`
 	Status int    `json:"status"`
@@ -114,7 +113,7 @@ func (req *request) eachAsset(ids []string, fn func(assetRecord) (int, error)) (
 		status, known := done[id]
 		if !known {
 			r, err := req.find(id)
-			status = StatusNotFound
+			status = statusNotFound
 			if err == nil && r != nil {
 				status, err = fn(*r)
 			}

@@ -60,11 +60,11 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 // ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and one
 // that cannot be changed does not keep the others from being changed:
 //
-//   - StatusOK: the asset has the attributes that the request asks for. If it had them before, it
+//   - 200: the asset has the attributes that the request asks for. If it had them before, it
 //     is not among ChangedAttributes.Assets.
-//   - StatusNotFound: the caller does not see the asset.
-//   - StatusForbidden: the caller sees the asset and may not change it.
-//   - StatusInvalid: the asset would have more than Limits.Attributes.
+//   - 404: the caller does not see the asset.
+//   - 403: the caller sees the asset and may not change it.
+//   - 400: the asset would have more than Limits.Attributes.
 //
 // It returns ErrInvalid, and changes nothing, if an attribute is malformed, the request has more ids
 // than Limits.AssetIDs or a list of more than Limits.Attributes, the response would be longer than
@@ -84,7 +84,7 @@ func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib L
 		size := 0
 		statuses, err := req.eachAsset(in.Assets, func(r assetRecord) (int, error) {
 			if !req.editsAsset(req.tree, r.Folders) {
-				return StatusForbidden, nil
+				return statusForbidden, nil
 			}
 			r, status, err := req.changeAttributes(r, ready)
 			if r.Ordinal == 0 || err != nil { // an asset that keeps its attributes as they are is not in the response
@@ -127,13 +127,13 @@ func (req *request) changeAttributes(r assetRecord, c attributeChange) (assetRec
 	old := p.Attributes
 	p.Attributes = c.apply(old)
 	if !withinLimit(len(p.Attributes), len(old), req.limits.Attributes) {
-		return assetRecord{}, StatusInvalid, nil
+		return assetRecord{}, statusInvalid, nil
 	}
 	if slices.Equal(old, p.Attributes) {
-		return assetRecord{}, StatusOK, nil
+		return assetRecord{}, statusOK, nil
 	}
 	r.Body = p.body()
-	return r, StatusOK, req.put(r, attributeTerms(old), attributeTerms(p.Attributes))
+	return r, statusOK, req.put(r, attributeTerms(old), attributeTerms(p.Attributes))
 }
 
 // attributeChange is a ChangeAttributesRequest, prepared once for all of its assets. The time for an

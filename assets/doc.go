@@ -103,11 +103,10 @@
 //     words: foo*bar is two words.
 //   - CreatedFrom and CreatedBefore limit the search to assets that were first published in this time. A zero time
 //     sets no limit. If both are given and CreatedFrom is not the earlier one, nothing is found.
-//   - The order of a library is that of adding. With ByCreated a search is sorted by createdAt. A cursor keeps the sort
+//   - The order of a library is that of adding. With the Sort createdAt, a search is sorted by Asset.CreatedAt. A cursor keeps the sort
 //     of its search, so the next request need not name it again; naming another one is [vitrine.ErrInvalid].
 //   - ForeignID finds an asset by its identity: the id of the content in the service that Generator names.
-//   - The key of an AttributeFilter has no colon, and that of a facet no comma, since they are
-//     separators over HTTP.
+//   - An attribute whose key has a colon cannot be searched for, and no facet has a key with a comma: these are separators.
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
 //     keys of attributes.
 //   - A search that takes longer than Limits.SearchTime, by default two seconds, is [vitrine.ErrBusy].
@@ -154,10 +153,10 @@
 //   - ChangeAssets sets updatedAt when it changes the content, the tags, via or the rights of an
 //     asset, or puts it into another folder. A repeat that changes nothing leaves it as it is.
 //     AssignAssets and ChangeAttributes never change updatedAt.
-//   - An asset that a change of attributes leaves as it was has StatusOK and is not among the
+//   - An asset that a change of attributes leaves as it was has the status 200 and is not among the
 //     changed assets. An attribute that is removed and added again, or set to the value it has,
 //     keeps its place.
-//   - ChangeAttributes and AssignAssets give StatusInvalid to an asset that would have too many
+//   - ChangeAttributes and AssignAssets give the status 400 to an asset that would have too many
 //     attributes or folders; ChangeAssets rejects the whole request. An asset that is over a
 //     lowered limit keeps what it has.
 //   - The library with the id of its network always exists. Any other one is created by the first

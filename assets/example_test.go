@@ -38,9 +38,9 @@ func ExampleService() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(page.Paging.Total)
+		fmt.Println(page.Total)
 	}
-	why, err := svc.Explain(ctx, moderator, lib, assets.ExplainRequest{Folder: folders[0].ID, About: &assets.Whom{User: "rea"}})
+	why, err := svc.Explain(ctx, moderator, lib, assets.ExplainRequest{Folder: folders[0].ID, About: &vitrine.Caller{URN: "rea"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func ExampleService_Search() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(page.Assets), "of", page.Paging.Total)
+	fmt.Println(len(page.Assets), "of", page.Total)
 	for _, facet := range page.Facets {
 		fmt.Println(facet.Name, facet.Values)
 	}

@@ -13,41 +13,29 @@ import (
 type ExplainRequest struct {
 	Asset  string // id
 	Folder string // id
-	About  *Whom  // about whom; nil = the caller
+
+	// About is whom a moderator asks about; nil = the caller. Only its URN, Roles and Groups count, at most 100 roles and 100 groups: the
+	// verdicts are those on a member of the network who moderates nothing. Its URN may also be the id of a user, or "" for anybody with
+	// these roles and groups. A Service does not know who has which, so the request has to say it.
+	About *vitrine.Caller
 }
 
-// Whom is somebody that a moderator asks about: a member of the network who moderates nothing, with
-// this user id and with these roles and groups. A Service does not know who has which roles and
-// groups, so the request has to say it.
-type Whom struct {
-	User   string   // id or URN; "" for anybody with these roles and groups
-	Roles  []string // ids, at most 100
-	Groups []string // URNs, at most 100
-}
-
-// maxWhom is the number of roles, and of groups, that a Whom may have. Each of them is compared
-// with every permission.
-const maxWhom = 100
+// maxAbout is the number of roles, and of groups, that somebody may have who is asked about. Each of them is compared with every
+// permission.
+const maxAbout = 100
 
 // Explanation says what somebody may do with an asset or a folder: one verdict for each operation.
 // In JSON, for a folder:
 //
 //	{"view": {"allowed": true, "rule": "grant", "folder": "12", "grant": {…}}, "edit": {"allowed": false, "rule": "none"}, "manage": …}
 type Explanation struct {
+	ID     string   `json:"id,omitempty"` // of a folder in Folders; else ""
 	View   Verdict  `json:"view"`
 	Edit   Verdict  `json:"edit"`
-	Manage *Verdict `json:"manage,omitempty"` // nil for an asset, which has no permissions of its own
-	// Folders has the verdicts on the folders of an asset, except those that the caller may not
-	// read. It is nil for a folder.
-	Folders []FolderVerdicts `json:"folders,omitzero"`
-}
-
-// FolderVerdicts has the verdicts on one folder of an asset. Whoever may view or edit one of its
-// folders may view or edit the asset.
-type FolderVerdicts struct {
-	ID   string  `json:"id"`
-	View Verdict `json:"view"`
-	Edit Verdict `json:"edit"`
+	Manage *Verdict `json:"manage,omitempty"` // nil for an asset, which has no permissions of its own, and in Folders
+	// Folders has the verdicts on the folders of an asset, except those that the caller may not read. Whoever may view or edit one of
+	// them may view or edit the asset. It is nil for a folder.
+	Folders []Explanation `json:"folders,omitzero"`
 }
 
 // Verdict says whether an operation is allowed, and by which rule.
@@ -100,25 +88,25 @@ func (s *Service) Explain(ctx context.Context, by vitrine.Caller, lib Library, i
 
 // somebody returns the member that a moderator asks about. It returns ErrForbidden if the caller is
 // no moderator, and ErrInvalid if w is malformed.
-func (req *request) somebody(w Whom) (member, error) {
+func (req *request) somebody(w vitrine.Caller) (member, error) {
 	if !req.moderator {
 		return member{}, forbidden("user", "only moderators may ask what others may do")
 	}
 	for field, list := range map[string][]string{"role": w.Roles, "group": w.Groups} {
-		if len(list) > maxWhom {
-			return member{}, invalid(field, "want at most %d of them, have %d", maxWhom, len(list))
+		if len(list) > maxAbout {
+			return member{}, invalid(field, "want at most %d of them, have %d", maxAbout, len(list))
 		}
 	}
 	// A user is given by id or by URN, and is the same member in both cases. Without a user, the member
 	// has only the roles and the groups.
-	m := member{Caller: vitrine.Caller{Roles: w.Roles, Groups: w.Groups}, network: req.network, id: w.User, best: map[*node]*Permission{}}
-	if strings.Contains(w.User, ":") {
-		if err := urn.CheckUser(w.User); err != nil {
+	m := member{Caller: vitrine.Caller{Roles: w.Roles, Groups: w.Groups}, network: req.network, id: w.URN, best: map[*node]*Permission{}}
+	if strings.Contains(w.URN, ":") {
+		if err := urn.CheckUser(w.URN); err != nil {
 			return member{}, invalid("user", "an id has no colon, and as a URN %s", err)
 		}
-		id, ok := strings.CutPrefix(w.User, req.network+userSegment)
+		id, ok := strings.CutPrefix(w.URN, req.network+userSegment)
 		if !ok {
-			return member{}, invalid("user", "%q is not of this network", w.User)
+			return member{}, invalid("user", "%q is not of this network", w.URN)
 		}
 		m.id = id
 	}
@@ -148,18 +136,18 @@ func (req *request) explainAsset(who member, id string) (Explanation, error) {
 	if r == nil {
 		return Explanation{}, noAsset("asset")
 	}
-	out := Explanation{Folders: []FolderVerdicts{}}
+	out := Explanation{Folders: []Explanation{}}
 	for _, id := range r.Folders {
 		n, err := req.folderToRead("folder", id)
 		if err != nil {
 			continue
 		}
-		out.Folders = append(out.Folders, FolderVerdicts{ID: id, View: req.verdict(who, n, levelView), Edit: req.verdict(who, n, levelEdit)})
+		out.Folders = append(out.Folders, Explanation{ID: id, View: req.verdict(who, n, levelView), Edit: req.verdict(who, n, levelEdit)})
 	}
 	// The asset itself: one folder that allows an operation is enough. Moderators, and assets in no
 	// folder, have rules of their own.
-	out.View = ofAll(out.Folders, func(f FolderVerdicts) Verdict { return f.View })
-	out.Edit = ofAll(out.Folders, func(f FolderVerdicts) Verdict { return f.Edit })
+	out.View = ofAll(out.Folders, func(f Explanation) Verdict { return f.View })
+	out.Edit = ofAll(out.Folders, func(f Explanation) Verdict { return f.Edit })
 	switch {
 	case who.moderator:
 		out.View, out.Edit = Verdict{Allowed: true, Rule: ByModerator}, Verdict{Allowed: true, Rule: ByModerator}
@@ -172,7 +160,7 @@ func (req *request) explainAsset(who member, id string) (Explanation, error) {
 // ofAll returns the verdict on an asset in these folders: that of the first folder which allows the
 // operation. If none does, the rule is ByDeleted if all of the folders are deleted, and else
 // ByNone.
-func ofAll(folders []FolderVerdicts, of func(FolderVerdicts) Verdict) Verdict {
+func ofAll(folders []Explanation, of func(Explanation) Verdict) Verdict {
 	out := Verdict{Rule: ByNone}
 	for i, f := range folders {
 		v := of(f)

@@ -13,10 +13,6 @@ import (
 	"github.com/vitrine-go/vitrine/internal/top"
 )
 
-// Facets are the facets of a search. Their JSON is an object with a member for each, in their
-// order.
-type Facets []Facet
-
 // Facet has the most frequent values of a field among all assets that a search finds, on whatever
 // page, at most 20. The most frequent is the first. Values that are equally frequent are in byte
 // order.
@@ -41,41 +37,33 @@ func (v FacetValue) compare(o FacetValue) int {
 	return cmp.Or(cmp.Compare(o.Count, v.Count), strings.Compare(v.Value, o.Value))
 }
 
-// AppendJSON appends the facets as they are over HTTP, such as
-// {"tags":[{"value":"approved","count":7}]}.
-func (f Facets) AppendJSON(b []byte) []byte {
+// appendFacets appends the facets of a search as an object with a member for each.
+func appendFacets(b []byte, facets []Facet) []byte {
 	b = append(b, '{')
-	for i, facet := range f {
+	for i, facet := range facets {
 		b = append(appendString(appendComma(b, i), facet.Name), ':')
 		b = appendJSON(b, facet.Values)
 	}
 	return append(b, '}')
 }
 
-// MarshalJSON gives the same bytes as AppendJSON.
-func (f Facets) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
-
-// UnmarshalJSON is the inverse of MarshalJSON.
-func (f *Facets) UnmarshalJSON(text []byte) error {
-	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
-		return err
+// readFacets is the inverse of appendFacets. Without text there are no facets.
+func readFacets(text []byte) (facets []Facet, err error) {
+	if text == nil {
+		return nil, nil
 	}
 	members, err := strictjson.Members(text)
-	if err != nil {
-		return err
-	}
-	*f = Facets{}
 	for _, m := range members {
 		facet := Facet{Name: m.Name}
 		if err := json.Unmarshal(m.Value, &facet.Values); err != nil {
-			return err
+			return nil, err
 		}
 		if len(facet.Values) == 0 {
 			facet.Values = nil
 		}
-		*f = append(*f, facet)
+		facets = append(facets, facet)
 	}
-	return nil
+	return facets, err
 }
 
 // facetField is a field whose values a search counts. Each value of the field has a term in the
@@ -155,7 +143,7 @@ func attributeField(key string) facetField {
 
 // empty returns the facets of a search that finds nothing. It returns nil if the search asks for no
 // facets.
-func (fields facetFields) empty() (out Facets) {
+func (fields facetFields) empty() (out []Facet) {
 	for _, f := range fields {
 		out = append(out, Facet{Name: f.name})
 	}
@@ -167,7 +155,7 @@ var fewAssets = 100
 
 // facets counts the values of the fields in the assets that a search has found. A nil found contains all assets. The facet
 // folder leaves out folders that the caller does not see, since an asset that the caller sees may also be in hidden folders.
-func (req *request) facets(fields facetFields, found *index.Set) (Facets, error) {
+func (req *request) facets(fields facetFields, found *index.Set) ([]Facet, error) {
 	out := fields.empty()
 	var few []map[string]int64
 	if found != nil && found.Count() <= fewAssets {

@@ -96,7 +96,7 @@ func (d *desk) search(by vitrine.Caller, in assets.SearchRequest) assets.SearchP
 // total returns how many assets a caller finds.
 func (d *desk) total(by vitrine.Caller, in assets.SearchRequest) int64 {
 	d.t.Helper()
-	return d.search(by, in).Paging.Total
+	return d.search(by, in).Total
 }
 
 // kind names the sentinel of an error.

@@ -60,7 +60,7 @@ func importOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 				err = r.putJSON(r.folderKey(x.Folder.ID), *x.Folder)
 			case x.Asset != nil:
 				err = r.importAsset(assetRecord{Ordinal: x.Asset.Ordinal, Origin: x.Asset.Origin, CreatedAt: x.Asset.CreatedAt,
-					UpdatedAt: x.Asset.UpdatedAt, Folders: x.Asset.Folders, Body: Body(x.Asset.Body)})
+					UpdatedAt: x.Asset.UpdatedAt, Folders: x.Asset.Folders, Body: x.Asset.Body})
 			}
 			if err != nil {
 				return err

@@ -70,7 +70,7 @@ func TestIteratorsYieldEverythingOnce(t *testing.T) {
 		d.folder(name, "", true)
 	}
 	s := d.As(member)
-	for what, in := range map[string]assets.SearchRequest{"newest first": {Limit: 2}, "oldest first": {Limit: 2, Order: assets.Ascending}, "in one page": {}} {
+	for what, in := range map[string]assets.SearchRequest{"newest first": {Limit: 2}, "oldest first": {Limit: 2, Order: "asc"}, "in one page": {}} {
 		seen := map[string]bool{}
 		for a, err := range s.AllAssets(ctx, lib, in) {
 			d.want(what, err, "ok")

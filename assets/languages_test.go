@@ -143,7 +143,7 @@ func TestReadersFindWhatTheyMean(t *testing.T) {
 			for _, q := range l.queries {
 				n++
 				query, typos := strings.CutPrefix(q[0], "~")
-				page, err := s.Search(ctx, moderator, lib, assets.SearchRequest{Query: query, Typos: typos, Order: assets.Ascending})
+				page, err := s.Search(ctx, moderator, lib, assets.SearchRequest{Query: query, Typos: typos, Order: "asc"})
 				found := ""
 				for _, a := range page.Assets {
 					var body struct{ Content struct{ ID string } }
@@ -152,8 +152,8 @@ func TestReadersFindWhatTheyMean(t *testing.T) {
 					}
 					found += body.Content.ID
 				}
-				if err != nil || found != q[1] || page.Paging.Total != int64(len(found)) {
-					t.Errorf("%s, %s: %s finds %q of %d, want %q (%v)", driver, language, q[0], found, page.Paging.Total, q[1], err)
+				if err != nil || found != q[1] || page.Total != int64(len(found)) {
+					t.Errorf("%s, %s: %s finds %q of %d, want %q (%v)", driver, language, q[0], found, page.Total, q[1], err)
 				}
 			}
 		}

@@ -218,7 +218,7 @@ func (m *modelService) search(by modelCaller, s modelSearch) (found []*modelAsse
 			found = append(found, a)
 		}
 	}
-	if s.Sort == assets.ByCreated {
+	if s.Sort == "createdAt" {
 		slices.SortStableFunc(found, func(a, b *modelAsset) int { return cmp.Compare(a.created, b.created) })
 	}
 	return found, nil
@@ -268,7 +268,7 @@ func (a *modelAsset) has(s modelSearch) bool {
 	for _, want := range s.Attributes {
 		one := false
 		for have := range a.attributes {
-			one = one || have.Key == want.Key && (want.Value == nil || have.Value == *want.Value)
+			one = one || want == have.Key || want == have.Key+":"+have.Value
 		}
 		ok = ok && one
 	}

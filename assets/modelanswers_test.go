@@ -218,7 +218,7 @@ func (h *history) search() (s modelSearch) {
 	if s.Generator != "" && h.IntN(2) == 0 {
 		s.ForeignID = fmt.Sprint(h.IntN(12))
 	}
-	s.Sort = pick(h.randomData, []assets.Sort{"", assets.ByAdded, assets.ByCreated})
+	s.Sort = pick(h.randomData, []string{"", "added", "createdAt"})
 	if h.IntN(4) == 0 {
 		via := h.Int64N(3)
 		if via > 0 {
@@ -230,10 +230,10 @@ func (h *history) search() (s modelSearch) {
 	}
 	if h.IntN(4) == 0 {
 		a := h.attribute()
-		s.Attributes = append(s.Attributes, assets.AttributeFilter{Key: a.Key, Value: &a.Value})
+		s.Attributes = append(s.Attributes, a.Key+":"+a.Value)
 	}
 	if h.IntN(4) == 0 {
-		s.Attributes = append(s.Attributes, assets.AttributeFilter{Key: h.attribute().Key})
+		s.Attributes = append(s.Attributes, h.attribute().Key)
 	}
 	if h.IntN(4) == 0 {
 		s.CreatedFrom = h.time()
@@ -277,8 +277,8 @@ func (h *history) lookFor(by modelCaller, m modelSearch) {
 	slices.Reverse(want)
 	total := int64(len(want))
 	first := want[:min(s.Limit, len(want))]
-	if got := idsOf(page); !slices.Equal(got, first) || page.Paging.Total != total {
-		h.t.Fatalf("Search(%+v) for %s: %v of %d, want %v of %d", s, by.URN, got, page.Paging.Total, first, total)
+	if got := idsOf(page); !slices.Equal(got, first) || page.Total != total {
+		h.t.Fatalf("Search(%+v) for %s: %v of %d, want %v of %d", s, by.URN, got, page.Total, first, total)
 	}
 	for _, a := range page.Assets {
 		h.checkAsset(by, a, h.model.asset(a.ID))
@@ -297,8 +297,8 @@ func (h *history) lookFor(by modelCaller, m modelSearch) {
 // walkPages goes to the end of a search and back.
 func (h *history) walkPages(by modelCaller, s assets.SearchRequest, page assets.SearchPage, want []string) {
 	there, back, sort := idsOf(page), []string{}, s.Sort
-	for page.Paging.HasPrev {
-		s.Until = page.Paging.Prev
+	for page.HasPrev {
+		s.Until = page.Prev
 		if h.IntN(2) == 0 {
 			s.Sort = "" // the cursor has it
 		}
@@ -308,14 +308,14 @@ func (h *history) walkPages(by modelCaller, s assets.SearchRequest, page assets.
 	if !slices.Equal(there, want) {
 		h.t.Fatalf("a walk by until meets %v, want %v", there, want)
 	}
-	s.Until, s.Order, s.Sort = "", assets.Ascending, sort
+	s.Until, s.Order, s.Sort = "", "asc", sort
 	for page = h.page(by, s); ; page = h.page(by, s) {
-		if page.Paging.HasPrev != (s.Since != "") {
-			h.t.Fatalf("hasPrev is %v on a page since %q", page.Paging.HasPrev, s.Since)
+		if page.HasPrev != (s.Since != "") {
+			h.t.Fatalf("hasPrev is %v on a page since %q", page.HasPrev, s.Since)
 		}
 		back = append(back, idsOf(page)...)
-		s.Since = page.Paging.Next
-		if !page.Paging.HasNext {
+		s.Since = page.Next
+		if !page.HasNext {
 			break
 		}
 	}
@@ -343,29 +343,29 @@ func idsOf(p assets.SearchPage) []string {
 // cursors stand on, and must meet each that stays exactly once, whatever the sort.
 func (h *history) walk() {
 	h.steady = true
-	for _, sort := range []assets.Sort{assets.ByAdded, assets.ByCreated} {
+	for _, sort := range []string{"added", "createdAt"} {
 		h.walkBy(sort)
 	}
 }
 
-func (h *history) walkBy(sort assets.Sort) {
+func (h *history) walkBy(sort string) {
 	mod := h.callers[3]
 	before := map[string]bool{}
 	for _, a := range h.model.assets {
 		before[a.id] = h.model.inSight(mod, a)
 	}
 	met := map[string]int{}
-	s := assets.SearchRequest{Limit: 2, Order: assets.Ascending, Sort: sort}
+	s := assets.SearchRequest{Limit: 2, Order: "asc", Sort: sort}
 	for {
 		page := h.page(mod, s)
 		for _, id := range idsOf(page) {
 			met[id]++
 		}
-		s.Since = page.Paging.Next
-		if !page.Paging.HasNext {
+		s.Since = page.Next
+		if !page.HasNext {
 			break
 		}
-		s.Sort = pick(h.randomData, []assets.Sort{sort, ""})
+		s.Sort = pick(h.randomData, []string{sort, ""})
 		if h.IntN(2) == 0 {
 			gone := page.Assets[len(page.Assets)-1].ID
 			_, err := h.svc.ChangeAssets(ctx, mod.Caller, h.lib, assets.ChangeAssetsRequest{Remove: []string{gone}})

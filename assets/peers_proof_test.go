@@ -36,7 +36,7 @@ var questions = []question{
 	{"exclusion", assets.SearchRequest{Query: "wa -bade"}, `wa NOT bade`, `to_tsquery('simple', 'wa & !bade')`},
 	{"one typo", assets.SearchRequest{Query: "babde", Typos: true}, ``, // pg_trgm finds similar words, and levenshtein judges them by our rule
 		`(SELECT to_tsquery('simple', string_agg(word, ' | ')) FROM word WHERE word % 'babde' AND levenshtein(word, 'babde') <= 1 AND word LIKE 'b%')`},
-	{"common word by createdAt", assets.SearchRequest{Query: "wa", Sort: assets.ByCreated}, `wa`, `to_tsquery('simple', 'wa')`},
+	{"common word by createdAt", assets.SearchRequest{Query: "wa", Sort: "createdAt"}, `wa`, `to_tsquery('simple', 'wa')`},
 }
 
 // peer is an engine that answers questions: the newest 50 posts, by their createdAt, and the exact number of all.
@@ -61,7 +61,7 @@ func BenchmarkPeers(b *testing.B) {
 			for _, a := range found.Assets {
 				page = append(page, a.CreatedAt)
 			}
-			return page, found.Paging.Total, err
+			return page, found.Total, err
 		}},
 		fts5(b, s, folders, size),
 		postgreSQL(b, s, folders, size),
@@ -160,7 +160,7 @@ func visibleTo(by vitrine.Caller, id string) string {
 
 // newest is the order and the length of the page, for posts that are numbered by this column.
 func newest(q question, number string) string {
-	if q.in.Sort == assets.ByCreated {
+	if q.in.Sort == "createdAt" {
 		number = "created"
 	}
 	return " ORDER BY " + number + " DESC LIMIT 50"

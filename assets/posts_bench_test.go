@@ -151,11 +151,11 @@ func BenchmarkPosts(b *testing.B) {
 		{"one typo", moderator, assets.SearchRequest{Query: "bdae", Typos: true}},
 		{"one typo, half of the folders", half, assets.SearchRequest{Query: "bdae", Typos: true}},
 		{"two typos among many words", moderator, assets.SearchRequest{Query: "usre1234", Typos: true}},
-		{"sorted by createdAt", moderator, assets.SearchRequest{Sort: assets.ByCreated}},
-		{"common word, sorted by createdAt", moderator, assets.SearchRequest{Query: "wa", Sort: assets.ByCreated}},
-		{"one of 10,000, sorted by createdAt", moderator, assets.SearchRequest{Query: "wr", Sort: assets.ByCreated}},
-		{"one of 100, sorted by createdAt", moderator, assets.SearchRequest{Query: "wm", Sort: assets.ByCreated}},
-		{"common word, sorted by createdAt, half of the folders", half, assets.SearchRequest{Query: "wa", Sort: assets.ByCreated}},
+		{"sorted by createdAt", moderator, assets.SearchRequest{Sort: "createdAt"}},
+		{"common word, sorted by createdAt", moderator, assets.SearchRequest{Query: "wa", Sort: "createdAt"}},
+		{"one of 10,000, sorted by createdAt", moderator, assets.SearchRequest{Query: "wr", Sort: "createdAt"}},
+		{"one of 100, sorted by createdAt", moderator, assets.SearchRequest{Query: "wm", Sort: "createdAt"}},
+		{"common word, sorted by createdAt, half of the folders", half, assets.SearchRequest{Query: "wa", Sort: "createdAt"}},
 		{"a month", moderator, assets.SearchRequest{CreatedFrom: time.UnixMilli(1_500_000_000_000), CreatedBefore: time.UnixMilli(1_502_600_000_000)}},
 		{"six years", moderator, assets.SearchRequest{CreatedFrom: time.UnixMilli(1_500_000_000_000)}},
 		{"all, half of the folders", half, assets.SearchRequest{}},
@@ -203,7 +203,7 @@ func postFolders(b *testing.B, s *assets.Service) (ids []string, size int) {
 		}
 		ids = append(ids, out[0].ID)
 	}
-	return ids, int(page.Paging.Total)
+	return ids, int(page.Total)
 }
 
 // indexSize returns how many bytes the keys and values of the index have, and how many entries there are.

@@ -20,7 +20,7 @@ func originOf(generator, foreignID string) origin {
 	return origin(sum[:16])
 }
 
-// parts are the decoded members of a Body, for rules that read or change one of them. The order of the members is fixed, so
+// parts are the decoded members of a body, for rules that read or change one of them. The order of the members is fixed, so
 // equal parts have equal bodies.
 type parts struct {
 	Content    jsontext.Value `json:"content"` // a compact JSON object
@@ -33,7 +33,7 @@ type parts struct {
 }
 
 // body encodes the parts. It is the inverse of partsOf, byte by byte.
-func (p parts) body() Body {
+func (p parts) body() []byte {
 	b, err := json.Marshal(p, jsontext.PreserveRawStrings(true))
 	if err != nil {
 		panic(err) // all texts are UTF-8, and the content is valid
@@ -42,7 +42,7 @@ func (p parts) body() Body {
 }
 
 // partsOf decodes a stored body. It returns an error if the body is malformed.
-func partsOf(b Body) (p parts, err error) {
+func partsOf(b []byte) (p parts, err error) {
 	if err := json.Unmarshal(b, &p); err != nil {
 		return p, fmt.Errorf("stored asset: %w", err)
 	}
@@ -69,7 +69,7 @@ type assetRecord struct {
 	CreatedAt int64    // when it was first published, in milliseconds since the epoch; the time of adding unless that was given
 	UpdatedAt int64    // when ChangeAssets last changed it
 	Folders   []string // ids of its folders, each once, in the order in which it was put into them
-	Body      Body
+	Body      []byte   // as Asset.Body
 
 	words int // the limit of words by which it is indexed
 }
@@ -80,13 +80,6 @@ const maxOrdinal = 1<<40 - 1
 // origin identifies an asset in the service that it comes from: a digest of its generator and its
 // id there. It has a fixed size, whatever the length of the two.
 type origin [16]byte
-
-// Body is what an asset says, as one compact JSON object, in the bytes that a response has:
-//
-//	{"content":{…},"safe_tags":["…"],"via":1,"rights":2,"attributes":[{"key":"…","value":"…"}]}
-//
-// The members via, rights and attributes are there only if the asset has them.
-type Body []byte
 
 // Attribute labels an asset with a key and a value. An asset may have several attributes with the
 // same key, and none twice.

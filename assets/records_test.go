@@ -193,8 +193,8 @@ func TestAnIndexIsBuiltAnewBesideChanges(t *testing.T) {
 		}
 		page, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: "words"})
 		switch {
-		case err == nil && page.Paging.Total < 505:
-			t.Fatalf("a search finds %d of 505", page.Paging.Total)
+		case err == nil && page.Total < 505:
+			t.Fatalf("a search finds %d of 505", page.Total)
 		case err == nil:
 			d.asset(fmt.Sprint("beside", n), "some words")
 		case !errors.Is(err, storage.ErrBusy) && !ended && !strings.Contains(err.Error(), "damaged"):

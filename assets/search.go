@@ -8,6 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
@@ -108,9 +111,9 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if err != nil {
 		return SearchPage{}, err
 	}
-	page.Paging.Total = req.state.Count
+	page.Total = req.state.Count
 	if found != nil {
-		page.Paging.Total = int64(found.Count())
+		page.Total = int64(found.Count())
 	}
 	if len(facets) > 0 {
 		page.Facets, err = req.facets(facets, found)
@@ -143,11 +146,11 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 	}
 	all := q.All
 	// The other fields. An asset must satisfy each of them.
-	for _, a := range in.Attributes {
-		if a.Value == nil {
-			all = append(all, []string{term(kindKey, a.Key)})
+	for _, text := range in.Attributes {
+		if key, value := attributeFilter(text); value == nil {
+			all = append(all, []string{term(kindKey, key)})
 		} else {
-			all = append(all, []string{attributeTerm(Attribute{Key: a.Key, Value: *a.Value})})
+			all = append(all, []string{attributeTerm(Attribute{Key: key, Value: *value})})
 		}
 	}
 	for _, tag := range in.Tags {
@@ -311,39 +314,45 @@ func hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error)
 
 // SearchPage is a page of a search. Unlike from a Page, a reader can go on from it in both
 // directions.
-type SearchPage struct {
-	Assets []Asset `json:"assets"`           // in the order of the search
-	Paging Paging  `json:"paging"`           // how to go on, and how many assets there are
-	Facets Facets  `json:"facets,omitempty"` // those that the request asks for, each once, in the order of the request
-}
-
-// Paging has the cursors of the pages beside a page, and the total of the search. Next always leads
-// to newer assets and Prev to older ones, whatever the order of the search. To read a search in its
-// own order, use SearchRequest.Following and From.
 //
-// A page that is not empty has both cursors even if nothing is there yet: new assets may be added
+// Next always leads to newer assets and Prev to older ones, whatever the order of the search. To read a search in its own order, use
+// SearchRequest.Following and From. A page that is not empty has both cursors even if nothing is there yet: new assets may be added
 // later.
-type Paging struct {
-	Prev    string `json:"prev,omitempty"` // goes into SearchRequest.Until, for what is older than the page; "" on an empty page
-	HasPrev bool   `json:"hasPrev"`        // the search finds something older
-	Next    string `json:"next,omitempty"` // goes into SearchRequest.Since, for what is newer than the page; "" on an empty page
-	HasNext bool   `json:"hasNext"`        // the search finds something newer
-	Total   int64  `json:"total"`          // the number of assets that the search finds, on all pages
+type SearchPage struct {
+	Assets []Asset // in the order of the search
+	Total  int64   // the number of assets that the search finds, on all pages
+	Facets []Facet // those that the request asks for, each once, in the order of the request; nil if it asks for none
+
+	Prev    string // goes into SearchRequest.Until, for what is older than the page; "" on an empty page
+	HasPrev bool   // the search finds something older
+	Next    string // goes into SearchRequest.Since, for what is newer than the page; "" on an empty page
+	HasNext bool   // the search finds something newer
 }
 
-// AppendJSON appends the page as it is over HTTP. The member totalItems has the total again, and an
-// empty cursor is left out.
+// pagingText is the member paging of a SearchPage in JSON.
+type pagingText struct {
+	Prev       string `json:"prev,omitempty"`
+	HasPrev    bool   `json:"hasPrev"`
+	Next       string `json:"next,omitempty"`
+	HasNext    bool   `json:"hasNext"`
+	Total      int64  `json:"total"`
+	TotalItems int64  `json:"totalItems"`
+}
+
+// AppendJSON appends the page as it is over HTTP, such as
+//
+//	{"assets":[{…}],"paging":{"prev":"…","hasPrev":false,"next":"…","hasNext":false,"total":1,"totalItems":1},
+//	 "facets":{"tags":[{"value":"approved","count":1}]}}
+//
+// The member totalItems has the total again, and an empty cursor is left out.
 func (p SearchPage) AppendJSON(b []byte) []byte {
 	b = append(b, `{"assets":[`...)
 	for i, a := range p.Assets {
 		b = a.AppendJSON(appendComma(b, i))
 	}
-	b = appendJSON(append(b, `],"paging":`...), struct {
-		Paging
-		TotalItems int64 `json:"totalItems"`
-	}{p.Paging, p.Paging.Total})
+	b = appendJSON(append(b, `],"paging":`...), pagingText{p.Prev, p.HasPrev, p.Next, p.HasNext, p.Total, p.Total})
 	if p.Facets != nil {
-		b = p.Facets.AppendJSON(append(b, `,"facets":`...))
+		b = appendFacets(append(b, `,"facets":`...), p.Facets)
 	}
 	return append(b, '}')
 }
@@ -351,14 +360,30 @@ func (p SearchPage) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (p SearchPage) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (p *SearchPage) UnmarshalJSON(text []byte) error {
+	var in struct {
+		Assets []Asset        `json:"assets"`
+		Paging pagingText     `json:"paging"`
+		Facets jsontext.Value `json:"facets"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	facets, err := readFacets(in.Facets)
+	at := in.Paging
+	*p = SearchPage{Assets: in.Assets, Total: at.Total, Facets: facets, Prev: at.Prev, HasPrev: at.HasPrev, Next: at.Next, HasNext: at.HasNext}
+	return err
+}
+
 // Following returns the cursor of the page that follows p in the order of the search, for From. It
 // returns "" if p is the last page. p is a page that the search has found.
 func (in SearchRequest) Following(p SearchPage) string {
 	switch {
-	case in.ascending() && p.Paging.HasNext:
-		return p.Paging.Next
-	case !in.ascending() && p.Paging.HasPrev:
-		return p.Paging.Prev
+	case in.ascending() && p.HasNext:
+		return p.Next
+	case !in.ascending() && p.HasPrev:
+		return p.Prev
 	}
 	return ""
 }
@@ -401,13 +426,13 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 	}
 	// The cursors are those of the oldest and the newest asset of the page, whatever its order.
 	oldest, newest := last, first
-	p.Paging.HasPrev, p.Paging.HasNext = more, behind
+	p.HasPrev, p.HasNext = more, behind
 	if at.ascending {
 		oldest, newest = first, last
-		p.Paging.HasNext, p.Paging.HasPrev = more, behind
+		p.HasNext, p.HasPrev = more, behind
 	}
 	if first.ordinal != 0 {
-		p.Paging.Prev, p.Paging.Next = req.ids.cursor(oldest), req.ids.cursor(newest)
+		p.Prev, p.Next = req.ids.cursor(oldest), req.ids.cursor(newest)
 	}
 	return p, nil
 }
@@ -468,7 +493,7 @@ func (at pageRange) position(r assetRecord) position {
 // its limit. It returns ErrInvalid if a cursor is not of this library or of another sort, or the limit is out of range.
 func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	limit, err := req.pageLimit(in.Limit, 50)
-	c := pageRange{ascending: in.ascending(), byCreated: in.Sort == ByCreated, limit: limit}
+	c := pageRange{ascending: in.ascending(), byCreated: in.Sort == byCreated, limit: limit}
 	if err != nil {
 		return c, err
 	}

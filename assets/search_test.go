@@ -30,7 +30,7 @@ func (d *desk) add(a assets.NewAsset) assets.Asset {
 func (d *desk) label(id string, add ...assets.Attribute) {
 	d.t.Helper()
 	out, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{id}, Add: add})
-	if err != nil || out.Result[0] != assets.StatusOK {
+	if err != nil || out.Result[0] != 200 {
 		d.t.Fatal(out.Result, err)
 	}
 }
@@ -44,12 +44,6 @@ func TestTheBoundsOfASearch(t *testing.T) {
 		}
 		return out
 	}
-	attributes := func(n int) (out []assets.AttributeFilter) {
-		for _, key := range list(n, "k") {
-			out = append(out, assets.AttributeFilter{Key: key})
-		}
-		return out
-	}
 	long := strings.Repeat("v", 1024)
 	longer := long + "v"
 	for name, c := range map[string]struct {
@@ -58,28 +52,27 @@ func TestTheBoundsOfASearch(t *testing.T) {
 	}{
 		"16 tags":                           {assets.SearchRequest{Tags: list(16, "t")}, true},
 		"17 tags":                           {assets.SearchRequest{Tags: list(17, "t")}, false},
-		"16 attributes":                     {assets.SearchRequest{Attributes: attributes(16)}, true},
-		"17 attributes":                     {assets.SearchRequest{Attributes: attributes(17)}, false},
+		"16 attributes":                     {assets.SearchRequest{Attributes: list(16, "k")}, true},
+		"17 attributes":                     {assets.SearchRequest{Attributes: list(17, "k")}, false},
 		"8 facets":                          {assets.SearchRequest{Facets: list(8, "attribute:k")}, true},
 		"9 facets":                          {assets.SearchRequest{Facets: list(9, "attribute:k")}, false},
 		"an unknown facet":                  {assets.SearchRequest{Facets: []string{"tag"}}, false},
 		"an empty facet":                    {assets.SearchRequest{Facets: []string{""}}, false},
 		"a facet without a key":             {assets.SearchRequest{Facets: []string{"attribute:"}}, false},
 		"a facet of a key with a comma":     {assets.SearchRequest{Facets: []string{"attribute:a,b"}}, false},
-		"a key of 128":                      {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: long[:128]}}, Facets: []string{"attribute:" + long[:128]}}, true},
-		"a key of 129":                      {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: long[:129]}}}, false},
+		"a key of 128":                      {assets.SearchRequest{Attributes: []string{long[:128]}, Facets: []string{"attribute:" + long[:128]}}, true},
+		"a key of 129":                      {assets.SearchRequest{Attributes: []string{long[:129]}}, false},
 		"a facet of a key of 129":           {assets.SearchRequest{Facets: []string{"attribute:" + long[:129]}}, false},
-		"an empty key":                      {assets.SearchRequest{Attributes: []assets.AttributeFilter{{}}}, false},
-		"an empty key with a value":         {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Value: text("v")}}}, false},
-		"a value of 1,024":                  {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &long}}}, true},
-		"a value of 1,025":                  {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &longer}}}, false},
+		"an empty key":                      {assets.SearchRequest{Attributes: []string{""}}, false},
+		"an empty key with a value":         {assets.SearchRequest{Attributes: []string{":v"}}, false},
+		"a value of 1,024":                  {assets.SearchRequest{Attributes: []string{"k:" + long}}, true},
+		"a value of 1,025":                  {assets.SearchRequest{Attributes: []string{"k:" + longer}}, false},
 		"16 words, some of them prefixes":   {assets.SearchRequest{Query: strings.Repeat("ab* cd ", 8)}, true},
 		"17 words, some of them prefixes":   {assets.SearchRequest{Query: strings.Repeat("ab* cd ", 8) + "ef*"}, false},
 		"a prefix of two characters":        {assets.SearchRequest{Query: "te*"}, true},
 		"a prefix of one character":         {assets.SearchRequest{Query: "t*"}, false},
 		"a prefix of one character of Han":  {assets.SearchRequest{Query: "漢*"}, true},
 		"a prefix of one folded character":  {assets.SearchRequest{Query: "é*"}, false},
-		"a key with a colon":                {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "a:b"}}}, false},
 		"the last year":                     {assets.SearchRequest{CreatedFrom: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}, true},
 		"the year 10000":                    {assets.SearchRequest{CreatedBefore: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, false},
 		"a time that begins after its end":  {assets.SearchRequest{CreatedFrom: d.now.Add(time.Hour), CreatedBefore: d.now}, true},
@@ -119,16 +112,6 @@ func TestAttributesFilter(t *testing.T) {
 	d.label(d.add(newAsset("1", "")).ID, assets.Attribute{Key: "color", Value: "red"}, assets.Attribute{Key: "size", Value: ""})
 	d.label(d.add(newAsset("2", "")).ID, assets.Attribute{Key: "color", Value: "blue"}, assets.Attribute{Key: "color", Value: long + "1"})
 	d.label(d.add(newAsset("3", "")).ID, assets.Attribute{Key: "colors", Value: "red"}, assets.Attribute{Key: "a=b", Value: "c"})
-	filter := func(pairs ...string) (out []assets.AttributeFilter) {
-		for _, p := range pairs {
-			key, value, found := strings.Cut(p, ":")
-			out = append(out, assets.AttributeFilter{Key: key})
-			if found {
-				out[len(out)-1].Value = &value
-			}
-		}
-		return out
-	}
 	for _, c := range []struct {
 		pairs []string
 		want  int64
@@ -137,7 +120,7 @@ func TestAttributesFilter(t *testing.T) {
 		{[]string{"color", "size"}, 1}, {[]string{"color:red", "color:blue"}, 0}, {[]string{"color:blue", "color:" + long + "1"}, 1},
 		{[]string{"color:" + long + "2"}, 0}, {[]string{"colo"}, 0}, {[]string{"a=b:c"}, 1}, {[]string{"a:b=c"}, 0}, {[]string{"none"}, 0},
 	} {
-		if n := d.total(member, assets.SearchRequest{Attributes: filter(c.pairs...)}); n != c.want {
+		if n := d.total(member, assets.SearchRequest{Attributes: c.pairs}); n != c.want {
 			t.Errorf("%.60q finds %d, want %d", c.pairs, n, c.want)
 		}
 	}
@@ -169,9 +152,9 @@ func TestTimesFilter(t *testing.T) {
 		}
 	}
 	page := d.search(member, assets.SearchRequest{CreatedFrom: at(1, 0), CreatedBefore: at(3, 0), Limit: 2})
-	page = d.search(member, assets.SearchRequest{CreatedFrom: at(1, 0), CreatedBefore: at(3, 0), Limit: 9, Until: page.Paging.Prev})
-	if len(page.Assets) != 4 || page.Paging.HasPrev || !page.Paging.HasNext || page.Paging.Total != 6 {
-		t.Errorf("the second page has %d assets, %+v", len(page.Assets), page.Paging)
+	page = d.search(member, assets.SearchRequest{CreatedFrom: at(1, 0), CreatedBefore: at(3, 0), Limit: 9, Until: page.Prev})
+	if len(page.Assets) != 4 || page.HasPrev || !page.HasNext || page.Total != 6 {
+		t.Errorf("the second page has %d assets, %+v", len(page.Assets), page)
 	}
 }
 
@@ -206,7 +189,9 @@ func facetsCountWhatTheCallerSees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := string(page.Facets[1:].AppendJSON(nil))
+		rest := page
+		rest.Facets = page.Facets[1:]
+		_, got, _ := strings.Cut(string(rest.AppendJSON(nil)), `"facets":`)
 		want := map[string]string{
 			"member": fmt.Sprintf(`{"folder":[{"value":%q,"count":20}],"via":[],"rights":[],"attribute:n":[`, open) +
 				`{"value":"1","count":6},{"value":"0","count":5},{"value":"2","count":5},{"value":"3","count":4}],"attribute":[{"value":"n","count":20}]}`,
@@ -214,11 +199,11 @@ func facetsCountWhatTheCallerSees(t *testing.T) {
 				min(open, secret), max(open, secret)) +
 				`{"value":"0","count":8},{"value":"1","count":8},{"value":"2","count":7},{"value":"3","count":7}],"attribute":[{"value":"n","count":30},{"value":"hidden","count":10}]}`,
 		}[name]
-		if got != want {
+		if got != want+"}" {
 			t.Errorf("%s: facets %s\nwant %s", name, got, want)
 		}
 		tags := page.Facets[0].Values
-		if len(tags) != 20 || tags[0] != (assets.FacetValue{Value: "every", Count: page.Paging.Total}) || tags[1].Count != 1 ||
+		if len(tags) != 20 || tags[0] != (assets.FacetValue{Value: "every", Count: page.Total}) || tags[1].Count != 1 ||
 			!slices.IsSortedFunc(tags[1:], func(a, b assets.FacetValue) int { return strings.Compare(a.Value, b.Value) }) {
 			t.Errorf("%s: the most frequent tags are %v", name, tags)
 		}
@@ -234,7 +219,7 @@ func facetsCountWhatTheCallerSees(t *testing.T) {
 			t.Errorf("facets %v come back as %v", page.Facets, back.Facets)
 		}
 	}
-	if page := d.search(member, assets.SearchRequest{Query: "...", Facets: []string{"via"}}); string(page.Facets.AppendJSON(nil)) != `{"via":[]}` {
+	if page := d.search(member, assets.SearchRequest{Query: "...", Facets: []string{"via"}}); !strings.HasSuffix(string(page.AppendJSON(nil)), `"facets":{"via":[]}}`) {
 		t.Errorf("a search that finds nothing has the facets %v", page.Facets)
 	}
 	if page := d.search(member, assets.SearchRequest{}); page.Facets != nil || strings.Contains(string(page.AppendJSON(nil)), "facets") {

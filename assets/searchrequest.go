@@ -24,12 +24,13 @@ type SearchRequest struct {
 	Folder     string // id of a folder that the asset must be in; "" = any
 	FolderTree string // id of a folder: the asset must be in it, or in one below it that the caller sees; "" = any
 
-	Generator  string            // id of the service that the asset comes from; "" = any
-	ForeignID  string            // id of the content in that service, which Generator names; "" = any
-	Via        *int64            // how the asset was added; nil = any
-	Rights     *int64            // status of the rights request; nil = any
-	Tags       []string          // the asset must have all of them
-	Attributes []AttributeFilter // the asset must satisfy all of them
+	Generator string   // id of the service that the asset comes from; "" = any
+	ForeignID string   // id of the content in that service, which Generator names; "" = any
+	Via       *int64   // how the asset was added; nil = any
+	Rights    *int64   // status of the rights request; nil = any
+	Tags      []string // the asset must have all of them
+	// Attributes are those that the asset must have, all of them: key:value, or the key alone for any value. The first colon ends the key.
+	Attributes []string
 
 	CreatedFrom   time.Time // first published at this time or later: see Asset.CreatedAt; zero = at any time; over HTTP the parameter from
 	CreatedBefore time.Time // first published earlier than this; zero = at any time; over HTTP the parameter to
@@ -39,14 +40,17 @@ type SearchRequest struct {
 	Facets []string
 
 	Limit int    // assets of a page; 0 = 50, or Limits.Page if that is lower
-	Since string // Paging.Next of another SearchPage: only newer assets, oldest first
-	Until string // Paging.Prev of another SearchPage: only older assets, newest first
-	Sort  Sort   // "" = ByAdded, or that of the cursor
-	Order Order  // "" = Ascending with Since, else Descending; any other order with a cursor is ErrInvalid
+	Since string // Next of another SearchPage: only newer assets, oldest first
+	Until string // Prev of another SearchPage: only older assets, newest first
+	// Sort is added, the order in which assets were added, or createdAt, with assets of the same time in the order of adding. "" = that of
+	// the cursor, or added.
+	Sort string
+	// Order is asc, the oldest first, or desc. "" = asc with Since, else desc; any other order with a cursor is ErrInvalid.
+	Order string
 }
 
 // ascending reports whether the search lists older assets before newer ones.
-func (in SearchRequest) ascending() bool { return in.Order == Ascending || in.Since != "" }
+func (in SearchRequest) ascending() bool { return in.Order == ascending || in.Since != "" }
 
 // From returns the search for the page at a cursor, which is the result of Following for the page
 // before. With the cursor "" it returns in unchanged, so the same loop reads the first page and all
@@ -62,22 +66,10 @@ func (in SearchRequest) From(cursor string) SearchRequest {
 	return in
 }
 
-// Sort is the order of the results of a search.
-type Sort string
-
-// What a search can be sorted by. Assets with the same createdAt are in the order of adding.
+// The values of SearchRequest.Sort and SearchRequest.Order.
 const (
-	ByAdded   Sort = "added"     // the order in which assets were added
-	ByCreated Sort = "createdAt" // Asset.CreatedAt
-)
-
-// Order is the direction of the order of a search.
-type Order string
-
-// The orders of a search.
-const (
-	Ascending  Order = "asc"  // oldest first
-	Descending Order = "desc" // newest first
+	byAdded, byCreated    = "added", "createdAt"
+	ascending, descending = "asc", "desc"
 )
 
 // check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it returns the parsed text
@@ -105,17 +97,17 @@ func (in SearchRequest) sources() (out []int) {
 // the folders and the cursors.
 func (in SearchRequest) checkFields(lim Limits) error {
 	switch {
-	case in.Order != "" && in.Order != Ascending && in.Order != Descending:
+	case in.Order != "" && in.Order != ascending && in.Order != descending:
 		return invalid("order", "want asc or desc")
-	case in.Sort != "" && in.Sort != ByAdded && in.Sort != ByCreated:
+	case in.Sort != "" && in.Sort != byAdded && in.Sort != byCreated:
 		return invalid("sort", "want added or createdAt")
 	case in.ForeignID != "" && in.Generator == "":
 		return invalid("foreignId", "needs generator, the service in which this is the id")
 	case in.Since != "" && in.Until != "":
 		return invalid("since", "want one cursor at a time, since or until")
-	case in.Since != "" && in.Order == Descending:
+	case in.Since != "" && in.Order == descending:
 		return invalid("since", "leads to newer assets, oldest first, against order desc")
-	case in.Until != "" && in.Order == Ascending:
+	case in.Until != "" && in.Order == ascending:
 		return invalid("until", "leads to older assets, newest first, against order asc")
 	case len(in.Tags) > lim.SearchTags:
 		return invalid("tags", "has %d tags, at most %d are allowed", len(in.Tags), lim.SearchTags)
@@ -141,7 +133,7 @@ func (in SearchRequest) checkFields(lim Limits) error {
 		}
 	}
 	for _, a := range in.Attributes {
-		if err := a.check(lim); err != nil {
+		if err := checkFilter(a, lim); err != nil {
 			return err
 		}
 	}
@@ -153,35 +145,23 @@ func (in SearchRequest) checkFields(lim Limits) error {
 	return cmp.Or(checkText("foreignId", in.ForeignID, lim.Text), checkText("generator", in.Generator, lim.Name))
 }
 
-// AttributeFilter asks for assets that have an attribute.
-type AttributeFilter struct {
-	Key   string  // without a colon, which separates it from the value over HTTP
-	Value *string // nil = any
-}
-
-// Text returns the filter as it is over HTTP: key:value, or the key alone. It returns ErrInvalid if
-// the key has a colon, since the text would be read as another key and value.
-func (a AttributeFilter) Text() (string, error) {
-	switch {
-	case strings.Contains(a.Key, ":"):
-		return "", invalid("attribute", "the key %q has a colon, which stands between key and value here", a.Key)
-	case a.Value == nil:
-		return a.Key, nil
+// attributeFilter returns the key of a filter, and its value or nil for any.
+func attributeFilter(text string) (key string, value *string) {
+	key, after, found := strings.Cut(text, ":")
+	if found {
+		value = &after
 	}
-	return a.Key + ":" + *a.Value, nil
+	return key, value
 }
 
-// check returns ErrInvalid if the key is empty, malformed or has a colon, or if the value is
-// malformed.
-func (a AttributeFilter) check(lim Limits) error {
-	if a.Key == "" {
+// checkFilter returns ErrInvalid if the key of a filter is empty, or if its key or value is malformed.
+func checkFilter(text string, lim Limits) error {
+	key, value := attributeFilter(text)
+	if key == "" {
 		return invalid("attribute", "has an empty key: want key:value, or key alone for any value")
 	}
-	if _, err := a.Text(); err != nil {
+	if err := checkName("attribute", key, lim.Name); err != nil || value == nil {
 		return err
 	}
-	if err := checkName("attribute", a.Key, lim.Name); err != nil || a.Value == nil {
-		return err
-	}
-	return checkText("attribute", *a.Value, lim.Text)
+	return checkText("attribute", *value, lim.Text)
 }

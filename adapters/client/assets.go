@@ -30,17 +30,11 @@ func change[T any](ctx context.Context, a *Assets, path string, body any, t targ
 // Search finds assets that the caller sees.
 func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error) {
 	q := values{}.text("query", in.Query).text("folder", in.Folder).text("folderTree", in.FolderTree).text("generator", in.Generator).
-		number("limit", in.Limit).text("since", in.Since).text("until", in.Until).text("sort", string(in.Sort)).text("order", string(in.Order)).text("foreignId", in.ForeignID)
+		number("limit", in.Limit).text("since", in.Since).text("until", in.Until).text("sort", in.Sort).text("order", in.Order).text("foreignId", in.ForeignID)
 	for _, tag := range in.Tags {
 		q.text("tags", tag)
 	}
-	for _, a := range in.Attributes {
-		text, err := a.Text()
-		if err != nil {
-			return assets.SearchPage{}, err
-		}
-		q["attribute"] = append(q["attribute"], text)
-	}
+	q["attribute"] = in.Attributes
 	for name, at := range map[string]time.Time{"from": in.CreatedFrom, "to": in.CreatedBefore} {
 		if !at.IsZero() {
 			q.text(name, at.UTC().Format(time.RFC3339Nano))
@@ -89,7 +83,7 @@ func (a *Assets) Asset(ctx context.Context, lib assets.Library, id string) (asse
 func (a *Assets) Explain(ctx context.Context, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error) {
 	q := values{}.text("asset", in.Asset).text("folder", in.Folder)
 	if in.About != nil {
-		q["user"], q["role"], q["group"] = []string{in.About.User}, in.About.Roles, in.About.Groups
+		q["user"], q["role"], q["group"] = []string{in.About.URN}, in.About.Roles, in.About.Groups
 	}
 	return get[assets.Explanation](ctx, a.remote, libraryPath(lib, "/explain"), q, object("view"))
 }

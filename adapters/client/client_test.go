@@ -205,7 +205,7 @@ func TestIteratorsWalkThroughAllPages(t *testing.T) {
 	count(t, "tags", c.Apps.AllTags(ctx, appsvc.ListTagsRequest{AppID: id, Limit: 3}), 4)
 	count(t, "components", c.Apps.AllComponents(ctx, appsvc.ListComponentsRequest{}), 1)
 	count(t, "assets", c.Assets.AllAssets(ctx, lib, assets.SearchRequest{Query: "word", Limit: 2}), 5)
-	count(t, "assets, ascending", c.Assets.AllAssets(ctx, lib, assets.SearchRequest{Order: assets.Ascending, Limit: 2}), 5)
+	count(t, "assets, ascending", c.Assets.AllAssets(ctx, lib, assets.SearchRequest{Order: "asc", Limit: 2}), 5)
 	count(t, "no assets", c.Assets.AllAssets(ctx, lib, assets.SearchRequest{Query: "none"}), 0)
 	count(t, "folders", c.Assets.AllFolders(ctx, lib, assets.ListFoldersRequest{Limit: 2}), 5)
 	for range apps {

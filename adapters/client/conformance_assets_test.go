@@ -67,14 +67,14 @@ var assetBehaviours = []behaviour{
 			t.Errorf("%s\n%s", have, want)
 		}
 		for _, q := range []assets.SearchRequest{{}, {Query: "SNOW first"}, {Folder: folder.ID}, {FolderTree: folder.ID}, {Generator: "g"},
-			{Via: to(int64(2))}, {Rights: to(int64(-1 << 63))}, {Tags: []string{"cold"}}, {Order: assets.Ascending, Limit: 1}} {
+			{Via: to(int64(2))}, {Rights: to(int64(-1 << 63))}, {Tags: []string{"cold"}}, {Order: "asc", Limit: 1}} {
 			page := ok(s.assets.Search(t.Context(), lib, q))(t)
-			if len(page.Assets) != 1 || page.Paging.Total != 1 || string(page.Assets[0].AppendJSON(nil)) != string(a.AppendJSON(nil)) {
+			if len(page.Assets) != 1 || page.Total != 1 || string(page.Assets[0].AppendJSON(nil)) != string(a.AppendJSON(nil)) {
 				t.Errorf("%+v finds %+v", q, page)
 			}
 		}
 		for _, q := range []assets.SearchRequest{{Query: "rain"}, {Generator: "x"}, {Via: to(int64(0))}, {Tags: []string{"cold", "warm"}}} {
-			if page := ok(s.assets.Search(t.Context(), lib, q))(t); len(page.Assets) != 0 || page.Paging != (assets.Paging{}) {
+			if page := ok(s.assets.Search(t.Context(), lib, q))(t); len(page.Assets) != 0 || page.Total != 0 || page.HasPrev || page.HasNext || page.Prev+page.Next != "" {
 				t.Errorf("%+v finds %+v", q, page)
 			}
 		}
@@ -90,19 +90,19 @@ var assetBehaviours = []behaviour{
 			in   assets.SearchRequest
 			want int64
 		}{
-			{assets.SearchRequest{Query: "launch*"}, 2}, {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k"}}}, 3},
-			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("a:b")}}}, 1},
-			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("")}}}, 1},
-			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("a,b&c")}, {Key: "k"}}}, 1},
+			{assets.SearchRequest{Query: "launch*"}, 2}, {assets.SearchRequest{Attributes: []string{"k"}}, 3},
+			{assets.SearchRequest{Attributes: []string{"k:a:b"}}, 1},
+			{assets.SearchRequest{Attributes: []string{"k:"}}, 1},
+			{assets.SearchRequest{Attributes: []string{"k:a,b&c", "k"}}, 1},
 			{assets.SearchRequest{CreatedFrom: begin}, 3}, {assets.SearchRequest{CreatedBefore: begin}, 0},
 			{assets.SearchRequest{CreatedFrom: begin.Add(-1), CreatedBefore: begin.Add(time.Hour)}, 3}, {assets.SearchRequest{CreatedFrom: begin.Add(time.Hour)}, 0},
 		} {
-			if page := ok(s.assets.Search(t.Context(), lib, c.in))(t); page.Paging.Total != c.want || page.Facets != nil {
-				t.Errorf("%+v finds %d with facets %v, want %d", c.in, page.Paging.Total, page.Facets, c.want)
+			if page := ok(s.assets.Search(t.Context(), lib, c.in))(t); page.Total != c.want || page.Facets != nil {
+				t.Errorf("%+v finds %d with facets %v, want %d", c.in, page.Total, page.Facets, c.want)
 			}
 		}
 		page := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "launch*", Facets: []string{"attribute:k", "via", "generator", "attribute"}}))(t)
-		want := assets.Facets{{Name: "attribute:k", Values: []assets.FacetValue{{Value: "", Count: 1}, {Value: "a:b", Count: 1}}}, {Name: "via"},
+		want := []assets.Facet{{Name: "attribute:k", Values: []assets.FacetValue{{Value: "", Count: 1}, {Value: "a:b", Count: 1}}}, {Name: "via"},
 			{Name: "generator", Values: []assets.FacetValue{{Value: "g", Count: 2}}}, {Name: "attribute", Values: []assets.FacetValue{{Value: "k", Count: 2}}}}
 		if !reflect.DeepEqual(page.Facets, want) {
 			t.Errorf("facets %#v, want %#v", page.Facets, want)
@@ -117,9 +117,9 @@ var assetBehaviours = []behaviour{
 		if a := list[0]; a.CreatedAt != old.CreatedAt.UnixMilli() || !strings.HasSuffix(string(a.Body), `"attributes":[{"key":"k","value":"v"}]}`) {
 			t.Errorf("%+v: %s", a, a.Body)
 		}
-		page := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Sort: assets.ByCreated, Limit: 2}))(t)
-		page2 := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Until: page.Paging.Prev}))(t)
-		if got := idsOf(append(page.Assets, page2.Assets...)); !slices.Equal(got, []string{list[2].ID, list[0].ID, list[1].ID}) || page2.Paging.HasPrev {
+		page := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Sort: "createdAt", Limit: 2}))(t)
+		page2 := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Until: page.Prev}))(t)
+		if got := idsOf(append(page.Assets, page2.Assets...)); !slices.Equal(got, []string{list[2].ID, list[0].ID, list[1].ID}) || page2.HasPrev {
 			t.Errorf("sorted by createdAt they are %v of %v", got, idsOf(list))
 		}
 		for _, id := range []string{"1", "4"} {
@@ -141,7 +141,7 @@ var assetBehaviours = []behaviour{
 			want []string
 		}{
 			{assets.SearchRequest{Query: `"first snow"`}, []string{list[0].ID}}, {assets.SearchRequest{Query: `snow -"snow first"`}, []string{list[0].ID}},
-			{assets.SearchRequest{Query: "snwo", Typos: true, Order: assets.Ascending}, idsOf(list)}, {assets.SearchRequest{Query: "snwo"}, nil},
+			{assets.SearchRequest{Query: "snwo", Typos: true, Order: "asc"}, idsOf(list)}, {assets.SearchRequest{Query: "snwo"}, nil},
 			{assets.SearchRequest{Query: "mountain", In: []string{"attachments"}}, []string{list[1].ID}}, {assets.SearchRequest{Query: "mountain"}, nil},
 			{assets.SearchRequest{Query: `"in the mountains" snow`, In: []string{"attributes", "text"}}, []string{list[0].ID}},
 		} {
@@ -196,16 +196,16 @@ var assetBehaviours = []behaviour{
 		a := add(t, s, post("1", "x", f.ID))[0]
 		grant := f.Permissions[0]
 		byGrant := assets.Verdict{Allowed: true, Rule: assets.ByGrant, Folder: f.ID, Grant: &grant}
-		desk := &assets.Whom{Roles: []string{"none", "desk"}}
+		desk := &vitrine.Caller{Roles: []string{"none", "desk"}}
 		no, byModerator := assets.Verdict{Rule: assets.ByNone}, assets.Verdict{Allowed: true, Rule: assets.ByModerator}
 		for _, c := range []struct {
 			in   assets.ExplainRequest
 			want assets.Explanation
 		}{
 			{assets.ExplainRequest{Folder: f.ID, About: desk}, assets.Explanation{View: byGrant, Edit: byGrant, Manage: &no}},
-			{assets.ExplainRequest{Folder: f.ID, About: &assets.Whom{}}, assets.Explanation{View: no, Edit: no, Manage: &no}},
+			{assets.ExplainRequest{Folder: f.ID, About: &vitrine.Caller{}}, assets.Explanation{View: no, Edit: no, Manage: &no}},
 			{assets.ExplainRequest{Folder: f.ID}, assets.Explanation{View: byModerator, Edit: byModerator, Manage: &byModerator}},
-			{assets.ExplainRequest{Asset: a.ID, About: desk}, assets.Explanation{View: byGrant, Edit: byGrant, Folders: []assets.FolderVerdicts{{ID: f.ID, View: byGrant, Edit: byGrant}}}},
+			{assets.ExplainRequest{Asset: a.ID, About: desk}, assets.Explanation{View: byGrant, Edit: byGrant, Folders: []assets.Explanation{{ID: f.ID, View: byGrant, Edit: byGrant}}}},
 		} {
 			if out := ok(s.assets.Explain(t.Context(), lib, c.in))(t); !reflect.DeepEqual(out, c.want) {
 				t.Errorf("%+v: %+v, want %+v", c.in, out, c.want)
@@ -219,16 +219,16 @@ var assetBehaviours = []behaviour{
 			want = append(want, add(t, s, post(fmt.Sprint(i), "word"))[0].ID)
 		}
 		first := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word", Limit: 2}))(t)
-		if !slices.Equal(idsOf(first.Assets), []string{want[4], want[3]}) || !first.Paging.HasPrev || first.Paging.HasNext || first.Paging.Total != 5 {
-			t.Errorf("%+v", first.Paging)
+		if !slices.Equal(idsOf(first.Assets), []string{want[4], want[3]}) || !first.HasPrev || first.HasNext || first.Total != 5 {
+			t.Errorf("%+v", first)
 		}
-		older := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word", Limit: 9, Until: first.Paging.Prev}))(t)
-		if !slices.Equal(idsOf(older.Assets), []string{want[2], want[1], want[0]}) || older.Paging.HasPrev || !older.Paging.HasNext {
-			t.Errorf("%+v", older.Paging)
+		older := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word", Limit: 9, Until: first.Prev}))(t)
+		if !slices.Equal(idsOf(older.Assets), []string{want[2], want[1], want[0]}) || older.HasPrev || !older.HasNext {
+			t.Errorf("%+v", older)
 		}
-		newer := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word", Since: older.Paging.Next}))(t)
+		newer := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word", Since: older.Next}))(t)
 		if !slices.Equal(idsOf(newer.Assets), []string{want[3], want[4]}) {
-			t.Errorf("%+v", newer.Paging)
+			t.Errorf("%+v", newer)
 		}
 	}},
 	{"what a folder hides is not found, not counted, and reads as absent", func(t *testing.T, as func(httpapi.Principal) services) {
@@ -239,8 +239,8 @@ var assetBehaviours = []behaviour{
 			by   httpapi.Principal
 			want int
 		}{{editor, 2}, {reader, 2}, {other, 1}} {
-			if page := ok(as(c.by).assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word"}))(t); page.Paging.Total != int64(c.want) || len(page.Assets) != c.want {
-				t.Errorf("%s finds %+v", c.by.URN, page.Paging)
+			if page := ok(as(c.by).assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word"}))(t); page.Total != int64(c.want) || len(page.Assets) != c.want {
+				t.Errorf("%s finds %+v", c.by.URN, page)
 			}
 		}
 		for _, id := range []string{list[1].ID, "none", "", "..", "\xff"} {

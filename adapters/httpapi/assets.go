@@ -63,21 +63,13 @@ func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context,
 func (a assetRoutes) search(c *call) error {
 	q := &c.query
 	in := assets.SearchRequest{Query: q.text("query"), Folder: q.folder("folder"), FolderTree: q.folder("folderTree"),
-		Generator: q.filled("generator", "is empty: want the id of a service"), Order: assets.Order(q.filled("order", "want asc or desc")), Sort: assets.Sort(q.filled("sort", "want added or createdAt")),
+		Generator: q.filled("generator", "is empty: want the id of a service"), Order: q.filled("order", "want asc or desc"), Sort: q.filled("sort", "want added or createdAt"),
 		ForeignID: q.filled("foreignId", "is empty: want the id in the service that generator names")}
 	in.Since, in.Until = q.cursors()
 	in.Via, in.Rights = q.integer("via"), q.integer("rights")
 	in.CreatedFrom, in.CreatedBefore = q.time("from"), q.time("to")
 	if q.has("to") && in.CreatedBefore.IsZero() { // nothing is earlier, and a zero time would be no limit
 		in.CreatedFrom, in.CreatedBefore = time.UnixMilli(0), time.UnixMilli(0)
-	}
-	// The first colon ends the key, so a value may have colons. Without one, any value of the key will do.
-	for _, text := range q.all("attribute") {
-		key, value, found := strings.Cut(text, ":")
-		in.Attributes = append(in.Attributes, assets.AttributeFilter{Key: key})
-		if found {
-			in.Attributes[len(in.Attributes)-1].Value = &value
-		}
 	}
 	switch typos := q.text("typos"); {
 	case typos == "1":
@@ -91,7 +83,7 @@ func (a assetRoutes) search(c *call) error {
 	if facets := q.text("facets"); q.has("facets") {
 		in.Facets = strings.Split(facets, ",")
 	}
-	in.Tags, in.Limit = q.list("tags"), q.limit()
+	in.Attributes, in.Tags, in.Limit = q.all("attribute"), q.list("tags"), q.limit()
 	return c.json(ask(c, inLibrary(a, c, a.svc.Search), in))
 }
 
@@ -204,7 +196,7 @@ func (a assetRoutes) explain(c *call) error {
 	const says = "must not be empty: want an id"
 	in := assets.ExplainRequest{Asset: q.filled("asset", says), Folder: q.filled("folder", says)}
 	if q.has("user") || q.has("role") || q.has("group") {
-		in.About = &assets.Whom{User: q.text("user"), Roles: q.all("role"), Groups: q.all("group")}
+		in.About = &vitrine.Caller{URN: q.text("user"), Roles: q.all("role"), Groups: q.all("group")}
 	}
 	return c.json(ask(c, inLibrary(a, c, a.svc.Explain), in))
 }

@@ -78,7 +78,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		if err != nil || len(inside.Items) != 1 {
 			t.Fatalf("%+v, %v", inside, err)
 		}
-		why, err := library.Explain(ctx, me, demoLibrary, assets.ExplainRequest{Folder: inside.Items[0].ID, About: &assets.Whom{User: "editor", Roles: []string{"editor"}}})
+		why, err := library.Explain(ctx, me, demoLibrary, assets.ExplainRequest{Folder: inside.Items[0].ID, About: &vitrine.Caller{URN: "editor", Roles: []string{"editor"}}})
 		if err != nil || why.View.Allowed {
 			t.Errorf("%+v, %v", why, err)
 		}
@@ -87,8 +87,8 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		some, err := library.Search(ctx, editors, demoLibrary, assets.SearchRequest{Limit: 1})
-		if err != nil || everything.Paging.Total != 126 || some.Paging.Total >= everything.Paging.Total || some.Paging.Total < 63 {
-			t.Errorf("the editor sees %d of %d, %v", some.Paging.Total, everything.Paging.Total, err)
+		if err != nil || everything.Total != 126 || some.Total >= everything.Total || some.Total < 63 {
+			t.Errorf("the editor sees %d of %d, %v", some.Total, everything.Total, err)
 		}
 	})
 	t.Run("collections of reviews with ratings in several dimensions", func(t *testing.T) {

@@ -128,8 +128,8 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 	if err != nil {
 		return err
 	}
-	if n := len(found.Assets); n%2 != 0 || n < 2*acknowledged[workers-1] || int(found.Paging.Total) != n {
-		return fmt.Errorf("%d assets are found and %d counted, %d acknowledged", n, found.Paging.Total, 2*acknowledged[workers-1])
+	if n := len(found.Assets); n%2 != 0 || n < 2*acknowledged[workers-1] || int(found.Total) != n {
+		return fmt.Errorf("%d assets are found and %d counted, %d acknowledged", n, found.Total, 2*acknowledged[workers-1])
 	}
 	return nil
 }

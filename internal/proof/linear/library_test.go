@@ -144,7 +144,7 @@ func (h *libraryHistory) answer(ctx context.Context, svc *assets.Service, o *lib
 		return err
 	case labelAsset:
 		made, err := svc.ChangeAttributes(ctx, by, h.lib, assets.ChangeAttributesRequest{Assets: []string{o.id}, Set: []assets.Attribute{{Key: "label", Value: o.text}}})
-		o.absent = err == nil && made.Result[0] == assets.StatusNotFound
+		o.absent = err == nil && made.Result[0] == 404
 		return err
 	case addFolder:
 		made, err := svc.ChangeFolders(ctx, by, h.lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: o.text}}})
