@@ -18,8 +18,9 @@ type ExportRequest struct {
 
 // Export writes all collections of the network in the import format, one on each line, from one snapshot. Collections and
 // reviews are in the order in which they were first imported, except that a parent comes before its replies. Importing the
-// file into another store creates the same records there, and importing it into this one changes nothing. The file has every
-// member, including imported_email, which no other method returns. A network without reviews gives an empty file.
+// file into another store creates the same records there, and importing it into this one changes nothing. A line has all
+// reviews of its collection, so it may be longer than an import accepts by default; Options.MaxLine of the import decides. The
+// file has every member, including imported_email, which no other method returns. A network without reviews gives an empty file.
 //
 // Export returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
 // without a To, and without a Network if the caller moderates several networks or is an operator, and ErrBusy if the store

@@ -128,7 +128,7 @@ func (c *lineChecker) handOver() {
 
 // tooLongResult returns the result of a line that has too many bytes. Its content is not examined.
 func (o *fileOptions) tooLongResult(number, offset int64) lineResult {
-	p := ruleTooLong.problem(number, 1, offset, "", "the line is longer than "+strconv.Itoa(o.maxLine)+" bytes; leave some of its reviews to another file")
+	p := ruleTooLong.problem(number, 1, offset, "", "the line is longer than "+strconv.Itoa(o.maxLine)+" bytes; allow longer ones (-max-line of vitrine reviews), or leave some of its reviews to another file")
 	return lineResult{problems: []Problem{p}, line: number, column: 1, offset: offset}
 }
 

@@ -48,7 +48,7 @@ func TestReviewsExitStatus(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{}, {"spam"}, {"check"}, {"check", "-", "-"}, {"check", "good", "none"}, {"check", "good", "-spam"}, {"check", "-rejects", "good", "bad", "good"}, {"check", "-spam", "good"}, {"check", "-max-line", "0", "good"}, {"import", "-db", "v.db", "-max-line", "61", "good"}, {"import"}, {"export", "good"},
+	for _, args := range [][]string{{}, {"spam"}, {"check"}, {"check", "-", "-"}, {"check", "good", "none"}, {"check", "good", "-spam"}, {"check", "-rejects", "good", "bad", "good"}, {"check", "-spam", "good"}, {"check", "-max-line", "0", "good"}, {"import", "-db", "v.db", "-max-line", "1025", "good"}, {"import"}, {"export", "good"},
 		{"export", "-db", "none.db"}, {"export", "-db", "good"}, {"import", "-db", "postgres://x", "good"},
 		{"import", "-db", "memory:", "good"}, {"import", "-dry-run", "-db", "memory:", "good"}, {"export", "-db", "memory:"}, {"export", "-db", "postgres://x"}} {
 		if out := run(t, dir, nil, append([]string{"reviews"}, args...)...); out.status != 2 || out.stdout != "" || out.stderr == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"strconv"
 
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -18,13 +19,25 @@ type shownFlags struct {
 	maxLine     *int
 }
 
+// maxLineFlag adds the flag -max-line to f. It returns the maximum length of a line in MiB.
+func maxLineFlag(f *flag.FlagSet) *int {
+	n := 32
+	f.Func("max-line", "how many `MIB` a line may have, 1 to 1024: an import takes six times that of memory (default 32)", func(text string) (err error) {
+		if n, err = strconv.Atoi(text); err != nil || n < 1 || n > 1024 {
+			return errors.New("want 1 to 1024")
+		}
+		return nil
+	})
+	return &n
+}
+
 // newShownFlags adds the flags to f.
 func newShownFlags(f *flag.FlagSet) shownFlags {
 	return shownFlags{
 		asJSON:  f.Bool("json", false, "print each problem as a line of JSON, and the counts as the last line"),
 		all:     f.Bool("all", false, "print every problem, in the order of the file"),
 		rejects: f.String("rejects", "", rejectsUsage),
-		maxLine: f.Int("max-line", 32, "how many `MIB` a line may have, 1 to 60: all of it is in memory"),
+		maxLine: maxLineFlag(f),
 	}
 }
 

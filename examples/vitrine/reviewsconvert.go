@@ -43,6 +43,7 @@ func convertReviews(ctx context.Context, p *program, args []string) (err error) 
 	source := f.String("source", "import", "`name` of the site that the reviews come from")
 	scale := f.Float64("scale", 5, "the best rating there is, such as 5 `stars`")
 	dates := f.String("dates", "", "what 03/04/2019 means, dmy or mdy; without it the other `dates` of the file decide")
+	maxLine := maxLineFlag(f)
 	rejects := f.String("rejects", "", "write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
 	if err := p.parse(f, args, "IN.csv (or - for standard input)"); err != nil {
 		return err
@@ -50,7 +51,7 @@ func convertReviews(ctx context.Context, p *program, args []string) (err error) 
 	if *scale == 0 {
 		return usageError{fmt.Errorf("%s: -scale is 0: want the best rating, above 0 and at most 100", f.Name())}
 	}
-	request := convert.Request{Source: *source, Scale: *scale, Dates: *dates}
+	request := convert.Request{Source: *source, Scale: *scale, Dates: *dates, MaxLine: *maxLine << 20}
 	if *mapping != "" {
 		text, err := os.ReadFile(*mapping)
 		if err == nil {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -15,6 +18,29 @@ func exportReviews(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	return inNetwork(ctx, p, f.Name(), *db, *network, func(svc *reviews.Service, network string) error {
-		return svc.Export(ctx, operator, reviews.ExportRequest{Network: network, To: p.stdout})
+		out := &measured{Writer: p.stdout}
+		err := svc.Export(ctx, operator, reviews.ExportRequest{Network: network, To: out})
+		if mib := (out.longest + 1<<20 - 1) >> 20; err == nil && mib > 16 {
+			p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the console and HTTP take 16 MiB; vitrine export copies the whole store", mib, max(mib, 32)))
+		}
+		return err
 	})
+}
+
+// measured passes on what is written, and measures the longest line.
+type measured struct {
+	io.Writer
+	line, longest int // bytes
+}
+
+// Write writes p.
+func (m *measured) Write(p []byte) (int, error) {
+	for part := range bytes.Lines(p) {
+		m.line += len(part)
+		m.longest = max(m.longest, m.line)
+		if part[len(part)-1] == '\n' {
+			m.line = 0
+		}
+	}
+	return m.Writer.Write(p)
 }

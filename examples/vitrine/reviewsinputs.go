@@ -35,9 +35,6 @@ const rejectsUsage = "write the lines that have an error to `FILE`, as they are,
 // rejects is emptied only when all inputs are open, and must not be one of them. Reading from an input ends when ctx
 // does, see untilDone.
 func openInputs(ctx context.Context, p *program, command string, names []string, shown shownFlags) (_ *inputs, err error) {
-	if n := *shown.maxLine; n < 1 || n > 60 { // a store takes 64 MiB at once
-		return nil, usageError{fmt.Errorf("%s: -max-line is %d: want 1 to 60", command, n)}
-	}
 	rejects := *shown.rejects
 	all := &inputs{program: p}
 	defer func() {

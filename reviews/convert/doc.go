@@ -33,6 +33,6 @@
 //   - HTML in a body is reduced to paragraphs and links. Plain text becomes a paragraph for each line.
 //   - A review has the author_id of its row if that is not empty, and otherwise the name, email and address of the author.
 //
-// Memory does not grow with the file: rows are sorted in temporary files. The reviews of one collection, at most 16 MiB, are
-// in memory together.
+// Memory does not grow with the file: rows are sorted in temporary files. The reviews of one collection, at most
+// Request.MaxLine bytes, are in memory together.
 package convert

@@ -137,7 +137,7 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 		}
 		size += len(e.json) + len(quoted) + len(`,{"id":,"parent_id":,}`)
 		if size > c.MaxLine-8<<10 && len(same) > 0 {
-			c.reject(e.line, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert the rejected rows as a file of their own, and import both", c.MaxLine), e.cells)
+			c.reject(e.line, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert and import with a higher -max-line, or convert the rejected rows as a file of their own, and import both", c.MaxLine), e.cells)
 			continue
 		}
 		if size > maxBatch {
