@@ -81,7 +81,7 @@ func TestRejectsCanBeMendedAndImported(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mended"), []byte(mended), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "mended"); out.status != 0 || !strings.Contains(out.stdout, "imported into the new store v.db: ") || !strings.Contains(out.stdout, "1 created") {
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "mended"); out.status != 0 || !strings.Contains(out.stdout, "1 created") {
 		t.Errorf("the mended file: %+v", out)
 	}
 }
@@ -106,7 +106,7 @@ func TestRejectsDoNotOverwriteAnInput(t *testing.T) {
 // The file for rejects is written anew, so it must not be the store or a file that belongs to it.
 func TestRejectsDoNotOverwriteTheStore(t *testing.T) {
 	dir := reviewFiles(t)
-	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "good"); out.status != 0 {
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "good"); out.status != 0 || !strings.HasPrefix(out.stdout, "imported into the new store v.db: ") {
 		t.Fatalf("%+v", out)
 	}
 	for _, name := range []string{"v.db.key", "v.db-wal", "v.db-shm"} {
