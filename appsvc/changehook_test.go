@@ -340,7 +340,7 @@ func TestAnEmptyIDIsAnError(t *testing.T) {
 		"component": ignoring(s.CreateComponent(t.Context(), editor, appsvc.CreateComponentRequest{
 			Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)})),
 		"release": ignoring(s.CreateRelease(t.Context(), editor, appsvc.CreateReleaseRequest{Name: "spring",
-			Moves: []appsvc.NewMove{{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(app.Version)}}})),
+			Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(app.Version)}}})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "Options.NewID") {
 			t.Errorf("%s: %v, want one that names Options.NewID", name, err)

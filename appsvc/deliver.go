@@ -12,12 +12,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// DeliverRequest names apps, and the tag whose versions are delivered.
-type DeliverRequest struct {
-	Tag    string
-	AppIDs []string
-}
-
 // Delivery is a version of an app as a page gets it: only what is needed to mount its elements.
 type Delivery struct {
 	ID       string             `json:"id"`
@@ -44,27 +38,27 @@ type DeliveredElement struct {
 	Config   jsontext.Value `json:"config"`            // with the defaults of the component's schema
 }
 
-// Deliver returns the versions of apps to which a tag points, in the order of the request, with the defaults of their
+// Deliver returns the versions of apps to which a tag points, in the order of appIDs, with the defaults of their
 // configs. An app that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has
 // TagsOnly and the tag is not among its Tags. All apps are read from one snapshot.
-func (s *Service) Deliver(ctx context.Context, by vitrine.Caller, in DeliverRequest) ([]Delivery, error) {
+func (s *Service) Deliver(ctx context.Context, by vitrine.Caller, tag string, appIDs []string) ([]Delivery, error) {
 	if err := by.Check(); err != nil {
 		return nil, err
 	}
-	if by.TagsOnly && !slices.Contains(by.Tags, in.Tag) {
+	if by.TagsOnly && !slices.Contains(by.Tags, tag) {
 		return nil, forbidden("this caller may read apps by the tags %q, and by no other", by.Tags)
 	}
-	out := make([]Delivery, len(in.AppIDs))
+	out := make([]Delivery, len(appIDs))
 	err := s.store.view(ctx, func(r *reader) error {
 		var keys []string
-		for _, id := range in.AppIDs {
-			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, in.Tag))
+		for _, id := range appIDs {
+			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, tag))
 		}
 		if err := r.r.Ahead(ctx, keys...); err != nil {
 			return err
 		}
-		for i, id := range in.AppIDs {
-			d, err := s.delivery(ctx, r, by, id, in.Tag)
+		for i, id := range appIDs {
+			d, err := s.delivery(ctx, r, by, id, tag)
 			if errors.Is(err, vitrine.ErrNotFound) {
 				err = notFound("no app that this key may read has this id and this tag")
 			}

@@ -17,12 +17,6 @@ import (
 //
 // ListHistory compares neighbouring versions in the same way (history.go), and leaves out the values.
 
-// DiffRequest names two versions of an app, in any order.
-type DiffRequest struct {
-	AppID    string
-	From, To vitrine.Version // Latest is allowed
-}
-
 // Diff is the difference between two versions of an app.
 type Diff struct {
 	From vitrine.Version `json:"from"`
@@ -45,8 +39,8 @@ func (d Diff) AppendJSON(dst []byte) []byte {
 // coarser. Steps are counted instead of time, so that equal versions have equal diffs.
 const diffSteps = 100_000_000
 
-// Diff returns the patch that turns the version From of an app into the version To: the title, the groups and the
-// elements. Manifests are not part of it, since Patch copies those that components have at that time. From may be the
+// Diff returns the patch that turns the version from of an app into the version to: the title, the groups and the
+// elements. Each may be Latest. Manifests are not part of it, since Patch copies those that components have at that time. from may be the
 // later one: then the patch leads back. The same versions always have the same diff.
 //
 // A changed member of a config is one replace operation at that member, an added one is one add, and a removed one is
@@ -57,41 +51,41 @@ const diffSteps = 100_000_000
 //
 // Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may reject the
 // patch; the package comment lists the cases under "History".
-func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (Diff, error) {
+func (s *Service) Diff(ctx context.Context, by vitrine.Caller, id string, from, to vitrine.Version) (Diff, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Diff{}, err
 	}
-	if in.From.IsZero() || in.To.IsZero() {
+	if from.IsZero() || to.IsZero() {
 		return Diff{}, errNoVersion()
 	}
 	// Both versions are read in one View. Comparing them needs no store.
-	var from, to App
+	var before, after App
 	err := s.store.view(ctx, func(r *reader) error {
-		h, err := readableHead(ctx, r, by, in.AppID)
+		h, err := readableHead(ctx, r, by, id)
 		if err != nil {
 			return err
 		}
-		if from, err = r.version(ctx, h, in.From); err != nil {
+		if before, err = r.version(ctx, h, from); err != nil {
 			return err
 		}
-		if err := memreserve.Reserve(ctx, len(from.Body)); err != nil {
+		if err := memreserve.Reserve(ctx, len(before.Body)); err != nil {
 			return err
 		}
-		to, err = r.version(ctx, h, in.To)
+		after, err = r.version(ctx, h, to)
 		return err
 	})
 	if err != nil {
 		return Diff{}, err
 	}
 	// The approximate memory for comparing the two bodies and writing the patch.
-	if err := memreserve.Reserve(ctx, 2*len(from.Body)+3*len(to.Body)); err != nil {
+	if err := memreserve.Reserve(ctx, 2*len(before.Body)+3*len(after.Body)); err != nil {
 		return Diff{}, err
 	}
-	a, err := from.Body.draft()
+	a, err := before.Body.draft()
 	if err != nil {
 		return Diff{}, err
 	}
-	b, err := to.Body.draft()
+	b, err := after.Body.draft()
 	if err != nil {
 		return Diff{}, err
 	}
@@ -99,8 +93,8 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, in DiffRequest) (
 	if err != nil {
 		return Diff{}, err
 	}
-	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, from.Version.String())}
-	return Diff{from.Version, to.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))}, nil
+	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, before.Version.String())}
+	return Diff{before.Version, after.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))}, nil
 }
 
 // diff returns the operations that turn the content a into b, without the test of the version. There are at most as many

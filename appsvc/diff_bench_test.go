@@ -88,7 +88,7 @@ func BenchmarkDiffOfLargeVersions(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, err := s.Diff(ctx, designer, appsvc.DiffRequest{AppID: app.ID, From: vitrine.NewVersion(0), To: vitrine.NewVersion(1)})
+				_, err := s.Diff(ctx, designer, app.ID, vitrine.NewVersion(0), vitrine.NewVersion(1))
 				if err != nil {
 					b.Fatal(err)
 				}

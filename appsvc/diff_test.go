@@ -119,7 +119,7 @@ func quoted(v any) string {
 
 func (w *workshop) diff(id string, from, to int) appsvc.Diff {
 	w.t.Helper()
-	d, err := w.Diff(context.Background(), designer, appsvc.DiffRequest{AppID: id, From: vitrine.NewVersion(from), To: vitrine.NewVersion(to)})
+	d, err := w.Diff(context.Background(), designer, id, vitrine.NewVersion(from), vitrine.NewVersion(to))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestDiffErrors(t *testing.T) {
 		{"the latest", designer, id, v(0), vitrine.Latest, nil},
 		{"a version and itself", designer, id, v(1), v(1), nil},
 	} {
-		d, err := w.Diff(ctx, test.by, appsvc.DiffRequest{AppID: test.id, From: test.from, To: test.to})
+		d, err := w.Diff(ctx, test.by, test.id, test.from, test.to)
 		if !errors.Is(err, test.want) || test.want == nil && (d.From != test.from || d.To != v(1)) {
 			t.Errorf("%s: %+v, %v, want %v", test.name, d, err, test.want)
 		}

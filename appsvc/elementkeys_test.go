@@ -96,7 +96,7 @@ func TestKeysOfOlderVersions(t *testing.T) {
 		{0, 1, []string{`{"op":"remove","path":"/apps/0/elements/1"}`, `{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"any","version":"1"},"config":{"a":0}}}`, `{"op":"add","path":"/apps/0/elements/2","value":{"component":{"name":"any","version":"1"},"config":{"a":5}}}`}},
 		{1, 2, []string{`{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`, `{"op":"replace","path":"/apps/0/elements/2/config/a","value":6}`}},
 	} {
-		d, err := w.Diff(ctx, designer, appsvc.DiffRequest{AppID: "7", From: vitrine.NewVersion(test.from), To: vitrine.NewVersion(test.to)})
+		d, err := w.Diff(ctx, designer, "7", vitrine.NewVersion(test.from), vitrine.NewVersion(test.to))
 		if err != nil {
 			t.Fatal(err)
 		}

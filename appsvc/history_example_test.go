@@ -27,7 +27,7 @@ func ExampleService_Diff() {
 	if err != nil {
 		panic(err)
 	}
-	d, err := apps.Diff(ctx, me, appsvc.DiffRequest{AppID: app.ID, From: live.AppVersion, To: vitrine.Latest})
+	d, err := apps.Diff(ctx, me, app.ID, live.AppVersion, vitrine.Latest)
 	fmt.Println(string(d.Patch), err)
 	// Output:
 	// [{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}] <nil>

@@ -51,7 +51,7 @@ const (
 //	{"id", "version", "name", "note", "state", "at", "moves": [{"app", "tag", "from", "to"}], "by": {"urn"}, "createdAt", "updatedAt",
 //	 "approvals": [{"by": {"urn"}, "at"}], "needs", "ranAt", "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
 //
-// with times in milliseconds since the epoch, null where there is none, and null for the zero Version in a move.
+// with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move.
 type Release struct {
 	ID        string             `json:"id"`
 	Version   vitrine.Version    `json:"version"` // counts its changes, from 0 on
@@ -69,13 +69,14 @@ type Release struct {
 	Conflicts []vitrine.Conflict `json:"conflicts"` // why the last attempt to run it made no move
 }
 
-// ReleaseMove is the move of a tag from one version to another. A zero From means that the tag does not exist, and a zero To
-// deletes it.
+// ReleaseMove is the move of a tag. To is PointsTo a version, or NoTag to delete the tag. From is where the tag must point before. In a
+// request a zero From means where it points now; a Release has none. In JSON both are a version or null, and in a request from may be
+// left out.
 type ReleaseMove struct {
-	AppID string          `json:"app"`
-	Tag   string          `json:"tag"`
-	From  vitrine.Version `json:"from"`
-	To    vitrine.Version `json:"to"`
+	AppID string   `json:"app"`
+	Tag   string   `json:"tag"`
+	From  TagGuard `json:"from,omitzero"`
+	To    TagGuard `json:"to,omitzero"`
 }
 
 // Approval says who has approved a release, and when.
@@ -131,23 +132,13 @@ func (a *Approval) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// NewMove is a move in a request to create or change a release. To is PointsTo a version, or NoTag to delete the tag. From
-// is where the tag must point before; zero means where it points now. In JSON both are a version or null, and from may be
-// left out.
-type NewMove struct {
-	AppID string   `json:"app"`
-	Tag   string   `json:"tag"`
-	From  TagGuard `json:"from,omitzero"`
-	To    TagGuard `json:"to,omitzero"`
-}
-
 // CreateReleaseRequest is a new release.
 type CreateReleaseRequest struct {
-	Name           string    // up to 128 characters
-	Note           string    // up to 4,096 characters
-	Moves          []NewMove // 1 to 200, each tag of an app once
-	At             int64     // when it is run, within 90 days, in milliseconds since the epoch; 0 = no time is set
-	IdempotencyKey string    // "" = none
+	Name           string        // up to 128 characters
+	Note           string        // up to 4,096 characters
+	Moves          []ReleaseMove // 1 to 200, each tag of an app once
+	At             int64         // when it is run, within 90 days, in milliseconds since the epoch; 0 = no time is set
+	IdempotencyKey string        // "" = none
 }
 
 // CreateRelease stores a release. It moves nothing.
@@ -167,7 +158,7 @@ func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in Creat
 		return Release{}, err
 	}
 	write.may = func(ctx context.Context, r *reader) error {
-		return r.mayMoveAll(ctx, by, targets(in.Moves), "/moves", false)
+		return r.mayMoveAll(ctx, by, in.Moves, "/moves", false)
 	}
 	var kept struct{ ID string }
 	var out Release
@@ -203,7 +194,7 @@ func (r *release) schedule(by vitrine.Caller, at int64) {
 
 // checkRelease returns ErrInvalid if a limit of releases is exceeded. was is the stored time: a time equal to it may be
 // over.
-func (s *Service) checkRelease(name, note string, moves []NewMove, at, was int64) error {
+func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was int64) error {
 	for _, f := range []struct {
 		member, text string
 		most         int
@@ -240,19 +231,10 @@ func (s *Service) checkRelease(name, note string, moves []NewMove, at, was int64
 	return nil
 }
 
-// targets returns moves without their From.
-func targets(moves []NewMove) []ReleaseMove {
-	out := make([]ReleaseMove, len(moves))
-	for i, m := range moves {
-		out[i] = ReleaseMove{AppID: m.AppID, Tag: m.Tag, From: m.From.at, To: m.To.at}
-	}
-	return out
-}
-
 // resolve returns the moves of a request, with each absent From set to where the tag points now. It returns the errors of
 // mayMoveAll, and ErrNotFound if an app does not have a version.
-func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []NewMove) ([]ReleaseMove, error) {
-	moves := targets(in)
+func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []ReleaseMove) ([]ReleaseMove, error) {
+	moves := slices.Clone(in)
 	if err := r.mayMoveAll(ctx, by, moves, "/moves", false); err != nil {
 		return nil, err
 	}
@@ -262,13 +244,15 @@ func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []NewMove) (
 		if err != nil {
 			return nil, err
 		}
-		if m.To.Compare(h.Version) > 0 {
-			return nil, below(fmt.Sprintf("/moves/%d/to", i), notFound("app %q has no version %q", m.AppID, m.To))
+		if m.To.at.Compare(h.Version) > 0 {
+			return nil, below(fmt.Sprintf("/moves/%d/to", i), notFound("app %q has no version %q", m.AppID, m.To.at))
 		}
-		if in[i].From.IsZero() {
-			if m.From, err = r.pointsTo(ctx, m.AppID, m.Tag); err != nil {
+		if m.From.IsZero() {
+			at, err := r.pointsTo(ctx, m.AppID, m.Tag)
+			if err != nil {
 				return nil, err
 			}
+			m.From = TagGuard{true, at}
 		}
 	}
 	return moves, nil
@@ -280,7 +264,7 @@ type UpdateReleaseRequest struct {
 	Version vitrine.Version `json:"version,omitzero"` // the version that the caller has seen
 	Name    string          `json:"name"`
 	Note    string          `json:"note"`
-	Moves   []NewMove       `json:"moves"`
+	Moves   []ReleaseMove   `json:"moves"`
 	At      int64           `json:"at,omitzero"` // 0 removes the time
 }
 
@@ -291,7 +275,7 @@ type UpdateReleaseRequest struct {
 // ErrNotFound unless the caller may read every app of the release, and ErrConflict: CodeStaleVersion if it has another
 // version, CodeWrongState if it was run or cancelled.
 func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in UpdateReleaseRequest) (Release, error) {
-	return s.changeRelease(ctx, by, ReleaseRequest{in.ID, in.Version}, func(tx *writer, rel *release) error {
+	return s.changeRelease(ctx, by, in.ID, in.Version, func(tx *writer, rel *release) error {
 		if err := s.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At); err != nil {
 			return err
 		}
@@ -312,16 +296,10 @@ func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in Updat
 	})
 }
 
-// ReleaseRequest names a release and the version of it that the caller has seen, so that nobody runs or approves something
-// else.
-type ReleaseRequest struct {
-	ID      string          `json:"-"`
-	Version vitrine.Version `json:"version"`
-}
-
-// CancelRelease cancels a release that is open or scheduled. It returns the errors of UpdateRelease.
-func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
-	return s.changeRelease(ctx, by, in, func(_ *writer, rel *release) error {
+// CancelRelease cancels a release that is open or scheduled. Like every method that takes seen, the version of the release that the
+// caller has seen, it changes no other version. It returns the errors of UpdateRelease.
+func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
+	return s.changeRelease(ctx, by, id, seen, func(_ *writer, rel *release) error {
 		rel.schedule(by, 0)
 		rel.State = ReleaseCancelled
 		return nil
@@ -329,9 +307,9 @@ func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, in Relea
 }
 
 // changeRelease changes a release that is open or scheduled, for a caller who may make all its moves.
-func (s *Service) changeRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest, change func(*writer, *release) error) (Release, error) {
+func (s *Service) changeRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, change func(*writer, *release) error) (Release, error) {
 	return update(ctx, s, by, func(tx *writer) (Release, error) {
-		was, err := tx.releaseToChange(ctx, by, in, ReleaseOpen, ReleaseScheduled)
+		was, err := tx.releaseToChange(ctx, by, id, seen, ReleaseOpen, ReleaseScheduled)
 		if err != nil {
 			return Release{}, err
 		}
@@ -351,13 +329,13 @@ var errUnchanged = errors.New("nothing changes")
 
 // releaseToChange returns a release in one of some states. It returns ErrNotFound if the caller may not see it, ErrForbidden
 // if the caller could not make all its moves, and ErrConflict if its version or its state is another one.
-func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, in ReleaseRequest, states ...ReleaseState) (release, error) {
-	rel, err := r.releaseFor(ctx, by, in.ID)
+func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, states ...ReleaseState) (release, error) {
+	rel, err := r.releaseFor(ctx, by, id)
 	if err == nil {
 		err = r.mayMoveAll(ctx, by, rel.Moves, "", true)
 	}
 	if err == nil {
-		err = rel.is(in.Version, states...)
+		err = rel.is(seen, states...)
 	}
 	return rel, err
 }

@@ -40,21 +40,17 @@ func releasing(t *testing.T, o appsvc.Options) (*workshop, storage.Store) {
 	return w, store
 }
 
-func to(app, tag string, v int) appsvc.NewMove {
-	return appsvc.NewMove{AppID: app, Tag: tag, To: appsvc.PointsTo(vitrine.NewVersion(v))}
+func to(app, tag string, v int) appsvc.ReleaseMove {
+	return appsvc.ReleaseMove{AppID: app, Tag: tag, To: appsvc.PointsTo(vitrine.NewVersion(v))}
 }
 
-func (w *workshop) release(by vitrine.Caller, moves ...appsvc.NewMove) appsvc.Release {
+func (w *workshop) release(by vitrine.Caller, moves ...appsvc.ReleaseMove) appsvc.Release {
 	w.t.Helper()
 	rel, err := w.CreateRelease(context.Background(), by, appsvc.CreateReleaseRequest{Name: "spring", Moves: moves})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return rel
-}
-
-func seen(r appsvc.Release) appsvc.ReleaseRequest {
-	return appsvc.ReleaseRequest{ID: r.ID, Version: r.Version}
 }
 
 // wantCode checks the code of an error, "" for none.
@@ -71,9 +67,10 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 	ctx := context.Background()
 	w, _ := releasing(t, appsvc.Options{})
 	a, b := w.tagged("live"), w.tagged("live")
-	rel := w.release(ann, to(a, "live", 2), to(b, "new", 0), appsvc.NewMove{AppID: b, Tag: "live", To: appsvc.NoTag()})
+	rel := w.release(ann, to(a, "live", 2), to(b, "new", 0), appsvc.ReleaseMove{AppID: b, Tag: "live", To: appsvc.NoTag()})
 	v := vitrine.NewVersion[int]
-	want := []appsvc.ReleaseMove{{AppID: a, Tag: "live", From: v(1), To: v(2)}, {AppID: b, Tag: "new", To: v(0)}, {AppID: b, Tag: "live", From: v(1)}}
+	at := func(n int) appsvc.TagGuard { return appsvc.PointsTo(v(n)) }
+	want := []appsvc.ReleaseMove{{AppID: a, Tag: "live", From: at(1), To: at(2)}, {AppID: b, Tag: "new", From: appsvc.NoTag(), To: at(0)}, {AppID: b, Tag: "live", From: at(1), To: appsvc.NoTag()}}
 	if rel.State != appsvc.ReleaseOpen || rel.Version != v(0) || !reflect.DeepEqual(rel.Moves, want) || rel.By != ann.URN {
 		t.Fatalf("%+v", rel)
 	}
@@ -90,7 +87,7 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 		}
 	}
 	w.clock = w.clock.Add(time.Second)
-	done, err := w.RunRelease(ctx, ben, seen(rel))
+	done, err := w.RunRelease(ctx, ben, rel.ID, rel.Version)
 	if err != nil || done.State != appsvc.ReleaseDone || done.RanAt != w.clock.UnixMilli() || done.Version != v(1) {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -102,10 +99,10 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 			t.Errorf("move %+v", m)
 		}
 	}
-	_, err = w.RunRelease(ctx, ben, seen(done))
+	_, err = w.RunRelease(ctx, ben, done.ID, done.Version)
 	wantCode(t, err, vitrine.CodeWrongState)
 	w.clock = w.clock.Add(time.Second)
-	undone, err := w.UndoRelease(ctx, cat, seen(done))
+	undone, err := w.UndoRelease(ctx, cat, done.ID, done.Version)
 	if err != nil || undone.State != appsvc.ReleaseCancelled || undone.RanAt != done.RanAt {
 		t.Fatalf("%+v, %v", undone, err)
 	}
@@ -144,7 +141,7 @@ func TestAConflictSaysWhereTheTagIs(t *testing.T) {
 	if err := w.DeleteTag(ctx, ann, appsvc.DeleteTagRequest{AppID: app, Name: "old"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.RunRelease(ctx, ann, seen(rel))
+	_, err := w.RunRelease(ctx, ann, rel.ID, rel.Version)
 	var reasons []string
 	for _, c := range wantCode(t, err, vitrine.CodeConflicts).Conflicts {
 		reasons = append(reasons, strings.ReplaceAll(c.Reason, app, "a"))
@@ -175,7 +172,7 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	w.putTag(b, "live", v(0))
 	_, err := w.TaggedAppIn(ctx, ann, a, "live", rel.ID)
 	wantCode(t, err, vitrine.CodeConflicts)
-	_, err = w.RunRelease(ctx, ann, seen(rel))
+	_, err = w.RunRelease(ctx, ann, rel.ID, rel.Version)
 	e := wantCode(t, err, vitrine.CodeConflicts)
 	if len(e.Conflicts) != 2 || e.Conflicts[0].Tag != "next" || e.Conflicts[1].App != b || e.Conflicts[1].PointsTo != v(0) || e.Conflicts[1].Code != vitrine.CodeMoved {
 		t.Fatalf("conflicts %+v", e.Conflicts)
@@ -187,25 +184,25 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	if err != nil || now.State != appsvc.ReleaseOpen || !reflect.DeepEqual(now.Conflicts, e.Conflicts) || now.Version != e.Version {
 		t.Fatalf("%+v, %v", now, err)
 	}
-	_, err = w.RunRelease(ctx, ann, seen(rel)) // which nobody has seen with its conflicts
+	_, err = w.RunRelease(ctx, ann, rel.ID, rel.Version) // which nobody has seen with its conflicts
 	wantCode(t, err, vitrine.CodeStaleVersion)
 	w.putTag(a, "next", v(1))
 	w.putTag(b, "live", v(1))
 	refuse = "next"
-	_, err = w.RunRelease(ctx, ann, seen(now))
+	_, err = w.RunRelease(ctx, ann, now.ID, now.Version)
 	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" || !strings.Contains(e.Conflicts[0].Reason, "Friday") {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
 	refuse = ""
 	now, _ = w.Release(ctx, ann, rel.ID)
-	if _, err := w.RunRelease(ctx, ann, seen(now)); err != nil {
+	if _, err := w.RunRelease(ctx, ann, now.ID, now.Version); err != nil {
 		t.Fatal(err)
 	}
 	// A tag that was moved after it is a conflict of its undoing.
 	w.putTag(a, "next", v(0))
 	w.putTag(a, "next", v(2))
 	now, _ = w.Release(ctx, ann, rel.ID)
-	_, err = w.UndoRelease(ctx, ann, seen(now))
+	_, err = w.UndoRelease(ctx, ann, now.ID, now.Version)
 	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
@@ -219,7 +216,7 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 	w, _ := releasing(t, appsvc.Options{})
 	id, other := w.tagged("live"), w.appIn(site2)
 	move := to(id, "live", 2)
-	var many []appsvc.NewMove
+	var many []appsvc.ReleaseMove
 	for n := range 201 {
 		many = append(many, to(id, fmt.Sprint("t", n), 0))
 	}
@@ -227,10 +224,10 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 	for pointer, in := range map[string]appsvc.CreateReleaseRequest{
 		"/moves":       {},
 		"/moves ":      {Moves: many},
-		"/moves/1":     {Moves: []appsvc.NewMove{move, move}},
-		"/moves/0/to":  {Moves: []appsvc.NewMove{{AppID: id, Tag: "live"}}},
-		"/moves/0/tag": {Moves: []appsvc.NewMove{to(id, "-", 0)}},
-		"/moves/0/app": {Moves: []appsvc.NewMove{to("", "live", 0)}},
+		"/moves/1":     {Moves: []appsvc.ReleaseMove{move, move}},
+		"/moves/0/to":  {Moves: []appsvc.ReleaseMove{{AppID: id, Tag: "live"}}},
+		"/moves/0/tag": {Moves: []appsvc.ReleaseMove{to(id, "-", 0)}},
+		"/moves/0/app": {Moves: []appsvc.ReleaseMove{to("", "live", 0)}},
 		"/name":        {Name: strings.Repeat("ä", 129), Moves: many[:1]},
 		"/note":        {Note: strings.Repeat("ä", 4097), Moves: many[:1]},
 		"/at":          {At: now, Moves: many[:1]},
@@ -241,29 +238,29 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 			t.Errorf("%s: %v", pointer, err)
 		}
 	}
-	_, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{to(id, "live", 3)}})
+	_, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{to(id, "live", 3)}})
 	if e := wantCode(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/0/to" {
 		t.Error(err)
 	}
-	_, err = w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{move, to(other, "live", 0)}})
+	_, err = w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move, to(other, "live", 0)}})
 	if e := wantCode(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/1" {
 		t.Error(err)
 	}
 	reader := personOf("reader")
 	reader.Reads = []string{site2}
-	_, err = w.CreateRelease(ctx, reader, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{move, to(other, "live", 0)}})
+	_, err = w.CreateRelease(ctx, reader, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move, to(other, "live", 0)}})
 	if e := wantCode(t, err, vitrine.CodeForbidden); e.Pointer != "/moves/1" || !strings.Contains(e.Reason, other) {
 		t.Error(err)
 	}
 	owns := vitrine.Caller{URN: owner.URN} // owns the other app, and may not move its protected tags
-	_, err = w.CreateRelease(ctx, owns, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{to(other, "production", 0)}})
+	_, err = w.CreateRelease(ctx, owns, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{to(other, "production", 0)}})
 	wantCode(t, err, vitrine.CodeForbidden)
 	full, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Name: strings.Repeat("ä", 128), Note: strings.Repeat("ä", 4096), Moves: many[:200], At: now + 90*24*3600*1000})
 	if err != nil || full.State != appsvc.ReleaseScheduled {
 		t.Fatal(err)
 	}
 	// An idempotency key makes one release.
-	in := appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{move}, IdempotencyKey: "k"}
+	in := appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}, IdempotencyKey: "k"}
 	first, err := w.CreateRelease(ctx, ann, in)
 	again, err2 := w.CreateRelease(ctx, ann, in)
 	if err != nil || err2 != nil || first.ID != again.ID {
@@ -300,7 +297,7 @@ func TestReleasesAreListed(t *testing.T) {
 		rel := w.release(ann, to([]string{a, b}[n%2], "live", 2))
 		ids = append([]string{rel.ID}, ids...)
 		if n > 2 {
-			if _, err := w.CancelRelease(ctx, ann, seen(rel)); err != nil {
+			if _, err := w.CancelRelease(ctx, ann, rel.ID, rel.Version); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -356,19 +353,19 @@ func TestApproval(t *testing.T) {
 	run := func(by vitrine.Caller, want string) {
 		t.Helper()
 		now, _ := w.Release(ctx, ann, rel.ID)
-		_, err := w.RunRelease(ctx, by, seen(now))
+		_, err := w.RunRelease(ctx, by, now.ID, now.Version)
 		wantCode(t, err, want)
 	}
 	approve := func(by vitrine.Caller, want string) {
 		t.Helper()
 		now, _ := w.Release(ctx, ann, rel.ID)
-		_, err := w.ApproveRelease(ctx, by, seen(now))
+		_, err := w.ApproveRelease(ctx, by, now.ID, now.Version)
 		wantCode(t, err, want)
 	}
 	update := func(by vitrine.Caller, change func(*appsvc.UpdateReleaseRequest)) {
 		t.Helper()
 		now, _ := w.Release(ctx, ann, rel.ID)
-		in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: now.Version, Name: now.Name, Note: now.Note, Moves: []appsvc.NewMove{{AppID: id, Tag: "production", From: appsvc.NoTag(), To: appsvc.PointsTo(now.Moves[0].To)}}}
+		in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: now.Version, Name: now.Name, Note: now.Note, Moves: now.Moves}
 		change(&in)
 		if _, err := w.UpdateRelease(ctx, by, in); err != nil {
 			t.Fatal(err)
@@ -385,9 +382,8 @@ func TestApproval(t *testing.T) {
 	other := vitrine.Caller{URN: network + ":user=x", Reads: []string{site1}}
 	approve(other, vitrine.CodeForbidden)
 	approve(nobody, vitrine.CodeNotFound)
-	stale := seen(rel)
 	approve(ben, "")
-	_, err := w.ApproveRelease(ctx, cat, stale)
+	_, err := w.ApproveRelease(ctx, cat, rel.ID, rel.Version) // before the approval
 	wantCode(t, err, vitrine.CodeStaleVersion)
 	approve(ben, "") // changes nothing
 	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 1 || now.Version != vitrine.NewVersion(1) || now.Approvals[0].By != ben.URN {
@@ -448,9 +444,9 @@ func TestSchedule(t *testing.T) {
 		}
 		both.Wait()
 	}
-	schedule := func(after time.Duration, move appsvc.NewMove) appsvc.Release {
+	schedule := func(after time.Duration, move appsvc.ReleaseMove) appsvc.Release {
 		t.Helper()
-		rel, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{move}, At: w.clock.Add(after).UnixMilli()})
+		rel, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}, At: w.clock.Add(after).UnixMilli()})
 		if err != nil || rel.State != appsvc.ReleaseScheduled {
 			t.Fatal(rel, err)
 		}
@@ -511,12 +507,12 @@ func TestSchedule(t *testing.T) {
 	disabled = false
 	rel = schedule(time.Minute, to(id, "live", 1))
 	wantCode(t, w.DeleteApp(ctx, ann, id), vitrine.CodeWrongState)
-	if _, err := w.CancelRelease(ctx, ann, seen(rel)); err != nil {
+	if _, err := w.CancelRelease(ctx, ann, rel.ID, rel.Version); err != nil {
 		t.Fatal(err)
 	}
 	rel = w.release(ann, to(id, "live", 1))
 	wantCode(t, w.DeleteApp(ctx, ann, id), "")
-	_, err := w.RunRelease(ctx, ann, seen(rel))
+	_, err := w.RunRelease(ctx, ann, rel.ID, rel.Version)
 	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Code != vitrine.CodeNotFound {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
@@ -527,12 +523,12 @@ func TestSchedule(t *testing.T) {
 	}
 	// A change takes the time back, and so does cancelling.
 	rel = schedule(time.Minute, to(id, "live", 1))
-	now, err := w.UpdateRelease(ctx, ann, appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Moves: []appsvc.NewMove{to(id, "live", 1)}})
+	now, err := w.UpdateRelease(ctx, ann, appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Moves: []appsvc.ReleaseMove{to(id, "live", 1)}})
 	if err != nil || now.State != appsvc.ReleaseOpen || now.At != 0 {
 		t.Fatalf("%+v, %v", now, err)
 	}
 	rel = schedule(time.Minute, to(id, "live", 1))
-	if _, err := w.CancelRelease(ctx, ann, seen(rel)); err != nil {
+	if _, err := w.CancelRelease(ctx, ann, rel.ID, rel.Version); err != nil {
 		t.Fatal(err)
 	}
 	w.clock = w.clock.Add(time.Hour)

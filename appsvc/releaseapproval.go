@@ -153,7 +153,7 @@ func (s *Service) approvers(ctx context.Context, rel release) ([]person, error) 
 //
 // It returns the errors of UpdateRelease. It also returns ErrForbidden if the caller is the key of a program, has made or
 // changed the release, or was invited or given rights by somebody who has.
-func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
+func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}
@@ -164,7 +164,7 @@ func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, in Rele
 			return Release{}, err
 		}
 	}
-	return s.changeRelease(ctx, by, in, func(_ *writer, rel *release) error {
+	return s.changeRelease(ctx, by, id, seen, func(_ *writer, rel *release) error {
 		switch {
 		case by.Key != "":
 			return forbidden("a program's key approves no release: a person does")

@@ -51,9 +51,9 @@ func TestReleasesOfPeopleWhoLostTheirRights(t *testing.T) {
 				t.Fatal(err)
 			}
 			release, err := apps.CreateRelease(ctx, editor, appsvc.CreateReleaseRequest{Name: "release", At: now.Add(time.Minute).UnixMilli(),
-				Moves: []appsvc.NewMove{{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)}}})
+				Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)}}})
 			if err == nil && test.approvals > 0 {
-				_, err = apps.ApproveRelease(ctx, approver, appsvc.ReleaseRequest{ID: release.ID, Version: release.Version})
+				_, err = apps.ApproveRelease(ctx, approver, release.ID, release.Version)
 			}
 			if err != nil {
 				t.Fatal(err)

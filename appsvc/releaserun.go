@@ -22,20 +22,20 @@ const missedAfter = 24 * time.Hour
 //
 // Otherwise it returns the errors of UpdateRelease, and ErrConflict with CodeNeedsApproval if fewer approvals than needed
 // count.
-func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
+func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}
-	return s.run(ctx, in.ID, &by, func(ctx context.Context, r *reader) (release, error) {
-		return r.releaseToChange(ctx, by, in, ReleaseOpen, ReleaseScheduled)
+	return s.run(ctx, id, &by, func(ctx context.Context, r *reader) (release, error) {
+		return r.releaseToChange(ctx, by, id, seen, ReleaseOpen, ReleaseScheduled)
 	})
 }
 
 // UndoRelease rolls back all moves of a release that is done, in one transaction. It needs no approvals. The release is
 // cancelled then, and keeps its RanAt. It returns the errors of RunRelease; a tag that was moved since is a conflict.
-func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, in ReleaseRequest) (Release, error) {
+func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
 	return update(ctx, s, by, func(tx *writer) (Release, error) {
-		was, err := tx.releaseToChange(ctx, by, in, ReleaseDone)
+		was, err := tx.releaseToChange(ctx, by, id, seen, ReleaseDone)
 		if err != nil {
 			return Release{}, err
 		}
@@ -253,9 +253,9 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 		} else if err != nil {
 			return nil, nil, err
 		}
-		from := m.From
+		from := m.From.at
 		if undo {
-			from = m.To
+			from = m.To.at
 		}
 		if at != from {
 			switch {
@@ -271,7 +271,7 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 		if m.From == m.To {
 			continue
 		}
-		p := plannedMove{head: h, tag: m.Tag, move: move{From: m.From.Number(), To: m.To.Number(), Release: rel.ID}}
+		p := plannedMove{head: h, tag: m.Tag, move: move{From: m.From.at.Number(), To: m.To.at.Number(), Release: rel.ID}}
 		if p.last, err = known.now(ctx, r, m.AppID, m.Tag); err == nil && undo {
 			p.move, err = r.rollback(ctx, h, m.Tag, p.last, rel.ID)
 		}
@@ -364,7 +364,7 @@ func (s *Service) TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, nam
 			}
 			for _, m := range rel.Moves {
 				if m.AppID == appID && m.Tag == name {
-					at = m.To
+					at = m.To.at
 				}
 			}
 		}

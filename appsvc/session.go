@@ -67,8 +67,8 @@ func (s *Session) AllHistory(ctx context.Context, in ListHistoryRequest) iter.Se
 }
 
 // Diff returns the patch that turns one version of an app into another.
-func (s *Session) Diff(ctx context.Context, in DiffRequest) (Diff, error) {
-	return s.service.Diff(ctx, s.by, in)
+func (s *Session) Diff(ctx context.Context, id string, from, to vitrine.Version) (Diff, error) {
+	return s.service.Diff(ctx, s.by, id, from, to)
 }
 
 // Patch applies a JSON Patch to the latest version of an app.
@@ -133,8 +133,8 @@ func (s *Session) TaggedApp(ctx context.Context, appID, name string) (App, error
 }
 
 // Deliver returns the versions of apps to which a tag points, as pages get them.
-func (s *Session) Deliver(ctx context.Context, in DeliverRequest) ([]Delivery, error) {
-	return s.service.Deliver(ctx, s.by, in)
+func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]Delivery, error) {
+	return s.service.Deliver(ctx, s.by, tag, appIDs)
 }
 
 // PutTag creates a tag or moves it.
@@ -183,23 +183,23 @@ func (s *Session) AllReleases(ctx context.Context, in ListReleasesRequest) iter.
 }
 
 // ApproveRelease adds the caller's approval to a release.
-func (s *Session) ApproveRelease(ctx context.Context, in ReleaseRequest) (Release, error) {
-	return s.service.ApproveRelease(ctx, s.by, in)
+func (s *Session) ApproveRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
+	return s.service.ApproveRelease(ctx, s.by, id, seen)
 }
 
 // RunRelease makes all moves of a release, or none.
-func (s *Session) RunRelease(ctx context.Context, in ReleaseRequest) (Release, error) {
-	return s.service.RunRelease(ctx, s.by, in)
+func (s *Session) RunRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
+	return s.service.RunRelease(ctx, s.by, id, seen)
 }
 
 // CancelRelease ends a release that was not run.
-func (s *Session) CancelRelease(ctx context.Context, in ReleaseRequest) (Release, error) {
-	return s.service.CancelRelease(ctx, s.by, in)
+func (s *Session) CancelRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
+	return s.service.CancelRelease(ctx, s.by, id, seen)
 }
 
 // UndoRelease rolls all moves of a release back.
-func (s *Session) UndoRelease(ctx context.Context, in ReleaseRequest) (Release, error) {
-	return s.service.UndoRelease(ctx, s.by, in)
+func (s *Session) UndoRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
+	return s.service.UndoRelease(ctx, s.by, id, seen)
 }
 
 // CreateComponent stores a version of a component.

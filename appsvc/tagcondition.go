@@ -7,8 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// TagGuard is a condition of PutTag: where the tag must point before the call. It keeps two people who move a tag at the
-// same time from overwriting each other's move. The zero TagGuard sets no condition. In JSON it is a version as a string,
+// TagGuard is a condition of PutTag and of the moves of a release: where the tag must point before. It keeps two people who move a
+// tag at the same time from overwriting each other's move. The zero TagGuard sets no condition. In JSON it is a version as a string,
 // or null if there must be no tag. The zero TagGuard has no JSON of its own: its member is left out, as omitzero does.
 type TagGuard struct {
 	set bool            // there is a condition
@@ -26,6 +26,9 @@ func PointsTo(v vitrine.Version) TagGuard {
 
 // NoTag is the condition that the app has no tag of this name.
 func NoTag() TagGuard { return TagGuard{set: true} }
+
+// Version returns the version that the tag points to, and the zero Version for NoTag.
+func (g TagGuard) Version() vitrine.Version { return g.at }
 
 // IsZero reports whether g sets no condition.
 func (g TagGuard) IsZero() bool { return !g.set }

@@ -71,7 +71,7 @@ func TestUpgrade(t *testing.T) {
 			if text := string(now.Body); !strings.Contains(text, `text2.js`) || strings.Count(text, `{"size":"L"}`) != 2 {
 				t.Errorf("%s", text)
 			}
-			d, err := w.Diff(ctx, admin, appsvc.DiffRequest{AppID: good, From: vitrine.NewVersion(0), To: vitrine.NewVersion(1)})
+			d, err := w.Diff(ctx, admin, good, vitrine.NewVersion(0), vitrine.NewVersion(1))
 			if err != nil || string(d.Patch) != string(app.Diff) {
 				t.Errorf("diff %s, want %s", app.Diff, d.Patch)
 			}

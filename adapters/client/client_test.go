@@ -120,7 +120,7 @@ func TestAnswersThatAreNotOfThisServiceAreErrors(t *testing.T) {
 		t.Error("an answer without an export is taken for one")
 	}
 	c, _ = scripted(t, nil, line{200, `{"history":[]}`, "", nil})
-	if _, err := c.Apps.Diff(t.Context(), appsvc.DiffRequest{AppID: "a", From: vitrine.NewVersion(0), To: vitrine.Latest}); err == nil || !strings.Contains(err.Error(), "GET /apps/a/history/") {
+	if _, err := c.Apps.Diff(t.Context(), "a", vitrine.NewVersion(0), vitrine.Latest); err == nil || !strings.Contains(err.Error(), "GET /apps/a/history/") {
 		t.Error("a history without versions is taken for one")
 	}
 }

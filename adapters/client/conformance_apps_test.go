@@ -118,9 +118,9 @@ var appBehaviours = []behaviour{
 	{"releases move tags together, and are undone", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "first", site)
-		move := appsvc.NewMove{AppID: app.ID, Tag: "live", From: appsvc.NoTag(), To: appsvc.PointsTo(app.Version)}
-		rel := ok(s.apps.CreateRelease(t.Context(), appsvc.CreateReleaseRequest{Name: "r", Moves: []appsvc.NewMove{move}}))(t)
-		rel = ok(s.apps.UpdateRelease(t.Context(), appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: "s", Moves: []appsvc.NewMove{move}, At: time.Now().Add(time.Hour).UnixMilli()}))(t)
+		move := appsvc.ReleaseMove{AppID: app.ID, Tag: "live", From: appsvc.NoTag(), To: appsvc.PointsTo(app.Version)}
+		rel := ok(s.apps.CreateRelease(t.Context(), appsvc.CreateReleaseRequest{Name: "r", Moves: []appsvc.ReleaseMove{move}}))(t)
+		rel = ok(s.apps.UpdateRelease(t.Context(), appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: "s", Moves: []appsvc.ReleaseMove{move}, At: time.Now().Add(time.Hour).UnixMilli()}))(t)
 		if again := ok(s.apps.Release(t.Context(), rel.ID))(t); again.Name != "s" || again.Version != rel.Version || again.At != rel.At || len(again.Moves) != 1 || again.Moves[0] != rel.Moves[0] {
 			t.Errorf("%+v, want %+v", again, rel)
 		}
@@ -129,7 +129,7 @@ var appBehaviours = []behaviour{
 			t.Errorf("%+v", list)
 		}
 		tag := ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: app.Version}))(t)
-		_, err := s.apps.RunRelease(t.Context(), appsvc.ReleaseRequest{ID: rel.ID, Version: rel.Version})
+		_, err := s.apps.RunRelease(t.Context(), rel.ID, rel.Version)
 		e, _ := errors.AsType[*vitrine.Error](err)
 		if e == nil || e.Code != vitrine.CodeConflicts || len(e.Conflicts) != 1 || e.Conflicts[0].PointsTo != tag.AppVersion {
 			t.Fatalf("%+v", err)
@@ -141,8 +141,8 @@ var appBehaviours = []behaviour{
 		if !back.AppVersion.IsZero() {
 			t.Errorf("rolled back to %+v", back)
 		}
-		done := ok(s.apps.RunRelease(t.Context(), appsvc.ReleaseRequest{ID: rel.ID, Version: e.Version}))(t)
-		undone := ok(s.apps.UndoRelease(t.Context(), appsvc.ReleaseRequest{ID: rel.ID, Version: done.Version}))(t)
+		done := ok(s.apps.RunRelease(t.Context(), rel.ID, e.Version))(t)
+		undone := ok(s.apps.UndoRelease(t.Context(), rel.ID, done.Version))(t)
 		if done.State != appsvc.ReleaseDone || undone.State != appsvc.ReleaseCancelled {
 			t.Errorf("%+v, %+v", done, undone)
 		}
@@ -155,7 +155,7 @@ var appBehaviours = []behaviour{
 			`{"op":"replace","path":"/apps/0/elements/0/config/n","value":1.0}]`)))(t)
 		ok(s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: v(0)}))(t)
 		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: v(1)}))(t)
-		d := ok(s.apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: vitrine.Latest, To: v(1)}))(t)
+		d := ok(s.apps.Diff(t.Context(), app.ID, vitrine.Latest, v(1)))(t)
 		want := `[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title","value":"<b>&"},` +
 			`{"op":"replace","path":"/apps/0/elements/0/config/n","value":1.0}]`
 		if d.From != v(2) || d.To != v(1) || string(d.Patch) != want {
@@ -165,7 +165,7 @@ var appBehaviours = []behaviour{
 		if contentOf(t, again).Title != "<b>&" {
 			t.Errorf("the patch gives %s", again.Body)
 		}
-		d = ok(s.apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: v(1), To: vitrine.Latest}))(t)
+		d = ok(s.apps.Diff(t.Context(), app.ID, v(1), vitrine.Latest))(t)
 		if string(d.Patch) != `[{"op":"test","path":"/apps/0/version","value":"1"}]` || d.To != v(3) {
 			t.Errorf("the diff of equal versions is %s, to %s", d.Patch, d.To)
 		}

@@ -35,7 +35,7 @@ type (
 		UndeleteApp(ctx context.Context, id string) (appsvc.App, error)
 		EraseApp(ctx context.Context, id string) error
 		Restore(context.Context, appsvc.RestoreRequest) (appsvc.App, error)
-		Diff(context.Context, appsvc.DiffRequest) (appsvc.Diff, error)
+		Diff(ctx context.Context, id string, from, to vitrine.Version) (appsvc.Diff, error)
 		ListHistory(context.Context, appsvc.ListHistoryRequest) (vitrine.Page[appsvc.HistoryEntry], error)
 		ListTags(context.Context, appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error)
 		Tag(context.Context, appsvc.TagRequest) (appsvc.Tag, error)
@@ -45,10 +45,10 @@ type (
 		UpdateRelease(context.Context, appsvc.UpdateReleaseRequest) (appsvc.Release, error)
 		Release(context.Context, string) (appsvc.Release, error)
 		ListReleases(context.Context, appsvc.ListReleasesRequest) (vitrine.Page[appsvc.Release], error)
-		ApproveRelease(context.Context, appsvc.ReleaseRequest) (appsvc.Release, error)
-		RunRelease(context.Context, appsvc.ReleaseRequest) (appsvc.Release, error)
-		CancelRelease(context.Context, appsvc.ReleaseRequest) (appsvc.Release, error)
-		UndoRelease(context.Context, appsvc.ReleaseRequest) (appsvc.Release, error)
+		ApproveRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error)
+		RunRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error)
+		CancelRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error)
+		UndoRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error)
 		TaggedAppIn(ctx context.Context, appID, name, releaseID string) (appsvc.App, error)
 		DeleteTag(context.Context, appsvc.DeleteTagRequest) error
 		TagsNamed(ctx context.Context, name string, appIDs []string) ([]appsvc.Tag, error)

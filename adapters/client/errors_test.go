@@ -75,7 +75,9 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 	create := fails(appService.CreateApp)
 	put := fails(appService.PutTag)
 	restore := fails(appService.Restore)
-	diff := fails(appService.Diff)
+	diff := func(id string, from, to vitrine.Version) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error { return second(s.apps.Diff(ctx, id, from, to)) }
+	}
 	history := fails(appService.ListHistory)
 	component := func(manifest string) func(context.Context, services) error {
 		return func(ctx context.Context, s services) error {
@@ -131,10 +133,10 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 		{"a component without a name", component(`{"version":"1.0.0","main":"https://x.test/","configSchema":{}}`)},
 		{"a schema that is none", component(`{"name":"x","version":"1.0.0","main":"https://x.test/","configSchema":{"type":7}}`)},
 		{"an app that is not there", func(ctx context.Context, s services) error { _, err := s.apps.App(ctx, absent); return err }},
-		{"a diff without a version", diff(appsvc.DiffRequest{AppID: id, From: vitrine.NewVersion(0)})},
-		{"a diff from a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: vitrine.NewVersion(7), To: vitrine.NewVersion(0)})},
-		{"a diff to a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: vitrine.Latest, To: vitrine.NewVersion(7)})},
-		{"a diff of an app that is not there", diff(appsvc.DiffRequest{AppID: absent, From: vitrine.Latest, To: vitrine.Latest})},
+		{"a diff without a version", diff(id, vitrine.NewVersion(0), vitrine.Version{})},
+		{"a diff from a version that is not there", diff(id, vitrine.NewVersion(7), vitrine.NewVersion(0))},
+		{"a diff to a version that is not there", diff(id, vitrine.Latest, vitrine.NewVersion(7))},
+		{"a diff of an app that is not there", diff(absent, vitrine.Latest, vitrine.Latest)},
 		{"a page of 501 entries", history(appsvc.ListHistoryRequest{AppID: id, Limit: 501})},
 		{"a history after no cursor", history(appsvc.ListHistoryRequest{AppID: id, After: "x"})},
 		{"the history of an app that is not there", history(appsvc.ListHistoryRequest{AppID: absent})},

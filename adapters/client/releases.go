@@ -43,27 +43,27 @@ func (a *Apps) AllReleases(ctx context.Context, in appsvc.ListReleasesRequest) i
 }
 
 // ApproveRelease adds the caller's approval to a release.
-func (a *Apps) ApproveRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsvc.Release, error) {
-	return a.actOnRelease(ctx, "approve", in)
+func (a *Apps) ApproveRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error) {
+	return a.actOnRelease(ctx, "approve", id, seen)
 }
 
 // RunRelease makes all moves of a release, or none.
-func (a *Apps) RunRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsvc.Release, error) {
-	return a.actOnRelease(ctx, "run", in)
+func (a *Apps) RunRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error) {
+	return a.actOnRelease(ctx, "run", id, seen)
 }
 
 // CancelRelease ends a release that was not run.
-func (a *Apps) CancelRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsvc.Release, error) {
-	return a.actOnRelease(ctx, "cancel", in)
+func (a *Apps) CancelRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error) {
+	return a.actOnRelease(ctx, "cancel", id, seen)
 }
 
 // UndoRelease rolls all moves of a release back.
-func (a *Apps) UndoRelease(ctx context.Context, in appsvc.ReleaseRequest) (appsvc.Release, error) {
-	return a.actOnRelease(ctx, "undo", in)
+func (a *Apps) UndoRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error) {
+	return a.actOnRelease(ctx, "undo", id, seen)
 }
 
-func (a *Apps) actOnRelease(ctx context.Context, action string, in appsvc.ReleaseRequest) (appsvc.Release, error) {
-	return send[appsvc.Release](ctx, a.remote, request{method: http.MethodPost, path: path("/x/releases/%s/"+action, in.ID), body: in}, object("id"))
+func (a *Apps) actOnRelease(ctx context.Context, action, id string, seen vitrine.Version) (appsvc.Release, error) {
+	return send[appsvc.Release](ctx, a.remote, request{method: http.MethodPost, path: path("/x/releases/%s/"+action, id), body: map[string]vitrine.Version{"version": seen}}, object("id"))
 }
 
 // TaggedAppIn returns what TaggedApp would return if a release had run.

@@ -65,8 +65,8 @@ func (a *Apps) tag(ctx context.Context, r request, appID, name string, mayRemove
 
 // Deliver returns the versions of apps to which a tag points, as pages get them. It needs a token with tags, and takes
 // at most 50 apps. Scripts have their whole address.
-func (a *Apps) Deliver(ctx context.Context, in appsvc.DeliverRequest) ([]appsvc.Delivery, error) {
-	r := request{method: http.MethodGet, path: path("/x/public/%s", in.Tag), query: values{"app": in.AppIDs}, reads: true, keyed: true}
+func (a *Apps) Deliver(ctx context.Context, tag string, appIDs []string) ([]appsvc.Delivery, error) {
+	r := request{method: http.MethodGet, path: path("/x/public/%s", tag), query: values{"app": appIDs}, reads: true, keyed: true}
 	list, err := send[[]delivery](ctx, a.remote, r, value("apps"))
 	out := make([]appsvc.Delivery, len(list))
 	for i, d := range list {

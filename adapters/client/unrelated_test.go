@@ -21,10 +21,12 @@ import (
 var answered = map[string]func(context.Context, *client.Client) error{
 	"Me": func(ctx context.Context, c *client.Client) error { return second(c.Me(ctx)) },
 
-	"Apps.App":          func(ctx context.Context, c *client.Client) error { return second(c.Apps.App(ctx, "a")) },
-	"Apps.Version":      func(ctx context.Context, c *client.Client) error { return second(c.Apps.Version(ctx, "a", v0)) },
-	"Apps.TaggedApp":    func(ctx context.Context, c *client.Client) error { return second(c.Apps.TaggedApp(ctx, "a", "t")) },
-	"Apps.Deliver":      ofApps((*client.Apps).Deliver, appsvc.DeliverRequest{Tag: "t", AppIDs: []string{"a"}}),
+	"Apps.App":       func(ctx context.Context, c *client.Client) error { return second(c.Apps.App(ctx, "a")) },
+	"Apps.Version":   func(ctx context.Context, c *client.Client) error { return second(c.Apps.Version(ctx, "a", v0)) },
+	"Apps.TaggedApp": func(ctx context.Context, c *client.Client) error { return second(c.Apps.TaggedApp(ctx, "a", "t")) },
+	"Apps.Deliver": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.Deliver(ctx, "t", []string{"a"}))
+	},
 	"Apps.ListApps":     ofApps((*client.Apps).ListApps, appsvc.ListAppsRequest{}),
 	"Apps.CreateApp":    ofApps((*client.Apps).CreateApp, appsvc.CreateAppRequest{}),
 	"Apps.Patch":        func(ctx context.Context, c *client.Client) error { return second(c.Apps.Patch(ctx, "a", []byte(`[]`))) },
@@ -34,7 +36,9 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.Restore":      ofApps((*client.Apps).Restore, appsvc.RestoreRequest{AppID: "a", Version: v0}),
 	"Apps.ListVersions": ofApps((*client.Apps).ListVersions, appsvc.ListVersionsRequest{AppID: "a"}),
 	"Apps.ListHistory":  ofApps((*client.Apps).ListHistory, appsvc.ListHistoryRequest{AppID: "a"}),
-	"Apps.Diff":         ofApps((*client.Apps).Diff, appsvc.DiffRequest{AppID: "a", From: v0, To: v0}),
+	"Apps.Diff": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.Diff(ctx, "a", v0, v0))
+	},
 	"Apps.ListTags":     ofApps((*client.Apps).ListTags, appsvc.ListTagsRequest{AppID: "a"}),
 	"Apps.Tag":          ofApps((*client.Apps).Tag, appsvc.TagRequest{AppID: "a", Name: "t"}),
 	"Apps.PutTag":       ofApps((*client.Apps).PutTag, appsvc.PutTagRequest{AppID: "a", Name: "t", Version: v0}),
@@ -42,14 +46,22 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.TaggedAppIn": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.TaggedAppIn(ctx, "a", "t", "r"))
 	},
-	"Apps.Release":        func(ctx context.Context, c *client.Client) error { return second(c.Apps.Release(ctx, "r")) },
-	"Apps.ListReleases":   ofApps((*client.Apps).ListReleases, appsvc.ListReleasesRequest{}),
-	"Apps.CreateRelease":  ofApps((*client.Apps).CreateRelease, appsvc.CreateReleaseRequest{}),
-	"Apps.UpdateRelease":  ofApps((*client.Apps).UpdateRelease, appsvc.UpdateReleaseRequest{ID: "r", Version: v0}),
-	"Apps.ApproveRelease": ofApps((*client.Apps).ApproveRelease, appsvc.ReleaseRequest{ID: "r", Version: v0}),
-	"Apps.RunRelease":     ofApps((*client.Apps).RunRelease, appsvc.ReleaseRequest{ID: "r", Version: v0}),
-	"Apps.CancelRelease":  ofApps((*client.Apps).CancelRelease, appsvc.ReleaseRequest{ID: "r", Version: v0}),
-	"Apps.UndoRelease":    ofApps((*client.Apps).UndoRelease, appsvc.ReleaseRequest{ID: "r", Version: v0}),
+	"Apps.Release":       func(ctx context.Context, c *client.Client) error { return second(c.Apps.Release(ctx, "r")) },
+	"Apps.ListReleases":  ofApps((*client.Apps).ListReleases, appsvc.ListReleasesRequest{}),
+	"Apps.CreateRelease": ofApps((*client.Apps).CreateRelease, appsvc.CreateReleaseRequest{}),
+	"Apps.UpdateRelease": ofApps((*client.Apps).UpdateRelease, appsvc.UpdateReleaseRequest{ID: "r", Version: v0}),
+	"Apps.ApproveRelease": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ApproveRelease(ctx, "r", v0))
+	},
+	"Apps.RunRelease": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.RunRelease(ctx, "r", v0))
+	},
+	"Apps.CancelRelease": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.CancelRelease(ctx, "r", v0))
+	},
+	"Apps.UndoRelease": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.UndoRelease(ctx, "r", v0))
+	},
 	"Apps.TagsNamed": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.TagsNamed(ctx, "t", []string{"a"}))
 	},
@@ -181,7 +193,7 @@ func TestEmptyAnswersAreSuccesses(t *testing.T) {
 	ok(c.Apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: manifest}))(t)
 	for name, err := range map[string]error{
 		"Apps.ListApps":            second(c.Apps.ListApps(t.Context(), appsvc.ListAppsRequest{UsingComponent: "poll"})),
-		"Apps.Diff":                second(c.Apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: v0, To: v0})),
+		"Apps.Diff":                second(c.Apps.Diff(t.Context(), app.ID, v0, v0)),
 		"Apps.ListTags":            second(c.Apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: app.ID})),
 		"Apps.ListComponents":      second(c.Apps.ListComponents(t.Context(), appsvc.ListComponentsRequest{After: "poll"})),
 		"Apps.CheckComponent":      second(c.Apps.CheckComponent(t.Context(), appsvc.CheckComponentRequest{Name: "poll", Manifest: bytes.Replace(manifest, []byte("1.0.0"), []byte("1.0.1"), 1)})),

@@ -82,23 +82,23 @@ func (a *Apps) AllHistory(ctx context.Context, in appsvc.ListHistoryRequest) ite
 
 // Diff returns the patch that turns one version of an app into another. If a version is vitrine.Latest, it asks for
 // the number of the latest version first.
-func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, error) {
-	if in.From.IsZero() || in.To.IsZero() {
+func (a *Apps) Diff(ctx context.Context, id string, from, to vitrine.Version) (appsvc.Diff, error) {
+	if from.IsZero() || to.IsZero() {
 		return appsvc.Diff{}, errNoVersion
 	}
-	if in.From == vitrine.Latest || in.To == vitrine.Latest {
-		newest, err := a.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: in.AppID, Limit: 1})
+	if from == vitrine.Latest || to == vitrine.Latest {
+		newest, err := a.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: id, Limit: 1})
 		if err != nil {
 			return appsvc.Diff{}, err
 		}
 		if len(newest.Items) == 0 {
-			return appsvc.Diff{}, fmt.Errorf("GET /apps/%s/history/: the response has no version", in.AppID)
+			return appsvc.Diff{}, fmt.Errorf("GET /apps/%s/history/: the response has no version", id)
 		}
-		for _, v := range []*vitrine.Version{&in.From, &in.To} {
+		for _, v := range []*vitrine.Version{&from, &to} {
 			if *v == vitrine.Latest {
 				*v = newest.Items[0].Version
 			}
 		}
 	}
-	return get[appsvc.Diff](ctx, a.remote, path("/apps/%s/versions/%s/diff/%s", in.AppID, in.From.String(), in.To.String()), nil, object("patch"))
+	return get[appsvc.Diff](ctx, a.remote, path("/apps/%s/versions/%s/diff/%s", id, from.String(), to.String()), nil, object("patch"))
 }

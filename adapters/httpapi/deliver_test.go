@@ -215,9 +215,9 @@ type counting struct {
 	asked int
 }
 
-func (c *counting) Deliver(ctx context.Context, by vitrine.Caller, in appsvc.DeliverRequest) ([]appsvc.Delivery, error) {
+func (c *counting) Deliver(ctx context.Context, by vitrine.Caller, tag string, appIDs []string) ([]appsvc.Delivery, error) {
 	c.asked++
-	return c.Service.Deliver(ctx, by, in)
+	return c.Service.Deliver(ctx, by, tag, appIDs)
 }
 
 // An answer is used again for half a second, until something changes or the key allows something else.

@@ -70,8 +70,14 @@ func (a appRoutes) updateRelease(c *call) error {
 
 // actOnRelease serves POST /x/releases/{id}/approve, run, cancel and undo with {"version"}: 200 with the Release. 403 if the caller may not;
 // 404; 409 for another version, a state in which it cannot be done, missing approvals, and conflicts.
-func actOnRelease(method func(context.Context, vitrine.Caller, appsvc.ReleaseRequest) (appsvc.Release, error)) func(*call) error {
+func actOnRelease(method func(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (appsvc.Release, error)) func(*call) error {
 	return func(c *call) error {
-		return c.json(submit(c, method, appsvc.ReleaseRequest{ID: c.param(0)}))
+		var body struct {
+			Version vitrine.Version `json:"version"`
+		}
+		if err := c.decode(&body); err != nil {
+			return err
+		}
+		return c.json(method(c.ctx(), c.by.Caller, c.param(0), body.Version))
 	}
 }

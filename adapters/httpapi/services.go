@@ -22,9 +22,9 @@ type Apps interface {
 	AdmitChange(ctx context.Context, by vitrine.Caller, id string) (context.Context, error)
 	AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error
 	AdmitCreateComponent(ctx context.Context, by vitrine.Caller) error
-	ApproveRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
+	ApproveRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (appsvc.Release, error)
 	App(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
-	CancelRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
+	CancelRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (appsvc.Release, error)
 	Changed() <-chan struct{}
 	Changes(ctx context.Context, by vitrine.Caller, in appsvc.ChangesRequest) (vitrine.ChangesPage[appsvc.Event], error)
 	CheckComponent(ctx context.Context, by vitrine.Caller, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error)
@@ -33,11 +33,11 @@ type Apps interface {
 	CreateApp(ctx context.Context, by vitrine.Caller, in appsvc.CreateAppRequest) (appsvc.App, error)
 	CreateComponent(ctx context.Context, by vitrine.Caller, in appsvc.CreateComponentRequest) (appsvc.Component, error)
 	CreateRelease(ctx context.Context, by vitrine.Caller, in appsvc.CreateReleaseRequest) (appsvc.Release, error)
-	Deliver(ctx context.Context, by vitrine.Caller, in appsvc.DeliverRequest) ([]appsvc.Delivery, error)
+	Deliver(ctx context.Context, by vitrine.Caller, tag string, appIDs []string) ([]appsvc.Delivery, error)
 	DeleteApp(ctx context.Context, by vitrine.Caller, id string) error
 	DeleteComponent(ctx context.Context, by vitrine.Caller, in appsvc.DeleteComponentRequest) error
 	DeleteTag(ctx context.Context, by vitrine.Caller, in appsvc.DeleteTagRequest) error
-	Diff(ctx context.Context, by vitrine.Caller, in appsvc.DiffRequest) (appsvc.Diff, error)
+	Diff(ctx context.Context, by vitrine.Caller, id string, from, to vitrine.Version) (appsvc.Diff, error)
 	EraseApp(ctx context.Context, by vitrine.Caller, id string) error
 	ListApps(ctx context.Context, by vitrine.Caller, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error)
 	ListComponentVersions(ctx context.Context, by vitrine.Caller, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error)
@@ -51,13 +51,13 @@ type Apps interface {
 	PutTag(ctx context.Context, by vitrine.Caller, in appsvc.PutTagRequest) (appsvc.Tag, error)
 	Release(ctx context.Context, by vitrine.Caller, id string) (appsvc.Release, error)
 	Restore(ctx context.Context, by vitrine.Caller, in appsvc.RestoreRequest) (appsvc.App, error)
-	RunRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
+	RunRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (appsvc.Release, error)
 	Tag(ctx context.Context, by vitrine.Caller, in appsvc.TagRequest) (appsvc.Tag, error)
 	TaggedApp(ctx context.Context, by vitrine.Caller, appID, name string) (appsvc.App, error)
 	TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, name, releaseID string) (appsvc.App, error)
 	TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]appsvc.Tag, error)
 	UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
-	UndoRelease(ctx context.Context, by vitrine.Caller, in appsvc.ReleaseRequest) (appsvc.Release, error)
+	UndoRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (appsvc.Release, error)
 	UpdateRelease(ctx context.Context, by vitrine.Caller, in appsvc.UpdateReleaseRequest) (appsvc.Release, error)
 	Upgrade(ctx context.Context, by vitrine.Caller, in appsvc.UpgradeRequest) (appsvc.UpgradePage, error)
 	Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error)

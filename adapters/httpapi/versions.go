@@ -149,5 +149,10 @@ func (a appRoutes) history(c *call) error {
 // 404 for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
 // 404, too.
 func (a appRoutes) diff(c *call) error {
-	return c.json(ask(c, a.svc.Diff, appsvc.DiffRequest{AppID: c.param(0), From: c.pathVersion(1), To: c.pathVersion(2)}))
+	from, to := c.pathVersion(1), c.pathVersion(2)
+	if c.query.err != nil {
+		return c.query.err
+	}
+	diff, err := a.svc.Diff(c.ctx(), c.by.Caller, c.param(0), from, to)
+	return c.json(diff, err)
 }

@@ -79,7 +79,7 @@ func (s *releaseStory) step() {
 	version := func() vitrine.Version { return vitrine.NewVersion(s.random.IntN(3)) }
 	tag := []string{"production", "production", "next"}[s.random.IntN(3)]
 	s.clock.Add(int64(s.random.IntN(4000) - 1000)) // which may go back
-	move := appsvc.NewMove{AppID: s.app, Tag: tag, To: appsvc.PointsTo(version())}
+	move := appsvc.ReleaseMove{AppID: s.app, Tag: tag, To: appsvc.PointsTo(version())}
 	if s.random.IntN(8) == 0 {
 		move.To = appsvc.NoTag()
 	}
@@ -96,7 +96,7 @@ func (s *releaseStory) step() {
 				s.t.Fatal(err)
 			}
 		default:
-			rel, err := svc.CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: []appsvc.NewMove{move}})
+			rel, err := svc.CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}})
 			if err == nil {
 				s.releases = append(s.releases, rel.ID)
 				s.authors[rel.ID] = []string{by.URN}
@@ -109,33 +109,26 @@ func (s *releaseStory) step() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	in := appsvc.ReleaseRequest{ID: id, Version: rel.Version}
+	seen := rel.Version
 	if s.random.IntN(10) == 0 {
-		in.Version = version() // which may not be the one that they have seen
+		seen = version() // which may not be the one that they have seen
 	}
 	switch s.random.IntN(7) {
 	case 0, 1:
-		_, _ = svc.ApproveRelease(ctx, by, in)
+		_, _ = svc.ApproveRelease(ctx, by, id, seen)
 	case 2, 3:
-		_, _ = svc.RunRelease(ctx, by, in)
+		_, _ = svc.RunRelease(ctx, by, id, seen)
 	case 4:
-		_, _ = svc.UndoRelease(ctx, by, in)
+		_, _ = svc.UndoRelease(ctx, by, id, seen)
 	case 5:
 		if s.random.IntN(3) == 0 {
-			_, _ = svc.CancelRelease(ctx, by, in)
+			_, _ = svc.CancelRelease(ctx, by, id, seen)
 		}
 	default:
-		u := appsvc.UpdateReleaseRequest{ID: id, Version: in.Version, Name: rel.Name, Moves: []appsvc.NewMove{move}}
+		u := appsvc.UpdateReleaseRequest{ID: id, Version: seen, Name: rel.Name, Moves: []appsvc.ReleaseMove{move}}
 		changes := s.random.IntN(2) == 0
 		if !changes { // the time alone
-			m := rel.Moves[0]
-			guard := func(v vitrine.Version) appsvc.TagGuard {
-				if v.IsZero() {
-					return appsvc.NoTag()
-				}
-				return appsvc.PointsTo(v)
-			}
-			u.Moves = []appsvc.NewMove{{AppID: m.AppID, Tag: m.Tag, From: guard(m.From), To: guard(m.To)}}
+			u.Moves = rel.Moves
 			u.At = s.clock.Load() + 2000
 		}
 		if now, err := svc.UpdateRelease(ctx, by, u); err == nil && !slices.Equal(now.Moves, rel.Moves) {
@@ -317,14 +310,14 @@ func TestReleasesAreLinearizable(t *testing.T) {
 							out = tagsOf{list[0].AppVersion.Number(), list[1].AppVersion.Number()}
 						default:
 							op.from, op.at = tags(), tags()
-							var moves []appsvc.NewMove
+							var moves []appsvc.ReleaseMove
 							for i, app := range apps {
-								moves = append(moves, appsvc.NewMove{AppID: app, Tag: "live", From: appsvc.PointsTo(vitrine.NewVersion(op.from[i])), To: appsvc.PointsTo(vitrine.NewVersion(op.at[i]))})
+								moves = append(moves, appsvc.ReleaseMove{AppID: app, Tag: "live", From: appsvc.PointsTo(vitrine.NewVersion(op.from[i])), To: appsvc.PointsTo(vitrine.NewVersion(op.at[i]))})
 							}
 							rel, err := svc.CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: moves})
 							if err == nil {
 								call = int64(time.Since(begun))
-								_, err = svc.RunRelease(ctx, by, appsvc.ReleaseRequest{ID: rel.ID, Version: rel.Version})
+								_, err = svc.RunRelease(ctx, by, rel.ID, rel.Version)
 							}
 							if e, refused := errors.AsType[*vitrine.Error](err); err != nil && (!refused || e.Code != vitrine.CodeConflicts) {
 								t.Error(err)
@@ -365,9 +358,9 @@ func TestDueReleasesRunOnce(t *testing.T) {
 			apps = append(apps, app.ID)
 		}
 		for n := range 20 {
-			var moves []appsvc.NewMove
+			var moves []appsvc.ReleaseMove
 			for _, app := range apps {
-				moves = append(moves, appsvc.NewMove{AppID: app, Tag: fmt.Sprint("t", n), To: appsvc.PointsTo(vitrine.NewVersion(0))})
+				moves = append(moves, appsvc.ReleaseMove{AppID: app, Tag: fmt.Sprint("t", n), To: appsvc.PointsTo(vitrine.NewVersion(0))})
 			}
 			rel, err := services[0].CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: moves, At: clock.Load() + int64(1000+500*n)})
 			if err != nil {
@@ -410,7 +403,7 @@ func TestTheTimeOfALargeRelease(t *testing.T) {
 	by := vitrine.Caller{URN: releaseNetwork + ":user=a", Moderates: []string{releaseNetwork}}
 	onEachStore(t, func(t *testing.T, stores []storage.Store) {
 		ctx, svc := t.Context(), appsvc.New(stores[0], nil)
-		var moves, back []appsvc.NewMove
+		var moves, back []appsvc.ReleaseMove
 		var other string
 		for range 201 {
 			app, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{oneSite}})
@@ -424,8 +417,8 @@ func TestTheTimeOfALargeRelease(t *testing.T) {
 				other = app.ID
 				break
 			}
-			moves = append(moves, appsvc.NewMove{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(vitrine.NewVersion(0))})
-			back = append(back, appsvc.NewMove{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(vitrine.NewVersion(1))})
+			moves = append(moves, appsvc.ReleaseMove{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(vitrine.NewVersion(0))})
+			back = append(back, appsvc.ReleaseMove{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(vitrine.NewVersion(1))})
 		}
 		var slowest time.Duration
 		stop, done := make(chan struct{}), make(chan struct{})
@@ -445,13 +438,13 @@ func TestTheTimeOfALargeRelease(t *testing.T) {
 				slowest = max(slowest, time.Since(begun))
 			}
 		}()
-		for _, list := range [][]appsvc.NewMove{moves, back, moves} {
+		for _, list := range [][]appsvc.ReleaseMove{moves, back, moves} {
 			rel, err := svc.CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: list})
 			if err != nil {
 				t.Fatal(err)
 			}
 			begun := time.Now()
-			if _, err = svc.RunRelease(ctx, by, appsvc.ReleaseRequest{ID: rel.ID, Version: rel.Version}); err != nil {
+			if _, err = svc.RunRelease(ctx, by, rel.ID, rel.Version); err != nil {
 				t.Fatal(err)
 			}
 			took := time.Since(begun)

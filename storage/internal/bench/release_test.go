@@ -17,12 +17,12 @@ func BenchmarkRelease(b *testing.B) {
 	for _, e := range engines(b) {
 		s := appsvc.New(e.store, nil)
 		ids := fill(b, s, 201, 5<<10)
-		one := make([]appsvc.NewMove, 200)
+		one := make([]appsvc.ReleaseMove, 200)
 		for i := range one {
 			if _, err := s.Patch(ctx, me, ids[i], patch(0)); err != nil {
 				b.Fatal(err)
 			}
-			one[i] = appsvc.NewMove{AppID: ids[i], Tag: "production"}
+			one[i] = appsvc.ReleaseMove{AppID: ids[i], Tag: "production"}
 		}
 		b.Run(e.name, func(b *testing.B) {
 			var longest time.Duration
@@ -58,7 +58,7 @@ func BenchmarkRelease(b *testing.B) {
 					}
 				}()
 				b.StartTimer()
-				_, err = s.RunRelease(ctx, me, appsvc.ReleaseRequest{ID: release.ID, Version: release.Version})
+				_, err = s.RunRelease(ctx, me, release.ID, release.Version)
 				b.StopTimer()
 				close(stop)
 				if err := <-stopped; err != nil {
