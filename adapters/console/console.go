@@ -82,6 +82,7 @@ func (c Config) page() ([]byte, error) {
 	filled := strings.NewReplacer(
 		"{{.API}}", html.EscapeString(c.API),
 		"{{.AssetPrefix}}", html.EscapeString(c.AssetPrefix),
+		"{{.SignIn}}", html.EscapeString(c.SignIn),
 		"{{.AssetNames}}", html.EscapeString(string(names)),
 		"{{.Title}}", html.EscapeString(c.Title)).Replace(string(text))
 	return []byte(filled), errors.Join(err, unencodable)
