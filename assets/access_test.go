@@ -253,7 +253,7 @@ func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 	d.want("an asset of the editor's own", err, "ok")
 	sub, err := d.ChangeFolders(ctx, member, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path}}})
 	d.want("a folder without grants of its own", err, "ok")
-	if got := assign(member, sub[0].ID, added.Added[0].ID); got != 200 {
+	if got := assign(member, sub.Folders[0].ID, added.Added[0].ID); got != 200 {
 		t.Errorf("the editor's own asset is assigned to the editor's own folder: %d, want 200", got)
 	}
 	if got := assign(moderator, mine, seen["in no folder"]); got != 200 {
@@ -553,10 +553,10 @@ func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
 	for _, s := range []storage.Store{second, first} { // both have the folder, as a primary and its standby
 		store.Store, id = s, ""
 		out, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f", Inherit: flag(false)}}})
-		if err != nil || folder != "" && folder != out[0].ID {
+		if err != nil || folder != "" && folder != out.Folders[0].ID {
 			t.Fatalf("%+v, %v", out, err)
 		}
-		folder = out[0].ID
+		folder = out.Folders[0].ID
 	}
 	grant("member")
 	if _, err := svc.Folder(ctx, member, lib, folder); err != nil {

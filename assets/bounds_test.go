@@ -289,7 +289,7 @@ func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		return out[0].ID, nil
+		return out.Folders[0].ID, nil
 	}
 	change := func(folder string, create, remove []assets.Permission) error {
 		_, err := d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: folder, Create: create, Remove: remove})

@@ -46,8 +46,18 @@ type FolderChange struct {
 	Deleted *bool   `json:"deleted,omitzero"` // true deletes the folder, false restores it
 }
 
-// ChangeFolders creates, updates and deletes folders, all or nothing. It returns the folders of the
-// request, in its order, each once, as they are after the whole request.
+// ChangedFolders is the result of a ChangeFoldersRequest.
+type ChangedFolders struct {
+	Folders []Folder `json:"folders"` // those that the request creates, updates or deletes, in its order, each once, as they are after it
+	// Purged is how much was removed for good. Folders includes those below the named ones. Assets excludes those that are also in other
+	// folders: they stay there.
+	Purged struct {
+		Folders int64 `json:"folders"`
+		Assets  int64 `json:"assets"`
+	} `json:"purged"`
+}
+
+// ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones.
 //
 // Deleting a folder hides it and all folders below it. It can be restored; its assets are not deleted. Purging a deleted
 // folder removes it for good, with the folders below it and the assets that are in no other folder. Only moderators may
@@ -68,9 +78,29 @@ type FolderChange struct {
 //     above it is deleted, nested deeper than Limits.Depth (and deeper than it was) or given more than
 //     Limits.Permissions, or if the response would be longer than Limits.ResponseBytes;
 //   - ErrTooLarge if the library would have more than Limits.AllPermissions.
-func (s *Service) ChangeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
-	out, err := s.PurgeFolders(ctx, by, lib, in)
-	return out.Folders, err
+func (s *Service) ChangeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
+	out, err := update(ctx, s, by, lib, in.size(s.limits), func(req *request) (out ChangedFolders, err error) {
+		req.cloneTree()
+		changed, err := req.changeFolders(in)
+		if err != nil {
+			return out, err
+		}
+		if _, err := req.foldersToPurge(in.Purge); err != nil {
+			return out, err
+		}
+		changed = unique(changed)
+		if out.Folders, err = req.changedFolders(changed); err != nil {
+			return out, err
+		}
+		return out, req.storeFolders(changed)
+	})
+	if err == nil && len(in.Purge) > 0 {
+		out.Purged.Folders, out.Purged.Assets, err = s.purge(ctx, by, lib, in.Purge)
+	}
+	if err != nil {
+		return ChangedFolders{}, err
+	}
+	return out, nil
 }
 
 // size returns how much the request sends.
@@ -294,51 +324,13 @@ func (req *request) storeFolders(list []*node) error {
 	return nil
 }
 
-// ChangedFolders is the result of PurgeFolders.
-type ChangedFolders struct {
-	Folders []Folder `json:"folders"` // as ChangeFolders returns them
-	Purged  Purged   `json:"purged"`
-}
-
-// Purged says how much a purge has removed for good. Folders includes the folders below the named ones. Assets excludes
-// assets that are also in other folders: they stay there.
-type Purged struct {
-	Folders int64 `json:"folders"`
-	Assets  int64 `json:"assets"`
-}
-
-// PurgeFolders is ChangeFolders, and also says how much was purged.
-func (s *Service) PurgeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
-	out, err := update(ctx, s, by, lib, in.size(s.limits), func(req *request) (out ChangedFolders, err error) {
-		req.cloneTree()
-		changed, err := req.changeFolders(in)
-		if err != nil {
-			return out, err
-		}
-		if _, err := req.foldersToPurge(in.Purge); err != nil {
-			return out, err
-		}
-		changed = unique(changed)
-		if out.Folders, err = req.changedFolders(changed); err != nil {
-			return out, err
-		}
-		return out, req.storeFolders(changed)
-	})
-	if err == nil && len(in.Purge) > 0 {
-		out.Purged, err = s.purge(ctx, by, lib, in.Purge)
-	}
-	if err != nil {
-		return ChangedFolders{}, err
-	}
-	return out, nil
-}
-
 // purge removes deleted folders in many updates, so that other writes can run in between: first the assets, then their
-// remains in the index and in the files of the store, and then the folders. So an interrupted purge can be repeated.
-func (s *Service) purge(ctx context.Context, by vitrine.Caller, lib Library, ids []string) (out Purged, err error) {
+// remains in the index and in the files of the store, and then the folders. So an interrupted purge can be repeated. It
+// returns how many folders and assets it has removed.
+func (s *Service) purge(ctx context.Context, by vitrine.Caller, lib Library, ids []string) (folders, assets int64, err error) {
 	end, err := s.turns.take(ctx, by.URN)
 	if err != nil {
-		return Purged{}, err
+		return 0, 0, err
 	}
 	defer end()
 	for more := true; more && err == nil; {
@@ -348,7 +340,7 @@ func (s *Service) purge(ctx context.Context, by vitrine.Caller, lib Library, ids
 			return err
 		})
 		if err == nil {
-			out.Assets += removed
+			assets += removed
 		}
 	}
 	if err == nil {
@@ -356,11 +348,11 @@ func (s *Service) purge(ctx context.Context, by vitrine.Caller, lib Library, ids
 	}
 	if err == nil {
 		err = s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: true, Erase: true}, func(req *request) (err error) {
-			out.Folders, err = req.removeFolders(ids)
+			folders, err = req.removeFolders(ids)
 			return err
 		})
 	}
-	return out, err
+	return folders, assets, err
 }
 
 // foldersToPurge returns the folders with these ids and all folders below them, each once, parents first. It returns ErrForbidden if the

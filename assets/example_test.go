@@ -18,7 +18,7 @@ func ExampleService() {
 	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
 	reader := vitrine.Caller{URN: "urn:vitrine:example.test:user=rea"}
 
-	folders, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
+	made, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "Drafts", Permissions: []assets.Permission{
 			{Operation: assets.Edit, Role: &assets.Subject{ID: "editors"}},
 		}}},
@@ -28,7 +28,7 @@ func ExampleService() {
 	}
 	_, err = svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"<p>Crème <b>brûlée</b></p>"}`)},
-		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Creme, not yet"}`), Folders: []string{folders[0].ID}},
+		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Creme, not yet"}`), Folders: []string{made.Folders[0].ID}},
 	}})
 	if err != nil {
 		log.Fatal(err)
@@ -40,7 +40,7 @@ func ExampleService() {
 		}
 		fmt.Println(page.Total)
 	}
-	why, err := svc.Explain(ctx, moderator, lib, assets.ExplainRequest{Folder: folders[0].ID, About: &vitrine.Caller{URN: "rea"}})
+	why, err := svc.Explain(ctx, moderator, lib, assets.ExplainRequest{Folder: made.Folders[0].ID, About: &vitrine.Caller{URN: "rea"}})
 	if err != nil {
 		log.Fatal(err)
 	}

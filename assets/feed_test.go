@@ -92,7 +92,7 @@ func TestARequestHasOneEntryInTheFeed(t *testing.T) {
 	name := "two"
 	made, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "in", Path: path}}, Update: []assets.FolderChange{{ID: folder, Label: &name}}})
 	must(made, err)
-	check("folders", assets.Event{By: by, Folders: []string{folder, made[0].ID}})
+	check("folders", assets.Event{By: by, Folders: []string{folder, made.Folders[0].ID}})
 	must(d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: folder, Label: &name}}}))
 	check("a folder as it is")
 	must(d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{folder}}))

@@ -66,7 +66,7 @@ func (d *desk) folder(label, place string, inherit bool, permissions ...assets.P
 	if place != "/" {
 		place += "/"
 	}
-	return out[0].ID, place + out[0].ID
+	return out.Folders[0].ID, place + out.Folders[0].ID
 }
 
 func newAsset(foreign, content string, folders ...string) assets.NewAsset {

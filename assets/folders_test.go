@@ -57,9 +57,10 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	if list := page.Items; err != nil || len(list) != 1 || list[0].Label != "a" || !slices.Equal(list[0].Children, []string{b}) {
 		t.Errorf("a refused request leaves %+v, error %v", page, err)
 	}
-	out, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
+	changed, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "c", Path: aPath}, {Label: "c"}}, Update: []assets.FolderChange{{ID: b, Inherit: flag(false)}, {ID: a, Label: text("A")}},
 		Delete: []string{a, b, b}, Remove: []string{a}})
+	out := changed.Folders
 	if err != nil || len(out) != 4 || out[0].Path != aPath || out[1].Path != "/" || out[2].ID != b || out[2].Inherit || out[3].ID != a || out[3].Label != "A" {
 		t.Fatalf("%+v, error %v", out, err)
 	}
@@ -73,8 +74,8 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	}
 	_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: a, Label: text("x")}}})
 	d.want("renaming a deleted one", err, "not found")
-	out, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b, Deleted: flag(false), Path: text("/")}}})
-	if err != nil || out[0].Deleted || out[0].Path != "/" {
+	changed, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b, Deleted: flag(false), Path: text("/")}}})
+	if out = changed.Folders; err != nil || out[0].Deleted || out[0].Path != "/" {
 		t.Errorf("moved out and brought back: %+v, error %v", out, err)
 	}
 }
@@ -288,7 +289,7 @@ func TestResourceIDsAreEscaped(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	odd := assets.Library{Network: "example.test", ID: "a:b/c%d"}
 	out, err := d.ChangeFolders(ctx, moderator, odd, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: grants[:1]}}})
-	if err != nil || out[0].Permissions[0].RID != network+":library=a%3Ab%2Fc%25d:folder="+out[0].ID {
+	if err != nil || out.Folders[0].Permissions[0].RID != network+":library=a%3Ab%2Fc%25d:folder="+out.Folders[0].ID {
 		t.Errorf("%+v, error %v", out, err)
 	}
 }

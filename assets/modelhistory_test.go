@@ -219,9 +219,9 @@ func (h *history) createFolder(by modelCaller) {
 		if parent != nil {
 			f.parent = parent.id
 		}
-		f.id = got[0].ID
+		f.id = got.Folders[0].ID
 		h.model.folders[f.id] = f
-		h.checkFolder(by, got[0], f, false)
+		h.checkFolder(by, got.Folders[0], f, false)
 	}
 }
 
@@ -284,7 +284,7 @@ func (h *history) updateFolder(by modelCaller) {
 	h.compare(fmt.Sprintf("update folder %s", in.ID), err, want)
 	if want == nil {
 		*f = next
-		h.checkFolder(by, got[0], f, false)
+		h.checkFolder(by, got.Folders[0], f, false)
 	}
 }
 

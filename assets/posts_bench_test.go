@@ -201,7 +201,7 @@ func postFolders(b *testing.B, s *assets.Service) (ids []string, size int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		ids = append(ids, out[0].ID)
+		ids = append(ids, out.Folders[0].ID)
 	}
 	return ids, int(page.Total)
 }

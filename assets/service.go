@@ -16,7 +16,7 @@ import (
 // Its methods come in four groups:
 //
 //   - assets: Search, AllAssets, Asset, ChangeAssets, AssignAssets, Attributes, ChangeAttributes;
-//   - folders: ListFolders, AllFolders, Folder, ChangeFolders, PurgeFolders, Permissions,
+//   - folders: ListFolders, AllFolders, Folder, ChangeFolders, Permissions,
 //     ChangePermissions, Explain;
 //   - the feed of changes: Changes, Follow;
 //   - for servers and operators: Admit, AdmitChange, AdmitAssignAssets, AdmitChangePermissions,

@@ -65,14 +65,9 @@ func (s *Session) Folder(ctx context.Context, lib Library, id string) (Folder, e
 	return s.service.Folder(ctx, s.by, lib, id)
 }
 
-// ChangeFolders creates, updates and deletes folders, all or nothing.
-func (s *Session) ChangeFolders(ctx context.Context, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
+// ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones.
+func (s *Session) ChangeFolders(ctx context.Context, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
 	return s.service.ChangeFolders(ctx, s.by, lib, in)
-}
-
-// PurgeFolders is ChangeFolders, and also says how much was purged.
-func (s *Session) PurgeFolders(ctx context.Context, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
-	return s.service.PurgeFolders(ctx, s.by, lib, in)
 }
 
 // Permissions returns the permissions that a folder itself has.

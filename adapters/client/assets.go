@@ -122,13 +122,8 @@ func (a *Assets) Folder(ctx context.Context, lib assets.Library, id string) (ass
 	return get[assets.Folder](ctx, a.remote, libraryPath(lib, "/folder/%s", id), nil, value("folder"))
 }
 
-// ChangeFolders creates, updates and deletes folders, all or nothing.
-func (a *Assets) ChangeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) ([]assets.Folder, error) {
-	return change[[]assets.Folder](ctx, a, libraryPath(lib, "/folders"), in, value("folders"))
-}
-
-// PurgeFolders is ChangeFolders, and also says how much was purged.
-func (a *Assets) PurgeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error) {
+// ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones.
+func (a *Assets) ChangeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error) {
 	return change[assets.ChangedFolders](ctx, a, libraryPath(lib, "/folders"), in, object("folders"))
 }
 

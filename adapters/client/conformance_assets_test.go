@@ -30,7 +30,7 @@ func add(t *testing.T, s services, posts ...assets.NewAsset) []assets.Asset {
 // newFolder creates a folder with permissions and returns it.
 func newFolder(t *testing.T, s services, label, path string, grants ...assets.Permission) assets.Folder {
 	t.Helper()
-	return ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: label, Path: path, Permissions: grants}}}))(t)[0]
+	return ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: label, Path: path, Permissions: grants}}}))(t).Folders[0]
 }
 
 func press(operation assets.Operation) assets.Permission {
@@ -267,7 +267,7 @@ var assetBehaviours = []behaviour{
 			return out
 		}
 		moved := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{
-			{ID: c.ID, Path: to("/" + b.ID), Label: to("C"), Inherit: to(false)}, {ID: b.ID}}}))(t)
+			{ID: c.ID, Path: to("/" + b.ID), Label: to("C"), Inherit: to(false)}, {ID: b.ID}}}))(t).Folders
 		if len(moved) != 2 || moved[0].Path != "/"+b.ID || moved[0].Label != "C" || moved[0].Inherit || moved[1].Label != "b" {
 			t.Errorf("%+v", moved)
 		}
@@ -282,7 +282,7 @@ var assetBehaviours = []behaviour{
 				t.Errorf("%+v lists %s, want %s", list.in, have, list.want)
 			}
 		}
-		gone := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Delete: []string{b.ID}}))(t)
+		gone := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Delete: []string{b.ID}}))(t).Folders
 		if len(gone) != 1 || !gone[0].Deleted || labels(assets.ListFoldersRequest{}) != "A0 " {
 			t.Errorf("%+v", gone)
 		}
@@ -294,7 +294,7 @@ var assetBehaviours = []behaviour{
 			t.Error(have)
 		}
 		purge := assets.ChangeFoldersRequest{Delete: []string{b.ID}, Purge: []string{b.ID}}
-		if out := ok(s.assets.PurgeFolders(t.Context(), lib, purge))(t); len(out.Folders) != 1 || out.Purged != (assets.Purged{Folders: 2}) {
+		if out := ok(s.assets.ChangeFolders(t.Context(), lib, purge))(t); len(out.Folders) != 1 || out.Purged.Folders != 2 || out.Purged.Assets != 0 {
 			t.Errorf("%+v", out)
 		}
 	}},

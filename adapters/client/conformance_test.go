@@ -67,8 +67,7 @@ type (
 		Asset(ctx context.Context, lib assets.Library, id string) (assets.Asset, error)
 		ListFolders(context.Context, assets.Library, assets.ListFoldersRequest) (vitrine.Page[assets.Folder], error)
 		AllFolders(context.Context, assets.Library, assets.ListFoldersRequest) iter.Seq2[assets.Folder, error]
-		ChangeFolders(context.Context, assets.Library, assets.ChangeFoldersRequest) ([]assets.Folder, error)
-		PurgeFolders(context.Context, assets.Library, assets.ChangeFoldersRequest) (assets.ChangedFolders, error)
+		ChangeFolders(context.Context, assets.Library, assets.ChangeFoldersRequest) (assets.ChangedFolders, error)
 		Folder(ctx context.Context, lib assets.Library, id string) (assets.Folder, error)
 		Permissions(ctx context.Context, lib assets.Library, folder string) ([]assets.Permission, error)
 		ChangePermissions(context.Context, assets.Library, assets.ChangePermissionsRequest) ([]assets.Permission, error)

@@ -95,7 +95,6 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Assets.ListFolders":       ofAssets((*client.Assets).ListFolders, assets.ListFoldersRequest{}),
 	"Assets.Folder":            func(ctx context.Context, c *client.Client) error { return second(c.Assets.Folder(ctx, ofN, "f")) },
 	"Assets.ChangeFolders":     ofAssets((*client.Assets).ChangeFolders, assets.ChangeFoldersRequest{}),
-	"Assets.PurgeFolders":      ofAssets((*client.Assets).PurgeFolders, assets.ChangeFoldersRequest{}),
 	"Assets.Permissions":       func(ctx context.Context, c *client.Client) error { return second(c.Assets.Permissions(ctx, ofN, "f")) },
 	"Assets.ChangePermissions": ofAssets((*client.Assets).ChangePermissions, assets.ChangePermissionsRequest{Folder: "f"}),
 	"Assets.Changes":           ofAssets((*client.Assets).Changes, vitrine.ChangesRequest{}),
@@ -188,7 +187,7 @@ func TestEmptyAnswersAreSuccesses(t *testing.T) {
 	c := ok(client.New(client.Config{URL: server.URL, Token: client.Static("x")}))(t)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	app := ok(c.Apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}))(t)
-	folder := ok(c.Assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}}))(t)[0].ID
+	folder := ok(c.Assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}}))(t).Folders[0].ID
 	manifest := []byte(`{"name":"poll","version":"1.0.0","description":null,"main":"/x.js","configSchema":{}}`)
 	ok(c.Apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: manifest}))(t)
 	for name, err := range map[string]error{
@@ -205,7 +204,6 @@ func TestEmptyAnswersAreSuccesses(t *testing.T) {
 		"Assets.ChangeAttributes":  second(c.Assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{})),
 		"Assets.ListFolders":       second(c.Assets.ListFolders(t.Context(), lib, assets.ListFoldersRequest{Label: "none"})),
 		"Assets.ChangeFolders":     second(c.Assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{})),
-		"Assets.PurgeFolders":      second(c.Assets.PurgeFolders(t.Context(), lib, assets.ChangeFoldersRequest{})),
 		"Assets.Permissions":       second(c.Assets.Permissions(t.Context(), lib, folder)),
 		"Assets.ChangePermissions": second(c.Assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: folder})),
 		"Assets.Explain":           second(c.Assets.Explain(t.Context(), lib, assets.ExplainRequest{Folder: folder})),

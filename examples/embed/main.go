@@ -94,7 +94,7 @@ func (p *program) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	post := assets.NewAsset{ID: "1", Folders: []string{made[0].ID}, Content: []byte(`{"content": "The first post"}`)}
+	post := assets.NewAsset{ID: "1", Folders: []string{made.Folders[0].ID}, Content: []byte(`{"content": "The first post"}`)}
 	post.Generator.ID = "embed"
 	if _, err := p.assets.ChangeAssets(ctx, me, library, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
 		return err

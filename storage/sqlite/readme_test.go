@@ -32,11 +32,11 @@ func TestStatementsOfTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	library, posts := assets.Library{Network: "example.test", ID: "example.test"}, assets.New(db, nil)
-	folders, err := posts.ChangeFolders(ctx, me, library, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
+	made, err := posts.ChangeFolders(ctx, me, library, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := assets.NewAsset{ID: "1", Folders: []string{folders[0].ID}, Content: []byte(`{"content": "The first post"}`)}
+	post := assets.NewAsset{ID: "1", Folders: []string{made.Folders[0].ID}, Content: []byte(`{"content": "The first post"}`)}
 	post.Generator.ID = "example"
 	if _, err := posts.ChangeAssets(ctx, me, library, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
 		t.Fatal(err)

@@ -316,7 +316,7 @@ func (p *plot) step() (what string, err error) {
 
 func (p *plot) changeFolders(by vitrine.Caller, what string, in assets.ChangeFoldersRequest) (string, error) {
 	out, err := p.svc.ChangeFolders(background, by, plotLibrary, in)
-	for _, f := range out {
+	for _, f := range out.Folders {
 		if !slices.Contains(p.folders, f.ID) {
 			p.folders = append(p.folders, f.ID)
 		}

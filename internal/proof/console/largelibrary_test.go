@@ -83,7 +83,7 @@ func (l largeLibrary) store(t *testing.T, svc *assets.Service) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range made {
+			for _, f := range made.Folders {
 				ids[f.Label], paths[f.Label] = f.ID, strings.TrimSuffix(f.Path, "/")+"/"+f.ID
 			}
 		}

@@ -149,7 +149,7 @@ func (h *libraryHistory) answer(ctx context.Context, svc *assets.Service, o *lib
 	case addFolder:
 		made, err := svc.ChangeFolders(ctx, by, h.lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: o.text}}})
 		if err == nil {
-			o.id = made[0].ID
+			o.id = made.Folders[0].ID
 		}
 		return err
 	case readAsset:
