@@ -164,9 +164,12 @@ func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string)
 // name.
 func noComponent(name string) error { return notFound("there is no component named %q", name) }
 
-// takenComponent returns the error for a component whose id, or name and version, is taken by another one.
-func takenComponent(c Component) error {
-	return invalid("", "a component with the id %q, or with the name %q and version %q, exists already", c.ID, c.Name, c.Version)
+// takenComponent returns the error for a component whose name and version, or else its id, is taken by another one.
+func takenComponent(c Component, byVersion bool) error {
+	if byVersion {
+		return invalid("", "version %q of %q exists already: want another version", c.Version, c.Name)
+	}
+	return invalid("", "a component with the id %q exists already: want another id, or none", c.ID)
 }
 
 // ListComponentsRequest asks for components, by name.

@@ -150,7 +150,7 @@ func (s *Service) AllBrokenElements(ctx context.Context, by vitrine.Caller, in C
 func absentComponent(ctx context.Context, r *reader, c Component) error {
 	values, err := r.r.Get(ctx, keyOf(idKind, c.ID), keyOf(componentKind, c.Name, c.Version))
 	if err == nil && (values[0] != nil || values[1] != nil) {
-		err = takenComponent(c)
+		err = takenComponent(c, values[1] != nil)
 	}
 	return err
 }

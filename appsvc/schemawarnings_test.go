@@ -45,6 +45,8 @@ func TestSchemaWarnings(t *testing.T) {
 		{"a default that breaks its schema", `{"properties":{"a":{"type":"string","default":1},"b":{"default":{"c":1},"properties":{"c":{"maximum":0}}},"d":{"type":"string","default":""}}}`, []string{
 			`/properties/a/default the default breaks its own schema and fills nothing: want string, have number`,
 			`/properties/b/default the default breaks its own schema and fills nothing: /c: want at most 0`}},
+		{"a default outside of alternatives", `{"oneOf":[{"const":"info"},{"const":"warn"}],"default":"x"}`, []string{
+			`/default the default breaks its own schema and fills nothing: want "info", want "warn"`}},
 		{"a known format", `{"properties":{"a":{"format":"date-time"},"b":{"format":"idn-email"}}}`, nil},
 		{"an unknown format", `{"properties":{"a":{"format":"datetime"}}}`, []string{`/properties/a/format the format "datetime" is not known and has no effect`}},
 		{"a format of one's own", `{"format":"sku"}`, nil},

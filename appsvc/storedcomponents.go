@@ -82,7 +82,7 @@ func (t *writer) addComponent(ctx context.Context, c Component) error {
 		return invalid("", "version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version, c.Name)
 	}
 	if values[0] != nil || values[1] != nil {
-		return takenComponent(c)
+		return takenComponent(c, values[1] != nil)
 	}
 	n, err := t.giveNumber(ctx)
 	if err != nil {

@@ -117,7 +117,7 @@ func (s *Schema) badDefaults() map[string]string {
 		if err != nil {
 			bad[pointer] = err.Error()
 		} else if len(found) > 0 {
-			bad[pointer] = found[0].String()
+			bad[pointer] = firstOf(found, vitrine.Violation.String)
 		}
 	}
 	return bad
