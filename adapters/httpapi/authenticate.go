@@ -255,6 +255,8 @@ type wireCaller struct {
 	Groups     []string `json:"groups"`
 	Components bool     `json:"components"`
 	Expires    *int64   `json:"expires"` // milliseconds since the epoch; null = unknown
+	// Absent names the domains that this service leaves out: "apps", "assets" or "reviews".
+	Absent []string `json:"absent,omitempty"`
 }
 
 // me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token. Pages use
@@ -265,6 +267,15 @@ func me(c *call) error {
 	if !c.by.Expires.IsZero() {
 		at := c.by.Expires.UnixMilli()
 		out.Expires = &at
+	}
+	if c.h.Apps == nil {
+		out.Absent = append(out.Absent, "apps")
+	}
+	if c.h.Assets == nil {
+		out.Absent = append(out.Absent, "assets")
+	}
+	if c.h.Reviews == nil {
+		out.Absent = append(out.Absent, "reviews")
 	}
 	c.header()["Vary"] = varyCaller
 	return c.json(out, nil)

@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -24,7 +26,12 @@ func TestAServiceThatIsNilIsAMistake(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := httpapi.New(httpapi.Config{Authenticate: tokens.Authenticate}); err != nil {
-		t.Errorf("no service at all: %v", err)
+	h, err := httpapi.New(httpapi.Config{Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
+	if err != nil {
+		t.Fatalf("no service at all: %v", err)
+	}
+	w := httptest.NewRecorder()
+	if h.ServeHTTP(w, httptest.NewRequest("GET", "/x/me", nil)); !strings.Contains(w.Body.String(), `"absent":["apps","assets","reviews"]`) {
+		t.Error(w.Body)
 	}
 }

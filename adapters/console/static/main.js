@@ -14,8 +14,11 @@ const title = document.title;
 const base = new URL(meta.content.replace(/\/?$/, "/"), location.href);
 const session = new Session(base);
 
+/** Whether the service has a domain. @param {"assets" | "reviews"} domain */
+const serves = (domain) => !session.me?.absent?.includes(domain);
+
 /** What the menu has: the name of a view, its title, its icon, its key after g, and for whom it is. @type {[string, string, Parameters<typeof icon>[0], string, () => boolean][]} */
-const menu = [["apps", "Apps", "apps", "a", () => true], ["releases", "Releases", "flag", "l", () => true], ["assets", "Assets", "library", "s", () => true], ["reviews", "Reviews", "reviews", "r", () => true], ["components", "Components", "parts", "c", () => true],
+const menu = [["apps", "Apps", "apps", "a", () => true], ["releases", "Releases", "flag", "l", () => true], ["assets", "Assets", "library", "s", () => serves("assets")], ["reviews", "Reviews", "reviews", "r", () => serves("reviews")], ["components", "Components", "parts", "c", () => true],
 	["people", "People", "person", "p", () => session.managesPeople], ["keys", "Keys", "key", "k", () => session.managesPeople || session.account !== undefined]];
 
 const main = h("main", { id: "main", tabindex: "-1" });

@@ -38,6 +38,9 @@ func TestErrorsInWords(t *testing.T) {
 		p.Offline(false)
 	})
 	p := s.signIn(ann, "")
+	t.Run("the menu has what the service has", func(t *testing.T) { // it has apps alone
+		p.For(t).Until(`() => [...document.querySelectorAll("nav a")].filter((x) => x.checkVisibility()).map((x) => x.innerText.trim()).join() === "Apps,Releases,Components"`)
+	})
 	t.Run("lists", func(t *testing.T) {
 		p := &person{p.For(t), s.world}
 		busy := vitrine.ErrBusy
