@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	_ "embed" // demo.ndjson
 	"encoding/json"
@@ -229,8 +228,11 @@ func marked(ctx context.Context, s storage.Store) error {
 // print shows a link into the console, the token, and three curl commands that can be copied as they are.
 func (d *demo) print(w io.Writer, root, base string) {
 	auth := "-H 'Authorization: svctoken " + d.token + "'"
-	console := cmp.Or(d.link, base+"/#token="+d.token)
-	fmt.Fprintf(w, "\na page with the sample apps:\n%s/%s\n\nthe console:\n%s\n", base, demoSite, console)
+	console := "the console:\n" + base + "/#token=" + d.token
+	if d.link != "" {
+		console = "the console (the link signs in once; start again for another):\n" + d.link
+	}
+	fmt.Fprintf(w, "\na page with the sample apps:\n%s/%s\n\n%s\n", base, demoSite, console)
 	fmt.Fprintf(w, "\ntoken of %s, good for a day:\n%s\n\ntry:\n", demoUser.URN, d.token)
 	fmt.Fprintf(w, "curl %s '%s/apps/'\n", auth, base)
 	fmt.Fprintf(w, "curl %s '%s%s'\n", auth, base, d.tagged)
