@@ -165,8 +165,10 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 		p.Run(&page, `async () => document.querySelector('dialog pre[aria-label="In a page"]').textContent`)
 		_, key, _ := strings.Cut(page, `key="`)
 		key, _, _ = strings.Cut(key, `"`)
+		var address string
+		p.Run(&address, `async () => document.querySelector('dialog pre[aria-label^="Address of the JSON"]').textContent`)
 		delivery := func() int {
-			answer, err := http.Get(w.url + "/x/public/production?app=" + id + "&key=" + key)
+			answer, err := http.Get(address)
 			if err != nil {
 				t.Fatal(err)
 			}

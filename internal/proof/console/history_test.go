@@ -70,7 +70,7 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.See(`//article//span[.="1 behind"]`)
 	})
 	t.Run("move", func(t *testing.T) {
-		p.Click(named("Deploy the latest"))
+		p.Click(named("Move to the latest"))
 		p.See(`//dialog//section[contains(@class, "part")]`)
 		p.Click(`//dialog` + named("Move to version 5"))
 		tag("5")
@@ -161,7 +161,7 @@ func TestProtectedTags(t *testing.T) {
 	t.Run("a moderator of every group", func(t *testing.T) {
 		p := w.signIn(ann, "/apps/"+id+"/deployments")
 		marked(p)
-		p.Click(`//article[@aria-label="production"]` + named("Deploy the latest"))
+		p.Click(`//article[@aria-label="production"]` + named("Move to the latest"))
 		p.See(`//dialog[contains(., "only a moderator of every group of the app may")]`)
 		p.Click(`//dialog` + named("Move to version 1"))
 		p.See(`//article[@aria-label="production"]//a[.="Version 1"]`)
@@ -177,7 +177,7 @@ func TestProtectedTags(t *testing.T) {
 		if offered != "Show, History, Use it" {
 			t.Errorf("what is offered is %s", offered)
 		}
-		p.Click(`//article[@aria-label="staging"]` + named("Deploy the latest"))
+		p.Click(`//article[@aria-label="staging"]` + named("Move to the latest"))
 		p.Click(`//dialog` + named("Move to version 1"))
 		p.See(`//article[@aria-label="staging"]//a[.="Version 1"]`)
 		// A name that is protected before there is such a tag.
@@ -208,14 +208,26 @@ func TestComponents(t *testing.T) {
 	p.See(`//code[.="https://cdn.example.test/poll.js"]`)
 	p.See(`//li[.//code[.="question"] and contains(., "required")]`)
 	p.Click(named("New version"))
+	p.See(`//dialog//p[contains(., "Version 1.0.0 has the same script.")]`)
+	p.Retype(field("Script"), "https://cdn.example.test/poll-1.1.0.js")
+	p.See(`//dialog[not(contains(., "has the same script"))]`)
 	p.Click(`//dialog` + named("Create"))
+	p.See(`//dialog//*[contains(@class, "trouble") and contains(., "/properties/color/format")]`)
+	var seen bool
+	p.Run(&seen, `async () => {
+		const found = document.querySelector("dialog .trouble"), { top, bottom } = found.getBoundingClientRect();
+		return document.activeElement === found && top >= 0 && bottom <= innerHeight;
+	}`)
+	if !seen {
+		t.Error("the warnings are out of sight")
+	}
 	p.Click(`//dialog` + named("Create all the same"))
 	p.See(`//button[@aria-pressed="true" and .="1.1.0"]`)
 	t.Run("what the service refuses is shown", func(t *testing.T) {
 		p.Click(named("New version"))
 		p.Retype(field("Version"), "1.0.0")
 		p.Click(`//dialog` + named("Create"))
-		p.See(`//dialog//*[@role="alert" and contains(., "1.0.0")]`)
+		p.See(`//dialog//*[@role="alert" and contains(., 'version "1.0.0" of "@example/poll" exists already')]`)
 		p.Click(`//dialog` + named("Close"))
 	})
 	p.Click(named("Delete"))

@@ -57,7 +57,7 @@ func TestElementsThatDoNotFit(t *testing.T) {
 	p.bad(0)
 	p.holds(`(`+field("text")+`)[3]`, "more")
 	p.view("/apps/" + id + "/deployments")
-	p.Click(named("Deploy the latest"))
+	p.Click(named("Move to the latest"))
 	p.Click(`//dialog//a[.="Show what is wrong"]`)
 	p.bad(2) // of both elements
 	p.Type(`(`+field("question")+`)[2]`, "Milk?")

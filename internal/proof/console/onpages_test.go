@@ -250,7 +250,7 @@ func TestFromTwoComponentsToAPage(t *testing.T) {
 	w.stored(id, `{"text":"Goodbye"}`, `{"stars":5}`)
 	visitor.Until(shows, "Hello! ★★★")
 	p.view("/apps/" + id + "/deployments")
-	p.Click(`//article[@aria-label="production"]` + named("Deploy the latest"))
+	p.Click(`//article[@aria-label="production"]` + named("Move to the latest"))
 	p.Click(`//dialog//button[starts-with(normalize-space(), "Move to version")]`)
 	visitor.Until(shows, "Goodbye! ★★★★★")
 }

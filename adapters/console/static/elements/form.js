@@ -106,8 +106,8 @@ function frame(place, f, control, options = {}) {
 	const help = f.description && h("p", { class: "help", id: `${id}-help` }, f.description);
 	const wrong = h("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
 	const initial = f.initial !== undefined && h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
-	const reset = !place.required && !place.readOnly && button(f.initial === undefined ? `Leave out ${name}` : `Use the default of ${name}`, () => place.onchange(undefined), { class: "bare small reset" });
-	if (reset) fill(reset, f.initial === undefined ? "Leave out" : "Use default");
+	const reset = !place.required && !place.readOnly && button(f.initial === undefined ? `Clear ${name}` : `Use the default of ${name}`, () => place.onchange(undefined), { class: "bare small reset" });
+	if (reset) fill(reset, f.initial === undefined ? "Clear" : "Use default");
 	const tools = h("span", { class: "tools" }, initial, reset, options.tools);
 	const mark = place.required && h("span", { class: "required", title: "required" }, " *", h("span", { class: "unseen" }, "required"));
 	const described = [help && `${id}-help`, `${id}-wrong`].filter(Boolean).join(" ");

@@ -3,7 +3,7 @@
  * @module
  */
 import { keys, newKey } from "../api.js";
-import { button, fill, flag, h, labelled, named } from "../dom.js";
+import { button, count, fill, flag, h, labelled, named } from "../dom.js";
 import { buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { isObject, names, notJSON, parse, stringify } from "../json.js";
@@ -94,7 +94,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const may = session.me?.components;
 	return { node: h("div", { class: "page component" },
 		h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("components") }, "Components")),
-		h("div", { class: "head" }, heading, may && h("div", { class: "row" }, again, remove)),
+		h("div", { class: "head" }, heading, may ? h("div", { class: "row" }, again, remove) : h("p", { class: "help" }, "You may not make or delete versions.")),
 		h("div", { class: "split" }, h("section", { "aria-label": "Versions" }, h("h2", null, "Versions"), versions, button("Bring all apps to this version", async () => {
 			if (chosen !== undefined) await (await import("../elements/upgrade.js")).upgrade(api, name, chosen);
 		}, { class: "small" })), shown)) };
@@ -156,7 +156,10 @@ export function edit(api, from) {
 		h("input", { value: typeof value === "string" ? value : "", autocomplete: "off", spellcheck: "false", ...more });
 	const names = line(name, { required: true, maxlength: 128, readonly: from !== undefined });
 	const versions = line(from ? nextVersion(String(version)) : version, { required: true, maxlength: 128 });
-	const mains = line(main, { required: true });
+	const same = h("p", { class: "help", role: "status" });
+	const told = () => void (same.textContent = from && mains.value === main ? `Version ${version} has the same script. If the script is another one, give it an address of its own, or a roll back does not bring the old one back.` : "");
+	const mains = line(main, { required: true, oninput: told });
+	told();
 	const about = line(description);
 	const schema = h("textarea", { class: "mono", rows: 16, spellcheck: "false", required: true, value: stringify(configSchema, 2) });
 	const preview = h("div", { class: "card" });
@@ -174,11 +177,11 @@ export function edit(api, from) {
 	const keyOf = keys();
 	let checked = "";
 	const create = h("button", { class: "main" }, "Create");
-	const found = h("div", { class: "trouble", role: "alert", hidden: true });
+	const found = h("div", { class: "trouble", role: "alert", tabindex: "-1", hidden: true });
 	const form = h("form", { class: "editor" }, h("div", { class: "columns" },
 		h("div", null, labelled("Name", names, "Letters, digits and signs, such as @example/poll."),
 			labelled("Version", versions, "A semantic version, such as 1.2.0. A version that is there cannot be changed."),
-			labelled("Script", mains, "The URL of the script that shows the element."), labelled("Description", about, "For those who choose a component."),
+			labelled("Script", mains, "The URL of the script that shows the element."), same, labelled("Description", about, "For those who choose a component."),
 			labelled("Schema of configs", schema, "A JSON Schema. {} accepts anything."), wrong),
 		h("section", { "aria-label": "Preview" }, h("h3", null, "What designers will see"), preview)),
 	found, buttons(create));
@@ -191,6 +194,7 @@ export function edit(api, from) {
 			if (check.broken.length + check.warnings.length > 0) {
 				fill(found, breaks(check, parse(text)));
 				found.hidden = false;
+				found.focus();
 				create.textContent = "Create all the same";
 				return undefined;
 			}
@@ -209,7 +213,7 @@ function breaks(check, manifest) {
 	const component = /** @type {import("../api.js").Manifest} */ (/** @type {unknown} */ (manifest));
 	/** @param {string} pointer */
 	const where = (pointer) => fieldAt(component.configSchema, undefined, names(pointer)).labels.join(" › ");
-	return [check.broken.length > 0 && h("p", null, `Of ${check.elements} elements in ${check.apps} apps, ${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay as they are until somebody changes them.`),
+	return [check.broken.length > 0 && h("p", null, `Of ${count(check.elements, "element")} in ${count(check.apps, "app")}, ${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay as they are until somebody changes them.`),
 		h("ul", null, check.broken.slice(0, 50).map((b) => h("li", null, h("a", { href: `${to("apps", b.app)}`, target: "_blank" }, named(titleOf(component)), ` at place ${Number(b.element) + 1} of version ${b.version}`), b.tags.map((t) => [" ", flag(t)]).flat(), " ",
 			b.violations.slice(0, 3).map((v) => h("div", null, v.pointer !== "" && [h("span", { class: "path", title: v.pointer }, named(where(v.pointer))), " "], v.message))))),
 		h("ul", null, check.warnings.map((w) => h("li", null, h("code", null, w.pointer || "/"), ` ${w.message}`)))];

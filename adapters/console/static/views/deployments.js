@@ -16,6 +16,7 @@ import { Said } from "../elements/said.js";
 import { copyable } from "../elements/secret.js";
 import { time } from "../elements/time.js";
 import { kept } from "../model/local.js";
+import { groupName } from "../model/names.js";
 import { before } from "../model/rollback.js";
 import { to } from "../router.js";
 
@@ -74,7 +75,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		const may = movable(tag);
 		const version = h("p", { class: "version" });
 		const since = h("p", { class: "detail" }, "\u00a0");
-		const deploy = button(approvals(tag) ? "Propose the latest" : "Deploy the latest", () => void move(tag, String(app?.version), false), { class: "main" });
+		const deploy = button(approvals(tag) ? "Propose the latest" : "Move to the latest", () => void move(tag, String(app?.version), false), { class: "main" });
 		const none = h("p", { class: "help", id: newID(), hidden: true }, "Nothing to roll back to: it has not pointed to another version.");
 		const back = button("Roll back", () => earlier && void move(tag, earlier, true), { icon: "undo", disabled: true, "aria-describedby": none.id });
 		/** @type {string | null | undefined} */
@@ -196,8 +197,9 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** @param {Tag} tag */
 	function useIt(tag) {
 		const script = new URL("x/vitrine.js", api.base).href;
-		const placeholder = "MAKE_A_KEY_FIRST";
-		const page = `<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" key="${placeholder}" live></vitrine-app>`;
+		/** @param {string} key */
+		const lines = (key) => [copyable("In a page", `<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" key="${key}" live></vitrine-app>`),
+			copyable("Address of the JSON that the page gets", new URL(`x/public/${encodeURIComponent(tag.name)}?app=${id}&key=${key}`, api.base).href)];
 		const url = new URL(`apps/${id}/tagged/${encodeURIComponent(tag.name)}`, api.base).href;
 		const command = `vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page -reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
 		const group = session.managesPeople && app && moderated(session, app.groups)[0];
@@ -205,14 +207,14 @@ export function view({ session, api, params, signal, live, shell }) {
 			make.disabled = true;
 			try {
 				const { key } = await api.account("POST", "keys/", { name: `${app?.title}, ${tag.name}`.slice(0, 128), kind: "public", reads: [group], tags: [tag.name] }, "id");
-				fill(lines, copyable("In a page", page.replace(placeholder, key)), h("p", { class: "help" }, "The key reads this tag and nothing else. It is listed, and can be revoked, under ", h("a", { href: to("keys"), onclick: closeAround }, "Keys"), "."));
+				fill(shown, lines(key), h("p", { class: "help" }, `The key reads what ${tag.name} points to in all apps of ${groupName(/** @type {string} */ (group))}, and nothing else. It is listed, and can be revoked, under `, h("a", { href: to("keys"), onclick: closeAround }, "Keys"), "."));
 			} catch (e) {
 				make.disabled = false;
 				trouble(e);
 			}
 		}, { class: "main", icon: "key" });
-		const lines = h("div", null, copyable("In a page", page), group ? h("p", null, make) : copyable("A token for the page: it reads this tag and nothing else", command));
-		void show(`Use ${tag.name}`, h("div", null, lines, copyable("Address of the JSON", url)), { wide: true });
+		const shown = h("div", null, lines("MAKE_A_KEY_FIRST"), group ? h("p", null, make) : copyable(`A token for the page: it reads what ${tag.name} points to in all apps of these groups, and nothing else`, command));
+		void show(`Use ${tag.name}`, h("div", null, shown, copyable("Address for those who have a token", url)), { wide: true });
 	}
 
 	const add = button("New tag", () => void create(), { icon: "add", class: "main", hidden: true });
