@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"iter"
@@ -53,78 +54,74 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 }
 
 // exportStore is the command export: it writes the records of a store to standard output, as an archive.
-func exportStore(ctx context.Context, p *program, args []string) error {
-	f := flags("export")
+func exportStore(f *flag.FlagSet) action {
 	db := dbFlag(f)
 	access := f.Bool("with-access", false, "with people and keys: who has the archive has what may be done with them, as far as the SHA-256 of a secret and the public half of a passkey allow")
-	if err := p.parse(f, args); err != nil {
-		return err
-	}
-	var n, people, keys int64
-	err := inStore(ctx, *db, func(s storage.Store) (err error) {
-		n, err = archive.Export(ctx, s, p.stdout, notArchived(*access))
-		if err == nil && !*access {
-			people, keys, err = signin.Count(ctx, s)
+	return func(ctx context.Context, p *program) error {
+		var n, people, keys int64
+		err := inStore(ctx, *db, func(s storage.Store) (err error) {
+			n, err = archive.Export(ctx, s, p.stdout, notArchived(*access))
+			if err == nil && !*access {
+				people, keys, err = signin.Count(ctx, s)
+			}
+			return err
+		})
+		if err != nil {
+			return err
 		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("export: %w", err)
+		fmt.Fprintf(p.stderr, "exported %d entries\n", n)
+		if people+keys > 0 {
+			fmt.Fprintf(p.stderr, "without people (%d) and keys (%d): see -with-access\n", people, keys)
+		}
+		return nil
 	}
-	fmt.Fprintf(p.stderr, "exported %d entries\n", n)
-	if people+keys > 0 {
-		fmt.Fprintf(p.stderr, "without people (%d) and keys (%d): see -with-access\n", people, keys)
-	}
-	return nil
 }
 
 // importStore is the command import: it builds a new store from an archive, and audits it before it can be opened.
-func importStore(ctx context.Context, p *program, args []string) (err error) {
-	f := flags("import")
+func importStore(f *flag.FlagSet) action {
 	db := f.String("db", "", dbUsage)
-	if err := p.parse(f, args, "FILE (or - for standard input)"); err != nil {
-		return err
-	}
-	switch err := checkReached(*db); {
-	case err != nil:
-		return fmt.Errorf("import: %w", err)
-	case inFile(*db) && !absent(*db):
-		return fmt.Errorf("import: %s: the file exists already: want the path of a new store", *db)
-	}
-	file, err := openArchive(ctx, p, f.Arg(0))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	in, err := gunzip.Unpacked(bufio.NewReaderSize(file, 256<<10))
-	if err != nil {
-		return fmt.Errorf("import: %s: %w", f.Arg(0), err)
-	}
-	var n int64
-	fill := func(s storage.Store) (err error) {
-		n, err = fillStore(ctx, s, in)
+	return func(ctx context.Context, p *program) (err error) {
+		if err := checkReached(*db); err != nil {
+			return err
+		}
+		if inFile(*db) && !absent(*db) {
+			return fmt.Errorf("%s: the file exists already: want the path of a new store", *db)
+		}
+		file, err := openArchive(ctx, p, f.Arg(0))
 		if err != nil {
-			err = fmt.Errorf("%s: %w", f.Arg(0), err)
+			return err
+		}
+		defer file.Close()
+		in, err := gunzip.Unpacked(bufio.NewReaderSize(file, 256<<10))
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Arg(0), err)
+		}
+		var n int64
+		fill := func(s storage.Store) (err error) {
+			n, err = fillStore(ctx, s, in)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", f.Arg(0), err)
+			}
+			return err
+		}
+		made := p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here\n")
+		// If the process is killed, no incomplete store can be opened: a SQLite file gets its name when it is complete, and in PostgreSQL
+		// the store stays marked as unfinished until the next import begins anew.
+		if inFile(*db) {
+			err = sqlite.Build(*db, func(s *sqlite.DB) error {
+				if err := fill(s); err != nil {
+					return err
+				}
+				return made()
+			})
+		} else {
+			err = postgres.Build(ctx, *db, nil, func(s *postgres.DB) error { return fill(s) })
+		}
+		if err == nil {
+			fmt.Fprintf(p.stderr, "imported %d entries\n", n)
 		}
 		return err
 	}
-	made := p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here\n")
-	// If the process is killed, no incomplete store can be opened: a SQLite file gets its name when it is complete, and in PostgreSQL
-	// the store stays marked as unfinished until the next import begins anew.
-	if inFile(*db) {
-		err = sqlite.Build(*db, func(s *sqlite.DB) error {
-			if err := fill(s); err != nil {
-				return err
-			}
-			return made()
-		})
-	} else {
-		err = postgres.Build(ctx, *db, nil, func(s *postgres.DB) error { return fill(s) })
-	}
-	if err == nil {
-		fmt.Fprintf(p.stderr, "imported %d entries\n", n)
-	}
-	return err
 }
 
 // fillStore puts an archive into an empty store and audits it.

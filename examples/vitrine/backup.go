@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 
@@ -11,30 +12,28 @@ import (
 
 // backup is the command backup: it copies a SQLite store, which others may be using, into a new file. The key file is
 // not copied, and a line on standard error says so.
-func backup(ctx context.Context, p *program, args []string) error {
-	f := flags("backup")
+func backup(f *flag.FlagSet) action {
 	db := f.String("db", "vitrine.db", "`store`: the path of a SQLite file")
-	if err := p.parse(f, args, "OUT"); err != nil {
-		return err
+	return func(ctx context.Context, p *program) error {
+		if err := checkReached(*db); err != nil {
+			return err
+		}
+		switch {
+		case inPostgres(*db):
+			return usageError{errors.New("-db: want the path of a SQLite file: for PostgreSQL use its own tools, or export, which makes an archive of a store of any kind")}
+		case absent(*db):
+			return fmt.Errorf("there is no store at %s", *db)
+		}
+		s, err := sqlite.Open(*db, nil)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.Backup(ctx, f.Arg(0)), s.Close()); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(withoutKeys(f.Arg(0), *db+".key")))
+		return nil
 	}
-	if err := checkReached(*db); err != nil {
-		return fmt.Errorf("backup: %w", err)
-	}
-	switch {
-	case inPostgres(*db):
-		return usageError{errors.New("backup: -db: want the path of a SQLite file: for PostgreSQL use its own tools, or export, which makes an archive of a store of any kind")}
-	case absent(*db):
-		return fmt.Errorf("backup: there is no store at %s", *db)
-	}
-	s, err := sqlite.Open(*db, nil)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(s.Backup(ctx, f.Arg(0)), s.Close()); err != nil {
-		return err
-	}
-	fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(withoutKeys(f.Arg(0), *db+".key")))
-	return nil
 }
 
 // withoutKeys returns a sentence: the keys are not in the copy of a store, and where they are. beside is the key file beside the store,

@@ -2,20 +2,15 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"flag"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
 
 // feedReset is the command feed reset: it gives the feeds of changes of a store another identity, so that earlier cursors get 410.
-func feedReset(ctx context.Context, p *program, args []string) error {
-	f := flags("feed reset")
+func feedReset(f *flag.FlagSet) action {
 	db := dbFlag(f)
-	if err := p.parse(f, args); err != nil {
-		return err
+	return func(ctx context.Context, p *program) error {
+		return inStore(ctx, *db, func(s storage.Store) error { return storage.RenewIdentity(ctx, s) })
 	}
-	if err := inStore(ctx, *db, func(s storage.Store) error { return storage.RenewIdentity(ctx, s) }); err != nil {
-		return fmt.Errorf("feed reset: %w", err)
-	}
-	return nil
 }

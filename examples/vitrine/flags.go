@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"regexp"
 	"slices"
@@ -12,13 +11,6 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/spelling"
 )
-
-// flags returns an empty flag set whose errors are returned to the caller of parse.
-func flags(name string) *flag.FlagSet {
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	return f
-}
 
 // variablePrefix begins the name of every environment variable that stands for a flag.
 const variablePrefix = "VITRINE_"
@@ -29,30 +21,27 @@ func variable(name string) string {
 }
 
 // parse reads the flags of a command, which may stand before and after its arguments, and checks that there are as many
-// arguments as names. A last name that ends in "…" stands for one argument or more. A flag that is not given has the
-// value of its environment variable, if that is set and not empty. parse returns a helpError for -h and a usageError
-// for any mistake. Variables that no command reads are warned about.
-func (p *program) parse(f *flag.FlagSet, args []string, names ...string) error {
-	if err := parseAnywhere(f, args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return helpError{f}
-		}
-		return usageError{fmt.Errorf("%s: %w", f.Name(), plainer(f, err))}
+// arguments as it wants, see command. A flag that is not given has the value of its environment variable, if that is set and not empty.
+// parse returns flag.ErrHelp for -h and a usageError for any mistake. Variables that no command reads are warned about.
+func (p *program) parse(f *flag.FlagSet, args []string, wants string) error {
+	if err := parseAnywhere(f, args); errors.Is(err, flag.ErrHelp) {
+		return err
+	} else if err != nil {
+		return usageError{plainer(f, err)}
 	}
 	if err := p.parseEnvironment(f); err != nil {
-		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
+		return usageError{err}
 	}
 	if unread := p.unreadVariables(); len(unread) > 0 {
 		fmt.Fprintf(p.stderr, "vitrine: warning: no command reads %s: -h names the variable of each flag\n", printable(strings.Join(unread, ", ")))
 	}
-	many := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "…")
 	switch {
-	case f.NArg() == len(names), many && f.NArg() > len(names):
-		return nil
-	case len(names) == 0:
-		return usageError{fmt.Errorf("%s: %q is no flag, and no argument is wanted", f.Name(), f.Arg(0))}
+	case wants == "" && f.NArg() > 0:
+		return usageError{fmt.Errorf("%q is no flag, and no argument is wanted", f.Arg(0))}
+	case wants != "" && (f.NArg() == 0 || f.NArg() > 1 && !strings.HasSuffix(wants, "…")):
+		return usageError{fmt.Errorf("want %s beside the flags, have %d arguments", wants, f.NArg())}
 	}
-	return usageError{fmt.Errorf("%s: want %s beside the flags, have %d arguments", f.Name(), strings.Join(names, " and "), f.NArg())}
+	return nil
 }
 
 // The errors of package flag that plainer rewrites.
@@ -144,11 +133,13 @@ func (p *program) unreadVariables() (unread []string) {
 		return nil
 	}
 	for _, c := range commands() {
-		if c.run != nil { // help has no flags
-			c.flags().VisitAll(func(one *flag.Flag) {
-				unread = slices.DeleteFunc(unread, func(name string) bool { return name == variable(one.Name) })
-			})
+		if c.define == nil {
+			continue // help has no flags
 		}
+		f, _ := c.flags()
+		f.VisitAll(func(one *flag.Flag) {
+			unread = slices.DeleteFunc(unread, func(name string) bool { return name == variable(one.Name) })
+		})
 	}
 	slices.Sort(unread)
 	return unread

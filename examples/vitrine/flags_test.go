@@ -1,11 +1,18 @@
 package main
 
 import (
+	"flag"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
+
+// noFlags returns the flags of a command without any.
+func noFlags() *flag.FlagSet {
+	f, _ := command{define: func(*flag.FlagSet) action { return nil }}.flags()
+	return f
+}
 
 func TestFlagsMayStandAnywhere(t *testing.T) {
 	for _, c := range []struct {
@@ -21,7 +28,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{"one -json -network n -- -two -json", []string{"one", "-two", "-json"}},
 		{"-json -network n -- one", []string{"one"}},
 	} {
-		f := flags("x")
+		f := noFlags()
 		asJSON, network := f.Bool("json", false, ""), f.String("network", "", "")
 		p := &program{getenv: func(string) string { return "" }}
 		err := p.parse(f, strings.Fields(c.args), "FILE…")
@@ -29,30 +36,29 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 			t.Errorf("%s: %v, %v, %q, %q", c.args, err, *asJSON, *network, f.Args())
 		}
 	}
-	for args, names := range map[string][]string{"": {"FILE…"}, "-json": {"FILE"}, "one two": {"FILE"}, "one": nil, "one -spam": {"FILE"}, "one -network": {"FILE"}} {
-		f := flags("x")
+	for args, wants := range map[string]string{"": "FILE…", "-json": "FILE", "one two": "FILE", "one": "", "one -spam": "FILE", "one -network": "FILE"} {
+		f := noFlags()
 		f.Bool("json", false, "")
 		f.String("network", "", "")
 		p := &program{getenv: func(string) string { return "" }}
-		if err := p.parse(f, strings.Fields(args), names...); err == nil {
-			t.Errorf("%q is taken for %q", args, names)
+		if err := p.parse(f, strings.Fields(args), wants); err == nil {
+			t.Errorf("%q is taken for %q", args, wants)
 		}
 	}
 }
 
 func TestMistakesInFlagsAreTold(t *testing.T) {
 	for args, want := range map[string]string{
-		"-dmeo":           "serve: there is no flag -dmeo; did you mean -demo?",
-		"-adr :1":         "serve: there is no flag -adr; did you mean -addr?",
-		"-spam":           "serve: there is no flag -spam; -h lists the flags",
-		"-db":             "serve: -db: a value is missing",
-		"-demo=perhaps":   `serve: -demo="perhaps": want true or false`,
-		"-keep-changes 3": `serve: -keep-changes="3": want a duration with its unit, such as 12h or 30d`,
+		"-dmeo":           "there is no flag -dmeo; did you mean -demo?",
+		"-adr :1":         "there is no flag -adr; did you mean -addr?",
+		"-spam":           "there is no flag -spam; -h lists the flags",
+		"-db":             "-db: a value is missing",
+		"-demo=perhaps":   `-demo="perhaps": want true or false`,
+		"-keep-changes 3": `-keep-changes="3": want a duration with its unit, such as 12h or 30d`,
 	} {
-		f := flags("serve")
-		new(serveFlags).define(f)
+		f, _ := commands()[0].flags()
 		p := &program{getenv: func(string) string { return "" }}
-		if err := p.parse(f, strings.Fields(args)); err == nil || err.Error() != want {
+		if err := p.parse(f, strings.Fields(args), ""); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
@@ -75,14 +81,14 @@ func TestFlagsFromTheEnvironment(t *testing.T) {
 		{map[string]string{"VITRINE_BASE_PATH": "/v4", "VITRINE_DEMO": "true"}, "-base-path /v5 -demo=false", values{"/v5", false, time.Hour}, ""},
 		{map[string]string{"VITRINE_BASE_PATH": "", "VITRINE_DEMO": "", "VITRINE_TTL": ""}, "", values{"/", false, time.Hour}, ""},
 		{map[string]string{"VITRINE_DEMO": "F"}, "", values{"/", false, time.Hour}, ""},
-		{map[string]string{"VITRINE_DEMO": "maybe"}, "", values{}, `x: VITRINE_DEMO="maybe": want true or false`},
+		{map[string]string{"VITRINE_DEMO": "maybe"}, "", values{}, `VITRINE_DEMO="maybe": want true or false`},
 		{map[string]string{"VITRINE_DEMO": "maybe"}, "-demo", values{"/", true, time.Hour}, ""},
-		{map[string]string{"VITRINE_TTL": "soon"}, "", values{}, `x: VITRINE_TTL="soon": `},
+		{map[string]string{"VITRINE_TTL": "soon"}, "", values{}, `VITRINE_TTL="soon": `},
 	} {
-		f := flags("x")
+		f := noFlags()
 		path, demo, ttl := f.String("base-path", "/", ""), f.Bool("demo", false, ""), f.Duration("ttl", time.Hour, "")
 		p := &program{getenv: func(name string) string { return c.environment[name] }}
-		err := p.parse(f, strings.Fields(c.args))
+		err := p.parse(f, strings.Fields(c.args), "")
 		if c.refused != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), c.refused) {
 				t.Errorf("%v: %v, want %q", c.environment, err, c.refused)
@@ -133,7 +139,7 @@ func TestUnknownVariablesAreWarnedAbout(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		p := &program{stderr: &stderr, getenv: func(string) string { return "" }, environ: c.environ}
-		if err := p.parse(flags("x"), nil); err != nil {
+		if err := p.parse(noFlags(), nil, ""); err != nil {
 			t.Error(err)
 		}
 		if have := stderr.String(); !strings.HasPrefix(have, c.want) || strings.Contains(have, "secret") || c.want == "" && have != "" || strings.Count(have, "\n") > 1 {

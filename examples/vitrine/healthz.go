@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,48 +17,46 @@ import (
 
 // healthz is the command healthz: it sends a request to a running server, and waits for at most 5 seconds. It is for the health checks
 // of containers that have no other program.
-func healthz(ctx context.Context, p *program, args []string) error {
-	f := flags("healthz")
+func healthz(f *flag.FlagSet) action {
 	addr := f.String("addr", defaultAddr, "`address` of the server, host:port")
 	certificate := f.String("tls-cert", "", "`file` with the server's certificate, or with that of the authority that signed it: the server is asked over TLS")
-	if err := p.parse(f, args); err != nil {
-		return err
-	}
-	if err := checkAddress("healthz: -addr", *addr); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	transport, scheme := &http.Transport{DisableKeepAlives: true}, "http"
-	if *certificate != "" {
-		config, err := vouchedBy(*certificate)
-		if err != nil {
-			return usageError{fmt.Errorf("healthz: -tls-cert %s: %w", *certificate, err)}
+	return func(ctx context.Context, p *program) error {
+		if err := checkAddress("-addr", *addr); err != nil {
+			return err
 		}
-		transport.TLSClientConfig, scheme = config, "https"
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		transport, scheme := &http.Transport{DisableKeepAlives: true}, "http"
+		if *certificate != "" {
+			config, err := vouchedBy(*certificate)
+			if err != nil {
+				return usageError{fmt.Errorf("-tls-cert %s: %w", *certificate, err)}
+			}
+			transport.TLSClientConfig, scheme = config, "https"
+		}
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(*addr)+"/healthz", nil)
+		if err != nil {
+			return usageError{fmt.Errorf("-addr %q is no address: %w", *addr, err)}
+		}
+		response, err := (&http.Client{Transport: transport}).Do(r)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answered %s", *addr, response.Status)
+		}
+		// The status alone does not tell the server from another program that responds with 200 on every path.
+		const healthy = `{"status":"ok"}`
+		body, err := io.ReadAll(io.LimitReader(response.Body, 2*int64(len(healthy))))
+		if err != nil {
+			return err
+		}
+		if string(body) != healthy {
+			return fmt.Errorf("%s answered %q, not %s: another program may be listening there", *addr, body, healthy)
+		}
+		return nil
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(*addr)+"/healthz", nil)
-	if err != nil {
-		return usageError{fmt.Errorf("healthz: -addr %q is no address: %w", *addr, err)}
-	}
-	response, err := (&http.Client{Transport: transport}).Do(r)
-	if err != nil {
-		return fmt.Errorf("healthz: %w", err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("healthz: %s answered %s", *addr, response.Status)
-	}
-	// The status alone does not tell the server from another program that responds with 200 on every path.
-	const healthy = `{"status":"ok"}`
-	body, err := io.ReadAll(io.LimitReader(response.Body, 2*int64(len(healthy))))
-	if err != nil {
-		return fmt.Errorf("healthz: %w", err)
-	}
-	if string(body) != healthy {
-		return fmt.Errorf("healthz: %s answered %q, not %s: another program may be listening there", *addr, body, healthy)
-	}
-	return nil
 }
 
 // vouchedBy returns a TLS configuration that trusts the certificates of a file, and no others. It expects the first

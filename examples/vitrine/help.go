@@ -3,16 +3,9 @@ package main
 import (
 	"flag"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 )
-
-// helpError is the error of a command line that asks for the help of one command.
-type helpError struct{ flags *flag.FlagSet }
-
-// Error is never shown: main prints the help of the command in place of it.
-func (helpError) Error() string { return flag.ErrHelp.Error() }
 
 // isHelp reports whether an argument asks for help.
 func isHelp(arg string) bool {
@@ -26,7 +19,8 @@ func isVersion(arg string) bool { return arg == "-version" || arg == "--version"
 const helpWidth = 80
 
 // usage prints a list of the commands whose names begin with words. For "" it prints all commands, and notes about all of them.
-func (p *program) usage(w io.Writer, words string) {
+func (p *program) usage(words string) {
+	w := p.stdout
 	fmt.Fprintf(w, "usage: vitrine %sCOMMAND [FLAGS] [FILES]\n\n", words)
 	for _, c := range commands() {
 		if !strings.HasPrefix(c.name+" ", words) {
@@ -42,27 +36,23 @@ func (p *program) usage(w io.Writer, words string) {
 	fmt.Fprintf(w, "\n%s\n", wrapped(`-db is the path of a SQLite file, made on its first use, or memory:, or postgres://USER@HOST/DATABASE, an empty database at its first use. The keys that sign tokens are in <db>.key beside a SQLite file, made with it, unless -key-file names another file or VITRINE_KEY holds the keys themselves.`, 0))
 }
 
-// usageLine returns the line of usage for the command that words name or, if several begin with words, for all of them.
-func usageLine(words string) string {
-	var lines []string
+// usageLine returns the line of usage for the command of this name or, if several begin with it, for all of them.
+func usageLine(name string) string {
 	for _, c := range commands() {
-		if strings.HasPrefix(c.name+" ", words) {
-			lines = append(lines, strings.TrimSpace("vitrine "+c.name+" "+c.args))
+		if c.name == name {
+			return strings.TrimSpace("vitrine " + name + " " + c.args)
 		}
 	}
-	if len(lines) == 1 {
-		return lines[0]
+	if name != "" {
+		name += " "
 	}
-	return fmt.Sprintf("vitrine %sCOMMAND [FLAGS] [FILES]; see vitrine help %s", words, words)
+	return strings.TrimSpace(fmt.Sprintf("vitrine %sCOMMAND [FLAGS] [FILES]; see vitrine help %s", name, name))
 }
 
-// help prints what one command does, and its flags.
-func (p *program) help(w io.Writer, f *flag.FlagSet) {
-	for _, c := range commands() {
-		if c.name == f.Name() {
-			fmt.Fprintf(w, "usage: vitrine %s\n\n%s\n", strings.TrimSpace(c.name+" "+c.args), wrapped("It "+c.does+".", 0))
-		}
-	}
+// help prints what a command does, and its flags.
+func (p *program) help(c command, f *flag.FlagSet) {
+	w := p.stdout
+	fmt.Fprintf(w, "usage: vitrine %s\n\n%s\n", strings.TrimSpace(c.name+" "+c.args), wrapped("It "+c.does+".", 0))
 	f.VisitAll(func(one *flag.Flag) {
 		value, usage := flag.UnquoteUsage(one)
 		if isBool(one) {
@@ -77,7 +67,7 @@ func (p *program) help(w io.Writer, f *flag.FlagSet) {
 		}
 		fmt.Fprintf(w, "\n  -%s%s  (%s%s)\n      %s\n", one.Name, value, variable(one.Name), initial, wrapped(usage, 6))
 	})
-	if text := examples[f.Name()]; text != "" {
+	if text := examples[c.name]; text != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s", text)
 	}
 }

@@ -1,12 +1,13 @@
 // Command vitrine serves a store over HTTP, and has the commands that its operator needs: tokens, imports and exports, backups. Run it
 // with -h for its commands, and with help COMMAND for the flags of one.
 //
-// Each command is a function of one file, such as serve in serve.go or token in token.go. It gets the process as a
-// *program, so that tests can run it in their own process, and returns an error; main.go turns errors into exit
-// statuses (see program.status).
+// Each command is a function of one file, such as serve in serve.go or token in token.go. It defines the flags of the command, and
+// returns what the command does once they are parsed: an action. That gets the process as a *program, so that tests can run it in their
+// own process, and returns an error; main.go turns errors into exit statuses (see program.status).
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,61 +22,71 @@ import (
 
 // command is chosen by the first word after the program's name, or by the first two words.
 type command struct {
-	name string // one word or two
-	args string // its flags and arguments, as the usage shows them
-	does string // a sentence without its subject and full stop
-	run  func(ctx context.Context, p *program, args []string) error
+	name   string // one word or two
+	args   string // its flags and arguments, as the usage shows them
+	wants  string // its argument, as errors call it; "" = none. If it ends in "…", there may be several
+	failed int    // the exit status for an error without one of its own
+	define func(*flag.FlagSet) action
+	does   string // a sentence without its subject and full stop
 }
+
+// action is what a command does once its flags are parsed.
+type action func(context.Context, *program) error
+
+// What commands want beside their flags.
+const (
+	aFile     = "FILE (or - for standard input)"
+	someFiles = aFile + "…"
+)
 
 // commands returns all commands in the order of the usage. The first one runs if no name is given.
 func commands() []command {
 	return []command{
-		{"serve", "[FLAGS]",
-			"answers requests until it is told to stop; it runs also without the word serve", serve},
-		{"token", "-urn URN [FLAGS]",
-			"prints a signed token for the user that its flags describe", token},
-		{"invite", "-name NAME [FLAGS]",
-			"prints a link with which a person registers a passkey, and then signs in with the rights that its flags describe", invite},
-		{"reviews check", "[FLAGS] FILE…|-",
-			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them", ofReviews(checkReviews)},
-		{"reviews import", "[FLAGS] FILE…|-",
-			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but warnings, 1 errors and the rest is in, 2 could not go on", ofReviews(importReviews)},
-		{"reviews convert", "[FLAGS] IN.csv|- > OUT",
-			"turns a table of reviews, as shops export it, into the format that import reads: exit 0 all rows, 1 some were rejected, 2 could not convert it", ofReviews(convertReviews)},
-		{"reviews export", "[FLAGS]",
-			"writes all stored reviews of a network to standard output, in the format that import reads", ofReviews(exportReviews)},
-		{"reviews collections", "[FLAGS]",
-			"prints a line for each stored collection of a network: source, id, title, how many reviews, and the mean of each dimension", ofReviews(listCollections)},
-		{"reviews delete", "-network N [FLAGS]",
-			"erases stored reviews for good: a source, a collection, a review, an author's reviews, or everything in the network: exit 0 erased, 2 nothing to erase, or copies are left in the store's files", ofReviews(deleteReviews)},
-		{"reviews rules", "",
-			"prints the rules of the format, each with an example of what is wrong and of what is right", ofReviews(printRules)},
-		{"reviews schema", "",
-			"prints a JSON Schema of one line of the format", ofReviews(printSchema)},
-		{"backup", "[FLAGS] OUT",
-			"copies a store, which others may be using, without its key", backup},
-		{"check", "[FLAGS]",
-			"says where the records of a store contradict each other, and builds its search indices anew: exit 0 nothing is wrong, 1 faults, 2 could not look", checkStore},
-		{"export", "[FLAGS]",
-			"writes what a store holds, but its feeds of changes, to standard output, as an archive that import reads into a store of any kind", exportStore},
-		{"import", "-db STORE FILE|-",
-			"builds a store from an archive, which may be gzipped, and checks it as the command check does; -db names a file that does not exist yet, or an empty database", importStore},
-		{"feed reset", "[FLAGS]",
-			"gives the feeds of changes of a store a new identity, after a failover that has lost changes or when an older copy was brought back: every earlier cursor is answered with 410", feedReset},
-		{"healthz", "[FLAGS]",
-			"exits 0 when the server at that address answers", healthz},
-		{"version", "",
-			"says what this program was built from", version},
-		{"help", "[COMMAND]",
-			"explains a command and its flags, or lists the commands", nil},
+		{"serve", "[FLAGS]", "", exitFailed, serve,
+			"answers requests until it is told to stop; it runs also without the word serve"},
+		{"token", "-urn URN [FLAGS]", "", exitFailed, token,
+			"prints a signed token for the user that its flags describe"},
+		{"invite", "-name NAME [FLAGS]", "", exitFailed, invite,
+			"prints a link with which a person registers a passkey, and then signs in with the rights that its flags describe"},
+		{"reviews check", "[FLAGS] FILE…|-", someFiles, exitUnable, checkReviews,
+			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them"},
+		{"reviews import", "[FLAGS] FILE…|-", someFiles, exitUnable, importReviews,
+			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but warnings, 1 errors and the rest is in, 2 could not go on"},
+		{"reviews convert", "[FLAGS] IN.csv|- > OUT", "IN.csv (or - for standard input)", exitUnable, convertReviews,
+			"turns a table of reviews, as shops export it, into the format that import reads: exit 0 all rows, 1 some were rejected, 2 could not convert it"},
+		{"reviews export", "[FLAGS]", "", exitUnable, exportReviews,
+			"writes all stored reviews of a network to standard output, in the format that import reads"},
+		{"reviews collections", "[FLAGS]", "", exitUnable, listCollections,
+			"prints a line for each stored collection of a network: source, id, title, how many reviews, and the mean of each dimension"},
+		{"reviews delete", "-network N [FLAGS]", "", exitUnable, deleteReviews,
+			"erases stored reviews for good: a source, a collection, a review, an author's reviews, or everything in the network: exit 0 erased, 2 nothing to erase, or copies are left in the store's files"},
+		{"reviews rules", "", "", exitUnable, printRules,
+			"prints the rules of the format, each with an example of what is wrong and of what is right"},
+		{"reviews schema", "", "", exitUnable, printSchema,
+			"prints a JSON Schema of one line of the format"},
+		{"backup", "[FLAGS] OUT", "OUT", exitFailed, backup,
+			"copies a store, which others may be using, without its key"},
+		{"check", "[FLAGS]", "", exitUnable, checkStore,
+			"says where the records of a store contradict each other, and builds its search indices anew: exit 0 nothing is wrong, 1 faults, 2 could not look"},
+		{"export", "[FLAGS]", "", exitFailed, exportStore,
+			"writes what a store holds, but its feeds of changes, to standard output, as an archive that import reads into a store of any kind"},
+		{"import", "-db STORE FILE|-", aFile, exitFailed, importStore,
+			"builds a store from an archive, which may be gzipped, and checks it as the command check does; -db names a file that does not exist yet, or an empty database"},
+		{"feed reset", "[FLAGS]", "", exitFailed, feedReset,
+			"gives the feeds of changes of a store a new identity, after a failover that has lost changes or when an older copy was brought back: every earlier cursor is answered with 410"},
+		{"healthz", "[FLAGS]", "", exitFailed, healthz,
+			"exits 0 when the server at that address answers"},
+		{"version", "", "", exitFailed, version,
+			"says what this program was built from"},
+		{name: "help", args: "[COMMAND]", does: "explains a command and its flags, or lists the commands"},
 	}
 }
 
-// flags returns the flags that the command defines. It asks the command for its help, which makes the command return them.
-func (c command) flags() *flag.FlagSet {
-	var help helpError
-	_ = errors.As(c.run(context.Background(), &program{}, []string{"-h"}), &help)
-	return help.flags
+// flags returns the flags of the command, which are not parsed yet, and what it does then.
+func (c command) flags() (*flag.FlagSet, action) {
+	f := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	return f, c.define(f)
 }
 
 // find returns the command that a command line begins with, and the arguments after its name. Without a name the command is serve.
@@ -93,9 +104,9 @@ func find(args []string) (command, []string, error) {
 	case !isGroup(args[0]):
 		return command{}, nil, usageError{fmt.Errorf("there is no command %q", args[0])}
 	case len(args) == 1:
-		return command{name: args[0]}, nil, usageError{fmt.Errorf("%s: the second word of the command is missing", args[0])}
+		return command{name: args[0]}, nil, usageError{errors.New("the second word of the command is missing")}
 	}
-	return command{name: args[0]}, nil, usageError{fmt.Errorf("%s: there is no command %q", args[0], args[1])}
+	return command{name: args[0]}, nil, usageError{fmt.Errorf("there is no command %q", args[1])}
 }
 
 // isGroup reports whether several commands begin with this word.
@@ -112,11 +123,12 @@ type program struct {
 	variables      []string // flags that were set from the environment
 }
 
-// Exit statuses beside 0: 1 if a command failed or found its input wrong, 2 for a mistake in the command line. The commands of reviews
-// differ: see exitUnable.
+// Exit statuses beside 0: 1 if a command failed or found its input wrong, 2 for a mistake in the command line. Commands that judge their
+// input have 2 for a failure too, so that a script can tell a bad file from a store that cannot be reached.
 const (
 	exitFailed = 1
 	exitUsage  = 2
+	exitUnable = 2
 )
 
 // usageError is an error of the command line. It is shown with a line of usage, and the exit status is 2.
@@ -144,53 +156,56 @@ func (p *program) run(ctx context.Context, args []string) int {
 	}
 	switch {
 	case asked && len(args) == 0:
-		p.usage(p.stdout, "")
+		p.usage("")
 		return 0
 	case len(args) > 0 && isGroup(args[0]) && (asked && len(args) == 1 || len(args) == 2 && isHelp(args[1])):
-		p.usage(p.stdout, args[0]+" ")
+		p.usage(args[0] + " ")
 		return 0
 	case len(args) > 0 && isVersion(args[0]):
 		args = append([]string{"version"}, args[1:]...)
 	}
 	chosen, rest, err := find(args)
-	if asked && err == nil {
-		if len(rest) > 0 && len(rest) < len(args) {
-			return p.status(usageError{fmt.Errorf("help: want the name of one command, have %q after it", rest[0])}, "help ")
-		}
+	switch {
+	case err != nil:
+		return p.status(chosen, err)
+	case asked && len(rest) > 0 && len(rest) < len(args):
+		return p.status(command{name: "help"}, usageError{fmt.Errorf("want the name of one command, have %q after it", rest[0])})
+	case asked:
 		rest = []string{"-h"}
 	}
+	f, do := chosen.flags()
+	err = p.parse(f, rest, chosen.wants)
+	if errors.Is(err, flag.ErrHelp) {
+		p.help(chosen, f)
+		return 0
+	}
 	if err == nil {
-		err = chosen.run(ctx, p, rest)
+		err = do(ctx, p)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("%s: interrupted", chosen.name)
+		err = errors.New("interrupted")
 	}
-	return p.status(err, strings.TrimLeft(chosen.name+" ", " "))
+	return p.status(chosen, err)
 }
 
-// status reports an error of the command whose usage begins with words and turns it into an exit status.
-func (p *program) status(err error, words string) int {
+// status reports the error of a command and turns it into an exit status.
+func (p *program) status(c command, err error) int {
 	var usage usageError
 	var exit exitError
-	var help helpError
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &help):
-		p.help(p.stdout, help.flags)
-		return 0
-	case errors.As(err, &usage):
-		fmt.Fprintf(p.stderr, "usage: %s\n", strings.TrimSpace(usageLine(words)))
-		p.complain(err) // last, where it is seen
-		return exitUsage
-	case errors.As(err, &exit):
-		if exit.error != nil {
-			p.complain(err)
-		}
+	case errors.As(err, &exit) && exit.error == nil:
 		return exit.status
+	case c.name != "":
+		err = fmt.Errorf("%s: %w", c.name, err)
 	}
-	p.complain(err)
-	return exitFailed
+	if errors.As(err, &usage) {
+		fmt.Fprintf(p.stderr, "usage: %s\n", usageLine(c.name))
+		exit.status = exitUsage
+	}
+	p.complain(err) // last, where it is seen
+	return cmp.Or(exit.status, c.failed)
 }
 
 // complain writes an error on one line. Of several lines that are the same it keeps only the first.

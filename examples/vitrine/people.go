@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -71,8 +72,7 @@ func quoted(word string) string {
 }
 
 // invite is the command invite: it prints a link with which a person registers a passkey.
-func invite(ctx context.Context, p *program, args []string) (err error) {
-	f := flags("invite")
+func invite(f *flag.FlagSet) action {
 	db := dbFlag(f)
 	base := f.String("base-url", "", "`URL` of the server, which the link begins with (default: where the server of this store was last)")
 	name := f.String("name", "", "`name` of the person")
@@ -84,61 +84,60 @@ func invite(ctx context.Context, p *program, args []string) (err error) {
 	reads := f.String("reads", "", "`URNs` of the networks and sites whose apps the person may read, separated by commas")
 	roles, groups := f.String("roles", "", "`ids` of the person's roles, separated by commas"), f.String("groups", "", "`URNs` of the person's groups, separated by commas")
 	components := f.Bool("components", false, "the person may create and delete components: a right over the whole store, in all networks")
-	if err := p.parse(f, args); err != nil {
-		return err
-	}
-	if *name == "" && *urn == "" {
-		return usageError{errors.New("invite: -name is missing: want the name of the person, such as 'Ann Smith'")}
-	}
-	s, err := openThere(ctx, *db)
-	if errors.Is(err, errNoStore) {
-		err = fmt.Errorf("%w: name the store with -db, or start serve first, which builds one", err)
-	}
-	if err != nil {
-		return fmt.Errorf("invite: %w", err)
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if *base == "" {
-		if *base, err = signin.Base(ctx, s); err != nil {
-			return fmt.Errorf("invite: %w", err)
+	return func(ctx context.Context, p *program) (err error) {
+		if *name == "" && *urn == "" {
+			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
 		}
-		*base = cmp.Or(*base, "http://"+local(defaultAddr))
-		if strings.HasPrefix(*base, "http:") {
-			fmt.Fprintf(p.stderr, "vitrine: the link is for a browser of this machine, and for the last address of the server, %s: -base-url names another\n", *base)
+		s, err := openThere(ctx, *db)
+		if errors.Is(err, errNoStore) {
+			err = fmt.Errorf("%w: name the store with -db, or start serve first, which builds one", err)
 		}
-	}
-	people, err := signin.New(s, signin.Options{BaseURL: *base, Log: slog.New(slog.NewTextHandler(p.stderr, nil))})
-	if err == nil && people.Origin() == "" {
-		err = usageError{fmt.Errorf("invite: -base-url %q: want https://… with the name of a host, or http://localhost:…", *base)}
-	}
-	if err != nil {
-		return err
-	}
-	if *urn == "" && *network+*moderates+*reads+*groups == "" {
-		fmt.Fprintln(p.stderr, "vitrine: warning: a person without a network gets urn:vitrine:default, and the console shows the apps of that network alone: name the one that the person is to work in with -moderates")
-	}
-	if *network != "" && !strings.Contains(*network, ":") { // as in the file of -oidc
-		*network = "urn:vitrine:" + *network
-	}
-	if *urn == "" {
-		namesake, err := people.Named(ctx, *name)
 		if err != nil {
-			return fmt.Errorf("invite: %w", err)
+			return err
 		}
-		if namesake != "" {
-			fmt.Fprintf(p.stderr, "vitrine: warning: this makes another person called %s: -urn %s is a new link for the one who is there already\n", printable(*name), namesake)
+		defer func() { err = errors.Join(err, s.Close()) }()
+		if *base == "" {
+			if *base, err = signin.Base(ctx, s); err != nil {
+				return err
+			}
+			*base = cmp.Or(*base, "http://"+local(defaultAddr))
+			if strings.HasPrefix(*base, "http:") {
+				fmt.Fprintf(p.stderr, "vitrine: the link is for a browser of this machine, and for the last address of the server, %s: -base-url names another\n", *base)
+			}
 		}
+		people, err := signin.New(s, signin.Options{BaseURL: *base, Log: slog.New(slog.NewTextHandler(p.stderr, nil))})
+		if err == nil && people.Origin() == "" {
+			err = usageError{fmt.Errorf("-base-url %q: want https://… with the name of a host, or http://localhost:…", *base)}
+		}
+		if err != nil {
+			return err
+		}
+		if *urn == "" && *network+*moderates+*reads+*groups == "" {
+			fmt.Fprintln(p.stderr, "vitrine: warning: a person without a network gets urn:vitrine:default, and the console shows the apps of that network alone: name the one that the person is to work in with -moderates")
+		}
+		if *network != "" && !strings.Contains(*network, ":") { // as in the file of -oidc
+			*network = "urn:vitrine:" + *network
+		}
+		if *urn == "" {
+			namesake, err := people.Named(ctx, *name)
+			if err != nil {
+				return err
+			}
+			if namesake != "" {
+				fmt.Fprintf(p.stderr, "vitrine: warning: this makes another person called %s: -urn %s is a new link for the one who is there already\n", printable(*name), namesake)
+			}
+		}
+		link, err := people.Invite(ctx, signin.Invitation{URN: *urn, Name: *name, Email: *email, Network: *network, Rights: signin.Rights{
+			Admin: *admin, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}})
+		if err != nil {
+			if errors.Is(err, vitrine.ErrInvalid) {
+				return usageError{fmt.Errorf("-%s", strings.TrimPrefix(err.Error(), "/"))} // it begins with the pointer of a member
+			}
+			return err
+		}
+		_, err = fmt.Fprintln(p.stdout, link)
+		return err
 	}
-	link, err := people.Invite(ctx, signin.Invitation{URN: *urn, Name: *name, Email: *email, Network: *network, Rights: signin.Rights{
-		Admin: *admin, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}})
-	if err != nil {
-		if errors.Is(err, vitrine.ErrInvalid) {
-			return usageError{fmt.Errorf("invite: -%s", strings.TrimPrefix(err.Error(), "/"))} // it begins with the pointer of a member
-		}
-		return fmt.Errorf("invite: %w", err)
-	}
-	_, err = fmt.Fprintln(p.stdout, link)
-	return err
 }
 
 // samplePeople are the people of the sample data.

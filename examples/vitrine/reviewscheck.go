@@ -9,9 +9,6 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// filesToRead is the name of the arguments of check and import in errors.
-const filesToRead = "FILE (or - for standard input)…"
-
 // shownFlags are the flags of check and import that choose how files are read and problems are shown.
 type shownFlags struct {
 	asJSON, all *bool
@@ -42,29 +39,27 @@ func newShownFlags(f *flag.FlagSet) shownFlags {
 }
 
 // checkReviews is the command reviews check: it reports the problems in files of reviews. It needs no store.
-func checkReviews(ctx context.Context, p *program, args []string) (err error) {
-	f := flags("reviews check")
+func checkReviews(f *flag.FlagSet) action {
 	shown := newShownFlags(f)
-	if err := p.parse(f, args, filesToRead); err != nil {
-		return err
-	}
-	in, err := openInputs(ctx, p, f.Name(), f.Args(), shown)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, in.close()) }()
-	out := newFindings(p.stdout, shown)
-	counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
-		options := in.options(shown)
-		checker := reviews.Check(in, &options)
-		for found, err := range checker.Problems() {
-			if err != nil {
-				return checker.Report(), err
-			}
-			problem(found)
+	return func(ctx context.Context, p *program) (err error) {
+		in, err := openInputs(ctx, p, f.Args(), shown)
+		if err != nil {
+			return err
 		}
-		return checker.Report(), nil
-	})
-	counts.DryRun = true
-	return out.outcome(counts, "checked", err)
+		defer func() { err = errors.Join(err, in.close()) }()
+		out := newFindings(p.stdout, shown)
+		counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
+			options := in.options(shown)
+			checker := reviews.Check(in, &options)
+			for found, err := range checker.Problems() {
+				if err != nil {
+					return checker.Report(), err
+				}
+				problem(found)
+			}
+			return checker.Report(), nil
+		})
+		counts.DryRun = true
+		return out.outcome(counts, "checked", err)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"strings"
 
@@ -12,33 +13,31 @@ import (
 )
 
 // listCollections is the command reviews collections: it prints a line for each stored collection of one network.
-func listCollections(ctx context.Context, p *program, args []string) error {
-	f := flags("reviews collections")
+func listCollections(f *flag.FlagSet) action {
 	db, asJSON := dbFlag(f), f.Bool("json", false, "print each collection as a line of JSON")
 	network := f.String("network", "", "`name` of the network whose collections are listed (default: the only one of the store)")
 	source := f.String("source", "", "`name` of the source whose collections are listed (default: of all sources)")
-	if err := p.parse(f, args); err != nil {
-		return err
+	return func(ctx context.Context, p *program) error {
+		return inNetwork(ctx, p, *db, *network, func(svc *reviews.Service, network string) error {
+			out := bufio.NewWriterSize(p.stdout, 64<<10)
+			lines := json.NewEncoder(escaper{out})
+			lines.SetEscapeHTML(false)
+			in := reviews.ListCollectionsRequest{Network: network, Source: *source, Limit: 500}
+			for c, err := range svc.AllCollections(ctx, operator, in) {
+				switch {
+				case err != nil:
+				case *asJSON:
+					err = lines.Encode(c)
+				default:
+					_, err = fmt.Fprintln(out, printable(collectionLine(c)))
+				}
+				if err != nil {
+					return errors.Join(err, out.Flush())
+				}
+			}
+			return out.Flush()
+		})
 	}
-	return inNetwork(ctx, p, f.Name(), *db, *network, func(svc *reviews.Service, network string) error {
-		out := bufio.NewWriterSize(p.stdout, 64<<10)
-		lines := json.NewEncoder(escaper{out})
-		lines.SetEscapeHTML(false)
-		in := reviews.ListCollectionsRequest{Network: network, Source: *source, Limit: 500}
-		for c, err := range svc.AllCollections(ctx, operator, in) {
-			switch {
-			case err != nil:
-			case *asJSON:
-				err = lines.Encode(c)
-			default:
-				_, err = fmt.Fprintln(out, printable(collectionLine(c)))
-			}
-			if err != nil {
-				return errors.Join(err, out.Flush())
-			}
-		}
-		return out.Flush()
-	})
 }
 
 // collectionLine returns the line for people: source, id, title, number of reviews, and the mean of each dimension.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -36,8 +37,7 @@ var numbers = regexp.MustCompile(`\d[\d.,]*`)
 
 // convertReviews is the command reviews convert: it writes a table of reviews to standard output in the import format. It says on
 // standard error how many rows were converted, and why others were not.
-func convertReviews(ctx context.Context, p *program, args []string) (err error) {
-	f := flags("reviews convert")
+func convertReviews(f *flag.FlagSet) action {
 	mapping := f.String("mapping", "", "`FILE` that says which columns the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they are guessed. The fields are collection_id, collection_title, review_id, title, body, created, rating, rating:<dimension>, author_name, author_email, author_id, author_url, parent_id, subpart:<name>; collection_id, created, a rating, and author_name or author_id are required")
 	guess := f.Bool("guess", false, "print the mapping that is guessed from the names of the columns, to be mended, and convert nothing")
 	source := f.String("source", "import", "`name` of the site that the reviews come from")
@@ -45,91 +45,90 @@ func convertReviews(ctx context.Context, p *program, args []string) (err error) 
 	dates := f.String("dates", "", "what 03/04/2019 means, dmy or mdy; without it the other `dates` of the file decide")
 	maxLine := maxLineFlag(f)
 	rejects := f.String("rejects", "", "write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
-	if err := p.parse(f, args, "IN.csv (or - for standard input)"); err != nil {
-		return err
-	}
-	if *scale == 0 {
-		return usageError{fmt.Errorf("%s: -scale is 0: want the best rating, above 0 and at most 100", f.Name())}
-	}
-	request := convert.Request{Source: *source, Scale: *scale, Dates: *dates, MaxLine: *maxLine << 20}
-	if *mapping != "" {
-		text, err := os.ReadFile(*mapping)
-		if err == nil {
-			err = strictjson.Decode(text, &request.Mapping)
+	return func(ctx context.Context, p *program) (err error) {
+		if *scale == 0 {
+			return usageError{errors.New("-scale is 0: want the best rating, above 0 and at most 100")}
 		}
-		if err != nil {
-			return usageError{fmt.Errorf("%s: -mapping %s: %w", f.Name(), *mapping, err)}
+		request := convert.Request{Source: *source, Scale: *scale, Dates: *dates, MaxLine: *maxLine << 20}
+		if *mapping != "" {
+			text, err := os.ReadFile(*mapping)
+			if err == nil {
+				err = strictjson.Decode(text, &request.Mapping)
+			}
+			if err != nil {
+				return usageError{fmt.Errorf("-mapping %s: %w", *mapping, err)}
+			}
 		}
-	}
-	in, err := openInput(ctx, p, f.Arg(0))
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	if *guess {
-		sight, err := convert.Look(in)
-		if err != nil {
-			return fmt.Errorf("%s: %w", in.name, err)
-		}
-		if missing := sight.Mapping.Missing(); len(missing) > 0 {
-			fmt.Fprintf(p.stderr, "missing: %s: name their columns\n", printable(strings.Join(missing, ", ")))
-		}
-		used := slices.Collect(maps.Values(sight.Mapping))
-		if unused := slices.DeleteFunc(sight.Columns, func(name string) bool { return slices.Contains(used, name) }); len(unused) > 0 {
-			fmt.Fprintf(p.stderr, "unused columns: %s\n", printable(strings.Join(unused, ", ")))
-		}
-		out := json.NewEncoder(p.stdout)
-		out.SetEscapeHTML(false)
-		out.SetIndent("", "  ")
-		return out.Encode(sight.Mapping)
-	}
-	if *rejects != "" {
-		if in.is(p, *rejects) {
-			return usageError{fmt.Errorf("%s: -rejects names %s, which is read: name another file", f.Name(), *rejects)}
-		}
-		file, err := os.Create(*rejects)
+		in, err := openInput(ctx, p, f.Arg(0))
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, file.Close()) }()
-		request.Rejects = file
-	}
-	out := bufio.NewWriterSize(p.stdout, 64<<10)
-	request.File, request.To = in, out
-	request.Progress = func(n int64) { in.bar.show(reviews.Progress{Bytes: n}) }
-	kinds := map[string]*rejection{}
-	request.OnReject = func(r convert.Rejected) {
-		kind := numbers.ReplaceAllString(r.Reason, "0")
-		if kinds[kind] == nil {
-			kinds[kind] = &rejection{}
+		defer in.close()
+		if *guess {
+			sight, err := convert.Look(in)
+			if err != nil {
+				return fmt.Errorf("%s: %w", in.name, err)
+			}
+			if missing := sight.Mapping.Missing(); len(missing) > 0 {
+				fmt.Fprintf(p.stderr, "missing: %s: name their columns\n", printable(strings.Join(missing, ", ")))
+			}
+			used := slices.Collect(maps.Values(sight.Mapping))
+			if unused := slices.DeleteFunc(sight.Columns, func(name string) bool { return slices.Contains(used, name) }); len(unused) > 0 {
+				fmt.Fprintf(p.stderr, "unused columns: %s\n", printable(strings.Join(unused, ", ")))
+			}
+			out := json.NewEncoder(p.stdout)
+			out.SetEscapeHTML(false)
+			out.SetIndent("", "  ")
+			return out.Encode(sight.Mapping)
 		}
-		kinds[kind].add(r)
-	}
-	result, err := convert.Convert(ctx, request)
-	if err == nil {
-		err = out.Flush()
-	}
-	in.bar.end()
-	if err != nil {
-		return fmt.Errorf("%s: %w", in.name, err)
-	}
-	fmt.Fprintf(p.stderr, "converted: %s; %s rejected\n", count(result.Converted, "review"), count(result.RejectedTotal, "row"))
-	if result.Ambiguous != "" {
-		fmt.Fprintf(p.stderr, "dates: %s was taken for %s; -dates dmy or mdy says otherwise\n", printable(result.Ambiguous), result.AmbiguousAs)
-	}
-	order := func(a, b *rejection) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.first[0].Line, b.first[0].Line))
-	}
-	for _, kind := range slices.SortedFunc(maps.Values(kinds), order) {
-		for _, r := range kind.first {
-			fmt.Fprintf(p.stderr, "  line %d: %s\n", r.Line, printable(r.Reason))
+		if *rejects != "" {
+			if in.is(p, *rejects) {
+				return usageError{fmt.Errorf("-rejects names %s, which is read: name another file", *rejects)}
+			}
+			file, err := os.Create(*rejects)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, file.Close()) }()
+			request.Rejects = file
 		}
-		if more := kind.count - int64(len(kind.first)); more > 0 {
-			fmt.Fprintf(p.stderr, "  and %d more like this: -rejects FILE keeps all of them\n", more)
+		out := bufio.NewWriterSize(p.stdout, 64<<10)
+		request.File, request.To = in, out
+		request.Progress = func(n int64) { in.bar.show(reviews.Progress{Bytes: n}) }
+		kinds := map[string]*rejection{}
+		request.OnReject = func(r convert.Rejected) {
+			kind := numbers.ReplaceAllString(r.Reason, "0")
+			if kinds[kind] == nil {
+				kinds[kind] = &rejection{}
+			}
+			kinds[kind].add(r)
 		}
+		result, err := convert.Convert(ctx, request)
+		if err == nil {
+			err = out.Flush()
+		}
+		in.bar.end()
+		if err != nil {
+			return fmt.Errorf("%s: %w", in.name, err)
+		}
+		fmt.Fprintf(p.stderr, "converted: %s; %s rejected\n", count(result.Converted, "review"), count(result.RejectedTotal, "row"))
+		if result.Ambiguous != "" {
+			fmt.Fprintf(p.stderr, "dates: %s was taken for %s; -dates dmy or mdy says otherwise\n", printable(result.Ambiguous), result.AmbiguousAs)
+		}
+		order := func(a, b *rejection) int {
+			return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.first[0].Line, b.first[0].Line))
+		}
+		for _, kind := range slices.SortedFunc(maps.Values(kinds), order) {
+			for _, r := range kind.first {
+				fmt.Fprintf(p.stderr, "  line %d: %s\n", r.Line, printable(r.Reason))
+			}
+			if more := kind.count - int64(len(kind.first)); more > 0 {
+				fmt.Fprintf(p.stderr, "  and %d more like this: -rejects FILE keeps all of them\n", more)
+			}
+		}
+		if result.RejectedTotal > 0 {
+			return exitError{nil, exitFailed}
+		}
+		return nil
 	}
-	if result.RejectedTotal > 0 {
-		return exitError{nil, exitFailed}
-	}
-	return nil
 }

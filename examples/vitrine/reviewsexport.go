@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 
@@ -10,21 +11,19 @@ import (
 )
 
 // exportReviews is the command reviews export: it writes all stored reviews of one network in the format of the import.
-func exportReviews(ctx context.Context, p *program, args []string) error {
-	f := flags("reviews export")
+func exportReviews(f *flag.FlagSet) action {
 	db := dbFlag(f)
 	network := f.String("network", "", "`name` of the network whose reviews are written (default: the only one of the store)")
-	if err := p.parse(f, args); err != nil {
-		return err
+	return func(ctx context.Context, p *program) error {
+		return inNetwork(ctx, p, *db, *network, func(svc *reviews.Service, network string) error {
+			out := &measured{Writer: p.stdout}
+			err := svc.Export(ctx, operator, reviews.ExportRequest{Network: network, To: out})
+			if mib := (out.longest + 1<<20 - 1) >> 20; err == nil && mib > 16 {
+				p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the console and HTTP take 16 MiB; vitrine export copies the whole store", mib, max(mib, 32)))
+			}
+			return err
+		})
 	}
-	return inNetwork(ctx, p, f.Name(), *db, *network, func(svc *reviews.Service, network string) error {
-		out := &measured{Writer: p.stdout}
-		err := svc.Export(ctx, operator, reviews.ExportRequest{Network: network, To: out})
-		if mib := (out.longest + 1<<20 - 1) >> 20; err == nil && mib > 16 {
-			p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the console and HTTP take 16 MiB; vitrine export copies the whole store", mib, max(mib, 32)))
-		}
-		return err
-	})
 }
 
 // measured passes on what is written, and measures the longest line.

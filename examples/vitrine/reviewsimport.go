@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 
 	"github.com/vitrine-go/vitrine/reviews"
@@ -11,48 +12,46 @@ import (
 // importReviews is the command reviews import: it stores the valid records in files of reviews, in one network. With -dry-run it compares
 // them with the store and changes nothing. An interrupted import keeps the records that it has stored, and importing the same files
 // again completes it.
-func importReviews(ctx context.Context, p *program, args []string) (err error) {
-	f := flags("reviews import")
+func importReviews(f *flag.FlagSet) action {
 	db, dryRun, shown := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing"), newShownFlags(f)
 	network := f.String("network", reviews.DefaultNetwork, "`name` of the network that the reviews belong to")
-	if err := p.parse(f, args, filesToRead); err != nil {
-		return err
-	}
-	if err := reviews.CheckNetwork(*network); err != nil {
-		return usageError{fmt.Errorf("reviews import: -%w", err)} // the sentence begins with "network: "
-	}
-	if err := checkReached(*db); err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	if part := partOfStore(*db, *shown.rejects); part != "" {
-		return usageError{fmt.Errorf("%s: -rejects names %s of -db: name another file", f.Name(), part)}
-	}
-	in, err := openInputs(ctx, p, f.Name(), f.Args(), shown)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, in.close()) }()
-	open, done := p.openToFill, "imported"
-	if absent(*db) {
-		done = "imported into the new store " + printable(*db)
-	}
-	if *dryRun {
-		open, done = openToCompare, "compared, nothing stored"
-	}
-	s, err := open(ctx, *db)
-	if err != nil {
-		return fmt.Errorf("reviews import: %w", err)
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	out, svc := newFindings(p.stdout, shown), reviews.New(s, nil)
-	counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
-		return svc.Import(context.WithoutCancel(ctx), operator, reviews.ImportRequest{
-			Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(shown),
+	return func(ctx context.Context, p *program) (err error) {
+		if err := reviews.CheckNetwork(*network); err != nil {
+			return usageError{fmt.Errorf("-%w", err)} // the sentence begins with "network: "
+		}
+		if err := checkReached(*db); err != nil {
+			return err
+		}
+		if part := partOfStore(*db, *shown.rejects); part != "" {
+			return usageError{fmt.Errorf("-rejects names %s of -db: name another file", part)}
+		}
+		in, err := openInputs(ctx, p, f.Args(), shown)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, in.close()) }()
+		open, done := p.openToFill, "imported"
+		if absent(*db) {
+			done = "imported into the new store " + printable(*db)
+		}
+		if *dryRun {
+			open, done = openToCompare, "compared, nothing stored"
+		}
+		s, err := open(ctx, *db)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		out, svc := newFindings(p.stdout, shown), reviews.New(s, nil)
+		counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
+			return svc.Import(context.WithoutCancel(ctx), operator, reviews.ImportRequest{
+				Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(shown),
+			})
 		})
-	})
-	counts.DryRun = *dryRun
-	if err != nil && !*dryRun {
-		err = fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)
+		counts.DryRun = *dryRun
+		if err != nil && !*dryRun {
+			err = fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)
+		}
+		return out.outcome(counts, done, err)
 	}
-	return out.outcome(counts, done, err)
 }

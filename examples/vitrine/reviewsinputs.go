@@ -34,7 +34,7 @@ const rejectsUsage = "write the lines that have an error to `FILE`, as they are,
 // openInputs opens each of names ("-" is standard input), and the file for rejects unless that is "". A file for
 // rejects is emptied only when all inputs are open, and must not be one of them. Reading from an input ends when ctx
 // does, see untilDone.
-func openInputs(ctx context.Context, p *program, command string, names []string, shown shownFlags) (_ *inputs, err error) {
+func openInputs(ctx context.Context, p *program, names []string, shown shownFlags) (_ *inputs, err error) {
 	rejects := *shown.rejects
 	all := &inputs{program: p}
 	defer func() {
@@ -46,7 +46,7 @@ func openInputs(ctx context.Context, p *program, command string, names []string,
 		if name == "-" {
 			for _, other := range names[:i] {
 				if other == "-" {
-					return nil, usageError{fmt.Errorf("%s: standard input can be read only once", command)}
+					return nil, usageError{errors.New("standard input can be read only once")}
 				}
 			}
 		}
@@ -56,7 +56,7 @@ func openInputs(ctx context.Context, p *program, command string, names []string,
 		}
 		all.list = append(all.list, in)
 		if rejects != "" && in.is(p, rejects) {
-			return nil, usageError{fmt.Errorf("%s: -rejects names %s, which is read: name another file", command, rejects)}
+			return nil, usageError{fmt.Errorf("-rejects names %s, which is read: name another file", rejects)}
 		}
 	}
 	if rejects == "" {

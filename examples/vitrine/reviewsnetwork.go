@@ -11,11 +11,11 @@ import (
 )
 
 // inNetwork calls fn with the reviews of a store and the network that chooseNetwork returns. If that is "", it does not call fn.
-func inNetwork(ctx context.Context, p *program, command, db, named string, fn func(svc *reviews.Service, network string) error) error {
+func inNetwork(ctx context.Context, p *program, db, named string, fn func(svc *reviews.Service, network string) error) error {
 	if err := reviews.CheckNetwork(named); named != "" && err != nil {
-		return usageError{fmt.Errorf("%s: -%w", command, err)} // the sentence begins with "network: "
+		return usageError{fmt.Errorf("-%w", err)} // the sentence begins with "network: "
 	}
-	err := inStore(ctx, db, func(s storage.Store) error {
+	return inStore(ctx, db, func(s storage.Store) error {
 		svc := reviews.New(s, nil)
 		network, err := chooseNetwork(ctx, p, svc, named)
 		if err != nil || network == "" {
@@ -23,10 +23,6 @@ func inNetwork(ctx context.Context, p *program, command, db, named string, fn fu
 		}
 		return fn(svc, network)
 	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", command, err)
-	}
-	return nil
 }
 
 // chooseNetwork returns the network that a command reads: named or, if that is "", the only network of the store. It

@@ -81,18 +81,19 @@ func (o *serveFlags) logger(p *program) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(p.stderr, nil)), nil
 	}
-	return nil, usageError{fmt.Errorf("serve: -log %q: want text or json", o.log)}
+	return nil, usageError{fmt.Errorf("-log %q: want text or json", o.log)}
+}
+
+// serve is the command serve.
+func serve(f *flag.FlagSet) action {
+	var o serveFlags
+	o.define(f)
+	return o.serve
 }
 
 // serve serves requests until it is told to stop. It checks the flags before it opens the store, so that a mistake creates neither a
 // store nor a key. -base-path and -base-url are the exception: httpapi.New checks them.
-func serve(ctx context.Context, p *program, args []string) (err error) {
-	f := flags("serve")
-	var o serveFlags
-	o.define(f)
-	if err := p.parse(f, args); err != nil {
-		return err
-	}
+func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	log, err := o.logger(p)
 	if err != nil {
 		return err
@@ -270,10 +271,10 @@ type settings struct {
 // settings checks the flags and reads the files that they name. The error says which flag is wrong.
 func (o *serveFlags) settings(p *program) (set settings, err error) {
 	if o.keepDeleted <= 0 {
-		return set, usageError{fmt.Errorf("serve: -keep-deleted %s: want a duration above 0, such as 12h or 30d", &o.keepDeleted)}
+		return set, usageError{fmt.Errorf("-keep-deleted %s: want a duration above 0, such as 12h or 30d", &o.keepDeleted)}
 	}
 	if o.keepChanges <= 0 {
-		return set, usageError{fmt.Errorf("serve: -keep-changes %s: want a duration above 0, such as 12h or 30d", &o.keepChanges)}
+		return set, usageError{fmt.Errorf("-keep-changes %s: want a duration above 0, such as 12h or 30d", &o.keepChanges)}
 	}
 	if set.proxies, err = parseProxies(o.trustProxy); err != nil {
 		return set, err
@@ -301,7 +302,7 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 	}
 	if !p.keyIsBeside(o.db, o.keyFile) {
 		if o.newKeys {
-			return set, usageError{errors.New("serve: -new-keys makes a key file beside a SQLite file: not with -key-file, " + keyVariable + " or another store")}
+			return set, usageError{errors.New("-new-keys makes a key file beside a SQLite file: not with -key-file, " + keyVariable + " or another store")}
 		}
 		set.signer, err = o.tokens(p)
 	}
@@ -330,10 +331,10 @@ func (o *serveFlags) observer(figures *metrics, log *slog.Logger) httpapi.Observ
 
 // checkAddresses returns a usageError for a malformed address. Whether the address is free is known when the server listens.
 func (o *serveFlags) checkAddresses() error {
-	if err := checkAddress("serve: -addr", o.addr); err != nil || o.metricsAddr == "" {
+	if err := checkAddress("-addr", o.addr); err != nil || o.metricsAddr == "" {
 		return err
 	}
-	return checkAddress("serve: -metrics-addr", o.metricsAddr)
+	return checkAddress("-metrics-addr", o.metricsAddr)
 }
 
 // warn logs a warning if other machines can reach the address, and no flag implies TLS: none of -tls-cert, -trust-proxy and -base-url is

@@ -20,7 +20,7 @@ const noTagRules = "none"
 // that no tag can have is an error.
 func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 	wrong := func(format string, args ...any) ([]appsvc.TagRule, error) {
-		return nil, usageError{fmt.Errorf("serve: "+format, args...)}
+		return nil, usageError{fmt.Errorf(format, args...)}
 	}
 	switch {
 	case protect == noTagRules && approve != "":

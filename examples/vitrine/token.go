@@ -16,8 +16,7 @@ import (
 
 // token is the command token: it prints a signed token for the user that its flags describe. It creates no key: no server would verify
 // the tokens of a new one.
-func token(_ context.Context, p *program, args []string) error {
-	f := flags("token")
+func token(f *flag.FlagSet) action {
 	db, keyFile := dbFlag(f), f.String("key-file", "", keyUsage)
 	urn := f.String("urn", "", "`URN` of the user, such as urn:vitrine:example.test:user=editor")
 	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the user moderates, separated by commas")
@@ -27,52 +26,51 @@ func token(_ context.Context, p *program, args []string) error {
 	components := f.Bool("components", false, "the user may create and delete components: a right over the whole store, in all networks")
 	ttl := lifetime(24 * time.Hour)
 	f.Var(&ttl, "ttl", "`duration` that the token is good for, such as 90m or 30d")
-	if err := p.parse(f, args); err != nil {
-		return err
-	}
-	if *urn == "" {
-		return usageError{errors.New("token: -urn is missing: want the URN of a user, such as urn:vitrine:example.test:user=editor")}
-	}
-	who := httpapi.Principal{Caller: vitrine.Caller{URN: *urn, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}}
-	f.Visit(func(given *flag.Flag) {
-		if given.Name == "tags" {
-			who.TagsOnly, who.Tags = true, items(*tags)
+	return func(_ context.Context, p *program) error {
+		if *urn == "" {
+			return usageError{errors.New("-urn is missing: want the URN of a user, such as urn:vitrine:example.test:user=editor")}
 		}
-	})
-	if who.TagsOnly && len(who.Tags) == 0 {
-		return usageError{errors.New("token: -tags names no tag, so the token would be good for nothing: want names such as production")}
-	}
-	for _, name := range who.Tags {
-		if !appsvc.ValidTagName(name) {
-			return usageError{fmt.Errorf("token: -tags: %q cannot name a tag: want names such as production, without patterns", name)}
+		who := httpapi.Principal{Caller: vitrine.Caller{URN: *urn, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}}
+		f.Visit(func(given *flag.Flag) {
+			if given.Name == "tags" {
+				who.TagsOnly, who.Tags = true, items(*tags)
+			}
+		})
+		if who.TagsOnly && len(who.Tags) == 0 {
+			return usageError{errors.New("-tags names no tag, so the token would be good for nothing: want names such as production")}
 		}
-	}
-	if err := who.Check(); err != nil {
-		return usageError{fmt.Errorf("token: %s", namesClaims.Replace(err.Error()))}
-	}
-	if ttl <= 0 {
-		return usageError{fmt.Errorf("token: -ttl %s: want a duration above 0, such as 90m or 30d", &ttl)}
-	}
-	check := checkDB
-	if p.keyIsBeside(*db, *keyFile) {
-		check = checkFile
-	}
-	if err := check(*db); err != nil {
+		for _, name := range who.Tags {
+			if !appsvc.ValidTagName(name) {
+				return usageError{fmt.Errorf("-tags: %q cannot name a tag: want names such as production, without patterns", name)}
+			}
+		}
+		if err := who.Check(); err != nil {
+			return usageError{errors.New(namesClaims.Replace(err.Error()))}
+		}
+		if ttl <= 0 {
+			return usageError{fmt.Errorf("-ttl %s: want a duration above 0, such as 90m or 30d", &ttl)}
+		}
+		check := checkDB
+		if p.keyIsBeside(*db, *keyFile) {
+			check = checkFile
+		}
+		if err := check(*db); err != nil {
+			return err
+		}
+		tokens, err := p.signer(*db, *keyFile)
+		if err != nil {
+			return err
+		}
+		text, err := tokens.Sign(who, time.Now().Add(time.Duration(ttl)))
+		if err != nil {
+			return err
+		}
+		if who.Components {
+			fmt.Fprintln(p.stderr, "vitrine: this token may create and delete the components of all networks: -components is a right over the whole store")
+		}
+		_, err = fmt.Fprintln(p.stdout, text)
 		return err
 	}
-	tokens, err := p.signer(*db, *keyFile)
-	if err != nil {
-		return fmt.Errorf("token: %w", err)
-	}
-	text, err := tokens.Sign(who, time.Now().Add(time.Duration(ttl)))
-	if err != nil {
-		return err
-	}
-	if who.Components {
-		fmt.Fprintln(p.stderr, "vitrine: this token may create and delete the components of all networks: -components is a right over the whole store")
-	}
-	_, err = fmt.Fprintln(p.stdout, text)
-	return err
 }
 
 // lifetime is a duration that may be given in days, such as 30d.

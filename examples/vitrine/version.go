@@ -2,18 +2,18 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"runtime/debug"
 	"strings"
 )
 
 // version is the command version: it prints the build information that the Go toolchain has recorded.
-func version(_ context.Context, p *program, args []string) error {
-	if err := p.parse(flags("version"), args); err != nil {
+func version(*flag.FlagSet) action {
+	return func(_ context.Context, p *program) error {
+		_, err := fmt.Fprintln(p.stdout, "vitrine "+versionText())
 		return err
 	}
-	_, err := fmt.Fprintln(p.stdout, "vitrine "+versionText())
-	return err
 }
 
 // versionText describes the build of this program.
