@@ -33,13 +33,13 @@ func reads(c vitrine.Caller, group string) bool {
 
 // mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. Who
 // may use an app may also read it. A caller with TagsOnly may use no app, whatever its other rights are.
-func mayUse(c vitrine.Caller, h Head) bool {
+func mayUse(c vitrine.Caller, h appHead) bool {
 	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, func(group string) bool { return moderates(c, group) }))
 }
 
 // mayRead is the rule for reading any version of an app: the caller may use the app, or may read one of the groups of its
 // latest version.
-func mayRead(c vitrine.Caller, h Head) bool {
+func mayRead(c vitrine.Caller, h appHead) bool {
 	return mayUse(c, h) || slices.ContainsFunc(h.Groups, func(group string) bool { return reads(c, group) })
 }
 
@@ -102,7 +102,7 @@ func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string)
 
 // admission has the app that AdmitChange has read for the Patch of the same request.
 type admission struct {
-	head Head
+	head appHead
 	app  App
 }
 
@@ -130,7 +130,7 @@ func (s *Service) AdmitCreateComponent(_ context.Context, by vitrine.Caller) err
 // authorize returns an error if the caller may not read the app with this head or, if change is true, may not change it. err is the error
 // of reading the head. It returns the same ErrNotFound for an app that the caller may not read as for one that does not exist, and
 // ErrForbidden for an app that the caller may only read.
-func authorize(by vitrine.Caller, h Head, err error, change bool) error {
+func authorize(by vitrine.Caller, h appHead, err error, change bool) error {
 	switch {
 	case errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h):
 		return notFound("no app has this id") // the same for a hidden app
@@ -142,12 +142,12 @@ func authorize(by vitrine.Caller, h Head, err error, change bool) error {
 
 // readableHead returns the head of an app that the caller may read, and usableHead that of one that it may change; the errors are those
 // of authorize.
-func readableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
+func readableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (appHead, error) {
 	h, err := r.head(ctx, id)
 	return h, authorize(by, h, err, false)
 }
 
-func usableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
+func usableHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (appHead, error) {
 	h, err := r.head(ctx, id)
 	return h, authorize(by, h, err, true)
 }

@@ -10,43 +10,44 @@ import (
 
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch and
 // Restore, which have checked the rights of the caller and the draft. They fill the members of c that describe the app
-// before the change; addVersion fills those after it. meta is the Meta of the new version. It returns ErrTooLarge if the
+// before the change; addVersion fills those after it. next describes the new version. It returns ErrTooLarge if the
 // JSON of the app has more than most bytes, and the error of Options.Check if it rejects the change. In both cases the
 // transaction is rolled back.
-func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller, c Change, meta Meta, d draft, most int) (App, error) {
+func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller, c Change, next App, d draft, most int) (App, error) {
 	d.elements = slices.Clone(d.elements) // the caller may call again
-	d.giveKeys(meta.Version)
-	body := d.body(meta.Owner)
-	app := newApp(meta, body)
+	d.giveKeys(next.Version)
+	body := d.body(next.Owner)
+	h := d.head(next)
+	app := h.whole(body)
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
 	// The Change is complete before the write, so that record has all of it. Patch has set its Old. Restore sets Old only if
 	// there is an Options.Check, since nothing else reads it.
-	c.AppID, c.After, c.New = meta.ID, d.head(meta), body
-	c.From, c.To = c.Before.Version, meta.Version
-	if err := tx.addVersion(ctx, c.After, body); err != nil {
+	c.AppID, c.After, c.New = next.ID, h.App, body
+	c.From, c.To = c.Before.Version, next.Version
+	if err := tx.addVersion(ctx, h, body); err != nil {
 		return App{}, err
 	}
 	if c.Type == AppRestored {
-		if err := tx.addRestoration(ctx, meta.ID, meta.Version, c.Restored); err != nil {
+		if err := tx.addRestoration(ctx, next.ID, next.Version, c.Restored); err != nil {
 			return App{}, err
 		}
 	}
 	if c.Note != "" {
-		if err := tx.tx.Put(ctx, storage.Entry{Key: noteKey(meta.ID, meta.Version.Number()), Value: []byte(c.Note)}); err != nil {
+		if err := tx.tx.Put(ctx, storage.Entry{Key: noteKey(next.ID, next.Version.Number()), Value: []byte(c.Note)}); err != nil {
 			return App{}, err
 		}
 	}
 	return app, s.record(ctx, tx, by, c)
 }
 
-// nextMeta returns the Meta of the version after h. Its time is never before that of h, even if the clock was set back, so
+// nextVersion describes the version after h. Its time is never before that of h, even if the clock was set back, so
 // that no version looks older than the one before it.
-func (s *Service) nextMeta(h Head, by vitrine.Caller) Meta {
-	m := h.Meta
-	m.Version = m.Version.Next()
-	m.UpdatedAt = max(s.millis(), h.UpdatedAt)
-	m.UpdatedBy = by.URN
-	return m
+func (s *Service) nextVersion(h appHead, by vitrine.Caller) App {
+	a := h.described()
+	a.Version = a.Version.Next()
+	a.UpdatedAt = max(s.millis(), h.UpdatedAt)
+	a.UpdatedBy = by.URN
+	return a
 }

@@ -13,55 +13,69 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
-// A stored version has two parts: Meta, whose members a store keeps in columns, and Body, the JSON text of the content. The
-// JSON of an App is made by putting the members of Meta before those of Body, so a read decodes and encodes nothing.
-
-// Meta describes one version of an app: which app and version it is, who made it and when. The service sets
-// all of it; a patch cannot change it.
-type Meta struct {
+// App is one version of an app: what the service knows of the version, and its content. It is what reads return, and
+// what a write returns as its result. In JSON it is one object:
+//
+//	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "elements"}
+//
+// To read the elements in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes.
+//
+// A list with ListAppsRequest.Summary has apps without a Body. In JSON they have other members in place of the elements:
+//
+//	"components": [name], "tags": [{"name", "appVersion"}], "deletedAt", "deletedBy": {"urn"}, "erasesAt"
+//
+// An App is a value: it does not change when the app gets another version. Copies of it share the Groups and the Body.
+type App struct {
+	// The service sets these; a patch cannot change them.
 	ID        string          // given by Options.NewID, by default a random UUID (version 4); never changes
 	Version   vitrine.Version // 0, 1, 2 …
 	Owner     string          // URN of the user who created the app; "" as a caller with TagsOnly reads it
 	CreatedAt int64           // of the app; milliseconds since the epoch
 	UpdatedAt int64           // of this version; never lower than that of the version before
 	UpdatedBy string          // URN of the user who made this version; "" as a caller with TagsOnly reads it
-}
 
-// App is one version of an app: what the service knows of the version, and its content. It is what reads return, and
-// what a write returns as its result. In JSON it is one object with the members of both:
-//
-//	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "elements"}
-//
-// To read the elements in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes. Title is the
-// title in Body.
-//
-// An App is a value: it does not change when the app gets another version. Copies of it share the Body.
-type App struct {
-	Meta
-	Title string
-	Body  Body
+	Title  string   // as in Body
+	Groups []string // likewise
+	Body   Body     // nil in a summary, and in a Change, which has it beside the App
 
-	// Summary has the members of an app in a list with ListAppsRequest.Summary, which has no Body.
-	Summary *AppSummary
-}
-
-// newApp returns a version with a stored body, whose first member is the title.
-func newApp(m Meta, body Body) App { return App{Meta: m, Title: member(body, "title"), Body: body} }
-
-// Head describes the latest version of an app without its body. The access rules and lists need no more. It is stored
-// separately from the body, so that most calls read no body.
-type Head struct {
-	Meta
-	Title      string
-	Groups     []string // as in the body
+	// These are set where there is no Body, Tags in a summary alone.
 	Components []string // names of the components that power elements, sorted, each once
+	Tags       []Tag    // by name
+
+	// These are set for deleted apps without a Body.
+	DeletedAt int64  // milliseconds since the epoch
+	DeletedBy string // URN of the user
+	ErasesAt  int64  // when EraseDeleted will erase the app, in milliseconds since the epoch; 0 = never
+}
+
+// described returns only what the service sets of an app: a description of its versions.
+func (a App) described() App {
+	return App{ID: a.ID, Version: a.Version, Owner: a.Owner, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, UpdatedBy: a.UpdatedBy}
+}
+
+// with returns the described version with its content, a stored body.
+func (a App) with(body Body) App {
+	a = a.described()
+	a.Title, a.Body = member(body, "title"), body
+	a.Groups, _ = texts(jsontree.Member(body, "groups"))
+	return a
+}
+
+// appHead is the latest version of an app without its body. The access rules and lists need no more. It is stored separately from the
+// body, so that most calls read no body.
+type appHead struct {
+	App // with Components, and without Body, Tags and ErasesAt
 
 	uses  []use   // Components, with their versions
 	lists []int64 // numbers of the lists that the app is in, in the order of listKeys
 	large bool    // the body is in large/
+}
 
-	deletedAt int64 // milliseconds since the epoch; 0 if the app is not deleted
-	deletedBy string
+// whole returns the version with its body.
+func (h appHead) whole(body Body) App {
+	a := h.described()
+	a.Title, a.Groups, a.Body = h.Title, h.Groups, body
+	return a
 }
 
 // Body is the stored content of a version: one compact JSON object with the members title, owner, groups and elements, in
@@ -116,42 +130,41 @@ func (b Body) Content() (Content, error) {
 	return c, nil
 }
 
-// Head returns the Head of the version. It parses the body for the groups and components, and fails if the
-// body is malformed. Programs that copy a store use it; a Service has the Head from the store.
-func (a App) Head() (Head, error) {
+// head returns the head of the version. It parses the body for the groups and components, and fails if the body is malformed.
+func (a App) head() (appHead, error) {
 	d, err := a.Body.draft()
 	if err != nil {
-		return Head{}, err
+		return appHead{}, err
 	}
-	return d.head(a.Meta), nil
+	return d.head(a), nil
 }
 
-// AppendJSON appends the JSON of the app to dst: the members of Meta, then those of the stored body. The
-// body is copied, not decoded.
+// AppendJSON appends the JSON of the app to dst: what the service sets, then the members of the stored body. The body is copied, not
+// decoded, so that a read decodes and encodes nothing.
 func (a App) AppendJSON(dst []byte) []byte {
-	if a.Summary != nil {
+	if a.Body == nil {
 		return a.appendSummary(dst)
 	}
 	dst = slices.Grow(dst, 256+len(a.Body))
-	return append(a.Meta.appendJSON(dst), a.Body[1:]...)
+	return append(a.appendBegin(dst), a.Body[1:]...)
 }
 
-// appendJSON appends the members of Meta, from the opening brace to the comma after the last of them. The owner is not
-// among them: it is stored in the body.
-func (m Meta) appendJSON(dst []byte) []byte {
+// appendBegin appends what the service sets, from the opening brace to the comma after the last member. The owner is not among the
+// members: it is stored in the body.
+func (a App) appendBegin(dst []byte) []byte {
 	dst = append(dst, `{"id":`...)
-	dst = appendString(dst, m.ID)
+	dst = appendString(dst, a.ID)
 	dst = append(dst, `,"version":"`...)
-	dst = strconv.AppendInt(dst, m.Version.Number(), 10)
+	dst = strconv.AppendInt(dst, a.Version.Number(), 10)
 	dst = append(dst, `","createdAt":`...)
-	dst = strconv.AppendInt(dst, m.CreatedAt, 10)
+	dst = strconv.AppendInt(dst, a.CreatedAt, 10)
 	dst = append(dst, `,"updatedAt":`...)
-	dst = strconv.AppendInt(dst, m.UpdatedAt, 10)
-	if m.UpdatedBy == "" {
+	dst = strconv.AppendInt(dst, a.UpdatedAt, 10)
+	if a.UpdatedBy == "" {
 		return append(dst, `,"updatedBy":null,`...)
 	}
 	dst = append(dst, `,"updatedBy":{"urn":`...)
-	dst = appendString(dst, m.UpdatedBy)
+	dst = appendString(dst, a.UpdatedBy)
 	return append(dst, `},`...)
 }
 
@@ -162,35 +175,27 @@ func (a App) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 // their bytes, without the white space between them, so an App that was read from JSON is equal to the one that was
 // written. It returns an error if id, version, title, owner, groups or elements is missing.
 func (a *App) UnmarshalJSON(text []byte) error {
-	type party struct {
-		URN string `json:"urn"`
-	}
-	var head struct {
+	var in struct {
 		ID        string          `json:"id"`
 		Version   vitrine.Version `json:"version"`
 		CreatedAt int64           `json:"createdAt"`
 		UpdatedAt int64           `json:"updatedAt"`
-		UpdatedBy *party          `json:"updatedBy"` // null if the caller may not know it
-		Owner     *party          `json:"owner"`     // likewise
-		Title     string          `json:"title"`
+		UpdatedBy user            `json:"updatedBy"` // null, as the owner, if the caller may not know it
+		summaryText
 	}
-	if err := json.Unmarshal(text, &head); err != nil {
+	if err := json.Unmarshal(text, &in); err != nil {
 		return err
 	}
-	if head.ID == "" || head.Version.IsZero() {
+	if in.ID == "" || in.Version.IsZero() {
 		return errors.New("an app lacks its id or its version")
 	}
-	*a = App{Meta: Meta{ID: head.ID, Version: head.Version, CreatedAt: head.CreatedAt, UpdatedAt: head.UpdatedAt}, Title: head.Title}
-	if head.Owner != nil {
-		a.Owner = head.Owner.URN
-	}
-	if head.UpdatedBy != nil {
-		a.UpdatedBy = head.UpdatedBy.URN
-	}
+	*a = App{ID: in.ID, Version: in.Version, Owner: in.Owner.URN, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt, UpdatedBy: in.UpdatedBy.URN,
+		Title: in.Title, Groups: in.Groups}
 	// The body has the members of a stored one in their order, whatever their order in the text is.
 	members := jsontree.New(compact(text))
 	if members.Get("elements") == nil && members.Get("components") != nil {
-		return a.readSummary(text)
+		a.readSummary(in.summaryText)
+		return nil
 	}
 	body := []byte{'{'}
 	for _, name := range []string{"title", "owner", "groups", "elements"} {
@@ -230,7 +235,7 @@ func appendStrings(dst []byte, list []string) []byte {
 // it with Limits.DocumentBytes for a patch and with Limits.AppBytes otherwise, before anything is stored.
 func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)
-	if n := len(a.Meta.appendJSON(nil)) + len(a.Body[1:]) + wrapper; n > most {
+	if n := len(a.appendBegin(nil)) + len(a.Body[1:]) + wrapper; n > most {
 		return tooLarge("the response with the app has %d bytes; at most %d are allowed", n, most)
 	}
 	return nil

@@ -96,9 +96,10 @@ func namesOf(uses []use) []string {
 }
 
 // head returns the head of a version with the content d.
-func (d draft) head(m Meta) Head {
-	uses := d.uses()
-	return Head{Meta: m, Title: d.title, Groups: d.groups, Components: namesOf(uses), uses: uses}
+func (d draft) head(of App) appHead {
+	a, uses := of.described(), d.uses()
+	a.Title, a.Groups, a.Components = d.title, d.groups, namesOf(uses)
+	return appHead{App: a, uses: uses}
 }
 
 // sameContent reports whether d has the content of old, a stored draft. Then a patch has changed nothing. A written element is

@@ -44,9 +44,9 @@ type Change struct {
 	Type  ChangeType
 	AppID string // "" for changes of components
 
-	// Before and After are the Head of the app's latest version before and after the change. Before is zero for
+	// Before and After are the app's latest version, without its Body, before and after the change. Before is zero for
 	// AppCreated and AppUndeleted, and After for AppDeleted and AppErased. For a change of a tag the two are equal.
-	Before, After Head
+	Before, After App
 
 	// Old is the content of the app's latest version before the change; set for AppUpdated, AppRestored and AppDeleted alone.
 	// New is the content of the new version, of the latest one for AppUndeleted, or of the version that a tag will point to;

@@ -174,7 +174,7 @@ type checker struct {
 // app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several tags,
 // is checked once. In the app where the previous page ended, it continues there. full is true if the page has ended.
 //
-// Some version of the app has used the component. The Head says whether the latest version does; for tagged versions, their
+// Some version of the app has used the component. Its head says whether the latest version does; for tagged versions, their
 // bodies must be read.
 func (k *checker) app(user componentUser) (full bool, err error) {
 	tags := map[vitrine.Version][]string{user.Version: {}}
@@ -194,7 +194,7 @@ func (k *checker) app(user componentUser) (full bool, err error) {
 		}
 		body := user.body
 		if v != user.Version {
-			old, err := k.r.version(k.ctx, user.Head, v)
+			old, err := k.r.version(k.ctx, user.appHead, v)
 			if err != nil {
 				return false, err
 			}

@@ -196,7 +196,7 @@ func (l Limits) storedManifest(text []byte) (manifest, error) {
 func (a *audit) checkApps(kind string) {
 	a.each(kind, 1, "", func(name []string, e storage.Entry) error {
 		h, err := decodeHead(name[0], e.Value)
-		if err == nil && (h.deletedAt != 0) != a.deleted {
+		if err == nil && (h.DeletedAt != 0) != a.deleted {
 			err = errors.New("deletedAt says something else than the key")
 		}
 		if err == nil && a.deleted && a.get(keyOf(headKind, h.ID))[0] != nil {
@@ -216,7 +216,7 @@ func (a *audit) checkApps(kind string) {
 }
 
 // checkVersions checks the versions of an app, and returns the components that they use.
-func (a *audit) checkVersions(h Head) (used map[string]bool, err error) {
+func (a *audit) checkVersions(h appHead) (used map[string]bool, err error) {
 	values := a.get(keyOf(bodyKind, h.ID), keyOf(largeKind, h.ID))
 	body, _, err := decodeBody(h.ID, values[0])
 	if err != nil {
@@ -250,7 +250,7 @@ func (a *audit) checkVersions(h Head) (used map[string]bool, err error) {
 		}
 		next = v
 	}
-	if of, err := (App{Meta: h.Meta, Body: body}).Head(); err == nil && (of.Title != h.Title || !slices.Equal(of.Groups, h.Groups) || !slices.EqualFunc(of.uses, h.uses, func(a, b use) bool { return a.Name == b.Name && slices.Equal(a.Versions, b.Versions) })) {
+	if of, err := h.whole(body).head(); err == nil && (of.Title != h.Title || !slices.Equal(of.Groups, h.Groups) || !slices.EqualFunc(of.uses, h.uses, func(a, b use) bool { return a.Name == b.Name && slices.Equal(a.Versions, b.Versions) })) {
 		return nil, errors.New("title, groups or components are not those of the body")
 	}
 	switch {
@@ -316,7 +316,7 @@ func (a *audit) checkElement(e draftElement) error {
 
 // checkHistory checks the records of the history of an app, except the content, which was read with the versions, and its
 // notes and restorations.
-func (a *audit) checkHistory(h Head) {
+func (a *audit) checkHistory(h appHead) {
 	latest := h.Version.Number()
 	check := func(kind string, wrong func(n int64, e storage.Entry) error) {
 		a.each(kind, 2, h.ID, func(name []string, e storage.Entry) error {
@@ -350,7 +350,7 @@ func (a *audit) checkHistory(h Head) {
 
 // checkTags checks the tags of an app and their moves. A move begins where the previous one has ended, and is not earlier.
 // The first one may begin at any version: the first release recorded no moves, so a tag may already have pointed there.
-func (a *audit) checkTags(h Head) {
+func (a *audit) checkTags(h appHead) {
 	latest := h.Version.Number()
 	at, moved, last := map[string]int64{}, map[string]bool{}, map[string]move{} // where tags point, which have moved/, and their last moves
 	a.each(tagKind, 2, h.ID, func(name []string, e storage.Entry) error {
@@ -419,7 +419,7 @@ func (a *audit) checkTags(h Head) {
 }
 
 // checkEntries checks the index entries of an app whose versions use these components.
-func (a *audit) checkEntries(h Head, used map[string]bool) error {
+func (a *audit) checkEntries(h appHead, used map[string]bool) error {
 	lists := listKeys(h)
 	own := len(lists)
 	for c := range used {

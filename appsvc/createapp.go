@@ -68,8 +68,8 @@ func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateApp
 			return App{}, err
 		}
 		now := s.millis()
-		meta := Meta{ID: id, Version: vitrine.NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
-		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)
+		first := App{ID: id, Version: vitrine.NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
+		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, first, d, s.limits.AppBytes)
 	})
 }
 

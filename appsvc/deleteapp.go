@@ -43,21 +43,21 @@ func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) e
 			return err
 		}
 		deleted := head
-		deleted.deletedAt, deleted.deletedBy = max(s.millis(), 1), by.URN
+		deleted.DeletedAt, deleted.DeletedBy = max(s.millis(), 1), by.URN
 		if err := tx.replaceHead(ctx, head, deleted); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, by, Change{Type: AppDeleted, AppID: id, Before: head, Old: last.Body})
+		return s.record(ctx, tx, by, Change{Type: AppDeleted, AppID: id, Before: head.App, Old: last.Body})
 	})
 }
 
 // replaceHead replaces the head of an app that is deleted or restored.
-func (t *writer) replaceHead(ctx context.Context, last, next Head) error {
+func (t *writer) replaceHead(ctx context.Context, last, next appHead) error {
 	if err := t.moveInLists(ctx, last, &next); err != nil {
 		return err
 	}
 	from, to := keyOf(headKind, last.ID), keyOf(deletedKind, last.ID)
-	if next.deletedAt == 0 {
+	if next.DeletedAt == 0 {
 		from, to = to, from
 	}
 	stored, err := next.encode()
@@ -73,10 +73,10 @@ func (t *writer) replaceHead(ctx context.Context, last, next Head) error {
 // deletedHead returns the head of a deleted app that the caller could change. It returns ErrConflict with CodeWrongState if
 // the app is not deleted and the caller may change it, and otherwise ErrNotFound, or ErrForbidden if the caller may only
 // read it.
-func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (Head, error) {
+func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (appHead, error) {
 	stored, err := r.value(ctx, keyOf(deletedKind, id))
 	if err != nil {
-		return Head{}, err
+		return appHead{}, err
 	}
 	if stored == nil {
 		head, err := usableHead(ctx, r, by, id)
@@ -104,7 +104,7 @@ func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string)
 			return App{}, err
 		}
 		head := deleted
-		head.deletedAt, head.deletedBy = 0, ""
+		head.DeletedAt, head.DeletedBy = 0, ""
 		if err := tx.replaceHead(ctx, deleted, head); err != nil {
 			return App{}, err
 		}
@@ -112,7 +112,7 @@ func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string)
 		if err != nil {
 			return App{}, err
 		}
-		return last.App, s.record(ctx, tx, by, Change{Type: AppUndeleted, AppID: id, After: head, New: last.Body})
+		return last.App, s.record(ctx, tx, by, Change{Type: AppUndeleted, AppID: id, After: head.App, New: last.Body})
 	})
 }
 
@@ -126,7 +126,7 @@ func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) er
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
-	err := s.erase(ctx, by, id, func(tx *writer) (Head, error) {
+	err := s.erase(ctx, by, id, func(tx *writer) (appHead, error) {
 		head, err := deletedHead(ctx, tx.reader, by, id)
 		if err == nil && !moderatesAll(by, head) {
 			err = forbidden("only a moderator of every group of the app may erase it")
@@ -158,16 +158,16 @@ func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 			if err != nil {
 				return err
 			}
-			if h.deletedAt <= before {
+			if h.DeletedAt <= before {
 				due = append(due, h.ID)
 			}
 		}
 		return nil
 	})
 	for _, id := range due {
-		wrong := s.erase(ctx, vitrine.Caller{}, id, func(tx *writer) (Head, error) {
+		wrong := s.erase(ctx, vitrine.Caller{}, id, func(tx *writer) (appHead, error) {
 			head, err := tx.ofDeleted().head(ctx, id)
-			if err == nil && head.deletedAt > before {
+			if err == nil && head.DeletedAt > before {
 				err = noApp(id) // it was restored and deleted again
 			}
 			return head, err
@@ -185,7 +185,7 @@ func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 }
 
 // erase removes all records of a deleted app.
-func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may func(*writer) (Head, error)) error {
+func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may func(*writer) (appHead, error)) error {
 	return s.store.updateAs(ctx, storage.UpdateOptions{Large: true}, func(tx *writer) error {
 		head, err := may(tx)
 		if err != nil {
@@ -210,7 +210,7 @@ func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may f
 				return err
 			}
 		}
-		return s.record(ctx, tx, by, Change{Type: AppErased, AppID: id, Before: head})
+		return s.record(ctx, tx, by, Change{Type: AppErased, AppID: id, Before: head.App})
 	})
 }
 

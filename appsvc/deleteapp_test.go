@@ -110,8 +110,8 @@ func testDeletedApp(t *testing.T, db storage.Store) {
 		if err != nil || len(list) != 1 || list[0].ID != b.id || list[0].Title != "Tee mit Milch" {
 			t.Fatalf("deleted apps: %v, %v", list, err)
 		}
-		if sum := list[0].Summary; sum != nil && (sum.DeletedAt == 0 || sum.DeletedBy != by.URN || sum.ErasesAt != sum.DeletedAt+3_600_000 || len(sum.Tags) != 1) {
-			t.Errorf("summary %+v", sum)
+		if a := list[0]; summary && (a.DeletedAt == 0 || a.DeletedBy != by.URN || a.ErasesAt != a.DeletedAt+3_600_000 || len(a.Tags) != 1) {
+			t.Errorf("summary %+v", a)
 		}
 	}
 	if list, _, _ := unpage(b.ListApps(ctx, vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}, appsvc.ListAppsRequest{Deleted: true})); len(list) != 0 {

@@ -38,6 +38,6 @@ func (a App) withoutPeople() (App, error) {
 	body := append(make(Body, 0, len(a.Body)), `{"title":`...)
 	body = append(append(body, title...), `,"owner":null,"groups":[],"elements":`...)
 	a.Body = append(body, elements...)
-	a.Owner, a.UpdatedBy = "", ""
+	a.Owner, a.UpdatedBy, a.Groups = "", "", nil
 	return a, nil
 }

@@ -303,6 +303,6 @@
 // A Service keeps its records in a storage.Store: storage/memory, storage/sqlite and storage/postgres have one each. The file
 // storedkeys.go has the keys of all records.
 //
-// A stored version is its [Meta] and a [Body], the JSON text of owner, title, groups and elements. A read returns these bytes
+// A stored version is what the service knows of it, and a [Body], the JSON text of owner, title, groups and elements. A read returns these bytes
 // unchanged, except that TaggedApp leaves out the owner and the groups for a caller with TagsOnly.
 package appsvc

@@ -54,7 +54,7 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 			}
 		}
 		out.Changes = []Event{}
-		v := viewer{r: r, by: by, heads: map[string]Head{}}
+		v := viewer{r: r, by: by, heads: map[string]appHead{}}
 		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
 			if in.AppID != "" && change.AppID != in.AppID {
 				return false, nil
@@ -76,7 +76,7 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 type viewer struct {
 	r     *reader
 	by    vitrine.Caller
-	heads map[string]Head // the zero Head for an app that does not exist
+	heads map[string]appHead // the zero head for an app that does not exist
 }
 
 // sees returns the change as an event for the caller. ok is false if the caller does not see it. Everybody sees changes of
@@ -113,8 +113,8 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 	return Event{}, false, nil
 }
 
-// head returns the head of an app, or the zero Head if there is no such app.
-func (v *viewer) head(ctx context.Context, app string) (h Head, err error) {
+// head returns the head of an app, or the zero head if there is no such app.
+func (v *viewer) head(ctx context.Context, app string) (h appHead, err error) {
 	h, known := v.heads[app]
 	if !known {
 		if h, err = v.r.head(ctx, app); ignore(err, vitrine.ErrNotFound) != nil {

@@ -94,11 +94,11 @@ func (l oldLine) put(ctx context.Context, t *writer) error {
 		return t.addComponent(ctx, Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest})
 	}
 	if v := l.Version; v != nil {
-		app := App{Meta: Meta{v.App, v.Version.Version, v.Owner, v.CreatedAt, v.UpdatedAt, v.UpdatedBy}}
-		var head Head
+		app := App{ID: v.App, Version: v.Version.Version, Owner: v.Owner, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, UpdatedBy: v.UpdatedBy}
+		var head appHead
 		var err error
 		if app.Body, err = withKeys(v.Body); err == nil {
-			head, err = app.Head()
+			head, err = app.head()
 		}
 		if err == nil {
 			err = t.addVersion(ctx, head, app.Body)

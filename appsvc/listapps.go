@@ -28,7 +28,7 @@ var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, Update
 // ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
 // caller may read, the one created last first. An app must satisfy all conditions.
 type ListAppsRequest struct {
-	Summary        bool   // without elements: an App has a Summary in place of a Body, and no body is read
+	Summary        bool   // without the bodies of apps, so that the list is small and quick; see [App]
 	Sort           Sort   // "" = CreatedDescending
 	Query          string // each word of it begins a word of the title, without regard to case and diacritics; "" = any
 	Group          string // URN of a network or site that contains one of the app's groups; "" = any
@@ -103,7 +103,7 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 			}
 		}
 		return fill(ctx, s, limit, apps, App.size, func(last App) string {
-			at := q.position(last.Meta)
+			at := q.position(last)
 			return cursor(string(q.sort), at.Time, at.ID)
 		})
 	})
@@ -111,16 +111,16 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 
 // size is the approximate size of an app in a page, in bytes.
 func (a App) size() int {
-	if a.Summary == nil {
+	if a.Body != nil {
 		return len(a.Body)
 	}
 	n := 400 + len(a.Title)
-	for _, list := range [][]string{a.Summary.Groups, a.Summary.Components} {
+	for _, list := range [][]string{a.Groups, a.Components} {
 		for _, text := range list {
 			n += len(text) + 3
 		}
 	}
-	for _, t := range a.Summary.Tags {
+	for _, t := range a.Tags {
 		n += len(t.Name) + 40
 	}
 	return n

@@ -106,7 +106,7 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 //  4. The components that d was validated against are the same; otherwise a componentChanged.
 //  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
 //  6. Options.Check allows the change; otherwise its error.
-func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, old Body, d draft, note string) (app App, err error) {
+func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head appHead, old Body, d draft, note string) (app App, err error) {
 	err = s.store.update(ctx, func(tx *writer) error {
 		app, err = s.storePatchIn(ctx, tx, by, head, old, d, note)
 		return err
@@ -115,7 +115,7 @@ func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head Head, 
 }
 
 // storePatchIn is storePatch in a transaction.
-func (s *Service) storePatchIn(ctx context.Context, tx *writer, by vitrine.Caller, head Head, old Body, d draft, note string) (App, error) {
+func (s *Service) storePatchIn(ctx context.Context, tx *writer, by vitrine.Caller, head appHead, old Body, d draft, note string) (App, error) {
 	used := d.used()
 	if err := tx.readAhead(ctx, head.ID, by.URN, used); err != nil {
 		return App{}, err
@@ -133,12 +133,12 @@ func (s *Service) storePatchIn(ctx context.Context, tx *writer, by vitrine.Calle
 	if err := tx.checkUnchanged(ctx, used, latest.Version); err != nil {
 		return App{}, err
 	}
-	change := Change{Type: AppUpdated, Before: latest, Old: old, Note: note}
-	return s.addVersion(ctx, tx, by, change, s.nextMeta(latest, by), d, s.limits.DocumentBytes)
+	change := Change{Type: AppUpdated, Before: latest.App, Old: old, Note: note}
+	return s.addVersion(ctx, tx, by, change, s.nextVersion(latest, by), d, s.limits.DocumentBytes)
 }
 
 // appToPatch returns the app that AdmitChange has read for this request if the patch is for that version, else the result of readLatest.
-func (s *Service) appToPatch(ctx context.Context, by vitrine.Caller, id string, p parsedPatch) (h Head, app App, err error) {
+func (s *Service) appToPatch(ctx context.Context, by vitrine.Caller, id string, p parsedPatch) (h appHead, app App, err error) {
 	a, _ := ctx.Value(admissionKey{}).(*admission)
 	if a != nil && a.head.ID == id && mayUse(by, a.head) && p.checkVersion(a.head.Version) == nil {
 		h, app = a.head, a.app
@@ -148,9 +148,9 @@ func (s *Service) appToPatch(ctx context.Context, by vitrine.Caller, id string, 
 	return s.readLatest(ctx, by, id)
 }
 
-// readLatest reads the version that a patch is applied to, and the Head of the app, in one snapshot. It returns ErrNotFound if
+// readLatest reads the version that a patch is applied to, and the head of the app, in one snapshot. It returns ErrNotFound if
 // the caller may not read the app, and ErrForbidden if it may only read it.
-func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (h Head, app App, err error) {
+func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (h appHead, app App, err error) {
 	err = s.store.view(ctx, func(r *reader) error {
 		last, err := r.latest(ctx, id)
 		h, app = last.head, last.App
@@ -182,7 +182,7 @@ func (s *Service) applyPatch(app App, p parsedPatch) (content draft, differs boo
 	if err != nil {
 		return draft{}, false, err
 	}
-	before, after := document(app.Meta, body, elements), document(app.Meta, body, elements)
+	before, after := document(app, body, elements), document(app, body, elements)
 	if err := after.Patch(p.ops, jsontree.Limits{Copies: s.limits.DocumentBytes, Work: s.limits.patchWork()}); err != nil {
 		if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeTestFailed {
 			e.Version = app.Version

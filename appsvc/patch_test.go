@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -198,13 +199,13 @@ func TestPatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.same {
-				if got.Meta != before.Meta || now.Meta != before.Meta || !bytes.Equal(got.Body, before.Body) {
-					t.Errorf("got version %s, stored %+v", got.Version, now.Meta)
+				if !reflect.DeepEqual(got, before) || !reflect.DeepEqual(now, before) {
+					t.Errorf("got version %s, stored %+v", got.Version, now)
 				}
 				return
 			}
 			if got.Version.Number() != 1 || got.UpdatedAt != before.UpdatedAt+1000 || got.CreatedAt != before.CreatedAt || !bytes.Equal(now.Body, got.Body) {
-				t.Errorf("got %+v, stored %+v", got.Meta, now.Meta)
+				t.Errorf("got %+v, stored %+v", got, now)
 			}
 			for _, part := range tt.want {
 				if !strings.Contains(string(got.Body), part) {

@@ -17,8 +17,9 @@ const elementsPath = appPath + "/elements"
 
 // document returns this document: {"apps":[app]}, as a read returns it over HTTP. head and elements are what Body.split has returned; the
 // elements are not parsed.
-func document(meta Meta, head []byte, elements [][]byte) jsontree.Node {
-	doc := jsontree.New(append(App{Meta: meta, Body: head}.AppendJSON([]byte(docBegin)), docEnd...))
+func document(app App, head []byte, elements [][]byte) jsontree.Node {
+	app.Body = head
+	doc := jsontree.New(append(app.AppendJSON([]byte(docBegin)), docEnd...))
 	*doc.Get("apps").At(0).Get("elements") = jsontree.Array(elements)
 	return doc
 }

@@ -101,14 +101,14 @@ func (t *writer) setTagRules(ctx context.Context, rules tagRules) error {
 // otherwise an owner could first remove the groups of others.
 
 // moderatesAll reports whether the caller moderates every group of the app. It is false for an app without groups.
-func moderatesAll(c vitrine.Caller, h Head) bool {
+func moderatesAll(c vitrine.Caller, h appHead) bool {
 	return len(h.Groups) > 0 && !slices.ContainsFunc(h.Groups, func(g string) bool { return !moderates(c, g) })
 }
 
 // mayMove is the rule for creating, moving and deleting a tag of an app that the caller may use: it returns ErrForbidden if
-// the tag is protected and the caller does not moderate every group of the app. h is the Head of the latest version in the
+// the tag is protected and the caller does not moderate every group of the app. h is the head of the latest version in the
 // transaction of the write or, for a repeat with an idempotency key, in that of the repeat.
-func (t TagRule) mayMove(by vitrine.Caller, h Head) error {
+func (t TagRule) mayMove(by vitrine.Caller, h appHead) error {
 	if t.Protected && !moderatesAll(by, h) {
 		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", t.Name)
 	}
@@ -125,7 +125,7 @@ func approvals(n int) string {
 
 // mayMoveAlone is the rule for a move without a release: it returns the errors of mayMove, and ErrForbidden with
 // CodeNeedsRelease if the tag needs approvals.
-func (t TagRule) mayMoveAlone(by vitrine.Caller, h Head) error {
+func (t TagRule) mayMoveAlone(by vitrine.Caller, h appHead) error {
 	if err := t.mayMove(by, h); err != nil || t.Approvals == 0 {
 		return err
 	}
@@ -134,9 +134,9 @@ func (t TagRule) mayMoveAlone(by vitrine.Caller, h Head) error {
 	return err
 }
 
-// mayMoveTag applies the rule of a tag to a caller, and returns the Head of the app and the rules. A rollback needs no
+// mayMoveTag applies the rule of a tag to a caller, and returns the head of the app and the rules. A rollback needs no
 // release. It returns the errors of usableHead, mayMove and mayMoveAlone.
-func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool) (h Head, rules tagRules, err error) {
+func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool) (h appHead, rules tagRules, err error) {
 	if err = r.r.Ahead(ctx, keyOf(headKind, app), keyOf(rulesKind), keyOf(tagKind, app, name)); err != nil {
 		return h, rules, err
 	}
@@ -159,7 +159,7 @@ func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name str
 // tag, the caller must moderate all of its present groups. The order of groups does not matter. at is the JSON pointer of
 // the groups in the request, or "". mayRegroup must be called in the transaction that changes the groups, since tags may
 // change until then.
-func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, at string, h Head, groups []string) error {
+func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, at string, h appHead, groups []string) error {
 	if sameGroups(h.Groups, groups) {
 		return nil
 	}

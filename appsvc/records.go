@@ -138,8 +138,8 @@ func (r *reader) value(ctx context.Context, key string) ([]byte, error) {
 
 // listKeys returns the keys of the lists that an app is in, each once: that of its owner, and those of each group and of the
 // network that has the group. Wider texts, such as urn:vendor, have no lists of their own.
-func listKeys(h Head) []string {
-	deleted := h.deletedAt != 0
+func listKeys(h appHead) []string {
+	deleted := h.DeletedAt != 0
 	out := []string{listKey(ofOwner, h.Owner, deleted)}
 	for _, g := range h.Groups {
 		for _, outer := range urn.Containers(g) {

@@ -404,7 +404,7 @@ func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListRe
 				return page, invalidParameter("after", "not a cursor of this list")
 			}
 		}
-		v := viewer{r: r, by: by, heads: map[string]Head{}}
+		v := viewer{r: r, by: by, heads: map[string]appHead{}}
 		looked, bytes := 0, 0
 		for rel, err := range r.releases(ctx, in.State, in.AppID, before, limit) {
 			if err != nil {

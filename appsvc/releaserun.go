@@ -190,7 +190,7 @@ func (s *Service) reopen(ctx context.Context, by vitrine.Caller, id string, seen
 
 // plannedMove is a move that a release can make.
 type plannedMove struct {
-	head       Head
+	head       appHead
 	tag        string
 	move, last move
 }

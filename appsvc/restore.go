@@ -84,7 +84,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		if err := s.mayRegroup(ctx, tx.reader, by, "", head, d.groups); err != nil {
 			return App{}, err
 		}
-		c := Change{Type: AppRestored, Before: head, Restored: old.Version, Note: in.Note}
+		c := Change{Type: AppRestored, Before: head.App, Restored: old.Version, Note: in.Note}
 		if s.check != nil { // only Options.Check reads the replaced content
 			latest, err := tx.latest(ctx, in.AppID)
 			if err != nil {
@@ -92,7 +92,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 			}
 			c.Old = latest.Body
 		}
-		return s.addVersion(ctx, tx, by, c, s.nextMeta(head, by), d, s.limits.AppBytes)
+		return s.addVersion(ctx, tx, by, c, s.nextVersion(head, by), d, s.limits.AppBytes)
 	})
 	return restored, missing("/appId", err)
 }

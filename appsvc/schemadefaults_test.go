@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 
 // withElements returns an app with these elements.
 func withElements(elements ...string) appsvc.App {
-	return appsvc.App{Meta: appsvc.Meta{ID: "a", Version: vitrine.NewVersion(3)},
+	return appsvc.App{ID: "a", Version: vitrine.NewVersion(3),
 		Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + strings.Join(elements, ",") + `]}`)}
 }
 
@@ -102,7 +103,7 @@ func TestAnAppWithDefaultsHasEachConfigCompleted(t *testing.T) {
 	stored := withElements(elementOf(0, one, `{}`), elementOf(1, one, `{"a":5}`), elementOf(2, two, `{"b":{"a":1}}`))
 	want := withElements(elementOf(0, one, `{"a":1.10}`), elementOf(1, one, `{"a":5}`), elementOf(2, two, `{"b":{"a":1},"a":[2]}`))
 	have, err := stored.WithDefaults(t.Context())
-	if err != nil || string(have.Body) != string(want.Body) || have.Meta != want.Meta {
+	if err != nil || !reflect.DeepEqual(have, want) {
 		t.Errorf("have %s, %v\nwant %s", have.Body, err, want.Body)
 	}
 	if none, err := withElements().WithDefaults(t.Context()); err != nil || string(none.Body) != string(withElements().Body) {

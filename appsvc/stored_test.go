@@ -1,19 +1,17 @@
-package appsvc_test
+package appsvc
 
 import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 // What is kept of a stored element is printed again without a look at it, so that it must be in the
 // form in which elements are stored.
 func TestStoredBodiesHaveTheirForm(t *testing.T) {
 	const begin, element = `{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[`, `"key":"0.0","component":{"name":"\u0061","version":"1"},"config":{}}`
-	app := appsvc.App{Body: appsvc.Body(begin + `{"id":"0",` + element + `,{"id":"1",` + element + `]}`)}
-	if h, err := app.Head(); err != nil || !slices.Equal(h.Components, []string{"a"}) || !slices.Equal(h.Groups, []string{"g"}) {
+	app := App{Body: Body(begin + `{"id":"0",` + element + `,{"id":"1",` + element + `]}`)}
+	if h, err := app.head(); err != nil || !slices.Equal(h.Components, []string{"a"}) || !slices.Equal(h.Groups, []string{"g"}) {
 		t.Errorf("got %v, %v", h, err)
 	}
 	for name, body := range map[string]string{
@@ -28,7 +26,7 @@ func TestStoredBodiesHaveTheirForm(t *testing.T) {
 		"no key":              begin + `{"id":"0",` + strings.TrimPrefix(element, `"key":"0.0",`) + `]}`,
 		"spaces":              begin + `{"id": "0",` + element + `]}`,
 	} {
-		if h, err := (appsvc.App{Body: appsvc.Body(body)}).Head(); err == nil {
+		if h, err := (App{Body: Body(body)}).head(); err == nil {
 			t.Errorf("%s: got %v, want an error", name, h)
 		}
 	}

@@ -147,7 +147,7 @@ func (r *reader) deletedID(ctx context.Context, name, version string) (string, e
 
 // componentUser is an app with a version that has an element of a component.
 type componentUser struct {
-	Head
+	appHead
 	body Body  // of the latest version
 	tags []Tag // all tags, by name
 }
@@ -166,12 +166,12 @@ func (r *reader) users(ctx context.Context, component, from string, by vitrine.C
 		in := under(usedKind, rec.Number(numbers[0]))
 		in.From, in.Expect = usedKey(numbers[0], from), atOnce
 		for ids, err := range rec.Chunks(r.appsIn(ctx, in), atOnce) {
-			var heads []Head
+			var heads []appHead
 			var tags map[string][]Tag
 			if err == nil {
 				heads, err = r.heads(ctx, ids)
 			}
-			heads = slices.DeleteFunc(heads, func(h Head) bool { return !mayRead(by, h) })
+			heads = slices.DeleteFunc(heads, func(h appHead) bool { return !mayRead(by, h) })
 			if err == nil {
 				tags, err = r.tagsOf(ctx, heads)
 			}

@@ -14,7 +14,7 @@ const appSpace = "apps"
 // internal/record defines the encoding of texts and numbers. All keys are made here, except those of the feed of changes:
 // feed/, log/, name/ and named/, see record.Feed.
 const (
-	// head/<app> is the Head of an app: JSON, see headJSON. Each version replaces it.
+	// head/<app> is the head of an app: JSON, see headJSON. Each version replaces it.
 	headKind = "head/"
 	// deleted/<app> is the head of a deleted app, which has no head/ then. Its other records stay.
 	deletedKind = "deleted/"

@@ -38,14 +38,14 @@ type appPosition struct {
 }
 
 // match reports whether the app with this head matches q.
-func (q appQuery) match(h Head) bool {
+func (q appQuery) match(h appHead) bool {
 	may := mayRead
 	if q.deleted {
 		may = mayUse
 	}
 	return (q.component.Name == "" || h.has(q.component)) && (q.owner == "" || q.owner == h.Owner) &&
 		(q.group == "" || slices.ContainsFunc(h.Groups, func(g string) bool { return urn.Contains(q.group, g) })) &&
-		(q.after == nil || q.compare(*q.after, q.position(h.Meta)) < 0) && may(q.by, h) && q.matchTitle(h.Title)
+		(q.after == nil || q.compare(*q.after, q.position(h.App)) < 0) && may(q.by, h) && q.matchTitle(h.Title)
 }
 
 // matchTitle reports whether each word of q begins a word of a title.
@@ -60,7 +60,7 @@ func (q appQuery) matchTitle(title string) bool {
 }
 
 // has reports whether an element has a component; "" means any version.
-func (h Head) has(c ComponentRef) bool {
+func (h appHead) has(c ComponentRef) bool {
 	return slices.ContainsFunc(h.uses, func(u use) bool {
 		return u.Name == c.Name && (c.Version == "" || slices.Contains(u.Versions, c.Version))
 	})
@@ -72,11 +72,11 @@ func (q appQuery) filtered() bool {
 }
 
 // position returns the position of an app in the order of q.
-func (q appQuery) position(m Meta) appPosition {
+func (q appQuery) position(a App) appPosition {
 	if q.byUpdate() {
-		return appPosition{m.UpdatedAt, m.ID}
+		return appPosition{a.UpdatedAt, a.ID}
 	}
-	return appPosition{m.CreatedAt, m.ID}
+	return appPosition{a.CreatedAt, a.ID}
 }
 
 func (q appQuery) byUpdate() bool   { return q.sort == UpdatedAscending || q.sort == UpdatedDescending }
@@ -210,7 +210,7 @@ func (r *reader) matching(ctx context.Context, q appQuery, ids []string) (at []a
 	heads, err := r.heads(ctx, ids)
 	for _, h := range heads {
 		if q.match(h) {
-			at = append(at, q.position(h.Meta))
+			at = append(at, q.position(h.App))
 		}
 	}
 	return at, err
@@ -224,7 +224,7 @@ func (r *reader) appsIn(ctx context.Context, in storage.Range) iter.Seq2[string,
 }
 
 // heads reads the heads of apps. It leaves out apps without a head: the index entries of deleted apps stay.
-func (r *reader) heads(ctx context.Context, ids []string) ([]Head, error) {
+func (r *reader) heads(ctx context.Context, ids []string) ([]appHead, error) {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
 		keys[i] = r.headKey(id)
@@ -233,7 +233,7 @@ func (r *reader) heads(ctx context.Context, ids []string) ([]Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Head, 0, len(ids))
+	out := make([]appHead, 0, len(ids))
 	for i, id := range ids {
 		if values[i] == nil {
 			continue
@@ -261,11 +261,11 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 		}
 		for i, id := range ids {
 			h, err := r.s.headOf(id, values[2*i])
-			app := App{Meta: h.Meta, Title: h.Title}
+			var body Body
 			if err == nil {
-				app.Body, _, err = r.body(ctx, h, values[2*i+1])
+				body, _, err = r.body(ctx, h, values[2*i+1])
 			}
-			if !yield(app, err) || err != nil {
+			if !yield(h.whole(body), err) || err != nil {
 				return
 			}
 		}

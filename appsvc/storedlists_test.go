@@ -70,36 +70,36 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 2))
 	type listed struct {
-		meta       appsvc.Meta
+		app        appsvc.App
 		groups     []string
 		components []string
 	}
 	body := func(a listed) appsvc.Body {
 		title, elements := "t", []string{}
-		if a.meta.ID[0] == '7' {
+		if a.app.ID[0] == '7' {
 			title = strings.Repeat("x", 70_000)
 		}
 		for i, c := range a.components {
 			elements = append(elements, fmt.Sprintf(`{"id":"%[1]d","key":"%[1]d","component":{"name":%[2]q,"version":"1"},"config":{}}`, i, c))
 		}
 		groups, _ := json.Marshal(a.groups)
-		return fmt.Appendf(nil, `{"title":%q,"owner":{"urn":%q},"groups":%s,"elements":[%s]}`, title, a.meta.Owner, groups, strings.Join(elements, ","))
+		return fmt.Appendf(nil, `{"title":%q,"owner":{"urn":%q},"groups":%s,"elements":[%s]}`, title, a.app.Owner, groups, strings.Join(elements, ","))
 	}
 	var all []listed
 	var lines [][]byte
 	add := func(a listed) {
 		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":%q,"version":%s,"owner":%q,"createdAt":%d,"updatedAt":%d,"updatedBy":"","body":%s}}`,
-			a.meta.ID, a.meta.Version, a.meta.Owner, a.meta.CreatedAt, a.meta.UpdatedAt, keys.ReplaceAll(body(a), nil))) // as releases without keys have written it
+			a.app.ID, a.app.Version, a.app.Owner, a.app.CreatedAt, a.app.UpdatedAt, keys.ReplaceAll(body(a), nil))) // as releases without keys have written it
 	}
 	for i := range 900 {
-		a := listed{appsvc.Meta{ID: fmt.Sprint(i), Version: vitrine.NewVersion(0), Owner: fmt.Sprint("urn:v:n:user=", i%3), CreatedAt: int64(i / 300), UpdatedAt: int64(i / 300)},
+		a := listed{appsvc.App{ID: fmt.Sprint(i), Version: vitrine.NewVersion(0), Owner: fmt.Sprint("urn:v:n:user=", i%3), CreatedAt: int64(i / 300), UpdatedAt: int64(i / 300)},
 			[]string{"urn:v:n:site=" + fmt.Sprint(i%5), "urn:v:m"}, []string{"most"}}
 		if i%50 == 0 {
 			a.components = []string{"few", "most"}
 		}
 		add(a)
 		if i%4 == 0 {
-			a.meta.Version, a.meta.UpdatedAt, a.groups = vitrine.NewVersion(1), 10+int64(i%8), a.groups[:1+i%2]
+			a.app.Version, a.app.UpdatedAt, a.groups = vitrine.NewVersion(1), 10+int64(i%8), a.groups[:1+i%2]
 			add(a)
 		}
 		all = append(all, a)
@@ -109,27 +109,27 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 	}
 	s := appsvc.New(db, &appsvc.Options{Limits: appsvc.Limits{PageBytes: 64 << 20}})
 	for range 200 {
-		by := vitrine.Caller{URN: []string{"urn:v:n:user=nobody", all[rng.IntN(900)].meta.Owner}[rng.IntN(2)],
+		by := vitrine.Caller{URN: []string{"urn:v:n:user=nobody", all[rng.IntN(900)].app.Owner}[rng.IntN(2)],
 			Moderates: [][]string{nil, {"urn:v:n"}, {"urn:v:m", "urn:v:n:site=1"}, {"urn:v:n:site=1", "urn:v:n"}}[rng.IntN(4)],
 			Reads:     [][]string{nil, {"urn:v:n:site=2"}}[rng.IntN(2)]}
 		in := appsvc.ListAppsRequest{UsingComponent: []string{"", "few", "most", "none"}[rng.IntN(4)], Limit: []int{1, 50, 200}[rng.IntN(3)],
 			Sort: []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending}[rng.IntN(4)]}
 		wanted := slices.DeleteFunc(slices.Clone(all), func(a listed) bool {
-			sees := a.meta.Owner == by.URN
+			sees := a.app.Owner == by.URN
 			for _, g := range slices.Concat(by.Moderates, by.Reads) {
 				sees = sees || slices.ContainsFunc(a.groups, func(have string) bool { return have == g || strings.HasPrefix(have, g+":") })
 			}
 			return !sees || in.UsingComponent != "" && !slices.Contains(a.components, in.UsingComponent)
 		})
 		slices.SortFunc(wanted, func(a, b listed) int {
-			x, y := a.meta.CreatedAt, b.meta.CreatedAt
+			x, y := a.app.CreatedAt, b.app.CreatedAt
 			if strings.HasSuffix(string(in.Sort), "updatedAt") {
-				x, y = a.meta.UpdatedAt, b.meta.UpdatedAt
+				x, y = a.app.UpdatedAt, b.app.UpdatedAt
 			}
 			if in.Sort[0] == '-' {
 				x, y = y, x
 			}
-			return cmp.Or(cmp.Compare(x, y), strings.Compare(a.meta.ID, b.meta.ID))
+			return cmp.Or(cmp.Compare(x, y), strings.Compare(a.app.ID, b.app.ID))
 		})
 		for page := range 3 {
 			got, err := s.ListApps(ctx, by, in)
@@ -141,8 +141,9 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 				t.Fatalf("page %d for %+v of %+v: %d apps, next %q, want %d of %d", page, by, in, len(got.Items), got.Next, n, len(wanted))
 			}
 			for i, app := range got.Items {
-				if app.Meta != wanted[i].meta || string(app.Body) != string(body(wanted[i])) {
-					t.Fatalf("page %d for %+v of %+v: app %d is %+v, want %+v", page, by, in, i, app.Meta, wanted[i].meta)
+				want := wanted[i].app
+				if want.Body = body(wanted[i]); string(app.AppendJSON(nil)) != string(want.AppendJSON(nil)) {
+					t.Fatalf("page %d for %+v of %+v: app %d is %+v, want %+v", page, by, in, i, app, want)
 				}
 			}
 			if wanted, in.After = wanted[n:], got.Next; in.After == "" {

@@ -134,7 +134,7 @@ func (r *reader) releaseFor(ctx context.Context, by vitrine.Caller, id string) (
 	if err != nil {
 		return rel, err
 	}
-	v := viewer{r: r, by: by, heads: map[string]Head{}}
+	v := viewer{r: r, by: by, heads: map[string]appHead{}}
 	if sees, err := v.seesRelease(ctx, rel); err != nil {
 		return rel, err
 	} else if !sees {
@@ -161,7 +161,7 @@ func (v *viewer) seesRelease(ctx context.Context, rel release) (bool, error) {
 			return false, err
 		}
 		if h.ID == "" {
-			h = Head{Meta: Meta{Owner: was.Owner}, Groups: was.Groups}
+			h = appHead{App: App{Owner: was.Owner, Groups: was.Groups}}
 		}
 		if !mayRead(v.by, h) {
 			return false, nil
@@ -196,7 +196,7 @@ func (r *reader) releases(ctx context.Context, state ReleaseState, app string, b
 }
 
 // scheduled returns ErrConflict with CodeWrongState if the app is in a release that is scheduled.
-func (r *reader) scheduled(ctx context.Context, h Head) error {
+func (r *reader) scheduled(ctx context.Context, h appHead) error {
 	in := under(listedKind, releasesDueOf, h.ID)
 	in.Limit = 1
 	for e, err := range r.r.Scan(ctx, in) {

@@ -42,7 +42,7 @@ func (r *reader) tags(ctx context.Context, in ...storage.Range) iter.Seq2[Tag, e
 }
 
 // tagsOf returns the tags of apps, by name, in one trip.
-func (r *reader) tagsOf(ctx context.Context, apps []Head) (map[string][]Tag, error) {
+func (r *reader) tagsOf(ctx context.Context, apps []appHead) (map[string][]Tag, error) {
 	out, ranges := map[string][]Tag{}, make([]storage.Range, len(apps))
 	for i, h := range apps {
 		ranges[i] = tagsAfter(h.ID, "", 0)
@@ -111,7 +111,7 @@ func (r *reader) lastMove(ctx context.Context, app, name string) (last move, err
 // rollback returns the move that returns a tag of the app with this head to where it pointed before its last move that was
 // not rolled back. last is its last move. If release is set, that must be a move of this release. It returns ErrNotFound if
 // the tag never existed, and ErrConflict with CodeWrongState if there is no such move.
-func (r *reader) rollback(ctx context.Context, h Head, name string, last move, release string) (m move, err error) {
+func (r *reader) rollback(ctx context.Context, h appHead, name string, last move, release string) (m move, err error) {
 	if last.number == 0 {
 		at, err := r.pointsTo(ctx, h.ID, name)
 		if err == nil && at.IsZero() {

@@ -24,7 +24,7 @@ const (
 	mostOfID = 200
 )
 
-// headJSON is the stored form of a Head.
+// headJSON is the stored form of a head.
 type headJSON struct {
 	Version    int64    `json:"version"`
 	Title      string   `json:"title"`
@@ -40,21 +40,23 @@ type headJSON struct {
 	DeletedBy  string   `json:"deletedBy,omitzero"`
 }
 
-func (h Head) encode() ([]byte, error) {
-	return json.Marshal(headJSON{h.Version.Number(), h.Title, h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.uses, h.lists, h.large, h.deletedAt, h.deletedBy})
+func (h appHead) encode() ([]byte, error) {
+	return json.Marshal(headJSON{h.Version.Number(), h.Title, h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.uses, h.lists, h.large, h.DeletedAt, h.DeletedBy})
 }
 
 // decodeHead decodes a stored head.
-func decodeHead(app string, value []byte) (Head, error) {
+func decodeHead(app string, value []byte) (appHead, error) {
 	h := headJSON{Version: -1}
 	err := json.Unmarshal(value, &h)
 	if err == nil && h.Version < 0 {
 		err = errors.New("it has no version")
 	}
 	if err != nil {
-		return Head{}, damaged(keyOf(headKind, app), err)
+		return appHead{}, damaged(keyOf(headKind, app), err)
 	}
-	return Head{Meta{app, vitrine.NewVersion(h.Version), h.Owner, h.CreatedAt, h.UpdatedAt, h.UpdatedBy}, h.Title, h.Groups, namesOf(h.Components), h.Components, h.Lists, h.Large, h.DeletedAt, h.DeletedBy}, nil
+	a := App{ID: app, Version: vitrine.NewVersion(h.Version), Owner: h.Owner, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt, UpdatedBy: h.UpdatedBy,
+		Title: h.Title, Groups: h.Groups, Components: namesOf(h.Components), DeletedAt: h.DeletedAt, DeletedBy: h.DeletedBy}
+	return appHead{a, h.Components, h.Lists, h.Large}, nil
 }
 
 // versionOrNone returns the version with a number, or the zero Version for -1.
@@ -82,7 +84,7 @@ type keptVersion struct {
 	App
 	// These are only set for a version that was the latest one: its head, as it is stored too, and the tail of the history
 	// before it.
-	head   Head
+	head   appHead
 	stored []byte
 	tail   []byte
 }
@@ -108,21 +110,21 @@ func (r *reader) latestKeys(app string, cached bool) []string {
 }
 
 // head returns the head of an app, or ErrNotFound if there is no such app.
-func (r *reader) head(ctx context.Context, app string) (Head, error) {
+func (r *reader) head(ctx context.Context, app string) (appHead, error) {
 	stored, err := r.value(ctx, r.headKey(app))
 	if err != nil {
-		return Head{}, err
+		return appHead{}, err
 	}
 	return r.s.headOf(app, stored)
 }
 
 // headOf returns the head with this stored form.
-func (s *records) headOf(app string, stored []byte) (Head, error) {
+func (s *records) headOf(app string, stored []byte) (appHead, error) {
 	if v, found := s.versions.Get(versionName{app, ofLatest}); found && bytes.Equal(v.stored, stored) {
 		return v.head, nil
 	}
 	if stored == nil {
-		return Head{}, noApp(app)
+		return appHead{}, noApp(app)
 	}
 	return decodeHead(app, stored)
 }
@@ -138,7 +140,6 @@ func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err err
 	if v.head, err = r.s.headOf(app, v.stored); err != nil {
 		return v, err
 	}
-	v.Meta, v.Title = v.head.Meta, v.head.Title
 	if len(values) == 1 { // another version is in the cache
 		value, err := r.value(ctx, keyOf(bodyKind, app))
 		if err != nil {
@@ -146,14 +147,15 @@ func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err err
 		}
 		values = append(values, value)
 	}
-	if v.Body, v.tail, err = r.body(ctx, v.head, values[1]); err == nil && r.tx == nil {
+	body, tail, err := r.body(ctx, v.head, values[1])
+	if v.App, v.tail = v.head.whole(body), tail; err == nil && r.tx == nil {
 		r.s.keep(v)
 	}
 	return v, err
 }
 
 // body returns the body of the latest version of an app and the tail of its history, given the value of body/.
-func (r *reader) body(ctx context.Context, h Head, value []byte) (body Body, tail []byte, err error) {
+func (r *reader) body(ctx context.Context, h appHead, value []byte) (body Body, tail []byte, err error) {
 	text, tail, err := decodeBody(h.ID, value)
 	if err == nil && h.large {
 		text, err = r.value(ctx, keyOf(largeKind, h.ID))
@@ -162,7 +164,7 @@ func (r *reader) body(ctx context.Context, h Head, value []byte) (body Body, tai
 }
 
 // version returns a version of the app with this head, or ErrNotFound if there is no such version.
-func (r *reader) version(ctx context.Context, h Head, v vitrine.Version) (App, error) {
+func (r *reader) version(ctx context.Context, h appHead, v vitrine.Version) (App, error) {
 	if v == vitrine.Latest {
 		v = h.Version
 	}
@@ -198,15 +200,15 @@ func (r *reader) historyRows(ctx context.Context, id string, v int64) history.Ro
 }
 
 // older returns an older version of the app with this head.
-func (h Head) older(v history.Version) App {
-	m := h.Meta
-	m.Version, m.UpdatedAt, m.UpdatedBy = vitrine.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
-	return newApp(m, v.Body)
+func (h appHead) older(v history.Version) App {
+	a := h.App.with(v.Body)
+	a.Version, a.UpdatedAt, a.UpdatedBy = vitrine.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
+	return a
 }
 
 // inHistory returns a version in the form of package history.
-func inHistory(m Meta, body []byte) history.Version {
-	return history.Version{Number: m.Version.Number(), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
+func inHistory(a App, body []byte) history.Version {
+	return history.Version{Number: a.Version.Number(), UpdatedAt: a.UpdatedAt, UpdatedBy: a.UpdatedBy, Body: body}
 }
 
 // versionsBelow yields up to limit versions of an app, newest first, that are below before; a before without a number is
@@ -249,7 +251,7 @@ func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.V
 
 // addVersion adds a version of an app as its latest one, and updates the lists of the app. The version is one above the
 // latest one, or 0 if there is no such app.
-func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
+func (t *writer) addVersion(ctx context.Context, next appHead, body Body) error {
 	if len(next.ID) > mostOfID {
 		return fmt.Errorf("the id of an app has %d bytes, and %d are the most", len(next.ID), mostOfID)
 	}
@@ -265,7 +267,7 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 	var change history.Change
 	if !isNew {
 		next.Owner, next.CreatedAt = last.Owner, last.CreatedAt
-		if change, err = history.Append(last.tail, inHistory(last.Meta, last.Body), inHistory(next.Meta, body)); err != nil {
+		if change, err = history.Append(last.tail, inHistory(last.App, last.Body), inHistory(next.App, body)); err != nil {
 			return fmt.Errorf("version %s of app %q: %w", next.Version, next.ID, err)
 		}
 	}
@@ -292,16 +294,16 @@ func (t *writer) addVersion(ctx context.Context, next Head, body Body) error {
 		}
 	}
 	t.tx.Committed(func() {
-		t.s.keep(keptVersion{App: App{Meta: next.Meta, Title: next.Title, Body: body}, head: next, stored: stored, tail: change.Tail})
+		t.s.keep(keptVersion{App: next.whole(body), head: next, stored: stored, tail: change.Tail})
 	})
 	return t.tx.Put(ctx, puts...)
 }
 
 // moveInLists moves an app from the lists of its last version to those of the next one, whose numbers it sets. last is the
-// zero Head for a new app.
-func (t *writer) moveInLists(ctx context.Context, last Head, next *Head) (err error) {
+// zero head for a new app.
+func (t *writer) moveInLists(ctx context.Context, last appHead, next *appHead) (err error) {
 	next.lists = last.lists
-	if last.lists == nil || !slices.Equal(last.Groups, next.Groups) || last.deletedAt != next.deletedAt {
+	if last.lists == nil || !slices.Equal(last.Groups, next.Groups) || last.DeletedAt != next.DeletedAt {
 		if next.lists, err = t.giveNumbers(ctx, listKeys(*next)); err != nil {
 			return err
 		}
@@ -330,7 +332,7 @@ func (t *writer) moveInLists(ctx context.Context, last Head, next *Head) (err er
 }
 
 // indexKeys returns the keys by which lists find the app with this head: those of its lists, and of the words of its title.
-func (h Head) indexKeys() []string {
+func (h appHead) indexKeys() []string {
 	keys := wordKeys(h)
 	for _, n := range h.lists {
 		keys = append(keys, timeKey(createdKind, n, appPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, appPosition{h.UpdatedAt, h.ID}))

@@ -97,7 +97,7 @@ func (t Tag) under(rules tagRules) Tag {
 }
 
 // complete returns a tag of the app with this head and, if embed is true, the version that it points to.
-func (r *reader) complete(ctx context.Context, h Head, t Tag, embed bool) (Tag, error) {
+func (r *reader) complete(ctx context.Context, h appHead, t Tag, embed bool) (Tag, error) {
 	if !embed {
 		return t, nil
 	}
@@ -228,7 +228,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	if err != nil {
 		return Tag{}, err
 	}
-	var head Head
+	var head appHead
 	var rules tagRules
 	write.may = func(ctx context.Context, r *reader) (err error) {
 		head, rules, err = mayMoveTag(ctx, r, by, in.AppID, in.Name, in.Rollback)
@@ -298,7 +298,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 
 // moveTag moves, creates or deletes a tag of the app with this head, adds the move to its history, and finishes the change.
 // last is the previous move.
-func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, m, last move) error {
+func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h appHead, name string, m, last move) error {
 	c, err := s.placeTag(ctx, tx, by, h, name, m, last)
 	if err != nil {
 		return err
@@ -309,8 +309,8 @@ func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h 
 // placeTag stores a move of a tag, and returns the change. last is the previous move. The move gets the next number, even
 // after the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock was set
 // back.
-func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h Head, name string, m, last move) (Change, error) {
-	c := Change{Type: TagSet, AppID: h.ID, Before: h, After: h, From: versionOrNone(m.From), To: versionOrNone(m.To), Tag: name,
+func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h appHead, name string, m, last move) (Change, error) {
+	c := Change{Type: TagSet, AppID: h.ID, Before: h.App, After: h.App, From: versionOrNone(m.From), To: versionOrNone(m.To), Tag: name,
 		Rollback: m.Rollback, Release: m.Release, Note: m.Note}
 	switch {
 	case c.To.IsZero():
@@ -399,7 +399,7 @@ func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTag
 	if err != nil {
 		return err
 	}
-	var head Head
+	var head appHead
 	write.may = func(ctx context.Context, r *reader) (err error) {
 		head, _, err = mayMoveTag(ctx, r, by, in.AppID, in.Name, false)
 		return err

@@ -64,7 +64,7 @@ func shortWord(word string) string {
 }
 
 // wordKeys returns the keys of the words of an app's title.
-func wordKeys(h Head) (keys []string) {
+func wordKeys(h appHead) (keys []string) {
 	for _, word := range titleWords(h.Title) {
 		keys = append(keys, keyOf(wordKind, shortWord(word), h.ID))
 	}

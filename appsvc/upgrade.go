@@ -211,7 +211,7 @@ func (u *upgrade) apps(ctx context.Context, users []componentUser) (out []Upgrad
 	done, errs := make([]UpgradedApp, len(users)), make([]error, len(users))
 	var all sync.WaitGroup
 	for i, user := range users {
-		if mayUse(u.by, user.Head) && slices.Contains(user.Components, u.ref.Name) {
+		if mayUse(u.by, user.appHead) && slices.Contains(user.Components, u.ref.Name) {
 			all.Go(func() { done[i], errs[i] = u.app(ctx, user) })
 		}
 	}
@@ -226,10 +226,10 @@ var errDryRun = errors.New("a dry run")
 // do.
 func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp, err error) {
 	for range 10 {
-		out, err = u.version(ctx, user.Head, user.body)
+		out, err = u.version(ctx, user.appHead, user.body)
 		if errors.Is(err, errVersionChanged) {
 			head, app, err := u.s.readLatest(ctx, u.by, user.ID)
-			if user.Head, user.body = head, app.Body; err != nil {
+			if user.appHead, user.body = head, app.Body; err != nil {
 				return UpgradedApp{}, ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden)
 			}
 			continue
@@ -250,7 +250,7 @@ var errVersionChanged = errors.New("the app has another version")
 
 // version adds the next version of an app with this head and body. It returns errVersionChanged if this is not the latest
 // version any more.
-func (u *upgrade) version(ctx context.Context, head Head, body Body) (out UpgradedApp, err error) {
+func (u *upgrade) version(ctx context.Context, head appHead, body Body) (out UpgradedApp, err error) {
 	old, err := body.draft()
 	if err != nil {
 		return out, err
@@ -266,7 +266,7 @@ func (u *upgrade) version(ctx context.Context, head Head, body Body) (out Upgrad
 	}
 	valid, err := u.s.validateDraftWith(map[ComponentRef][]byte{u.ref: u.manifest}, "", next)
 	if err == nil {
-		err = u.finish(&out, old, valid, u.s.nextMeta(head, u.by))
+		err = u.finish(&out, old, valid, u.s.nextVersion(head, u.by))
 	}
 	if err == nil && (!u.in.DryRun || u.s.check != nil) {
 		err = u.store(ctx, head, body, valid)
@@ -346,11 +346,11 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 }
 
 // finish records the next version of an app, with this content, and the difference from the previous one.
-func (u *upgrade) finish(out *UpgradedApp, old, next draft, meta Meta) error {
+func (u *upgrade) finish(out *UpgradedApp, old, next draft, of App) error {
 	next.elements = slices.Clone(next.elements)
-	next.giveKeys(meta.Version)
-	body := next.body(meta.Owner)
-	if err := (App{Meta: meta, Body: body}).checkSize(u.s.limits.DocumentBytes); err != nil {
+	next.giveKeys(of.Version)
+	body := next.body(of.Owner)
+	if err := of.with(body).checkSize(u.s.limits.DocumentBytes); err != nil {
 		return err
 	}
 	stored, err := body.draft()
@@ -362,12 +362,12 @@ func (u *upgrade) finish(out *UpgradedApp, old, next draft, meta Meta) error {
 		return err
 	}
 	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, out.Version.String())}
-	out.Version, out.Diff = meta.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))
+	out.Version, out.Diff = of.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))
 	return nil
 }
 
 // store stores the next version of an app as Patch does. A dry run rolls it back with errDryRun.
-func (u *upgrade) store(ctx context.Context, head Head, old Body, d draft) error {
+func (u *upgrade) store(ctx context.Context, head appHead, old Body, d draft) error {
 	return u.s.store.update(ctx, func(tx *writer) error {
 		_, err := u.s.storePatchIn(ctx, tx, u.by, head, old, d, "")
 		if err == nil && u.in.DryRun {

@@ -156,7 +156,7 @@ func upgradeManyApps(t *testing.T, store storage.Store) {
 			t.Errorf("%+v", app)
 		}
 		if now, err := w.App(ctx, editor, app.App); err != nil || now.Version != app.Version {
-			t.Errorf("%+v, %v", now.Meta, err)
+			t.Errorf("%+v, %v", now, err)
 		}
 	}
 	for f, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(ctx, store) {

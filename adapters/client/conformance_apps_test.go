@@ -69,7 +69,7 @@ var appBehaviours = []behaviour{
 		s := as(editor)
 		app := newApp(t, s, "Tea \u2028 <b>&", site)
 		if app.ID == "" || app.Version.Number() != 0 || app.Owner != editor.URN || app.UpdatedBy != editor.URN || app.CreatedAt == 0 || app.CreatedAt != app.UpdatedAt {
-			t.Errorf("%+v", app.Meta)
+			t.Errorf("%+v", app)
 		}
 		c := contentOf(t, app)
 		if c.Title != "Tea \u2028 <b>&" || !slices.Equal(c.Groups, []string{site}) || len(c.Elements) != 1 || c.Elements[0].ID != "0" {
@@ -99,14 +99,14 @@ var appBehaviours = []behaviour{
 			return page.Items[0]
 		}
 		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}))(t)
-		if a := list(appsvc.ListAppsRequest{}); a.Title != app.Title || a.Meta != app.Meta || a.Body != nil || !slices.Equal(a.Summary.Groups, []string{site}) ||
-			len(a.Summary.Components) != 1 || len(a.Summary.Tags) != 1 || a.Summary.Tags[0] != (appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: app.Version}) {
-			t.Errorf("%+v, %+v", a, a.Summary)
+		if a := list(appsvc.ListAppsRequest{}); a.Title != app.Title || a.Version != app.Version || a.Owner != app.Owner || a.CreatedAt != app.CreatedAt || a.UpdatedBy != app.UpdatedBy || a.Body != nil || !slices.Equal(a.Groups, []string{site}) ||
+			len(a.Components) != 1 || len(a.Tags) != 1 || a.Tags[0] != (appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: app.Version}) {
+			t.Errorf("%+v", a)
 		}
 		must(t, s.apps.DeleteApp(t.Context(), app.ID))
 		wantError(t, "deleted twice", s.apps.DeleteApp(t.Context(), app.ID), vitrine.ErrNotFound)
-		if a := list(appsvc.ListAppsRequest{Deleted: true}); a.ID != app.ID || a.Summary.DeletedAt == 0 || a.Summary.DeletedBy != editor.URN {
-			t.Errorf("%+v, %+v", a, a.Summary)
+		if a := list(appsvc.ListAppsRequest{Deleted: true}); a.ID != app.ID || a.DeletedAt == 0 || a.DeletedBy != editor.URN {
+			t.Errorf("%+v", a)
 		}
 		same(t, app, ok(s.apps.UndeleteApp(t.Context(), app.ID))(t))
 		wantError(t, "erased too early", s.apps.EraseApp(t.Context(), app.ID), vitrine.ErrConflict)
@@ -290,7 +290,7 @@ var appBehaviours = []behaviour{
 		app := newApp(t, as(editor), "x", site)
 		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
 		if next.Version.Number() != 1 || next.UpdatedBy != siteOne.URN || next.Owner != editor.URN || next.CreatedAt != app.CreatedAt {
-			t.Errorf("%+v", next.Meta)
+			t.Errorf("%+v", next)
 		}
 		same(t, next, ok(s.apps.App(t.Context(), app.ID))(t))
 		same(t, app, ok(s.apps.Version(t.Context(), app.ID, vitrine.NewVersion(0)))(t))
