@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"time"
@@ -144,12 +145,12 @@ func fillDemo(ctx context.Context, s storage.Store, root, base string, filled ti
 		}
 		request.Header.Set("Authorization", "svctoken "+in.By)
 		request.Header.Set("Content-Type", "application/json")
-		response := demoResponse{header: http.Header{}}
-		handler.ServeHTTP(&response, request)
-		if response.status >= 300 {
-			return fmt.Errorf("the sample data: %s at %s: %d %s", in.Request, in.At, response.status, response.body.Bytes())
+		response := httptest.NewRecorder()
+		handler.ServeHTTP(response, request)
+		if response.Code >= 300 {
+			return fmt.Errorf("the sample data: %s at %s: %d %s", in.Request, in.At, response.Code, response.Body)
 		}
-		response.addIDs(ids, []byte(body))
+		addIDs(ids, []byte(body), response.Body.Bytes())
 	}
 	return nil
 }
@@ -181,31 +182,15 @@ func demoCaller(r *http.Request) (httpapi.Principal, error) {
 	return httpapi.Principal{Caller: by}, err
 }
 
-// demoResponse keeps the response of a handler in memory.
-type demoResponse struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header is for http.ResponseWriter.
-func (r *demoResponse) Header() http.Header { return r.header }
-
-// WriteHeader is for http.ResponseWriter.
-func (r *demoResponse) WriteHeader(status int) { r.status = status }
-
-// Write is for http.ResponseWriter.
-func (r *demoResponse) Write(p []byte) (int, error) { return r.body.Write(p) }
-
-// addIDs adds the ids of the folders and assets, and the keys, that the request has created.
-func (r *demoResponse) addIDs(ids map[string]string, request []byte) {
+// addIDs adds the ids of the folders and assets, and the keys, that a request has created.
+func addIDs(ids map[string]string, request, response []byte) {
 	var in struct{ Add []struct{ ID string } }
 	var out struct {
 		Folders   []struct{ ID, Label string }
 		Added     []struct{ ID string }
 		Name, Key string // of a key
 	}
-	_, _ = json.Unmarshal(request, &in), json.Unmarshal(r.body.Bytes(), &out) // others have neither
+	_, _ = json.Unmarshal(request, &in), json.Unmarshal(response, &out) // others have neither
 	ids[out.Name] = out.Key
 	for _, f := range out.Folders {
 		ids[f.Label] = f.ID

@@ -145,16 +145,22 @@ func (p *program) unreadVariables() (unread []string) {
 	return unread
 }
 
-// checkAddress returns a usageError for a value of a flag that cannot be host:port. The error calls the
-// flag name.
-func checkAddress(name, addr string) error {
-	host, port, err := net.SplitHostPort(addr)
+// address is the value of a flag that is host:port. Whether the address is free is known when the server listens.
+type address string
+
+// String returns the address.
+func (a *address) String() string { return string(*a) }
+
+// Set returns an error for a text that cannot be host:port.
+func (a *address) Set(text string) error {
+	host, port, err := net.SplitHostPort(text)
 	if err == nil {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil || strings.ContainsAny(host, "/ ") {
-		return usageError{fmt.Errorf("%s %q is no address: want host:port, such as %s", name, addr, defaultAddr)}
+		return errors.New("no address: want host:port, such as " + defaultAddr)
 	}
+	*a = address(text)
 	return nil
 }
 

@@ -54,7 +54,7 @@ func TestMistakesInFlagsAreTold(t *testing.T) {
 		"-spam":           "there is no flag -spam; -h lists the flags",
 		"-db":             "-db: a value is missing",
 		"-demo=perhaps":   `-demo="perhaps": want true or false`,
-		"-keep-changes 3": `-keep-changes="3": want a duration with its unit, such as 12h or 30d`,
+		"-keep-changes 3": `-keep-changes="3": want a duration above 0 with its unit, such as 12h or 30d`,
 	} {
 		f, _ := commands()[0].flags()
 		p := &program{getenv: func(string) string { return "" }}
@@ -109,9 +109,9 @@ func TestABadValueNamesItsVariable(t *testing.T) {
 		status            int
 		says              string
 	}{
-		{"VITRINE_ADDR=nowhere", "healthz", 2, "(-addr comes from VITRINE_ADDR)"},
+		{"VITRINE_ADDR=nowhere", "healthz", 2, `VITRINE_ADDR="nowhere": no address: want host:port`},
 		{"VITRINE_BASE_PATH=/a/../b", "serve -addr 127.0.0.1:0 -db memory:", 2, "(-base-path comes from VITRINE_BASE_PATH)"},
-		{"VITRINE_TTL=-1h", "token -db memory: -urn urn:vitrine:example.test:user=x", 2, "(-ttl comes from VITRINE_TTL)"},
+		{"VITRINE_TTL=-1h", "token -db memory: -urn urn:vitrine:example.test:user=x", 2, `VITRINE_TTL="-1h": want a duration above 0`},
 		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0", 2, "(-db comes from VITRINE_DB)"},
 		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0 -db x://y", 2, "addresses"},
 		{"VITRINE_JSON=7", "reviews check x", 2, `VITRINE_JSON="7": want true or false`},

@@ -18,12 +18,10 @@ import (
 // healthz is the command healthz: it sends a request to a running server, and waits for at most 5 seconds. It is for the health checks
 // of containers that have no other program.
 func healthz(f *flag.FlagSet) action {
-	addr := f.String("addr", defaultAddr, "`address` of the server, host:port")
+	addr := address(defaultAddr)
+	f.Var(&addr, "addr", "`address` of the server, host:port")
 	certificate := f.String("tls-cert", "", "`file` with the server's certificate, or with that of the authority that signed it: the server is asked over TLS")
 	return func(ctx context.Context, p *program) error {
-		if err := checkAddress("-addr", *addr); err != nil {
-			return err
-		}
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
 		transport, scheme := &http.Transport{DisableKeepAlives: true}, "http"
@@ -34,9 +32,9 @@ func healthz(f *flag.FlagSet) action {
 			}
 			transport.TLSClientConfig, scheme = config, "https"
 		}
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(*addr)+"/healthz", nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(string(addr))+"/healthz", nil)
 		if err != nil {
-			return usageError{fmt.Errorf("-addr %q is no address: %w", *addr, err)}
+			return usageError{fmt.Errorf("-addr: %w", err)}
 		}
 		response, err := (&http.Client{Transport: transport}).Do(r)
 		if err != nil {
@@ -44,7 +42,7 @@ func healthz(f *flag.FlagSet) action {
 		}
 		defer response.Body.Close()
 		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s answered %s", *addr, response.Status)
+			return fmt.Errorf("%s answered %s", addr, response.Status)
 		}
 		// The status alone does not tell the server from another program that responds with 200 on every path.
 		const healthy = `{"status":"ok"}`
@@ -53,41 +51,28 @@ func healthz(f *flag.FlagSet) action {
 			return err
 		}
 		if string(body) != healthy {
-			return fmt.Errorf("%s answered %q, not %s: another program may be listening there", *addr, body, healthy)
+			return fmt.Errorf("%s answered %q, not %s: another program may be listening there", addr, body, healthy)
 		}
 		return nil
 	}
 }
 
 // vouchedBy returns a TLS configuration that trusts the certificates of a file, and no others. It expects the first
-// name of the first certificate, since the server is usually reached by an address such as 127.0.0.1 that no
+// name that one of them has, since the server is usually reached by an address such as 127.0.0.1 that no
 // certificate names.
 func vouchedBy(file string) (*tls.Config, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	roots, config := x509.NewCertPool(), &tls.Config{}
-	for {
-		var block *pem.Block
-		if block, text = pem.Decode(text); block == nil {
-			break
-		}
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		c, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		roots.AddCert(c)
-		if config.ServerName == "" && len(c.DNSNames) > 0 {
+	config := &tls.Config{RootCAs: x509.NewCertPool()}
+	if !config.RootCAs.AppendCertsFromPEM(text) {
+		return nil, errors.New("the file has no certificate in PEM form")
+	}
+	for block, rest := pem.Decode(text); block != nil && config.ServerName == ""; block, rest = pem.Decode(rest) {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil && len(c.DNSNames) > 0 {
 			config.ServerName = strings.Replace(c.DNSNames[0], "*", "healthz", 1) // any name that the wildcard covers
 		}
-		config.RootCAs = roots
-	}
-	if config.RootCAs == nil {
-		return nil, errors.New("the file has no certificate in PEM form")
 	}
 	return config, nil
 }

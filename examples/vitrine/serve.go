@@ -36,19 +36,21 @@ const (
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
-	addr, db, basePath, baseURL, keyFile    string
-	tlsCert, tlsKey, trustProxy, log        string
-	webhooks, webhooksAllow                 string
-	protectTags, approve, metricsAddr, oidc string
-	assetNames                              string
-	demo, accessLog, newKeys                bool
-	keepChanges, keepDeleted                lifetime
-	publicCache                             time.Duration
+	addr, metricsAddr                address
+	db, basePath, baseURL, keyFile   string
+	tlsCert, tlsKey, trustProxy, log string
+	webhooks, webhooksAllow          string
+	protectTags, approve, oidc       string
+	assetNames                       string
+	demo, accessLog, newKeys         bool
+	keepChanges, keepDeleted         lifetime
+	publicCache                      time.Duration
 }
 
 // define adds the flags to f.
 func (o *serveFlags) define(f *flag.FlagSet) {
-	f.StringVar(&o.addr, "addr", defaultAddr, "`address` to listen on; port 0 picks a free one")
+	o.addr = defaultAddr
+	f.Var(&o.addr, "addr", "`address` to listen on; port 0 picks a free one")
 	f.StringVar(&o.db, "db", "vitrine.db", dbUsage)
 	f.StringVar(&o.basePath, "base-path", "/", "`path` below which the app service lies")
 	f.StringVar(&o.baseURL, "base-url", "", baseURLUsage)
@@ -67,7 +69,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.Var(&o.keepDeleted, "keep-deleted", "`duration` after which deleted apps are erased, such as 12h or 30d")
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
 	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second, "`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
-	f.StringVar(&o.metricsAddr, "metrics-addr", "", "`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
+	f.Var(&o.metricsAddr, "metrics-addr", "`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
 	f.BoolVar(&o.accessLog, "access-log", false, "log every request to standard error")
 	f.StringVar(&o.assetNames, "asset-names", "", "`file` with the names that the console has for the numbers of assets, in JSON: {\"via\":{\"1\":\"Hashtag search\"},\"rights\":{\"2\":\"Granted\"}}")
 	f.BoolVar(&o.demo, "demo", false, "fill an empty store with sample data and print a link into the console, a token and requests to try; a store with other data is refused")
@@ -104,14 +106,14 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 		return err
 	}
 	boundMemory()
-	listener, err := net.Listen("tcp", o.addr) // before the store is built: the address may be in use
+	listener, err := net.Listen("tcp", string(o.addr)) // before the store is built: the address may be in use
 	if err != nil {
 		return fmt.Errorf("-addr %s: %w", o.addr, err)
 	}
 	defer func() { _ = listener.Close() }() // for an error below; a server that was shut down has closed it
 	var scraped net.Listener
 	if o.metricsAddr != "" {
-		if scraped, err = net.Listen("tcp", o.metricsAddr); err != nil {
+		if scraped, err = net.Listen("tcp", string(o.metricsAddr)); err != nil {
 			return fmt.Errorf("-metrics-addr %s: %w", o.metricsAddr, err)
 		}
 		defer func() { _ = scraped.Close() }()
@@ -270,12 +272,6 @@ type settings struct {
 
 // settings checks the flags and reads the files that they name. The error says which flag is wrong.
 func (o *serveFlags) settings(p *program) (set settings, err error) {
-	if o.keepDeleted <= 0 {
-		return set, usageError{fmt.Errorf("-keep-deleted %s: want a duration above 0, such as 12h or 30d", &o.keepDeleted)}
-	}
-	if o.keepChanges <= 0 {
-		return set, usageError{fmt.Errorf("-keep-changes %s: want a duration above 0, such as 12h or 30d", &o.keepChanges)}
-	}
 	if set.proxies, err = parseProxies(o.trustProxy); err != nil {
 		return set, err
 	}
@@ -292,9 +288,6 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 		return set, err
 	}
 	if set.cert, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {
-		return set, err
-	}
-	if err := o.checkAddresses(); err != nil {
 		return set, err
 	}
 	if err := checkDB(o.db); err != nil {
@@ -327,14 +320,6 @@ func (o *serveFlags) observer(figures *metrics, log *slog.Logger) httpapi.Observ
 			observe(ctx, e)
 		}
 	}
-}
-
-// checkAddresses returns a usageError for a malformed address. Whether the address is free is known when the server listens.
-func (o *serveFlags) checkAddresses() error {
-	if err := checkAddress("-addr", o.addr); err != nil || o.metricsAddr == "" {
-		return err
-	}
-	return checkAddress("-metrics-addr", o.metricsAddr)
 }
 
 // warn logs a warning if other machines can reach the address, and no flag implies TLS: none of -tls-cert, -trust-proxy and -base-url is

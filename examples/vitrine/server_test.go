@@ -223,14 +223,14 @@ func TestFlagValuesThatMakeNoSense(t *testing.T) {
 		args []string
 		says string
 	}{
-		{"", []string{"serve", "-addr", "nope"}, `-addr "nope"`},
-		{"", []string{"serve", "-addr", "127.0.0.1:65536"}, `-addr "127.0.0.1:65536"`},
+		{"", []string{"serve", "-addr", "nope"}, `-addr="nope"`},
+		{"", []string{"serve", "-addr", "127.0.0.1:65536"}, `-addr="127.0.0.1:65536"`},
 		{"", []string{"serve", "-addr", "127.0.0.1:-1"}, "-addr"},
 		{"", []string{"serve", "-addr", "http://127.0.0.1:80"}, "-addr"},
-		{"", []string{"serve", "-addr", "127.0.0.1:0", "-metrics-addr", "zz"}, `-metrics-addr "zz"`},
+		{"", []string{"serve", "-addr", "127.0.0.1:0", "-metrics-addr", "zz"}, `-metrics-addr="zz"`},
 		{"", []string{"serve", "-addr", "127.0.0.1:0", "-db", "mysql://x"}, "mysql://"},
 		{"", []string{"serve", "-addr", "127.0.0.1:0", "-db", "postgres://127.0.0.1:1/x"}, "-key-file"},
-		{"VITRINE_ADDR=nope", []string{"serve"}, "(-addr comes from VITRINE_ADDR)"},
+		{"VITRINE_ADDR=nope", []string{"serve"}, `VITRINE_ADDR="nope": no address`},
 		{key, []string{"serve", "-addr", "127.0.0.1:0", "-key-file", "nofile"}, "want one of the two"},
 		{"", append([]string{"token", "-db", "postgres://127.0.0.1:1/x"}, user...), "-key-file"},
 		{key, append([]string{"token", "-db", "mysql://x"}, user...), "mysql://"},

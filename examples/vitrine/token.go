@@ -47,9 +47,6 @@ func token(f *flag.FlagSet) action {
 		if err := who.Check(); err != nil {
 			return usageError{errors.New(namesClaims.Replace(err.Error()))}
 		}
-		if ttl <= 0 {
-			return usageError{fmt.Errorf("-ttl %s: want a duration above 0, such as 90m or 30d", &ttl)}
-		}
 		check := checkDB
 		if p.keyIsBeside(*db, *keyFile) {
 			check = checkFile
@@ -73,7 +70,7 @@ func token(f *flag.FlagSet) action {
 	}
 }
 
-// lifetime is a duration that may be given in days, such as 30d.
+// lifetime is a duration above 0 that may be given in days, such as 30d.
 type lifetime time.Duration
 
 // String returns the duration as it may be given.
@@ -81,17 +78,16 @@ func (l *lifetime) String() string { return time.Duration(*l).String() }
 
 // Set reads a number of days, or what time.ParseDuration takes.
 func (l *lifetime) Set(text string) error {
+	d, err := time.ParseDuration(text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if err != nil || n > maxDays {
+		var n uint64
+		if n, err = strconv.ParseUint(days, 10, 16); err != nil || n > maxDays {
 			return fmt.Errorf("want a whole number of days, at most %d", maxDays)
 		}
-		*l = lifetime(time.Duration(n) * 24 * time.Hour)
-		return nil
+		d = time.Duration(n) * 24 * time.Hour
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return errors.New("want a duration with its unit, such as 12h or 30d")
+	if err != nil || d <= 0 {
+		return errors.New("want a duration above 0 with its unit, such as 12h or 30d")
 	}
 	*l = lifetime(d)
 	return nil

@@ -50,7 +50,7 @@ func TestTokenFlags(t *testing.T) {
 		}
 	}
 	for args, says := range map[string]string{
-		"-ttl 0":             "-ttl 0s: want a duration above 0",
+		"-ttl 0":             "want a duration above 0",
 		"-ttl -1h":           "want a duration above 0",
 		"-ttl 36501d":        "at most 36500",
 		"-ttl -3d":           "whole number of days",

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"runtime/debug"
-	"strings"
 )
 
 // version is the command version: it prints the build information that the Go toolchain has recorded.
@@ -16,33 +15,12 @@ func version(*flag.FlagSet) action {
 	}
 }
 
-// versionText describes the build of this program.
+// versionText is the version of the module and the release of Go. The Go toolchain makes the version from the tag or the commit, with
+// +dirty if files were changed.
 func versionText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		info = &debug.BuildInfo{}
+		return "of an unknown build"
 	}
-	return describe(info)
-}
-
-// describe is the module's version, the commit and the release of Go, as far as they are known.
-func describe(info *debug.BuildInfo) string {
-	var parts []string
-	if info.Main.Version != "" {
-		parts = append(parts, info.Main.Version)
-	}
-	noted := map[string]string{}
-	for _, s := range info.Settings {
-		noted[s.Key] = s.Value
-	}
-	if commit := noted["vcs.revision"]; commit != "" {
-		if noted["vcs.modified"] == "true" {
-			commit += " with changes"
-		}
-		parts = append(parts, "commit "+commit)
-	}
-	if info.GoVersion != "" {
-		parts = append(parts, info.GoVersion)
-	}
-	return strings.Join(parts, ", ")
+	return info.Main.Version + ", " + info.GoVersion
 }
