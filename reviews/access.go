@@ -9,10 +9,6 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// DefaultNetwork is the network of a command that names none. Reviews from a store format without networks are imported into
-// it.
-const DefaultNetwork = "default"
-
 // Admit returns nil if the caller may import, export, list and erase the reviews of this network, and otherwise the error
 // that every method returns. A server calls Admit before it reads the body of a request. Admit does not read the store, so a
 // network without reviews is like any other.
@@ -21,7 +17,7 @@ const DefaultNetwork = "default"
 // or does not moderate urn:<vendor>:<network> itself. A site of the network is not enough. For an operator, only the name of the
 // network is checked.
 func (s *Service) Admit(by vitrine.Caller, network string) error {
-	if err := CheckNetwork(network); err != nil {
+	if err := checkNetwork(network); err != nil {
 		return err
 	}
 	// An operator is the program itself, so its URN is not checked.
@@ -89,14 +85,10 @@ func (s *Service) Networks(ctx context.Context, by vitrine.Caller) ([]string, er
 // prefix returns the URN of a network without its name.
 func (s *Service) prefix() string { return "urn:" + s.vendor + ":" }
 
-// CheckNetwork returns ErrInvalid if name cannot be the name of a network. A name is one segment of a URN, such as
-// "example.test" in urn:vitrine:example.test. Whether the network has reviews is not looked up.
-func CheckNetwork(name string) error {
-	if strings.Contains(name, ":") {
-		return invalid("network", "%q is not the name of a network: want the name alone, without colons, and not its URN", name)
-	}
-	if err := urn.CheckGroup("urn:vitrine:" + name); err != nil {
-		return invalid("network", "%q is not the name of a network: %s", name, err)
+// checkNetwork returns ErrInvalid if name cannot be the name of a network.
+func checkNetwork(name string) error {
+	if err := urn.CheckNetwork(name); err != nil {
+		return invalid("network", "%s", err)
 	}
 	return nil
 }

@@ -82,14 +82,10 @@ func methods(s *reviews.Service, by vitrine.Caller, network string) map[string]f
 		"dry run": func() error { return load(&reviews.ImportRequest{DryRun: true}) },
 		"Export": func() error {
 			var out bytes.Buffer
-			err := s.Export(ctx, by, reviews.ExportRequest{Network: network, To: &out})
+			err := s.Export(ctx, by, network, &out)
 			if err != nil && out.Len() > 0 {
 				return fmt.Errorf("%q was written before the caller was looked at", &out)
 			}
-			return err
-		},
-		"Collection": func() error {
-			_, err := s.Collection(ctx, by, reviews.CollectionRequest{Network: network, Source: recordKey.Source, ID: recordKey.ID})
 			return err
 		},
 		"ListCollections": func() error {
@@ -237,11 +233,11 @@ func TestNetworksDoNotShowInEachOther(t *testing.T) {
 		}
 	}
 	for _, name := range names {
-		c, err := service.Collection(ctx, operator, reviews.CollectionRequest{Network: name, ID: recordKey.ID})
+		c, err := service.Show(ctx, operator, reviews.ListReviewsRequest{Network: name, Collection: recordKey.ID})
 		collections, err2 := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: name})
 		list, err3 := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: name, Collection: recordKey.ID})
 		var out bytes.Buffer
-		err4 := service.Export(ctx, operator, reviews.ExportRequest{Network: name, To: &out})
+		err4 := service.Export(ctx, operator, name, &out)
 		if err := errors.Join(err, err2, err3, err4); err != nil || len(collections.Items) != 1 || len(list.Items) != 1 {
 			t.Fatalf("%s: %+v, %+v, %v", name, collections.Items, list.Items, err)
 		}

@@ -89,7 +89,7 @@ func TestACollectionWhoseReviewsWereAllRejectedIsNotMade(t *testing.T) {
 				for c, err := range reviews.New(store, nil).AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
 					t.Errorf("listed: %.200v, %v", c, err)
 				}
-				_, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, ID: "YQ"})
+				_, err := reviews.New(store, nil).Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
 				if !errors.Is(err, vitrine.ErrNotFound) {
 					t.Errorf("%v, want ErrNotFound", err)
 				}
@@ -144,7 +144,7 @@ func TestOneAcceptedReviewMakesItsCollection(t *testing.T) {
 					store := memory.New()
 					importInto(t, store, stored, nil)
 					r := dryAndReal(t, store, order(file), o)
-					c, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: "YQ"})
+					c, err := reviews.New(store, nil).Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"})
 					if err != nil || c.Title != "NEW" || c.Count != 1 || r.Created != 1 || r.Rejected != r.Reviews-1 {
 						t.Errorf("%s, buffer %d: %v, %+v, %v", name, buffer, counts(r), c, err)
 					}

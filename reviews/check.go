@@ -23,10 +23,11 @@ type Options struct {
 	// import, else time.Now.
 	Now func() time.Time
 
-	// Progress, if not nil, is called after each block of the file (512 KiB), by the goroutine that ranges over
-	// Checker.Problems or has called Import. So it may use the variables of that goroutine without a lock. A slow Progress
-	// slows the check down.
-	Progress func(Progress)
+	// Progress, if not nil, is called after each block of the file (512 KiB) with the bytes that were read of the file as it was given,
+	// compressed or not, and the counts so far. A program that knows the size of the file computes a percentage. It is called by the
+	// goroutine that ranges over Checker.Problems or has called Import, so it may use the variables of that goroutine without a lock. A
+	// slow Progress slows the check down.
+	Progress func(bytes int64, counts Counts)
 
 	buffer int // bytes of a block; defaultBuffer. Tests set it, so that short lines count as long.
 }

@@ -60,7 +60,7 @@ func (a *audit) fault(key, format string, args ...any) {
 }
 
 func (a *audit) run() error {
-	if err := CheckNetwork(a.network); err != nil {
+	if err := checkNetwork(a.network); err != nil {
 		a.fault(a.key("name/"), "is missing, or the name of no network: %v", err)
 		return nil
 	}
@@ -135,7 +135,7 @@ func (a *audit) collection(e storage.Entry) error {
 		return nil
 	case !bytes.Equal(in.fields, c.fields):
 		a.fault(e.Key, "the fields are not in the form in which they are stored")
-	case in.key != c.Key:
+	case in.key != c.collectionKey:
 		a.fault(e.Key, "the fields are those of %q of %q", in.key.ID, in.key.Source)
 	}
 	var counts tally

@@ -130,14 +130,14 @@ type eraser struct {
 
 // target is what to erase in a collection.
 type target struct {
-	key Key
+	key collectionKey
 	ids []string // of reviews; nil for the collection as a whole
 }
 
 // run repeats two steps: find targets in a View, which blocks no writer, and erase them in an Update. There is no index of
 // people: every import would pay for it, and people are erased rarely.
 func (e *eraser) run() error {
-	after := Key{}
+	after := collectionKey{}
 	for more := true; more; {
 		var found []target
 		err := view(e.ctx, e.db, e.in.Network, func(s *rows) (err error) {
@@ -157,7 +157,7 @@ func (e *eraser) run() error {
 
 // find searches the collection of the request, or those of its source or of the network after a key, until it has found at
 // least maxErased collections or reviews to erase. It returns them, and whether there may be more after the last of them.
-func (e *eraser) find(s *rows, after Key) (found []target, more bool, err error) {
+func (e *eraser) find(s *rows, after collectionKey) (found []target, more bool, err error) {
 	list := s.byKey(e.in.Source, after, maxErased)
 	if e.in.Collection != "" {
 		list = func(yield func(stored, error) bool) { yield(collectionOf(s, e.in.Source, e.in.Collection)) }
@@ -167,7 +167,7 @@ func (e *eraser) find(s *rows, after Key) (found []target, more bool, err error)
 		if err != nil {
 			return nil, false, err
 		}
-		t := target{key: c.Key}
+		t := target{key: c.collectionKey}
 		switch {
 		case e.in.Review != "":
 			t.ids = []string{e.in.Review}

@@ -114,7 +114,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: what is left is imported anew as %+v", test.name, again)
 		}
 		var other strings.Builder
-		if err := service.Export(ctx, operator, reviews.ExportRequest{Network: otherNetwork, To: &other}); err != nil || strings.Count(other.String(), `"ratings"`) != 8 {
+		if err := service.Export(ctx, operator, otherNetwork, &other); err != nil || strings.Count(other.String(), `"ratings"`) != 8 {
 			t.Errorf("%s: another network is left with %s, %v", test.name, &other, err)
 		}
 		// What was erased comes back when it is imported again.

@@ -27,8 +27,8 @@
 //   - Service.Import applies the same rules, and stores what is accepted. Service.Export writes it back in the same format.
 //   - Service.ListCollections and Service.ListReviews read what is stored, and Service.Delete erases it.
 //   - Service.Show reads what a web page shows of a collection, for callers who may read nothing else.
-//   - Service.As returns a Session for one caller. The client of a remote service has the methods of a Session. Delete,
-//     Collection, Networks, Admit and NetworkOf are methods of the Service alone.
+//   - Service.As returns a Session for one caller. The client of a remote service has the methods of a Session. Networks,
+//     Admit and NetworkOf are methods of the Service alone.
 //   - Rules lists every rule of the format with an example. The file rules.md of this package shows the same list.
 //   - RecordSchema returns a JSON Schema of the rules that such a schema can state.
 //   - Rejects copies the lines that have an error to another file, where people correct them.

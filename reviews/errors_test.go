@@ -15,14 +15,14 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	s := reviews.New(memory.New(), nil)
 	member := moderator("urn:vitrine:example.test")
 	nameOf := func(by vitrine.Caller) error { _, err := s.NetworkOf(by); return err }
-	_, noCollection := s.Collection(ctx, member, reviews.CollectionRequest{Network: "example.test", Source: "s", ID: "YQ"})
+	_, noCollection := s.Show(ctx, member, reviews.ListReviewsRequest{Network: "example.test", Source: "s", Collection: "YQ"})
 	_, notListed := s.Networks(ctx, member)
 	for _, c := range []struct {
 		what string
 		err  error
 		want vitrine.Error
 	}{
-		{"a URN in place of a network", reviews.CheckNetwork("urn:vitrine:a"),
+		{"a URN in place of a network", s.Admit(member, "urn:vitrine:a"),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network", Reason: `"urn:vitrine:a" is not the name of a network: want the name alone, without colons, and not its URN`}},
 		{"several networks to choose from", nameOf(moderator("urn:vitrine:a", "urn:vitrine:b")),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network", Reason: "the caller moderates 2 networks, so the request must name one of them"}},

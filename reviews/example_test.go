@@ -70,19 +70,19 @@ func ExampleService_Export() {
 	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	if err := service.Export(context.Background(), operator, reviews.ExportRequest{Network: "example.test", To: os.Stdout}); err != nil {
+	if err := service.Export(context.Background(), operator, "example.test", os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
 	// {"created":"2019-01-01T00:00:00Z","dimensions":["default"],"id":"bGFtcA==","source":"example.test","title":"A lamp","reviews":[{"body_html":"<p>Very bright.</p>","created":"2019-02-03T04:05:06Z","id":"1","imported_display_name":"Visitor","ratings":[80],"title":"Bright"}]}
 }
 
-func ExampleService_Collection() {
+func ExampleService_Show() {
 	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
 	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	lamp, err := service.Collection(context.Background(), operator, reviews.CollectionRequest{Network: "example.test", ID: "bGFtcA=="})
+	lamp, err := service.Show(context.Background(), operator, reviews.ListReviewsRequest{Network: "example.test", Collection: "bGFtcA=="})
 	if err != nil {
 		log.Fatal(err)
 	}

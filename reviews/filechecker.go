@@ -13,9 +13,9 @@ import (
 type fileChecker struct {
 	ctx     context.Context
 	report  Report
-	yield   func(Problem) bool // gets each problem; returns false to stop
-	stop    bool               // yield has returned false, or the store of an import has failed
-	watcher func(Progress)     // nil if nobody asks for progress
+	yield   func(Problem) bool  // gets each problem; returns false to stop
+	stop    bool                // yield has returned false, or the store of an import has failed
+	watcher func(int64, Counts) // nil if nobody asks for progress
 
 	// store, if not nil, gets each line instead of tell. r.incoming is nil if the line is rejected.
 	store func(r lineResult)
@@ -207,7 +207,7 @@ const (
 func (f *fileChecker) progress(bytes, lines int64) {
 	f.report.Lines = lines
 	if f.watcher != nil {
-		f.watcher(Progress{bytes, lines, f.report.Reviews, f.report.Errors + f.report.Warnings})
+		f.watcher(bytes, f.report.Counts)
 	}
 }
 

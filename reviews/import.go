@@ -188,7 +188,7 @@ func (i *importer) warnOfOverwriting() error {
 // changed, so an import that changes nothing writes nothing. A collection whose reviews were all rejected is not written,
 // see incoming.makes.
 func merge(s *rows, queue []lineResult) (done Counts, err error) {
-	var keys []Key
+	var keys []collectionKey
 	for _, q := range queue {
 		if q.incoming != nil {
 			keys = append(keys, q.incoming.key)
@@ -229,7 +229,7 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 		case !same:
 			done.CollectionsUpdated++
 		}
-		now.Key, now.fields = in.key, in.fields
+		now.collectionKey, now.fields = in.key, in.fields
 		now.Tally.size(in.dims) // for a collection that is new, or has no reviews
 		put, err := compare(s, in, &now, &done)
 		if err != nil {
@@ -259,7 +259,7 @@ func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err err
 	same := make([]bool, len(in.reviews))
 	put = make([]row, len(in.reviews))
 	for n, r := range in.reviews {
-		put[n].Review = r.Review
+		put[n].storedReview = r.storedReview
 	}
 	if c.Number > 0 {
 		places, ids := make(map[string]int, len(put)), make([]string, len(put))
@@ -276,7 +276,7 @@ func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err err
 					return nil, err
 				}
 			}
-			was.Review = put[n].Review
+			was.storedReview = put[n].storedReview
 			put[n] = was
 		}
 	}

@@ -53,7 +53,7 @@ func importInto(t testing.TB, store storage.Store, file string, o *reviews.Impor
 func export(t testing.TB, store storage.Store) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := reviews.New(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out}); err != nil {
+	if err := reviews.New(store, nil).Export(ctx, operator, network, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -267,7 +267,7 @@ func TestAnExportWritesNothingTwice(t *testing.T) {
 		}
 		importInto(t, store, collection("YQ", single, list...), nil)
 		var out strings.Builder
-		err := reviews.New(retrying{store}, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out})
+		err := reviews.New(retrying{store}, nil).Export(ctx, operator, network, &out)
 		if !errors.Is(err, vitrine.ErrBusy) {
 			t.Fatalf("%d reviews: %v, want ErrBusy", size, err)
 		}
@@ -302,7 +302,7 @@ func TestExportNamesRepliesThatLeadNowhere(t *testing.T) {
 		for id, parent := range c.parents {
 			replyByHand(t, store, id, parent)
 		}
-		err := reviews.New(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: io.Discard})
+		err := reviews.New(store, nil).Export(ctx, operator, network, io.Discard)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("error %v, want %s", err, c.want)
 		}

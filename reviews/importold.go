@@ -42,7 +42,7 @@ func importOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 	if c == nil {
 		return errors.New("a review belongs to no collection")
 	}
-	if err := CheckNetwork(c.Network); err != nil {
+	if err := checkNetwork(c.Network); err != nil {
 		return err
 	}
 	// Together, the lines are one record of a file.

@@ -17,7 +17,7 @@ const maxTransaction = 1 << 20
 // incoming is what an import will store of a line: the collection and its accepted reviews. A lineChecker fills it; an
 // importer compares it with the store and writes the difference.
 type incoming struct {
-	key      Key
+	key      collectionKey
 	fields   []byte  // a JSON object: the record without its reviews
 	dims     int     // number of dimensions
 	mismatch Problem // of the rule stored-dimensions; its message is "" unless the importer has found one
@@ -28,7 +28,7 @@ type incoming struct {
 
 // incomingReview is an accepted review. Its ratings are beside its data, so that the review need not be decoded for them.
 type incomingReview struct {
-	Review
+	storedReview
 	ratings []byte // 1 to 100, one byte for each dimension
 }
 
@@ -46,7 +46,7 @@ func (c *lineChecker) keepReview() {
 	in, r := c.result.incoming, &c.review
 	data := canonicalObject(reviewMembers, reviewOrder, r.raw[:])
 	in.size += len(data) + len(r.id)
-	in.reviews = append(in.reviews, incomingReview{Review{ID: r.id, Time: r.created, Data: data}, bytes.Clone(r.ratings)})
+	in.reviews = append(in.reviews, incomingReview{storedReview{ID: r.id, Time: r.created, Data: data}, bytes.Clone(r.ratings)})
 }
 
 // keep adds the collection that was read to incoming.
@@ -55,7 +55,7 @@ func (c *lineChecker) keep() {
 		c.result.incoming = &incoming{}
 	}
 	in := c.result.incoming
-	in.key, in.fields = Key{c.source, c.id}, canonicalObject(collectionMembers, collectionOrder, c.raw[:])
+	in.key, in.fields = collectionKey{c.source, c.id}, canonicalObject(collectionMembers, collectionOrder, c.raw[:])
 	in.size += len(in.fields)
 	in.makes = len(in.reviews) > 0 || c.result.reviews == 0
 	in.dims = c.dims

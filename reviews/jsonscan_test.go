@@ -43,10 +43,7 @@ func TestValuesMarshalAndComeBack(t *testing.T) {
 	if got, want := roundTrip(t, reviews.Rules()), `[{"id":"json","severity":"error","text":"A line holds one JSON value and nothing after it.","source":"format",`; !strings.HasPrefix(got, want) {
 		t.Errorf("rules are %s, want %s", got, want)
 	}
-	stats, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: recordKey.Source, ID: recordKey.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stats := collectionNamed(t, store, recordKey.ID)
 	text := roundTrip(t, stats)
 	if want := `{"id":"` + stats.ID + `","source":"` + stats.Source + `","title":"t","created":"2020-01-02T03:04:05Z","count":1,` +
 		`"dimensions":[{"name":"default","mean":50,"histogram":[0,0,0,0,1,0,0,0,0,0]}]}`; text != want {

@@ -40,38 +40,13 @@ type ListCollectionsRequest struct {
 	Limit   int    // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
-// ListReviewsRequest is the request of ListReviews and AllReviews. Collection is required.
+// ListReviewsRequest is the request of ListReviews, AllReviews and Show. Collection is required, and Network for Show.
 type ListReviewsRequest struct {
 	Network    string // "" = the only one that the caller moderates
 	Source     string // of the collection; "" = the only source with a collection of this id
 	Collection string // id of the collection
 	After      string // Next of the page before; "" = the first page
 	Limit      int    // 1 to Limits.Page, which is 500 by default; 0 = 100
-}
-
-// CollectionRequest is the request of Collection. ID is required.
-type CollectionRequest struct {
-	Network string // "" = the only one that the caller moderates
-	Source  string // "" = the only source with a collection of this id
-	ID      string
-}
-
-// Collection returns one collection of the network. It reads one row, however many reviews there are. It returns ErrNotFound
-// if the network has no such collection, ErrInvalid if the request leaves Source out and several sources have the ID, and
-// ErrForbidden unless the caller moderates the network as a whole or is an operator.
-func (s *Service) Collection(ctx context.Context, by vitrine.Caller, in CollectionRequest) (out CollectionRecord, err error) {
-	network, err := s.authorizedNetwork(by, in.Network)
-	if err != nil {
-		return out, err
-	}
-	err = view(ctx, s.db, network, func(r *rows) error {
-		c, err := collectionOf(r, in.Source, in.ID)
-		if err == nil {
-			out, err = newCollectionRecord(c)
-		}
-		return err
-	})
-	return out, err
 }
 
 // ListCollections returns a page of the collections of the network, by source and then by id, both in byte order. A page may end
@@ -89,7 +64,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 		return out, err
 	}
 	limit, err := s.limit(in.Limit)
-	var after Key
+	var after collectionKey
 	if err == nil && in.After != "" {
 		if after, err = parseCollectionCursor(in.After); err == nil && in.Source != "" && after.Source != in.Source {
 			err = noCursor
@@ -102,7 +77,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.limits.PageBytes, func(c stored) (CollectionRecord, int, error) {
 			record, err := newCollectionRecord(c)
 			return record, len(c.fields) + 128*len(record.Dimensions), err // the approximate size of the record in memory
-		}, func(last stored) { out.Next = collectionCursor(last.Key) })
+		}, func(last stored) { out.Next = collectionCursor(last.collectionKey) })
 		return err
 	})
 	return out, err
@@ -153,7 +128,7 @@ func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(
 	// The cursor names the collection. If the request leaves the source out, the collection is known only now.
 	var after *place
 	if in.After != "" {
-		if after, err = parseReviewCursor(in.After, c.Key); err != nil {
+		if after, err = parseReviewCursor(in.After, c.collectionKey); err != nil {
 			return c, page, err
 		}
 	}
@@ -163,7 +138,7 @@ func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(
 			err = fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
 		}
 		return item, len(r.Data), err
-	}, func(last row) { page.Next = reviewCursor(place{last.Time, last.ID}, c.Key) })
+	}, func(last row) { page.Next = reviewCursor(place{last.Time, last.ID}, c.collectionKey) })
 	return c, page, err
 }
 
@@ -219,7 +194,7 @@ func (s *Service) limit(asked int) (int, error) {
 // collection use it.
 func collectionOf(r *rows, source, id string) (found stored, err error) {
 	if source != "" {
-		found, err = r.existing(Key{Source: source, ID: id})
+		found, err = r.existing(collectionKey{Source: source, ID: id})
 		if errors.Is(err, vitrine.ErrNotFound) {
 			err = noCollection(r, id, fmt.Sprintf(" of %q", source))
 		}
@@ -290,33 +265,33 @@ const listOfCollections = "collections"
 
 // collectionCursor returns the cursor after a collection. No source contains U+0000 (rule text-nul), so the first one in the
 // position is where the id begins.
-func collectionCursor(k Key) string {
+func collectionCursor(k collectionKey) string {
 	return encodeCursor(listOfCollections, []byte(k.Source+"\x00"+k.ID))
 }
 
 // parseCollectionCursor returns the key of the last collection of a page from its cursor. It returns noCursor if the cursor
 // is not of this list.
-func parseCollectionCursor(cursor string) (Key, error) {
+func parseCollectionCursor(cursor string) (collectionKey, error) {
 	position, err := decodeCursor(listOfCollections, cursor)
 	source, id, found := bytes.Cut(position, []byte{0})
 	if err != nil || !found {
-		return Key{}, noCursor
+		return collectionKey{}, noCursor
 	}
-	return Key{Source: string(source), ID: string(id)}, nil
+	return collectionKey{Source: string(source), ID: string(id)}, nil
 }
 
 // listOfReviews is the name of the list of a collection's reviews. It has the key, so a cursor of another collection's list
 // is rejected.
-func listOfReviews(k Key) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
+func listOfReviews(k collectionKey) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
 // reviewCursor returns the cursor after the review at a position in the collection with this key.
-func reviewCursor(at place, k Key) string {
+func reviewCursor(at place, k collectionKey) string {
 	return encodeCursor(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.time)), at.id...))
 }
 
 // parseReviewCursor returns the position of the last review of a page from its cursor. It returns noCursor if the cursor is
 // not of the reviews of this collection.
-func parseReviewCursor(cursor string, k Key) (*place, error) {
+func parseReviewCursor(cursor string, k collectionKey) (*place, error) {
 	at, err := decodeCursor(listOfReviews(k), cursor)
 	if err != nil || len(at) < 8 {
 		return nil, noCursor

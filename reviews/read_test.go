@@ -21,11 +21,16 @@ import (
 
 func collectionNamed(t *testing.T, s storage.Store, id string) reviews.CollectionRecord {
 	t.Helper()
-	c, err := reviews.New(s, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: id})
-	if err != nil {
-		t.Fatal(err)
+	for c, err := range reviews.New(s, nil).AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Source: "s"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ID == id {
+			return c
+		}
 	}
-	return c
+	t.Fatalf("there is no collection %s", id)
+	return reviews.CollectionRecord{}
 }
 
 func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
@@ -49,7 +54,7 @@ func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
 	if c := collectionNamed(t, store, "YWI"); c.Count != 0 || !slices.Equal(c.Dimensions, []reviews.Dimension{{Name: "default"}}) {
 		t.Errorf("%+v", c)
 	}
-	_, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: "s", ID: "YQ=="})
+	_, err := reviews.New(store, nil).Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ=="})
 	if !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
@@ -110,7 +115,7 @@ func checkExported(t *testing.T, service *reviews.Service, exported string) {
 		if err := json.Unmarshal([]byte(line), &want); err != nil {
 			t.Fatal(err)
 		}
-		c, err := service.Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: want.Source, ID: want.ID})
+		c, err := service.Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: want.Source, Collection: want.ID})
 		if err != nil || c.Count != int64(len(want.Reviews)) {
 			t.Fatalf("%+v, want %d reviews: %v", c, len(want.Reviews), err)
 		}
@@ -221,7 +226,7 @@ func TestACollectionOfSeveralSourcesNeedsItsSource(t *testing.T) {
 		err        error
 	}{{"", "YWI", nil}, {"s", "YWI", nil}, {"", "YQ", vitrine.ErrInvalid}, {"s", "YQ", nil}, {"other", "YQ", nil}, {"", "absent", vitrine.ErrNotFound}, {"none", "YQ", vitrine.ErrNotFound}, {"", "", vitrine.ErrNotFound}} {
 		_, listed := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
-		_, read := service.Collection(ctx, operator, reviews.CollectionRequest{Network: network, Source: test.source, ID: test.id})
+		_, read := service.Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
 		for _, err := range []error{listed, read} {
 			var e *vitrine.Error
 			if !errors.Is(err, test.err) || test.err == vitrine.ErrInvalid && (!errors.As(err, &e) || e.Parameter != "source") {
@@ -302,7 +307,7 @@ func TestDamagedCountsAreAnError(t *testing.T) {
 		if err := reviews.EditTally(store, network, reviews.Key{Source: "s", ID: "YQ"}, `[{"5":1}]`, bad); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := reviews.New(store, nil).Collection(ctx, operator, reviews.CollectionRequest{Network: network, ID: "YQ"}); err == nil {
+		if _, err := reviews.New(store, nil).Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"}); err == nil {
 			t.Errorf("%s is taken for counts", bad)
 		}
 	}

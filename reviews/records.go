@@ -42,14 +42,14 @@ const (
 	maxLoaded = 256      // the number of records that one trip reads
 )
 
-// Key identifies a collection within its network: the site that its reviews come from, and its article there.
-type Key struct {
+// collectionKey identifies a collection within its network: the site that its reviews come from, and its article there.
+type collectionKey struct {
 	Source string `json:"source"`
 	ID     string `json:"id"` // Base64, compared as it is written
 }
 
-// Review is a stored review.
-type Review struct {
+// storedReview is a stored review.
+type storedReview struct {
 	ID   string // unique in its collection
 	Time int64  // when it was written, in microseconds since 1970
 	Data []byte // a JSON object: the record
@@ -64,7 +64,7 @@ type place struct {
 
 // stored is a stored collection without its reviews. Its record has this as JSON, followed by the fields.
 type stored struct {
-	Key
+	collectionKey
 	Number  int64  `json:"number"`  // 0 if it is not stored
 	Next    int64  `json:"next"`    // the number of its next review
 	Indexed bool   `json:"indexed"` // its reviews have time/ records
@@ -75,7 +75,7 @@ type stored struct {
 
 // row is a review with its stored state.
 type row struct {
-	Review
+	storedReview
 	n      int64  // its number; 0 if it is not stored
 	was    int64  // the time that is stored
 	parent string // the id of the stored parent as it is in keys; "" if there is none
@@ -229,8 +229,8 @@ func (s *rows) decodeReview(e storage.Entry) (out row, err error) {
 }
 
 // collectionsOf reads the collections with these keys in one trip, and returns those that are stored.
-func (s *rows) collectionsOf(keys []Key) (map[Key]stored, error) {
-	at, found := make([]string, len(keys)), make(map[Key]stored, len(keys))
+func (s *rows) collectionsOf(keys []collectionKey) (map[collectionKey]stored, error) {
+	at, found := make([]string, len(keys)), make(map[collectionKey]stored, len(keys))
 	for i, key := range keys {
 		at[i] = s.key("collection/", key.Source, key.ID)
 	}
@@ -244,8 +244,8 @@ func (s *rows) collectionsOf(keys []Key) (map[Key]stored, error) {
 }
 
 // existing returns a collection, or ErrNotFound if it is not stored.
-func (s *rows) existing(key Key) (stored, error) {
-	found, err := s.collectionsOf([]Key{key})
+func (s *rows) existing(key collectionKey) (stored, error) {
+	found, err := s.collectionsOf([]collectionKey{key})
 	c, ok := found[key]
 	if err == nil && !ok {
 		err = notFound("the network has no collection %q of %q", key.ID, key.Source)
@@ -264,18 +264,18 @@ func (s *rows) all() iter.Seq2[stored, error] {
 
 // byKey yields the collections of a source, or of all sources if source is "", after a key: by source and then by id, both
 // in byte order. The zero key is before all others. expect is how many collections the caller needs.
-func (s *rows) byKey(source string, after Key, expect int) iter.Seq2[stored, error] {
-	prefix, parts := s.prefix("collection/"), func(k Key) []string { return []string{k.Source, k.ID} }
+func (s *rows) byKey(source string, after collectionKey, expect int) iter.Seq2[stored, error] {
+	prefix, parts := s.prefix("collection/"), func(k collectionKey) []string { return []string{k.Source, k.ID} }
 	if source != "" {
-		prefix, parts = s.prefix("collection/", source), func(k Key) []string { return []string{k.ID} }
+		prefix, parts = s.prefix("collection/", source), func(k collectionKey) []string { return []string{k.ID} }
 	}
 	var from []string
-	if after != (Key{}) {
+	if after != (collectionKey{}) {
 		from = parts(after)
 	}
 	whole := func(e storage.Entry) []string {
 		c, _ := s.decodeCollection(e)
-		return parts(c.Key)
+		return parts(c.collectionKey)
 	}
 	return record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), s.decodeCollection)
 }
@@ -290,7 +290,7 @@ func (s *rows) withID(id string) iter.Seq2[stored, error] {
 		return record.Parts(e.Key, prefix)
 	}
 	return record.Map(record.Sorted(s.ctx, s.r, prefix, nil, 2, source), func(e storage.Entry) (stored, error) {
-		return s.existing(Key{Source: source(e)[0], ID: id})
+		return s.existing(collectionKey{Source: source(e)[0], ID: id})
 	})
 }
 

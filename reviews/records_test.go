@@ -22,11 +22,11 @@ type model []modelled
 
 type modelled struct {
 	stored
-	reviews []Review
+	reviews []storedReview
 }
 
-func (m model) find(key Key) int {
-	return slices.IndexFunc(m, func(c modelled) bool { return c.Key == key })
+func (m model) find(key collectionKey) int {
+	return slices.IndexFunc(m, func(c modelled) bool { return c.collectionKey == key })
 }
 
 func collect[T any](list iter.Seq2[T, error]) (all []T, err error) {
@@ -39,20 +39,20 @@ func collect[T any](list iter.Seq2[T, error]) (all []T, err error) {
 	return all, nil
 }
 
-func reviewsOf(t *testing.T, list iter.Seq2[row, error]) (all []Review) {
+func reviewsOf(t *testing.T, list iter.Seq2[row, error]) (all []storedReview) {
 	t.Helper()
 	rows, err := collect(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		all = append(all, r.Review)
+		all = append(all, r.storedReview)
 	}
 	return all
 }
 
-func equalReviews(a, b []Review) bool {
-	return slices.EqualFunc(a, b, func(a, b Review) bool { return a.ID == b.ID && a.Time == b.Time && bytes.Equal(a.Data, b.Data) })
+func equalReviews(a, b []storedReview) bool {
+	return slices.EqualFunc(a, b, func(a, b storedReview) bool { return a.ID == b.ID && a.Time == b.Time && bytes.Equal(a.Data, b.Data) })
 }
 
 func byKey(a, b modelled) int {
@@ -72,7 +72,9 @@ func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-func byTime(a, b Review) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID, b.ID)) }
+func byTime(a, b storedReview) int {
+	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID, b.ID))
+}
 
 // agree fails unless what can be read of a network is what the model has.
 func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Rand) {
@@ -81,25 +83,25 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 		list, err := collect(s.all())
 		same := func(list []stored, want model) bool {
 			return slices.EqualFunc(list, want, func(a stored, b modelled) bool {
-				return a.Key == b.Key && bytes.Equal(a.fields, b.fields)
+				return a.collectionKey == b.collectionKey && bytes.Equal(a.fields, b.fields)
 			})
 		}
 		if err != nil || !same(list, m) {
 			t.Fatalf("%d collections, want %d, %v", len(list), len(m), err)
 		}
 		sorted := slices.SortedFunc(slices.Values(m), byKey)
-		if list, err = collect(s.byKey("", Key{}, 0)); err != nil || !same(list, sorted) {
+		if list, err = collect(s.byKey("", collectionKey{}, 0)); err != nil || !same(list, sorted) {
 			t.Fatalf("by key: %d collections, want %d, %v", len(list), len(m), err)
 		}
 		for i, c := range sorted {
-			if list, err = collect(limited(2, s.byKey("", c.Key, 2))); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
+			if list, err = collect(limited(2, s.byKey("", c.collectionKey, 2))); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
 				t.Fatalf("after %.20q: %d collections, %v", c.ID, len(list), err)
 			}
 			with := slices.DeleteFunc(slices.Clone(sorted), func(other modelled) bool { return other.ID != c.ID })
 			if list, err = collect(s.withID(c.ID)); err != nil || !same(list, with) {
 				t.Fatalf("with the id %.20q: %d collections, want %d, %v", c.ID, len(list), len(with), err)
 			}
-			at, err := s.existing(c.Key)
+			at, err := s.existing(c.collectionKey)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +125,7 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 				t.Fatalf("%.20q has by id %.200v", c.ID, got)
 			}
 		}
-		if _, err := s.existing(Key{"absent", "absent"}); !errors.Is(err, vitrine.ErrNotFound) {
+		if _, err := s.existing(collectionKey{"absent", "absent"}); !errors.Is(err, vitrine.ErrNotFound) {
 			t.Errorf("an absent collection: %v", err)
 		}
 		return nil
@@ -134,10 +136,10 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 }
 
 // put puts reviews as an import does: it finds those that are stored.
-func (s *rows) putAll(ctx context.Context, c stored, list []Review) error {
-	found, err := s.collectionsOf([]Key{c.Key})
-	now, ok := found[c.Key]
-	if now.Key = c.Key; err == nil && !ok {
+func (s *rows) putAll(ctx context.Context, c stored, list []storedReview) error {
+	found, err := s.collectionsOf([]collectionKey{c.collectionKey})
+	now, ok := found[c.collectionKey]
+	if now.collectionKey = c.collectionKey; err == nil && !ok {
 		err = s.create(&now)
 	}
 	if err != nil {
@@ -159,7 +161,7 @@ func (s *rows) putAll(ctx context.Context, c stored, list []Review) error {
 				puts[i] = old
 			}
 		}
-		puts[i].Review = r
+		puts[i].storedReview = r
 	}
 	if err := s.putReviews(&now, puts); err != nil {
 		return err
@@ -179,7 +181,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		db, names := memory.New(), []string{"n", strings.Repeat("long", 100)}
 		models := map[string]model{}
-		keys := []Key{{"s", "a"}, {"s", "b"}, {"sa", "a"}, {"t " + long, "a"}, {"t " + long + "a", long}, {"t " + long, long + "b"}}
+		keys := []collectionKey{{"s", "a"}, {"s", "b"}, {"sa", "a"}, {"t " + long, "a"}, {"t " + long + "a", long}, {"t " + long, long + "b"}}
 		if seed%2 == 0 { // no index is made but for many reviews
 			ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return len(id) > 200 })
 		}
@@ -193,15 +195,15 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 			err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
 				switch action := r.IntN(6); {
 				case action < 4:
-					c := stored{Key: key, fields: text()}
+					c := stored{collectionKey: key, fields: text()}
 					if at < 0 {
 						m, at = append(m, modelled{}), len(m)
 					}
 					m[at].stored, m[at].reviews = c, slices.Clone(m[at].reviews)
-					var list []Review
+					var list []storedReview
 					for _, i := range r.Perm(len(ids))[:r.IntN([]int{5, 30, len(ids)}[r.IntN(3)])] {
-						list = append(list, Review{ids[i], r.Int64N(7) - 3, text()})
-						n := slices.IndexFunc(m[at].reviews, func(x Review) bool { return x.ID == ids[i] })
+						list = append(list, storedReview{ids[i], r.Int64N(7) - 3, text()})
+						n := slices.IndexFunc(m[at].reviews, func(x storedReview) bool { return x.ID == ids[i] })
 						if n < 0 {
 							m[at].reviews = append(m[at].reviews, list[len(list)-1])
 						} else {
@@ -231,7 +233,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 						return err
 					}
 					gone := slices.DeleteFunc(all, func(row) bool { return r.IntN(2) == 0 })
-					m[at].reviews = slices.DeleteFunc(slices.Clone(m[at].reviews), func(x Review) bool {
+					m[at].reviews = slices.DeleteFunc(slices.Clone(m[at].reviews), func(x storedReview) bool {
 						return slices.ContainsFunc(gone, func(g row) bool { return g.ID == x.ID })
 					})
 					if err := s.deleteReviews(c, gone); err != nil {
@@ -259,7 +261,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 		for _, name := range names {
 			err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
 				for _, c := range models[name] {
-					c, err := s.existing(c.Key)
+					c, err := s.existing(c.collectionKey)
 					if err != nil {
 						return err
 					}
@@ -298,7 +300,7 @@ func TestNetworksAreListedByName(t *testing.T) {
 	db, want := memory.New(), []string{"", "A", "a", "a b", "b/c", strings.Repeat("n", 300), "\xff"}
 	for _, name := range want {
 		err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
-			return s.putAll(t.Context(), stored{Key: Key{"s", "a"}}, nil)
+			return s.putAll(t.Context(), stored{collectionKey: collectionKey{"s", "a"}}, nil)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -335,20 +337,20 @@ func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 	const n, size = 80, 90 << 10
 	db := &portions{Store: memory.New()}
 	err := update(t.Context(), db, "n", storage.UpdateOptions{}, func(s *rows) error {
-		var list []Review
+		var list []storedReview
 		for i := range n {
-			list = append(list, Review{ID: fmt.Sprint(i), Data: make([]byte, size)})
-			if err := s.putAll(t.Context(), stored{Key: Key{"t", fmt.Sprint(i)}, fields: make([]byte, size)}, nil); err != nil {
+			list = append(list, storedReview{ID: fmt.Sprint(i), Data: make([]byte, size)})
+			if err := s.putAll(t.Context(), stored{collectionKey: collectionKey{"t", fmt.Sprint(i)}, fields: make([]byte, size)}, nil); err != nil {
 				return err
 			}
 		}
-		return s.putAll(t.Context(), stored{Key: Key{"s", "0"}}, list)
+		return s.putAll(t.Context(), stored{collectionKey: collectionKey{"s", "0"}}, list)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = view(t.Context(), db, "n", func(s *rows) error {
-		c, err := s.existing(Key{"s", "0"})
+		c, err := s.existing(collectionKey{"s", "0"})
 		if err != nil {
 			return err
 		}

@@ -83,11 +83,3 @@ func (r *Report) add(p Problem) {
 	}
 	r.Problems = append(r.Problems, p)
 }
-
-// Progress is the state of a check or an import. A program that knows the size of the file computes a percentage from Bytes.
-type Progress struct {
-	Bytes    int64 // bytes read of the file as it was given, compressed or not
-	Lines    int64 // with blank ones
-	Reviews  int64 // accepted or not
-	Problems int64 // errors and warnings
-}

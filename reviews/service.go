@@ -12,7 +12,7 @@ import (
 // the domain; the storage.Store only has keys and values. It is safe for concurrent use, has no state of its own, and
 // several services and processes may use one store.
 //
-// Import, Export, Delete, Collection and the lists take the caller, and a request that names a network. A request may leave the
+// Import, Export, Delete and the lists take the caller, and a request that names a network. A request may leave the
 // network out if the caller moderates exactly one; Delete always needs its name. These methods return ErrForbidden for a caller
 // that does not moderate the network as a whole or has TagsOnly set, and ErrInvalid for a malformed caller or network. An
 // operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one network never

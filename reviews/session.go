@@ -2,13 +2,14 @@ package reviews
 
 import (
 	"context"
+	"io"
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
 )
 
 // Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so a program
-// can declare an interface with those that it calls, and use either. Collection, Networks, Admit and NetworkOf are methods
+// can declare an interface with those that it calls, and use either. Networks, Admit and NetworkOf are methods
 // of the Service alone. A Session is safe for concurrent use and needs no closing.
 type Session struct {
 	service *Service
@@ -24,8 +25,8 @@ func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) 
 }
 
 // Export is Service.Export for the caller of the session.
-func (s *Session) Export(ctx context.Context, in ExportRequest) error {
-	return s.service.Export(ctx, s.by, in)
+func (s *Session) Export(ctx context.Context, network string, w io.Writer) error {
+	return s.service.Export(ctx, s.by, network, w)
 }
 
 // Delete is Service.Delete for the caller of the session.
@@ -49,7 +50,7 @@ func (s *Session) ListReviews(ctx context.Context, in ListReviewsRequest) (vitri
 }
 
 // Show is Service.Show for the caller of the session.
-func (s *Session) Show(ctx context.Context, in ShowRequest) (Shown, error) {
+func (s *Session) Show(ctx context.Context, in ListReviewsRequest) (Shown, error) {
 	return s.service.Show(ctx, s.by, in)
 }
 

@@ -8,15 +8,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// ShowRequest is the request of Show. Network and Collection are required.
-type ShowRequest struct {
-	Network    string
-	Source     string // of the collection; "" = the only source with a collection of this id
-	Collection string // id of the collection
-	After      string // Next of the page before; "" = the first page
-	Limit      int    // 1 to Limits.Page, which is 500 by default; 0 = 100
-}
-
 // Shown is a collection as pages show it: the statistics of its ratings, and some of its reviews. The HTTP API returns its
 // JSON.
 type Shown struct {
@@ -30,19 +21,16 @@ type Shown struct {
 // ShownReview is a review as pages show it. Of its author it has only the imported display name, and no id or address.
 // BodyHTML is harmless HTML, see the package documentation; all other texts are plain text.
 type ShownReview struct {
-	ID       string            `json:"id"`
-	Title    string            `json:"title"`
-	BodyHTML string            `json:"body_html"`
-	Created  string            `json:"created"`
-	Ratings  []int             `json:"ratings"` // 1 to 100, in the order of Shown.Dimensions
-	Author   ShownAuthor       `json:"author"`
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	BodyHTML string `json:"body_html"`
+	Created  string `json:"created"`
+	Ratings  []int  `json:"ratings"` // 1 to 100, in the order of Shown.Dimensions
+	Author   struct {
+		Name string `json:"name"` // imported_display_name; "" for an author with a profile, whose name this service does not know
+	} `json:"author"`
 	Subparts map[string]string `json:"subparts,omitzero"`
 	ParentID string            `json:"parent_id,omitzero"`
-}
-
-// ShownAuthor is the author of a ShownReview.
-type ShownAuthor struct {
-	Name string `json:"name"` // imported_display_name; "" for an author with a profile, whose name this service does not know
 }
 
 // Show returns a page of a collection, for everybody who visits a web page. It is the only method for callers with TagsOnly:
@@ -50,10 +38,10 @@ type ShownAuthor struct {
 //
 // It returns ErrForbidden for any other caller, ErrNotFound if the network has no such collection, and ErrInvalid if the request leaves
 // Source out and several sources have the id, if Limit is out of range, or if After is not a cursor of the reviews of this collection.
-func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ShowRequest) (out Shown, err error) {
+func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) (out Shown, err error) {
 	if !by.TagsOnly {
 		err = s.Admit(by, in.Network)
-	} else if err = CheckNetwork(in.Network); err == nil {
+	} else if err = checkNetwork(in.Network); err == nil {
 		err = by.Check()
 		if err == nil && (!by.PublicReviews || !slices.Contains(by.Reads, s.prefix()+in.Network)) {
 			err = forbidden("the caller may not show the reviews of the network %s", in.Network)
@@ -63,7 +51,7 @@ func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ShowRequest) (
 		return out, err
 	}
 	err = view(ctx, s.db, in.Network, func(r *rows) error {
-		c, page, err := reviewsPage(s, r, ListReviewsRequest(in), func(data []byte) (shown ShownReview, err error) {
+		c, page, err := reviewsPage(s, r, in, func(data []byte) (shown ShownReview, err error) {
 			read := struct {
 				*ShownReview
 				Name *string `json:"imported_display_name"`

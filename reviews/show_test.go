@@ -18,7 +18,7 @@ func TestShown(t *testing.T) {
 	service := reviews.New(store, nil)
 	whole := "urn:vitrine:" + network
 	page := vitrine.Caller{URN: whole + ":user=page", Reads: []string{whole}, TagsOnly: true, PublicReviews: true}
-	in := reviews.ShowRequest{Network: network, Source: "s", Collection: "YQ", Limit: 1}
+	in := reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ", Limit: 1}
 	first, err := service.Show(ctx, page, in)
 	if err != nil || first.Next == "" {
 		t.Fatal(first, err)
@@ -42,22 +42,22 @@ func TestShown(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		by   vitrine.Caller
-		in   reviews.ShowRequest
+		in   reviews.ListReviewsRequest
 		want error
 	}{
-		"a moderator":         {moderator(whole), reviews.ShowRequest{Network: network, Source: "s", Collection: "YQ"}, nil},
-		"an operator":         {operator, reviews.ShowRequest{Network: network, Source: "s", Collection: "YQ"}, nil},
+		"a moderator":         {moderator(whole), reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"}, nil},
+		"an operator":         {operator, reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"}, nil},
 		"somebody":            {vitrine.Caller{URN: whole + ":user=x", Reads: []string{whole}, PublicReviews: true}, in, vitrine.ErrForbidden},
 		"a page with tags":    {change(func(c *vitrine.Caller) { c.PublicReviews, c.Tags = false, []string{"x"} }), in, vitrine.ErrForbidden},
 		"a page of a site":    {change(func(c *vitrine.Caller) { c.Reads = []string{whole + ":site=1"} }), in, vitrine.ErrForbidden},
 		"a page of others":    {change(func(c *vitrine.Caller) { c.Reads = []string{"urn:vitrine:other.test"} }), in, vitrine.ErrForbidden},
 		"a moderator in tags": {change(func(c *vitrine.Caller) { c.Reads, c.Moderates = nil, []string{whole} }), in, vitrine.ErrForbidden},
 		"a malformed caller":  {change(func(c *vitrine.Caller) { c.URN = "x" }), in, vitrine.ErrInvalid},
-		"no network":          {page, reviews.ShowRequest{Collection: "YQ"}, vitrine.ErrInvalid},
-		"no collection":       {page, reviews.ShowRequest{Network: network, Collection: "Yg"}, vitrine.ErrNotFound},
-		"two sources":         {page, reviews.ShowRequest{Network: network, Collection: "YQ"}, vitrine.ErrInvalid},
-		"a limit":             {page, reviews.ShowRequest{Network: network, Source: "s", Collection: "YQ", Limit: 501}, vitrine.ErrInvalid},
-		"a cursor of another": {page, reviews.ShowRequest{Network: network, Source: "other", Collection: "YQ", After: first.Next}, vitrine.ErrInvalid},
+		"no network":          {page, reviews.ListReviewsRequest{Collection: "YQ"}, vitrine.ErrInvalid},
+		"no collection":       {page, reviews.ListReviewsRequest{Network: network, Collection: "Yg"}, vitrine.ErrNotFound},
+		"two sources":         {page, reviews.ListReviewsRequest{Network: network, Collection: "YQ"}, vitrine.ErrInvalid},
+		"a limit":             {page, reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ", Limit: 501}, vitrine.ErrInvalid},
+		"a cursor of another": {page, reviews.ListReviewsRequest{Network: network, Source: "other", Collection: "YQ", After: first.Next}, vitrine.ErrInvalid},
 	} {
 		if _, err := service.Show(ctx, c.by, c.in); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

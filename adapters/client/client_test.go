@@ -116,7 +116,7 @@ func TestAnswersThatAreNotOfThisServiceAreErrors(t *testing.T) {
 		}
 	}
 	c, _ = scripted(t, nil, line{204, "", "", nil})
-	if err := c.Reviews.Export(t.Context(), reviews.ExportRequest{To: io.Discard}); err == nil {
+	if err := c.Reviews.Export(t.Context(), "", io.Discard); err == nil {
 		t.Error("an answer without an export is taken for one")
 	}
 	c, _ = scripted(t, nil, line{200, `{"history":[]}`, "", nil})

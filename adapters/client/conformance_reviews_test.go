@@ -80,12 +80,12 @@ var reviewBehaviours = []behaviour{
 		var sent int64
 		var problems []reviews.Problem
 		in := reviews.ImportRequest{File: strings.NewReader(oneReview + "\nno JSON\n"), Problem: func(p reviews.Problem) { problems = append(problems, p) }}
-		in.Progress = func(p reviews.Progress) { sent = p.Bytes }
+		in.Progress = func(bytes int64, _ reviews.Counts) { sent = bytes }
 		report := ok(only.Import(t.Context(), in))(t)
 		if report.Created != 1 || !reflect.DeepEqual(problems, report.Problems) || sent != int64(len(oneReview)+len("\nno JSON\n")) {
 			t.Errorf("%+v, problems %+v, %d bytes", report, problems, sent)
 		}
-		must(t, only.Export(t.Context(), reviews.ExportRequest{To: &out}))
+		must(t, only.Export(t.Context(), "", &out))
 		if !strings.Contains(out.String(), "YQ==") {
 			t.Errorf("%s", &out)
 		}
@@ -94,13 +94,13 @@ var reviewBehaviours = []behaviour{
 		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Parameter != "network" || e.Reason != "the caller moderates 2 networks, so the request must name one of them" {
 			t.Errorf("one of two: %+v", e)
 		}
-		err = as(stranger).reviews.Export(t.Context(), reviews.ExportRequest{To: &out})
+		err = as(stranger).reviews.Export(t.Context(), "", &out)
 		wantError(t, "one of none", err, vitrine.ErrForbidden)
 	}},
 	{"a request without a file, or without a place to write to, is refused", func(t *testing.T, as func(httpapi.Principal) services) {
 		_, err := as(editor).reviews.Import(t.Context(), reviews.ImportRequest{})
 		e, _ := errors.AsType[*vitrine.Error](err)
-		f, _ := errors.AsType[*vitrine.Error](as(editor).reviews.Export(t.Context(), reviews.ExportRequest{}))
+		f, _ := errors.AsType[*vitrine.Error](as(editor).reviews.Export(t.Context(), "", nil))
 		if e == nil || f == nil || e.Kind != vitrine.ErrInvalid || f.Error() != "the request does not say where to write the export to" || f.Kind != e.Kind || e.Reason != "the request has no file to import" {
 			t.Errorf("%+v, %+v", e, f)
 		}
@@ -110,7 +110,7 @@ var reviewBehaviours = []behaviour{
 		ok(both.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)}))(t)
 		ok(both.Import(t.Context(), reviews.ImportRequest{Network: "other.test", File: strings.NewReader(strings.Replace(oneReview, "YQ==", "Yg==", 1))}))(t)
 		var out bytes.Buffer
-		must(t, both.Export(t.Context(), reviews.ExportRequest{Network: "example.test", To: &out}))
+		must(t, both.Export(t.Context(), "example.test", &out))
 		if strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), "YQ==") {
 			t.Errorf("%s", &out)
 		}
@@ -118,7 +118,7 @@ var reviewBehaviours = []behaviour{
 			t.Errorf("importing the export: %+v", report)
 		}
 		out.Reset()
-		must(t, as(moderatorOf("third.test")).reviews.Export(t.Context(), reviews.ExportRequest{Network: "third.test", To: &out}))
+		must(t, as(moderatorOf("third.test")).reviews.Export(t.Context(), "third.test", &out))
 		if out.Len() > 0 {
 			t.Errorf("a network without reviews: %s", &out)
 		}
@@ -149,7 +149,7 @@ var reviewBehaviours = []behaviour{
 	{"an export that cannot be written on gives the writer's error", func(t *testing.T, as func(httpapi.Principal) services) {
 		ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)}))(t)
 		failed := errors.New("the disk is full")
-		wantError(t, "a writer that fails", as(editor).reviews.Export(t.Context(), reviews.ExportRequest{Network: "example.test", To: failing{failed}}), failed)
+		wantError(t, "a writer that fails", as(editor).reviews.Export(t.Context(), "example.test", failing{failed}), failed)
 	}},
 	{"a file that cannot be read on gives the reader's error, and what came before is kept", func(t *testing.T, as func(httpapi.Principal) services) {
 		failed := errors.New("the disk has failed")

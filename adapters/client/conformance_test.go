@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"io"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -80,7 +81,7 @@ type (
 	}
 	reviewService interface {
 		Import(context.Context, reviews.ImportRequest) (reviews.Report, error)
-		Export(context.Context, reviews.ExportRequest) error
+		Export(ctx context.Context, network string, w io.Writer) error
 		Delete(context.Context, reviews.DeleteRequest) (reviews.Deleted, error)
 		ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error)
 		AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error]

@@ -49,26 +49,26 @@ func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews
 type counted struct {
 	in   io.Reader
 	read int64
-	tell func(reviews.Progress)
+	tell func(int64, reviews.Counts)
 }
 
 // Read reads, and reports how many bytes were read so far.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.read += int64(n)
-	c.tell(reviews.Progress{Bytes: c.read})
+	c.tell(c.read, reviews.Counts{})
 	return n, err
 }
 
-// Export writes all reviews of the network to To while they arrive, in the format that Import sends. After an error To
-// may have a part of them. It returns ErrForbidden unless the caller moderates the network as a whole. An empty Network
+// Export writes all reviews of the network to w while they arrive, in the format that Import sends. After an error, w
+// may have a part of them. It returns ErrForbidden unless the caller moderates the network as a whole. An empty network
 // stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
-func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
-	if in.To == nil {
+func (v *Reviews) Export(ctx context.Context, network string, w io.Writer) error {
+	if w == nil {
 		return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: "the request does not say where to write the export to"}
 	}
-	return v.do(ctx, request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", in.Network), reads: true,
-		into: in.To, accept: exportType + ", application/json"})
+	return v.do(ctx, request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", network), reads: true,
+		into: w, accept: exportType + ", application/json"})
 }
 
 // Delete erases reviews for good.
@@ -99,7 +99,7 @@ func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest
 }
 
 // Show returns a page of a collection, as web pages show it. Only a key that may show reviews may be used.
-func (v *Reviews) Show(ctx context.Context, in reviews.ShowRequest) (reviews.Shown, error) {
+func (v *Reviews) Show(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Shown, error) {
 	r := request{method: http.MethodGet, path: path("/x/public/reviews/%s/%s", in.Network, in.Collection), reads: true, keyed: true,
 		query: values{}.text("source", in.Source).number("limit", in.Limit).text("after", in.After)}
 	var out reviews.Shown

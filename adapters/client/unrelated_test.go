@@ -104,7 +104,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	},
 	"Reviews.Export": func(ctx context.Context, c *client.Client) error {
 		var out strings.Builder
-		err := c.Reviews.Export(ctx, reviews.ExportRequest{To: &out})
+		err := c.Reviews.Export(ctx, "", &out)
 		if out.Len() > 0 {
 			return nil // what is not an export must not be in the file
 		}
@@ -120,7 +120,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 		return second(c.Reviews.ListReviews(ctx, reviews.ListReviewsRequest{Collection: "c"}))
 	},
 	"Reviews.Show": func(ctx context.Context, c *client.Client) error {
-		return second(c.Reviews.Show(ctx, reviews.ShowRequest{Network: "n", Collection: "c"}))
+		return second(c.Reviews.Show(ctx, reviews.ListReviewsRequest{Network: "n", Collection: "c"}))
 	},
 }
 
@@ -175,7 +175,7 @@ func TestTheErrorOfALongAnswerIsShort(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	c, _ = scripted(t, nil, line{200, "", "", nil})
-	if err := c.Reviews.Export(t.Context(), reviews.ExportRequest{To: io.Discard}); err == nil || !strings.Contains(err.Error(), "it is empty") {
+	if err := c.Reviews.Export(t.Context(), "", io.Discard); err == nil || !strings.Contains(err.Error(), "it is empty") {
 		t.Errorf("%v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestEmptyAnswersAreSuccesses(t *testing.T) {
 		"Assets.Explain":           second(c.Assets.Explain(t.Context(), lib, assets.ExplainRequest{Folder: folder})),
 		"Assets.Changes":           second(c.Assets.Changes(t.Context(), lib, vitrine.ChangesRequest{After: vitrine.Now})),
 		"Reviews.Import":           second(c.Reviews.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader("")})),
-		"Reviews.Export":           c.Reviews.Export(t.Context(), reviews.ExportRequest{To: io.Discard}),
+		"Reviews.Export":           c.Reviews.Export(t.Context(), "", io.Discard),
 		"Reviews.ListCollections":  second(c.Reviews.ListCollections(t.Context(), reviews.ListCollectionsRequest{})),
 	} {
 		if err != nil {

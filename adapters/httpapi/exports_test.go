@@ -94,9 +94,9 @@ type slowStore struct {
 	pause time.Duration
 }
 
-func (s slowStore) Export(_ context.Context, _ vitrine.Caller, in reviews.ExportRequest) error {
+func (s slowStore) Export(_ context.Context, _ vitrine.Caller, _ string, to io.Writer) error {
 	for range 3 {
-		if _, err := io.WriteString(in.To, "{}\n"); err != nil {
+		if _, err := io.WriteString(to, "{}\n"); err != nil {
 			return err
 		}
 		time.Sleep(s.pause)

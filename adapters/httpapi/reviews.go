@@ -46,9 +46,7 @@ func (v reviewRoutes) authorize(c *call) (err error) {
 	switch {
 	case c.query.err != nil:
 		return c.query.err
-	case c.query.has("network"):
-		err = reviews.CheckNetwork(c.network)
-	default:
+	case !c.query.has("network"):
 		c.network, err = v.svc.NetworkOf(c.by.Caller)
 	}
 	if err != nil {
@@ -208,7 +206,7 @@ func (v reviewRoutes) reviews(c *call) error {
 // with a reviews.Shown, an ETag, a Cache-Control for shared caches and a Link to the next page if there is one; or 304.
 // 400; 401 unless the key is a delivery token; 403 if it may not show reviews of the network; 404.
 func (v reviewRoutes) show(c *call) error {
-	in := reviews.ShowRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := reviews.ListReviewsRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
 	shown, err := ask(c, v.svc.Show, in)
 	if err := c.json(shown, err); err != nil {
 		return err
@@ -235,7 +233,7 @@ func (v reviewRoutes) export(c *call) (err error) {
 		if err := c.acquireSlot(c.h.exports, ""); err != nil {
 			return err
 		}
-		err = v.svc.Export(c.ctx(), c.by.Caller, reviews.ExportRequest{Network: c.network, To: d})
+		err = v.svc.Export(c.ctx(), c.by.Caller, c.network, d)
 	}
 	return d.end(err)
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"io"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -90,10 +91,10 @@ type Assets interface {
 type Reviews interface {
 	Admit(by vitrine.Caller, network string) error
 	Delete(ctx context.Context, by vitrine.Caller, in reviews.DeleteRequest) (reviews.Deleted, error)
-	Export(ctx context.Context, by vitrine.Caller, in reviews.ExportRequest) error
+	Export(ctx context.Context, by vitrine.Caller, network string, w io.Writer) error
 	Import(ctx context.Context, by vitrine.Caller, in reviews.ImportRequest) (reviews.Report, error)
 	ListCollections(ctx context.Context, by vitrine.Caller, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error)
 	ListReviews(ctx context.Context, by vitrine.Caller, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error)
 	NetworkOf(by vitrine.Caller) (string, error)
-	Show(ctx context.Context, by vitrine.Caller, in reviews.ShowRequest) (reviews.Shown, error)
+	Show(ctx context.Context, by vitrine.Caller, in reviews.ListReviewsRequest) (reviews.Shown, error)
 }

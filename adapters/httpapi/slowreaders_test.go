@@ -85,8 +85,8 @@ type scripted struct {
 	ended  chan error // what export has returned
 }
 
-func (s scripted) Export(_ context.Context, _ vitrine.Caller, in reviews.ExportRequest) error {
-	err := s.export(in.To)
+func (s scripted) Export(_ context.Context, _ vitrine.Caller, _ string, to io.Writer) error {
+	err := s.export(to)
 	s.ended <- err
 	return err
 }

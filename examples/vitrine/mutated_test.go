@@ -99,7 +99,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := stored.Export(ctx, operator, reviews.ExportRequest{Network: demoLibrary.Network, To: io.Discard}); err != nil {
+		if err := stored.Export(ctx, operator, demoLibrary.Network, io.Discard); err != nil {
 			t.Error(err)
 		}
 		_ = into.Close()

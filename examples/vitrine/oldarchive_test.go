@@ -135,7 +135,7 @@ func TestAnArchiveOfBeforeBecomesAStoreThatAnswersTheSame(t *testing.T) {
 				network := collection["network"].(string)
 				if exported[network] == "" {
 					var out bytes.Buffer
-					err = stored.Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out})
+					err = stored.Export(ctx, operator, network, &out)
 					exported[network] = out.String()
 				}
 				what := string(l["data"])

@@ -31,13 +31,13 @@ func newProgress(w io.Writer, size int64) *progress {
 }
 
 // show moves the bar.
-func (p *progress) show(now reviews.Progress) {
+func (p *progress) show(bytes int64, counts reviews.Counts) {
 	if p.bar == nil {
 		return
 	}
-	rate := float64(now.Reviews) / max(time.Since(p.begin).Seconds(), 0.001)
-	p.bar.Describe(fmt.Sprintf("%d reviews, %.0f/s, %d problems", now.Reviews, rate, now.Problems))
-	_ = p.bar.Set64(now.Bytes) // the work continues even if the bar cannot be drawn
+	rate := float64(counts.Reviews) / max(time.Since(p.begin).Seconds(), 0.001)
+	p.bar.Describe(fmt.Sprintf("%d reviews, %.0f/s, %d problems", counts.Reviews, rate, counts.Errors+counts.Warnings))
+	_ = p.bar.Set64(bytes) // the work continues even if the bar cannot be drawn
 }
 
 // end removes the bar.

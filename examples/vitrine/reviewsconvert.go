@@ -94,7 +94,7 @@ func convertReviews(f *flag.FlagSet) action {
 		}
 		out := bufio.NewWriterSize(p.stdout, 64<<10)
 		request.File, request.To = in, out
-		request.Progress = func(n int64) { in.bar.show(reviews.Progress{Bytes: n}) }
+		request.Progress = func(n int64) { in.bar.show(n, reviews.Counts{}) }
 		kinds := map[string]*rejection{}
 		request.OnReject = func(r convert.Rejected) {
 			kind := numbers.ReplaceAllString(r.Reason, "0")

@@ -17,7 +17,7 @@ func exportReviews(f *flag.FlagSet) action {
 	return func(ctx context.Context, p *program) error {
 		return inNetwork(ctx, p, *db, *network, func(svc *reviews.Service, network string) error {
 			out := &measured{Writer: p.stdout}
-			err := svc.Export(ctx, operator, reviews.ExportRequest{Network: network, To: out})
+			err := svc.Export(ctx, operator, network, out)
 			if mib := (out.longest + 1<<20 - 1) >> 20; err == nil && mib > 16 {
 				p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the console and HTTP take 16 MiB; vitrine export copies the whole store", mib, max(mib, 32)))
 			}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 
+	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -14,10 +15,10 @@ import (
 // again completes it.
 func importReviews(f *flag.FlagSet) action {
 	db, dryRun, shown := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing"), newShownFlags(f)
-	network := f.String("network", reviews.DefaultNetwork, "`name` of the network that the reviews belong to")
+	network := f.String("network", "default", "`name` of the network that the reviews belong to")
 	return func(ctx context.Context, p *program) (err error) {
-		if err := reviews.CheckNetwork(*network); err != nil {
-			return usageError{fmt.Errorf("-%w", err)} // the sentence begins with "network: "
+		if err := urn.CheckNetwork(*network); err != nil {
+			return usageError{fmt.Errorf("-network: %w", err)}
 		}
 		if err := checkReached(*db); err != nil {
 			return err

@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
 // inNetwork calls fn with the reviews of a store and the network that chooseNetwork returns. If that is "", it does not call fn.
 func inNetwork(ctx context.Context, p *program, db, named string, fn func(svc *reviews.Service, network string) error) error {
-	if err := reviews.CheckNetwork(named); named != "" && err != nil {
-		return usageError{fmt.Errorf("-%w", err)} // the sentence begins with "network: "
+	if err := urn.CheckNetwork(named); named != "" && err != nil {
+		return usageError{fmt.Errorf("-network: %w", err)}
 	}
 	return inStore(ctx, db, func(s storage.Store) error {
 		svc := reviews.New(s, nil)

@@ -17,6 +17,18 @@ const MaxLen = 512
 // CheckGroup returns an error unless s is the URN of a network or a site.
 func CheckGroup(s string) error { return check(s, "site=") }
 
+// CheckNetwork returns an error unless name can be the name of a network: one segment of a URN, such as example.test in
+// urn:vitrine:example.test.
+func CheckNetwork(name string) error {
+	if strings.Contains(name, ":") {
+		return fmt.Errorf("%q is not the name of a network: want the name alone, without colons, and not its URN", name)
+	}
+	if err := CheckGroup("urn:vitrine:" + name); err != nil {
+		return fmt.Errorf("%q is not the name of a network: %w", name, err)
+	}
+	return nil
+}
+
 // CheckUser returns an error unless s is the URN of a user.
 func CheckUser(s string) error {
 	if strings.Count(s, ":") < 3 {

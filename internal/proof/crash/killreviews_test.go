@@ -72,7 +72,7 @@ func (i *importProcess) verify(ctx context.Context, path string) (err error) {
 		}
 	}
 	var text bytes.Buffer
-	if err := svc.Export(ctx, operator, reviews.ExportRequest{Network: i.network, To: &text}); err != nil {
+	if err := svc.Export(ctx, operator, i.network, &text); err != nil {
 		return err
 	}
 	n := 0

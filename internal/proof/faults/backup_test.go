@@ -169,6 +169,6 @@ func oneBackup(w *world, list []*load, path string) error {
 		}
 	}
 	var out strings.Builder
-	err = restored.reviews.Export(context.Background(), vitrine.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &out})
+	err = restored.reviews.Export(context.Background(), vitrine.Caller{Operator: true}, network, &out)
 	return errors.Join(err, restored.db.Close())
 }

@@ -144,7 +144,7 @@ func (w *world) shown(n names) (string, error) {
 	}
 	for _, network := range networks {
 		fmt.Fprintf(&out, "reviews of %s\n", network)
-		if err := w.reviews.Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out}); err != nil {
+		if err := w.reviews.Export(ctx, operator, network, &out); err != nil {
 			return "", err
 		}
 		for s, err := range w.reviews.AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
