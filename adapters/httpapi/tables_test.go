@@ -28,7 +28,7 @@ func TestTablesAreConverted(t *testing.T) {
 	lines := strings.SplitAfter(r.body, "\n")
 	if r.header.Get("Content-Type") != "application/x-ndjson" || r.header.Get("Cache-Control") != "no-store" || len(lines) != 3 || !strings.Contains(lines[0], `"source":"shop","id":"bGFtcA=="`) ||
 		!strings.Contains(lines[0], `"created":"2019-04-25T00:00:00Z","ratings":[100]`) ||
-		lines[1] != `{"converted":1,"rejected":[{"line":4,"reason":"the rating 9 is above 5: mend it, or give another scale"}],"rejectedTotal":1}`+"\n" {
+		lines[1] != `{"converted":1,"rejected":[{"line":4,"reason":"the rating 9 is above 5: mend it, or give another scale"}],"rejectedTotal":1,"notes":["dates: the order was decided by 26/04/2019; give dates=dmy with the rejected rows"]}`+"\n" {
 		t.Errorf("%v %q", r.header, r.body)
 	}
 	if got := w.as(editor, "POST", importPath, lines[0], setType("application/x-ndjson")).want(200).body; !strings.Contains(got, `"created":1`) || !strings.Contains(got, `"errors":0`) {
@@ -44,7 +44,7 @@ func TestTablesAreConverted(t *testing.T) {
 	}
 	r = w.as(editor, "POST", "/x/reviews/convert?guess=true", table, setType("text/csv")).want(200)
 	if !strings.Contains(r.body, `"separator":";","columns":["sku","stars","who","when","text"],"rows":[["lamp","5","Ann","25/04/2019","a\nb"],`) ||
-		!strings.Contains(r.body, `"rating":"stars"`) || !strings.HasSuffix(r.body, `"scale":10,"dates":"dmy"}`) {
+		!strings.Contains(r.body, `"rating":"stars"`) || !strings.HasSuffix(r.body, `"scale":10,"dates":"dmy","notes":["unused columns: \"who\""]}`) {
 		t.Errorf("%s", r.body)
 	}
 	var packed bytes.Buffer

@@ -40,7 +40,7 @@ var numbers = regexp.MustCompile(`\d[\d.,]*`)
 func convertReviews(f *flag.FlagSet) action {
 	mapping := f.String("mapping", "", "`FILE` that says which columns the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they are guessed. The fields are collection_id, collection_title, review_id, title, body, created, rating, rating:<dimension>, author_name, author_email, author_id, author_url, parent_id, subpart:<name>; collection_id, created, a rating, and author_name or author_id are required")
 	guess := f.Bool("guess", false, "print the mapping that is guessed from the names of the columns, to be mended, and convert nothing")
-	source := f.String("source", "import", "`name` of the site that the reviews come from")
+	source := f.String("source", "", "`name` of the site that the reviews come from (default \"import\")")
 	scale := f.Float64("scale", 5, "the best rating there is, such as 5 `stars`")
 	dates := f.String("dates", "", "what 03/04/2019 means, dmy or mdy; without it the other `dates` of the file decide")
 	maxLine := maxLineFlag(f)
@@ -72,9 +72,8 @@ func convertReviews(f *flag.FlagSet) action {
 			if missing := sight.Mapping.Missing(); len(missing) > 0 {
 				fmt.Fprintf(p.stderr, "missing: %s: name their columns\n", printable(strings.Join(missing, ", ")))
 			}
-			used := slices.Collect(maps.Values(sight.Mapping))
-			if unused := slices.DeleteFunc(sight.Columns, func(name string) bool { return slices.Contains(used, name) }); len(unused) > 0 {
-				fmt.Fprintf(p.stderr, "unused columns: %s\n", printable(strings.Join(unused, ", ")))
+			for _, note := range sight.Notes {
+				fmt.Fprintln(p.stderr, printable(note))
 			}
 			out := json.NewEncoder(p.stdout)
 			out.SetEscapeHTML(false)
@@ -112,8 +111,8 @@ func convertReviews(f *flag.FlagSet) action {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
 		fmt.Fprintf(p.stderr, "converted: %s; %s rejected\n", count(result.Converted, "review"), count(result.RejectedTotal, "row"))
-		if result.Ambiguous != "" {
-			fmt.Fprintf(p.stderr, "dates: %s was taken for %s; -dates dmy or mdy says otherwise\n", printable(result.Ambiguous), result.AmbiguousAs)
+		for _, note := range result.Notes {
+			fmt.Fprintln(p.stderr, printable(note))
 		}
 		order := func(a, b *rejection) int {
 			return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.first[0].Line, b.first[0].Line))

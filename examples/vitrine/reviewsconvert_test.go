@@ -21,7 +21,7 @@ func TestReviewsConvert(t *testing.T) {
 	}
 	out := run(t, dir, nil, "reviews", "convert", "-source", "shop.example.test", "-rejects", "rejects.csv", "shop.csv")
 	if out.status != 1 || !strings.Contains(out.stdout, `"source":"shop.example.test"`) || !strings.Contains(out.stdout, `"body_html":"<p>Bright\nand light</p>","created":"2019-03-25T00:00:00Z","ratings":[100]`) ||
-		out.stderr != "converted: 1 review; 1 row rejected\n  line 4: the rating 6 is above 5: mend it, or give another scale\n" {
+		out.stderr != "converted: 1 review; 1 row rejected\ndates: the order was decided by 03/26/2019; give dates=mdy with the rejected rows\n  line 4: the rating 6 is above 5: mend it, or give another scale\n" {
 		t.Errorf("%+v", out)
 	}
 	if got := readFile(t, dir, "rejects.csv"); !strings.Contains(got, "lamp,6,Ben,,,03/26/2019,4,\"the rating") {
@@ -36,7 +36,7 @@ func TestReviewsConvert(t *testing.T) {
 	if out := run(t, dir, nil, "reviews", "convert", "-scale", "10", "-mapping", "map.json", "good.csv"); out.status != 2 || !strings.Contains(out.stderr, `no column "email"`) {
 		t.Errorf("%+v", out)
 	}
-	if out := run(t, dir, nil, "reviews", "convert", "-scale", "10", "good.csv"); out.status != 0 || !strings.Contains(out.stdout, `"ratings":[100]`) || out.stderr != "converted: 1 review; 0 rows rejected\n" {
+	if out := run(t, dir, nil, "reviews", "convert", "-scale", "10", "good.csv"); out.status != 0 || !strings.Contains(out.stdout, `"ratings":[100]`) || out.stderr != "converted: 1 review; 0 rows rejected\nsource: \"import\", since none was given; give the same one with every file of a site\n" {
 		t.Errorf("%+v", out)
 	}
 	if out := runWith(t, dir, nil, readFile(t, dir, "good.csv"), "reviews", "convert", "-scale", "10", "-"); out.status != 0 || out.stdout == "" {
@@ -47,15 +47,15 @@ func TestReviewsConvert(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	odd := "Artikelname;Sterne;Erstellt am;Farbe\nlamp;5;03/04/2019;red\n"
-	if out := runWith(t, dir, nil, odd, "reviews", "convert", "-guess", "-"); out.status != 0 || out.stderr != "missing: author_name: name their columns\nunused columns: Farbe\n" {
+	if out := runWith(t, dir, nil, odd, "reviews", "convert", "-guess", "-"); out.status != 0 || out.stderr != "missing: author_name: name their columns\nunused columns: \"Farbe\"\n" {
 		t.Errorf("%+v", out)
 	}
 	many := "product_handle,rating,author,created_at\n" + strings.Repeat("lamp,6,Ann,03/04/2019\nlamp,5.5,Ann,03/04/2019\nlamp,5,,03/04/2019\n", 2)
-	want = "converted: 0 reviews; 6 rows rejected\ndates: 03/04/2019 was taken for 4 March; -dates dmy or mdy says otherwise\n" +
+	want = "converted: 0 reviews; 6 rows rejected\ndates: 03/04/2019 was taken for 4 March; dates=dmy or dates=mdy says otherwise\n" +
 		"  line 2: the rating 6 is above 5: mend it, or give another scale\n  line 3: the rating 5.5 is above 5: mend it, or give another scale\n  line 5: the rating 6 is above 5: mend it, or give another scale\n" +
 		"  and 1 more like this: -rejects FILE keeps all of them\n" +
 		"  line 4: the name of the author is empty: write one, such as Anonymous, or leave the row out\n  line 7: the name of the author is empty: write one, such as Anonymous, or leave the row out\n"
-	if out := runWith(t, dir, nil, many, "reviews", "convert", "-"); out.status != 1 || out.stderr != want {
+	if out := runWith(t, dir, nil, many, "reviews", "convert", "-source", "shop", "-"); out.status != 1 || out.stderr != want {
 		t.Errorf("%+v", out)
 	}
 	if out := runWith(t, dir, nil, many, "reviews", "convert", "-dates", "dmy", "-"); strings.Contains(out.stderr, "dates:") {

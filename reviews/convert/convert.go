@@ -1,9 +1,11 @@
 package convert
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -54,10 +56,9 @@ type Result struct {
 	Rejected      []Rejected `json:"rejected"`      // the first 100, by line
 	RejectedTotal int64      `json:"rejectedTotal"` // all of them
 
-	// Ambiguous is a date such as 03/04/2019 if no date at the beginning of the file says whether the day comes first, and AmbiguousAs
-	// what it was taken for.
-	Ambiguous   string `json:"-"`
-	AmbiguousAs string `json:"-"`
+	// Notes are sentences about the whole table that somebody should read before the import: what was decided about dates, which columns
+	// are not used, and the like.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // conversion is the state of a Convert.
@@ -67,6 +68,7 @@ type conversion struct {
 	plan    *plan
 	dates   *dateReader
 	result  Result
+	alike   int64 // rows that are like an earlier one, in a table without a column of ids
 	bodies  bodyWriter
 	json    []byte      // memory for the JSON of a review
 	rejects *csv.Writer // nil before the first rejected row
@@ -82,6 +84,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	c := &conversion{Request: in, result: Result{Rejected: []Rejected{}}}
 	if c.Source == "" {
 		c.Source = "import"
+		c.result.Notes = append(c.result.Notes, `source: "import", since none was given; give the same one with every file of a site`)
 	}
 	if c.Scale == 0 {
 		c.Scale = 5
@@ -107,21 +110,35 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	if c.plan, err = newPlan(c.Mapping, c.header); err != nil {
 		return c.result, err
 	}
-	c.dates, _ = newDateReader(c.column(strings.TrimSpace(c.Mapping["created"])), in.Dates)
-	if c.dates.ambiguous != "" {
-		c.result.Ambiguous, c.result.AmbiguousAs = c.dates.example()
-	}
+	c.dates = newDateReader(c.column(strings.TrimSpace(c.Mapping["created"])), in.Dates)
 	groups := &groups{slot: slot{in.Spools, false}, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err == nil {
 		err = c.writeLines(ctx, groups)
 	}
+	c.result.Notes = append(c.result.Notes, c.notes()...)
 	if c.rejects != nil {
 		c.rejects.Flush()
 		err = cmp.Or(err, c.rejects.Error())
 	}
 	slices.SortStableFunc(c.result.Rejected, func(a, b Rejected) int { return int(a.Line - b.Line) })
 	return c.result, err
+}
+
+// notes returns the notes of the result.
+func (c *conversion) notes() []string {
+	notes := c.table.notes(c.Mapping)
+	switch d, rejected := c.dates, c.result.RejectedTotal > 0; {
+	case d.ambiguous != "":
+		text, as := d.example()
+		notes = append(notes, fmt.Sprintf("dates: %s was taken for %s; dates=dmy or dates=mdy says otherwise", text, as))
+	case d.order != "" && rejected:
+		notes = append(notes, fmt.Sprintf("dates: the order was decided by %s; give dates=%s with the rejected rows", d.proof, d.order))
+	}
+	if c.alike > 0 {
+		notes = append(notes, fmt.Sprintf("rows that are like an earlier one: %d; all are kept, since the table has no ids", c.alike))
+	}
+	return notes
 }
 
 // readRows converts each row and adds the result to groups.
@@ -185,7 +202,11 @@ func (c *conversion) reject(line int64, reason string, cells []string) {
 		width -= 2
 	}
 	if c.rejects == nil {
-		c.rejects = csv.NewWriter(c.Rejects)
+		out := bufio.NewWriter(c.Rejects)
+		if c.marked {
+			_, _ = out.WriteString(bom)
+		}
+		c.rejects = csv.NewWriter(out) // which uses the buffer of out
 		c.rejects.Comma = rune(c.comma)
 		_ = c.rejects.Write(append(slices.Clone(c.header[:width]), lineColumn, reasonColumn)) // Error returns the first error
 	}

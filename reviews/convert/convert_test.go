@@ -2,6 +2,7 @@ package convert_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -172,6 +173,8 @@ func TestRejectedRows(t *testing.T) {
 		"a rating of infinity":  {"9,lamp,1e3,2019-04-03,Ann,,", "the rating is not readable"},
 		"no date":               {"9,lamp,5,,Ann,,", "the date is empty"},
 		"no real date":          {"9,lamp,5,2019-02-30,Ann,,", "there is no such date"},
+		"a day number":          {"9,lamp,5,43558,Ann,,", "this is a number and no date"},
+		"zeros":                 {"9,lamp,5,0000-00-00,Ann,,", "is 0 or too high"},
 		"no month":              {"9,lamp,5,2019-13-01,Ann,,", "there is no such date"},
 		"no hour":               {"9,lamp,5,2019-01-01 25:00,Ann,,", "there is no such date"},
 		"a word for a date":     {"9,lamp,5,yesterday,Ann,,", "the date is not readable"},
@@ -202,6 +205,58 @@ func TestRejectedRowsCanBeConverted(t *testing.T) {
 	}
 	if strings.Count(again, "rejected_line") != 1 || strings.Count(again, "\n") != 2 {
 		t.Errorf("%q", again)
+	}
+}
+
+// A row with several faults is mended in one round.
+func TestARejectedRowHasAllReasons(t *testing.T) {
+	_, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+",,9,gestern,,,\n")
+	reasons := strings.Split(result.Rejected[0].Reason, "; ")
+	for i, begin := range []string{"the id of the collection is empty", "the id of the review is empty", "the name of the author is empty", "the date is not readable", "the rating 9 is above 5"} {
+		if len(reasons) != 5 || !strings.HasPrefix(reasons[i], begin) {
+			t.Errorf("%q, want %s", reasons, begin)
+		}
+	}
+}
+
+// The notes say what somebody should know before the import.
+func TestNotes(t *testing.T) {
+	const good, bad = "1,lamp,5,03/04/2019,Ann,,\n", "2,lamp,9,04/05/2019,Ben,,\n"
+	noIDs := convert.Mapping{"collection_id": "product", "rating": "stars", "created": "date", "author_name": "name"}
+	for name, c := range map[string]struct {
+		in   convert.Request
+		file string
+		want []string
+	}{
+		"nothing":            {convert.Request{Mapping: simple}, simpleHeader + "1,lamp,5,2019-04-03,Ann,,\n", nil},
+		"no date decides":    {convert.Request{Mapping: simple}, simpleHeader + good, []string{"dates: 03/04/2019 was taken for 4 March; dates=dmy or dates=mdy says otherwise"}},
+		"a date decides":     {convert.Request{Mapping: simple}, simpleHeader + good + bad + "3,lamp,5,25/04/2019,Eve,,\n", []string{"dates: the order was decided by 25/04/2019; give dates=dmy with the rejected rows"}},
+		"nothing rejected":   {convert.Request{Mapping: simple}, simpleHeader + good + "3,lamp,5,25/04/2019,Eve,,\n", nil},
+		"separators agree":   {convert.Request{Mapping: simple}, simpleHeader + bad + "3,lamp,5,25.04.2019,Eve,,\n4,lamp,5,25/04/2019,Eve,,\n", []string{"dates: the order was decided by 25.04.2019; give dates=dmy with the rejected rows"}},
+		"several separators": {convert.Request{Mapping: simple}, simpleHeader + bad + "3,lamp,5,25.04.2019,Eve,,\n4,lamp,5,04/25/2019,Eve,,\n", nil},
+		"the request":        {convert.Request{Mapping: simple, Dates: "dmy"}, simpleHeader + good + bad, nil},
+		"unused columns": {convert.Request{Mapping: noIDs}, "product,stars,date,name,Review State,\"a\tb\",rejected_line\nlamp,5,2019-04-03,Ann,spam,,\n", []string{
+			`unused columns: "Review State", "a\tb"`, `"Review State" is not used, and may say which rows the shop has hidden: all are converted, so take these out first`}},
+		"equal rows": {convert.Request{Mapping: noIDs}, "product,stars,date,name\n" + strings.Repeat("lamp,5,2019-04-03,Ann\n", 3), []string{"rows that are like an earlier one: 2; all are kept, since the table has no ids"}},
+		"no source":  {convert.Request{Mapping: noIDs, Source: "none"}, "product,stars,date,name\n", []string{`source: "import", since none was given; give the same one with every file of a site`}},
+	} {
+		c.in.Source = strings.TrimSuffix(cmp.Or(c.in.Source, "shop"), "none")
+		if _, result, _ := converted(t, c.in, c.file); !slices.Equal(result.Notes, c.want) {
+			t.Errorf("%s: %q, want %q", name, result.Notes, c.want)
+		}
+	}
+}
+
+func TestRejectedRowsOfSpreadsheets(t *testing.T) {
+	const file = simpleHeader + "1,café,9,2019-04-03,Ann,,\n"
+	latin, err := charmap.Windows1252.NewEncoder().String(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, mark := range map[string]string{file: "", "\ufeff" + file: "\ufeff", latin: "\ufeff"} {
+		if _, _, rejects := converted(t, convert.Request{Mapping: simple}, in); !strings.HasPrefix(rejects, mark+"id,product,") || !strings.Contains(rejects, "café") {
+			t.Errorf("%q: %q", in, rejects)
+		}
 	}
 }
 
@@ -323,6 +378,8 @@ func TestMistakesOfRequests(t *testing.T) {
 		"two columns":      {convert.Request{Mapping: convert.Mapping{"title": "a"}}, "a,a\n", "mapping", `two columns "a"`},
 		"no collection":    {convert.Request{Mapping: convert.Mapping{"title": "title"}}, file, "mapping", "no column is named for collection_id"},
 		"no date":          {convert.Request{Mapping: convert.Mapping{"collection_id": "id"}}, file, "mapping", "for created"},
+		"a line before":    {convert.Request{}, "Report of 2020,,\n" + file, "mapping", "are the names of the columns in the first row?"},
+		"a doubled column": {convert.Request{}, "product,rating,author,date,date\n", "mapping", `two columns are named "date"`},
 		"no rating":        {convert.Request{Mapping: convert.Mapping{"collection_id": "id", "created": "date"}}, file, "mapping", "for rating"},
 		"no author":        {convert.Request{Mapping: convert.Mapping{"collection_id": "id", "created": "date", "rating": "stars"}}, file, "mapping", "for author_name"},
 		"a dimension":      {convert.Request{Mapping: convert.Mapping{"rating:": "id"}}, file, "mapping", "no field"},

@@ -31,6 +31,7 @@ type table struct {
 	read    *counted
 	in      *bufio.Reader // what comes after buf
 	charset string        // "utf-8", "utf-16" or "windows-1252", guessed from the beginning of the file
+	marked  bool          // a spreadsheet reads UTF-8 of this file only after a byte order mark: it began with one, or is not UTF-8
 	comma   byte          // the separator of cells
 	header  []string
 	sample  [][]string // rows at the beginning
@@ -86,7 +87,9 @@ func openTable(file io.Reader) (*table, error) {
 		charset = "utf-16"
 		in = bufio.NewReaderSize(transform.NewReader(in, decoder.NewDecoder()), maxLook)
 	}
-	if head, _ := in.Peek(len(bom)); string(head) == bom {
+	head, _ = in.Peek(len(bom))
+	marked := string(head) == bom
+	if marked {
 		_, _ = in.Discard(len(bom))
 	}
 	head, err = in.Peek(maxLook)
@@ -107,7 +110,7 @@ func openTable(file io.Reader) (*table, error) {
 		charset = "windows-1252"
 	}
 	look, t := newTable(bytes.NewReader(head), separator(head)), newTable(in, separator(head))
-	t.read, t.charset = read, charset
+	t.read, t.charset, t.marked = read, charset, marked || charset != "utf-8"
 	if err := look.readHeader(); err != nil {
 		return nil, err
 	}
@@ -155,7 +158,7 @@ func foreign(head []byte) string {
 	case len(text) == 0:
 		return "the file is empty: want CSV with the names of the columns in the first row"
 	case text[0] == '{' || text[0] == '[':
-		return "this is JSON and no table: check or import it as it is"
+		return "this is JSON and no table: check or import it, if it has the members that vitrine reviews schema lists; otherwise make CSV of it, for instance with jq"
 	case 4*bytes.Count(head, []byte{0}) > len(head):
 		return "this is a binary file: want CSV"
 	}

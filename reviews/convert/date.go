@@ -11,7 +11,9 @@ import (
 // dateReader reads dates. It first tries the layout of the previous date, which most dates of a file share.
 type dateReader struct {
 	layouts   []string // of days, for time.Parse
-	ambiguous string   // a date in the column that may have the day or the month first; "" if the order is known
+	order     string   // "dmy" or "mdy" if the dates in the column have shown it, for all separators alike; otherwise ""
+	proof     string   // a date that has shown this order
+	ambiguous string   // a date that may have the day or the month first; "" if the order is known
 	last      string   // the layout of the previous date
 }
 
@@ -20,25 +22,28 @@ var numbers = regexp.MustCompile(`^\s*(\d{1,2})([-/.])(\d{1,2})[-/.]\d`)
 
 // newDateReader returns a reader of the dates in a column. For each separator, it decides whether the day or the month comes
 // first: as order says, "dmy" or "mdy"; or, if order is "", by the dates in the column, in which a number above 12 must be a
-// day. used is the decision for the first separator, or "" if no date is ambiguous.
-func newDateReader(column []string, order string) (d *dateReader, used string) {
-	balance, examples, first := map[string]int{}, map[string]string{}, "" // by separator: the number of dates with the day first, minus those with the month first
+// day.
+func newDateReader(column []string, order string) *dateReader {
+	balance, examples := map[string]int{}, map[string]string{} // by separator: the number of dates with the day first, minus those with the month first
+	proofs := map[string]string{}                              // by order and separator
 	for _, text := range column {
 		found := numbers.FindStringSubmatch(text)
 		if found == nil {
 			continue
 		}
-		first = cmp.Or(first, found[2])
 		switch left, right := above12(found[1]), above12(found[3]); {
 		case left && !right:
 			balance[found[2]]++
+			proofs["dmy"+found[2]] = text
 		case right && !left:
 			balance[found[2]]--
+			proofs["mdy"+found[2]] = text
 		case found[1] != found[3]:
 			examples[found[2]] = cmp.Or(examples[found[2]], text)
 		}
 	}
-	d = &dateReader{layouts: []string{"2006-1-2", "2006/1/2", "2006.1.2", "20060102", "2 Jan 2006", "Jan 2 2006", "2 Jan 06"}}
+	d := &dateReader{layouts: []string{"2006-1-2", "2006/1/2", "2006.1.2", "20060102", "2 Jan 2006", "Jan 2 2006", "2 Jan 06"}}
+	several := false
 	for _, s := range []string{"/", ".", "-"} {
 		named, layout := order, "1/2/"
 		switch {
@@ -51,16 +56,21 @@ func newDateReader(column []string, order string) (d *dateReader, used string) {
 		if named == "dmy" {
 			layout = "2/1/"
 		}
-		if s == first {
-			used = named
-		}
-		if order == "" && balance[s] == 0 {
+		switch {
+		case order != "":
+		case balance[s] == 0:
 			d.ambiguous = cmp.Or(d.ambiguous, examples[s])
+		default:
+			several = several || d.order != "" && d.order != named
+			d.order, d.proof = named, proofs[named+s]
 		}
 		layout = strings.ReplaceAll(layout, "/", s)
 		d.layouts = append(d.layouts, layout+"2006", layout+"06")
 	}
-	return d, used
+	if several || d.ambiguous != "" {
+		d.order = ""
+	}
+	return d
 }
 
 // example returns the ambiguous date, and the day and month that it is taken for.
@@ -89,6 +99,9 @@ const dateReason = "the date is not readable: want one such as 2019-04-03 or 201
 
 // read returns a date in the import format, in UTC, or why it cannot be read. A date without a time means midnight.
 func (d *dateReader) read(text string) (created, reason string) {
+	if text == "" {
+		return "", "the date is empty"
+	}
 	text = strings.TrimSuffix(text, " UTC")
 	if at, err := time.Parse(d.last, text); err == nil && d.last != "" {
 		return formatted(at)
@@ -96,6 +109,8 @@ func (d *dateReader) read(text string) (created, reason string) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case err != nil || len(text) == len("20190403"):
+	case len(text) == len("43558"):
+		return "", "this is a number and no date: in a spreadsheet, format the column as a date and save it again"
 	case len(text) == len("1554300300"):
 		return formatted(time.Unix(n, 0))
 	case len(text) == len("1554300300000"):
@@ -106,7 +121,7 @@ func (d *dateReader) read(text string) (created, reason string) {
 	fits := func(layout, text string) bool {
 		at, err = time.Parse(layout, text)
 		if err != nil && strings.HasSuffix(err.Error(), "out of range") {
-			reason = "there is no such date or time: the month, the day or the hour is too high; if days and months are confused, say which is first"
+			reason = "there is no such date or time: the month, the day or the hour is 0 or too high; if days and months are confused, say which is first"
 		}
 		if err == nil {
 			d.last = layout

@@ -15,8 +15,9 @@
 //   - The first row has the names of the columns. An optional line before it, such as "sep=;", names the separator.
 //   - A row becomes one review. Rows of the same collection become one line of the output, wherever they are in the file, and replies
 //     come after the reviews that they reply to. Collections are ordered by id.
-//   - A row that cannot be converted is rejected with a reason, and the others go on. Request.Rejects gets it as CSV, with two more
-//     columns for its line and the reason, so that people mend it and convert that file again.
+//   - A row that cannot be converted is rejected with all reasons, and the others go on. Request.Rejects gets it as CSV, with two more
+//     columns for its line and the reasons, so that people mend it and convert that file again. If the table is not UTF-8, or begins with
+//     a byte order mark, so does that file, since spreadsheet programs need one.
 //   - A row must have as many cells as there are columns. If a row of several lines has not, a quote was probably opened and not closed:
 //     its first line is rejected, and reading continues with the next line. A row may have 1 MiB.
 //

@@ -28,7 +28,7 @@ func appendJSON[T string | []byte](out []byte, text T) []byte {
 	return out
 }
 
-// review converts the cells of a row into e, or returns the reason why it cannot.
+// review converts the cells of a row into e, or returns the reasons why it cannot.
 func (c *conversion) review(cells []string, e *entry) (reason string) {
 	p := c.plan
 	get := func(field string) string {
@@ -40,26 +40,22 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	_, named := p.at["review_id"]
 	e.collection, e.title, e.id, e.parent = get("collection_id"), get("collection_title"), get("review_id"), get("parent_id")
 	name, author, created := get("author_name"), get("author_id"), get("created")
-	switch {
-	case e.collection == "":
-		return "the id of the collection is empty: it says what is reviewed"
-	case base64.StdEncoding.EncodedLen(len(e.collection)) > 150:
-		return "the id of the collection is longer than 112 bytes, which would be more than 150 characters of Base64"
-	case e.id == "" && named:
-		return "the id of the review is empty"
-	case name == "" && author == "":
-		return "the name of the author is empty: write one, such as Anonymous, or leave the row out"
-	case utf8.RuneCountInString(author) > 255:
-		return "the id of the author is longer than 255 characters"
-	case created == "":
-		return "the date is empty"
+	var faults []string
+	fault := func(wrong bool, reason string) {
+		if wrong {
+			faults = append(faults, reason)
+		}
 	}
+	fault(e.collection == "", "the id of the collection is empty: it says what is reviewed")
+	fault(base64.StdEncoding.EncodedLen(len(e.collection)) > 150, "the id of the collection is longer than 112 bytes, which would be more than 150 characters of Base64")
+	fault(e.id == "" && named, "the id of the review is empty")
+	fault(name == "" && author == "", "the name of the author is empty: write one, such as Anonymous, or leave the row out")
+	fault(utf8.RuneCountInString(author) > 255, "the id of the author is longer than 255 characters")
 	if e.parent == "0" { // WordPress writes 0 for a review that is no reply
 		e.parent = ""
 	}
-	if e.created, reason = c.dates.read(created); reason != "" {
-		return reason
-	}
+	e.created, reason = c.dates.read(created)
+	fault(reason != "", reason)
 	out := appendJSON(append(c.json[:0], `"title":`...), get("title"))
 	out = appendJSON(append(out, `,"body_html":`...), c.bodies.body(get("body")))
 	out = appendJSON(append(out, `,"created":`...), e.created)
@@ -69,10 +65,11 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		if reason != "" && len(p.ratings) > 1 {
 			reason = r.name + ": " + reason
 		}
-		if reason != "" {
-			return reason
-		}
+		fault(reason != "", reason)
 		out = strconv.AppendInt(append(out, "[,"[min(i, 1)]), int64(n), 10)
+	}
+	if len(faults) > 0 {
+		return strings.Join(faults, "; ")
 	}
 	out = append(out, ']')
 	if author != "" {
@@ -168,6 +165,7 @@ func (c *conversion) assemble(all []*entry) *collection {
 		if !named {
 			if repeats[e.id]++; repeats[e.id] > 1 { // unique, since an id made from content has no hyphen
 				e.id += "-" + strconv.Itoa(repeats[e.id])
+				c.alike++
 			}
 		} else if line := seen[e.id]; line != 0 {
 			c.reject(e.line, fmt.Sprintf("the id of the review came before in this collection, in line %d", line), e.cells)

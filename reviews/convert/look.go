@@ -1,7 +1,9 @@
 package convert
 
 import (
+	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,7 +17,8 @@ type Sight struct {
 	Rows      [][]string `json:"rows"`    // the first five
 	Mapping   Mapping    `json:"mapping"` // guessed from the names of the columns; a field without a column is left out
 	Scale     float64    `json:"scale"`   // 5, 10 or 100: the lowest that nearly all ratings at the beginning of the file do not exceed
-	Dates     string     `json:"dates"`   // "dmy", "mdy", or "" if no date is ambiguous
+	Dates     string     `json:"dates"`   // "dmy" or "mdy" if the dates show it, and otherwise ""
+	Notes     []string   `json:"notes,omitempty"`
 }
 
 // Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. It returns ErrInvalid if the file is
@@ -26,8 +29,9 @@ func Look(file io.Reader) (Sight, error) {
 		return Sight{}, err
 	}
 	s := Sight{Charset: t.charset, Separator: string(t.comma), Columns: t.header, Rows: [][]string{}, Mapping: guess(t.header), Scale: 5}
+	s.Notes = t.notes(s.Mapping)
 	s.Rows = append(s.Rows, t.sample[:min(len(t.sample), 5)]...)
-	_, s.Dates = newDateReader(t.column(s.Mapping["created"]), "")
+	s.Dates = newDateReader(t.column(s.Mapping["created"]), "").order
 	all, above5, above10 := 0, 0, 0 // the number of ratings; a few above the scale are tolerated as mistakes
 	for _, text := range t.column(s.Mapping["rating"]) {
 		n, err := parseNumber(text)
@@ -60,6 +64,28 @@ func (t *table) column(name string) (cells []string) {
 		}
 	}
 	return cells
+}
+
+// hiding are names of columns that say whether a shop shows a row, as simpleName returns them.
+var hiding = setOf("state status curated published approved commentapproved hidden spam isspam visible visibility deleted reviewstate reviewstatus moderationstatus")
+
+// notes returns notes about the columns that a mapping does not use.
+func (t *table) notes(m Mapping) (notes []string) {
+	var unused, warnings []string
+	for _, name := range t.header {
+		use := func(column string) bool { return strings.TrimSpace(column) == name }
+		if name == "" || name == lineColumn || name == reasonColumn || slices.ContainsFunc(slices.Collect(maps.Values(m)), use) {
+			continue
+		}
+		unused = append(unused, name)
+		if hiding[simpleName(name)] {
+			warnings = append(warnings, fmt.Sprintf("%q is not used, and may say which rows the shop has hidden: all are converted, so take these out first", name))
+		}
+	}
+	if len(unused) > 0 {
+		notes = append(notes, "unused columns: "+quoted(unused))
+	}
+	return append(notes, warnings...)
 }
 
 // known has the column names of common exports, for each field the most specific first. They are compared without case, and

@@ -96,7 +96,7 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 	slices.SortStableFunc(p.ratings, byColumn)
 	slices.SortStableFunc(p.subparts, byColumn)
 	if missing := m.Missing(); len(missing) > 0 {
-		return nil, invalid("mapping", fmt.Sprintf("no column is named for %s: name one of %s", missing[0], quoted(header)))
+		return nil, invalid("mapping", fmt.Sprintf("no column is named for %s: name one of %s%s", missing[0], quoted(header), oddHeader(header)))
 	}
 	if len(p.ratings) > 1000 {
 		return nil, invalid("mapping", "there are more than 1000 dimensions")
@@ -105,6 +105,19 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 		p.ratings[0].name = "default" // the required name of a single dimension
 	}
 	return p, nil
+}
+
+// oddHeader returns what is odd about a header, as the end of a sentence, or "".
+func oddHeader(header []string) string {
+	for i, name := range header {
+		switch {
+		case name == "" || len(header) == 1:
+			return "; are the names of the columns in the first row?"
+		case slices.Contains(header[:i], name):
+			return fmt.Sprintf("; two columns are named %q: give one of them another name", name)
+		}
+	}
+	return ""
 }
 
 // quoted quotes up to thirty names for a sentence.

@@ -13,10 +13,10 @@ const fields = [["", "— not used —"], ["collection_id", "What is reviewed: i
 
 /**
  * A form that says what a table looks like, and lets the columns be matched.
- * @param {string} name @param {Sight} sight
+ * @param {string} name @param {Sight} sight @param {string} from the source that is proposed
  * @param {(query: Record<string, string | undefined>) => void} convert gets what the service is asked with
  */
-export function table(name, sight, convert) {
+export function table(name, sight, from, convert) {
 	const selects = sight.columns.map((column) => {
 		const select = h("select", { "aria-label": `What ${column} is`, onchange: () => {
 			if (!select.value.endsWith(":")) selects.forEach((other) => other !== select && other.value === select.value && (other.value = ""));
@@ -25,7 +25,7 @@ export function table(name, sight, convert) {
 		select.value = field.replace(/:.*/, ":");
 		return select;
 	});
-	const source = h("input", { value: "import", required: true, autocomplete: "off" });
+	const source = h("input", { value: from, required: true, autocomplete: "off" });
 	const scale = h("select", null, [5, 10, 100].map((n) => h("option", { value: n }, String(n))));
 	scale.value = String(sight.scale);
 	const dates = h("select", null, h("option", { value: "" }, "As the other dates tell"), h("option", { value: "dmy" }, "Day first: 03/04 is 3 April"), h("option", { value: "mdy" }, "Month first: 03/04 is 4 March"));

@@ -65,10 +65,16 @@ export function view({ session, api, params, signal, shell }) {
 			const head = await headOf(file, 256 << 10);
 			if (/^\ufeff?\s*([{[]|$)/.test(await head.slice(0, 4096).text())) return void await check(file);
 			const { value } = await api.ask("POST", "x/reviews/convert", { query: { guess: "true", network: where.value }, body: head, type: "text/csv", member: "columns", signal });
-			fill(outcome, table(file.name, value, (query) => convert(file, query)));
+			fill(outcome, table(file.name, value, proposed(), (query) => convert(file, query)));
 		} catch (e) {
 			stopped(e, "It was stopped. Nothing was stored.");
 		}
+	}
+
+	/** The source of the collections that are stored. There is none to propose if they have several. */
+	function proposed() {
+		const sources = new Set(all.map((c) => c.source));
+		return sources.size > 1 ? "" : [...sources][0] ?? "import";
 	}
 
 	/** Converts a table, and checks what has become of it. @param {File} file @param {Record<string, string | undefined>} query */
@@ -91,12 +97,14 @@ export function view({ session, api, params, signal, shell }) {
 			}
 			const left = result.rejectedTotal > 0 && h("details", { class: "rule" }, h("summary", null, h("span", { class: "chip bad" }, count(result.rejectedTotal, "row")), " could not be converted"),
 				h("ul", null, [...reasons.values()].flatMap((list) => [...list.slice(0, 3).map((r) => h("li", null, h("strong", null, `Line ${r.line}: `), `${r.reason}.`)), list.length > 3 && h("li", { class: "detail" }, `and ${list.length - 3} more like this`)])), result.rejectedTotal > result.rejected.length && h("p", { class: "detail" }, `and ${(result.rejectedTotal - result.rejected.length).toLocaleString()} more`));
+			/** @type {string[]} */
+			const notes = result.notes ?? [];
 			/** @type {HTMLElement} */
 			const head = h("div", null, h("p", null, `${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} converted. `, back, " ", result.rejectedTotal > 0 && button(`Download ${result.rejectedTotal === 1 ? "the row that could" : `the ${result.rejectedTotal.toLocaleString()} rows that could`} not be converted`, async () => {
 				const before = [...outcome.childNodes];
 				await rejects().catch((e) => stoppedToast(e));
 				fill(outcome, .../** @type {any[]} */ (before));
-			}, { class: "small" })), left);
+			}, { class: "small" })), notes.map((note) => h("p", { class: "note" }, `${note}.`)), left);
 			if (result.converted === 0) fill(outcome, head);
 			else await check(converted, head);
 		} catch (e) {
