@@ -19,7 +19,6 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
@@ -64,11 +63,7 @@ func TestAnArchiveBecomesAStore(t *testing.T) {
 func TestAnImportedStoreGoesOn(t *testing.T) {
 	ctx, from, to := t.Context(), memory.New(), memory.New()
 	t.Cleanup(func() { _, _ = from.Close(), to.Close() })
-	tokens, err := httpapi.NewTokens(newKey(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := newDemo(ctx, &program{}, from, true, "http://demo.test", "/", tokens); err != nil {
+	if _, err := newDemo(ctx, &program{}, from, demoPeople(t, from), "http://demo.test", "/"); err != nil {
 		t.Fatal(err)
 	}
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}

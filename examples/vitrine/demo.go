@@ -45,36 +45,30 @@ var errForeign = errors.New("the store holds other data than the sample data, an
 
 // demo is what -demo prints for a newcomer.
 type demo struct {
-	token  string
+	token  string // of demoUser, see site
 	link   string // signs in; "" if nobody can sign in
 	tagged string // path of a version that a tag points to, or of something else to read
 }
 
-// demoFills reports whether -demo has to fill the store. It returns true for an empty store, false for one that -demo has filled before,
-// and errForeign for any other.
-func demoFills(ctx context.Context, s storage.Store) (bool, error) {
+// newDemo fills an empty store. A store that -demo has filled before stays as it is, and any other is
+// refused with errForeign. root is the URL of the base path, which is base.
+func newDemo(ctx context.Context, p *program, s storage.Store, people *signin.Service, root, base string) (*demo, error) {
 	empty, err := archive.Empty(ctx, s, signin.Maintenance(true).NotArchived)
-	if err == nil && !empty {
-		err = marked(ctx, s)
-	}
-	return empty, err
-}
-
-// newDemo fills the store if fill is true, and makes a token for demoUser. root is the URL of the base path, which is base.
-func newDemo(ctx context.Context, p *program, s storage.Store, fill bool, root, base string, tokens *httpapi.Tokens) (*demo, error) {
-	token, err := tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
 	if err != nil {
 		return nil, err
 	}
-	if fill {
-		err := fillDemo(ctx, s, root, base, time.Now().UTC())
-		if err == nil {
-			err = fillPeople(ctx, s)
-		}
-		return &demo{token: token, tagged: "/apps/" + demoID(6) + "/tagged/production"}, err
+	d := &demo{tagged: "/apps/" + demoID(6) + "/tagged/production"}
+	if empty {
+		err = fillDemo(ctx, s, people, root, base, time.Now().UTC())
+	} else if err = marked(ctx, s); err == nil {
+		fmt.Fprintln(p.stderr, "vitrine: -demo: the store is not empty: no sample data was added")
+		d.tagged = "/components/"
 	}
-	fmt.Fprintln(p.stderr, "vitrine: -demo: the store is not empty: no sample data was added")
-	return &demo{token: token, tagged: "/components/"}, nil
+	if err == nil && people.Origin() != "" {
+		visitor := signin.Rights{Moderates: demoUser.Moderates, Roles: []string{"designer", "editor", "newsdesk"}}
+		d.link, err = people.Link(ctx, demoUser.URN, "Visitor", visitor, 24*time.Hour)
+	}
+	return d, err
 }
 
 // demoRequests are the requests that create the sample data, one a line and in the order of their times, see demoRequest.
@@ -96,16 +90,13 @@ type demoRequest struct {
 // placeholder matches the placeholders for dates and ids in bodies.
 var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[A-Z][a-z]+( [a-z]+)?)>`)
 
-// fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a history of nine days.
-func fillDemo(ctx context.Context, s storage.Store, root, base string, filled time.Time) error {
+// fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a history of nine days, and
+// creates people.
+func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root, base string, filled time.Time) error {
 	var now time.Time
 	clock := func() time.Time { return now }
 	made := -1
 	newID := func() string { made++; return demoID(made) } // the same ids in every store
-	people, err := signin.New(s, signin.Options{})
-	if err != nil {
-		return err
-	}
 	handler, err := httpapi.New(httpapi.Config{
 		Extras:       people.Endpoints(),
 		Apps:         appsvc.New(s, &appsvc.Options{Now: clock, NewID: newID}),
@@ -151,6 +142,12 @@ func fillDemo(ctx context.Context, s storage.Store, root, base string, filled ti
 			return fmt.Errorf("the sample data: %s at %s: %d %s", in.Request, in.At, response.Code, response.Body)
 		}
 		addIDs(ids, []byte(body), response.Body.Bytes())
+	}
+	for _, name := range []string{"Designer", "Editor", "Newsdesk"} { // they have no way to sign in
+		role := strings.ToLower(name)
+		if _, err := people.Link(ctx, demoNetwork+":user="+role, name, signin.Rights{Roles: []string{role}}, -time.Second); err != nil {
+			return err
+		}
 	}
 	return nil
 }

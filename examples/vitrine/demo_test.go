@@ -11,11 +11,21 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
 )
+
+// demoPeople returns the people of a store, none of whom can sign in.
+func demoPeople(t *testing.T, s storage.Store) *signin.Service {
+	t.Helper()
+	people, err := signin.New(s, signin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return people
+}
 
 // The sample data have something to show in every view, and are the same in every store but for the days.
 func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
@@ -23,11 +33,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 	fill := func() storage.Store {
 		s := memory.New()
 		t.Cleanup(func() { _ = s.Close() })
-		tokens, err := httpapi.NewTokens(newKey(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := newDemo(ctx, &program{}, s, true, "http://demo.test", "/", tokens); err != nil {
+		if _, err := newDemo(ctx, &program{}, s, demoPeople(t, s), "http://demo.test", "/"); err != nil {
 			t.Fatal(err)
 		}
 		return s

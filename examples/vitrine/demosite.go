@@ -32,11 +32,14 @@ var demoApps = []struct{ id, title, class string }{
 	{demoID(15), "What travellers say", "wide"},
 }
 
-// withDemoSite returns a handler for the sample site, with the scripts and pictures of its components, and next for everything else. The page
-// is in a sandbox: it has no origin, since the server's origin has the console.
-func withDemoSite(next http.Handler, base string, tokens *httpapi.Tokens) (http.Handler, error) {
+// site makes the token, and returns a handler for the sample site, with the scripts and pictures of its components, and next for everything
+// else. The page is in a sandbox: it has no origin, since the server's origin has the console.
+func (d *demo) site(next http.Handler, base string, tokens *httpapi.Tokens) (http.Handler, error) {
 	reader := vitrine.Caller{URN: demoNetwork + ":user=page", Reads: []string{demoNetwork}, TagsOnly: true, Tags: []string{"production"}}
 	key, err := tokens.Sign(httpapi.Principal{Caller: reader}, time.Now().Add(365*24*time.Hour))
+	if err == nil {
+		d.token, err = tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
+	}
 	if err != nil {
 		return nil, err
 	}

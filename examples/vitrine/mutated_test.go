@@ -12,7 +12,6 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -55,11 +54,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 	ctx, random := t.Context(), rand.New(rand.NewPCG(1, 2))
 	s := memory.New()
 	defer s.Close()
-	tokens, err := httpapi.NewTokens(newKey(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := newDemo(ctx, &program{}, s, true, "http://demo.test", "/", tokens); err != nil {
+	if _, err := newDemo(ctx, &program{}, s, demoPeople(t, s), "http://demo.test", "/"); err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer

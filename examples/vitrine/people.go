@@ -10,11 +10,9 @@ import (
 	"net"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/signin"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // oidcUsage says what -oidc wants.
@@ -138,26 +136,4 @@ func invite(f *flag.FlagSet) action {
 		_, err = fmt.Fprintln(p.stdout, link)
 		return err
 	}
-}
-
-// samplePeople are the people of the sample data.
-var samplePeople = []string{"Designer", "Editor", "Newsdesk"}
-
-// fillPeople creates the people of the sample data. They have no way to sign in.
-func fillPeople(ctx context.Context, db storage.Store) error {
-	people, err := signin.New(db, signin.Options{})
-	for _, name := range samplePeople {
-		if err == nil {
-			_, err = people.Link(ctx, demoNetwork+":user="+strings.ToLower(name), name, signin.Rights{Roles: []string{strings.ToLower(name)}}, -time.Second)
-		}
-	}
-	return err
-}
-
-// demoLink returns a link that signs in as the visitor of the sample data, "" if nobody can sign in.
-func demoLink(ctx context.Context, people *signin.Service) (string, error) {
-	if people.Origin() == "" {
-		return "", nil
-	}
-	return people.Link(ctx, demoUser.URN, "Visitor", signin.Rights{Moderates: demoUser.Moderates, Roles: []string{"designer", "editor", "newsdesk"}}, 24*time.Hour)
 }

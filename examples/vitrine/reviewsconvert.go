@@ -81,7 +81,7 @@ func convertReviews(f *flag.FlagSet) action {
 			return out.Encode(sight.Mapping)
 		}
 		if *rejects != "" {
-			if in.is(p, *rejects) {
+			if in.is(*rejects) {
 				return usageError{fmt.Errorf("-rejects names %s, which is read: name another file", *rejects)}
 			}
 			file, err := os.Create(*rejects)

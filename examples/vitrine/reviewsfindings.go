@@ -100,13 +100,17 @@ func (f *findings) end(r reviews.Counts, done string) error {
 	for _, g := range slices.SortedFunc(maps.Values(f.groups), order) {
 		fmt.Fprintf(f.out, "%s: %s\n", g.rule, count(g.count, string(g.severity)))
 		for _, p := range g.first {
-			f.problem(p)
+			fmt.Fprintf(f.out, "  %s: %s\n", printable(p.Where()), printable(p.Message))
+			if p.Value != "" {
+				fmt.Fprintf(f.out, "    %s\n", printable(p.Value))
+			}
 		}
 		if more := g.count - int64(len(g.first)); more > 0 && !f.all {
 			fmt.Fprintf(f.out, "  and %d more: -all prints every problem\n", more)
 		}
 	}
-	fmt.Fprintf(f.out, "%s: %s%s, %s%s, %s; ", done, count(r.Lines, "line"), f.odd(r, done), count(r.Collections, "collection"), fates(r), count(r.Reviews, "review"))
+	fmt.Fprintf(f.out, "%s: %s%s, %s%s, %s; ", done, count(r.Lines, "line"), f.odd(r, done), count(r.Collections, "collection"),
+		brackets([]fate{{r.CollectionsCreated, "created"}, {r.CollectionsUpdated, "updated"}, {r.CollectionsRejected, "rejected"}}), count(r.Reviews, "review"))
 	stored := r.Created + r.Updated + r.Unchanged
 	inPart := done == stopped && !r.DryRun
 	if stored > 0 || inPart {
@@ -134,11 +138,6 @@ func (f *findings) odd(r reviews.Counts, done string) string {
 	return brackets([]fate{{r.Lines - r.Collections - unreadable, "blank"}, {unreadable, "unreadable"}})
 }
 
-// fates says in brackets how many collections were created, updated and rejected. It returns "" if all are unchanged.
-func fates(r reviews.Counts) string {
-	return brackets([]fate{{r.CollectionsCreated, "created"}, {r.CollectionsUpdated, "updated"}, {r.CollectionsRejected, "rejected"}})
-}
-
 // fate is how many lines or collections are what the name says.
 type fate struct {
 	n    int64
@@ -157,14 +156,6 @@ func brackets(fates []fate) string {
 		return ""
 	}
 	return " (" + strings.Join(all, ", ") + ")"
-}
-
-// problem shows a problem below its rule: where it is, what is wrong, and the wrong text.
-func (f *findings) problem(p reviews.Problem) {
-	fmt.Fprintf(f.out, "  %s: %s\n", printable(p.Where()), printable(p.Message))
-	if p.Value != "" {
-		fmt.Fprintf(f.out, "    %s\n", printable(p.Value))
-	}
 }
 
 // count writes a number with the noun that it counts, in the plural unless it is 1.

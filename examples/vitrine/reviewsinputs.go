@@ -22,9 +22,10 @@ type inputs struct {
 type input struct {
 	io.Reader
 	name  string
-	file  *os.File  // nil for standard input that is not copied
-	again io.Reader // the input once more, for the lines of -rejects; nil if it can be read only once
-	temp  bool      // file is a copy of an input that can be read only once
+	info  os.FileInfo // nil if it is no file
+	file  *os.File    // nil for standard input that is not copied
+	again io.Reader   // the input once more, for the lines of -rejects; nil if it can be read only once
+	temp  bool        // file is a copy of an input that can be read only once
 	bar   *progress
 }
 
@@ -55,7 +56,7 @@ func openInputs(ctx context.Context, p *program, names []string, shown shownFlag
 			return nil, err
 		}
 		all.list = append(all.list, in)
-		if rejects != "" && in.is(p, rejects) {
+		if rejects != "" && in.is(rejects) {
 			return nil, usageError{fmt.Errorf("-rejects names %s, which is read: name another file", rejects)}
 		}
 	}
@@ -72,52 +73,36 @@ func openInputs(ctx context.Context, p *program, names []string, shown shownFlag
 }
 
 // openInput opens FILE, or standard input for "-".
-func openInput(ctx context.Context, p *program, name string) (*input, error) {
-	if name == "-" {
-		if file, ok := p.stdin.(*os.File); ok {
-			if info, err := file.Stat(); err == nil && info.IsDir() {
-				return nil, errDirectory("standard input")
-			}
+func openInput(ctx context.Context, p *program, name string) (_ *input, err error) {
+	in, what := &input{Reader: untilDone{ctx, p.stdin}, name: name}, "standard input"
+	file, _ := p.stdin.(*os.File)
+	if name != "-" {
+		if file, err = os.Open(name); err != nil {
+			return nil, err
 		}
-		return &input{Reader: untilDone{ctx, p.stdin}, name: name, bar: newProgress(p.stderr, -1)}, nil
+		in.Reader, in.file, what = untilDone{ctx, file}, file, name
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	in := &input{Reader: untilDone{ctx, file}, name: name, file: file}
 	size := int64(-1)
-	switch info, err := file.Stat(); {
-	case err != nil:
-	case info.IsDir():
+	if file != nil {
+		in.info, _ = file.Stat()
+	}
+	switch {
+	case in.info == nil:
+	case in.info.IsDir():
 		_ = file.Close() // nothing was written
-		return nil, errDirectory(name)
-	case info.Mode().IsRegular():
-		size = info.Size()
+		return nil, fmt.Errorf("%s is a directory: want a file", what)
+	case in.file != nil && in.info.Mode().IsRegular():
+		size = in.info.Size()
 		in.again = io.NewSectionReader(file, 0, 1<<62)
 	}
 	in.bar = newProgress(p.stderr, size)
 	return in, nil
 }
 
-// errDirectory is the error for a directory where a file is wanted.
-func errDirectory(name string) error { return fmt.Errorf("%s is a directory: want a file", name) }
-
 // is reports whether the input is the file with this name.
-func (in *input) is(p *program, name string) bool {
+func (in *input) is(name string) bool {
 	named, err := os.Stat(name)
-	if err != nil {
-		return false
-	}
-	file := in.file
-	if stdin, ok := p.stdin.(*os.File); file == nil && ok {
-		file = stdin
-	}
-	if file == nil {
-		return false
-	}
-	own, err := file.Stat()
-	return err == nil && os.SameFile(own, named)
+	return err == nil && in.info != nil && os.SameFile(in.info, named)
 }
 
 // makeReadable copies an input that can be read only once, such as a pipe, into a temporary file. The lines for

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -127,10 +128,20 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	// -demo fills an empty store, and refuses one that has other data.
-	fill := false
+	var tokens atomic.Pointer[httpapi.Tokens] // which SIGHUP replaces
+	authenticate := func(r *http.Request) (httpapi.Principal, error) { return tokens.Load().Authenticate(r) }
+	root := "https://" + dialable(listener.Addr().String())
+	if set.cert == nil {
+		root = "http://" + local(dialable(listener.Addr().String()))
+	}
+	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
+	people, err := signin.New(s, signin.Options{BaseURL: cmp.Or(o.baseURL, base), Otherwise: authenticate, Provider: set.provider, Log: log})
+	if err != nil {
+		return usageError{errors.New(namesFlags.Replace(err.Error()))}
+	}
+	var sample *demo
 	if o.demo {
-		if fill, err = demoFills(ctx, s); err != nil {
+		if sample, err = newDemo(ctx, p, s, people, cmp.Or(o.baseURL, base), o.basePath); err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
@@ -144,22 +155,8 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 			return err
 		}
 	}
-	if err := o.setTagRules(ctx, s, set.rules, log); err != nil {
-		return err
-	}
-	// The services over the store, and the handler over the services.
-	var tokens atomic.Pointer[httpapi.Tokens] // which SIGHUP replaces
 	tokens.Store(set.signer)
-	authenticate := func(r *http.Request) (httpapi.Principal, error) { return tokens.Load().Authenticate(r) }
-	root := "https://" + dialable(listener.Addr().String())
-	if set.cert == nil {
-		root = "http://" + local(dialable(listener.Addr().String()))
-	}
-	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
-	people, err := signin.New(s, signin.Options{BaseURL: cmp.Or(o.baseURL, base), Otherwise: authenticate, Provider: set.provider, Log: log})
-	if err != nil {
-		return usageError{errors.New(namesFlags.Replace(err.Error()))}
-	}
+	// The services over the store, and the handler over the services.
 	services := webhook.Services{
 		Apps:   appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted), Rights: people.Rights}),
 		Assets: assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
@@ -175,19 +172,13 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
 	}
-	var sample *demo
-	if o.demo {
-		if sample, err = newDemo(ctx, p, s, fill, cmp.Or(o.baseURL, base), o.basePath, set.signer); err == nil {
-			sample.link, err = demoLink(ctx, people)
-		}
-		if err != nil {
-			return fmt.Errorf("-demo: %w", err)
-		}
+	if err := setTagRules(ctx, services.Apps, set.rules, log); err != nil {
+		return err
 	}
 	// Wrap the handler: the console and the files of pages for browsers, the headers of trusted proxies, and the limits of the server.
 	site := console.Before(page.Before(handler, o.basePath), o.basePath, console.New(console.Config{AssetNames: set.names}))
 	if sample != nil {
-		if site, err = withDemoSite(site, o.basePath, set.signer); err != nil {
+		if site, err = sample.site(site, o.basePath, set.signer); err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
@@ -221,14 +212,24 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 		figures.ofCertificate(set.cert)
 		reloads = append(reloads, reload{"the certificate and its key", set.cert.read})
 	}
-	if set.hooks.file != "" {
-		d, stop, err := set.hooks.deliver(ctx, s, services, log, figures.ofWebhooks())
-		if err != nil {
+	if o.webhooks != "" {
+		d := webhook.New(s, services, &webhook.Options{Allow: set.allow, Log: log, Observer: figures.ofWebhooks()})
+		if err := d.Set(ctx, set.endpoints); err != nil {
 			return err
 		}
-		defer stop()
+		defer beside(ctx, func(ctx context.Context) {
+			if err := d.Run(ctx); err != nil {
+				log.Error("webhooks: no changes are delivered", "cause", err.Error())
+			}
+		})()
 		figures.ofDeliveries(d.Progress)
-		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, set.hooks.file, d) }})
+		reloads = append(reloads, reload{"the webhooks", func() error {
+			endpoints, err := p.readWebhooks(o.webhooks)
+			if err != nil {
+				return err
+			}
+			return d.Set(ctx, endpoints)
+		}})
 	}
 	defer chore{"running the releases whose time has come", dueEvery, services.Apps.RunDue}.start(ctx, log)()
 	defer chore{"erasing deleted apps", time.Hour, func(ctx context.Context) error {
@@ -261,13 +262,14 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 
 // settings are read from the files and flags of serve before the store is opened.
 type settings struct {
-	proxies  proxies
-	hooks    webhookSettings
-	rules    []appsvc.TagRule // nil = those of the store
-	cert     *certificate     // nil without TLS
-	provider *signin.Provider // nil without -oidc
-	names    console.AssetNames
-	signer   *httpapi.Tokens // nil if the key is beside the store, which may have to be built first
+	proxies   proxies
+	allow     []netip.Prefix // networks that webhooks may post to
+	endpoints []webhook.Endpoint
+	rules     []appsvc.TagRule // nil = those of the store
+	cert      *certificate     // nil without TLS
+	provider  *signin.Provider // nil without -oidc
+	names     console.AssetNames
+	signer    *httpapi.Tokens // nil if the key is beside the store, which may have to be built first
 }
 
 // settings checks the flags and reads the files that they name. The error says which flag is wrong.
@@ -275,8 +277,11 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 	if set.proxies, err = parseProxies(o.trustProxy); err != nil {
 		return set, err
 	}
-	if set.hooks, err = p.webhookSettings(o.webhooks, o.webhooksAllow); err != nil {
-		return set, err
+	if set.allow, err = webhook.ParseAllow(o.webhooksAllow); err != nil {
+		return set, usageError{fmt.Errorf("-webhooks-allow: %w", err)}
+	}
+	if set.endpoints, err = p.readWebhooks(o.webhooks); err != nil {
+		return set, usageError{err}
 	}
 	if set.rules, err = tagRules(o.protectTags, o.approve); err != nil {
 		return set, err

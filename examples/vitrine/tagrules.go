@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // noTagRules is the value of -protect-tags that removes all rules.
@@ -63,11 +62,10 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 }
 
 // setTagRules stores the rules of the flags if they differ from those of the store, and logs both.
-func (o *serveFlags) setTagRules(ctx context.Context, db storage.Store, rules []appsvc.TagRule, log *slog.Logger) error {
+func setTagRules(ctx context.Context, apps *appsvc.Service, rules []appsvc.TagRule, log *slog.Logger) error {
 	if rules == nil {
 		return nil
 	}
-	apps := appsvc.New(db, nil)
 	was, err := apps.TagRules(ctx)
 	if err != nil {
 		return err
