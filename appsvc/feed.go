@@ -133,9 +133,9 @@ func (v *viewer) head(ctx context.Context, app string) (h appHead, err error) {
 // A slow follower costs nothing: neither entries nor a snapshot of the store are kept for it.
 func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesRequest) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		w := s.Watch(by, in)
-		defer w.Close()
-		feed.Follow(ctx, in.After, w.Next, func(after string) (vitrine.ChangesPage[Event], error) {
+		next, stop := s.Watch(by, in)
+		defer stop()
+		feed.Follow(ctx, in.After, next, func(after string) (vitrine.ChangesPage[Event], error) {
 			in.After = after
 			return s.Changes(ctx, by, in)
 		})(yield)

@@ -218,7 +218,7 @@ func (s *Session) AllBrokenElements(ctx context.Context, in CheckComponentReques
 }
 
 // Upgrade brings a version of a component to the apps that use it.
-func (s *Session) Upgrade(ctx context.Context, in UpgradeRequest) (UpgradePage, error) {
+func (s *Session) Upgrade(ctx context.Context, in UpgradeRequest) (vitrine.Page[UpgradedApp], error) {
 	return s.service.Upgrade(ctx, s.by, in)
 }
 

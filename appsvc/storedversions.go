@@ -160,6 +160,9 @@ func (r *reader) body(ctx context.Context, h appHead, value []byte) (body Body, 
 	if err == nil && h.large {
 		text, err = r.value(ctx, keyOf(largeKind, h.ID))
 	}
+	if err == nil && len(text) == 0 {
+		err = damaged(keyOf(bodyKind, h.ID), errors.New("the body is empty"))
+	}
 	return slices.Clip(text), tail, err
 }
 

@@ -28,12 +28,6 @@ type UpgradeRequest struct {
 	DryRun bool     `json:"-"`     // stores nothing, and returns what would be done
 }
 
-// UpgradePage is a page of the result of Upgrade.
-type UpgradePage struct {
-	Apps []UpgradedApp `json:"apps"`
-	Next string        `json:"next"` // goes into After of the request for the rest; "" if there is no more, null in JSON
-}
-
 // UpgradedApp is an app with elements that get the version.
 type UpgradedApp struct {
 	App      string          `json:"app"` // its id
@@ -46,17 +40,6 @@ type UpgradedApp struct {
 	Violations []vitrine.Violation `json:"violations"`
 	Diff       json.RawMessage     `json:"diff"` // from the previous version to the new one, as Diff.Patch; [] with Violations
 	Tags       []string            `json:"tags"` // names of the tags that point to a version before Version: a release can move them
-}
-
-// MarshalJSON writes {"apps":[…],"next":…}; the lists are never null, and next is null at the end.
-func (p UpgradePage) MarshalJSON() ([]byte, error) {
-	type members UpgradePage
-	w := struct {
-		members
-		Next nextOrNull `json:"next"`
-	}{members(p), nextOrNull(p.Next)}
-	w.Apps = append([]UpgradedApp{}, p.Apps...)
-	return json.Marshal(w)
 }
 
 // The limits of one page of Upgrade; Limits.PageBytes of bodies and results is another.
@@ -76,7 +59,7 @@ const (
 // version, ErrInvalid or ErrTooLarge if the patch is malformed or has more than Limits.PatchOps or Limits.PatchBytes,
 // ErrInvalid if After is not a cursor of this upgrade, and ErrConflict with CodeStaleVersion if the component was replaced
 // meanwhile.
-func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequest) (out UpgradePage, err error) {
+func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequest) (out vitrine.Page[UpgradedApp], err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return out, err
 	}
@@ -105,25 +88,25 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 	}
 	until, size := s.now().Add(upgradeTime), 0
 	for {
-		users, more, err := u.users(ctx, from, upgradedApps-len(out.Apps))
+		users, more, err := u.users(ctx, from, upgradedApps-len(out.Items))
 		if err != nil {
-			return UpgradePage{}, err
+			return vitrine.Page[UpgradedApp]{}, err
 		}
 		done, err := u.apps(ctx, users)
 		if err != nil {
-			return UpgradePage{}, err
+			return vitrine.Page[UpgradedApp]{}, err
 		}
 		for _, app := range done {
 			if err := memreserve.Reserve(ctx, app.size()); err != nil {
-				return UpgradePage{}, err
+				return vitrine.Page[UpgradedApp]{}, err
 			}
-			out.Apps, size = append(out.Apps, app), size+app.size()
+			out.Items, size = append(out.Items, app), size+app.size()
 		}
 		if !more {
 			return out, nil
 		}
 		from = users[len(users)-1].ID
-		if len(out.Apps) >= upgradedApps || size > s.limits.PageBytes || !s.now().Before(until) {
+		if len(out.Items) >= upgradedApps || size > s.limits.PageBytes || !s.now().Before(until) {
 			out.Next = cursor(list, 0, from)
 			return out, nil
 		}

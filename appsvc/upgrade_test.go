@@ -27,7 +27,7 @@ func (w *workshop) upgradeAll(by vitrine.Caller, in appsvc.UpgradeRequest) (all 
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		all = append(all, page.Apps...)
+		all = append(all, page.Items...)
 		if in.After = page.Next; in.After == "" {
 			return all
 		}

@@ -23,7 +23,7 @@ import (
 // new entries, for instance because there are too many, it wakes all followers. After an error of the store it wakes nobody,
 // and reads the same entries again.
 //
-// It also saves reads: if no entry between a follower's cursor and a later position concerns the follower, Next returns the
+// It also saves reads: if no entry between a follower's cursor and a later position concerns the follower, next returns the
 // cursor of this position, and the follower continues there.
 
 const (
@@ -34,9 +34,8 @@ const (
 	watchAgain = 100 * time.Millisecond
 )
 
-// Watch waits for changes that a follower of the feed may see: see Service.Watch. Its methods are safe for concurrent use,
-// but each follower needs a Watch of its own: each Next replaces the previous one. It lives from Service.Watch to Close.
-type Watch struct {
+// watch waits for changes that a follower of the feed may see. It lives from Service.Watch to close.
+type watch struct {
 	all   *watches
 	by    vitrine.Caller
 	appID string // only changes of this app; "" = all
@@ -45,9 +44,9 @@ type Watch struct {
 	// watches.mu guards the fields from here on.
 	keys []string // under which watches.byKey has it
 
-	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
+	wake chan struct{} // closed when an entry may concern the watch; replaced by next
 	rung bool          // wake is closed
-	// No entry after from and up to until concerns the watch, so Next may return until as the cursor, and the follower need
+	// No entry after from and up to until concerns the watch, so next may return until as the cursor, and the follower need
 	// not read the entries in between. until is set when the watch is woken; before that, watches.at is used instead.
 	from, until feed.Position
 }
@@ -55,14 +54,14 @@ type Watch struct {
 // watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not compared
 // with each watch: byKey maps the app, its owner and its groups to the watches that it may concern.
 //
-// mu guards all fields after it, and the fields of each Watch after keys. The goroutine does not lock it while it reads the
+// mu guards all fields after it, and the fields of each watch after keys. The goroutine does not lock it while it reads the
 // store.
 type watches struct {
 	store *records
 
 	mu    sync.Mutex
-	all   map[*Watch]struct{}
-	byKey map[string]map[*Watch]struct{} // by the app that they ask for, or by what their callers moderate, read and own
+	all   map[*watch]struct{}
+	byKey map[string]map[*watch]struct{} // by the app that they ask for, or by what their callers moderate, read and own
 	stop  context.CancelFunc             // ends the goroutine; nil = none is running
 	begun bool                           // it has read the feed
 	state feed.State                     // as of the last read
@@ -72,27 +71,34 @@ type watches struct {
 
 // newWatches returns the watches of a Service on this store. It starts no goroutine: the first call of Service.Watch does.
 func newWatches(store *records) *watches {
-	return &watches{store: store, all: map[*Watch]struct{}{}, byKey: map[string]map[*Watch]struct{}{}}
+	return &watches{store: store, all: map[*watch]struct{}{}, byKey: map[string]map[*watch]struct{}{}}
 }
 
-// Watch returns a Watch of the changes that Changes would return for the caller and the request; After and Limit do not
-// matter. Close it when it is not needed any more.
+// Watch waits for the changes that Changes would return for the caller and the request; After and Limit do not matter. It is for a
+// server: Follow waits for those who can use an iterator.
 //
-// A follower calls Next before each read, and reads from the cursor that it returns. When it has reached the end of the
-// feed, it waits for the channel. Follow does this for those who can use an iterator:
+// next returns the cursor from which to continue, and a channel that is closed when the caller may see changes after the call: within
+// 10 ms after a change by this process, and within 500 ms after one by another process. It may be closed without a change. The cursor is
+// after itself or a later one; the caller could see no change in between. A follower calls next before each read, and reads from the
+// cursor. When it has reached the end of the feed, it waits for the channel:
 //
+//	next, stop := s.Watch(by, in)
+//	defer stop()
 //	for {
-//		from, wake := w.Next(after)
+//		from, wake := next(after)
 //		page, err := s.Changes(ctx, by, ChangesRequest{After: from})
 //		… // return err, handle page.Changes
 //		if after = page.Next; !page.More {
 //			<-wake // or ctx.Done()
 //		}
 //	}
-func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
+//
+// Each call of next replaces the channel before it, so each follower calls Watch. stop ends the watch, whose channel is not closed any
+// more. It may be called twice, and while next is running.
+func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) (next func(after string) (from string, wake <-chan struct{}), stop func()) {
 	by.Moderates, by.Reads = slices.Clone(by.Moderates), slices.Clone(by.Reads)
-	// The watch begins as a woken one without a position, so that the first Next returns after itself.
-	w := &Watch{all: s.watches, by: by, appID: in.AppID, types: typesOf(in.Types), rung: true}
+	// The watch begins as a woken one without a position, so that the first call of next returns after itself.
+	w := &watch{all: s.watches, by: by, appID: in.AppID, types: typesOf(in.Types), rung: true}
 	if w.keys = []string{appKey(w.appID)}; w.appID == "" {
 		w.keys = slices.Concat([]string{ownerKey(by.URN)}, by.Moderates, by.Reads)
 	}
@@ -102,7 +108,7 @@ func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
 	a.all[w] = struct{}{}
 	for _, key := range w.keys {
 		if a.byKey[key] == nil {
-			a.byKey[key] = map[*Watch]struct{}{}
+			a.byKey[key] = map[*watch]struct{}{}
 		}
 		a.byKey[key][w] = struct{}{}
 	}
@@ -111,17 +117,14 @@ func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) *Watch {
 		a.stop, a.begun = stop, false
 		go a.run(ctx)
 	}
-	return w
+	return w.next, w.close
 }
 
 // appKey and ownerKey are the keys of byKey for one app, and for the apps of a user.
 func appKey(app string) string    { return "app " + app }
 func ownerKey(user string) string { return "owner " + user }
 
-// Next returns the cursor from which to continue, and a channel that is closed when the caller may see changes after the
-// call: within 10 ms after a change by this process, and within 500 ms after one by another process. It may be closed
-// without a change. The cursor is after itself or a later one; the caller could see no change in between.
-func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
+func (w *watch) next(after string) (from string, wake <-chan struct{}) {
 	a := w.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,9 +146,8 @@ func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
 	return from, w.wake
 }
 
-// Close ends the watch. Its channel is not closed any more. Closing the last watch of a Service ends the goroutine. Close
-// may be called twice.
-func (w *Watch) Close() {
+// close ends the watch, and the goroutine with the last one.
+func (w *watch) close() {
 	a := w.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,9 +164,9 @@ func (w *Watch) Close() {
 	}
 }
 
-// ring wakes the follower, unless it was woken since its last Next. until is the position before the entry that may concern
+// ring wakes the follower, unless it was woken since its last next. until is the position before the entry that may concern
 // it: no earlier entry does. The caller must have locked the mutex of the watches.
-func (w *Watch) ring(until feed.Position) {
+func (w *watch) ring(until feed.Position) {
 	if !w.rung {
 		w.rung, w.until = true, until
 		close(w.wake)
@@ -286,7 +288,7 @@ func setOwners(ctx context.Context, r *reader, entries []watchedEntry) error {
 // wakeFor wakes the followers that an entry, the first after a.at, may concern. The readers of a group include those who
 // moderate or read the network of a site.
 func (a *watches) wakeFor(e watchedEntry) {
-	wake := func(list map[*Watch]struct{}) {
+	wake := func(list map[*watch]struct{}) {
 		for w := range list {
 			if !w.rung && w.concerns(e) {
 				w.ring(a.at)
@@ -311,7 +313,7 @@ func (a *watches) wakeFor(e watchedEntry) {
 // concerns reports whether the watch asks for the entry and its caller could see it when it was written. It only uses the
 // owner of the app and the groups that the app had then, so it does not read the store. Changes decides what the caller
 // sees.
-func (w *Watch) concerns(e watchedEntry) bool {
+func (w *watch) concerns(e watchedEntry) bool {
 	if w.appID != "" && w.appID != e.AppID {
 		return false
 	}

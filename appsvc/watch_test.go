@@ -36,18 +36,18 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		type watch struct {
-			name  string
-			watch *appsvc.Watch
-			by    vitrine.Caller
-			in    appsvc.ChangesRequest
-			at    string
-			wake  <-chan struct{}
+			name string
+			next func(string) (string, <-chan struct{})
+			by   vitrine.Caller
+			in   appsvc.ChangesRequest
+			at   string
+			wake <-chan struct{}
 		}
 		var all []*watch
 		read := func(w *watch) (events []appsvc.Event) {
 			t.Helper()
 			var from string
-			from, w.wake = w.watch.Next(w.at)
+			from, w.wake = w.next(w.at)
 			w.in.After = from
 			page, err := svc.Changes(ctx, w.by, w.in)
 			if err != nil {
@@ -62,8 +62,9 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			{name: "tags", by: admin, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.TagSet}}},
 			{name: "left", by: reader, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.AppLeft}}}, {name: "nobody", by: user("nobody")},
 		} {
-			w.watch = svc.Watch(w.by, w.in)
-			defer w.watch.Close()
+			next, stop := svc.Watch(w.by, w.in)
+			defer stop()
+			w.next = next
 			all = append(all, &w)
 		}
 		settle := func() {

@@ -52,7 +52,7 @@ func (a *Apps) AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRe
 }
 
 // Upgrade brings a version of a component to the apps that use it.
-func (a *Apps) Upgrade(ctx context.Context, in appsvc.UpgradeRequest) (appsvc.UpgradePage, error) {
+func (a *Apps) Upgrade(ctx context.Context, in appsvc.UpgradeRequest) (vitrine.Page[appsvc.UpgradedApp], error) {
 	body := struct {
 		From  []string       `json:"from,omitzero"`
 		To    string         `json:"to"`
@@ -60,7 +60,11 @@ func (a *Apps) Upgrade(ctx context.Context, in appsvc.UpgradeRequest) (appsvc.Up
 		After string         `json:"after,omitempty"`
 	}{in.From, in.To, in.Patch, in.After}
 	r := request{method: http.MethodPost, path: path("/components/%s/upgrade", in.Name), query: values{}.flag("dryRun", in.DryRun), body: body, reads: in.DryRun}
-	return send[appsvc.UpgradePage](ctx, a.remote, r, object("apps"))
+	out, err := send[struct {
+		Apps []appsvc.UpgradedApp `json:"apps"`
+		Next string               `json:"next"`
+	}](ctx, a.remote, r, object("apps"))
+	return vitrine.Page[appsvc.UpgradedApp]{Items: out.Apps, Next: out.Next}, err
 }
 
 // Component returns the latest version of a component, without its ID and its configSchema.

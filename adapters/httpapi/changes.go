@@ -32,9 +32,9 @@ func (a appRoutes) changes(c *call) error {
 	}
 	var changed func(string) (string, <-chan struct{})
 	if c.streams() {
-		watch := a.svc.Watch(c.by.Caller, in)
-		defer watch.Close()
-		changed = watch.Next
+		next, stop := a.svc.Watch(c.by.Caller, in)
+		defer stop()
+		changed = next
 	}
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[appsvc.Event], error) {
 		in.After = after

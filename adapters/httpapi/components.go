@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"encoding/json"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -47,8 +49,8 @@ func (a appRoutes) checkComponent(c *call) error {
 }
 
 // upgrade serves POST /components/{name}/upgrade with {"from", "to", "patch", "after"}: it brings a version of the
-// component to the apps that the caller may change; with dryRun=true it only reports the effect. 200 with an
-// UpgradePage; its member next goes into after. 400; 404 for an unknown component; 413; 422 for an unknown version.
+// component to the apps that the caller may change; with dryRun=true it only reports the effect. 200 with
+// {"apps":[UpgradedApp],"next"}; next, null at the end, goes into after. 400; 404 for an unknown component; 413; 422 for an unknown version.
 func (a appRoutes) upgrade(c *call) error {
 	var body struct {
 		From  []string       `json:"from"`
@@ -63,7 +65,19 @@ func (a appRoutes) upgrade(c *call) error {
 	if body.After != nil {
 		in.After = *body.After
 	}
-	return c.json(ask(c, a.svc.Upgrade, in))
+	page, err := ask(c, a.svc.Upgrade, in)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Apps []appsvc.UpgradedApp `json:"apps"`
+		Next *string              `json:"next"`
+	}{Apps: append([]appsvc.UpgradedApp{}, page.Items...)}
+	if page.Next != "" {
+		out.Next = &page.Next
+	}
+	c.out, err = json.Marshal(out)
+	return err
 }
 
 // component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that show

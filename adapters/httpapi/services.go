@@ -60,9 +60,9 @@ type Apps interface {
 	UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
 	UndoRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (appsvc.Release, error)
 	UpdateRelease(ctx context.Context, by vitrine.Caller, in appsvc.UpdateReleaseRequest) (appsvc.Release, error)
-	Upgrade(ctx context.Context, by vitrine.Caller, in appsvc.UpgradeRequest) (appsvc.UpgradePage, error)
+	Upgrade(ctx context.Context, by vitrine.Caller, in appsvc.UpgradeRequest) (vitrine.Page[appsvc.UpgradedApp], error)
 	Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error)
-	Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch
+	Watch(by vitrine.Caller, in appsvc.ChangesRequest) (next func(after string) (from string, wake <-chan struct{}), stop func())
 }
 
 // Assets are the methods of the asset manager that the handler calls; *assets.Service implements it. See Apps.

@@ -324,7 +324,7 @@ func (a alwaysMore) Changes(context.Context, vitrine.Caller, appsvc.ChangesReque
 	return vitrine.ChangesPage[appsvc.Event]{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated}}, Next: "x", More: true}, nil
 }
 
-func (a alwaysMore) Watch(by vitrine.Caller, in appsvc.ChangesRequest) *appsvc.Watch {
+func (a alwaysMore) Watch(by vitrine.Caller, in appsvc.ChangesRequest) (next func(after string) (from string, wake <-chan struct{}), stop func()) {
 	return appsvc.New(memory.New(), nil).Watch(by, in)
 }
 

@@ -254,7 +254,7 @@ type damagedApps struct{ *appsvc.Service }
 
 func (d damagedApps) Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error) {
 	app, err := d.Service.Version(ctx, by, id, v)
-	app.Body = nil
+	app.Body = appsvc.Body{}
 	return app, err
 }
 

@@ -95,7 +95,7 @@ func BenchmarkUpgrade(b *testing.B) {
 						if err != nil {
 							b.Fatal(err)
 						}
-						n += len(page.Apps)
+						n += len(page.Items)
 						if in.After = page.Next; page.Next == "" {
 							break
 						}
