@@ -93,19 +93,14 @@ func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string)
 	if err := by.CheckUnrestricted(); err != nil {
 		return ctx, err
 	}
-	head, app, err := s.readLatest(ctx, by, id)
-	if err == nil && !head.large { // nothing large waits for the body of a request
-		ctx = context.WithValue(ctx, admissionKey{}, &admission{head, app})
+	last, err := s.readLatest(ctx, by, id)
+	if err == nil && !last.head.large { // nothing large waits for the body of a request
+		ctx = context.WithValue(ctx, admissionKey{}, &last)
 	}
 	return ctx, err
 }
 
-// admission has the app that AdmitChange has read for the Patch of the same request.
-type admission struct {
-	head appHead
-	app  App
-}
-
+// admissionKey is the key, in a context, of the version that AdmitChange has read for the Patch of the same request.
 type admissionKey struct{}
 
 // AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name, whatever their
@@ -132,9 +127,11 @@ func (s *Service) AdmitCreateComponent(_ context.Context, by vitrine.Caller) err
 // ErrForbidden for an app that the caller may only read.
 func authorize(by vitrine.Caller, h appHead, err error, change bool) error {
 	switch {
+	case err == nil && mayUse(by, h):
+		return nil
 	case errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h):
 		return notFound("no app has this id") // the same for a hidden app
-	case err == nil && change && !mayUse(by, h):
+	case err == nil && change:
 		return forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 // How a patch becomes the next version, step by step:
 //
 //	decodePatch          parses the operations; rejects text that is no JSON Patch or does not test the version
-//	readLatest           a View: reads the app, if the caller may change it
+//	versionToPatch       a View, unless AdmitChange has read the app already: reads it, if the caller may change it
 //	applyPatch           applies the operations, and checks the result; returns the draft of the next version
 //	mayRegroup           a View, only if the groups change: checks whether the caller may change them in this way
 //	validateDraft        validates the configs of the changed elements against their components
@@ -61,30 +61,37 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err != nil {
 		return App{}, err
 	}
-	head, app, err := s.appToPatch(ctx, by, id, p)
+	last, err := s.versionToPatch(ctx, by, id, p)
 	if err != nil {
 		return App{}, err
 	}
-	if err := memreserve.Reserve(ctx, patchFactor*len(app.Body)); err != nil {
+	if err := memreserve.Reserve(ctx, patchFactor*len(last.Body)); err != nil {
 		return App{}, err
 	}
-	content, differs, err := s.applyPatch(app, p)
+	content, differs, err := s.applyPatch(last.App, p)
 	if err != nil {
 		return App{}, err
 	}
 	if !differs {
-		return app, nil
+		return last.App, nil
 	}
-	if !sameGroups(head.Groups, content.groups) { // storePatch checks this again; here such a patch costs little
-		err := s.store.view(ctx, func(r *reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", head, content.groups) })
+	if !sameGroups(last.head.Groups, content.groups) { // storePatch checks this again; here such a patch costs little
+		err := s.store.view(ctx, func(r *reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", last.head, content.groups) })
 		if err != nil {
 			return App{}, err
 		}
 	}
+	store := func(valid draft) (next App, err error) {
+		err = s.store.update(ctx, func(tx *writer) error {
+			next, err = s.storePatch(ctx, tx, by, last.head, valid, p.note)
+			return err
+		})
+		return next, err
+	}
 	// If the elements had these components before, their copied manifests are used. The transaction checks that they are still valid.
 	if manifests, ok := content.knownManifests(); ok {
 		if valid, err := s.validateDraftWith(manifests, appPath, content); err == nil {
-			next, err := s.storePatch(ctx, by, head, app.Body, valid, p.note)
+			next, err := store(valid)
 			if _, changed := errors.AsType[componentChanged](err); !changed {
 				return next, err
 			}
@@ -94,10 +101,10 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	if err != nil {
 		return App{}, err
 	}
-	return s.storePatch(ctx, by, head, app.Body, valid, p.note)
+	return store(valid)
 }
 
-// storePatch stores d as the version after head, in one transaction. old is the body of the version of head. It checks in this order:
+// storePatch stores d as the version after head. It checks in this order:
 //
 //  1. The caller may still change the app. A caller that has lost this right meanwhile gets ErrNotFound, or ErrForbidden if it
 //     may still read the app, and does not learn the new version from an ErrConflict.
@@ -106,57 +113,47 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 //  4. The components that d was validated against are the same; otherwise a componentChanged.
 //  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
 //  6. Options.Check allows the change; otherwise its error.
-func (s *Service) storePatch(ctx context.Context, by vitrine.Caller, head appHead, old Body, d draft, note string) (app App, err error) {
-	err = s.store.update(ctx, func(tx *writer) error {
-		app, err = s.storePatchIn(ctx, tx, by, head, old, d, note)
-		return err
-	})
-	return app, err
-}
-
-// storePatchIn is storePatch in a transaction.
-func (s *Service) storePatchIn(ctx context.Context, tx *writer, by vitrine.Caller, head appHead, old Body, d draft, note string) (App, error) {
+func (s *Service) storePatch(ctx context.Context, tx *writer, by vitrine.Caller, head appHead, d draft, note string) (App, error) {
 	used := d.used()
 	if err := tx.readAhead(ctx, head.ID, by.URN, used); err != nil {
 		return App{}, err
 	}
-	latest, err := usableHead(ctx, tx.reader, by, head.ID)
-	if err != nil {
+	last, err := tx.latest(ctx, head.ID)
+	if err := authorize(by, last.head, err, true); err != nil {
 		return App{}, err
 	}
-	if latest.Version != head.Version {
-		return App{}, staleVersion(head.Version.String(), latest.Version)
+	if last.Version != head.Version {
+		return App{}, staleVersion(head.Version.String(), last.Version)
 	}
-	if err := s.mayRegroup(ctx, tx.reader, by, appPath+"/groups", latest, d.groups); err != nil {
+	if err := s.mayRegroup(ctx, tx.reader, by, appPath+"/groups", last.head, d.groups); err != nil {
 		return App{}, err
 	}
-	if err := tx.checkUnchanged(ctx, used, latest.Version); err != nil {
+	if err := tx.checkUnchanged(ctx, used, last.Version); err != nil {
 		return App{}, err
 	}
-	change := Change{Type: AppUpdated, Before: latest.App, Old: old, Note: note}
-	return s.addVersion(ctx, tx, by, change, s.nextVersion(latest, by), d, s.limits.DocumentBytes)
+	change := Change{Type: AppUpdated, Before: last.head.App, Old: last.Body, Note: note}
+	return s.addVersion(ctx, tx, by, change, s.nextVersion(last.head, by), d, s.limits.DocumentBytes)
 }
 
-// appToPatch returns the app that AdmitChange has read for this request if the patch is for that version, else the result of readLatest.
-func (s *Service) appToPatch(ctx context.Context, by vitrine.Caller, id string, p parsedPatch) (h appHead, app App, err error) {
-	a, _ := ctx.Value(admissionKey{}).(*admission)
-	if a != nil && a.head.ID == id && mayUse(by, a.head) && p.checkVersion(a.head.Version) == nil {
-		h, app = a.head, a.app
-		*a = admission{} // for one patch
-		return h, app, nil
+// versionToPatch returns what AdmitChange has read for this request if the patch is for that version, else the result of readLatest.
+func (s *Service) versionToPatch(ctx context.Context, by vitrine.Caller, id string, p parsedPatch) (keptVersion, error) {
+	a, _ := ctx.Value(admissionKey{}).(*keptVersion)
+	if a != nil && a.ID == id && mayUse(by, a.head) && p.checkVersion(a.Version) == nil {
+		last := *a
+		*a = keptVersion{} // for one patch
+		return last, nil
 	}
 	return s.readLatest(ctx, by, id)
 }
 
-// readLatest reads the version that a patch is applied to, and the head of the app, in one snapshot. It returns ErrNotFound if
-// the caller may not read the app, and ErrForbidden if it may only read it.
-func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (h appHead, app App, err error) {
+// readLatest reads the latest version of an app, to change it. It returns ErrNotFound if the caller may not read the app, and
+// ErrForbidden if it may only read it.
+func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (last keptVersion, err error) {
 	err = s.store.view(ctx, func(r *reader) error {
-		last, err := r.latest(ctx, id)
-		h, app = last.head, last.App
-		return authorize(by, h, err, true)
+		last, err = r.latest(ctx, id)
+		return authorize(by, last.head, err, true)
 	})
-	return h, app, err
+	return last, err
 }
 
 // staleVersion is the error of a patch that tests another version than the app has.

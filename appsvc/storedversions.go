@@ -311,18 +311,22 @@ func (t *writer) moveInLists(ctx context.Context, last appHead, next *appHead) (
 			return err
 		}
 	}
-	var components []string
-	for _, c := range without(next.Components, last.Components) {
-		components = append(components, keyOf(listKind, ofComponent, c))
+	before, now := last.timeKeys(), next.timeKeys()
+	if last.Title != next.Title {
+		before, now = append(before, wordKeys(last)...), append(now, wordKeys(*next)...)
 	}
-	numbers, err := t.giveNumbers(ctx, components)
-	if err != nil {
-		return err
-	}
-	before, now := last.indexKeys(), next.indexKeys()
 	added := without(now, before)
-	for _, n := range numbers {
-		added = append(added, usedKey(n, next.ID))
+	if components := without(next.Components, last.Components); len(components) > 0 {
+		for i, c := range components {
+			components[i] = keyOf(listKind, ofComponent, c)
+		}
+		numbers, err := t.giveNumbers(ctx, components)
+		if err != nil {
+			return err
+		}
+		for _, n := range numbers {
+			added = append(added, usedKey(n, next.ID))
+		}
 	}
 	puts := make([]storage.Entry, len(added))
 	for i, key := range added {
@@ -335,8 +339,10 @@ func (t *writer) moveInLists(ctx context.Context, last appHead, next *appHead) (
 }
 
 // indexKeys returns the keys by which lists find the app with this head: those of its lists, and of the words of its title.
-func (h appHead) indexKeys() []string {
-	keys := wordKeys(h)
+func (h appHead) indexKeys() []string { return append(h.timeKeys(), wordKeys(h)...) }
+
+// timeKeys returns the keys of the app with this head in its lists.
+func (h appHead) timeKeys() (keys []string) {
 	for _, n := range h.lists {
 		keys = append(keys, timeKey(createdKind, n, appPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, appPosition{h.UpdatedAt, h.ID}))
 	}

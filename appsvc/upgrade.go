@@ -211,8 +211,8 @@ func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp,
 	for range 10 {
 		out, err = u.version(ctx, user.appHead, user.body)
 		if errors.Is(err, errVersionChanged) {
-			head, app, err := u.s.readLatest(ctx, u.by, user.ID)
-			if user.appHead, user.body = head, app.Body; err != nil {
+			last, err := u.s.readLatest(ctx, u.by, user.ID)
+			if user.appHead, user.body = last.head, last.Body; err != nil {
 				return UpgradedApp{}, ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden)
 			}
 			continue
@@ -252,7 +252,7 @@ func (u *upgrade) version(ctx context.Context, head appHead, body Body) (out Upg
 		err = u.finish(&out, old, valid, u.s.nextVersion(head, u.by))
 	}
 	if err == nil && (!u.in.DryRun || u.s.check != nil) {
-		err = u.store(ctx, head, body, valid)
+		err = u.store(ctx, head, valid)
 	}
 	e, rejected := errors.AsType[*vitrine.Error](err)
 	_, replaced := errors.AsType[componentChanged](err)
@@ -350,9 +350,9 @@ func (u *upgrade) finish(out *UpgradedApp, old, next draft, of App) error {
 }
 
 // store stores the next version of an app as Patch does. A dry run rolls it back with errDryRun.
-func (u *upgrade) store(ctx context.Context, head appHead, old Body, d draft) error {
+func (u *upgrade) store(ctx context.Context, head appHead, d draft) error {
 	return u.s.store.update(ctx, func(tx *writer) error {
-		_, err := u.s.storePatchIn(ctx, tx, u.by, head, old, d, "")
+		_, err := u.s.storePatch(ctx, tx, u.by, head, d, "")
 		if err == nil && u.in.DryRun {
 			err = errDryRun
 		}

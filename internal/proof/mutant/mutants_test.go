@@ -38,7 +38,7 @@ var mutants = []mutant{
 	{"a delivery token reads its own tags", "appsvc", "Service.tag", "TagsOnly", false},
 	{"an app is for those who read its groups", "appsvc", "mayRead", "reads", false},
 	{"an app is hidden from others", "appsvc", "authorize", "mayRead", false},
-	{"who reads does not write", "appsvc", "authorize", "mayUse", false},
+	{"who reads does not write", "appsvc", "authorize", "mayUse", true},
 	{"apps are created by moderators of all their groups", "appsvc", "mayCreateIn", "moderates", true},
 	{"groups are taken away by their moderators", "appsvc", "Service.mayRegroup", "Owner", false},
 	{"protected tags are moved by moderators", "appsvc", "TagRule.mayMove", "Protected", false},
@@ -48,9 +48,9 @@ var mutants = []mutant{
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
 
 	{"a patch tests the version", "appsvc", "parsedPatch.checkVersion", "current", false},
-	{"a patch is of the latest version", "appsvc", "Service.storePatchIn", "latest head", false},
-	{"a patch changes groups as its caller may", "appsvc", "Service.storePatchIn", "mayRegroup", false},
-	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatchIn", "checkUnchanged", false},
+	{"a patch is of the latest version", "appsvc", "Service.storePatch", "last head", false},
+	{"a patch changes groups as its caller may", "appsvc", "Service.storePatch", "mayRegroup", false},
+	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatch", "checkUnchanged", false},
 	{"a patch leaves what only the service writes", "appsvc", "sameMembers", "Equal", false},
 	{"a repeat is answered with the rights of now", "appsvc", "idempotentWrite.replay", "may ctx", false},
 
