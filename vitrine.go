@@ -73,14 +73,22 @@ type Caller struct {
 // Check returns ErrInvalid for a Caller with a malformed URN, and for one that has Tags without TagsOnly: it looks restricted, and
 // would have all its other rights. Every method of a Service begins with it.
 func (c Caller) Check() error {
-	err := urn.CheckCaller(c.URN, c.Moderates, c.Reads)
-	if err == nil && len(c.Tags) > 0 && !c.TagsOnly {
-		err = errors.New("the caller has Tags without TagsOnly: want both or none")
+	reason := ""
+	if err := urn.CheckUser(c.URN); err != nil {
+		reason = "the caller: " + err.Error()
 	}
-	if err != nil {
-		return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: err.Error()}
+	for _, group := range append(c.Moderates[:len(c.Moderates):len(c.Moderates)], c.Reads...) {
+		if err := urn.CheckGroup(group); err != nil && reason == "" {
+			reason = "a right of the caller: " + err.Error()
+		}
 	}
-	return nil
+	if reason == "" && len(c.Tags) > 0 && !c.TagsOnly {
+		reason = "the caller has Tags without TagsOnly: want both or none"
+	}
+	if reason == "" {
+		return nil
+	}
+	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: reason}
 }
 
 // CheckUnrestricted returns the error of Check, and ErrForbidden for a Caller with TagsOnly. Every method but TaggedApp begins with it.

@@ -9,7 +9,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	rec "github.com/vitrine-go/vitrine/internal/record"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // record is what the feed stores of a change. feedEntry encodes a Change as an entry, and readRecord decodes it. It has only
@@ -106,28 +105,28 @@ func readRecord(e feed.Entry) (r record, err error) {
 	if len(e.Names) > 3 {
 		r.left = strings.Split(e.Names[3], groupsSeparator)
 	}
-	isApp, rest := len(e.Names) > 2, rec.FieldsOf(storage.Entry{Value: e.Data[1:]})
+	isApp, rest := len(e.Names) > 2, rec.Fields{Rest: e.Data[1:]}
 	version := func() vitrine.Version { return versionOrNone(int64(rest.Uint()) - 1) }
 	switch r.Type {
 	case AppCreated, AppUpdated, AppRestored, AppUndeleted:
 		r.Version = vitrine.NewVersion(int64(rest.Uint()))
-		r.noted = string(rest.Rest()) == "\x01"
-		isApp = isApp && (r.noted || len(rest.Rest()) == 0)
+		r.noted = string(rest.Rest) == "\x01"
+		isApp = isApp && (r.noted || len(rest.Rest) == 0)
 	case AppDeleted, AppErased:
-		r.owner = string(rest.Rest())
+		r.owner = string(rest.Rest)
 	case TagSet, TagDeleted:
 		r.From, r.To = version(), version()
 		var more string
-		if r.Tag, more, _ = strings.Cut(string(rest.Rest()), "\n"); more != "" {
+		if r.Tag, more, _ = strings.Cut(string(rest.Rest), "\n"); more != "" {
 			r.Rollback, r.Release = more[0] == 'r', more[1:]
 		}
 	case ComponentCreated, ComponentDeleted:
 		r.Component.Name = string(rest.Text())
-		r.Component.Version = string(rest.Rest())
+		r.Component.Version = string(rest.Rest)
 		isApp = len(e.Names) == 1
 	case ReleaseChanged:
 		r.State = ReleaseState(rest.Text())
-		r.Release = string(rest.Rest())
+		r.Release = string(rest.Rest)
 		isApp = len(e.Names) == 1
 	}
 	if rest.Err() != nil || !isApp {

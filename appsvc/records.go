@@ -65,7 +65,7 @@ func (s *records) view(ctx context.Context, fn func(*reader) error) error {
 	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}
-	return rec.View(ctx, s.db, func(r *rec.Reader) error { return fn(&reader{s: s, r: r}) })
+	return s.db.View(ctx, func(r storage.Reader) error { return fn(&reader{s: s, r: &rec.Reader{Reader: r}}) })
 }
 
 // update calls fn with a transaction, perhaps several times: only the effects of the last call remain.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/record"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // EventType is the type of every Event.
@@ -145,7 +144,7 @@ func readChanges(e feed.Entry, ids idCipher) (Event, error) {
 		return Event{}, errStoredEntry
 	}
 	out := Event{At: e.At, By: e.Names[0], Folders: []string{}}
-	f, ok := record.FieldsOf(storage.Entry{Value: e.Data}), true
+	f, ok := record.Fields{Rest: e.Data}, true
 	for _, list := range []*[]string{&out.Added, &out.Changed, &out.Removed} {
 		*list = []string{}
 		ordinal := int64(0)
@@ -156,7 +155,7 @@ func readChanges(e feed.Entry, ids idCipher) (Event, error) {
 			*list = append(*list, ids.encrypt(idKind, ordinal))
 		}
 	}
-	for len(f.Rest()) > 0 {
+	for len(f.Rest) > 0 {
 		out.Folders = append(out.Folders, string(f.Text()))
 	}
 	if f.Err() != nil || !ok {

@@ -107,7 +107,7 @@ func encodeAsset(r assetRecord) []byte {
 
 // decodeAsset returns the asset of an entry. The body shares memory with the value.
 func decodeAsset(ordinal int64, e storage.Entry) (assetRecord, error) {
-	a, f := assetRecord{Ordinal: ordinal}, record.FieldsOf(e)
+	a, f := assetRecord{Ordinal: ordinal}, record.Fields{Key: e.Key, Rest: e.Value}
 	form := f.Uint()
 	if form != rowForm && form != oldRowForm && f.Err() == nil {
 		return a, fmt.Errorf("the record %q has the form %d, want %d", e.Key, form, rowForm)
@@ -122,6 +122,6 @@ func decodeAsset(ordinal int64, e storage.Entry) (assetRecord, error) {
 	if form == oldRowForm {
 		f.Uint()
 	}
-	a.Body = f.Rest()
+	a.Body = f.Rest
 	return a, f.Err()
 }

@@ -186,7 +186,7 @@ func fields(e storage.Entry) *record.Fields {
 	if len(e.Value) > 0 {
 		e.Value = e.Value[1:]
 	}
-	return record.FieldsOf(e)
+	return &record.Fields{Key: e.Key, Rest: e.Value}
 }
 
 // whole returns the head and the body of a record.
@@ -213,7 +213,7 @@ func (s *rows) decodeCollection(e storage.Entry) (c stored, err error) {
 	if err != nil {
 		return stored{}, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
 	}
-	c.fields, c.large = f.Rest(), isLarge(e)
+	c.fields, c.large = f.Rest, isLarge(e)
 	return c, nil
 }
 
@@ -224,7 +224,7 @@ func (s *rows) decodeReview(e storage.Entry) (out row, err error) {
 		return out, err
 	}
 	out.n, out.Time, out.parent, out.large = int64(f.Uint()), f.Int(), string(f.Text()), isLarge(e)
-	out.was, out.ID, out.Data = out.Time, string(f.Text()), f.Rest()
+	out.was, out.ID, out.Data = out.Time, string(f.Text()), f.Rest
 	return out, f.Err()
 }
 
@@ -414,7 +414,7 @@ func (s *rows) latest(c stored, after *place, most int) (list []listed, err erro
 		f.Uint()
 		f.Int()
 		f.Text()
-		if id := f.Rest(); len(id) > 0 {
+		if id := f.Rest; len(id) > 0 {
 			parts[1] = string(id)
 		}
 		return parts

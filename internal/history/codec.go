@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	rec "github.com/vitrine-go/vitrine/internal/record"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // MaxBody is how many bytes a body in a history has at most.
@@ -192,8 +191,8 @@ func parsePack(data []byte) (pack, error) {
 	if len(data) <= sumSize || data[0] != formatPack {
 		return pack{}, fmt.Errorf("%w: %.8x begins no pack of steps", ErrCorrupt, data)
 	}
-	in := rec.FieldsOf(storage.Entry{Value: data[1:]})
-	p := pack{int64(in.Uint()), int(in.Uint()), int(in.Uint()), in.Rest()}
+	in := rec.Fields{Rest: data[1:]}
+	p := pack{int64(in.Uint()), int(in.Uint()), int(in.Uint()), in.Rest}
 	if in.Err() != nil || len(p.steps) <= sumSize || p.bytesLeft < 0 || p.stepsLeft < 0 {
 		return pack{}, fmt.Errorf("%w: a pack of steps is cut short", ErrCorrupt)
 	}

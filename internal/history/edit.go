@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	rec "github.com/vitrine-go/vitrine/internal/record"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 const (
@@ -57,13 +56,13 @@ func makeEdit(old, new []byte) []byte {
 
 // applyEdit returns the new text that an edit makes from old, whose memory it may use. An edit that does not fit is an error.
 func applyEdit(old, edit []byte) ([]byte, error) {
-	in := rec.FieldsOf(storage.Entry{Value: edit})
+	in := rec.Fields{Rest: edit}
 	suffix := int(in.Uint())
 	if suffix < 0 || suffix > len(old) {
 		return nil, fmt.Errorf("an edit keeps the last %d of %d bytes", suffix, len(old))
 	}
 	var text []byte
-	for at, first := 0, true; len(in.Rest()) > 0; first = false {
+	for at, first := 0, true; len(in.Rest) > 0; first = false {
 		n := int(in.Uint())
 		if n&1 != 0 {
 			at += int(in.Int())
@@ -72,7 +71,7 @@ func applyEdit(old, edit []byte) ([]byte, error) {
 			return nil, fmt.Errorf("an edit copies %d bytes from %d of %d", n, at, len(old))
 		}
 		added := in.Text()
-		if first && at == 0 && len(in.Rest()) == 0 && n <= len(old)-suffix && in.Err() == nil { // one change, as most edits are
+		if first && at == 0 && len(in.Rest) == 0 && n <= len(old)-suffix && in.Err() == nil { // one change, as most edits are
 			return slices.Replace(old, n, len(old)-suffix, added...), nil
 		}
 		text = append(append(text, old[at:at+n]...), added...)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	rec "github.com/vitrine-go/vitrine/internal/record"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Rows are the rows of one history up to some version, newest first. Read and List stop the iteration at the snapshot that they need for
@@ -104,8 +103,8 @@ func replay(snapshot Row, packs []Row, number int64, limit, size int) (list []Ve
 		if err != nil {
 			return nil, err
 		}
-		steps := rec.FieldsOf(storage.Entry{Value: p.steps})
-		for len(steps.Rest()) > 0 && v.Number < number {
+		steps := rec.Fields{Rest: p.steps}
+		for len(steps.Rest) > 0 && v.Number < number {
 			if v, sum, err = follow(v, steps.Text()); err == nil {
 				err = keep()
 			}
@@ -125,10 +124,10 @@ func parseSnapshot(row Row) (v Version, sum uint32, err error) {
 	if len(row.Data) <= sumSize || row.Data[0] != formatSnapshot {
 		return v, 0, fmt.Errorf("%w: %.8x begins no snapshot", ErrCorrupt, row.Data)
 	}
-	in := rec.FieldsOf(storage.Entry{Value: row.Data[1 : len(row.Data)-sumSize]})
+	in := rec.Fields{Rest: row.Data[1 : len(row.Data)-sumSize]}
 	v = Version{Number: row.Version, UpdatedAt: in.Int(), UpdatedBy: string(in.Text())}
 	if err = in.Err(); err == nil {
-		v.Body, err = codec.decompress(in.Rest())
+		v.Body, err = codec.decompress(in.Rest)
 	}
 	if err != nil || len(v.Body) > MaxBody {
 		return v, 0, fmt.Errorf("%w: the snapshot of version %d: %v", ErrCorrupt, row.Version, err)
@@ -142,12 +141,12 @@ func follow(v Version, step []byte) (next Version, sum uint32, err error) {
 	if len(step) <= sumSize {
 		return v, 0, fmt.Errorf("%w: the step to version %d has %d bytes", ErrCorrupt, v.Number, len(step))
 	}
-	flags, in := step[0], rec.FieldsOf(storage.Entry{Value: step[1 : len(step)-sumSize]})
+	flags, in := step[0], rec.Fields{Rest: step[1 : len(step)-sumSize]}
 	v.UpdatedAt += int64(in.Uint())
 	if flags&flagEditor != 0 {
 		v.UpdatedBy = string(in.Text())
 	}
-	edit, err := in.Rest(), in.Err()
+	edit, err := in.Rest, in.Err()
 	if err == nil && flags&flagPacked != 0 {
 		edit, err = codec.decompress(edit)
 	}

@@ -131,7 +131,7 @@ func flag(is bool) uint64 {
 }
 
 func (x Index) decode(value []byte) (s state, err error) {
-	f := record.FieldsOf(storage.Entry{Key: x.Key(), Value: value})
+	f := record.Fields{Key: x.Key(), Rest: value}
 	if form := f.Uint(); form != stateForm && f.Err() == nil {
 		return s, fmt.Errorf("the record %q is damaged, or of an earlier release: it has the form %d, want %d: build the index anew", x.Key(), form, stateForm)
 	}
@@ -142,7 +142,7 @@ func (x Index) decode(value []byte) (s state, err error) {
 	s.at = string(f.Text())
 	built := f.Uint()
 	s.folded, s.building, s.built = built&1 == 1, built>>1&1 == 1, int64(built>>2)
-	for len(f.Rest()) > 0 {
+	for len(f.Rest) > 0 {
 		s.recent = append(s.recent, f.Text())
 	}
 	if s.folding > len(s.segments) {

@@ -248,8 +248,8 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 
 // parseBlock returns the entries of a block.
 func parseBlock(block storage.Entry) (list []numbered, err error) {
-	fields := FieldsOf(block)
-	for len(fields.Rest()) > 0 {
+	fields := Fields{Key: block.Key, Rest: block.Value}
+	for len(fields.Rest) > 0 {
 		e := numbered{Entry: feed.Entry{At: int64(fields.Uint())}}
 		for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
 			e.names = append(e.names, fields.Uint())

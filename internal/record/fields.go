@@ -3,20 +3,15 @@ package record
 import (
 	"encoding/binary"
 	"fmt"
-
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // Fields reads a value that is a sequence of fields: numbers, as encoding/binary appends them, and texts, as AppendText does. After the
 // end of the value every field is zero, and Err returns an error.
 type Fields struct {
-	key  string
-	rest []byte
+	Key  string // of the entry, for the error
+	Rest []byte // the fields that were not read yet
 	bad  bool
 }
-
-// FieldsOf returns the fields of the value of an entry.
-func FieldsOf(e storage.Entry) *Fields { return &Fields{key: e.Key, rest: e.Value} }
 
 // AppendText appends the length of a text, and the text.
 func AppendText[T string | []byte](to []byte, text T) []byte {
@@ -25,12 +20,12 @@ func AppendText[T string | []byte](to []byte, text T) []byte {
 
 // Uint reads a number that binary.AppendUvarint has appended.
 func (f *Fields) Uint() uint64 {
-	n, size := binary.Uvarint(f.rest)
+	n, size := binary.Uvarint(f.Rest)
 	if size <= 0 {
-		f.bad, f.rest = true, nil
+		f.bad, f.Rest = true, nil
 		return 0
 	}
-	f.rest = f.rest[size:]
+	f.Rest = f.Rest[size:]
 	return n
 }
 
@@ -43,22 +38,19 @@ func (f *Fields) Int() int64 {
 // Text reads a text. It shares the memory of the value.
 func (f *Fields) Text() []byte {
 	n := f.Uint()
-	if n > uint64(len(f.rest)) {
-		f.bad, f.rest = true, nil
+	if n > uint64(len(f.Rest)) {
+		f.bad, f.Rest = true, nil
 		return nil
 	}
-	text := f.rest[:n:n]
-	f.rest = f.rest[n:]
+	text := f.Rest[:n:n]
+	f.Rest = f.Rest[n:]
 	return text
 }
-
-// Rest returns the rest of the value. It shares the memory of the value.
-func (f *Fields) Rest() []byte { return f.rest }
 
 // Err returns an error if the value has ended within a field.
 func (f *Fields) Err() error {
 	if f.bad {
-		return fmt.Errorf("the record %q is damaged: it ends too early", f.key)
+		return fmt.Errorf("the record %q is damaged: it ends too early", f.Key)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
 	slices.SortFunc(all, slices.Compare)
 	all = slices.CompactFunc(all, slices.Equal)
 	whole := func(e storage.Entry) []string {
-		f := record.FieldsOf(e)
+		f := record.Fields{Key: e.Key, Rest: e.Value}
 		return []string{string(f.Text()), string(f.Text())}
 	}
 	for i := range 200 {
@@ -159,7 +159,7 @@ func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
 func TestFieldsOfADamagedValue(t *testing.T) {
 	value := record.AppendText(binary.AppendVarint(binary.AppendUvarint(nil, 300), -300), "text")
 	for n := range len(value) + 1 {
-		f := record.FieldsOf(storage.Entry{Key: "s k/", Value: value[:n]})
+		f := record.Fields{Key: "s k/", Rest: value[:n]}
 		a, b, text := f.Uint(), f.Int(), string(f.Text())
 		if whole := a == 300 && b == -300 && text == "text"; whole != (n == len(value)) || (f.Err() == nil) != whole {
 			t.Errorf("%d bytes: %d %d %q, %v", n, a, b, text, f.Err())

@@ -11,6 +11,7 @@ import (
 type Reader struct {
 	storage.Reader
 	known map[string][]byte // nil for absent keys
+	keeps bool              // Get adds what it reads to known, so that no key is read twice
 }
 
 // Ahead reads the values of keys that are not known yet, in one round trip.
@@ -39,7 +40,7 @@ func (r *Reader) Ahead(ctx context.Context, keys ...string) error {
 
 // Get returns the values that were read ahead, and reads the other keys in one round trip.
 func (r *Reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
-	if len(r.known) == 0 {
+	if len(r.known) == 0 && !r.keeps {
 		return r.Reader.Get(ctx, keys...)
 	}
 	var missing []string
@@ -62,12 +63,10 @@ func (r *Reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 			values[i], read = read[0], read[1:]
 		}
 	}
+	for i := 0; r.keeps && i < len(keys); i++ {
+		r.known[keys[i]] = values[i]
+	}
 	return values, nil
-}
-
-// View calls fn with a Reader of one snapshot, as the View of a store does.
-func View(ctx context.Context, s storage.Store, fn func(*Reader) error) error {
-	return s.View(ctx, func(r storage.Reader) error { return fn(&Reader{Reader: r}) })
 }
 
 // Tx is a Tx of a store that reads no key twice. It does not cache its writes, since drivers do that.
@@ -81,7 +80,7 @@ type Tx struct {
 func Update(ctx context.Context, s storage.Store, space string, o storage.UpdateOptions, fn func(*Tx) error) error {
 	var last *Tx
 	err := s.Update(ctx, space, o, func(inner storage.Tx) error {
-		last = &Tx{Reader: Reader{Reader: inner, known: map[string][]byte{}}, tx: inner}
+		last = &Tx{Reader: Reader{Reader: inner, known: map[string][]byte{}, keeps: true}, tx: inner}
 		return fn(last)
 	})
 	if err == nil {
@@ -95,14 +94,6 @@ func Update(ctx context.Context, s storage.Store, space string, o storage.Update
 // Committed calls fn when the transaction has been committed. Until then nothing that it has read or written may be added to a shared
 // cache.
 func (t *Tx) Committed(fn func()) { t.committed = append(t.committed, fn) }
-
-// Get reads no key twice.
-func (t *Tx) Get(ctx context.Context, keys ...string) ([][]byte, error) {
-	if err := t.Ahead(ctx, keys...); err != nil {
-		return nil, err
-	}
-	return t.Reader.Get(ctx, keys...)
-}
 
 // Put, Delete and DeleteRange write to the store, and drop what they change from the values that were read ahead.
 func (t *Tx) Put(ctx context.Context, entries ...storage.Entry) error {

@@ -37,23 +37,6 @@ func CheckUser(s string) error {
 	return check(s, "user=")
 }
 
-// CheckCaller returns an error unless user is the URN of a user and each URN of scopes (what the caller moderates, what
-// it reads) is that of a network or a site. Every domain calls it before it gives a caller any right: a malformed URN
-// is an error and never a right.
-func CheckCaller(user string, scopes ...[]string) error {
-	if err := CheckUser(user); err != nil {
-		return fmt.Errorf("the caller: %w", err)
-	}
-	for _, scope := range scopes {
-		for _, s := range scope {
-			if err := CheckGroup(s); err != nil {
-				return fmt.Errorf("a right of the caller: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
 // check returns an error unless s is a URN of a network, or one with a fourth segment that begins with last.
 func check(s, last string) error {
 	if len(s) > MaxLen {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -34,31 +35,30 @@ func TestCheckGroup(t *testing.T) {
 	}
 }
 
-func TestCheckCaller(t *testing.T) {
+func TestTheURNsOfACallerAreChecked(t *testing.T) {
 	const user, network, site = "urn:v:n:user=1", "urn:v:n", "urn:v:n:site=1"
 	tests := []struct {
-		what  string
-		user  string
-		lists [][]string
-		ok    bool
+		what   string
+		caller vitrine.Caller
+		ok     bool
 	}{
-		{"a user without rights", user, nil, true},
-		{"networks and sites in each list", user, [][]string{{network, site}, {site}}, true},
-		{"no user", "", nil, false},
-		{"a network as user", network, nil, false},
-		{"a site as user", site, nil, false},
-		{"a user of no network", "urn:v:user=1", nil, false},
-		{"a user whose id is a URN", "urn:v:n:user=" + user, nil, false},
-		{"a user of invalid UTF-8", user + "\xff", nil, false},
-		{"an empty right", user, [][]string{{network, ""}}, false},
-		{"a bare scheme as right", user, [][]string{{"urn"}}, false},
-		{"a vendor as right", user, [][]string{{"urn:v"}}, false},
-		{"a user as right", user, [][]string{{user}}, false},
-		{"a malformed right in the second list", user, [][]string{{network}, {"urn:v"}}, false},
+		{"a user without rights", vitrine.Caller{URN: user}, true},
+		{"networks and sites in each list", vitrine.Caller{URN: user, Moderates: []string{network, site}, Reads: []string{site}}, true},
+		{"no user", vitrine.Caller{}, false},
+		{"a network as user", vitrine.Caller{URN: network}, false},
+		{"a site as user", vitrine.Caller{URN: site}, false},
+		{"a user of no network", vitrine.Caller{URN: "urn:v:user=1"}, false},
+		{"a user whose id is a URN", vitrine.Caller{URN: "urn:v:n:user=" + user}, false},
+		{"a user of invalid UTF-8", vitrine.Caller{URN: user + "\xff"}, false},
+		{"an empty right", vitrine.Caller{URN: user, Moderates: []string{network, ""}}, false},
+		{"a bare scheme as right", vitrine.Caller{URN: user, Moderates: []string{"urn"}}, false},
+		{"a vendor as right", vitrine.Caller{URN: user, Moderates: []string{"urn:v"}}, false},
+		{"a user as right", vitrine.Caller{URN: user, Moderates: []string{user}}, false},
+		{"a malformed right in the second list", vitrine.Caller{URN: user, Moderates: []string{network}, Reads: []string{"urn:v"}}, false},
 	}
 	for _, tt := range tests {
-		if err := urn.CheckCaller(tt.user, tt.lists...); (err == nil) != tt.ok {
-			t.Errorf("%s: CheckCaller = %v, want ok = %t", tt.what, err, tt.ok)
+		if err := tt.caller.Check(); (err == nil) != tt.ok {
+			t.Errorf("%s: Check = %v, want ok = %t", tt.what, err, tt.ok)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (c *conn) release(sql string, st driver.Stmt) { c.idle[sql] = append(c.idle
 
 // note returns err, and makes the connection reject further statements if SQLite may have ended the transaction.
 func (c *conn) note(err error) error {
-	if c.broken == nil && endsTransaction(err) {
+	if err != nil && c.broken == nil && endsTransaction(err) {
 		c.broken = err
 	}
 	return err

@@ -188,7 +188,7 @@ func (w *writer) begin(ctx context.Context, came time.Time) (err error) {
 	for deadline := time.Now().Add(w.busy); ; time.Sleep(time.Millisecond) {
 		w.c.broken = nil // there is no transaction to protect
 		_, err = w.c.exec("BEGIN IMMEDIATE")
-		if !isBusy(err) || time.Now().After(deadline) {
+		if err == nil || !isBusy(err) || time.Now().After(deadline) {
 			break
 		}
 		if ctx.Err() != nil {

@@ -48,7 +48,7 @@ var mutants = []mutant{
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
 
 	{"a patch tests the version", "appsvc", "parsedPatch.checkVersion", "current", false},
-	{"a patch is of the latest version", "appsvc", "Service.storePatch", "last head", false},
+	{"a patch is of the latest version", "appsvc", "Service.storePatch", "last head Version", false},
 	{"a patch changes groups as its caller may", "appsvc", "Service.storePatch", "mayRegroup", false},
 	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatch", "checkUnchanged", false},
 	{"a patch leaves what only the service writes", "appsvc", "sameMembers", "Equal", false},
