@@ -33,7 +33,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
@@ -70,8 +73,8 @@ type Caller struct {
 	Operator bool
 }
 
-// Check returns ErrInvalid for a Caller with a malformed URN, and for one that has Tags without TagsOnly: it looks restricted, and
-// would have all its other rights. Every method of a Service begins with it.
+// Check returns ErrInvalid for a Caller with a malformed URN or a text that is not UTF-8 or has U+0000, and for one that has Tags without
+// TagsOnly: it looks restricted, and would have all its other rights. Every method of a Service begins with it.
 func (c Caller) Check() error {
 	reason := ""
 	if err := urn.CheckUser(c.URN); err != nil {
@@ -80,6 +83,11 @@ func (c Caller) Check() error {
 	for _, group := range append(c.Moderates[:len(c.Moderates):len(c.Moderates)], c.Reads...) {
 		if err := urn.CheckGroup(group); err != nil && reason == "" {
 			reason = "a right of the caller: " + err.Error()
+		}
+	}
+	for _, text := range slices.Concat(c.Roles, c.Groups, c.Tags) {
+		if reason == "" && (!utf8.ValidString(text) || strings.ContainsRune(text, 0)) {
+			reason = fmt.Sprintf("the caller: the role, group or tag %q is not valid UTF-8 or has U+0000", text)
 		}
 	}
 	if reason == "" && len(c.Tags) > 0 && !c.TagsOnly {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // Asset is an asset as a caller sees it: a post or a picture with its author, tags and attributes,
@@ -34,8 +35,8 @@ type Asset struct {
 // createdAt, updatedAt and folders, followed by those of the Body. The Body is copied and not
 // decoded.
 func (a Asset) AppendJSON(b []byte) []byte {
-	b = appendString(append(b, `{"id":`...), a.ID)
-	b = appendString(append(b, `,"library":{"id":`...), a.Library)
+	b = strictjson.AppendString(append(b, `{"id":`...), a.ID)
+	b = strictjson.AppendString(append(b, `,"library":{"id":`...), a.Library)
 	b = appendTime(append(b, `},"createdAt":"`...), a.CreatedAt)
 	b = appendTime(append(b, `","updatedAt":"`...), a.UpdatedAt)
 	b = append(b, `","folders":[`...)

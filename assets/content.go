@@ -164,14 +164,14 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	// The bytes of the other members are copied as they were sent, so numbers keep their digits and
 	// strings their escapes.
 	head := append(make([]byte, 0, len(value)+len(foreignID)+len(generator)+64), `{"id":`...)
-	head = appendString(head, foreignID)
-	head = appendString(append(head, `,"generator":{"id":`...), generator)
+	head = strictjson.AppendString(head, foreignID)
+	head = strictjson.AppendString(append(head, `,"generator":{"id":`...), generator)
 	head = append(head, '}')
 	for _, m := range members {
 		if m.Name == "id" || m.Name == "generator" || m.Name == "published" {
 			continue
 		}
-		head = appendString(append(head, ','), m.Name)
+		head = strictjson.AppendString(append(head, ','), m.Name)
 		head = append(append(head, ':'), m.Value...)
 	}
 	return head, nil

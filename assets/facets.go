@@ -41,7 +41,7 @@ func (v FacetValue) compare(o FacetValue) int {
 func appendFacets(b []byte, facets []Facet) []byte {
 	b = append(b, '{')
 	for i, facet := range facets {
-		b = append(appendString(appendComma(b, i), facet.Name), ':')
+		b = append(strictjson.AppendString(appendComma(b, i), facet.Name), ':')
 		b = appendJSON(b, facet.Values)
 	}
 	return append(b, '}')

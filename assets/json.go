@@ -4,23 +4,16 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-
-	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // This file has the functions that build the JSON of responses with assets, into which stored bodies are copied, and the
 // JSON of stored bodies.
 
-// appendString appends s, valid UTF-8, as a JSON string.
-func appendString(b []byte, s string) []byte {
-	return strictjson.AppendString(b, s) // requests with invalid text were rejected
-}
-
 // appendJSON appends a value that consists of texts and numbers.
 func appendJSON(b []byte, v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // all texts are UTF-8: see appendString
+		panic(err) // all texts are UTF-8: requests with invalid ones were rejected
 	}
 	return append(b, text...)
 }

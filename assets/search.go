@@ -76,12 +76,16 @@ func (s *Service) AllAssets(ctx context.Context, by vitrine.Caller, lib Library,
 //  4. count it, read a page of it, and count the facets.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
 	// 1. The fields and the cursor. The folders are looked up in step 2.
-	text, err := in.check(req.limits)
-	if err != nil {
+	if err := in.check(req.limits); err != nil {
+		return SearchPage{}, err
+	}
+	text := parseQuery(in.Query)
+	if err := text.check(req.limits); err != nil {
 		return SearchPage{}, err
 	}
 	var facets facetFields
 	if len(in.Facets) > 0 {
+		var err error
 		if facets, err = facetsOf(in.Facets, req.limits); err != nil {
 			return SearchPage{}, err
 		}
@@ -198,15 +202,14 @@ func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 	for i, w := range p.words {
 		var terms []string
 		var spans []index.Span
-		edits := typosIn(w)
 		for _, source := range sources {
 			switch {
 			case p.prefix && i == len(p.words)-1:
 				spans = append(spans, index.Prefix(wordTerm(source, w)))
-			case typos && !p.exact && len(p.words) == 1 && edits > 0:
+			case typos && !p.exact && len(p.words) == 1 && typosIn(w) > 0:
 				first, size := utf8.DecodeRuneInString(w)
 				in := index.Prefix(wordTerm(source, string(first)))
-				head, like := len(in.From), similar(w[size:], edits)
+				head, like := len(in.From), similar(w[size:], typosIn(w))
 				in.Match = func(term string) bool { return like(term[head:]) }
 				spans = append(spans, in)
 			case p.hasPair(i, sources) || i > 0 && p.hasPair(i-1, sources): // the terms of its pairs follow

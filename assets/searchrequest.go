@@ -72,16 +72,6 @@ const (
 	ascending, descending = "asc", "desc"
 )
 
-// check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it returns the parsed text
-// of the search.
-func (in SearchRequest) check(lim Limits) (queryText, error) {
-	if err := in.checkFields(lim); err != nil {
-		return queryText{}, err
-	}
-	text := parseQuery(in.Query)
-	return text, text.check(lim)
-}
-
 // sources returns where the text is searched, each once.
 func (in SearchRequest) sources() (out []int) {
 	for i, name := range sources {
@@ -92,10 +82,10 @@ func (in SearchRequest) sources() (out []int) {
 	return out
 }
 
-// checkFields returns ErrInvalid if a field is malformed or exceeds its limit. Whatever must be
+// check returns ErrInvalid if a field is malformed or exceeds its limit. Whatever must be
 // parsed or looked up first is checked where that is done: the words of Query, the names of Facets,
 // the folders and the cursors.
-func (in SearchRequest) checkFields(lim Limits) error {
+func (in SearchRequest) check(lim Limits) error {
 	switch {
 	case in.Order != "" && in.Order != ascending && in.Order != descending:
 		return invalid("order", "want asc or desc")

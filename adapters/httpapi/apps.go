@@ -16,7 +16,7 @@ type appRoutes struct{ svc Apps }
 // authorizeChange runs before the body of a PATCH is read. It returns 404 for a caller who may not see the app, and 403
 // for one who may not change it, so that no body is read in vain. The patch uses the app that it has read.
 func (a appRoutes) authorizeChange(c *call) error {
-	ctx, err := a.svc.AdmitChange(c.ctx(), c.by.Caller, c.param(0))
+	ctx, err := a.svc.AdmitChange(c.r.Context(), c.by.Caller, c.param(0))
 	c.r = c.r.WithContext(ctx)
 	return err
 }
@@ -24,12 +24,12 @@ func (a appRoutes) authorizeChange(c *call) error {
 // authorizeTagChange runs before the body of a PUT of a tag is read. It returns 404 for a caller who may not see the
 // app, and 403 for one who may not change the app or this protected tag.
 func (a appRoutes) authorizeTagChange(c *call) error {
-	return a.svc.AdmitTagChange(c.ctx(), c.by.Caller, c.param(0), c.param(1))
+	return a.svc.AdmitTagChange(c.r.Context(), c.by.Caller, c.param(0), c.param(1))
 }
 
 // authorizeComponent runs before a manifest is read. It returns 403 for a caller who may not create components.
 func (a appRoutes) authorizeComponent(c *call) error {
-	return a.svc.AdmitCreateComponent(c.ctx(), c.by.Caller)
+	return a.svc.AdmitCreateComponent(c.r.Context(), c.by.Caller)
 }
 
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
@@ -67,29 +67,33 @@ func (a appRoutes) create(c *call) error {
 // latest serves GET /apps/{id}: the latest version of an app. 200 with {"apps":[App]} and an ETag, or 304. 404 for an
 // app that is absent or that the caller may not see. 422 if withDefaults makes the response larger than 16 MiB.
 func (a appRoutes) latest(c *call) error {
-	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.App(c.ctx(), c.by.Caller, c.param(0)) })
+	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.App(c.r.Context(), c.by.Caller, c.param(0)) })
 }
 
 // delete serves DELETE /apps/{id}: the app is absent until undelete. 204. 403 for a caller who may only read it; 404; 409 if it has a
 // protected tag.
-func (a appRoutes) delete(c *call) error { return a.svc.DeleteApp(c.ctx(), c.by.Caller, c.param(0)) }
+func (a appRoutes) delete(c *call) error {
+	return a.svc.DeleteApp(c.r.Context(), c.by.Caller, c.param(0))
+}
 
 // undelete serves POST /apps/{id}/undelete: it restores a deleted app. 200 with {"apps":[App]}. 404; 409 if it is not
 // deleted.
 func (a appRoutes) undelete(c *call) error {
-	app, err := a.svc.UndeleteApp(c.ctx(), c.by.Caller, c.param(0))
+	app, err := a.svc.UndeleteApp(c.r.Context(), c.by.Caller, c.param(0))
 	return c.apps([]appsvc.App{app}, err)
 }
 
 // erase serves POST /apps/{id}/erase: a deleted app is removed for good. 204. 403 for a caller who does not moderate every group; 404; 409 if
 // it is not deleted.
-func (a appRoutes) erase(c *call) error { return a.svc.EraseApp(c.ctx(), c.by.Caller, c.param(0)) }
+func (a appRoutes) erase(c *call) error {
+	return a.svc.EraseApp(c.r.Context(), c.by.Caller, c.param(0))
+}
 
 // patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest returns. 200 with
 // {"apps":[App]}, the new version, or the current one if the patch changes nothing. 400 for a patch that is malformed
 // or does not test the version; 403 for groups; 404; 409 if the app has a newer version or a test fails; 413; 422 if an
 // operation does not apply or the result is not a valid app.
 func (a appRoutes) patch(c *call) error {
-	app, err := a.svc.Patch(c.ctx(), c.by.Caller, c.param(0), c.body)
+	app, err := a.svc.Patch(c.r.Context(), c.by.Caller, c.param(0), c.body)
 	return c.apps([]appsvc.App{app}, err)
 }

@@ -29,19 +29,19 @@ func (a assetRoutes) authorize(c *call) error { return a.svc.Admit(c.by.Caller, 
 // authorizeChange runs before the body of a change is read. It returns 404 if the library does not exist and the caller
 // is no moderator.
 func (a assetRoutes) authorizeChange(c *call) error {
-	return a.svc.AdmitChange(c.ctx(), c.by.Caller, a.library(c))
+	return a.svc.AdmitChange(c.r.Context(), c.by.Caller, a.library(c))
 }
 
 // authorizePermissions runs before the body is read. It returns 404 for a caller who may not see the folder, and 403
 // for one who may not change its permissions.
 func (a assetRoutes) authorizePermissions(c *call) error {
-	return a.svc.AdmitChangePermissions(c.ctx(), c.by.Caller, a.library(c), c.param(2))
+	return a.svc.AdmitChangePermissions(c.r.Context(), c.by.Caller, a.library(c), c.param(2))
 }
 
 // authorizeAssign runs before the body is read. It returns 404 for a caller who may not see the folder, and 403 for one
 // who may not change its contents.
 func (a assetRoutes) authorizeAssign(c *call) error {
-	return a.svc.AdmitAssignAssets(c.ctx(), c.by.Caller, a.library(c), c.param(2))
+	return a.svc.AdmitAssignAssets(c.r.Context(), c.by.Caller, a.library(c), c.param(2))
 }
 
 // library returns the library that the path names.
@@ -68,29 +68,29 @@ func (a assetRoutes) search(c *call) error {
 	in.Since, in.Until = q.cursors()
 	in.Via, in.Rights = q.integer("via"), q.integer("rights")
 	in.CreatedFrom, in.CreatedBefore = q.time("from"), q.time("to")
-	if q.has("to") && in.CreatedBefore.IsZero() { // nothing is earlier, and a zero time would be no limit
+	if q.Has("to") && in.CreatedBefore.IsZero() { // nothing is earlier, and a zero time would be no limit
 		in.CreatedFrom, in.CreatedBefore = time.UnixMilli(0), time.UnixMilli(0)
 	}
 	switch typos := q.text("typos"); {
 	case typos == "1":
 		in.Typos = true
-	case q.has("typos") && typos != "0":
+	case q.Has("typos") && typos != "0":
 		q.invalid("typos", "%q is neither 1 nor 0", typos)
 	}
-	if where := q.text("in"); q.has("in") {
+	if where := q.text("in"); q.Has("in") {
 		in.In = strings.Split(where, ",")
 	}
-	if facets := q.text("facets"); q.has("facets") {
+	if facets := q.text("facets"); q.Has("facets") {
 		in.Facets = strings.Split(facets, ",")
 	}
-	in.Attributes, in.Tags, in.Limit = q.all("attribute"), q.list("tags"), q.limit()
+	in.Attributes, in.Tags, in.Limit = q.Values["attribute"], q.list("tags"), q.limit()
 	return c.json(ask(c, inLibrary(a, c, a.svc.Search), in))
 }
 
 // folder returns a parameter that is the id of a folder. An empty id is that of no folder.
 func (q *query) folder(name string) string {
 	id := q.text(name)
-	if id == "" && q.has(name) {
+	if id == "" && q.Has(name) {
 		return noFolder
 	}
 	return id
@@ -173,7 +173,7 @@ func (a assetRoutes) assign(c *call) error {
 // with {"attributes":[{"key", "value"}]}. 400 without key.
 func (a assetRoutes) attributes(c *call) error {
 	key := c.query.text("key")
-	if !c.query.has("key") {
+	if !c.query.Has("key") {
 		c.query.invalid("key", "the parameter is missing: want the key of an attribute")
 	}
 	list, err := ask(c, inLibrary(a, c, a.svc.Attributes), key)
@@ -195,8 +195,8 @@ func (a assetRoutes) explain(c *call) error {
 	q := &c.query
 	const says = "must not be empty: want an id"
 	in := assets.ExplainRequest{Asset: q.filled("asset", says), Folder: q.filled("folder", says)}
-	if q.has("user") || q.has("role") || q.has("group") {
-		in.About = &vitrine.Caller{URN: q.text("user"), Roles: q.all("role"), Groups: q.all("group")}
+	if q.Has("user") || q.Has("role") || q.Has("group") {
+		in.About = &vitrine.Caller{URN: q.text("user"), Roles: q.Values["role"], Groups: q.Values["group"]}
 	}
 	return c.json(ask(c, inLibrary(a, c, a.svc.Explain), in))
 }

@@ -63,7 +63,7 @@ func RequestToken(r *http.Request) (string, error) {
 	if !ok {
 		from = &provenance{limit: defaultTokenBytes}
 	}
-	parameters := parseQuery(r.URL.RawQuery).all(tokenParameter)
+	parameters := parseQuery(r.URL.RawQuery).Values[tokenParameter]
 	headers, token := r.Header["Authorization"], ""
 	// A header of another scheme counts as a token too: it and a token in the query may stand for different users.
 	switch {
@@ -105,7 +105,7 @@ func OfPage(r *http.Request) bool {
 func (h *handler) authenticate(c *call) error {
 	c.again = h.Streams.rechecked() // first, so that a stream notices a Recheck that comes while it begins
 	from := &provenance{limit: h.Limits.Token, page: c.route != nil && c.route.is(shared)}
-	r := c.r.WithContext(context.WithValue(c.ctx(), provenanceKey{}, from))
+	r := c.r.WithContext(context.WithValue(c.r.Context(), provenanceKey{}, from))
 	r.Body = http.NoBody // it is read later, by its endpoint
 	by, err := h.Authenticate(r)
 	if told, ok := errors.AsType[*TokenError](err); ok {
@@ -117,20 +117,20 @@ func (h *handler) authenticate(c *call) error {
 	case errors.Is(err, ErrUnauthenticated):
 		c.reason = err.Error()
 		return errNoToken
-	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // the client has disconnected
+	case errors.Is(err, context.Canceled) && c.r.Context().Err() != nil: // the client has disconnected
 		return err
 	default:
 		c.log("Authenticate failed", err)
 		return errNoIdentity
 	}
-	if by.looksRestricted() {
+	if len(by.Tags) > 0 && !by.TagsOnly { // it looks restricted, and would have all its other rights
 		c.log("Authenticate gave a principal with Tags and without TagsOnly", errors.New("want TagsOnly, or no Tags"))
 		return errNoIdentity
 	}
 	if by.URN == "" {
 		return errNoToken
 	}
-	if err := by.Check(); err != nil {
+	if err := by.Caller.Check(); err != nil {
 		c.log("Authenticate gave a malformed principal", err)
 		return errNoToken
 	}
@@ -211,10 +211,6 @@ type Principal struct {
 	Expires time.Time // when the identity ends; zero = unknown
 }
 
-// looksRestricted reports whether p has Tags without TagsOnly. Such a Principal is a mistake: it looks restricted to
-// these tags, and would have all its other rights.
-func (p Principal) looksRestricted() bool { return len(p.Tags) > 0 && !p.TagsOnly }
-
 // Check returns an error that begins with the name of a claim: if URN does not name a user, a URN in Moderates or Reads
 // names neither a network nor a site, there are Tags without TagsOnly, or a text is not UTF-8 or has a U+0000.
 func (p Principal) Check() error {
@@ -234,7 +230,7 @@ func (p Principal) Check() error {
 			return fmt.Errorf("reads/%d: %w", i, err)
 		}
 	}
-	if p.looksRestricted() {
+	if len(p.Tags) > 0 && !p.TagsOnly {
 		return errors.New("tags: given without TagsOnly; want TagsOnly to be true, which restricts the caller to these tags")
 	}
 	for _, s := range slices.Concat(p.Roles, p.Groups, p.Tags) {
@@ -277,6 +273,6 @@ func me(c *call) error {
 	if c.h.Reviews == nil {
 		out.Absent = append(out.Absent, "reviews")
 	}
-	c.header()["Vary"] = varyCaller
+	c.w.Header()["Vary"] = varyCaller
 	return c.json(out, nil)
 }

@@ -97,9 +97,8 @@ func checkType(header http.Header, types []string) error {
 // limit, a 400 for one that ends early or comes too slowly, and a 503 if there is no memory for it.
 func (c *call) readBody() error {
 	limit, size := c.h.Limits.Body, c.r.ContentLength
-	tooLarge := errorf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
 	if size > limit {
-		return tooLarge
+		return bodyTooLarge(limit)
 	}
 	control, mayBeLarge := http.NewResponseController(c.w), size < 0 || size > notLarge
 	if mayBeLarge {
@@ -132,9 +131,13 @@ func (c *call) readBody() error {
 		c.slow = true
 		return errorf(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
 	case over:
-		return tooLarge
+		return bodyTooLarge(limit)
 	}
 	return errorf(http.StatusBadRequest, "the body did not arrive whole")
+}
+
+func bodyTooLarge(limit int64) error {
+	return errorf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
 }
 
 // sentBody is a body that is read in the time that its client may take.
@@ -158,7 +161,7 @@ func (c *call) drain() (ended bool) {
 		return c.bodyEnded
 	}
 	most := drainedBodies * c.h.Limits.Body
-	if c.slow || c.overloaded() {
+	if c.slow || c.overload {
 		most = 0
 	}
 	c.drained, c.bodyEnded = true, drain.Body(c.w, c.r, most)

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -15,7 +14,7 @@ import (
 )
 
 // call is one request and its response. Its fields are filled in this order: begin reads the head of the request; find
-// sets match, authenticate sets by, serve sets route, read sets body and key; the endpoint sets out and headers; send
+// sets routes and params, authenticate sets by, serve sets route, read sets body and key; the endpoint sets out and headers; send
 // writes them.
 //
 // A call belongs to one goroutine. Calls are pooled: nothing may keep one, or its out, after ServeHTTP.
@@ -25,10 +24,12 @@ import (
 type call struct {
 	w  http.ResponseWriter
 	h  *handler
-	r  *http.Request
-	id string // X-Request-Id: as the request has it, or 16 hexadecimal digits, which tell requests in a log apart
+	r  *http.Request // where the route reserves memory, the domain reserves it through its context
+	id string        // X-Request-Id: as the request has it, or 16 hexadecimal digits, which tell requests in a log apart
 
-	match    match // of the path
+	asked    string   // the path, as it was sent
+	routes   []*route // of the path, one for each method; nil if the path names nothing
+	params   []string // in the path, unescaped, in the order of route.path
 	route    *route
 	by       Principal
 	again    <-chan struct{} // of Streams; closed when the caller must be authenticated again
@@ -40,6 +41,7 @@ type call struct {
 	key      string // Idempotency-Key
 	network  string // of a request about reviews; set by its authorize
 
+	overload  bool // the server has as many requests as it takes; see Overloaded
 	drained   bool // nothing more is read of the body
 	bodyEnded bool // it was read to its end; set with drained
 
@@ -76,8 +78,9 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}
-	c.query = parseQuery(r.URL.RawQuery)
-	header := c.header()
+	c.asked, c.query = escapedPath(r.URL), parseQuery(r.URL.RawQuery)
+	c.overload = r.Context().Value(overloadedKey{}) != nil && c.asked != healthPath
+	header := w.Header()
 	for name, value := range commonHeaders {
 		header[name] = value
 	}
@@ -89,12 +92,6 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	return c
 }
 
-// ctx is the context of the request. Where the route reserves memory, the domain reserves it through this context.
-func (c *call) ctx() context.Context { return c.r.Context() }
-
-// header returns the headers of the response.
-func (c *call) header() http.Header { return c.w.Header() }
-
 // pathVersion returns the i-th parameter of the path as a version. No resource has another name.
 func (c *call) pathVersion(i int) vitrine.Version {
 	v, err := vitrine.ParseVersion(c.param(i))
@@ -104,13 +101,13 @@ func (c *call) pathVersion(i int) vitrine.Version {
 	return v
 }
 
-// param returns the i-th parameter of the path, from 0, unescaped. Its place is the one that it has in route.path.
-func (c *call) param(i int) string { return c.match.params[i].Value }
+// param returns the i-th parameter of the path, from 0.
+func (c *call) param(i int) string { return c.params[i] }
 
 // log writes an error line about a response whose sentence does not tell the cause. Tokens in the cause are replaced.
 // The path is logged without the query, which may have a token.
 func (c *call) log(what string, cause any, more ...any) {
-	c.h.Log.ErrorContext(c.ctx(), what, append([]any{"request", c.id, "method", c.method(), "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}, more...)...)
+	c.h.Log.ErrorContext(c.r.Context(), what, append([]any{"request", c.id, "method", c.method(), "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}, more...)...)
 }
 
 // address returns the address of the client, without the port. Behind a proxy it is that of the proxy, unless the

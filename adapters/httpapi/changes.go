@@ -20,7 +20,7 @@ func (a appRoutes) changes(c *call) error {
 	in := appsvc.ChangesRequest{After: c.query.cursor("after"), AppID: c.query.filled("app", `"" is not the id of an app`), Limit: c.pageOfFeed()}
 	// An empty type reaches the service, which rejects "types=" and "types=a,,b" as unknown types. A stream keeps the
 	// list and asks for many pages, so each type is in it once.
-	if types := c.query.text("types"); c.query.has("types") {
+	if types := c.query.text("types"); c.query.Has("types") {
 		for name := range strings.SplitSeq(types, ",") {
 			in.Types = append(in.Types, appsvc.ChangeType(name))
 		}
@@ -38,7 +38,7 @@ func (a appRoutes) changes(c *call) error {
 	}
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[appsvc.Event], error) {
 		in.After = after
-		return a.svc.Changes(c.ctx(), c.by.Caller, in)
+		return a.svc.Changes(c.r.Context(), c.by.Caller, in)
 	}, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
 }
 
@@ -49,7 +49,7 @@ func (a assetRoutes) changes(c *call) error {
 	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[assets.Event], error) {
 		in.After = after
-		return a.svc.Changes(c.ctx(), c.by.Caller, a.library(c), in)
+		return a.svc.Changes(c.r.Context(), c.by.Caller, a.library(c), in)
 	}, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
 }
 
@@ -60,7 +60,7 @@ func serveFeed[E any](c *call, after string, changed func(string) (string, <-cha
 		return c.query.err
 	}
 	if !c.streams() {
-		c.header()["Vary"] = varyFeed
+		c.w.Header()["Vary"] = varyFeed
 		return c.json(page(after))
 	}
 	return c.stream(after, changed, func(s *stream) (string, bool, error) {

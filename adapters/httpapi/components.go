@@ -90,7 +90,7 @@ func (a appRoutes) component(c *call) error {
 // deleteComponent serves DELETE /components/{name}: it removes all versions of a component. Elements keep their copies.
 // 204 without a body. 403 without the right to components; 404.
 func (a appRoutes) deleteComponent(c *call) error {
-	return a.svc.DeleteComponent(c.ctx(), c.by.Caller, appsvc.DeleteComponentRequest{Name: c.param(0), IdempotencyKey: c.key})
+	return a.svc.DeleteComponent(c.r.Context(), c.by.Caller, appsvc.DeleteComponentRequest{Name: c.param(0), IdempotencyKey: c.key})
 }
 
 // componentVersions serves GET /components/{name}/versions/: the versions of a component, the one created last first.
@@ -111,7 +111,7 @@ func (a appRoutes) componentVersions(c *call) error {
 // componentVersion serves GET /components/{name}/versions/{version}: the manifest as it was given, with its unknown
 // members, and its id if it was given without one. Any valid token will do. 200, or 404.
 func (a appRoutes) componentVersion(c *call) error {
-	component, err := a.svc.ComponentVersion(c.ctx(), c.by.Caller, c.param(0), c.param(1))
+	component, err := a.svc.ComponentVersion(c.r.Context(), c.by.Caller, c.param(0), c.param(1))
 	c.out = append(c.out[:0], component.Manifest...)
 	return err
 }

@@ -38,7 +38,7 @@ var htmlType = []string{"text/html; charset=utf-8"}
 
 // get serves GET /cors.html without a token: 200 with the page.
 func (p corsPage) get(c *call) error {
-	header := c.header()
+	header := c.w.Header()
 	header["Content-Type"] = htmlType
 	header["Content-Security-Policy"] = p.policy
 	c.cacheAs(publicForDay)

@@ -35,7 +35,7 @@ var errNoPlace = &vitrine.Error{Kind: vitrine.ErrTooLarge, Code: vitrine.CodeToo
 // authorizeKey identifies the caller by the key in the query, and by nothing else: caches keep the response under the
 // address. So the key must be a delivery token.
 func authorizeKey(c *call) error {
-	if c.r.Header["Authorization"] != nil || c.query.has(tokenParameter) {
+	if c.r.Header["Authorization"] != nil || c.query.Has(tokenParameter) {
 		return errorf(http.StatusBadRequest, "want the token in the query parameter key alone, since the response is kept for everybody who has the address")
 	}
 	key := c.query.text(keyParameter)
@@ -66,7 +66,7 @@ func authorizeKey(c *call) error {
 // 403 if it does not name the tag. A response is cached for half a second, until an app changes or the key has other
 // rights.
 func (a appRoutes) deliver(c *call) error {
-	ids := c.query.all("app")
+	ids := c.query.Values["app"]
 	if len(ids) < 1 || len(ids) > mostDelivered {
 		return parameterErrorf("app", "want the ids of 1 to %d apps, have %d", mostDelivered, len(ids))
 	}
@@ -83,7 +83,7 @@ func (a appRoutes) deliver(c *call) error {
 	d, found := c.h.deliveries.Get(key)
 	if !found || isClosed(d.changed) || !time.Now().Before(d.until) || !reflect.DeepEqual(d.by, c.by.Caller) {
 		d = cachedDelivery{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()} // before it reads
-		list, err := a.svc.Deliver(c.ctx(), c.by.Caller, key.tag, ids)
+		list, err := a.svc.Deliver(c.r.Context(), c.by.Caller, key.tag, ids)
 		if err != nil {
 			return err
 		}
@@ -148,8 +148,8 @@ func (c *call) forEverybody(body []byte, tags string) http.Header {
 
 // share sets the headers that forEverybody has returned for this response.
 func (c *call) share(header http.Header) {
-	maps.Copy(c.header(), header)
+	maps.Copy(c.w.Header(), header)
 	if len(c.out) < c.h.CompressFrom || c.h.CompressFrom < 0 {
-		c.header()["Vary"] = varyEncoding
+		c.w.Header()["Vary"] = varyEncoding
 	}
 }

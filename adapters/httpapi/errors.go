@@ -148,7 +148,7 @@ func httpErrorOf(err error) (r *httpError, hidden bool) {
 // has disconnected, and the outcome of no write is in doubt.
 func (c *call) fail(err error) {
 	r, hidden := httpErrorOf(err)
-	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.ctx().Err() != nil { // the client has disconnected
+	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.r.Context().Err() != nil { // the client has disconnected
 		r.Text, hidden = closedEarly, false
 	}
 	if hidden {
@@ -164,7 +164,7 @@ func (c *call) fail(err error) {
 // it failed, and adds those of the status: the wanted scheme of authentication to a 401, and Retry-After to a 503 or
 // 429.
 func (c *call) setError(r *httpError) {
-	header := c.header()
+	header := c.w.Header()
 	for _, name := range []string{"Etag", "Location", "Link", "Vary"} {
 		delete(header, name)
 	}

@@ -39,7 +39,7 @@ func (r *Request) Param(i int) string { return r.call.param(i) }
 // that is true or false. A wrong value becomes a 400 whatever Serve returns, so read the parameters first, and stop if
 // Wrong is true.
 func (r *Request) Text(name string) string  { return r.call.query.text(name) }
-func (r *Request) All(name string) []string { return r.call.query.all(name) }
+func (r *Request) All(name string) []string { return r.call.query.Values[name] }
 func (r *Request) Flag(name string) bool    { return r.call.query.flag(name) }
 func (r *Request) Wrong() bool              { return r.call.query.err != nil }
 
@@ -80,9 +80,9 @@ func (e Extra) route() route {
 		out.body = jsonBody
 	}
 	out.call = func(c *call) error {
-		c.header()["Vary"] = varyCaller
+		c.w.Header()["Vary"] = varyCaller
 		c.cacheAs(noStore) // it may have a secret, and people change
-		result, err := e.Serve(&Request{Request: c.r, By: c.by, Header: c.header(), call: c})
+		result, err := e.Serve(&Request{Request: c.r, By: c.by, Header: c.w.Header(), call: c})
 		switch {
 		case c.query.err != nil:
 			return c.query.err

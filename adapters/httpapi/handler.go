@@ -17,7 +17,7 @@ import (
 // A request goes through these functions, each in the file that has its rules:
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
-//	find           sets the routes of the path                             router.go, routes.go
+//	find           finds the routes of the path                            router.go, routes.go
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
 //	authorize      checks the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, query.go
@@ -76,30 +76,30 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // So a caller without a token learns nothing about what exists, and no body is read for a caller who can be denied
 // without it.
 func (h *handler) serve(c *call) error {
-	if c.overloaded() {
-		c.header()["Connection"] = closeConnection
+	if c.overload {
+		c.w.Header()["Connection"] = closeConnection
 		return errOverloaded
 	}
-	h.router.find(c.r.URL, &c.match)
+	c.routes, c.params = h.router.find(c.asked)
 	// Whether a token is needed is the same for all methods of a path, since the method is looked at later.
-	if routes := c.match.routes; routes == nil || !routes[0].is(public) {
+	if routes := c.routes; routes == nil || !routes[0].is(public) {
 		if err := h.authenticate(c); err != nil {
 			return err
 		}
 	}
-	if c.match.routes == nil {
+	if c.routes == nil {
 		return errNoResource
 	}
 	method := c.r.Method
 	if method == http.MethodHead { // a GET whose body the server drops
 		method = http.MethodGet
 	}
-	i := slices.IndexFunc(c.match.routes, func(rt *route) bool { return rt.method == method })
+	i := slices.IndexFunc(c.routes, func(rt *route) bool { return rt.method == method })
 	if i < 0 {
-		c.header()["Allow"] = []string{allow(c.match.routes)}
+		c.w.Header()["Allow"] = []string{allow(c.routes)}
 		return errNoMethod
 	}
-	rt := c.match.routes[i]
+	rt := c.routes[i]
 	c.route = rt
 	// A browser may have added the identity to a request that another site made up. Reads are allowed: a page of
 	// another site may cause one, and cannot see the response, since no response allows credentials.
@@ -136,7 +136,9 @@ func (h *handler) end(c *call) {
 			h.calls.Put(c)
 		}
 	}()
-	defer h.observe(c)
+	if h.Observer != nil {
+		defer h.observe(c)
+	}
 	defer c.slot.release()
 	defer c.large.release()
 	cause := recover()

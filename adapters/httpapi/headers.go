@@ -40,7 +40,7 @@ var (
 // preflight serves OPTIONS: 204 with the methods and headers that pages of other origins may use. The response is the
 // same for every path, and no token is needed, so it says nothing about what exists.
 func (c *call) preflight() {
-	header := c.header()
+	header := c.w.Header()
 	header["Access-Control-Allow-Methods"] = allowMethods
 	header["Access-Control-Allow-Headers"] = allowHeaders
 	header["Access-Control-Max-Age"] = preflightKept
@@ -78,10 +78,10 @@ var varyCaller = []string{"Authorization, Cookie"}
 
 // cacheAs sets Cache-Control to one of the values above, or to no-store if the token came in the query.
 func (c *call) cacheAs(value []string) {
-	if c.query.has(tokenParameter) {
+	if c.query.Has(tokenParameter) {
 		value = noStore
 	}
-	c.header()["Cache-Control"] = value
+	c.w.Header()["Cache-Control"] = value
 }
 
 // etagOf returns the ETag of a version of an app before compression. It is strong: equal ETags mean equal bytes. So it

@@ -59,8 +59,3 @@ func Overloaded(ctx context.Context) context.Context {
 
 // errOverloaded is the response to a request that Overloaded marks.
 var errOverloaded = errorf(http.StatusServiceUnavailable, "the server has as many requests under way as it takes: try again")
-
-// overloaded reports whether a request is one too many.
-func (c *call) overloaded() bool {
-	return c.ctx().Value(overloadedKey{}) != nil && escapedPath(c.r.URL) != healthPath
-}

@@ -48,21 +48,18 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 // observe calls the Observer for a call that has ended. Route and Caller are "" for a request that was rejected before
 // they were known.
 func (h *handler) observe(c *call) {
-	if h.Observer == nil {
-		return
-	}
 	e := Exchange{ID: c.id, Method: c.method(), Path: c.path(), Address: c.address(), Caller: c.caller(), Bytes: c.written, Duration: time.Since(c.begun)}
-	if c.match.routes != nil { // all of them have the same path
-		e.Route = c.match.routes[0].at(h.BasePath, h.AssetPrefix)
+	if c.routes != nil { // all of them have the same path
+		e.Route = c.routes[0].at(h.BasePath, h.AssetPrefix)
 	}
 	if c.sent {
 		e.Status, e.Code, e.Stream = c.status, c.code, c.streamed
 	}
-	h.Observer(c.ctx(), e)
+	h.Observer(c.r.Context(), e)
 }
 
 // path is the path of the request as it may be logged. Whatever looks like a token in it is replaced.
-func (c *call) path() string { return c.briefly(escapedPath(c.r.URL)) }
+func (c *call) path() string { return c.briefly(c.asked) }
 
 // mostDenials is how many denied requests are logged in a second. That is enough to see who is denied and why; the
 // Observer counts them all.
@@ -85,7 +82,7 @@ func (l *denialLog) denied(c *call, r *httpError) {
 	if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden || !l.mayWrite() {
 		return
 	}
-	l.log.LogAttrs(c.ctx(), slog.LevelInfo, "refused", slog.String("request", c.id), slog.String("method", c.method()),
+	l.log.LogAttrs(c.r.Context(), slog.LevelInfo, "refused", slog.String("request", c.id), slog.String("method", c.method()),
 		slog.String("path", c.path()), slog.Int("status", r.status), slog.String("address", c.address()),
 		slog.String("caller", c.caller()), slog.String("reason", c.briefly(cmp.Or(c.reason, r.Text))))
 }

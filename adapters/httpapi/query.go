@@ -17,8 +17,8 @@ import (
 // have, and note a 400 that names the parameter for any other value; the first of these is err. A parameter that is not given is the
 // zero value. Only check finds parameters that cannot be decoded; before it, such a parameter reads as "".
 type query struct {
-	values url.Values
-	broken []string // names of parameters that could not be decoded, whose value in values is ""; "" for a broken name
+	url.Values
+	broken []string // names of parameters that could not be decoded, whose value in Values is ""; "" for a broken name
 	err    error
 }
 
@@ -36,7 +36,7 @@ func parseQuery(raw string) (q query) {
 		return q
 	}
 	var err error
-	if q.values, err = url.ParseQuery(raw); err == nil {
+	if q.Values, err = url.ParseQuery(raw); err == nil {
 		return q
 	}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -45,18 +45,12 @@ func parseQuery(raw string) (q query) {
 		}
 		name, _, _ := strings.Cut(pair, "=")
 		if name, err = url.QueryUnescape(name); err == nil {
-			q.values[name] = append(q.values[name], "")
+			q.Values[name] = append(q.Values[name], "")
 		}
 		q.broken = append(q.broken, name)
 	}
 	return q
 }
-
-// has reports whether a parameter is given, be it empty.
-func (q query) has(name string) bool { return q.values.Has(name) }
-
-// all returns the values of a parameter that may be repeated.
-func (q query) all(name string) []string { return q.values[name] }
 
 // check returns a 400 for a known parameter that cannot be decoded or is not UTF-8 and, unless the endpoint is lenient,
 // for an unknown parameter. It does not repeat the sentence of the decoder, which may contain a part of the token.
@@ -69,7 +63,7 @@ func (q query) check(rt *route) error {
 			return errorf(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
 		}
 	}
-	for name, values := range q.values {
+	for name, values := range q.Values {
 		known := slices.Contains(rt.query, name)
 		if !rt.is(lenient) && !known && name != tokenParameter {
 			return parameterErrorf(name, "unknown query parameter")
@@ -86,7 +80,7 @@ func (q query) check(rt *route) error {
 // text returns the value of a parameter that is given once at most. A repeated one is rejected: programs disagree about
 // whether the first or the last value counts.
 func (q *query) text(name string) string {
-	switch values := q.values[name]; len(values) {
+	switch values := q.Values[name]; len(values) {
 	case 0:
 		return ""
 	case 1:
@@ -100,7 +94,7 @@ func (q *query) text(name string) string {
 // would be no condition, and is most likely a mistake.
 func (q *query) filled(name, says string) string {
 	s := q.text(name)
-	if s == "" && q.has(name) {
+	if s == "" && q.Has(name) {
 		q.invalid(name, "%s", says)
 	}
 	return s
@@ -124,7 +118,7 @@ const noLimit = -1
 // number of 1 or more, so that the domain rejects it and names the numbers that it allows.
 func (q *query) limit() int {
 	s := q.text("limit")
-	if !q.has("limit") {
+	if !q.Has("limit") {
 		return 0
 	}
 	n, err := strconv.ParseUint(s, 10, 31)
@@ -138,7 +132,7 @@ func (q *query) limit() int {
 // an empty value.
 func (q *query) flag(name string) bool {
 	s := q.text(name)
-	if q.has(name) && s != "true" && s != "false" {
+	if q.Has(name) && s != "true" && s != "false" {
 		q.invalid(name, "%q is neither true nor false", s)
 	}
 	return s == "true"
@@ -148,7 +142,7 @@ func (q *query) flag(name string) bool {
 // a version serves as the cursor of a list; it need not exist.
 func (q *query) before() vitrine.Version {
 	s := q.text("before")
-	if !q.has("before") {
+	if !q.Has("before") {
 		return vitrine.Version{}
 	}
 	v, err := vitrine.ParseVersion(s)
@@ -162,7 +156,7 @@ func (q *query) before() vitrine.Version {
 // and a date alone is its midnight.
 func (q *query) time(name string) time.Time {
 	s := q.text(name)
-	if !q.has(name) {
+	if !q.Has(name) {
 		return time.Time{}
 	}
 	t, err := isotime.Parse(s)
@@ -176,7 +170,7 @@ func (q *query) time(name string) time.Time {
 // accepted: no plus sign and no leading zeros.
 func (q *query) integer(name string) *int64 {
 	s := q.text(name)
-	if !q.has(name) {
+	if !q.Has(name) {
 		return nil
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
@@ -190,7 +184,7 @@ func (q *query) integer(name string) *int64 {
 // none. Empty items are left out. An item cannot have a comma.
 func (q query) list(name string) []string {
 	var out []string
-	for _, value := range q.all(name) {
+	for _, value := range q.Values[name] {
 		for item := range strings.SplitSeq(value, ",") {
 			if item != "" {
 				out = append(out, item)

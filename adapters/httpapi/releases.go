@@ -78,6 +78,6 @@ func actOnRelease(method func(ctx context.Context, by vitrine.Caller, id string,
 		if err := c.decode(&body); err != nil {
 			return err
 		}
-		return c.json(method(c.ctx(), c.by.Caller, c.param(0), body.Version))
+		return c.json(method(c.r.Context(), c.by.Caller, c.param(0), body.Version))
 	}
 }

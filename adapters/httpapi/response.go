@@ -25,7 +25,7 @@ func (c *call) send() {
 	c.body = nil
 	body := c.choose()
 	c.sent = true
-	header := c.header()
+	header := c.w.Header()
 	if c.status != http.StatusNoContent && c.status != http.StatusNotModified {
 		if header["Content-Type"] == nil {
 			header["Content-Type"] = jsonType
@@ -67,7 +67,7 @@ func ask[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) 
 	if c.query.err != nil {
 		return out, c.query.err
 	}
-	return method(c.ctx(), c.by.Caller, in)
+	return method(c.r.Context(), c.by.Caller, in)
 }
 
 // submit decodes the body into the request of a method of a domain, and calls it. in has the members that are not in
@@ -147,12 +147,12 @@ func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 	if err != nil {
 		return err
 	}
-	header := c.header()
+	header := c.w.Header()
 	header["Etag"] = []string{etagOf(app, c.by.TagsOnly, defaults)}
 	header["Vary"] = varyCaller
 	c.cacheAs(cache)
 	if defaults {
-		if app, err = app.WithDefaults(memreserve.With(c.ctx(), c.reserve)); err != nil {
+		if app, err = app.WithDefaults(memreserve.With(c.r.Context(), c.reserve)); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func (h *handler) compress(p []byte) []byte {
 // section 8.8.1). If-None-Match is compared before anything is compressed, so a 304 costs no compression.
 func (c *call) choose() []byte {
 	// Vary is set for every response that could be compressed, whether this client takes gzip or not.
-	header := c.header()
+	header := c.w.Header()
 	zipped := false
 	if from := c.h.CompressFrom; from >= 0 && len(c.out) >= from {
 		header["Vary"] = append(varyEncoding[:1:1], header["Vary"]...)

@@ -46,7 +46,7 @@ func (v reviewRoutes) authorize(c *call) (err error) {
 	switch {
 	case c.query.err != nil:
 		return c.query.err
-	case !c.query.has("network"):
+	case !c.query.Has("network"):
 		c.network, err = v.svc.NetworkOf(c.by.Caller)
 	}
 	if err != nil {
@@ -73,10 +73,10 @@ func (v reviewRoutes) load(c *call) error {
 	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
 	if in.File, err = file.content(); err == nil {
 		// net/http ends the context of a request whose body ends early, and the part before must be stored.
-		report, err = v.svc.Import(context.WithoutCancel(c.ctx()), c.by.Caller, in)
+		report, err = v.svc.Import(context.WithoutCancel(c.r.Context()), c.by.Caller, in)
 	}
 	if errors.Is(err, errEnded) { // the report says how much of the file was imported
-		c.header()["Connection"] = closeConnection
+		c.w.Header()["Connection"] = closeConnection
 		return c.json(report.WithoutEmail(), nil)
 	}
 	c.stored = "what came before is imported, and sending all of it again is safe"
@@ -97,7 +97,7 @@ var tableBody = body{
 // missing.
 func (v reviewRoutes) authorizeConverter(c *call) error {
 	err := v.authorize(c)
-	if errors.Is(err, vitrine.ErrInvalid) && !c.query.has("network") { // there are several
+	if errors.Is(err, vitrine.ErrInvalid) && !c.query.Has("network") { // there are several
 		return nil
 	}
 	return err
@@ -120,12 +120,12 @@ func (v reviewRoutes) convert(c *call) error {
 	in := convert.Request{Source: c.query.filled("source", "it is empty: want the site that the reviews come from"), Dates: c.query.text("dates"),
 		Large: v.longLines, Spools: v.spools, MaxSpool: mostSpooled, MaxLine: c.h.Limits.Line}
 	mapping, scale := c.query.filled("mapping", "it is empty: want a JSON object"), c.query.text("scale")
-	if c.query.has("mapping") && mapping != "" {
+	if c.query.Has("mapping") && mapping != "" {
 		if err := strictjson.Decode([]byte(mapping), &in.Mapping); err != nil {
 			c.query.invalid("mapping", "%s", err)
 		}
 	}
-	if c.query.has("scale") {
+	if c.query.Has("scale") {
 		var err error
 		if in.Scale, err = strconv.ParseFloat(scale, 64); err != nil || in.Scale == 0 {
 			c.query.invalid("scale", "%q is no number above 0", scale)
@@ -152,7 +152,7 @@ func (v reviewRoutes) convert(c *call) error {
 	if rejects {
 		d.media, in.To, in.Rejects = tableType, io.Discard, d
 	}
-	result, err := convert.Convert(c.ctx(), in)
+	result, err := convert.Convert(c.r.Context(), in)
 	if err == nil && !rejects {
 		var last []byte
 		if last, err = json.Marshal(result); err == nil {
@@ -233,7 +233,7 @@ func (v reviewRoutes) export(c *call) (err error) {
 		if err := c.acquireSlot(c.h.exports, ""); err != nil {
 			return err
 		}
-		err = v.svc.Export(c.ctx(), c.by.Caller, c.network, d)
+		err = v.svc.Export(c.r.Context(), c.by.Caller, c.network, d)
 	}
 	return d.end(err)
 }
@@ -313,7 +313,7 @@ func (u *upload) content() (io.Reader, error) {
 func (u *upload) release() {
 	u.drained, u.bodyEnded = u.whole, u.whole
 	u.slot.release()
-	if server, ok := u.ctx().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
+	if server, ok := u.r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
 		_ = u.client.control.SetWriteDeadline(time.Now().Add(server.WriteTimeout))
 	}
 }
@@ -338,7 +338,7 @@ func (d *download) begin() {
 		return
 	}
 	d.sent = true
-	d.header()["Content-Type"] = d.media
+	d.w.Header()["Content-Type"] = d.media
 	d.cacheAs(noStore)
 	d.left = d.patience(true)
 	_ = d.control.SetWriteDeadline(time.Now().Add(d.left))
@@ -365,7 +365,7 @@ func (d *download) end(err error) error {
 	}
 	d.begin()
 	if err != nil {
-		if !d.failed && d.ctx().Err() == nil { // else the client has disconnected or was cut off
+		if !d.failed && d.r.Context().Err() == nil { // else the client has disconnected or was cut off
 			d.log("the response was cut short", err)
 		}
 		panic(http.ErrAbortHandler)

@@ -58,7 +58,7 @@ type slotLimit struct {
 // acquireSlot takes a slot of a kind other than memory, for as long as the request lasts. network may be "".
 func (c *call) acquireSlot(s *slots, network string) error {
 	c.slot = c.newSlot(s, network)
-	return c.slot.acquire(c.ctx(), 1, slotPatience)
+	return c.slot.acquire(c.r.Context(), 1, slotPatience)
 }
 
 // newSlot returns the slot of a request, with a count of 0. network may be "".
@@ -288,7 +288,7 @@ func (c *call) enlarge(bytes int, patience time.Duration) error {
 		c.large = c.newSlot(c.h.large, "")
 	}
 	count := max(1, min((bytes+slotBytes-1)/slotBytes, c.h.large.total/4))
-	if c.large.acquire(c.ctx(), count, patience) != nil {
+	if c.large.acquire(c.r.Context(), count, patience) != nil {
 		return errNoRoom
 	}
 	return nil
@@ -306,7 +306,7 @@ func (c *call) reserve(n int) bool {
 // 503. A response that needs too much memory is 503 too, except after a write, since the write is done.
 func (c *call) work() error {
 	if c.route.is(reserves) {
-		c.r = c.r.WithContext(memreserve.With(c.ctx(), c.reserve))
+		c.r = c.r.WithContext(memreserve.With(c.r.Context(), c.reserve))
 	}
 	var begun time.Time
 	for {
@@ -322,7 +322,7 @@ func (c *call) work() error {
 			begun = time.Now()
 		}
 		for _, name := range []string{"Etag", "Link", "Location", "Vary"} { // the next call may set others
-			delete(c.header(), name)
+			delete(c.w.Header(), name)
 		}
 		c.out = nil
 		if err := c.enlarge(2*c.used, slotPatience-time.Since(begun)); err != nil {
@@ -341,7 +341,7 @@ const (
 // patience returns how long the client may take for a large body or response, without the time that its bytes add.
 func (c *call) patience(writing bool) time.Duration {
 	timeout := time.Duration(0)
-	if server, ok := c.ctx().Value(http.ServerContextKey).(*http.Server); ok && writing {
+	if server, ok := c.r.Context().Value(http.ServerContextKey).(*http.Server); ok && writing {
 		timeout = server.WriteTimeout
 	} else if ok {
 		timeout = server.ReadTimeout

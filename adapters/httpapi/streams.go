@@ -146,13 +146,13 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 	s.behind.Store(time.Now().UnixNano())
 	all.put(s, true)
 	defer all.put(s, false)
-	c.r = c.r.WithContext(memreserve.With(c.ctx(), s.reservePage))
+	c.r = c.r.WithContext(memreserve.With(c.r.Context(), s.reservePage))
 	s.watch()
 	if err := s.read(); err != nil {
 		return err
 	}
 	if all.Began != nil {
-		if ended := all.Began(c.ctx()); ended != nil {
+		if ended := all.Began(c.r.Context()); ended != nil {
 			defer ended()
 		}
 	}
@@ -180,7 +180,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 			err = s.read()
 		}
 		if err != nil {
-			if c.ctx().Err() == nil {
+			if c.r.Context().Err() == nil {
 				c.log("an event stream was ended", err)
 			}
 			break
@@ -239,10 +239,10 @@ func (s *stream) comment() {
 // begin sends the headers. After it no error can become the response.
 func (s *stream) begin() {
 	s.sent, s.streamed = true, true
-	s.header()["Content-Type"] = []string{eventStream}
+	s.w.Header()["Content-Type"] = []string{eventStream}
 	s.cacheAs(noStore)
-	s.header()["X-Accel-Buffering"] = []string{"no"}  // so that a proxy forwards events at once
-	_ = s.client.control.SetReadDeadline(time.Time{}) // the client has sent everything; a writer without deadlines has none
+	s.w.Header()["X-Accel-Buffering"] = []string{"no"} // so that a proxy forwards events at once
+	_ = s.client.control.SetReadDeadline(time.Time{})  // the client has sent everything; a writer without deadlines has none
 	_ = s.client.control.SetWriteDeadline(time.Now().Add(streamPatience))
 	s.w.WriteHeader(s.status)
 	_ = s.client.control.Flush()
@@ -283,7 +283,7 @@ func (s *stream) wait(timer *time.Timer) (grown bool) {
 	case <-timer.C:
 	case <-s.again:
 	case <-s.h.Streams.closed:
-	case <-s.ctx().Done():
+	case <-s.r.Context().Done():
 	}
 	return false
 }
@@ -294,7 +294,7 @@ func (s *stream) over() bool {
 	if (time.Since(s.asked) >= authenticateEvery || isClosed(s.again)) && !s.sameCaller() {
 		return true
 	}
-	return isClosed(s.h.Streams.closed) || s.ctx().Err() != nil || !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
+	return isClosed(s.h.Streams.closed) || s.r.Context().Err() != nil || !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
 }
 
 // isClosed reports whether a channel to which nothing is sent is closed.

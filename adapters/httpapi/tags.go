@@ -85,7 +85,7 @@ func (a appRoutes) deleteTag(c *call) error {
 	if c.query.flag("embedApps"); c.query.err != nil {
 		return c.query.err
 	}
-	return a.svc.DeleteTag(c.ctx(), c.by.Caller, appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key})
+	return a.svc.DeleteTag(c.r.Context(), c.by.Caller, appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key})
 }
 
 // tagMoves serves GET /apps/{id}/tags/{tag}/history/: the moves of a tag, newest first, also of a deleted one. 200 with
@@ -103,21 +103,21 @@ func (a appRoutes) tagMoves(c *call) error {
 // makes the response too large. With release, the response is as if that release had run: 404 for a release that is
 // absent or not visible, 409 for one that could not run.
 func (a appRoutes) tagged(c *call) error {
-	if release := c.query.filled("release", "want the id of a release"); c.query.has("release") {
+	if release := c.query.filled("release", "want the id of a release"); c.query.Has("release") {
 		if c.by.TagsOnly {
 			return errTagsOnly
 		}
 		return c.version(noStore, func() (appsvc.App, error) {
-			return a.svc.TaggedAppIn(c.ctx(), c.by.Caller, c.param(0), c.param(1), release)
+			return a.svc.TaggedAppIn(c.r.Context(), c.by.Caller, c.param(0), c.param(1), release)
 		})
 	}
-	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.TaggedApp(c.ctx(), c.by.Caller, c.param(0), c.param(1)) })
+	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.TaggedApp(c.r.Context(), c.by.Caller, c.param(0), c.param(1)) })
 }
 
 // tagsNamed serves GET /tags/{name}?appId={id}&appId={id}…: the tags of one name of up to 100 apps. 200 with
 // {"tags":[Tag]}; apps that the caller may not see and apps without this tag are left out. 400 without appId or for too
 // many; 404 for a name that no tag can have.
 func (a appRoutes) tagsNamed(c *call) error {
-	tags, err := a.svc.TagsNamed(c.ctx(), c.by.Caller, c.param(0), c.query.all("appId"))
+	tags, err := a.svc.TagsNamed(c.r.Context(), c.by.Caller, c.param(0), c.query.Values["appId"])
 	return c.tags(tags, false, err)
 }

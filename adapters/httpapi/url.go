@@ -23,7 +23,7 @@ func Scheme(ctx context.Context, scheme string) context.Context {
 // located sets the header Location to the address of a path below the base path, and returns the address.
 func (c *call) located(path string) string {
 	url := c.url(path)
-	c.header()["Location"] = []string{url}
+	c.w.Header()["Location"] = []string{url}
 	return url
 }
 
@@ -37,12 +37,12 @@ func (c *call) url(path string) string {
 	if c.r.TLS != nil {
 		scheme = "https"
 	}
-	if told, ok := c.ctx().Value(schemeKey{}).(string); ok {
+	if told, ok := c.r.Context().Value(schemeKey{}).(string); ok {
 		scheme = told
 	}
 	host := c.r.Host
 	if host == "" { // HTTP/1.0
-		if addr, ok := c.ctx().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		if addr, ok := c.r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
 			host = addr.String()
 		}
 	}
@@ -68,19 +68,19 @@ func stripped(r *http.Request) string {
 // from there into a log or the history of a browser. Clients that page send it again by themselves.
 func (c *call) next(name, after string) {
 	path := c.route.path
-	for _, p := range c.match.params {
+	for _, name := range c.params {
 		before, rest, _ := strings.Cut(path, "{")
 		_, rest, _ = strings.Cut(rest, "}")
-		path = before + urlescape.Escape(p.Value) + rest
+		path = before + urlescape.Escape(name) + rest
 	}
-	c.header()["Link"] = []string{"<" + c.url(path) + c.nextQuery(name, after, "") + `>; rel="next"`}
+	c.w.Header()["Link"] = []string{"<" + c.url(path) + c.nextQuery(name, after, "") + `>; rel="next"`}
 }
 
 // nextHere does what next does for a list of the asset manager, which does not lie below the base path. The Link is
 // relative, a query alone, so it leads to the same address in either of the forms that the path may have. instead is the
 // cursor for the other direction, which is left out.
 func (c *call) nextHere(name, after, instead string) {
-	c.header()["Link"] = []string{"<" + c.nextQuery(name, after, instead) + `>; rel="next"`}
+	c.w.Header()["Link"] = []string{"<" + c.nextQuery(name, after, instead) + `>; rel="next"`}
 }
 
 // nextQuery returns the query of the next page.
@@ -88,7 +88,7 @@ func (c *call) nextQuery(name, after, without string) string {
 	values := url.Values{}
 	for _, known := range c.route.query {
 		if known != without && known != keyParameter {
-			values[known] = c.query.all(known)
+			values[known] = c.query.Values[known]
 		}
 	}
 	values[name] = []string{after}

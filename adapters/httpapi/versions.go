@@ -13,10 +13,10 @@ import (
 // versionsOfQuery serves GET /apps/versions/?appId={id}, an older address of versionsOfPath. The parameter id is
 // another name of appId. 400 unless exactly one of them is given, once and not empty.
 func (a appRoutes) versionsOfQuery(c *call) error {
-	ids := append(c.query.all("appId"), c.query.all("id")...)
+	ids := append(c.query.Values["appId"], c.query.Values["id"]...)
 	if len(ids) != 1 || ids[0] == "" {
 		name := "appId"
-		if !c.query.has(name) && c.query.has("id") {
+		if !c.query.Has(name) && c.query.Has("id") {
 			name = "id"
 		}
 		return parameterErrorf(name, "want the id of an app once, as appId or as id")
@@ -43,7 +43,7 @@ func (a appRoutes) versions(c *call, id string) error {
 // makes it larger than 16 MiB.
 func (a appRoutes) version(c *call) error {
 	v := c.pathVersion(1)
-	return c.version(immutable, func() (appsvc.App, error) { return a.svc.Version(c.ctx(), c.by.Caller, c.param(0), v) })
+	return c.version(immutable, func() (appsvc.App, error) { return a.svc.Version(c.r.Context(), c.by.Caller, c.param(0), v) })
 }
 
 // restoreBody is the body of restore. The app is named by appId or id, and the version by appVersion or version, or by
@@ -153,6 +153,6 @@ func (a appRoutes) diff(c *call) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
-	diff, err := a.svc.Diff(c.ctx(), c.by.Caller, c.param(0), from, to)
+	diff, err := a.svc.Diff(c.r.Context(), c.by.Caller, c.param(0), from, to)
 	return c.json(diff, err)
 }

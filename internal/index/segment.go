@@ -173,34 +173,24 @@ func merged(all []segment) (segment, int, error) {
 	return b.segment(), b.changes, damage(m.cursors)
 }
 
-// blocks returns the number of entries with whole terms, and a function that returns the entries from the i-th of them on.
-func (s segment) blocks() (n int, from func(i int) []byte, err error) {
+// entries returns the entries from the last whole term that is not above term, or all of them.
+func (s segment) entries(term string) ([]byte, error) {
 	if len(s) < 4 {
-		return 0, nil, errDamaged
+		return nil, errDamaged
 	}
-	n = int(binary.LittleEndian.Uint32(s[len(s)-4:]))
+	n := int(binary.LittleEndian.Uint32(s[len(s)-4:]))
 	end := len(s) - 4 - 4*n
 	if n < 0 || end < 0 {
-		return 0, nil, errDamaged
+		return nil, errDamaged
 	}
-	return n, func(i int) []byte {
-		return s[min(int(binary.LittleEndian.Uint32(s[end+4*i:])), end):end]
-	}, nil
-}
-
-// blockOf returns the last whole term that is not above term, or the first one.
-func (s segment) blockOf(term string) (int, error) {
-	n, from, err := s.blocks()
-	if err != nil {
-		return 0, err
-	}
+	from := func(i int) []byte { return s[min(int(binary.LittleEndian.Uint32(s[end+4*i:])), end):end] } // the i-th whole term on
 	low, high := 0, n
 	for low < high {
 		middle := (low + high) / 2
 		_, rest := number(from(middle))
 		whole, _, ok := part(rest)
 		if !ok {
-			return 0, errDamaged
+			return nil, errDamaged
 		}
 		if string(whole) <= term {
 			low = middle + 1
@@ -208,20 +198,10 @@ func (s segment) blockOf(term string) (int, error) {
 			high = middle
 		}
 	}
-	return max(low-1, 0), nil
-}
-
-// entries returns the entries from the last whole term that is not above term, or all of them.
-func (s segment) entries(term string) ([]byte, error) {
-	n, from, err := s.blocks()
-	if err != nil || n == 0 {
-		return nil, err
+	if n == 0 {
+		return nil, nil
 	}
-	i, err := s.blockOf(term)
-	if err != nil {
-		return nil, err
-	}
-	return from(i), nil
+	return from(max(low-1, 0)), nil
 }
 
 // number returns the number at the beginning of b and the bytes that follow it, or nil if there is none.
