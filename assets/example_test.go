@@ -116,3 +116,18 @@ func ExampleSession_AllFolders() {
 	}
 	// Output: a b C
 }
+
+// A program checks what it has stored, as the command vitrine check does for all packages that keep records.
+func ExampleMaintenance() {
+	ctx, db := context.Background(), memory.New()
+	faults := 0
+	for fault, err := range assets.Maintenance(assets.Limits{}).Audit(ctx, db) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(fault)
+		faults++
+	}
+	fmt.Println(faults, "faults")
+	// Output: 0 faults
+}

@@ -7,11 +7,9 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-var (
-	// ErrCopies means that Delete has erased everything, but that copies of it are left in a file of the store. The error also
-	// wraps the reason, such as ErrBusy. The same request removes the copies later.
-	ErrCopies = errors.New("it is erased, but copies are left in the files of the store")
-)
+// ErrCopies means that Delete has erased everything, but that copies of it are left in a file of the store. The error also
+// wraps the reason, such as ErrBusy. The same request removes the copies later.
+var ErrCopies = errors.New("it is erased, but copies are left in the files of the store")
 
 // invalid returns ErrInvalid with a sentence. parameter is the name of what is wrong, as it is called over HTTP; "" for the
 // request as a whole.
