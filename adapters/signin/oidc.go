@@ -18,7 +18,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/oauth2"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -96,14 +95,27 @@ func client(ctx context.Context) context.Context {
 	return oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: 10 * time.Second})
 }
 
-// get returns the discovery document of the provider, or ErrBusy while it cannot be read.
+// errProvider is the kind of an error of a provider that does not respond, or not as a provider does.
+var errProvider = errors.New("the OpenID Connect provider cannot be asked")
+
+// CheckProvider logs a warning if the provider does not respond now. It notices a mistyped issuer before people do.
+func (s *Service) CheckProvider(ctx context.Context) {
+	if s.provider.Provider == nil {
+		return
+	}
+	if _, err := s.provider.get(ctx); err != nil {
+		s.Log.WarnContext(ctx, "nobody can sign in through the provider", "issuer", s.provider.Issuer, "cause", err)
+	}
+}
+
+// get returns the discovery document of the provider, or errProvider while it cannot be read.
 func (p *provider) get(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.found == nil {
 		found, err := oidc.NewProvider(client(ctx), p.Issuer)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the provider cannot be asked: %w", vitrine.ErrBusy, err)
+			return nil, fmt.Errorf("%w: %w", errProvider, err)
 		}
 		p.found = found
 	}
@@ -221,6 +233,11 @@ func (s *Service) errorPage(r *httpapi.Request, status int, why string) {
 func (s *Service) asPage(serve func(*httpapi.Request) (any, error)) func(*httpapi.Request) (any, error) {
 	return func(r *httpapi.Request) (any, error) {
 		out, err := serve(r)
+		if errors.Is(err, errProvider) {
+			s.Log.WarnContext(r.Context(), "a sign-in has failed", "issuer", s.provider.Issuer, "cause", err)
+			s.errorPage(r, http.StatusServiceUnavailable, s.provider.name()+" does not answer at the moment. Try again, or sign in with a passkey.")
+			return nil, nil
+		}
 		if errors.Is(err, httpapi.ErrUnauthenticated) {
 			s.errorPage(r, http.StatusUnauthorized, "It took too long, or something else came in between. Try again.")
 			return nil, nil
@@ -248,7 +265,7 @@ func (s *Service) claims(ctx context.Context, code string, c *ceremony) (out cla
 		return out, failed("the provider rejected the code: %s", failure.ErrorCode)
 	}
 	if err != nil {
-		return out, fmt.Errorf("%w: the provider does not respond", vitrine.ErrBusy)
+		return out, errProvider
 	}
 	raw, _ := token.Extra("id_token").(string)
 	verified, err := p.Verifier(&oidc.Config{ClientID: s.provider.ClientID, Now: s.Now}).Verify(asking, raw)

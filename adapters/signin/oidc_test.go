@@ -210,7 +210,28 @@ func TestAnswersOfAProviderThatAreNotGood(t *testing.T) {
 		other.want(400, "GET", "/x/signin/oidc?to="+url.QueryEscape(to), nil)
 	}
 	p.down = true
-	other.want(503, "GET", other.start(p, ""), nil)
+	other.unanswered(other.start(p, ""))
+}
+
+// unanswered looks at the page of a person whose provider does not respond.
+func (b *browser) unanswered(path string) {
+	b.t.Helper()
+	got := b.want(503, "GET", path, nil)
+	if !strings.Contains(got.header.Get("Content-Type"), "text/html") || !strings.Contains(string(got.body), "127.0.0.1 does not answer") {
+		b.t.Errorf("%v %s", got.header, got.body)
+	}
+}
+
+// The log and the page name the provider, not the store.
+func TestAProviderThatDoesNotRespond(t *testing.T) {
+	p := newIDP(t)
+	w := worldWith(t, p, editors)
+	p.Close()
+	w.people.CheckProvider(t.Context())
+	w.browser().unanswered("/x/signin/oidc")
+	if log := w.log.String(); !strings.Contains(log, "nobody can sign in through the provider") || strings.Contains(log, "store") {
+		t.Error(log)
+	}
 }
 
 // Who has a session confirms it at the provider, which must have asked for the password just now.

@@ -171,7 +171,7 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		public(post("/x/signin/begin", 200, s.limited(s.beginSignIn))),
 		public(post("/x/signin/finish", 200, s.limited(s.finishSignIn))),
 		public(post("/x/signin/link", 200, s.limited(s.followLink))),
-		public(get("/x/signin/oidc", s.limited(s.beginProvider), "to", "confirm")),
+		public(get("/x/signin/oidc", s.asPage(s.limited(s.beginProvider)), "to", "confirm")),
 		public(get("/x/signin/oidc/callback", s.asPage(s.limited(s.finishProvider)), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
 		get("/x/signin/passkeys/", s.reads(s.listPasskeys)),
 		patch("/x/signin/passkeys/{id}", s.writes(s.renamePasskey)),

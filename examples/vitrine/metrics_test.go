@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,6 +114,20 @@ func TestMetrics(t *testing.T) {
 	}
 	s.do(token, "GET", "/metrics", "", 404) // not where clients are
 	s.stop()
+}
+
+// GOMEMLIMIT bounds the requests that are under way, too.
+func TestMemoryOfRequests(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "set")
+	for limit, want := range map[int64]float64{100 << 20: 50 << 20, 4 << 30: 256 << 20} {
+		before := debug.SetMemoryLimit(limit)
+		defer debug.SetMemoryLimit(before)
+		s, address := metricsOf(t, t.TempDir(), "-db", "memory:")
+		if have := readMetrics(t, address)["vitrine_http_memory_limit_bytes"]; have != want {
+			t.Errorf("with %d bytes for the process, requests have %v, want %v", limit, have, want)
+		}
+		s.stop()
+	}
 }
 
 func TestMetricsOfReloads(t *testing.T) {

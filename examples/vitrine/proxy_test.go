@@ -75,6 +75,9 @@ func TestURLsBehindAProxy(t *testing.T) {
 	} {
 		dir, env := t.TempDir(), []string{"VITRINE_DB=memory:", "VITRINE_KEY=a key for tests, 32 bytes long.."}
 		s := start(t, dir, env, append([]string{"-access-log"}, strings.Fields(c.args)...)...)
+		if strings.Contains(c.args, "-base-url") && s.line() != "clients know it as https://known.example.test" {
+			t.Errorf("%s: it does not say how clients know it", c.args)
+		}
 		token := newToken(t, dir, env)
 		r, err := http.NewRequest("POST", s.url+"/apps/", strings.NewReader(oneApp))
 		if err != nil {

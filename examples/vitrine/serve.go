@@ -168,6 +168,7 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.New(s, nil),
 		Authenticate: people.Authenticate, Extras: people.Endpoints(), BasePath: o.basePath, BaseURL: o.baseURL, Ready: ready(s), Log: log,
 		PublicCache: o.publicCache, Streams: streams, Observer: o.observer(figures, log),
+		Limits: httpapi.Limits{Memory: min(memoryAim, debug.SetMemoryLimit(-1)) / 2},
 	})
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
@@ -190,6 +191,7 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 		return err
 	}
 	go people.Watch(ctx, streams.Recheck)
+	go people.CheckProvider(ctx)
 	server := newServer(set.proxies.behind(site), log)
 	server.RegisterOnShutdown(streams.Close)
 	all := newConnections(listener, connectionBound())
@@ -252,6 +254,9 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	log.Info("started", "version", versionText(), "store", shown(o.db), "keys", strings.Join(set.signer.KeyIDs(), " "),
 		"address", listener.Addr().String(), "tls", set.cert != nil, "connections", connectionBound(), "memory", debug.SetMemoryLimit(-1))
 	fmt.Fprintf(p.stdout, "serving %s\n", base)
+	if o.baseURL != "" {
+		fmt.Fprintf(p.stdout, "clients know it as %s\n", o.baseURL)
+	}
 	if sample != nil {
 		sample.print(p.stdout, root, base)
 	}
@@ -337,7 +342,7 @@ func (o *serveFlags) warn(log *slog.Logger, addr net.Addr) {
 }
 
 // memoryAim is the memory limit of the Go runtime, in bytes. It is a soft limit: the garbage collector works harder as the process comes
-// near it. It is enough for the caches of the store and 256 MiB of bodies and responses under way.
+// near it. Half of it is for bodies and responses under way.
 const memoryAim = 512 << 20
 
 // boundMemory sets the limit, unless GOMEMLIMIT sets one.

@@ -88,9 +88,9 @@ export class Session {
 		return this.place?.session ?? undefined;
 	}
 
-	/** Whether the caller may list people and public keys: administrators and moderators may, where there are accounts. */
+	/** Whether the caller may list people and public keys: administrators and moderators of a whole network may, where there are accounts. */
 	get managesPeople() {
-		return this.place !== undefined && (!!this.account?.person.admin || (this.me?.moderates.length ?? 0) > 0);
+		return this.place !== undefined && (!!this.account?.person.admin || !!this.me?.moderates.some((urn) => !urn.includes(":site=")));
 	}
 
 	/** The groups that the caller has to do with. */

@@ -119,6 +119,10 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 
 	bea, _ := w.newcomer()
 	bea.accept(link, "Bea Lund")
+	bea.Until(`() => { // she moderates a site alone
+		const menu = [...document.querySelectorAll("nav a")].filter((a) => a.checkVisibility()).map((a) => a.textContent.trim());
+		return menu.some((item) => item.startsWith("Keys")) && !menu.some((item) => item.startsWith("People"));
+	}`)
 	t.Run("an invitation is good once", func(t *testing.T) {
 		p, _ := w.newcomer()
 		p.Open(link)
