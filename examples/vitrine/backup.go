@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
@@ -15,20 +16,11 @@ import (
 func backup(f *flag.FlagSet) action {
 	db := f.String("db", "vitrine.db", "`store`: the path of a SQLite file")
 	return func(ctx context.Context, p *program) error {
-		if err := checkReached(*db); err != nil {
-			return err
-		}
-		switch {
-		case inPostgres(*db):
+		if inPostgres(*db) {
 			return usageError{errors.New("-db: want the path of a SQLite file: for PostgreSQL use its own tools, or export, which makes an archive of a store of any kind")}
-		case absent(*db):
-			return fmt.Errorf("there is no store at %s", *db)
 		}
-		s, err := sqlite.Open(*db, nil)
+		err := inStore(ctx, *db, func(s storage.Store) error { return s.(*sqlite.DB).Backup(ctx, f.Arg(0)) })
 		if err != nil {
-			return err
-		}
-		if err := errors.Join(s.Backup(ctx, f.Arg(0)), s.Close()); err != nil {
 			return err
 		}
 		fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(withoutKeys(f.Arg(0), *db+".key")))

@@ -48,7 +48,7 @@ func (p *program) parse(f *flag.FlagSet, args []string, wants string) error {
 var (
 	unknownFlag = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
 	missingWord = regexp.MustCompile(`^flag needs an argument: -(.*)$`)
-	wrongBool   = regexp.MustCompile(`^invalid boolean value (".*") for -([^ ]*): `)
+	wrongBool   = regexp.MustCompile(`^invalid boolean value (".*") for -([^ ]*): .*$`)
 	wrongValue  = regexp.MustCompile(`^invalid value (".*") for flag -([^ ]*): (.*)$`)
 )
 
@@ -61,16 +61,9 @@ func plainer(f *flag.FlagSet, err error) error {
 		}
 		return fmt.Errorf("there is no flag -%s; -h lists the flags", m[1])
 	}
-	if m := missingWord.FindStringSubmatch(said); m != nil {
-		return fmt.Errorf("-%s: a value is missing", m[1])
-	}
-	if m := wrongBool.FindStringSubmatch(said); m != nil {
-		return fmt.Errorf("-%s=%s: want true or false", m[2], m[1])
-	}
-	if m := wrongValue.FindStringSubmatch(said); m != nil {
-		return fmt.Errorf("-%s=%s: %s", m[2], m[1], m[3])
-	}
-	return err
+	said = missingWord.ReplaceAllString(said, "-$1: a value is missing")
+	said = wrongBool.ReplaceAllString(said, "-$2=$1: want true or false")
+	return errors.New(wrongValue.ReplaceAllString(said, "-$2=$1: $3"))
 }
 
 // nearestFlag returns the flag whose name is a typing mistake away from the given one, "" if there is none.

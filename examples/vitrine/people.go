@@ -87,9 +87,6 @@ func invite(f *flag.FlagSet) action {
 			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
 		}
 		s, err := openThere(ctx, *db)
-		if errors.Is(err, errNoStore) {
-			err = fmt.Errorf("%w: name the store with -db, or start serve first, which builds one", err)
-		}
 		if err != nil {
 			return err
 		}

@@ -48,14 +48,10 @@ func chooseNetwork(ctx context.Context, p *program, svc *reviews.Service, named 
 	return named, nil
 }
 
-// mostListed is how many networks a sentence names.
-const mostListed = 10
-
-// listed returns names for a sentence, at most mostListed of them.
+// listed returns names for a sentence, at most ten of them.
 func listed(names []string) string {
-	more := len(names) - mostListed
-	if more <= 0 {
-		return strings.Join(names, ", ")
+	if len(names) > 10 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:10], ", "), len(names)-10)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), more)
+	return strings.Join(names, ", ")
 }

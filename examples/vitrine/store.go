@@ -92,7 +92,7 @@ func openThere(ctx context.Context, db string) (storage.Store, error) {
 		return nil, err
 	}
 	if absent(db) {
-		return nil, fmt.Errorf("%w at %s", errNoStore, db)
+		return nil, fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
 	}
 	if inFile(db) {
 		return sqlite.Open(db, nil)
@@ -155,21 +155,6 @@ func checkDB(db string) error {
 		return exitError{fmt.Errorf("-db %s: its directory: %w", db, err), exitUsage}
 	}
 	return nil
-}
-
-// checkFile is checkDB for a SQLite file, and also returns an error for one that does not exist or is no store.
-func checkFile(db string) error {
-	if err := checkDB(db); err != nil {
-		return err
-	}
-	if absent(db) {
-		return exitError{fmt.Errorf("%w at %s, whose key would sign: name the store with -db (serve builds one), or a key file with -key-file", errNoStore, db), exitUsage}
-	}
-	s, err := sqlite.Open(db, nil)
-	if err != nil {
-		return err
-	}
-	return s.Close()
 }
 
 // partOfStore describes the file with this name if it belongs to the store of -db: the store itself, a file that SQLite keeps beside it,

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // token is the command token: it prints a signed token for the user that its flags describe. It creates no key: no server would verify
@@ -21,38 +21,41 @@ func token(f *flag.FlagSet) action {
 	urn := f.String("urn", "", "`URN` of the user, such as urn:vitrine:example.test:user=editor")
 	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the user moderates, separated by commas")
 	reads := f.String("reads", "", "`URNs` of the networks and sites whose apps the user may read and not change, separated by commas")
-	tags := f.String("tags", "", "`names` of tags, separated by commas: the token reads the apps of -reads by these tags and does nothing else, so that it can stand in a public page")
+	var who httpapi.Principal
+	f.Func("tags", "`names` of tags, separated by commas: the token reads the apps of -reads by these tags and does nothing else, so that it can stand in a public page", func(list string) error {
+		who.TagsOnly, who.Tags = true, items(list)
+		for _, name := range who.Tags {
+			if !appsvc.ValidTagName(name) {
+				return fmt.Errorf("%q cannot name a tag: want names such as production, without patterns", name)
+			}
+		}
+		if len(who.Tags) == 0 {
+			return errors.New("it names no tag, so the token would be good for nothing: want names such as production")
+		}
+		return nil
+	})
 	roles, groups := f.String("roles", "", "`ids` of the user's roles, separated by commas"), f.String("groups", "", "`URNs` of the user's groups, separated by commas")
 	components := f.Bool("components", false, "the user may create and delete components: a right over the whole store, in all networks")
 	ttl := lifetime(24 * time.Hour)
 	f.Var(&ttl, "ttl", "`duration` that the token is good for, such as 90m or 30d")
-	return func(_ context.Context, p *program) error {
+	return func(ctx context.Context, p *program) error {
 		if *urn == "" {
 			return usageError{errors.New("-urn is missing: want the URN of a user, such as urn:vitrine:example.test:user=editor")}
 		}
-		who := httpapi.Principal{Caller: vitrine.Caller{URN: *urn, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}}
-		f.Visit(func(given *flag.Flag) {
-			if given.Name == "tags" {
-				who.TagsOnly, who.Tags = true, items(*tags)
-			}
-		})
-		if who.TagsOnly && len(who.Tags) == 0 {
-			return usageError{errors.New("-tags names no tag, so the token would be good for nothing: want names such as production")}
-		}
-		for _, name := range who.Tags {
-			if !appsvc.ValidTagName(name) {
-				return usageError{fmt.Errorf("-tags: %q cannot name a tag: want names such as production, without patterns", name)}
-			}
-		}
+		who.URN, who.Moderates, who.Reads, who.Roles, who.Groups = *urn, items(*moderates), items(*reads), items(*roles), items(*groups)
+		who.Components = *components
 		if err := who.Check(); err != nil {
 			return usageError{errors.New(namesClaims.Replace(err.Error()))}
 		}
-		check := checkDB
-		if p.keyIsBeside(*db, *keyFile) {
-			check = checkFile
-		}
-		if err := check(*db); err != nil {
+		if err := checkDB(*db); err != nil {
 			return err
+		}
+		if p.keyIsBeside(*db, *keyFile) {
+			if err := inStore(ctx, *db, func(storage.Store) error { return nil }); errors.Is(err, errNoStore) {
+				return exitError{fmt.Errorf("%w; or name a key file with -key-file", err), exitUsage}
+			} else if err != nil {
+				return err
+			}
 		}
 		tokens, err := p.signer(*db, *keyFile)
 		if err != nil {
