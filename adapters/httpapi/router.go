@@ -4,55 +4,46 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/julienschmidt/httprouter"
 )
 
-// router finds the routes of a path: an endpoint for each method. No path is redirected: a redirect would repeat a token in the query, and
-// to a browser a redirected preflight request is a failed one.
+// router finds the routes of a path: an endpoint for each method. Paths without parameters are looked up first, in a
+// map: httprouter does not accept /apps/versions/ beside /apps/:id.
 type router struct {
-	base   string // Config.BasePath, "" for the root
-	assets string // Config.AssetPrefix, which stands for assetPrefix
-	paths  *node
+	base     string // Config.BasePath, "" for the root
+	assets   string // Config.AssetPrefix, which stands for assetPrefix
+	fixed    map[string][]*route
+	patterns map[string][]*route // with parameters, as httprouter has them
+	params   *httprouter.Router  // leads to the names of patterns
 }
-
-// node is where all paths with the same beginning are: those that end with it, and those that go on with one more segment.
-type node struct {
-	routes []*route         // of the path that ends here
-	next   map[string]*node // by the next segment of a path; anyName for a parameter
-}
-
-// anyName stands for a parameter. No segment of a request has a slash.
-const anyName = "/"
 
 func newRouter(base, assets string, routes []route) *router {
-	r := &router{base: base, assets: assets, paths: &node{}}
+	r := &router{base: base, assets: assets, fixed: map[string][]*route{}, patterns: map[string][]*route{}, params: httprouter.New()}
 	for i := range routes {
 		rt := &routes[i]
-		r.paths.add(rt.path, rt)
+		r.add(rt.path, rt)
 		if other, ok := strings.CutSuffix(rt.path, "/"); ok && rt.is(slash) {
-			r.paths.add(other, rt)
+			r.add(other, rt)
 		} else if rt.is(slash) {
-			r.paths.add(rt.path+"/", rt)
+			r.add(rt.path+"/", rt)
 		}
 	}
 	return r
 }
 
-// add adds a route at a path.
-func (n *node) add(path string, rt *route) {
-	for segment := range strings.SplitSeq(path, "/") {
-		if strings.HasPrefix(segment, "{") {
-			segment = anyName
-		}
-		if n.next == nil {
-			n.next = map[string]*node{}
-		}
-		if n.next[segment] == nil {
-			n.next[segment] = &node{}
-		}
-		n = n.next[segment]
+// add adds a route at a path, whatever the order of the routes of one path.
+func (r *router) add(path string, rt *route) {
+	index := r.fixed
+	if strings.Contains(path, "{") {
+		path, index = routerPattern(path), r.patterns
 	}
-	n.routes = append(n.routes, rt)
+	if index[path] == nil && strings.Contains(path, "/:") {
+		r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) { found[0].Key = path })
+	}
+	index[path] = append(index[path], rt)
 }
 
 // allow returns the value of the header Allow. It names HEAD beside GET and always OPTIONS, which the handler serves
@@ -68,7 +59,8 @@ func allow(routes []*route) string {
 	return strings.Join(slices.Sorted(slices.Values(names)), ", ")
 }
 
-// find returns the routes of a path as it was sent, none if it names nothing, and its parameters, unescaped.
+// find returns the routes of a path as it was sent, none if it names nothing, and its parameters, unescaped. No path is redirected: a
+// redirect would repeat a token in the query, and to a browser a redirected preflight request is a failed one.
 func (r *router) find(path string) (routes []*route, params []string) {
 	if rest, ok := strings.CutPrefix(path, r.assets); ok {
 		path = assetPrefix + "/" + strings.TrimPrefix(rest, "/")
@@ -79,33 +71,23 @@ func (r *router) find(path string) (routes []*route, params []string) {
 		}
 		path = rest
 	}
-	return r.paths.find(strings.Split(path, "/"), nil)
-}
-
-// find returns the routes of the path that goes on with these segments, and appends its parameters to params. A segment is taken by its
-// name rather than as a parameter: /apps/versions/ is no app. A parameter that is empty, "." or ".." names nothing: clients and proxies
-// disagree about what such a path means.
-func (n *node) find(segments, params []string) ([]*route, []string) {
-	if len(segments) == 0 {
-		return n.routes, params
+	if routes = r.fixed[path]; routes != nil || !strings.HasPrefix(path, "/") {
+		return routes, nil
 	}
-	name, rest := segments[0], segments[1:]
-	if next := n.next[name]; next != nil {
-		if routes, all := next.find(rest, params); routes != nil {
-			return routes, all
-		}
-	}
-	next := n.next[anyName]
-	if next == nil || name == "" || name == "." || name == ".." {
+	handle, found, _ := r.params.Lookup(anyMethod, lookupPath(path))
+	if handle == nil {
 		return nil, nil
 	}
-	// Invalid encodings and invalid UTF-8 become U+0000. No stored name or id contains that character, so the parameter is treated like any
-	// other name of nothing.
-	plain, err := url.PathUnescape(name)
-	if err != nil {
-		plain = "\x00"
+	for _, p := range found {
+		// A path with an empty, "." or ".." parameter names nothing: clients and proxies disagree about what such a path means.
+		if p.Value == "" || p.Value == "." || p.Value == ".." {
+			return nil, nil
+		}
+		params = append(params, unescape(p.Value))
 	}
-	return next.find(rest, append(params, strings.ToValidUTF8(plain, "\x00")))
+	var pattern [1]httprouter.Param
+	handle(nil, nil, pattern[:])
+	return r.patterns[pattern[0].Key], params
 }
 
 // escapedPath returns the path as it was sent. RawPath counts only if it is an encoding of Path: a program that mounts
@@ -117,4 +99,39 @@ func escapedPath(u *url.URL) string {
 		}
 	}
 	return u.EscapedPath()
+}
+
+// anyMethod is the method under which every path is registered with httprouter. So a lookup finds a path whatever the method of the
+// request.
+const anyMethod = "ANY"
+
+// routerPattern returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
+// only one name at one position.
+func routerPattern(pattern string) string {
+	parts := strings.Split(lookupPath(pattern), "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, "{") {
+			parts[i] = ":" + strconv.Itoa(i)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// lookupPath returns the path under which a path is looked up. The paths of shown reviews have one that no request can have, since httprouter
+// takes no fixed name in the place of the parameter of /x/public/{tag}.
+func lookupPath(path string) string {
+	if rest, ok := strings.CutPrefix(path, shownPath); ok {
+		return "/ " + shownPath + rest
+	}
+	return path
+}
+
+// unescape decodes a parameter, once. Invalid encodings and invalid UTF-8 become U+0000. No stored name or id contains
+// that character, so the parameter is treated like any other name of nothing.
+func unescape(s string) string {
+	s, err := url.PathUnescape(s)
+	if err != nil {
+		return "\x00"
+	}
+	return strings.ToValidUTF8(s, "\x00")
 }

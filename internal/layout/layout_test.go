@@ -65,7 +65,7 @@ var table = []row{
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},
 	{"adapters/console", "internal", "", ""},
 	{"adapters/signin", "appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 golang.org/x/oauth2 github.com/google/uuid", "storage github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5 internal/cluster", ""},
-	{"adapters", domains + " internal storage/. github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight", "storage github.com/santhosh-tekuri/jsonschema/v6", ""},
+	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight", "storage github.com/santhosh-tekuri/jsonschema/v6", ""},
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
 	{"internal/webfile", "internal/drain internal/negotiate github.com/tdewolff/minify/v2", "", ""},
