@@ -113,7 +113,7 @@ var (
 	errNoIdentity  = errorf(http.StatusServiceUnavailable, "it cannot be found out at the moment who asks: try again")
 	errCrossOrigin = errorf(http.StatusForbidden, "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization")
 	errBodyMissing = errorf(http.StatusBadRequest, "the body did not arrive whole, and this request needs none")
-	errNoToken     = errorf(http.StatusUnauthorized, "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken")
+	errNoToken     = errorf(http.StatusUnauthorized, "one valid token is required, in the header Authorization: Bearer <token> or in the query parameter svctoken")
 	errNoKey       = errorf(http.StatusUnauthorized, "one valid public key or delivery token is required, in the query parameter key")
 )
 

@@ -104,7 +104,7 @@ func importStore(f *flag.FlagSet) action {
 			}
 			return err
 		}
-		made := p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here\n")
+		made := p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here, unless you copy its key file over this one\n")
 		// If the process is killed, no incomplete store can be opened: a SQLite file gets its name when it is complete, and in PostgreSQL
 		// the store stays marked as unfinished until the next import begins anew.
 		if inFile(*db) {

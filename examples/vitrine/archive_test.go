@@ -48,7 +48,7 @@ func demoArchive(t *testing.T) (dir, archive string) {
 func TestAnArchiveBecomesAStore(t *testing.T) {
 	dir, archive := demoArchive(t)
 	if out := run(t, dir, nil, "import", "-db", "w.db", "archive"); out.status != 0 || out.stdout != "" || !strings.Contains(out.stderr, "imported") ||
-		!strings.Contains(out.stderr, "made the key file w.db.key: tokens of the store that the archive is from are not valid here\n") {
+		!strings.Contains(out.stderr, "made the key file w.db.key: tokens of the store that the archive is from are not valid here, unless you copy its key file over this one\n") {
 		t.Fatalf("%+v", out)
 	}
 	if out := run(t, dir, nil, "export", "-db", "w.db"); out.stdout != archive {

@@ -73,7 +73,7 @@ func commands() []command {
 		{"import", "-db STORE FILE|-", aFile, exitFailed, importStore,
 			"builds a store from an archive, which may be gzipped, and checks it as the command check does; -db names a file that does not exist yet, or an empty database"},
 		{"feed reset", "[FLAGS]", "", exitFailed, feedReset,
-			"gives the feeds of changes of a store a new identity, after a failover that has lost changes or when an older copy was brought back: every earlier cursor is answered with 410"},
+			"gives the feeds of changes of a store a new identity, after a failover that has lost changes, or in an older copy that vitrine backup did not make, such as a snapshot of the disk: every earlier cursor is answered with 410"},
 		{"healthz", "[FLAGS]", "", exitFailed, healthz,
 			"exits 0 when the server at that address answers"},
 		{"version", "", "", exitFailed, version,
