@@ -27,7 +27,7 @@ func (s *Service) Admit(by vitrine.Caller, network string) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
 	}
-	whole := s.prefix() + network
+	whole := s.NetworkURN(network)
 	if !slices.Contains(by.Moderates, whole) {
 		return forbidden("only a moderator of the whole network %s may import, export, list or delete its reviews", whole)
 	}
@@ -76,11 +76,11 @@ func (s *Service) authorizedNetwork(by vitrine.Caller, named string) (string, er
 // Networks returns the names of the networks that have collections, in ascending order of their bytes. It returns ErrForbidden
 // unless the caller is an operator, since a moderator of one network is not told which others there are.
 func (s *Service) Networks(ctx context.Context, by vitrine.Caller) ([]string, error) {
-	if !by.Operator {
-		return nil, forbidden("the networks of a store are listed for its operator")
-	}
-	return networks(ctx, s.db)
+	return s.networks(ctx, by, false)
 }
+
+// NetworkURN returns the URN of a network.
+func (s *Service) NetworkURN(network string) string { return s.prefix() + network }
 
 // prefix returns the URN of a network without its name.
 func (s *Service) prefix() string { return "urn:" + s.vendor + ":" }

@@ -22,7 +22,7 @@ import (
 //   - every reply has its parent, no reply is its own ancestor, and counts are those of the reviews;
 //   - each collection and each review has its index records, and no record belongs to nothing.
 //
-// Archives leave out the record that scrub writes.
+// Archives leave out the feeds of changes, and the record that scrub writes.
 func Maintenance() storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
@@ -36,7 +36,7 @@ func Maintenance() storage.Maintenance {
 				return a.faults, err
 			})
 		},
-		NotArchived: []string{scrubKey},
+		NotArchived: append(record.FeedKinds(networkSpaces+"*"), scrubKey),
 		ImportOld:   importOld,
 	}
 }
@@ -61,7 +61,7 @@ func (a *audit) fault(key, format string, args ...any) {
 
 func (a *audit) run() error {
 	if err := checkNetwork(a.network); err != nil {
-		a.fault(a.key("name/"), "is missing, or the name of no network: %v", err)
+		a.fault(a.key("network/"), "is missing, or the name of no network: %v", err)
 		return nil
 	}
 	kinds := []string{"collection/", "order/", "with/", "review/", "time/", "large/"}
@@ -135,7 +135,7 @@ func (a *audit) collection(e storage.Entry) error {
 		return nil
 	case !bytes.Equal(in.fields, c.fields):
 		a.fault(e.Key, "the fields are not in the form in which they are stored")
-	case in.key != c.collectionKey:
+	case in.key != c.CollectionKey:
 		a.fault(e.Key, "the fields are those of %q of %q", in.key.ID, in.key.Source)
 	}
 	var counts tally

@@ -68,7 +68,7 @@ const maxErased = 1000
 // network, which takes time in proportion to their number. A review that is imported meanwhile may be missed.
 //
 // When Delete returns nil, no file of the store contains a byte of what was erased, nor of its earlier versions. (In
-// PostgreSQL, vacuum removes these bytes.) It returns ErrCopies if everything is erased but copies remain in a file: in
+// PostgreSQL, vacuum removes these bytes.) Only the sources and ids of collections stay in the feed of changes. It returns ErrCopies if everything is erased but copies remain in a file: in
 // SQLite, if a reader uses its log for a minute. Repeating the request removes them, though it finds nothing else to erase.
 //
 // Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if there
@@ -86,7 +86,7 @@ func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteReques
 	if err := in.check(); err != nil {
 		return done, err
 	}
-	e := eraser{ctx: ctx, db: s.db, in: in}
+	e := eraser{ctx: ctx, service: s, by: by, in: in}
 	err = e.run()
 	if err == nil && e.done == (Deleted{}) {
 		err = notFound("there is nothing to erase in the network %q", in.Network)
@@ -122,25 +122,26 @@ func (in DeleteRequest) check() error {
 // eraser carries out one request. Each of its transactions erases whole collections, or reviews of some collections together
 // with their share of the tally, so that counts and means are right between two transactions too.
 type eraser struct {
-	ctx  context.Context
-	db   storage.Store
-	in   DeleteRequest
-	done Deleted // what the committed transactions have erased
+	ctx     context.Context
+	service *Service
+	by      vitrine.Caller
+	in      DeleteRequest
+	done    Deleted // what the committed transactions have erased
 }
 
 // target is what to erase in a collection.
 type target struct {
-	key collectionKey
+	key CollectionKey
 	ids []string // of reviews; nil for the collection as a whole
 }
 
 // run repeats two steps: find targets in a View, which blocks no writer, and erase them in an Update. There is no index of
 // people: every import would pay for it, and people are erased rarely.
 func (e *eraser) run() error {
-	after := collectionKey{}
+	after := CollectionKey{}
 	for more := true; more; {
 		var found []target
-		err := view(e.ctx, e.db, e.in.Network, func(s *rows) (err error) {
+		err := view(e.ctx, e.service.db, e.in.Network, func(s *rows) (err error) {
 			found, more, err = e.find(s, after)
 			return err
 		})
@@ -157,7 +158,7 @@ func (e *eraser) run() error {
 
 // find searches the collection of the request, or those of its source or of the network after a key, until it has found at
 // least maxErased collections or reviews to erase. It returns them, and whether there may be more after the last of them.
-func (e *eraser) find(s *rows, after collectionKey) (found []target, more bool, err error) {
+func (e *eraser) find(s *rows, after CollectionKey) (found []target, more bool, err error) {
 	list := s.byKey(e.in.Source, after, maxErased)
 	if e.in.Collection != "" {
 		list = func(yield func(stored, error) bool) { yield(collectionOf(s, e.in.Source, e.in.Collection)) }
@@ -167,7 +168,7 @@ func (e *eraser) find(s *rows, after collectionKey) (found []target, more bool, 
 		if err != nil {
 			return nil, false, err
 		}
-		t := target{key: c.collectionKey}
+		t := target{key: c.CollectionKey}
 		switch {
 		case e.in.Review != "":
 			t.ids = []string{e.in.Review}
@@ -241,9 +242,12 @@ func (e *eraser) erase(found []target) (err error) {
 		return nil
 	}
 	if e.in.DryRun {
-		err = view(e.ctx, e.db, e.in.Network, fn)
+		err = view(e.ctx, e.service.db, e.in.Network, fn)
 	} else {
-		err = update(e.ctx, e.db, e.in.Network, storage.UpdateOptions{Large: true}, fn)
+		err = e.service.change(e.ctx, e.by, e.in.Network, storage.UpdateOptions{Large: true}, func(s *rows) (Event, error) {
+			err := fn(s)
+			return Event{Action: ActionDeleted, Deleted: done.Reviews}, err
+		})
 	}
 	if err == nil {
 		e.done.Collections += done.Collections

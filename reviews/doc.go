@@ -27,8 +27,9 @@
 //   - Service.Import applies the same rules, and stores what is accepted. Service.Export writes it back in the same format.
 //   - Service.ListCollections and Service.ListReviews read what is stored, and Service.Delete erases it.
 //   - Service.Show reads what a web page shows of a collection, for callers who may read nothing else.
+//   - Service.Changes reads the feed of changes of a network, and Service.Follow waits for more.
 //   - Service.As returns a Session for one caller. The client of a remote service has the methods of a Session. Networks,
-//     Admit and NetworkOf are methods of the Service alone.
+//     Admit and the like are methods of the Service alone.
 //   - Rules lists every rule of the format with an example. The file rules.md of this package shows the same list.
 //   - RecordSchema returns a JSON Schema of the rules that such a schema can state.
 //   - Rejects copies the lines that have an error to another file, where people correct them.
@@ -108,6 +109,9 @@
 //     before still has it. The files of a SQLite store have no byte of it when Delete returns nil; if somebody reads from the log
 //     of the store for a minute, Delete returns ErrCopies, and the same request removes the rest later. In PostgreSQL, erased rows
 //     may stay in the files until vacuum has removed them, and parts of their bytes until VACUUM FULL.
+//   - Every transaction of an import or a deletion that changed something has one entry in the feed of changes of the network,
+//     written in the same transaction. It names collections and counts reviews, and has nothing of a single review or its author.
+//     So the feed has the source and the id of a collection also after that was erased, for ServiceOptions.KeepChanges.
 //   - An import that was killed is repeated from the beginning of the file. It reports what is stored already as unchanged, and
 //     stores the rest. The store is the only checkpoint, so there is no other record of progress that could disagree with it.
 //

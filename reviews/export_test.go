@@ -73,11 +73,11 @@ func (r Rule) ExampleFile(example string) string {
 	return strings.Replace(rightLine, "[]", "["+example+"]", 1)
 }
 
-// Key is a collectionKey for tests.
-type Key = collectionKey
+// Key is a CollectionKey for tests.
+type Key = CollectionKey
 
 // EditReview changes the data of a stored review past all rules.
-func EditReview(db storage.Store, network string, key collectionKey, id string, edit func(string) string) error {
+func EditReview(db storage.Store, network string, key CollectionKey, id string, edit func(string) string) error {
 	ctx := context.Background()
 	return update(ctx, db, network, storage.UpdateOptions{}, func(s *rows) error {
 		c, err := s.existing(key)
@@ -98,7 +98,7 @@ func EditReview(db storage.Store, network string, key collectionKey, id string, 
 }
 
 // EditTally replaces a text in the record of a stored collection.
-func EditTally(db storage.Store, network string, key collectionKey, old, new string) error {
+func EditTally(db storage.Store, network string, key CollectionKey, old, new string) error {
 	ctx := context.Background()
 	return update(ctx, db, network, storage.UpdateOptions{}, func(s *rows) error {
 		at := s.key("collection/", key.Source, key.ID)

@@ -16,6 +16,7 @@ package reviews
 //	show.go                             collections as pages show them
 //	statistics.go                       CollectionRecord, with the mean and the histogram of the ratings
 //	export.go, delete.go                Export, Delete
+//	feed.go                             Changes, Follow and Event: the feed of changes
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
 //	records.go                          keys and values of what is stored
 //	consistency.go                      Maintenance: contradictions between records

@@ -55,7 +55,7 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 	if in.Now == nil {
 		in.Now = s.now
 	}
-	i := &importer{store: s.db, network: network, dryRun: in.DryRun}
+	i := &importer{service: s, by: by, network: network, dryRun: in.DryRun}
 	i.fileChecker = newFileChecker(ctx, in.Options, in.DryRun, func(p Problem) bool {
 		if in.Problem != nil {
 			in.Problem(p)
@@ -90,7 +90,8 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 // Each Import creates an importer, and only the goroutine that has called Import uses it.
 type importer struct {
 	*fileChecker
-	store   storage.Store
+	service *Service
+	by      vitrine.Caller
 	network string
 	dryRun  bool
 	queue   []lineResult
@@ -130,9 +131,12 @@ func (i *importer) commit() {
 		return err
 	}
 	if i.dryRun {
-		i.err = view(i.ctx, i.store, i.network, apply)
+		i.err = view(i.ctx, i.service.db, i.network, apply)
 	} else {
-		i.err = update(i.ctx, i.store, i.network, storage.UpdateOptions{Large: size > maxTransaction}, apply)
+		i.err = i.service.change(i.ctx, i.by, i.network, storage.UpdateOptions{Large: size > maxTransaction}, func(s *rows) (Event, error) {
+			err := apply(s)
+			return Event{Action: ActionImported, Created: done.Created, Updated: done.Updated}, err
+		})
 	}
 	if i.err != nil {
 		i.stop = true
@@ -155,7 +159,7 @@ func (i *importer) warnOfOverwriting() error {
 		return nil
 	}
 	var stored int64 // reviews before the import
-	err := view(i.ctx, i.store, i.network, func(s *rows) error {
+	err := view(i.ctx, i.service.db, i.network, func(s *rows) error {
 		stored = 0
 		if !i.dryRun {
 			stored = -i.report.Created
@@ -188,7 +192,7 @@ func (i *importer) warnOfOverwriting() error {
 // changed, so an import that changes nothing writes nothing. A collection whose reviews were all rejected is not written,
 // see incoming.makes.
 func merge(s *rows, queue []lineResult) (done Counts, err error) {
-	var keys []collectionKey
+	var keys []CollectionKey
 	for _, q := range queue {
 		if q.incoming != nil {
 			keys = append(keys, q.incoming.key)
@@ -229,7 +233,7 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 		case !same:
 			done.CollectionsUpdated++
 		}
-		now.collectionKey, now.fields = in.key, in.fields
+		now.CollectionKey, now.fields = in.key, in.fields
 		now.Tally.size(in.dims) // for a collection that is new, or has no reviews
 		put, err := compare(s, in, &now, &done)
 		if err != nil {

@@ -17,7 +17,7 @@ const maxTransaction = 1 << 20
 // incoming is what an import will store of a line: the collection and its accepted reviews. A lineChecker fills it; an
 // importer compares it with the store and writes the difference.
 type incoming struct {
-	key      collectionKey
+	key      CollectionKey
 	fields   []byte  // a JSON object: the record without its reviews
 	dims     int     // number of dimensions
 	mismatch Problem // of the rule stored-dimensions; its message is "" unless the importer has found one
@@ -55,7 +55,7 @@ func (c *lineChecker) keep() {
 		c.result.incoming = &incoming{}
 	}
 	in := c.result.incoming
-	in.key, in.fields = collectionKey{c.source, c.id}, canonicalObject(collectionMembers, collectionOrder, c.raw[:])
+	in.key, in.fields = CollectionKey{c.source, c.id}, canonicalObject(collectionMembers, collectionOrder, c.raw[:])
 	in.size += len(in.fields)
 	in.makes = len(in.reviews) > 0 || c.result.reviews == 0
 	in.dims = c.dims

@@ -64,7 +64,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 		return out, err
 	}
 	limit, err := s.limit(in.Limit)
-	var after collectionKey
+	var after CollectionKey
 	if err == nil && in.After != "" {
 		if after, err = parseCollectionCursor(in.After); err == nil && in.Source != "" && after.Source != in.Source {
 			err = noCursor
@@ -77,7 +77,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.limits.PageBytes, func(c stored) (CollectionRecord, int, error) {
 			record, err := newCollectionRecord(c)
 			return record, len(c.fields) + 128*len(record.Dimensions), err // the approximate size of the record in memory
-		}, func(last stored) { out.Next = collectionCursor(last.collectionKey) })
+		}, func(last stored) { out.Next = collectionCursor(last.CollectionKey) })
 		return err
 	})
 	return out, err
@@ -128,7 +128,7 @@ func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(
 	// The cursor names the collection. If the request leaves the source out, the collection is known only now.
 	var after *place
 	if in.After != "" {
-		if after, err = parseReviewCursor(in.After, c.collectionKey); err != nil {
+		if after, err = parseReviewCursor(in.After, c.CollectionKey); err != nil {
 			return c, page, err
 		}
 	}
@@ -138,7 +138,7 @@ func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(
 			err = fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
 		}
 		return item, len(r.Data), err
-	}, func(last row) { page.Next = reviewCursor(place{last.Time, last.ID}, c.collectionKey) })
+	}, func(last row) { page.Next = reviewCursor(place{last.Time, last.ID}, c.CollectionKey) })
 	return c, page, err
 }
 
@@ -194,7 +194,7 @@ func (s *Service) limit(asked int) (int, error) {
 // collection use it.
 func collectionOf(r *rows, source, id string) (found stored, err error) {
 	if source != "" {
-		found, err = r.existing(collectionKey{Source: source, ID: id})
+		found, err = r.existing(CollectionKey{Source: source, ID: id})
 		if errors.Is(err, vitrine.ErrNotFound) {
 			err = noCollection(r, id, fmt.Sprintf(" of %q", source))
 		}
@@ -265,33 +265,33 @@ const listOfCollections = "collections"
 
 // collectionCursor returns the cursor after a collection. No source contains U+0000 (rule text-nul), so the first one in the
 // position is where the id begins.
-func collectionCursor(k collectionKey) string {
+func collectionCursor(k CollectionKey) string {
 	return encodeCursor(listOfCollections, []byte(k.Source+"\x00"+k.ID))
 }
 
 // parseCollectionCursor returns the key of the last collection of a page from its cursor. It returns noCursor if the cursor
 // is not of this list.
-func parseCollectionCursor(cursor string) (collectionKey, error) {
+func parseCollectionCursor(cursor string) (CollectionKey, error) {
 	position, err := decodeCursor(listOfCollections, cursor)
 	source, id, found := bytes.Cut(position, []byte{0})
 	if err != nil || !found {
-		return collectionKey{}, noCursor
+		return CollectionKey{}, noCursor
 	}
-	return collectionKey{Source: string(source), ID: string(id)}, nil
+	return CollectionKey{Source: string(source), ID: string(id)}, nil
 }
 
 // listOfReviews is the name of the list of a collection's reviews. It has the key, so a cursor of another collection's list
 // is rejected.
-func listOfReviews(k collectionKey) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
+func listOfReviews(k CollectionKey) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
 // reviewCursor returns the cursor after the review at a position in the collection with this key.
-func reviewCursor(at place, k collectionKey) string {
+func reviewCursor(at place, k CollectionKey) string {
 	return encodeCursor(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.time)), at.id...))
 }
 
 // parseReviewCursor returns the position of the last review of a page from its cursor. It returns noCursor if the cursor is
 // not of the reviews of this collection.
-func parseReviewCursor(cursor string, k collectionKey) (*place, error) {
+func parseReviewCursor(cursor string, k CollectionKey) (*place, error) {
 	at, err := decodeCursor(listOfReviews(k), cursor)
 	if err != nil || len(at) < 8 {
 		return nil, noCursor

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -23,7 +24,8 @@ import (
 //	review/<collection> <id>       a review: its number, its time, its parent, and all of it    putReviews
 //	time/<collection> <time> <id>  its number, its parent, and a long id; the latest come first putReviews
 //	large/…                        what a collection/ or review/ record has that is longer than maxInline
-//	name/                          a name of a network that is too long for the name of a space create
+//	network/                       a name of a network that is too long for the name of a space create
+//	feed/, log/                    the feed of changes: record.Feed                             Service.change
 //
 // A collection of few reviews has no time/ records: all of its reviews are read to list them.
 //
@@ -42,8 +44,8 @@ const (
 	maxLoaded = 256      // the number of records that one trip reads
 )
 
-// collectionKey identifies a collection within its network: the site that its reviews come from, and its article there.
-type collectionKey struct {
+// CollectionKey identifies a collection within its network: the site that its reviews come from, and its article there.
+type CollectionKey struct {
 	Source string `json:"source"`
 	ID     string `json:"id"` // Base64, compared as it is written
 }
@@ -64,7 +66,7 @@ type place struct {
 
 // stored is a stored collection without its reviews. Its record has this as JSON, followed by the fields.
 type stored struct {
-	collectionKey
+	CollectionKey
 	Number  int64  `json:"number"`  // 0 if it is not stored
 	Next    int64  `json:"next"`    // the number of its next review
 	Indexed bool   `json:"indexed"` // its reviews have time/ records
@@ -94,8 +96,9 @@ type rows struct {
 	network string
 	space   string
 	r       storage.Reader
-	t       storage.Tx // nil in a View
-	next    int64      // the number of the next collection; 0: not known
+	t       storage.Tx      // nil in a View
+	next    int64           // the number of the next collection; 0: not known
+	changed []CollectionKey // the collections that this transaction has put or deleted
 }
 
 // view calls fn with the rows of a network in one snapshot.
@@ -137,16 +140,20 @@ func networkOf(ctx context.Context, r storage.Reader, space string) (string, err
 	if !record.SpaceCut(space) {
 		return record.SpaceParts(space)[1], nil
 	}
-	values, err := r.Get(ctx, record.Key(space, "name/"))
+	values, err := r.Get(ctx, record.Key(space, "network/"))
 	if err != nil {
 		return "", err
 	}
 	return string(values[0]), nil
 }
 
-// networks returns the names of the networks that have collections, in byte order.
-func networks(ctx context.Context, db storage.Store) (names []string, err error) {
-	err = db.View(ctx, func(r storage.Reader) error {
+// networks returns the names of the networks that have records, in byte order, with those that have no collections only if
+// empty is true. It is for operators.
+func (s *Service) networks(ctx context.Context, by vitrine.Caller, empty bool) (names []string, err error) {
+	if !by.Operator {
+		return nil, forbidden("the networks of a store are listed for its operator")
+	}
+	err = s.db.View(ctx, func(r storage.Reader) error {
 		names = nil
 		for space, err := range r.Spaces(ctx, networkSpaces) {
 			if err != nil {
@@ -156,7 +163,18 @@ func networks(ctx context.Context, db storage.Store) (names []string, err error)
 			if err != nil {
 				return err
 			}
-			names = append(names, name)
+			first := storage.Prefix(record.Prefix(space, "order/"))
+			first.Limit = 1
+			listed := empty
+			for _, err := range r.Scan(ctx, first) {
+				if err != nil {
+					return err
+				}
+				listed = true
+			}
+			if listed {
+				names = append(names, name)
+			}
 		}
 		return nil
 	})
@@ -229,8 +247,8 @@ func (s *rows) decodeReview(e storage.Entry) (out row, err error) {
 }
 
 // collectionsOf reads the collections with these keys in one trip, and returns those that are stored.
-func (s *rows) collectionsOf(keys []collectionKey) (map[collectionKey]stored, error) {
-	at, found := make([]string, len(keys)), make(map[collectionKey]stored, len(keys))
+func (s *rows) collectionsOf(keys []CollectionKey) (map[CollectionKey]stored, error) {
+	at, found := make([]string, len(keys)), make(map[CollectionKey]stored, len(keys))
 	for i, key := range keys {
 		at[i] = s.key("collection/", key.Source, key.ID)
 	}
@@ -244,8 +262,8 @@ func (s *rows) collectionsOf(keys []collectionKey) (map[collectionKey]stored, er
 }
 
 // existing returns a collection, or ErrNotFound if it is not stored.
-func (s *rows) existing(key collectionKey) (stored, error) {
-	found, err := s.collectionsOf([]collectionKey{key})
+func (s *rows) existing(key CollectionKey) (stored, error) {
+	found, err := s.collectionsOf([]CollectionKey{key})
 	c, ok := found[key]
 	if err == nil && !ok {
 		err = notFound("the network has no collection %q of %q", key.ID, key.Source)
@@ -264,18 +282,18 @@ func (s *rows) all() iter.Seq2[stored, error] {
 
 // byKey yields the collections of a source, or of all sources if source is "", after a key: by source and then by id, both
 // in byte order. The zero key is before all others. expect is how many collections the caller needs.
-func (s *rows) byKey(source string, after collectionKey, expect int) iter.Seq2[stored, error] {
-	prefix, parts := s.prefix("collection/"), func(k collectionKey) []string { return []string{k.Source, k.ID} }
+func (s *rows) byKey(source string, after CollectionKey, expect int) iter.Seq2[stored, error] {
+	prefix, parts := s.prefix("collection/"), func(k CollectionKey) []string { return []string{k.Source, k.ID} }
 	if source != "" {
-		prefix, parts = s.prefix("collection/", source), func(k collectionKey) []string { return []string{k.ID} }
+		prefix, parts = s.prefix("collection/", source), func(k CollectionKey) []string { return []string{k.ID} }
 	}
 	var from []string
-	if after != (collectionKey{}) {
+	if after != (CollectionKey{}) {
 		from = parts(after)
 	}
 	whole := func(e storage.Entry) []string {
 		c, _ := s.decodeCollection(e)
-		return parts(c.collectionKey)
+		return parts(c.CollectionKey)
 	}
 	return record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), s.decodeCollection)
 }
@@ -290,7 +308,7 @@ func (s *rows) withID(id string) iter.Seq2[stored, error] {
 		return record.Parts(e.Key, prefix)
 	}
 	return record.Map(record.Sorted(s.ctx, s.r, prefix, nil, 2, source), func(e storage.Entry) (stored, error) {
-		return s.existing(collectionKey{Source: source(e)[0], ID: id})
+		return s.existing(CollectionKey{Source: source(e)[0], ID: id})
 	})
 }
 
@@ -459,7 +477,7 @@ func (s *rows) create(c *stored) error {
 	s.next++
 	entries := s.finders(*c)
 	if record.SpaceCut(s.space) {
-		entries = append(entries, storage.Entry{Key: s.key("name/"), Value: []byte(s.network)})
+		entries = append(entries, storage.Entry{Key: s.key("network/"), Value: []byte(s.network)})
 	}
 	return s.t.Put(s.ctx, entries...)
 }
@@ -486,6 +504,7 @@ func (s *rows) putCollection(c stored) error {
 	if err != nil {
 		return err
 	}
+	s.changed = append(s.changed, c.CollectionKey)
 	return s.put(s.key("collection/", c.Source, c.ID), nil, append(record.AppendText(nil, head), c.fields...), c.large)
 }
 
@@ -571,13 +590,8 @@ func (s *rows) deleteCollection(c stored) error {
 	for _, e := range s.finders(c) {
 		keys = append(keys, e.Key)
 	}
-	if err := s.t.Delete(s.ctx, keys...); err != nil || !record.SpaceCut(s.space) {
-		return err
-	}
-	for range s.r.Scan(s.ctx, storage.Prefix(s.prefix("order/"))) {
-		return nil
-	}
-	return s.t.Delete(s.ctx, s.key("name/"))
+	s.changed = append(s.changed, c.CollectionKey)
+	return s.t.Delete(s.ctx, keys...)
 }
 
 // deleteReviews removes stored reviews.

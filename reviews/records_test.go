@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -25,8 +26,8 @@ type modelled struct {
 	reviews []storedReview
 }
 
-func (m model) find(key collectionKey) int {
-	return slices.IndexFunc(m, func(c modelled) bool { return c.collectionKey == key })
+func (m model) find(key CollectionKey) int {
+	return slices.IndexFunc(m, func(c modelled) bool { return c.CollectionKey == key })
 }
 
 func collect[T any](list iter.Seq2[T, error]) (all []T, err error) {
@@ -83,25 +84,25 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 		list, err := collect(s.all())
 		same := func(list []stored, want model) bool {
 			return slices.EqualFunc(list, want, func(a stored, b modelled) bool {
-				return a.collectionKey == b.collectionKey && bytes.Equal(a.fields, b.fields)
+				return a.CollectionKey == b.CollectionKey && bytes.Equal(a.fields, b.fields)
 			})
 		}
 		if err != nil || !same(list, m) {
 			t.Fatalf("%d collections, want %d, %v", len(list), len(m), err)
 		}
 		sorted := slices.SortedFunc(slices.Values(m), byKey)
-		if list, err = collect(s.byKey("", collectionKey{}, 0)); err != nil || !same(list, sorted) {
+		if list, err = collect(s.byKey("", CollectionKey{}, 0)); err != nil || !same(list, sorted) {
 			t.Fatalf("by key: %d collections, want %d, %v", len(list), len(m), err)
 		}
 		for i, c := range sorted {
-			if list, err = collect(limited(2, s.byKey("", c.collectionKey, 2))); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
+			if list, err = collect(limited(2, s.byKey("", c.CollectionKey, 2))); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
 				t.Fatalf("after %.20q: %d collections, %v", c.ID, len(list), err)
 			}
 			with := slices.DeleteFunc(slices.Clone(sorted), func(other modelled) bool { return other.ID != c.ID })
 			if list, err = collect(s.withID(c.ID)); err != nil || !same(list, with) {
 				t.Fatalf("with the id %.20q: %d collections, want %d, %v", c.ID, len(list), len(with), err)
 			}
-			at, err := s.existing(c.collectionKey)
+			at, err := s.existing(c.CollectionKey)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +126,7 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 				t.Fatalf("%.20q has by id %.200v", c.ID, got)
 			}
 		}
-		if _, err := s.existing(collectionKey{"absent", "absent"}); !errors.Is(err, vitrine.ErrNotFound) {
+		if _, err := s.existing(CollectionKey{"absent", "absent"}); !errors.Is(err, vitrine.ErrNotFound) {
 			t.Errorf("an absent collection: %v", err)
 		}
 		return nil
@@ -137,9 +138,9 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 
 // put puts reviews as an import does: it finds those that are stored.
 func (s *rows) putAll(ctx context.Context, c stored, list []storedReview) error {
-	found, err := s.collectionsOf([]collectionKey{c.collectionKey})
-	now, ok := found[c.collectionKey]
-	if now.collectionKey = c.collectionKey; err == nil && !ok {
+	found, err := s.collectionsOf([]CollectionKey{c.CollectionKey})
+	now, ok := found[c.CollectionKey]
+	if now.CollectionKey = c.CollectionKey; err == nil && !ok {
 		err = s.create(&now)
 	}
 	if err != nil {
@@ -181,7 +182,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		db, names := memory.New(), []string{"n", strings.Repeat("long", 100)}
 		models := map[string]model{}
-		keys := []collectionKey{{"s", "a"}, {"s", "b"}, {"sa", "a"}, {"t " + long, "a"}, {"t " + long + "a", long}, {"t " + long, long + "b"}}
+		keys := []CollectionKey{{"s", "a"}, {"s", "b"}, {"sa", "a"}, {"t " + long, "a"}, {"t " + long + "a", long}, {"t " + long, long + "b"}}
 		if seed%2 == 0 { // no index is made but for many reviews
 			ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return len(id) > 200 })
 		}
@@ -195,7 +196,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 			err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
 				switch action := r.IntN(6); {
 				case action < 4:
-					c := stored{collectionKey: key, fields: text()}
+					c := stored{CollectionKey: key, fields: text()}
 					if at < 0 {
 						m, at = append(m, modelled{}), len(m)
 					}
@@ -261,7 +262,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 		for _, name := range names {
 			err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
 				for _, c := range models[name] {
-					c, err := s.existing(c.collectionKey)
+					c, err := s.existing(c.CollectionKey)
 					if err != nil {
 						return err
 					}
@@ -281,8 +282,12 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 						return err
 					}
 				}
-				if n, err := s.count(t.Context(), s.space+" "); n > 0 || err != nil {
-					t.Errorf("%d records are left, %v", n, err)
+				left := 0
+				if record.SpaceCut(s.space) {
+					left = 1 // the name of the network, for its feed
+				}
+				if n, err := s.count(t.Context(), s.space+" "); n != left || err != nil {
+					t.Errorf("%d records are left, want %d, %v", n, left, err)
 				}
 				return nil
 			})
@@ -290,7 +295,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if left, err := networks(t.Context(), db); err != nil || len(left) > 0 {
+		if left, err := New(db, nil).networks(t.Context(), vitrine.Caller{Operator: true}, false); err != nil || len(left) > 0 {
 			t.Errorf("%d networks are left, %v", len(left), err)
 		}
 	}
@@ -300,13 +305,13 @@ func TestNetworksAreListedByName(t *testing.T) {
 	db, want := memory.New(), []string{"", "A", "a", "a b", "b/c", strings.Repeat("n", 300), "\xff"}
 	for _, name := range want {
 		err := update(t.Context(), db, name, storage.UpdateOptions{}, func(s *rows) error {
-			return s.putAll(t.Context(), stored{collectionKey: collectionKey{"s", "a"}}, nil)
+			return s.putAll(t.Context(), stored{CollectionKey: CollectionKey{"s", "a"}}, nil)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := networks(t.Context(), db); err != nil || !slices.Equal(got, want) {
+	if got, err := New(db, nil).networks(t.Context(), vitrine.Caller{Operator: true}, true); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -340,17 +345,17 @@ func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 		var list []storedReview
 		for i := range n {
 			list = append(list, storedReview{ID: fmt.Sprint(i), Data: make([]byte, size)})
-			if err := s.putAll(t.Context(), stored{collectionKey: collectionKey{"t", fmt.Sprint(i)}, fields: make([]byte, size)}, nil); err != nil {
+			if err := s.putAll(t.Context(), stored{CollectionKey: CollectionKey{"t", fmt.Sprint(i)}, fields: make([]byte, size)}, nil); err != nil {
 				return err
 			}
 		}
-		return s.putAll(t.Context(), stored{collectionKey: collectionKey{"s", "0"}}, list)
+		return s.putAll(t.Context(), stored{CollectionKey: CollectionKey{"s", "0"}}, list)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = view(t.Context(), db, "n", func(s *rows) error {
-		c, err := s.existing(collectionKey{"s", "0"})
+		c, err := s.existing(CollectionKey{"s", "0"})
 		if err != nil {
 			return err
 		}

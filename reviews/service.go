@@ -9,12 +9,12 @@ import (
 )
 
 // Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It applies all rules of
-// the domain; the storage.Store only has keys and values. It is safe for concurrent use, has no state of its own, and
-// several services and processes may use one store.
+// the domain; the storage.Store only has keys and values. It is safe for concurrent use, and several
+// services and processes may use one store.
 //
-// Import, Export, Delete and the lists take the caller, and a request that names a network. A request may leave the
-// network out if the caller moderates exactly one; Delete always needs its name. These methods return ErrForbidden for a caller
-// that does not moderate the network as a whole or has TagsOnly set, and ErrInvalid for a malformed caller or network. An
+// Import, Export, Delete, Changes, Follow and the lists take the caller, and a request that names a network. A request may
+// leave the network out if the caller moderates exactly one; Delete always needs its name. These methods return ErrForbidden
+// for a caller that does not moderate the network as a whole or has TagsOnly set, and ErrInvalid for a malformed caller or network. An
 // operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one network never
 // influence a result about another one.
 //
@@ -24,13 +24,18 @@ type Service struct {
 	db     storage.Store
 	vendor string
 	limits Limits
-	now    func() time.Time // the clock of imports whose options name none
+	feeds  *rec.Feeds
+	now    func() time.Time // of the feed, and of imports whose options name no clock
 }
 
 // ServiceOptions are the options of New. The zero value works.
 type ServiceOptions struct {
 	Vendor string // second segment of URNs; default "vitrine"
 	Limits Limits // a zero field means the default of that limit
+
+	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a network
+	// are removed in small steps by later changes of the same network.
+	KeepChanges time.Duration
 }
 
 // Limits bound the pages of lists and the lines of imports. Zero means the default, which is the number at the end of the
@@ -44,11 +49,10 @@ type Limits struct {
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
 func New(db storage.Store, o *ServiceOptions) *Service {
 	// Set the defaults of absent options.
-	s := &Service{db: db, vendor: "vitrine", now: rec.Clock(db, nil)}
-	if o != nil {
-		s.vendor = cmp.Or(o.Vendor, s.vendor)
-		s.limits = o.Limits
+	if o == nil {
+		o = &ServiceOptions{}
 	}
+	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: rec.NewFeeds(db, o.KeepChanges), now: rec.Clock(db, nil)}
 	s.limits.Page = cmp.Or(s.limits.Page, 500)
 	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 4<<20)
 	return s

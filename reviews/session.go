@@ -9,7 +9,7 @@ import (
 )
 
 // Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so a program
-// can declare an interface with those that it calls, and use either. Networks, Admit and NetworkOf are methods
+// can declare an interface with those that it calls, and use either. Networks, Admit and the like are methods
 // of the Service alone. A Session is safe for concurrent use and needs no closing.
 type Session struct {
 	service *Service
@@ -52,6 +52,16 @@ func (s *Session) ListReviews(ctx context.Context, in ListReviewsRequest) (vitri
 // Show is Service.Show for the caller of the session.
 func (s *Session) Show(ctx context.Context, in ListReviewsRequest) (Shown, error) {
 	return s.service.Show(ctx, s.by, in)
+}
+
+// Changes is Service.Changes for the caller of the session.
+func (s *Session) Changes(ctx context.Context, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
+	return s.service.Changes(ctx, s.by, in)
+}
+
+// Follow is Service.Follow for the caller of the session.
+func (s *Session) Follow(ctx context.Context, in ChangesRequest) iter.Seq2[Event, error] {
+	return s.service.Follow(ctx, s.by, in)
 }
 
 // AllReviews is Service.AllReviews for the caller of the session.

@@ -43,7 +43,7 @@ func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ListReviewsReq
 		err = s.Admit(by, in.Network)
 	} else if err = checkNetwork(in.Network); err == nil {
 		err = by.Check()
-		if err == nil && (!by.PublicReviews || !slices.Contains(by.Reads, s.prefix()+in.Network)) {
+		if err == nil && (!by.PublicReviews || !slices.Contains(by.Reads, s.NetworkURN(in.Network))) {
 			err = forbidden("the caller may not show the reviews of the network %s", in.Network)
 		}
 	}

@@ -105,6 +105,39 @@ var reviewBehaviours = []behaviour{
 			t.Errorf("%+v, %+v", e, f)
 		}
 	}},
+	{"what changed reviews is in the feed of the network", func(t *testing.T, as func(httpapi.Principal) services) {
+		by := as(moderatorOf("example.test")).reviews
+		start := ok(by.Changes(t.Context(), reviews.ChangesRequest{After: vitrine.Now}))(t)
+		if len(start.Changes) > 0 || start.Next == "" || start.More {
+			t.Errorf("%+v", start)
+		}
+		ok(by.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader(oneReview)}))(t)
+		ok(by.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader(oneReview)}))(t) // changes nothing
+		ok(by.Delete(t.Context(), reviews.DeleteRequest{Network: "example.test", Everything: true}))(t)
+		page := ok(by.Changes(t.Context(), reviews.ChangesRequest{Network: "example.test", Limit: 5, After: start.Next}))(t)
+		var followed []reviews.Event
+		for e, err := range by.Follow(t.Context(), reviews.ChangesRequest{After: start.Next, Limit: 1}) {
+			must(t, err)
+			if followed = append(followed, e); len(followed) == 2 {
+				break
+			}
+		}
+		for i, want := range []reviews.Event{{Action: reviews.ActionImported, Created: 1}, {Action: reviews.ActionDeleted, Deleted: 1}} {
+			e := page.Changes[i]
+			if e.Action != want.Action || e.Created != want.Created || e.Deleted != want.Deleted || len(e.Collections) != 1 || e.Collections[0].ID != "YQ==" || e.At == 0 || e.By == "" {
+				t.Errorf("%+v, want %+v", e, want)
+			}
+		}
+		if !reflect.DeepEqual(followed, page.Changes) {
+			t.Errorf("%+v, want %+v", followed, page.Changes)
+		}
+		_, err := by.Changes(t.Context(), reviews.ChangesRequest{After: "none"})
+		e, _ := errors.AsType[*vitrine.Error](err)
+		_, err = as(moderatorOf("other.test")).reviews.Changes(t.Context(), reviews.ChangesRequest{Network: "example.test"})
+		if e == nil || e.Kind != vitrine.ErrInvalid || e.Parameter != "after" || !errors.Is(err, vitrine.ErrForbidden) {
+			t.Errorf("%+v, %v", e, err)
+		}
+	}},
 	{"what was imported is exported, of the network alone", func(t *testing.T, as func(httpapi.Principal) services) {
 		both := as(moderatorOf("example.test", "other.test")).reviews
 		ok(both.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)}))(t)

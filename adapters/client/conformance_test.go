@@ -87,6 +87,8 @@ type (
 		AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error]
 		ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error)
 		AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error]
+		Changes(context.Context, reviews.ChangesRequest) (vitrine.ChangesPage[reviews.Event], error)
+		Follow(context.Context, reviews.ChangesRequest) iter.Seq2[reviews.Event, error]
 	}
 	services struct {
 		apps    appService

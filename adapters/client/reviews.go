@@ -110,6 +110,18 @@ func (v *Reviews) Show(ctx context.Context, in reviews.ListReviewsRequest) (revi
 	return out, err
 }
 
+// Changes returns a page of the feed of changes of the network.
+func (v *Reviews) Changes(ctx context.Context, in reviews.ChangesRequest) (vitrine.ChangesPage[reviews.Event], error) {
+	q := values{}.text("network", in.Network).number("limit", in.Limit).text("after", in.After)
+	return get[vitrine.ChangesPage[reviews.Event]](ctx, v.remote, "/x/reviews/changes", q, object("next"))
+}
+
+// Follow yields the entries of the feed of changes of the network, and waits for more; see Apps.Follow.
+func (v *Reviews) Follow(ctx context.Context, in reviews.ChangesRequest) iter.Seq2[reviews.Event, error] {
+	q := values{}.text("network", in.Network).number("limit", in.Limit)
+	return follow[reviews.Event](ctx, v.remote, "/x/reviews/changes", q, in.After)
+}
+
 // AllReviews walks through the pages from in.After on.
 func (v *Reviews) AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error] {
 	return all(ctx, in, v.ListReviews, func(in *reviews.ListReviewsRequest) *string { return &in.After })

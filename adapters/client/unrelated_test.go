@@ -119,6 +119,9 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Reviews.ListReviews": func(ctx context.Context, c *client.Client) error {
 		return second(c.Reviews.ListReviews(ctx, reviews.ListReviewsRequest{Collection: "c"}))
 	},
+	"Reviews.Changes": func(ctx context.Context, c *client.Client) error {
+		return second(c.Reviews.Changes(ctx, reviews.ChangesRequest{}))
+	},
 	"Reviews.Show": func(ctx context.Context, c *client.Client) error {
 		return second(c.Reviews.Show(ctx, reviews.ListReviewsRequest{Network: "n", Collection: "c"}))
 	},
@@ -210,6 +213,7 @@ func TestEmptyAnswersAreSuccesses(t *testing.T) {
 		"Assets.Changes":           second(c.Assets.Changes(t.Context(), lib, vitrine.ChangesRequest{After: vitrine.Now})),
 		"Reviews.Import":           second(c.Reviews.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader("")})),
 		"Reviews.Export":           c.Reviews.Export(t.Context(), "", io.Discard),
+		"Reviews.Changes":          second(c.Reviews.Changes(t.Context(), reviews.ChangesRequest{After: vitrine.Now})),
 		"Reviews.ListCollections":  second(c.Reviews.ListCollections(t.Context(), reviews.ListCollectionsRequest{})),
 	} {
 		if err != nil {

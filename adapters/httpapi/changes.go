@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/negotiate"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // changes serves GET /x/changes: the feed of changes of apps, tags and components that the caller may read. 200 with a
@@ -51,6 +52,17 @@ func (a assetRoutes) changes(c *call) error {
 		in.After = after
 		return a.svc.Changes(c.r.Context(), c.by.Caller, a.library(c), in)
 	}, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
+}
+
+// changes serves GET /x/reviews/changes: the feed of changes of the reviews of the network. Its responses are those of GET
+// /x/changes.
+func (v reviewRoutes) changes(c *call) error {
+	in := reviews.ChangesRequest{Network: c.network, After: c.query.cursor("after"), Limit: c.pageOfFeed()}
+	changed := func(after string) (string, <-chan struct{}) { return after, v.svc.Changed() }
+	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[reviews.Event], error) {
+		in.After = after
+		return v.svc.Changes(c.r.Context(), c.by.Caller, in)
+	}, func(e reviews.Event) (cursor, kind string) { return e.Cursor, reviews.EventType })
 }
 
 // serveFeed responds with the page of a feed after a cursor or, to a client that asks for it, with an event stream. page

@@ -218,6 +218,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("POST", "/x/reviews/convert", "?scale=10&network={network}", "sku,rating,date,name\nlamp,5,2019-04-03,Ann\n")
 	a.ask("GET", "/x/reviews/export", "?network={network}", "")
 	a.ask("POST", "/x/reviews/import", "", `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["a","b"],"reviews":[{"id":"r1","imported_display_name":"N","imported_email":"n@example.test","imported_url":"https://example.test/","subparts":{"a":"b"},"title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]},{"id":"r2","author_id":"u","parent_id":"r1","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]}]}`+"\n")
+	a.ask("GET", "/x/reviews/changes", "?limit=1", "")
 	a.ask("GET", "/x/reviews/collections", "?limit=1&source=s", "")
 	a.ids["collection"] = "YQ=="
 	a.ask("GET", "/x/reviews/collections/{collection}/reviews", "?limit=1", "")

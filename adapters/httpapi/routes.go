@@ -104,6 +104,7 @@ func (h *handler) routes() []route {
 			get("/x/reviews/export", v.export, 0, "network"),
 			write("DELETE", "/x/reviews", 200, v.erase, slash, noBody, nil,
 				"network", "source", "collection", "review", "author", "email", "everything", "dryRun"),
+			get("/x/reviews/changes", v.changes, slash|reserves, "network", "after", "limit"),
 			get("/x/reviews/collections", v.collections, slash|reserves, "network", "source", "limit", "after"),
 			get("/x/reviews/collections/{collection}/reviews", v.reviews, slash|reserves, "network", "source", "limit", "after"),
 		)...)

@@ -90,6 +90,8 @@ type Assets interface {
 // Reviews are the methods of the reviews that the handler calls; *reviews.Service implements it. See Apps.
 type Reviews interface {
 	Admit(by vitrine.Caller, network string) error
+	Changed() <-chan struct{}
+	Changes(ctx context.Context, by vitrine.Caller, in reviews.ChangesRequest) (vitrine.ChangesPage[reviews.Event], error)
 	Delete(ctx context.Context, by vitrine.Caller, in reviews.DeleteRequest) (reviews.Deleted, error)
 	Export(ctx context.Context, by vitrine.Caller, network string, w io.Writer) error
 	Import(ctx context.Context, by vitrine.Caller, in reviews.ImportRequest) (reviews.Report, error)

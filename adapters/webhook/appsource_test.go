@@ -35,6 +35,20 @@ func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Body: http.NoBody, Request: r}, nil
 }
 
+// wait waits until a host got so many bodies.
+func (b *bodies) wait(t *testing.T, host string, count int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		b.mu.Lock()
+		n := len(b.got[host])
+		b.mu.Unlock()
+		if n >= count {
+			return
+		}
+	}
+	t.Fatalf("%s got %d changes, want %d", host, len(b.got[host]), count)
+}
+
 // Every change of an app, a tag or a component is delivered as it is in the feed, without its cursor.
 func TestChangesOfApps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

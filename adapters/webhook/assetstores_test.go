@@ -162,17 +162,3 @@ func (o opening) told(t *testing.T, network, after string) (all []string) {
 	}
 	return all
 }
-
-// wait waits until a host got so many bodies.
-func (b *bodies) wait(t *testing.T, host string, count int) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		b.mu.Lock()
-		n := len(b.got[host])
-		b.mu.Unlock()
-		if n >= count {
-			return
-		}
-	}
-	t.Fatalf("%s got %d changes, want %d", host, len(b.got[host]), count)
-}

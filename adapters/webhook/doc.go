@@ -1,4 +1,4 @@
-// Package webhook posts the changes of apps and of assets to the endpoints of other programs, signed as Standard
+// Package webhook posts the changes of apps, assets and reviews to the endpoints of other programs, signed as Standard
 // Webhooks (standardwebhooks.com) says.
 //
 // # Endpoints
@@ -12,11 +12,11 @@
 // secret is a list of both, and each delivery has two signatures.
 //
 // An endpoint without types gets all types of changes ([Types]), and one without groups gets the changes of all apps,
-// components and assets. With groups, which are URNs of networks and sites, it gets
+// components, assets and reviews. With groups, which are URNs of networks and sites, it gets
 //
 //   - the changes of the apps that have a group which is one of these or in one of them;
 //   - app.left, with the id of the app alone, for an app that left these groups with the change;
-//   - the changes of the assets of these networks;
+//   - the changes of the assets and the reviews of these networks;
 //   - no changes of components.
 //
 // # Deliveries
@@ -32,8 +32,8 @@
 // {"network", "id"}, in addition. The headers webhook-id, webhook-timestamp and webhook-signature let the receiver verify it
 // with any library of Standard Webhooks, or with an HMAC-SHA256; see the example.
 //
-// Each endpoint gets its changes one at a time, in the order of the feed; changes of several feeds, of apps and of each
-// library, are ordered by time. A change is delivered at least once: after a crash it may be delivered again. The
+// Each endpoint gets its changes one at a time, in the order of the feed; changes of several feeds, of apps, of each library
+// and of the reviews of each network, are ordered by time. A change is delivered at least once: after a crash it may be delivered again. The
 // webhook-id shows it: each change has a random one for each endpoint, which stays the same for every attempt,
 // whichever process makes it.
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // Endpoint is an address that changes are posted to.
@@ -27,30 +28,28 @@ type Endpoint struct {
 	// only.
 	Types []string
 	// Groups are URNs of networks and sites. The endpoint gets the changes of the apps with a group that one of these
-	// contains, app.left in place of a change that takes an app out of them, the changes of the assets of these
-	// networks, those of releases that move only tags of such apps, and no changes of components. nil = the changes of
-	// all apps, assets, releases and components.
+	// contains, app.left in place of a change that takes an app out of them, the changes of the assets and reviews of
+	// these networks, those of releases that move only tags of such apps, and no changes of components. nil = the changes
+	// of all apps, assets, reviews, releases and components.
 	Groups []string
 }
 
-// wantsApps reports whether the endpoint asks for a type of change of apps and components, and wantsAssets whether it asks for that
-// of assets. Groups do not count here, since they may name networks whose first library is created later.
+// wantsApps reports whether the endpoint asks for a type of change of apps and components, and wants whether it asks for a type.
+// Groups do not count here, since they may name networks whose first library is created later.
 func (e Endpoint) wantsApps() bool {
-	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.EventType })
+	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.EventType && t != reviews.EventType })
 }
 
-func (e Endpoint) wantsAssets() bool {
-	return e.Types == nil || slices.Contains(e.Types, assets.EventType)
-}
+func (e Endpoint) wants(t string) bool { return e.Types == nil || slices.Contains(e.Types, t) }
 
 // scope returns a text that stands for the choice of feeds that the endpoint gets.
 func (e Endpoint) scope() string {
-	return fmt.Sprint(e.wantsApps(), e.wantsAssets(), e.Groups == nil, e.Groups)
+	return fmt.Sprint(e.wantsApps(), e.wants(assets.EventType), e.wants(reviews.EventType), e.Groups == nil, e.Groups)
 }
 
 // matches reports whether the endpoint asks for the type of the change and for one of its groups.
 func (e Endpoint) matches(c change) bool {
-	if e.Types != nil && !slices.Contains(e.Types, c.Type) {
+	if !e.wants(c.Type) {
 		return false
 	}
 	if c.Each != nil && e.Groups != nil {

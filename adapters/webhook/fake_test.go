@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -50,7 +51,7 @@ func (s *fakeSource) changed() <-chan struct{} {
 
 // feeds returns the lists; one named assets/X/… is that of the network urn:v:X.
 func (s *fakeSource) feeds(_ context.Context, e Endpoint) (out []feed, err error) {
-	if s.label == "apps" && !e.wantsApps() || s.label == "assets" && !e.wantsAssets() {
+	if s.label == "apps" && !e.wantsApps() || s.label == "assets" && !e.wants(assets.EventType) {
 		return nil, nil
 	}
 	s.mu.Lock()

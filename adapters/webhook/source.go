@@ -11,6 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // source is a service whose changes are delivered. It has one feed, or one for each part of its data, such as a
@@ -70,7 +71,7 @@ func Types() []string {
 	} {
 		out = append(out, string(t))
 	}
-	return append(out, assets.EventType)
+	return append(out, assets.EventType, reviews.EventType)
 }
 
 // change is an entry of a feed, as one endpoint gets it.
@@ -79,7 +80,7 @@ type change struct {
 	Type   string
 	At     time.Time
 	// Groups decide which endpoints get the change: the groups of the app after the change, for app.left those that were
-	// taken away from it, and for assets their network. A change of a component has none.
+	// taken away from it, and for assets and reviews their network. A change of a component has none.
 	Groups []string
 	Each   [][]string      // of a release: the groups of each of its apps. An endpoint gets it if it gets the changes of all of them
 	Data   json.RawMessage // the entry as it reads over HTTP, without its cursor
@@ -135,7 +136,7 @@ func (s assetSource) changed() <-chan struct{} { return s.assets.Changed() }
 
 // feeds returns the feeds of the libraries whose networks the endpoint asks for.
 func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err error) {
-	if !e.wantsAssets() {
+	if !e.wants(assets.EventType) {
 		return nil, nil
 	}
 	for lib, err := range s.assets.Libraries(ctx) {
@@ -175,4 +176,34 @@ func libraryEvent(lib assets.Library, event assets.Event) (json.RawMessage, erro
 	text = strictjson.AppendString(text, lib.Network)
 	text = strictjson.AppendString(append(text, `,"id":`...), lib.ID)
 	return append(text, "}}"...), nil
+}
+
+// reviewSource is the source of the changes of reviews. Each network has a feed of its own.
+type reviewSource struct{ reviews *reviews.Service }
+
+func (s reviewSource) changed() <-chan struct{} { return s.reviews.Changed() }
+
+// feeds returns the feeds of the networks that the endpoint asks for.
+func (s reviewSource) feeds(ctx context.Context, e Endpoint) (out []feed, err error) {
+	if !e.wants(reviews.EventType) {
+		return nil, nil
+	}
+	networks, err := s.reviews.ChangedNetworks(ctx, vitrine.Caller{Operator: true})
+	for _, network := range networks {
+		if e.Groups == nil || e.covers([]string{s.reviews.NetworkURN(network)}) {
+			out = append(out, feed{"reviews/" + network, func(ctx context.Context, after string, _ Endpoint) (page, error) { return s.read(ctx, network, after) }})
+		}
+	}
+	return out, err
+}
+
+// read reads the feed of a network.
+func (s reviewSource) read(ctx context.Context, network, after string) (page, error) {
+	read, err := s.reviews.Changes(ctx, vitrine.Caller{Operator: true}, reviews.ChangesRequest{Network: network, After: after})
+	return pageOf(read, err, func(event reviews.Event) (c change, err error) {
+		c = change{Cursor: event.Cursor, Type: reviews.EventType, At: time.UnixMilli(event.At), Groups: []string{s.reviews.NetworkURN(network)}}
+		event.Cursor = ""
+		c.Data, err = json.Marshal(event)
+		return c, err
+	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -50,8 +51,9 @@ type Deliverer struct {
 
 // Services are the services whose changes are delivered. One that is nil is left out.
 type Services struct {
-	Apps   *appsvc.Service
-	Assets *assets.Service
+	Apps    *appsvc.Service
+	Assets  *assets.Service
+	Reviews *reviews.Service
 }
 
 // New returns a Deliverer of the changes of these services. db keeps the positions; it must be the store
@@ -71,6 +73,9 @@ func New(db storage.Store, services Services, opts *Options) *Deliverer {
 	}
 	if services.Assets != nil {
 		d.sources = append(d.sources, assetSource{services.Assets})
+	}
+	if services.Reviews != nil {
+		d.sources = append(d.sources, reviewSource{services.Reviews})
 	}
 	return d
 }

@@ -158,14 +158,15 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	tokens.Store(set.signer)
 	// The services over the store, and the handler over the services.
 	services := webhook.Services{
-		Apps:   appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted), Rights: people.Rights}),
-		Assets: assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
+		Apps:    appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted), Rights: people.Rights}),
+		Assets:  assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
+		Reviews: reviews.New(s, &reviews.ServiceOptions{KeepChanges: time.Duration(o.keepChanges)}),
 	}
 	streams := httpapi.NewStreams()
 	streams.Began = streamBegan
 	figures := newMetrics()
 	handler, err := httpapi.New(httpapi.Config{
-		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.New(s, nil),
+		Apps: services.Apps, Assets: services.Assets, Reviews: services.Reviews,
 		Authenticate: people.Authenticate, Extras: people.Endpoints(), BasePath: o.basePath, BaseURL: o.baseURL, Ready: ready(s), Log: log,
 		PublicCache: o.publicCache, Streams: streams, Observer: o.observer(figures, log),
 		Limits: httpapi.Limits{Memory: min(memoryAim, debug.SetMemoryLimit(-1)) / 2},

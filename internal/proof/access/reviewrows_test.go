@@ -123,6 +123,16 @@ func reviewRows() []row {
 				w.t.Errorf("%s, network %s: %d reviews, want %d: %s", r.what, thing, got, exported[thing], r.body)
 			}
 		}},
+		{route: "GET /x/reviews/changes", table: reviewsOf, says: says, request: func(_ *world, thing string) request {
+			return get(ofNetwork("/x/reviews/changes", thing))
+		}, check: func(w *world, c caller, thing string, r reply) {
+			if thing == "the only one" {
+				thing = strings.TrimPrefix(c.Moderates[0], "urn:vitrine:")
+			}
+			if strings.Count(r.body, `"network"`) != strings.Count(r.body, fmt.Sprintf(`"network":%q`, thing)) || exported[thing] > 0 && !strings.Contains(r.body, `"created":`) {
+				w.t.Errorf("%s, network %s: %s", r.what, thing, r.body)
+			}
+		}},
 		{route: "GET /x/reviews/collections", table: reviewsOf, says: says, request: func(_ *world, thing string) request {
 			return get(ofNetwork("/x/reviews/collections", thing))
 		}, check: func(w *world, c caller, thing string, r reply) {
