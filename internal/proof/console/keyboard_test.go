@@ -46,7 +46,9 @@ func byKeyboard(t *testing.T, l look) {
 	p.See(`//div[contains(@class, "line") and contains(., "restored version 0")]`)
 	p.press("Deployments")
 	p.See(`//article[@aria-label="production"]//span[.="4 behind"]`)
-	p.press("Move")
+	p.reach("Move to the latest")
+	p.Press(keyTab) // to Move
+	p.Press(keyEnter)
 	p.Until(`() => document.activeElement.matches('dialog input[value="0"]')`)
 	p.Press(keyUp)
 	p.press("Go on")
