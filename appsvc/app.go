@@ -35,7 +35,7 @@ type App struct {
 	UpdatedBy string          // URN of the user who made this version; "" as a caller with TagsOnly reads it
 
 	Title  string   // as in Body
-	Groups []string // likewise
+	Groups []string // as in Body; none as a caller with TagsOnly reads it
 	Body   Body     // nil in a summary, and in a Change, which has it beside the App
 
 	// These are set where there is no Body, Tags in a summary alone.

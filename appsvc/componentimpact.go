@@ -49,10 +49,14 @@ type ComponentCheck struct {
 // null at the end.
 func (c ComponentCheck) MarshalJSON() ([]byte, error) {
 	type members ComponentCheck
-	return json.Marshal(struct {
+	w := struct {
 		members
-		Next nextOrNull `json:"next"`
-	}{members(c), nextOrNull(c.Next)})
+		Next *string `json:"next"`
+	}{members: members(c)}
+	if c.Next != "" {
+		w.Next = &c.Next
+	}
+	return json.Marshal(w)
 }
 
 // BrokenElement is an element whose config does not conform to a component.

@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
-
-	"github.com/go-json-experiment/json"
 )
 
 // The cursor of a list is the position of the last item of a page, not a number of items to skip. So a page begins where the
@@ -32,15 +30,4 @@ func parseCursor(list, s string) (number int64, text string, ok bool) {
 	}
 	text = string(b[4+n:])
 	return number, text, cursor(list, number, text) == s && isText(text) // each position has only one valid encoding
-}
-
-// nextOrNull is a cursor in a response whose JSON has null instead of "".
-type nextOrNull string
-
-// MarshalJSON writes a string or null.
-func (n nextOrNull) MarshalJSON() ([]byte, error) {
-	if n == "" {
-		return []byte("null"), nil
-	}
-	return json.Marshal(string(n))
 }

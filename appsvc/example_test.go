@@ -95,6 +95,36 @@ func ExampleService_PutTag() {
 	// 0 <nil>
 }
 
+func ExampleService_RunRelease() {
+	apps, me, app := example()
+	ctx := context.Background()
+	release, err := apps.CreateRelease(ctx, me, appsvc.CreateReleaseRequest{Name: "spring", Moves: []appsvc.ReleaseMove{
+		{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)}, // and up to 199 more, made at the same moment
+	}})
+	if err != nil {
+		panic(err)
+	}
+	release, err = apps.RunRelease(ctx, me, release.ID, release.Version)
+	fmt.Println(release.State, release.Moves[0].To.Version(), err)
+	release, err = apps.UndoRelease(ctx, me, release.ID, release.Version)
+	fmt.Println(release.State, err)
+	// Output:
+	// done 0 <nil>
+	// cancelled <nil>
+}
+
+func ExampleService_ListApps_summary() {
+	apps, me, _ := example()
+	page, err := apps.ListApps(context.Background(), me, appsvc.ListAppsRequest{Summary: true, Query: "front"})
+	for _, app := range page.Items {
+		fmt.Println(app.Title, app.Groups, app.Components)
+	}
+	fmt.Println(err)
+	// Output:
+	// Front page [urn:vitrine:example.test:site=1] [poll]
+	// <nil>
+}
+
 func ExampleService_Restore() {
 	apps, me, app := example()
 	again, err := apps.Restore(context.Background(), me, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
