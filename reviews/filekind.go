@@ -39,7 +39,7 @@ func fileKind(head []byte) kind {
 	return kind{}
 }
 
-// signatures are the first bytes of binary files, each with its message. No JSON text begins with them. They are compared after
+// signatures are the first bytes of binary files and of archives of a store, each with its message. No record begins with them. They are compared after
 // decompression, so the signature of gzip means that the file was compressed twice.
 var signatures = []struct{ first, message string }{
 	{"PK\x03\x04", kindZip}, {"PK\x05\x06", kindZip}, {"PK\x07\x08", kindZip}, // also empty, and in several parts
@@ -49,6 +49,7 @@ var signatures = []struct{ first, message string }{
 	{"BZh91AY&SY", "this is compressed with bzip2: decompress it, for instance with bunzip2"},
 	{"\xfd7zXZ\x00", "this is compressed with xz: decompress it, for instance with unxz"},
 	{"\x28\xb5\x2f\xfd", "this is compressed with zstd: decompress it, for instance with unzstd"},
+	{`{"vitrine":`, "this is an archive of a whole store: vitrine import reads it into an empty one"},
 	{"7z\xbc\xaf\x27\x1c", "this is a 7z archive: unpack it, and check the files that are in it"},
 	{"Rar!\x1a\x07", "this is a rar archive: unpack it, and check the files that are in it"},
 	{"SQLite format 3\x00", "this is an SQLite database: export its reviews as NDJSON, and check that file"},

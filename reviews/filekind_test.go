@@ -76,6 +76,7 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 		{"UTF-16", inUTF16(record + "\n" + numbered(2) + "\n"), "UTF-16"},
 		{"UTF-16 without a mark", inUTF16(record + "\n")[2:], "UTF-16"},
 		{"UTF-16 without a mark, the other byte first", "\x00" + strings.TrimSuffix(inUTF16(record + "\n")[2:], "\x00"), "UTF-16"},
+		{"an archive of a store", "{\"vitrine\":3}\n{\"key\":\"apps app/1\",\"value\":{}}\n{\"entries\":1,\"sha256\":\"00\"}\n", "an archive of a whole store"},
 		{"a zip archive", "PK\x03\x04\x14\x00\x00\x00\x08\x00reviews.json\n\x01\n", "a zip archive"},
 		{"a spreadsheet", "PK\x03\x04" + strings.Repeat("\x00", 26) + "[Content_Types].xml\n\x01\n", "a spreadsheet"},
 		{"an old spreadsheet", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\n\x00\n", "a spreadsheet"},

@@ -27,6 +27,9 @@ type ImportRequest struct {
 // them.
 const maxQueued = 1000
 
+// maxExamined is how many created collections of a transaction are looked up for Counts.Namesakes.
+const maxExamined = 16
+
 // Import reads a file as Check does, and stores what is accepted in the network, in transactions of about 1 MiB. A review is
 // identified by its network, the source and the id of its collection, and its own id. It is created, updated if its content
 // differs from the stored one, or left unchanged. The members of a collection, such as its title, are replaced by those of
@@ -230,6 +233,16 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 		switch {
 		case !known:
 			done.CollectionsCreated++
+			if done.CollectionsCreated > maxExamined {
+				break
+			}
+			for _, err := range s.withID(in.key.ID) {
+				if err != nil {
+					return done, err
+				}
+				done.Namesakes++
+				break
+			}
 		case !same:
 			done.CollectionsUpdated++
 		}

@@ -30,6 +30,7 @@ type Counts struct {
 	Errors              int64 `json:"errors"` // problems of SeverityError
 	Warnings            int64 `json:"warnings"`
 	DryRun              bool  `json:"dryRun"` // nothing was stored
+	Namesakes           int64 `json:"-"`      // created collections whose id the network has from another source, too; not all are examined
 }
 
 // Add adds the counts of another file. DryRun stays as it is.
@@ -38,7 +39,7 @@ func (c *Counts) Add(other Counts) {
 		{&c.Lines, &other.Lines}, {&c.Collections, &other.Collections}, {&c.CollectionsCreated, &other.CollectionsCreated},
 		{&c.CollectionsUpdated, &other.CollectionsUpdated}, {&c.CollectionsRejected, &other.CollectionsRejected}, {&c.Reviews, &other.Reviews},
 		{&c.Created, &other.Created}, {&c.Updated, &other.Updated}, {&c.Unchanged, &other.Unchanged}, {&c.Rejected, &other.Rejected},
-		{&c.Errors, &other.Errors}, {&c.Warnings, &other.Warnings},
+		{&c.Errors, &other.Errors}, {&c.Warnings, &other.Warnings}, {&c.Namesakes, &other.Namesakes},
 	} {
 		*n.to += *n.from
 	}

@@ -191,6 +191,20 @@ func TestReviewsOfNetworksAreApart(t *testing.T) {
 			t.Errorf("import into another network: %+v, want %s", out, step.done)
 		}
 	}
+	if out := reviews("import", "-db", "v.db", "-network", "misspelt", "-dry-run", "good"); out.status != 0 || !strings.Contains(out.stderr, "the network misspelt has no reviews; the store has those of default, other.test") {
+		t.Errorf("import into a new network: %+v", out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "other"), []byte(strings.Replace(goodRecord, `"s"`, `"other"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ in, says string }{{"-dry-run", "new collections have the ids of others, from another source"}, {"-dry-run=false", "new collections have the ids"}, {"-all", ""}} {
+		if out := reviews("import", "-db", "w.db", "good"); out.status != 0 || out.stderr != "" {
+			t.Errorf("import: %+v", out)
+		}
+		if out := reviews("import", "-db", "w.db", step.in, "other"); out.status != 0 || !strings.Contains(out.stderr, step.says) || (out.stderr == "") != (step.says == "") {
+			t.Errorf("import of another source with %s: %+v", step.in, out)
+		}
+	}
 	if out := reviews("export", "-db", "v.db"); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "default, other.test") || !strings.Contains(out.stderr, "-network") {
 		t.Errorf("export of two networks: %+v", out)
 	}

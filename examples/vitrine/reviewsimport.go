@@ -44,12 +44,18 @@ func importReviews(f *flag.FlagSet) action {
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 		out, svc := newFindings(p.stdout, shown), reviews.New(s, nil)
+		if _, err := chooseNetwork(ctx, p, svc, *network); err != nil {
+			return err
+		}
 		counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
 			return svc.Import(context.WithoutCancel(ctx), operator, reviews.ImportRequest{
 				Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(shown),
 			})
 		})
 		counts.DryRun = *dryRun
+		if counts.Namesakes > 0 {
+			p.complain(errors.New("new collections have the ids of others, from another source: if they are the same, erase the new ones with reviews delete -source, and give convert the other -source"))
+		}
 		if err != nil && !*dryRun {
 			err = fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)
 		}
