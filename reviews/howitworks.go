@@ -38,10 +38,9 @@ package reviews
 //
 // # Words
 //
+// doc.go says what a record, a collection and its dimensions are.
+//
 //	line        a line of the file. It is long if it has more than 1 MiB (longLine).
-//	record      the JSON object of a line: one collection with its reviews. doc.go shows one.
-//	collection  the reviews of one article on one site, with a title and dimensions
-//	dimensions  what the reviews of a collection rate, such as price and quality
 //	block       whole lines of the file: 512 KiB, up to the end of the last line
 //	job         a goroutine that checks a block
 //	result      a lineResult: the problems of a line, its counts and, in an import, what to store
