@@ -114,7 +114,7 @@ func (c *compiledSchema) validateWithin(usage *schemaguard.Usage, config []byte)
 	if err != nil {
 		return fmt.Errorf("the config is not JSON: %w", err)
 	}
-	found, err := c.guard.Validate(usage, decoded)
+	found, err := c.guard.Validate(usage, "", decoded)
 	if err == nil && c.other != nil {
 		found, err = c.other.Validate(config)
 	}

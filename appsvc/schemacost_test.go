@@ -342,7 +342,7 @@ func largest(make func(n int) (schema, config string)) int {
 		}
 		decoded, err := decodeJSON([]byte(config))
 		if err == nil {
-			_, err = guard.Validate(new(schemaguard.Usage), decoded)
+			_, err = guard.Validate(new(schemaguard.Usage), "", decoded)
 		}
 		return err != nil
 	}

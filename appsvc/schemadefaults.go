@@ -344,7 +344,7 @@ func (d *defaulter) conforms(value *jsontree.Node, schemas []place) bool {
 		return false
 	}
 	return !slices.ContainsFunc(schemas, func(schema place) bool {
-		found, err := d.guard.ValidateAt(&d.usage, schema.pointer, decoded)
+		found, err := d.guard.Validate(&d.usage, schema.pointer, decoded)
 		if err != nil {
 			d.work = -1
 		}

@@ -59,5 +59,5 @@ func (s defaultSchema) Validate(config []byte) ([]vitrine.Violation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the config is not JSON: %w", err)
 	}
-	return s.Schema.Validate(new(schemaguard.Usage), v)
+	return s.Schema.Validate(new(schemaguard.Usage), "", v)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/internal/record"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // originOf returns the key by which the store finds an asset of another service. The length of the generator's id is part of
@@ -103,25 +102,4 @@ func encodeAsset(r assetRecord) []byte {
 	}
 	b = binary.AppendUvarint(b, uint64(r.words))
 	return append(b, r.Body...)
-}
-
-// decodeAsset returns the asset of an entry. The body shares memory with the value.
-func decodeAsset(ordinal int64, e storage.Entry) (assetRecord, error) {
-	a, f := assetRecord{Ordinal: ordinal}, record.Fields{Key: e.Key, Rest: e.Value}
-	form := f.Uint()
-	if form != rowForm && form != oldRowForm && f.Err() == nil {
-		return a, fmt.Errorf("the record %q has the form %d, want %d", e.Key, form, rowForm)
-	}
-	copy(a.Origin[:], f.Text())
-	a.CreatedAt = f.Int()
-	a.UpdatedAt = a.CreatedAt + f.Int()
-	for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
-		a.Folders = append(a.Folders, string(f.Text()))
-	}
-	a.words = int(f.Uint())
-	if form == oldRowForm {
-		f.Uint()
-	}
-	a.Body = f.Rest
-	return a, f.Err()
 }

@@ -145,13 +145,30 @@ func (r *records) assetsWith(ordinals []int64) ([]assetRecord, error) {
 	return out, nil
 }
 
-// decode returns the asset of an entry.
+// decode returns the asset of an entry. The body shares memory with the value.
 func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
 	ordinal, err := record.ParseNumber(e.Key[len(r.assets):])
 	if err != nil {
 		return a, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
 	}
-	return decodeAsset(ordinal, e)
+	a.Ordinal = ordinal
+	f := record.Fields{Key: e.Key, Rest: e.Value}
+	form := f.Uint()
+	if form != rowForm && form != oldRowForm && f.Err() == nil {
+		return a, fmt.Errorf("the record %q has the form %d, want %d", e.Key, form, rowForm)
+	}
+	copy(a.Origin[:], f.Text())
+	a.CreatedAt = f.Int()
+	a.UpdatedAt = a.CreatedAt + f.Int()
+	for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
+		a.Folders = append(a.Folders, string(f.Text()))
+	}
+	a.words = int(f.Uint())
+	if form == oldRowForm {
+		f.Uint()
+	}
+	a.Body = f.Rest
+	return a, f.Err()
 }
 
 // atOnce is the maximum number of assets that one trip to the store reads.

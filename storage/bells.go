@@ -63,13 +63,18 @@ func (b *Bells) Changed(prefix string) <-chan struct{} {
 	return c
 }
 
-// Ring closes the channels of all prefixes of a space. A driver calls it after each commit, and when the outcome of one is unknown.
+// Ring closes the channels of all prefixes of a space, and with "" all channels. A driver calls it after each commit, and when the outcome
+// of one is unknown.
 func (b *Bells) Ring(space string) {
-	b.ring(func(prefix string) bool { return strings.HasPrefix(space, prefix) })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for prefix, c := range b.wait {
+		if space == "" || strings.HasPrefix(space, prefix) {
+			close(c)
+			delete(b.wait, prefix)
+		}
+	}
 }
-
-// RingAll closes all channels.
-func (b *Bells) RingAll() { b.ring(func(string) bool { return true }) }
 
 // Close closes all channels, and those that Changed returns from now on. It waits for a look that runs.
 func (b *Bells) Close() {
@@ -79,17 +84,6 @@ func (b *Bells) Close() {
 		close(b.quit)
 	}
 	b.mu.Unlock()
-	b.RingAll()
+	b.Ring("")
 	b.looks.Wait()
-}
-
-func (b *Bells) ring(concerns func(prefix string) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for prefix, c := range b.wait {
-		if concerns(prefix) {
-			close(c)
-			delete(b.wait, prefix)
-		}
-	}
 }

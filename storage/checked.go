@@ -91,7 +91,7 @@ func (r *reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 		return nil, err
 	}
 	for _, key := range keys {
-		if err := checkKey(key); err != nil {
+		if err := checkKey(key, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -156,7 +156,7 @@ func (t *tx) Put(ctx context.Context, entries ...Entry) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := t.mayWrite(e.Key); err != nil {
+		if err := checkKey(e.Key, t.space); err != nil {
 			return err
 		}
 		if len(e.Value) > MaxValue {
@@ -171,7 +171,7 @@ func (t *tx) Delete(ctx context.Context, keys ...string) error {
 		return err
 	}
 	for _, key := range keys {
-		if err := t.mayWrite(key); err != nil {
+		if err := checkKey(key, t.space); err != nil {
 			return err
 		}
 	}
@@ -192,16 +192,13 @@ func (t *tx) DeleteRange(ctx context.Context, r Range) error {
 	return t.inner.DeleteRange(ctx, r)
 }
 
-// mayWrite returns an error unless key is a key of the space.
-func (t *tx) mayWrite(key string) error {
-	if SpaceOf(key) != t.space {
-		return fmt.Errorf("storage: an update of the space %q writes the key %.60q, which is not in it", t.space, key)
+// checkKey returns an error unless key is a key, and one of the space that an update writes in; "" is any space.
+func checkKey(key, space string) error {
+	of := SpaceOf(key)
+	if space != "" && of != space {
+		return fmt.Errorf("storage: an update of the space %q writes the key %.60q, which is not in it", space, key)
 	}
-	return checkKey(key)
-}
-
-func checkKey(key string) error {
-	if SpaceOf(key) == "" || len(key) > MaxKey {
+	if of == "" || len(key) > MaxKey {
 		return fmt.Errorf("storage: %.60q, of %d bytes, is no key: want the name of a space, a blank, and %d bytes at most", key, len(key), MaxKey)
 	}
 	return nil

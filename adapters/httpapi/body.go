@@ -101,11 +101,12 @@ func (c *call) readBody() error {
 		return bodyTooLarge(limit)
 	}
 	control, mayBeLarge := http.NewResponseController(c.w), size < 0 || size > notLarge
+	in := io.Reader(http.MaxBytesReader(c.w, c.r.Body, limit))
 	if mayBeLarge {
 		c.left = c.patience(false)
 		_ = control.SetReadDeadline(time.Now().Add(c.left))
+		in = sentBody{c, in}
 	}
-	in := sentBody{c, http.MaxBytesReader(c.w, c.r.Body, limit)}
 	var body bytes.Buffer
 	body.Grow(int(min(max(size, 0), notLarge)) + bytes.MinRead) // else the read that finds the end of the body would need a larger buffer
 	_, err := io.CopyN(&body, in, notLarge+1)

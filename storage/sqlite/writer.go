@@ -265,7 +265,7 @@ func (w *writer) lookForOthers() {
 		now, err := w.c.value("PRAGMA data_version") // not changed by commits of the writer itself
 		if err == nil && now != w.others {
 			w.others = now
-			w.bells.RingAll()
+			w.bells.Ring("")
 		}
 	})
 }

@@ -113,7 +113,7 @@ func (s *Schema) badDefaults() map[string]string {
 	bad := map[string]string{}
 	var usage Usage
 	for _, pointer := range slices.Sorted(maps.Keys(s.defaults)) {
-		found, err := s.ValidateAt(&usage, pointer, s.defaults[pointer])
+		found, err := s.Validate(&usage, pointer, s.defaults[pointer])
 		if err != nil {
 			bad[pointer] = err.Error()
 		} else if len(found) > 0 {
@@ -143,14 +143,10 @@ type Usage struct {
 // Compiled adds the steps of compiling a schema. A request counts them once for each of its schemas, even if the schema was in a cache.
 func (u *Usage) Compiled(s *Schema) { u.steps += compileSteps * len(s.places) }
 
-// Validate returns the violations of a config, at most 100 in the order of their pointers. config is decoded, with numbers as
-// json.Number. The error is ErrCostly if validation exceeds the limit of one config, or that of the request.
-func (s *Schema) Validate(u *Usage, config any) ([]vitrine.Violation, error) {
-	return s.ValidateAt(u, "", config)
-}
-
-// ValidateAt is Validate for a value and the subschema at a JSON pointer. No subschema accepts everything.
-func (s *Schema) ValidateAt(u *Usage, pointer string, value any) (found []vitrine.Violation, err error) {
+// Validate returns the violations of a config, at most 100 in the order of their pointers, or those of a value in it that the subschema at
+// a JSON pointer applies to. No subschema accepts everything. value is decoded, with numbers as json.Number. The error is ErrCostly if
+// validation exceeds the limit of one config, or that of the request.
+func (s *Schema) Validate(u *Usage, pointer string, value any) (found []vitrine.Violation, err error) {
 	at := s.places[pointer]
 	if at == nil {
 		return nil, nil
