@@ -36,30 +36,28 @@ const (
 // later "now", and miss the entries between.
 func follow[T any](ctx context.Context, s remote, path string, query values, after string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var none T
 		var err error
 		after := after
-		if after == vitrine.Now {
+		if after == "now" {
 			after, err = get[string](ctx, s, path, maps.Clone(query).text("after", after), value("next"))
 		}
 		for failures := 0; err == nil; failures++ {
-			before := after
-			for e, broken := range s.stream(ctx, path, maps.Clone(query).text("after", after)) {
-				entry := none
-				if err = broken; err == nil && len(e.data) > 0 {
-					if err = json.Unmarshal(e.data, &entry); err != nil {
-						err = fmt.Errorf("GET %s: an entry is not what this service would send: %w", s.prefix+path, err)
+			before, left := after, false
+			err = s.stream(ctx, path, maps.Clone(query).text("after", after), func(id, data []byte) (more bool, err error) {
+				if len(data) > 0 {
+					var entry T
+					if err := json.Unmarshal(data, &entry); err != nil {
+						return false, fmt.Errorf("GET %s: an entry is not what this service would send: %w", s.prefix+path, err)
 					}
+					left = !yield(entry, nil)
 				}
-				if err != nil {
-					break
+				if len(id) > 0 { // only once its entry was yielded, so that no entry is lost
+					after = string(id)
 				}
-				if len(e.data) > 0 && !yield(entry, nil) {
-					return
-				}
-				if len(e.id) > 0 { // only once its entry was yielded, so that no entry is lost
-					after = string(e.id)
-				}
+				return !left, nil
+			})
+			if left {
+				return
 			}
 			if after != before { // it was a good connection, so the next wait is short again
 				failures = 0
@@ -73,59 +71,56 @@ func follow[T any](ctx context.Context, s remote, path string, query values, aft
 				err = ctx.Err()
 			}
 		}
+		var none T
 		yield(none, err)
 	}
 }
 
-// event is an entry of a stream. Its data are empty if it is a cursor alone. Its bytes are valid until the next event.
-type event struct{ id, data []byte }
-
 // stream reads one stream until it ends, in the format of server-sent events (WHATWG HTML, section 9.2): an event ends
-// with an empty line. It ends without an error if the service has ended it, as it does when a token expires. A stream
-// without events and comments for the time of silence is closed as a lost connection.
-func (s remote) stream(ctx context.Context, path string, query values) iter.Seq2[event, error] {
-	return func(yield func(event, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		quiet := time.AfterFunc(silence, cancel)
-		defer quiet.Stop()
-		r := request{method: http.MethodGet, path: path, query: query, accept: "text/event-stream"}
-		in, err := s.roundTrip(ctx, r)
-		if err != nil {
-			yield(event{}, err)
-			return
-		}
-		defer in.Body.Close()
-		if kind := mediaType(in); kind != r.accept {
-			yield(event{}, fmt.Errorf("GET %s: the response is no event stream, but %q", s.prefix+path, kind))
-			return
-		}
-		lines := bufio.NewScanner(in.Body)
-		lines.Buffer(make([]byte, 0, 4<<10), mostLine)
-		var e event
-		for lines.Scan() {
-			quiet.Reset(silence)
-			line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
-			name, value, _ := bytes.Cut(line, []byte(":"))
-			value = bytes.TrimPrefix(value, []byte(" "))
-			switch {
-			case len(line) == 0:
-				if !yield(e, nil) {
-					return
-				}
-				e.id, e.data = e.id[:0], e.data[:0]
-			case string(name) == "id":
-				e.id = append(e.id[:0], value...)
-			case string(name) == "data":
-				e.data = append(e.data, value...)
+// with an empty line. It calls event with each until that returns false or an error. The data of an event are empty if it is a cursor
+// alone. The stream ends without an error if the service has ended it, as it does when a token expires. A stream without events and
+// comments for the time of silence is closed as a lost connection.
+func (s remote) stream(ctx context.Context, path string, query values, event func(id, data []byte) (more bool, err error)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	quiet := time.AfterFunc(silence, cancel)
+	defer quiet.Stop()
+	r := request{method: http.MethodGet, path: path, query: query, accept: "text/event-stream"}
+	in, err := s.roundTrip(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer in.Body.Close()
+	if kind := mediaType(in); kind != r.accept {
+		return fmt.Errorf("GET %s: the response is no event stream, but %q", s.prefix+path, kind)
+	}
+	lines := bufio.NewScanner(in.Body)
+	lines.Buffer(make([]byte, 0, 4<<10), mostLine)
+	var id, data []byte
+	for lines.Scan() {
+		quiet.Reset(silence)
+		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch {
+		case len(line) == 0:
+			if more, err := event(id, data); !more {
+				return err
 			}
-		}
-		if errors.Is(lines.Err(), bufio.ErrTooLong) {
-			yield(event{}, fmt.Errorf("GET %s: a line of the stream has more than %d bytes", s.prefix+path, mostLine))
-		} else if lines.Err() != nil {
-			yield(event{}, &failure{lines.Err(), true, true})
+			id, data = id[:0], data[:0]
+		case string(name) == "id":
+			id = append(id[:0], value...)
+		case string(name) == "data":
+			data = append(data, value...)
 		}
 	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("GET %s: a line of the stream has more than %d bytes", s.prefix+path, mostLine)
+	case err != nil:
+		return &failure{err, true, true}
+	}
+	return nil
 }
 
 // Changes returns a page of the feed of changes.

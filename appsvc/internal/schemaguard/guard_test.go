@@ -293,7 +293,7 @@ func TestCost(t *testing.T) {
 			if err := d.Decode(&config); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := schema.Validate(new(schemaguard.Usage), config); errors.Is(err, schemaguard.ErrCostly) != tc.costly {
+			if _, err := schema.Validate(new(schemaguard.Usage), "", config); errors.Is(err, schemaguard.ErrCostly) != tc.costly {
 				t.Errorf("have %v, want too costly %v", err, tc.costly)
 			}
 		})

@@ -77,7 +77,7 @@ func runSuite(t *testing.T, file, draft string) (tests int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := schema.Validate(new(schemaguard.Usage), config)
+			found, err := schema.Validate(new(schemaguard.Usage), "", config)
 			if err != nil || (len(found) == 0) != test.Valid {
 				t.Errorf("%s, %s, %s: have %v, %v, want valid %v", filepath.Base(file), group.Description, test.Description, found, err, test.Valid)
 			}
