@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/feed"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -100,7 +99,7 @@ func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c C
 	if c.To != c.From && c.Tag == "" { // the time of the new version
 		at = c.After.UpdatedAt
 	}
-	return s.publish(ctx, tx, feedEntry(by, c, at))
+	return s.store.feeds.Add(ctx, tx.tx, s.store.feed, s.millis(), feedEntry(by, c, at))
 }
 
 // allowed asks Options.Check.
@@ -110,11 +109,6 @@ func (s *Service) allowed(ctx context.Context, tx *writer, by vitrine.Caller, c 
 	}
 	c.tx = tx.tx
 	return asRejection(s.check(ctx, by, c))
-}
-
-// publish writes entries into the feed.
-func (s *Service) publish(ctx context.Context, tx *writer, entries ...feed.Entry) error {
-	return tx.s.feeds.Add(ctx, tx.tx, tx.s.feed, s.millis(), entries...)
 }
 
 type checkKind struct {

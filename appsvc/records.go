@@ -78,7 +78,7 @@ func (s *records) updateAs(ctx context.Context, o storage.UpdateOptions, fn func
 		return err
 	}
 	return rec.Update(ctx, s.db, appSpace, o, func(t *rec.Tx) error {
-		return fn(&writer{&reader{s: s, r: t, tx: t}, t})
+		return fn(&writer{&reader{s: s, r: t, tx: t}})
 	})
 }
 
@@ -112,10 +112,7 @@ func (r *reader) ofDeleted() *reader {
 }
 
 // writer reads and writes records in a transaction.
-type writer struct {
-	*reader
-	tx *rec.Tx
-}
+type writer struct{ *reader }
 
 // readAhead reads the records for a patch of an app in one round trip.
 func (t *writer) readAhead(ctx context.Context, app, by string, used map[ComponentRef]string) error {

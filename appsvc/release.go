@@ -358,7 +358,7 @@ func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, entries ...feed.Entry) (Release, error) {
 	entry, err := s.putRelease(ctx, tx, by, was, &rel)
 	if err == nil {
-		err = s.publish(ctx, tx, append(entries, entry)...)
+		err = s.store.feeds.Add(ctx, tx.tx, s.store.feed, s.millis(), append(entries, entry)...)
 	}
 	if err != nil {
 		return Release{}, err
