@@ -86,7 +86,10 @@ func invite(f *flag.FlagSet) action {
 		if *name == "" && *urn == "" {
 			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
 		}
-		s, err := openThere(ctx, *db)
+		if absent(*db) {
+			fmt.Fprintf(p.stderr, "vitrine: there is no store at %s: this makes it, and serve -db %[1]s serves it\n", quoted(*db))
+		}
+		s, err := p.openToFill(ctx, *db)
 		if err != nil {
 			return err
 		}
