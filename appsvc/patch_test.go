@@ -303,13 +303,12 @@ func TestAPatchUsesWhatItsAdmissionHasRead(t *testing.T) {
 		t.Errorf("the patch after it opens %d views, want 1", views)
 	}
 	for _, by := range []vitrine.Caller{designer, other} {
-		ctx = admit()
+		ctx := admit()
 		if by.URN == other.URN {
 			checkKind(t, rename(ctx, other, 3), vitrine.ErrNotFound)
 			break
 		}
 		checkKind(t, rename(context.Background(), by, 2), nil)
 		checkKind(t, rename(ctx, by, 2), vitrine.ErrConflict) // judged by what was read, and by what is there
-		ctx = admit()
 	}
 }

@@ -171,6 +171,9 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 		key, _, _ = strings.Cut(key, `"`)
 		var address string
 		p.Run(&address, `async () => document.querySelector('dialog pre[aria-label^="Address of the JSON"]').textContent`)
+		if !strings.HasSuffix(address, "&key="+key) {
+			t.Errorf("the address %s does not end with the key of the page", address)
+		}
 		delivery := func() int {
 			answer, err := http.Get(address)
 			if err != nil {
