@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// A copy that cannot be read gets another name and the run fails; only a run that succeeds deletes old copies, and nothing else.
-func TestBackupsThatCannotBeReadAreNone(t *testing.T) {
+// A copy in which check finds a fault gets another name and the run fails; only a run that succeeds deletes old copies, and nothing else.
+func TestBackupsWithAFaultAreNone(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"vitrine-old.db": "", "vitrine-recent.db": "", "other.db": "",
-		"vitrine": "#!/bin/sh\ncase $1 in backup) echo copy >\"$4\" ;; export) exit \"$UNREADABLE\" ;; esac\n"} {
+		"vitrine": "#!/bin/sh\ncase $1 in backup) echo copy >\"$4\" ;; check) exit \"$FAULTY\" ;; esac\n"} {
 		write(t, filepath.Join(dir, name), text)
 	}
 	if err := os.Chmod(filepath.Join(dir, "vitrine"), 0o700); err != nil {
@@ -28,17 +28,17 @@ func TestBackupsThatCannotBeReadAreNone(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		unreadable string
-		ends       bool
-		copies     []string // how the names of what is there then end
+		faulty string
+		ends   bool
+		copies []string // how the names of what is there then end
 	}{
-		{"1", false, []string{"other.db", "vitrine-old.db", "vitrine-recent.db", "Z.db.unreadable"}},
-		{"0", true, []string{"other.db", "vitrine-recent.db", "Z.db", "Z.db.unreadable"}},
+		{"1", false, []string{"other.db", "vitrine-old.db", "vitrine-recent.db", "Z.db.faulty"}},
+		{"0", true, []string{"other.db", "vitrine-recent.db", "Z.db", "Z.db.faulty"}},
 	} {
 		command := exec.Command("sh", filepath.Join(root, "examples", "deploy", "vitrine-backup"), filepath.Join(dir, "store"), dir, "14")
-		command.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "UNREADABLE=" + c.unreadable}
+		command.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "FAULTY=" + c.faulty}
 		if out, err := command.CombinedOutput(); (err == nil) != c.ends {
-			t.Errorf("export with status %s: %v: %s", c.unreadable, err, out)
+			t.Errorf("check with status %s: %v: %s", c.faulty, err, out)
 		}
 		files, err := filepath.Glob(filepath.Join(dir, "*.db*"))
 		if err != nil {
@@ -46,11 +46,11 @@ func TestBackupsThatCannotBeReadAreNone(t *testing.T) {
 		}
 		for _, want := range c.copies {
 			if !slices.ContainsFunc(files, func(file string) bool { return strings.HasSuffix(file, want) }) {
-				t.Errorf("export with status %s: no %s in %q", c.unreadable, want, files)
+				t.Errorf("check with status %s: no %s in %q", c.faulty, want, files)
 			}
 		}
 		if len(files) != len(c.copies) {
-			t.Errorf("export with status %s: %q", c.unreadable, files)
+			t.Errorf("check with status %s: %q", c.faulty, files)
 		}
 	}
 }
