@@ -106,7 +106,7 @@ func (c Caller) CheckUnrestricted() error {
 	}
 	if c.TagsOnly {
 		return &Error{Kind: ErrForbidden, Code: CodeForbidden,
-			Reason: fmt.Sprintf("this caller may read apps by the tags %q, and do nothing else", c.Tags)}
+			Reason: fmt.Sprintf("this caller may read what pages show, apps by the tags %q, and do nothing else", c.Tags)}
 	}
 	return nil
 }
@@ -144,7 +144,8 @@ var (
 	ErrClosed = storage.ErrClosed
 )
 
-// The codes of errors. A code never changes, so programs can rely on it; over HTTP it is the member "code".
+// The codes of errors. A code never changes, so programs can rely on it; over HTTP it is the member "code". Responses have further ones,
+// such as unauthorized, which adapters/httpapi/README.md lists.
 const (
 	CodeInvalid          = "invalid"            // ErrInvalid
 	CodeForbidden        = "forbidden"          // ErrForbidden
@@ -160,6 +161,7 @@ const (
 	CodeGone             = "gone"               // ErrGone
 	CodeTooLarge         = "too_large"          // ErrTooLarge
 	CodeNotApplicable    = "not_applicable"     // ErrUnprocessable: an operation does not apply, or the result of the patch is not an app
+	CodeRule             = "rule"               // any kind: a rule of the embedding program rejects the change; Reason is its sentence for people
 	CodeReadOnly         = "read_only"          // ErrUnprocessable: a patch changes a member that only the service writes
 	CodeUnknownComponent = "unknown_component"  // ErrUnprocessable: there is no such component
 	CodeSchema           = "schema"             // ErrUnprocessable: a config breaks its schema; see Violations

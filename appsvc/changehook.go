@@ -42,6 +42,7 @@ const (
 type Change struct {
 	Type  ChangeType
 	AppID string // "" for changes of components
+	At    int64  // milliseconds since the epoch, as in the Event of the change
 
 	// Before and After are the app's latest version, without its Body, before and after the change. Before is zero for
 	// AppCreated and AppUndeleted, and After for AppDeleted and AppErased. For a change of a tag the two are equal.
@@ -92,14 +93,17 @@ func (c Change) Rows(name string) storage.Tx {
 // the change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
 // so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled back.
 func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
+	switch {
+	case c.At != 0: // the time of the move of a tag
+	case c.To != c.From: // the time of the new version
+		c.At = c.After.UpdatedAt
+	default:
+		c.At = s.millis()
+	}
 	if err := s.allowed(ctx, tx, by, c); err != nil {
 		return err
 	}
-	at := s.millis()
-	if c.To != c.From && c.Tag == "" { // the time of the new version
-		at = c.After.UpdatedAt
-	}
-	return s.store.feeds.Add(ctx, tx.tx, s.store.feed, s.millis(), feedEntry(by, c, at))
+	return s.store.feeds.Add(ctx, tx.tx, s.store.feed, s.millis(), feedEntry(by, c))
 }
 
 // allowed asks Options.Check.
@@ -120,8 +124,8 @@ type checkKind struct {
 // becomes an *Error with the code beside the kind. Any other error without an *Error becomes ErrForbidden, except those
 // in undecided and those of the store.
 var checkKinds = []checkKind{
-	{vitrine.ErrInvalid, vitrine.CodeInvalid}, {vitrine.ErrForbidden, vitrine.CodeForbidden}, {vitrine.ErrNotFound, vitrine.CodeNotFound}, {vitrine.ErrConflict, vitrine.CodeStaleVersion},
-	{vitrine.ErrTooLarge, vitrine.CodeTooLarge}, {vitrine.ErrUnprocessable, vitrine.CodeNotApplicable},
+	{vitrine.ErrInvalid, vitrine.CodeRule}, {vitrine.ErrForbidden, vitrine.CodeRule}, {vitrine.ErrNotFound, vitrine.CodeNotFound}, {vitrine.ErrConflict, vitrine.CodeRule},
+	{vitrine.ErrTooLarge, vitrine.CodeTooLarge}, {vitrine.ErrUnprocessable, vitrine.CodeRule},
 }
 
 // undecided are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a caller
@@ -154,7 +158,7 @@ func asRejection(err error) error {
 	if err == nil || slices.ContainsFunc(undecided, is) {
 		return err
 	}
-	kind, code := vitrine.ErrForbidden, vitrine.CodeForbidden
+	kind, code := vitrine.ErrForbidden, vitrine.CodeRule
 	known := slices.IndexFunc(checkKinds, func(k checkKind) bool { return is(k.kind) })
 	if known >= 0 {
 		kind, code = checkKinds[known].kind, checkKinds[known].code

@@ -155,7 +155,7 @@ func TestARefusedChangeIsNotMade(t *testing.T) {
 		if !errors.Is(err, own) || !errors.Is(err, vitrine.ErrForbidden) {
 			t.Errorf("%s: %v, want the error of the check and ErrForbidden", step.name, err)
 		}
-		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Code != vitrine.CodeForbidden || e.Error() != own.Error() || err.Error() != own.Error() {
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Code != vitrine.CodeRule || e.Error() != own.Error() || err.Error() != own.Error() {
 			t.Errorf("%s: the error is %v, want an *Error with the check's own sentence", step.name, err)
 		}
 		if after := w.all(); after != before {
@@ -181,10 +181,10 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 		code   string // "" = no *Error
 		refuse error
 	}{
-		{"another kind", fmt.Errorf("%w: %w", vitrine.ErrUnprocessable, own), vitrine.ErrUnprocessable, vitrine.CodeNotApplicable, own},
-		{"conflict", fmt.Errorf("later: %w", vitrine.ErrConflict), vitrine.ErrConflict, vitrine.CodeStaleVersion, nil},
+		{"another kind", fmt.Errorf("%w: %w", vitrine.ErrUnprocessable, own), vitrine.ErrUnprocessable, vitrine.CodeRule, own},
+		{"conflict", fmt.Errorf("later: %w", vitrine.ErrConflict), vitrine.ErrConflict, vitrine.CodeRule, nil},
 		{"an Error", fmt.Errorf("rule 7: %w", exact), vitrine.ErrUnprocessable, "frozen", exact},
-		{"an Error without a kind", &vitrine.Error{Reason: "no"}, vitrine.ErrForbidden, vitrine.CodeForbidden, nil},
+		{"an Error without a kind", &vitrine.Error{Reason: "no"}, vitrine.ErrForbidden, vitrine.CodeRule, nil},
 		{"not found", fmt.Errorf("%w: %w", vitrine.ErrNotFound, own), vitrine.ErrNotFound, vitrine.CodeNotFound, own},
 		{"an Error without a code", &vitrine.Error{Kind: vitrine.ErrTooLarge, Reason: "no"}, vitrine.ErrTooLarge, vitrine.CodeTooLarge, nil},
 		{"busy", fmt.Errorf("directory: %w", vitrine.ErrBusy), vitrine.ErrBusy, "", nil},

@@ -141,7 +141,7 @@ func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) er
 
 // EraseDeleted erases the apps that were deleted longer ago than Options.KeepDeleted, and returns how many. The embedding
 // program calls it from time to time; it does nothing if KeepDeleted is 0. Options.Check gets each erasure as a change of
-// the zero Caller, and an app that it rejects stays.
+// the zero Caller. An app that it rejects stays, the others are erased, and the error names it.
 func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 	if s.keepDeleted <= 0 {
 		return 0, nil

@@ -49,9 +49,9 @@ func typesOf(asked []ChangeType) []ChangeType {
 // groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
 const groupsSeparator = "\n"
 
-// feedEntry returns the entry of a change that this caller made at this time, in milliseconds since the epoch.
-func feedEntry(by vitrine.Caller, c Change, at int64) feed.Entry {
-	e := feed.Entry{At: at, Names: []string{by.URN}, Data: []byte{byte(slices.Index(storedTypes, c.Type))}}
+// feedEntry returns the entry of a change that this caller made.
+func feedEntry(by vitrine.Caller, c Change) feed.Entry {
+	e := feed.Entry{At: c.At, Names: []string{by.URN}, Data: []byte{byte(slices.Index(storedTypes, c.Type))}}
 	switch c.Type {
 	case ComponentCreated, ComponentDeleted:
 		e.Data = append(rec.AppendText(e.Data, c.Component.Name), c.Component.Version...)

@@ -215,7 +215,7 @@ func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was i
 		case !tagName.MatchString(m.Tag):
 			return badTagName(at+"/tag", m.Tag)
 		case m.To.IsZero() || m.To.check() != nil:
-			return invalid(at+"/to", "want a version, or null to take the tag away")
+			return invalid(at+"/to", "want a version, or null (NoTag) to take the tag away")
 		case m.From.check() != nil:
 			return invalid(at+"/from", "want a version, or null if the tag must not be there")
 		case seen[name]:

@@ -321,7 +321,7 @@ func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, w
 		} else if err != nil {
 			return Release{}, err
 		}
-		entries = append(entries, feedEntry(by, c, at))
+		entries = append(entries, feedEntry(by, c))
 	}
 	if len(conflicts) > 0 {
 		return Release{}, conflicting(was.Version, conflicts...)

@@ -48,7 +48,7 @@ func TestSchemaWarnings(t *testing.T) {
 		{"a default outside of alternatives", `{"oneOf":[{"const":"info"},{"const":"warn"}],"default":"x"}`, []string{
 			`/default the default breaks its own schema and fills nothing: want "info", want "warn"`}},
 		{"a known format", `{"properties":{"a":{"format":"date-time"},"b":{"format":"idn-email"}}}`, nil},
-		{"an unknown format", `{"properties":{"a":{"format":"datetime"}}}`, []string{`/properties/a/format the format "datetime" is not known and has no effect`}},
+		{"an unknown format", `{"properties":{"a":{"format":"datetime"},"b":{"format":"color"}}}`, []string{`/properties/a/format the format "datetime" is not known and has no effect`}},
 		{"a format of one's own", `{"format":"sku"}`, nil},
 		{"a default that looks like a schema", d4 + `"default":{"const":1,"format":"?"},"enum":[{"const":1,"format":"?"},{"requird":1}]}`, nil},
 		{"a dependency", d4 + `"dependencies":{"a":["b"],"c":{"const":1}}}`, []string{`/dependencies/c/const draft-04 ignores "const"; it came with draft-06`}},

@@ -61,8 +61,8 @@ type Options struct {
 	//
 	//   - An error that wraps ErrBusy, ErrFull, ErrUnknown, context.Canceled or context.DeadlineExceeded is returned
 	//     unchanged. It means that the check could not be made.
-	//   - An error that wraps an *Error with a Kind is returned as this *Error. Its Code should be one of this package's codes,
-	//     since clients over HTTP know no others; "" = the code of the kind. Its Pointer leads into the request of AppCreated, such
+	//   - An error that wraps an *Error with a Kind is returned as this *Error. Its Code should be empty, which stands for CodeRule,
+	//     or one of package vitrine's codes, since clients over HTTP know no others. Its Pointer leads into the request of AppCreated, such
 	//     as /elements/0/config/slug, and into the patched document of AppUpdated, such as /apps/0/elements/0/config/slug.
 	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable becomes an
 	//     *Error of this kind.
@@ -72,12 +72,13 @@ type Options struct {
 	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned.
 	//
 	// Do not return ErrConflict for a rule: callers take it for a stale version, read the app again and repeat the change. ErrUnprocessable
-	// or ErrForbidden is right. The console shows a general sentence for the code, and that of the rule below Details.
+	// or ErrForbidden is right. With CodeRule the console shows the sentence of the rule. For ErrNotFound and ErrTooLarge, whose
+	// codes are those of the kinds, it shows a sentence of its own.
 	//
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be
 	// called several times for one call, since a store may run a transaction again. Other writers may wait while
 	// it runs, so it should decide from its arguments and from rows of its own (Change.Rows), and ask nothing over a network. It
-	// must not call the Service.
+	// must not call the Service: a write would wait for itself until ctx ends. For EraseDeleted by is the zero Caller.
 	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 

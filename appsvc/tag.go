@@ -330,6 +330,7 @@ func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h
 		m.At = s.millis()
 	}
 	m.number, m.At, m.By = last.number+1, max(m.At, last.At), by.URN
+	c.At = m.At
 	return c, tx.addMove(ctx, h.ID, name, m)
 }
 

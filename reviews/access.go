@@ -29,7 +29,7 @@ func (s *Service) Admit(by vitrine.Caller, network string) error {
 	}
 	whole := s.NetworkURN(network)
 	if !slices.Contains(by.Moderates, whole) {
-		return forbidden("only a moderator of the whole network %s may import, export, list or delete its reviews", whole)
+		return forbidden("the reviews of a network are for moderators of the whole network, here %s", whole)
 	}
 	return nil
 }

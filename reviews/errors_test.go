@@ -29,7 +29,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"a caller who is none", s.Admit(vitrine.Caller{URN: "nobody"}, "example.test"),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
 		{"a network of others", s.Admit(member, "other.test"),
-			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "only a moderator of the whole network urn:vitrine:other.test may import, export, list or delete its reviews"}},
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "the reviews of a network are for moderators of the whole network, here urn:vitrine:other.test"}},
 		{"no network to choose from", nameOf(moderator()),
 			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "only a moderator of a whole network may import, export, list or delete its reviews, and the caller moderates none"}},
 		{"the list of networks", notListed,

@@ -26,9 +26,12 @@ type Config struct {
 	AssetPrefix string
 	// Title is shown in the title of the page and beside its logo. By default it is "Vitrine".
 	Title string
-	// SignIn is the address where people sign in to the embedding program, such as "/login". The page leads there when the API returns
-	// 401. Without it the page asks for a passkey, where adapters/signin is mounted, or for a token.
+	// SignIn is the address where people sign in to the embedding program, such as "/login". When the API returns 401, the page shows a
+	// button that leads there, with the path and fragment of the page in the parameter to, where the program may send people back to.
+	// Without SignIn the page asks for a passkey, where adapters/signin is mounted, or for a token.
 	SignIn string
+	// SignOut is the address where people sign out of the embedding program, which a button leads to. Without it there is no such button.
+	SignOut string
 	// AssetNames are the names of the numbers that assets have as via and rights. Others are shown as numbers.
 	AssetNames AssetNames
 }
@@ -83,6 +86,7 @@ func (c Config) page() ([]byte, error) {
 		"{{.API}}", html.EscapeString(c.API),
 		"{{.AssetPrefix}}", html.EscapeString(c.AssetPrefix),
 		"{{.SignIn}}", html.EscapeString(c.SignIn),
+		"{{.SignOut}}", html.EscapeString(c.SignOut),
 		"{{.AssetNames}}", html.EscapeString(string(names)),
 		"{{.Title}}", html.EscapeString(c.Title)).Replace(string(text))
 	return []byte(filled), errors.Join(err, unencodable)

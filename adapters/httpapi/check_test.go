@@ -27,7 +27,7 @@ func TestARuleOfTheEmbedderIsAnswered(t *testing.T) {
 		status int
 		want   string
 	}{
-		{errors.New("only leads may move production"), 403, `{"error":"only leads may move production","code":"forbidden"}`},
+		{errors.New("only leads may move production"), 403, `{"error":"only leads may move production","code":"rule"}`},
 		{&vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Reason: "the front page is frozen"}, 422, `{"error":"the front page is frozen","code":"limit"}`},
 		{fmt.Errorf("directory of leads: %w", vitrine.ErrBusy), 503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
 	} {

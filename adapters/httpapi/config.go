@@ -47,7 +47,7 @@ type Config struct {
 	Extras []Extra
 
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/".
-	// It must neither be /healthz or the prefix of the asset manager nor lie below one of them.
+	// A slash at its beginning and its end may be left out. It must neither be /healthz or the prefix of the asset manager nor lie below one of them.
 	BasePath string
 	// AssetPrefix is where the asset manager lies, "/app-service/v4/assets" for example. Empty means
 	// /services/frontline/api/v4/assetManager at the root, where its programs look for it. It is a path of the server, also if

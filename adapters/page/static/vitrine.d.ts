@@ -49,7 +49,7 @@ export interface VitrineError {
 
 /** The element `<vitrine-app app tag key live>`. */
 export class VitrineApp extends HTMLElement {
-	/** Seconds between two requests, 0 for one request alone. */
+	/** Seconds between two requests; 0 without the attribute, when the page asks once. */
 	readonly live: number
 	/** Shows an app as the service delivers it. */
 	show(app: DeliveredApp): Promise<void>

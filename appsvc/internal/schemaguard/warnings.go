@@ -98,10 +98,11 @@ func (w *warner) keyword(object map[string]any, keyword string, d draft) string 
 	return ""
 }
 
-// format returns the sentence about a format that is not known, "" for any other.
+// format returns the sentence about a format that is not known, "" for any other. The first drafts had color, which is the type of a
+// field in HTML, too.
 func (w *warner) format(v any) string {
 	name, ok := v.(string)
-	if _, known := standard[name]; !ok || known || slices.Contains(w.own, name) {
+	if _, known := standard[name]; !ok || known || name == "color" || slices.Contains(w.own, name) {
 		return ""
 	}
 	return fmt.Sprintf("the format %q is not known and has no effect", shorten(name))

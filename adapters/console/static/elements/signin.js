@@ -91,8 +91,10 @@ function elsewhere(session, form) {
 
 /** Leads to the page where people sign in to the program around this one, in a tab of its own while something here must not be lost. @param {string} href @param {Session} session */
 function programs(href, session) {
+	const url = new URL(href, document.baseURI);
+	url.searchParams.set("to", location.pathname + location.hash);
 	const tab = session.me ? { target: "_blank", rel: "noopener" } : {};
-	return h("form", null, h("p", null, "Nobody is signed in."), h("div", { class: "buttons" }, session.me && h("button", null, "Go on"), h("a", { class: "button main", href, ...tab }, "Sign in")));
+	return h("form", null, h("p", null, "Nobody is signed in."), h("div", { class: "buttons" }, session.me && h("button", null, "Go on"), h("a", { class: "button main", href: url.href, ...tab }, "Sign in")));
 }
 
 /**

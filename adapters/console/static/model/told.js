@@ -30,6 +30,7 @@ const sentences = {
 	too_large: large,
 	media_type: reload,
 	not_applicable: "This cannot be done to what is stored. Look at it again before you go on.",
+	rule: (e) => e.pointer ? e.message.replace(`${e.pointer}: `, "") : e.message,
 	read_only: "A part of this cannot be changed.",
 	unknown_component: "A component, or this version of it, does not exist any more.",
 	schema: "An element does not fit its component.",

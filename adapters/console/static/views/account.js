@@ -19,6 +19,7 @@ const ways = /** @type {Record<string, string>} */ ({ passkey: "with a passkey",
 export function whoami(session, more = true) {
 	const { account, byToken } = session;
 	const me = /** @type {import("../api.js").Me} */ (session.me);
+	const out = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-signout"]')).content;
 	const chip = (/** @type {string} */ name) => h("span", { class: "chip" }, name);
 	/** @param {string} name @param {import("../dom.js").Child[]} list */
 	const row = (name, list) => list.length > 0 && [h("dt", null, name), h("dd", null, h("span", { class: "chips" }, list))];
@@ -26,7 +27,8 @@ export function whoami(session, more = true) {
 		h("dl", null, h("dt", null, "You are"), h("dd", null, person(me.urn), h("div", { class: "detail" }, me.urn)), account?.person.email && [h("dt", null, "Address"), h("dd", null, account.person.email)],
 			account?.person.admin && row("Administrator", ["You may do everything with people and keys."]), row("You moderate", me.moderates.map(group)), row("You may read", me.reads.map(group)), row("Roles", me.roles.map(chip)), row("Groups", me.groups.map(group)), row("Components", me.components ? ["You may create and delete them."] : []), account?.person.provider && [h("dt", null, "By"), h("dd", null, account.person.provider.values.join(", "), h("div", { class: "detail" }, account.person.provider.issuer))],
 			me.expires !== null && [h("dt", null, "Until"), h("dd", null, `${new Date(Number(me.expires)).toLocaleString()}, `, time(Number(me.expires)))]),
-		more && (account || byToken) && h("div", { class: "buttons" }, account && h("a", { class: "button quiet", href: to("account"), onclick: closeAround }, "Passkeys and sessions"), button("Sign out", () => session.signOut())));
+		more && (account || byToken) && h("div", { class: "buttons" }, account && h("a", { class: "button quiet", href: to("account"), onclick: closeAround }, "Passkeys and sessions"), button("Sign out", () => session.signOut())),
+		more && !account && !byToken && out && h("div", { class: "buttons" }, h("a", { class: "button quiet", href: out }, "Sign out")));
 }
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */

@@ -8,11 +8,16 @@ import { told } from "../static/model/told.js";
 const codes = JSON.parse(readFileSync(process.env.VITRINE_OPENAPI, "utf8")).components.schemas.Error.properties.code.enum;
 
 test("each code of the service has words of the page's own", () => {
-	for (const code of [...codes, "offline"]) {
+	for (const code of [...codes, "offline"].filter((code) => code !== "rule")) {
 		const words = told(new ApiError("RAW", { status: 400, code }));
 		assert.match(words, /^[A-Z][^_]*\.$/, code);
 		assert.ok(!words.includes("RAW") && !words.includes(`(${code})`), `${code}: ${words}`);
 	}
+});
+
+test("a rule of the program around the service speaks for itself", () => {
+	assert.equal(told(new ApiError("the title is taken", { code: "rule" })), "the title is taken");
+	assert.equal(told(new ApiError("/apps/0/title: the title is taken", { code: "rule", pointer: "/apps/0/title" })), "the title is taken");
 });
 
 test("words have what a person needs of an error", () => {
