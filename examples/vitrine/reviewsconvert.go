@@ -19,7 +19,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/convert"
 )
 
-// rejection is the rejected rows whose reasons differ in numbers alone.
+// rejection is the rejected rows whose reasons differ in values alone.
 type rejection struct {
 	count int64
 	first []convert.Rejected
@@ -32,8 +32,11 @@ func (r *rejection) add(row convert.Rejected) {
 	}
 }
 
-// numbers finds what reasons of the same kind differ in.
-var numbers = regexp.MustCompile(`\d[\d.,]*`)
+// values finds what reasons of the same kind differ in: numbers, and what is quoted of the table.
+var values = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\d[\d.,]*`)
+
+// flagged names in the notes of convert the flag for dates.
+var flagged = strings.NewReplacer("dates=dmy", "-dates dmy", "dates=mdy", "-dates mdy")
 
 // convertReviews is the command reviews convert: it writes a table of reviews to standard output in the import format. It says on
 // standard error how many rows were converted, and why others were not.
@@ -42,7 +45,7 @@ func convertReviews(f *flag.FlagSet) action {
 	guess := f.Bool("guess", false, "print the mapping that is guessed from the names of the columns, to be mended, and convert nothing")
 	source := f.String("source", "", "`name` of the site that the reviews come from (default \"import\")")
 	scale := f.Float64("scale", 5, "the best rating there is, such as 5 `stars`")
-	dates := f.String("dates", "", "what 03/04/2019 means, dmy or mdy; without it the other `dates` of the file decide")
+	dates := f.String("dates", "", "what 03/04/2019 means, dmy or mdy; without it the `dates` of the first 1,000 rows decide, and if they do not, the month is first with a slash and the day is first with dots or dashes")
 	maxLine := maxLineFlag(f)
 	rejects := f.String("rejects", "", "write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
 	return func(ctx context.Context, p *program) (err error) {
@@ -80,23 +83,25 @@ func convertReviews(f *flag.FlagSet) action {
 			out.SetIndent("", "  ")
 			return out.Encode(sight.Mapping)
 		}
+		kept := "-rejects FILE keeps all of them"
 		if *rejects != "" {
 			if in.is(*rejects) {
 				return usageError{fmt.Errorf("-rejects names %s, which is read: name another file", *rejects)}
 			}
-			file, err := os.Create(*rejects)
+			file, err := createRejects(p, *rejects)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, file.Close()) }()
 			request.Rejects = file
+			kept = "in " + *rejects
 		}
 		out := bufio.NewWriterSize(p.stdout, 64<<10)
 		request.File, request.To = in, out
 		request.Progress = func(n int64) { in.bar.show(n, reviews.Counts{}) }
 		kinds := map[string]*rejection{}
 		request.OnReject = func(r convert.Rejected) {
-			kind := numbers.ReplaceAllString(r.Reason, "0")
+			kind := values.ReplaceAllString(r.Reason, "0")
 			if kinds[kind] == nil {
 				kinds[kind] = &rejection{}
 			}
@@ -112,7 +117,7 @@ func convertReviews(f *flag.FlagSet) action {
 		}
 		fmt.Fprintf(p.stderr, "converted: %s; %s rejected\n", count(result.Converted, "review"), count(result.RejectedTotal, "row"))
 		for _, note := range result.Notes {
-			fmt.Fprintln(p.stderr, printable(note))
+			fmt.Fprintln(p.stderr, printable(flagged.Replace(note)))
 		}
 		order := func(a, b *rejection) int {
 			return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.first[0].Line, b.first[0].Line))
@@ -122,7 +127,7 @@ func convertReviews(f *flag.FlagSet) action {
 				fmt.Fprintf(p.stderr, "  line %d: %s\n", r.Line, printable(r.Reason))
 			}
 			if more := kind.count - int64(len(kind.first)); more > 0 {
-				fmt.Fprintf(p.stderr, "  and %d more like this: -rejects FILE keeps all of them\n", more)
+				fmt.Fprintf(p.stderr, "  and %d more like this: %s\n", more, printable(kept))
 			}
 		}
 		if result.RejectedTotal > 0 {

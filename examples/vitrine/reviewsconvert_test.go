@@ -21,10 +21,20 @@ func TestReviewsConvert(t *testing.T) {
 	}
 	out := run(t, dir, nil, "reviews", "convert", "-source", "shop.example.test", "-rejects", "rejects.csv", "shop.csv")
 	if out.status != 1 || !strings.Contains(out.stdout, `"source":"shop.example.test"`) || !strings.Contains(out.stdout, `"body_html":"<p>Bright\nand light</p>","created":"2019-03-25T00:00:00Z","ratings":[100]`) ||
-		out.stderr != "converted: 1 review; 1 row rejected\ndates: the order was decided by 03/26/2019; give dates=mdy with the rejected rows\n  line 4: the rating 6 is above 5: mend it, or give another scale\n" {
+		out.stderr != "converted: 1 review; 1 row rejected\ndates: the order was decided by 03/26/2019; give -dates mdy with the rejected rows\n  line 4: the rating 6 is above 5: mend it, or give another scale\n" {
 		t.Errorf("%+v", out)
 	}
 	if got := readFile(t, dir, "rejects.csv"); !strings.Contains(got, "lamp,6,Ben,,,03/26/2019,4,\"the rating") {
+		t.Errorf("%q", got)
+	}
+	// Reasons that differ in what they quote are shown together, and a second run keeps what the first had rejected.
+	odd := "product_handle,rating,author,created_at\nlamp,5,Ann,2023-06-31\nlamp,5,Ann,2023-02-30\nlamp,5,Ann,2023-13-01\nlamp,5,Ann,0000-00-00\n"
+	again := runWith(t, dir, nil, odd, "reviews", "convert", "-source", "shop", "-rejects", "rejects.csv", "-")
+	if !strings.Contains(again.stderr, "  line 2: \"2023-06-31\" in column \"created_at\": there is no such date") || !strings.Contains(again.stderr, "  and 1 more like this: in rejects.csv\n") ||
+		!strings.HasPrefix(again.stderr, "converted: ") || !strings.HasSuffix(again.stderr, "vitrine: what rejects.csv had before is in rejects.csv.1\n") {
+		t.Errorf("%+v", again)
+	}
+	if got := readFile(t, dir, "rejects.csv.1"); !strings.Contains(got, "lamp,6,Ben") {
 		t.Errorf("%q", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "out.ndjson"), []byte(out.stdout), 0o600); err != nil {
@@ -46,12 +56,12 @@ func TestReviewsConvert(t *testing.T) {
 	if out := run(t, dir, nil, "reviews", "convert", "-guess", "good.csv"); out.status != 0 || out.stdout != want || out.stderr != "" {
 		t.Errorf("%+v", out)
 	}
-	odd := "Artikelname;Sterne;Erstellt am;Farbe\nlamp;5;03/04/2019;red\n"
+	odd = "Artikelname;Sterne;Erstellt am;Farbe\nlamp;5;03/04/2019;red\n"
 	if out := runWith(t, dir, nil, odd, "reviews", "convert", "-guess", "-"); out.status != 0 || out.stderr != "missing: author_name: name their columns\nunused columns: \"Farbe\"\n" {
 		t.Errorf("%+v", out)
 	}
 	many := "product_handle,rating,author,created_at\n" + strings.Repeat("lamp,6,Ann,03/04/2019\nlamp,5.5,Ann,03/04/2019\nlamp,5,,03/04/2019\n", 2)
-	want = "converted: 0 reviews; 6 rows rejected\ndates: 03/04/2019 was taken for 4 March; dates=dmy or dates=mdy says otherwise\n" +
+	want = "converted: 0 reviews; 6 rows rejected\ndates: 03/04/2019 was taken for 4 March; -dates dmy or -dates mdy says otherwise\n" +
 		"  line 2: the rating 6 is above 5: mend it, or give another scale\n  line 3: the rating 5.5 is above 5: mend it, or give another scale\n  line 5: the rating 6 is above 5: mend it, or give another scale\n" +
 		"  and 1 more like this: -rejects FILE keeps all of them\n" +
 		"  line 4: the name of the author is empty: write one, such as Anonymous, or leave the row out\n  line 7: the name of the author is empty: write one, such as Anonymous, or leave the row out\n"

@@ -15,7 +15,7 @@ import (
 type inputs struct {
 	program *program
 	list    []*input
-	rejects *os.File // nil without -rejects
+	rejects *rejectsFile // nil without -rejects
 }
 
 // input is a file of records that is being read, with its progress.
@@ -68,8 +68,43 @@ func openInputs(ctx context.Context, p *program, names []string, shown shownFlag
 			return nil, err
 		}
 	}
-	all.rejects, err = os.Create(rejects)
+	all.rejects, err = createRejects(p, rejects)
 	return all, err
+}
+
+// rejectsFile is the file for rejects. kept is where its name was taken from a file that existed, or "".
+type rejectsFile struct {
+	*os.File
+	program *program
+	kept    string
+}
+
+// createRejects creates the file for rejects. If there is a file of that name with something in it, perhaps rows that were mended by
+// hand, it first gives that one the next free name.
+func createRejects(p *program, name string) (*rejectsFile, error) {
+	kept := ""
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		for n := 1; err == nil; n++ {
+			kept = fmt.Sprintf("%s.%d", name, n)
+			_, err = os.Lstat(kept)
+		}
+		if err := os.Rename(name, kept); err != nil {
+			return nil, err
+		}
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &rejectsFile{file, p, kept}, nil
+}
+
+// Close closes the file, and says where the earlier one is now.
+func (r *rejectsFile) Close() error {
+	if r.kept != "" {
+		r.program.complain(fmt.Errorf("what %s had before is in %s", r.Name(), r.kept))
+	}
+	return r.File.Close()
 }
 
 // openInput opens FILE, or standard input for "-".

@@ -66,8 +66,12 @@ func TestRejectsCanBeMendedAndImported(t *testing.T) {
 				t.Fatal(err)
 			}
 			args := append(append([]string{"reviews"}, command...), file, "-rejects", "rejects")
-			if out := runWith(t, dir, nil, "\ufeff"+goodRecord+strings.TrimSuffix(bad, "\n"), args...); out.status != 1 {
+			out := runWith(t, dir, nil, "\ufeff"+goodRecord+strings.TrimSuffix(bad, "\n"), args...)
+			if out.status != 1 {
 				t.Errorf("%v: %+v", args, out)
+			}
+			if !strings.Contains(out.stderr, "vitrine: what rejects had before is in rejects.") {
+				t.Errorf("%v: %q", args, out.stderr)
 			}
 			if got := readFile(t, dir, "rejects"); got != bad {
 				t.Errorf("%v: the rejects are %q, want %q", args, got, bad)
@@ -76,6 +80,12 @@ func TestRejectsCanBeMendedAndImported(t *testing.T) {
 	}
 	if out := run(t, dir, nil, "reviews", "check", "good", "-rejects", "rejects"); out.status != 0 || readFile(t, dir, "rejects") != "" {
 		t.Errorf("a file without rejects leaves %q, %+v", readFile(t, dir, "rejects"), out)
+	}
+	// Each run has kept what another one, or a person, had written there.
+	for kept, want := range map[string]string{"rejects.1": "what was there before", "rejects.6": "what was there before", "rejects.7": bad} {
+		if got := readFile(t, dir, kept); got != want {
+			t.Errorf("%s: %q, want %q", kept, got, want)
+		}
 	}
 	mended := strings.Replace(bad, "[500]", "[50]", 1)
 	if err := os.WriteFile(filepath.Join(dir, "mended"), []byte(mended), 0o600); err != nil {

@@ -21,7 +21,7 @@ type Request struct {
 	Mapping Mapping   // which columns the fields come from; nil = what Look guesses
 	Source  string    // the source of all collections; "" = "import"
 	Scale   float64   // the best rating, above 0 and at most 100; 0 = 5
-	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = decided by the rows at the beginning of the file
+	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = decided by the first 1,000 rows
 
 	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header. Until then they are in the temporary file too.
 	Rejects io.Writer
@@ -68,7 +68,8 @@ type conversion struct {
 	plan    *plan
 	dates   *dateReader
 	result  Result
-	alike   int64 // rows that are like an earlier one, in a table without a column of ids
+	alike   int64    // rows that are like an earlier one, in a table without a column of ids
+	alikeAt []string // the lines of the first of them
 	bodies  bodyWriter
 	json    []byte      // memory for the JSON of a review
 	rejects *csv.Writer // nil before the first rejected row
@@ -129,6 +130,8 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 func (c *conversion) notes() []string {
 	notes := c.table.notes(c.Mapping)
 	switch d, rejected := c.dates, c.result.RejectedTotal > 0; {
+	case d.refuted != "":
+		notes = append(notes, d.refuted)
 	case d.ambiguous != "":
 		text, as := d.example()
 		notes = append(notes, fmt.Sprintf("dates: %s was taken for %s; dates=dmy or dates=mdy says otherwise", text, as))
@@ -136,7 +139,10 @@ func (c *conversion) notes() []string {
 		notes = append(notes, fmt.Sprintf("dates: the order was decided by %s; give dates=%s with the rejected rows", d.proof, d.order))
 	}
 	if c.alike > 0 {
-		notes = append(notes, fmt.Sprintf("rows that are like an earlier one: %d; all are kept, since the table has no ids", c.alike))
+		notes = append(notes, fmt.Sprintf("rows that are like an earlier one: %d; all are kept, since the table has no ids: see line %s", c.alike, strings.Join(c.alikeAt, ", ")))
+	}
+	if c.foreign > 0 {
+		notes = append(notes, fmt.Sprintf("line %d is not UTF-8: such cells were read as Windows-1252, so look whether their letters are right", c.foreign))
 	}
 	return notes
 }

@@ -212,7 +212,7 @@ func TestRejectedRowsCanBeConverted(t *testing.T) {
 func TestARejectedRowHasAllReasons(t *testing.T) {
 	_, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+",,9,gestern,,,\n")
 	reasons := strings.Split(result.Rejected[0].Reason, "; ")
-	for i, begin := range []string{"the id of the collection is empty", "the id of the review is empty", "the name of the author is empty", "the date is not readable", "the rating 9 is above 5"} {
+	for i, begin := range []string{"the id of the collection is empty", "the id of the review is empty", "the name of the author is empty", `"gestern" in column "date": the date is not readable`, "the rating 9 is above 5"} {
 		if len(reasons) != 5 || !strings.HasPrefix(reasons[i], begin) {
 			t.Errorf("%q, want %s", reasons, begin)
 		}
@@ -235,9 +235,16 @@ func TestNotes(t *testing.T) {
 		"separators agree":   {convert.Request{Mapping: simple}, simpleHeader + bad + "3,lamp,5,25.04.2019,Eve,,\n4,lamp,5,25/04/2019,Eve,,\n", []string{"dates: the order was decided by 25.04.2019; give dates=dmy with the rejected rows"}},
 		"several separators": {convert.Request{Mapping: simple}, simpleHeader + bad + "3,lamp,5,25.04.2019,Eve,,\n4,lamp,5,04/25/2019,Eve,,\n", nil},
 		"the request":        {convert.Request{Mapping: simple, Dates: "dmy"}, simpleHeader + good + bad, nil},
+		"later dates decide": {convert.Request{Mapping: simple}, simpleHeader + strings.Repeat(bad, 2000) + "3,lamp,5,25/04/2019,Eve,,\n", []string{
+			"dates: 25/04/2019 in line 2002 shows that the day is first, and other dates were read with the month first: convert the whole table again with dates=dmy"}},
+		"later dates, with dots": {convert.Request{Mapping: simple}, simpleHeader + strings.Repeat("1,lamp,9,01.04.2019,Ann,,\n", 2000) + "3,lamp,5,31.02.2019,Eve,,\n4,lamp,5,04.25.2019,Eve,,\n", []string{
+			"dates: 04.25.2019 in line 2003 shows that the month is first, and other dates were read with the day first: convert the whole table again with dates=mdy"}},
+		"a request stands": {convert.Request{Mapping: simple, Dates: "mdy"}, simpleHeader + "3,lamp,5,25/04/2019,Eve,,\n", nil},
+		"two encodings": {convert.Request{Mapping: simple}, simpleHeader + "1,lamp,5,2019-04-03,Zoë,,\n2,lamp,5,2019-04-03,Zo\x81,,\n", []string{
+			"line 3 is not UTF-8: such cells were read as Windows-1252, so look whether their letters are right"}},
 		"unused columns": {convert.Request{Mapping: noIDs}, "product,stars,date,name,Review State,\"a\tb\",rejected_line\nlamp,5,2019-04-03,Ann,spam,,\n", []string{
 			`unused columns: "Review State", "a\tb"`, `"Review State" is not used, and may say which rows the shop has hidden: all are converted, so take these out first`}},
-		"equal rows": {convert.Request{Mapping: noIDs}, "product,stars,date,name\n" + strings.Repeat("lamp,5,2019-04-03,Ann\n", 3), []string{"rows that are like an earlier one: 2; all are kept, since the table has no ids"}},
+		"equal rows": {convert.Request{Mapping: noIDs}, "product,stars,date,name\n" + strings.Repeat("lamp,5,2019-04-03,Ann\n", 3), []string{"rows that are like an earlier one: 2; all are kept, since the table has no ids: see line 3, 4"}},
 		"no source":  {convert.Request{Mapping: noIDs, Source: "none"}, "product,stars,date,name\n", []string{`source: "import", since none was given; give the same one with every file of a site`}},
 	} {
 		c.in.Source = strings.TrimSuffix(cmp.Or(c.in.Source, "shop"), "none")

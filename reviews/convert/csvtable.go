@@ -3,6 +3,7 @@ package convert
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -42,6 +43,7 @@ type table struct {
 	at      int           // where that row begins in buf
 	given   int           // how much of buf the parser has read
 	line    int64         // of the next row, from 1
+	foreign int64         // the line of the first row that is not UTF-8; 0 = none
 	rescans int           // the number of bytes that may still be read twice, see next
 }
 
@@ -257,7 +259,7 @@ func (t *table) next() (row, error) {
 		data = bytes.TrimLeft(data, "\r\n") // the parser skips empty lines
 		r := row{line: t.line - int64(bytes.Count(data, []byte{'\n'})), cells: cells}
 		for i, cell := range cells {
-			cells[i] = decode(cell)
+			cells[i] = t.decode(cell, r.line)
 		}
 		columns := len(t.header)
 		for columns > 0 && len(r.cells) > columns && r.cells[len(r.cells)-1] == "" {
@@ -268,7 +270,7 @@ func (t *table) next() (row, error) {
 		wrong := columns > 0 && len(r.cells) != columns
 		if (tooLong || wrong) && several && t.rescans >= len(data) {
 			t.rescans -= len(data)
-			r.cells = strings.Split(decode(string(bytes.TrimRight(first, "\r"))), string(t.comma))
+			r.cells = strings.Split(t.decode(string(bytes.TrimRight(first, "\r")), r.line), string(t.comma))
 			r.fault = "a quote is opened in this line and closed in a later one, and then the cells do not fit the columns: close it, or double quotes inside of quotes"
 			t.line = r.line + 1
 			t.parseFrom(end - len(data) + len(first) + 1)
@@ -301,10 +303,11 @@ func (t *table) skipLine() {
 	t.parseFrom(0)
 }
 
-// decode returns a cell as UTF-8. A cell that is not valid UTF-8 is decoded as Windows-1252, even if other cells are UTF-8,
+// decode returns a cell of a row as UTF-8. A cell that is not valid UTF-8 is decoded as Windows-1252, even if other cells are UTF-8,
 // since shops merge files from several programs.
-func decode(cell string) string {
+func (t *table) decode(cell string, line int64) string {
 	if !utf8.ValidString(cell) {
+		t.foreign = cmp.Or(t.foreign, line)
 		cell, _ = charmap.Windows1252.NewDecoder().String(cell) // every byte is a character
 	}
 	if strings.IndexByte(cell, 0) >= 0 {

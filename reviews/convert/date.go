@@ -2,6 +2,7 @@ package convert
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +15,8 @@ type dateReader struct {
 	order     string   // "dmy" or "mdy" if the dates in the column have shown it, for all separators alike; otherwise ""
 	proof     string   // a date that has shown this order
 	ambiguous string   // a date that may have the day or the month first; "" if the order is known
+	undecided string   // the separators of dates whose order is supposed, since neither the request nor a date in the column has shown it
+	refuted   string   // a note about a date that has shown later that this was wrong
 	last      string   // the layout of the previous date
 }
 
@@ -60,6 +63,7 @@ func newDateReader(column []string, order string) *dateReader {
 		case order != "":
 		case balance[s] == 0:
 			d.ambiguous = cmp.Or(d.ambiguous, examples[s])
+			d.undecided += s
 		default:
 			several = several || d.order != "" && d.order != named
 			d.order, d.proof = named, proofs[named+s]
@@ -78,6 +82,21 @@ func (d *dateReader) example() (text, as string) {
 	created, _ := d.read(d.ambiguous)
 	at, _ := time.Parse(time.RFC3339, created)
 	return d.ambiguous, at.Format("2 January")
+}
+
+// refute looks whether a date that could not be read shows that the order of the others was supposed wrongly.
+func (d *dateReader) refute(text string, line int64) {
+	found := numbers.FindStringSubmatch(text)
+	if found == nil || d.refuted != "" || !strings.Contains(d.undecided, found[2]) || above12(found[1]) == above12(found[3]) {
+		return
+	}
+	first, supposed, order := "month", "day", "mdy"
+	if above12(found[1]) {
+		first, supposed, order = "day", "month", "dmy"
+	}
+	if (supposed == "month") == (found[2] == "/") {
+		d.refuted = fmt.Sprintf("dates: %s in line %d shows that the %s is first, and other dates were read with the %s first: convert the whole table again with dates=%s", text, line, first, supposed, order)
+	}
 }
 
 // above12 returns whether a number cannot be a month.

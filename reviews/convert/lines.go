@@ -55,7 +55,13 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		e.parent = ""
 	}
 	e.created, reason = c.dates.read(created)
-	fault(reason != "", reason)
+	if reason != "" {
+		c.dates.refute(created, e.line)
+		if created != "" {
+			reason = fmt.Sprintf("%s in column %s: %s", quoted([]string{created}), quoted(c.header[p.at["created"]:][:1]), reason)
+		}
+		faults = append(faults, reason)
+	}
 	out := appendJSON(append(c.json[:0], `"title":`...), get("title"))
 	out = appendJSON(append(out, `,"body_html":`...), c.bodies.body(get("body")))
 	out = appendJSON(append(out, `,"created":`...), e.created)
@@ -165,7 +171,9 @@ func (c *conversion) assemble(all []*entry) *collection {
 		if !named {
 			if repeats[e.id]++; repeats[e.id] > 1 { // unique, since an id made from content has no hyphen
 				e.id += "-" + strconv.Itoa(repeats[e.id])
-				c.alike++
+				if c.alike++; c.alike <= 5 {
+					c.alikeAt = append(c.alikeAt, strconv.FormatInt(e.line, 10))
+				}
 			}
 		} else if line := seen[e.id]; line != 0 {
 			c.reject(e.line, fmt.Sprintf("the id of the review came before in this collection, in line %d", line), e.cells)
@@ -187,7 +195,7 @@ func (c *conversion) assemble(all []*entry) *collection {
 	lost := slices.Concat(slices.Collect(maps.Values(waiting))...)
 	slices.SortFunc(lost, func(a, b *entry) int { return cmp.Compare(a.line, b.line) })
 	for _, e := range lost {
-		c.reject(e.line, "it replies to a review that is not in this collection of the file, or was rejected", e.cells)
+		c.reject(e.line, "it replies to a review that is not in this collection of the file, or was rejected: add the row of its parent", e.cells)
 	}
 	for _, e := range out.reviews {
 		if out.title == "" {

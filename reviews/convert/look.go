@@ -127,7 +127,7 @@ var known = map[string]string{
 	"created": "review_created_utc review_date created_at date_created created submission_time when commentdategmt commentdate reviewdate date feedback_date " +
 		"submitted_at review_created timestamp time datum erstellt-am",
 	"rating":        "rating review_rating review_stars review_score stars score star_rating product_rating reviewer_product_rating overall_rating service_rating bewertung sterne",
-	"author_name":   "author_name reviewer_name display_name user_nickname nickname review_username author commentauthor reviewer customer_name name user_name username kundenname autor",
+	"author_name":   "author_name reviewer_name display_name user_nickname nickname review_username author commentauthor reviewer customer_name name user_name username kundenname autor customer kunde",
 	"author_email":  "author_email reviewer_email customer_email email commentauthoremail user_email email_address review_user_email",
 	"author_url":    "author_url commentauthorurl reviewer_url website",
 	"parent_id":     "parent_id commentparent parent reply_to",
