@@ -41,6 +41,9 @@ func healthz(f *flag.FlagSet) action {
 			return err
 		}
 		defer response.Body.Close()
+		if response.StatusCode == http.StatusBadRequest && *certificate == "" {
+			return fmt.Errorf("%s answered %s: if the server has TLS, name its certificate with -tls-cert", addr, response.Status)
+		}
 		if response.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answered %s", addr, response.Status)
 		}

@@ -48,8 +48,8 @@ func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 	default:
 		source = "the key file " + db + ".key"
 		if text, err = ownKey(db + ".key"); errors.Is(err, fs.ErrNotExist) {
-			return nil, exitError{errors.New(source + " is gone, and only it verifies the tokens of the store: put it back, name another with -key-file, " +
-				"or start serve once with -new-keys, which makes a new one and ends all tokens"), exitUsage}
+			return nil, exitError{errors.New("there is no key file " + db + ".key: if the server has its keys elsewhere, give -key-file or " + keyVariable + " here too; " +
+				"if the file was lost, put it back. Only if it cannot be found, start serve once with -new-keys, which ends all tokens"), exitUsage}
 		}
 	}
 	var keys [][]byte

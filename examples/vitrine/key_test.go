@@ -61,7 +61,7 @@ func TestSigningKeys(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "v.db.key")); err != nil {
 			t.Fatal(err)
 		}
-		refused("v.db.key is gone", sign...)
+		refused("there is no key file v.db.key: if the server has its keys elsewhere", sign...)
 		refused("-new-keys", serve...)
 		if _, err := os.Stat(filepath.Join(dir, "v.db.key")); err == nil {
 			t.Error("a key was made for a store that had one")

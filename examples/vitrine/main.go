@@ -46,7 +46,7 @@ func commands() []command {
 			"answers requests until it is told to stop; it runs also without the word serve"},
 		{"token", "-urn URN [FLAGS]", "", exitFailed, token,
 			"prints a signed token for the user that its flags describe"},
-		{"invite", "-name NAME [FLAGS]", "", exitFailed, invite,
+		{"invite", "(-name NAME | -urn URN) [FLAGS]", "", exitFailed, invite,
 			"prints a link with which a person registers a passkey, and then signs in with the rights that its flags describe"},
 		{"reviews check", "[FLAGS] FILE…|-", someFiles, exitUnable, checkReviews,
 			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them"},

@@ -72,7 +72,7 @@ func quoted(word string) string {
 // invite is the command invite: it prints a link with which a person registers a passkey.
 func invite(f *flag.FlagSet) action {
 	db := dbFlag(f)
-	base := f.String("base-url", "", "`URL` of the server, which the link begins with (default: where the server of this store was last)")
+	base := f.String("base-url", "", "`URL` of the server, which the link begins with (default: the last address of a server of this store; one without -base-url does not replace an address with https)")
 	name := f.String("name", "", "`name` of the person")
 	email := f.String("email", "", "`address` of the person, which other people of the network do not see")
 	urn := f.String("urn", "", "`URN` of a person who is there already, or for a new one (default: a new one)")
@@ -116,7 +116,14 @@ func invite(f *flag.FlagSet) action {
 		if *network != "" && !strings.Contains(*network, ":") { // as in the file of -oidc
 			*network = "urn:vitrine:" + *network
 		}
-		if *urn == "" {
+		if *urn != "" {
+			if _, _, err := people.Rights(ctx, *urn); errors.Is(err, vitrine.ErrNotFound) {
+				if *name == "" {
+					return usageError{fmt.Errorf("-urn: no person has %s: -name NAME makes a new one", *urn)}
+				}
+				fmt.Fprintf(p.stderr, "vitrine: warning: no person has %s: this makes a new one\n", printable(*urn))
+			}
+		} else {
 			namesake, err := people.Named(ctx, *name)
 			if err != nil {
 				return err

@@ -106,7 +106,20 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Bob", "-admin", "-base-url", "https://apps.example.test"); out.status != 0 || strings.Contains(out.stderr, "this machine") || !strings.Contains(out.stderr, "urn:vitrine:default") || !strings.Contains(out.stderr, "-moderates") {
 		t.Errorf("an administrator of no network: %+v", out)
 	}
+	nobody := []string{"invite", "-db", "v.db", "-urn", "urn:vitrine:example.test:user=nobody"}
+	if out := run(t, dir, nil, nobody...); out.status != 2 || !strings.Contains(out.stderr, "invite: -urn: no person has urn:vitrine:example.test:user=nobody: -name NAME makes a new one") {
+		t.Errorf("a mistyped URN: %+v", out)
+	}
+	for _, want := range []string{"warning: no person has urn:vitrine:example.test:user=nobody: this makes a new one", ""} { // the second time it is there
+		if out := run(t, dir, nil, append(nobody, "-name", "Cy")...); out.status != 0 || strings.Contains(out.stderr, "no person") != (want != "") || !strings.Contains(out.stderr, want) {
+			t.Errorf("a URN of nobody: %+v", out)
+		}
+	}
+	start(t, dir, nil, "-db", "v.db", "-base-url", "https://apps.example.test").stop()
 	again := start(t, dir, nil, "-db", "v.db")
+	if out := run(t, dir, nil, nobody...); !strings.HasPrefix(out.stdout, "https://apps.example.test/#invite=") {
+		t.Errorf("after a server without -base-url: %+v", out)
+	}
 	if got := again.visitor().send("GET", "/x/signin", "", 200); !strings.Contains(got, `"people":true`) {
 		t.Errorf("after a restart: %s", got)
 	}
@@ -116,7 +129,7 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 		}
 	}
 	// Archives have people only when they are asked for, and sessions never.
-	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") || !strings.Contains(out.stderr, "without people (3) and keys (0): see -with-access") {
+	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") || !strings.Contains(out.stderr, "without people (4) and keys (0): see -with-access") {
 		t.Errorf("the archive: %s", out.stdout)
 	}
 	with := run(t, dir, nil, "export", "-db", "v.db", "-with-access")

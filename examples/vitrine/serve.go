@@ -184,7 +184,11 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
-	if err := people.KeepBase(ctx); err != nil {
+	kept, err := signin.Base(ctx, s)
+	if err == nil && (o.baseURL != "" || !strings.HasPrefix(kept, "https:")) { // a second server may have another port and no TLS
+		err = people.KeepBase(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	first, err := firstPerson(ctx, people, o.db)

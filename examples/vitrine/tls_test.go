@@ -97,7 +97,7 @@ func TestTLS(t *testing.T) {
 	if out := run(t, dir, nil, "healthz", "-addr", addr, "-tls-cert", "cert.pem"); out.status != 0 {
 		t.Errorf("healthz: %+v", out)
 	}
-	if out := run(t, dir, nil, "healthz", "-addr", addr); out.status != 1 || !strings.Contains(out.stderr, "400") {
+	if out := run(t, dir, nil, "healthz", "-addr", addr); out.status != 1 || !strings.Contains(out.stderr, "400 Bad Request: if the server has TLS, name its certificate with -tls-cert") {
 		t.Errorf("healthz without TLS: %+v", out)
 	}
 
