@@ -28,7 +28,7 @@ export function table(name, sight, from, convert) {
 	const source = h("input", { value: from, required: true, autocomplete: "off" });
 	const scale = h("select", null, [5, 10, 100].map((n) => h("option", { value: n }, String(n))));
 	scale.value = String(sight.scale);
-	const dates = h("select", null, h("option", { value: "" }, "As the first 1,000 rows tell, else month/day"), h("option", { value: "dmy" }, "Day first: 03/04 is 3 April"), h("option", { value: "mdy" }, "Month first: 03/04 is 4 March"));
+	const dates = h("select", null, h("option", { value: "" }, "As the first 1,000 rows tell"), h("option", { value: "dmy" }, "Day first: 03/04 is 3 April"), h("option", { value: "mdy" }, "Month first: 03/04 is 4 March"));
 	dates.value = sight.dates;
 	const kinds = /** @type {Record<string, string>} */ ({ ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" });
 	const missing = h("div", { class: "note bad", role: "alert", hidden: true });
