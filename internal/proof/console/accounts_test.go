@@ -207,6 +207,7 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 		p.Click(`//dialog[.//h2[.="Disable Bea Lund?"]]` + named("Disable"))
 		p.See(row("Bea Lund") + `//*[.="disabled"]`)
 		bea.See(`//dialog//h2[.="Sign in again"]`)
+		bea.See(`//dialog//p[.="Lost your passkey? Ask an administrator for a new link."]`)
 		bea.Click(`//dialog` + named("Sign in with a passkey"))
 		bea.See(`//dialog//*[@role="alert" and contains(., "This passkey is not known here, or its account is disabled.")]`)
 	})

@@ -113,7 +113,7 @@ export async function ask(session, refused) {
 	const other = h("form", { hidden: true });
 	const content = h("div", { class: "signin" }, refused && h("div", { role: "alert", class: "note bad" }, sentence(refused)), other,
 		place && !place.people && h("p", null, "Nobody has an account here yet. ", h("code", null, "vitrine invite -admin"), " on the server prints a link that makes the first one."),
-		here(session) ? [passkey, h("details", { open: session.byToken }, h("summary", null, "Use a token"), token)]
+		here(session) ? [passkey, place?.people && h("p", { class: "help" }, "Lost your passkey? Ask an administrator for a new link."), h("details", { open: session.byToken }, h("summary", null, "Use a token"), token)]
 			: [place?.origin && h("p", null, "With a passkey you sign in at ", h("a", { href: `${place.base}${location.hash}` }, place.origin), "."), token]);
 	const quiet = elsewhere(session, other);
 	const found = await show(session.me ? "Sign in again" : "Sign in", content, { required: true, submit: (form) => {
