@@ -134,6 +134,7 @@ func scrapeBinaries(t *testing.T) scraped {
 	s.create(token)
 	next(t, got)
 	s.do("junk", "GET", "/apps/", "", 401)
+	s.do("", "GET", "/x/signin/oidc", "", 404) // there is no provider
 	s.do(token, "GET", "/healthz", "", 200)
 	s.do(token, "POST", "/x/reviews/import", "", 200)
 	s.do(token, "GET", "/x/reviews/export", "", 200)
