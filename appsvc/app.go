@@ -38,11 +38,11 @@ type App struct {
 	Groups []string // as in Body; none as a caller with TagsOnly reads it
 	Body   Body     // nil in a summary, and in a Change, which has it beside the App
 
-	// These are set where there is no Body, Tags in a summary alone.
+	// An App without a Body has these. Only a summary has Tags.
 	Components []string // names of the components that power elements, sorted, each once
 	Tags       []Tag    // by name
 
-	// These are set for deleted apps without a Body.
+	// A deleted app without a Body has these.
 	DeletedAt int64  // milliseconds since the epoch
 	DeletedBy string // URN of the user
 	ErasesAt  int64  // when EraseDeleted will erase the app, in milliseconds since the epoch; 0 = never

@@ -132,6 +132,10 @@ func TestCheckSeesEveryChange(t *testing.T) {
 			if len(w.seen) != times || !slices.Equal(w.by, slices.Repeat([]string{editor.URN}, times)) {
 				t.Fatalf("%s: %d changes are checked, by %v, want %d by the editor", step.name, len(w.seen), w.by, times)
 			}
+			feed, err := w.Outbox(t.Context(), vitrine.ChangesRequest{Limit: 500})
+			if last := feed.Changes[len(feed.Changes)-1]; err != nil || last.At != w.seen[times-1].At {
+				t.Errorf("%s: the check sees the time %d, and the event has %d, %v", step.name, w.seen[times-1].At, last.At, err)
+			}
 			for _, c := range w.seen {
 				if got := say(t, c); got != step.want {
 					t.Errorf("%s: the check sees\n%s\nwant\n%s", step.name, got, step.want)

@@ -113,7 +113,7 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 	return Event{}, false, nil
 }
 
-// head returns the head of an app, or the zero head if there is no such app.
+// head returns the head of an app. If there is no such app, it returns the zero appHead.
 func (v *viewer) head(ctx context.Context, app string) (h appHead, err error) {
 	h, known := v.heads[app]
 	if !known {

@@ -46,7 +46,8 @@ type idempotentWrite struct {
 
 // newIdempotentWrite returns the write of an operation with this input. The name of the operation and the JSON of the input
 // go into a digest that is stored for a day. So both must stay the same: otherwise a retry after an upgrade would be
-// rejected as another request. It returns ErrInvalid if the key is malformed. Without a key there is no digest.
+// rejected as another request. It returns ErrInvalid if the key is malformed. Without a key the write is not idempotent, and nothing
+// is stored for it.
 func newIdempotentWrite(by vitrine.Caller, key, operation string, input any) (idempotentWrite, error) {
 	w := idempotentWrite{by: by, key: key}
 	if key == "" {

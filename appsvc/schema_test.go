@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -223,30 +225,24 @@ func TestViolations(t *testing.T) {
 	})
 }
 
-// TestSchemaFetchesNothing points every kind of reference at a listener and at a file.
+// TestSchemaFetchesNothing points every kind of reference at a server and at a file.
 func TestSchemaFetchesNothing(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var connections atomic.Int32
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
 			connections.Add(1)
-			conn.Close()
 		}
-	}()
+	}
+	server.Start()
+	defer server.Close()
 	file := filepath.Join(t.TempDir(), "schema.json")
 	if err := os.WriteFile(file, []byte(`{}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(filepath.Dir(file))
 	s := newSchemas(nil)
-	for _, url := range []string{"http://" + listener.Addr().String() + "/schema.json", "file://" + file, file, "schema.json", "./schema.json", "//" + listener.Addr().String() + "/schema.json"} {
+	for _, url := range []string{server.URL + "/schema.json", "file://" + file, file, "schema.json", "./schema.json", strings.TrimPrefix(server.URL, "http:") + "/schema.json"} {
 		for _, schema := range []string{
 			`{"$ref":"URL"}`, `{"$ref":"URL#/a"}`, `{"$ref":"URL#a"}`, `{"$dynamicRef":"URL"}`, `{"$schema":"URL"}`,
 			`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveRef":"URL"}`,
@@ -267,7 +263,7 @@ func TestSchemaFetchesNothing(t *testing.T) {
 			t.Errorf("%s: %v", own, err)
 		}
 	}
-	listener.Close()
+	server.Close()
 	if n := connections.Load(); n != 0 {
 		t.Errorf("%d connections were made", n)
 	}

@@ -8,10 +8,10 @@ import "github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 //   - keywords that the schema's draft ignores, such as const under draft-04, or all neighbours of a $ref before 2019-09;
 //   - keywords without another one that they need, such as then without if;
 //   - names that look like misspelt keywords;
-//   - formats that JSON Schema does not define, except those of SchemaOptions.Formats;
+//   - formats that JSON Schema does not define, except color, for which the console has a control, and those of SchemaOptions.Formats;
 //   - defaults that break the schema that they stand in, so that App.WithDefaults does not add them.
 //
-// There is no warning of another annotation, such as title, nor of a name that is like no keyword.
+// Annotations such as title are not reported, and neither are names that resemble no keyword.
 type SchemaWarning struct {
 	Pointer string `json:"pointer"` // JSON pointer (RFC 6901) into the schema
 	Message string `json:"message"` // what has no effect, why, and where it is known what would

@@ -96,7 +96,7 @@ func (t *writer) addComponent(ctx context.Context, c Component) error {
 		storage.Entry{Key: keyOf(manifestKind, c.Name, c.Version), Value: bytes.Clone(c.Manifest)})
 }
 
-// deleteComponent removes all versions of a component. It returns noComponent if there are none.
+// deleteComponent removes all versions of a component. It returns noComponent if it has none.
 func (t *writer) deleteComponent(ctx context.Context, name string) error {
 	list, err := t.componentVersions(ctx, name)
 	if err != nil {

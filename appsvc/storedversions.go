@@ -214,8 +214,8 @@ func inHistory(a App, body []byte) history.Version {
 	return history.Version{Number: a.Version.Number(), UpdatedAt: a.UpdatedAt, UpdatedBy: a.UpdatedBy, Body: body}
 }
 
-// versionsBelow yields up to limit versions of an app, newest first, that are below before; a before without a number is
-// above all. It yields nothing if there is no such app.
+// versionsBelow yields up to limit versions of an app before the version before, newest first. If before has no number, it begins
+// with the latest one. If there is no such app, it yields nothing.
 func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.Version, limit int) iter.Seq2[App, error] {
 	return func(yield func(App, error) bool) {
 		last, err := r.latest(ctx, app)

@@ -33,8 +33,8 @@ type Explanation struct {
 	View   Verdict  `json:"view"`
 	Edit   Verdict  `json:"edit"`
 	Manage *Verdict `json:"manage,omitempty"` // nil for an asset, which has no permissions of its own, and in Folders
-	// Folders has the verdicts on the folders of an asset, except those that the caller may not read. Whoever may view or edit one of
-	// them may view or edit the asset. It is nil for a folder.
+	// Folders are the verdicts on the folders of an asset that the caller may read. Whoever may view or edit one of the folders may
+	// view or edit the asset. A folder has none.
 	Folders []Explanation `json:"folders,omitzero"`
 }
 

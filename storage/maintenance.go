@@ -12,8 +12,8 @@ type Maintenance struct {
 	// Audit reads all records and yields a fault for each one that contradicts others, or that the package cannot have written. An error
 	// of the store is the last pair. It is nil for a package whose records need no audit.
 	Audit func(ctx context.Context, s Store) iter.Seq2[Fault, error]
-	// Rebuild makes the records anew that follow from others, in many updates. It may be called again after an interruption. It is nil
-	// if there are none.
+	// Rebuild makes the indices of a package anew, in many updates. It may be called again after an interruption. It is nil for a package
+	// without such indices.
 	Rebuild func(ctx context.Context, s Store) error
 	// NotArchived has the prefixes of the keys that archives leave out, see Without of package archive.
 	NotArchived []string

@@ -146,8 +146,8 @@ func (a appRoutes) history(c *call) error {
 
 // diff serves GET /apps/{id}/versions/{from}/diff/{to}: the difference between two versions, in either order of age.
 // 200 with {"from", "to", "patch"}, where patch is a JSON Patch (RFC 6902) that turns the App of from into that of to.
-// 404 for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
-// 404, too.
+// 404 for an app that is absent or not visible, for a version that it does not have, and for a text that is no
+// version.
 func (a appRoutes) diff(c *call) error {
 	from, to := c.pathVersion(1), c.pathVersion(2)
 	if c.query.err != nil {

@@ -3,6 +3,8 @@ package qrischema_test
 import (
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,26 +203,20 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 func TestFetchesNothing(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var connections atomic.Int32
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
 			connections.Add(1)
-			conn.Close()
 		}
-	}()
+	}
+	server.Start()
+	defer server.Close()
 	file := filepath.Join(t.TempDir(), "schema.json")
 	if err := os.WriteFile(file, []byte(`{"type":"string"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, url := range []string{"http://" + listener.Addr().String() + "/a", "file://" + file} {
+	for _, url := range []string{server.URL + "/a", "file://" + file} {
 		for _, schema := range []string{`{"$ref":"URL"}`, `{"$ref":"URL#/a"}`, `{"$id":"URL","$ref":"b"}`, `{"$recursiveRef":"URL"}`, `{"$id":"URL","$defs":{"a":{}},"allOf":[{"$ref":"#/$defs/a"}]}`,
 			`{"$schema":"URL","$id":"URL","definitions":{"a":{}},"$ref":"#/definitions/a"}`} {
 			compiled, err := qrischema.New().Compile([]byte(strings.ReplaceAll(schema, "URL", url)))
@@ -233,7 +229,7 @@ func TestFetchesNothing(t *testing.T) {
 			}
 		}
 	}
-	listener.Close()
+	server.Close()
 	if n := connections.Load(); n != 0 {
 		t.Errorf("%d connections were made", n)
 	}

@@ -30,7 +30,7 @@ type command struct {
 	does   string // a sentence without its subject and full stop
 }
 
-// action is what a command does once its flags are parsed.
+// action runs a command, after its flags were parsed.
 type action func(context.Context, *program) error
 
 // What commands want beside their flags.

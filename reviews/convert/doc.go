@@ -26,9 +26,9 @@
 //   - A rating is a number from above 0 to Request.Scale, such as 4, 4.5 or 4,5, or it says its own scale: 4/5, "4 out of 5", 80 %, or
 //     five characters of which some are ★. It becomes an integer from 1 to 100.
 //   - A date may be in ISO 8601, in digits with the year first or last, have the name of a month, or be the seconds or milliseconds since
-//     1970. Without a zone it is UTC. Whether the day or the month comes first is decided for each separator (03/04/2019, 03.04.2019,
-//     03-04-2019) by the first 1,000 rows, or 256 KiB: a number above 12 is a day. If there is none, the month is first with a slash, and
-//     the day is first otherwise; a note names a later row that shows the opposite. Request.Dates decides it for all rows.
+//     1970. Without a zone it is UTC. The first 1,000 rows, or 256 KiB, show for each separator (03/04/2019, 03.04.2019,
+//     03-04-2019) whether the day or the month comes first: a number above 12 is a day. If no date has one, the month is first with a slash,
+//     and the day with a dot or a dash. A note names a later row that shows the opposite. Request.Dates decides for all rows.
 //   - The id of a collection becomes its Base64. The title of a collection is that of its first row, or the id.
 //   - A review without a column of ids gets one that is made from its content, so converting the file again gives the same ids.
 //   - HTML in a body is reduced to paragraphs and links. Plain text becomes a paragraph for each line.

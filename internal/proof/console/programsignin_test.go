@@ -29,7 +29,7 @@ func TestTheProgramSignsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", console.Before(api, "/", console.New(console.Config{SignIn: "/login"})))
+	mux.Handle("/", console.Before(api, "/", console.New(console.Config{SignIn: "/login", SignOut: "/logout"})))
 	mux.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: session.Load().(string), Path: "/", HttpOnly: true})
 		http.Redirect(w, r, "/", http.StatusSeeOther)
@@ -42,8 +42,12 @@ func TestTheProgramSignsIn(t *testing.T) {
 	if p.Run(&fields, `() => document.querySelectorAll("dialog textarea").length`); fields > 0 {
 		t.Error("the page asks for a token")
 	}
+	p.See(`//dialog//a[.="Sign in" and contains(@href, "/login?to=%2F")]`)
 	p.Click(`//dialog//a[.="Sign in"]`)
 	p.See(`//h1[.="Apps"]`)
+	p.Click(`//button[contains(@class, "who")]`)
+	p.See(`//dialog//a[.="Sign out" and @href="/logout"]`)
+	p.Click(`//dialog` + named("Close"))
 
 	session.Store("two")
 	p.Run(new(any), `() => { location.hash = "#/releases" }`)

@@ -30,7 +30,7 @@ func TestBackupsWithAFaultAreNone(t *testing.T) {
 	for _, c := range []struct {
 		faulty string
 		ends   bool
-		copies []string // how the names of what is there then end
+		copies []string // the ends of the names of the files that are left
 	}{
 		{"1", false, []string{"other.db", "vitrine-old.db", "vitrine-recent.db", "Z.db.faulty"}},
 		{"0", true, []string{"other.db", "vitrine-recent.db", "Z.db", "Z.db.faulty"}},
