@@ -19,11 +19,13 @@ import (
 //     that begin meanwhile do not use the log. When the older readers have ended, the log restarts (RESTART).
 //   - If the log has logLong or more, it first makes new Views wait until the running ones have ended, for longView at most:
 //     a View may take longer than an update should wait.
+//   - If the log has logFull or more, because updates write faster than that, the next commit waits until the log has restarted.
+//     So it is the last one that the log can take before.
 //
-// It does not wait for a View that has run for longView already, such as a backup: the log cannot restart before it ends.
+// It does not wait for a View that has run for longView already, such as a backup: the log cannot restart before that ends.
 //
-// It runs in a goroutine. A commit starts the goroutine when there is enough to copy; the goroutine ends when the log is
-// shorter than logLong.
+// The last step is part of the commit. The others run in a goroutine. A commit starts the goroutine when there is enough to copy; the
+// goroutine ends when the log is shorter than logLong.
 type checkpointer struct {
 	path    string
 	w       *writer
@@ -31,13 +33,15 @@ type checkpointer struct {
 	page    int64         // bytes
 	closing chan struct{} // closed when the store is closed
 	runs    sync.WaitGroup
-	c       *conn // nil before the first checkpoint
+
+	c    *conn      // nil before the first copy
+	one  sync.Mutex // held during a checkpoint
+	full int64      // bytes of the log at which a commit waits; belongs to the writer
 
 	running atomic.Bool
 	most    atomic.Int64 // bytes that updates may write during the running copy before each is delayed; 0 = no copy runs
 	pages   atomic.Int64 // of the log, after the last commit of this process
 	copied  atomic.Int64 // pages of the log when the last copy began
-	delayed atomic.Int32 // how often Views were made to wait
 }
 
 // Sizes of the log, in bytes.
@@ -45,6 +49,7 @@ const (
 	logCopied = 4 << 20   // the log is copied each time that it has grown by this
 	logShort  = 16 << 20  // a log of this size is made to restart while updates wait
 	logLong   = 32 << 20  // and at this size new Views wait too
+	logFull   = 48 << 20  // a commit that finds the log at this size waits until it has restarted
 	logKept   = 64 << 20  // a longer log file is truncated to this when it restarts
 	logLeft   = 512 << 10 // at most this is copied while updates wait
 )
@@ -64,6 +69,22 @@ func (k *checkpointer) committed(pages int64) {
 	if k.written() >= logCopied && k.running.CompareAndSwap(false, true) {
 		k.runs.Go(k.run)
 	}
+	switch size := k.size(); {
+	case size < logFull:
+		k.full = logFull
+	case size >= k.full:
+		k.stop()
+	}
+}
+
+// stop makes the log restart while updates wait. It does nothing while a View runs that has taken longView: the first commit after its
+// end calls stop again. If a View or another process prevents the restart, the commit calls it that finds the log grown by logShort.
+func (k *checkpointer) stop() {
+	if _, _, age := k.readers.count(); age > longView {
+		return
+	}
+	k.full = k.size() + logShort
+	k.readers.pause(longView, func() { k.restart() }) // after an I/O error the next commit fails, too
 }
 
 // size returns how many bytes of the log are in use.
@@ -100,23 +121,24 @@ func (k *checkpointer) run() {
 
 // shorten does what a log of this size needs. done is true if the log has restarted, or was shorter than logLong.
 func (k *checkpointer) shorten(size int64) (done bool, err error) {
-	left, err := k.copy(logShort)
+	_, err = k.copy(logShort)
 	if err != nil || size < logShort {
 		return true, err
 	}
 	if _, _, age := k.readers.count(); age > longView {
 		return size < logLong, nil
 	}
-	if size >= logLong {
-		k.delayed.Add(1)
-		k.readers.gate.Lock()
-		defer k.readers.gate.Unlock()
-		for end := time.Now().Add(longView); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if _, busy, _ := k.readers.count(); busy == 0 {
-				break
-			}
-		}
+	if size < logLong {
+		_, err = k.converge()
+		return true, err
 	}
+	k.readers.pause(longView, func() { done, err = k.converge() })
+	return done, err
+}
+
+// converge copies the log while updates continue, and then makes it restart. It gives up if too much is left to copy.
+func (k *checkpointer) converge() (done bool, err error) {
+	left := int64(0)
 	// Each copy copies what was written during the one before, and allows fewer writes meanwhile.
 	for most := int64(logShort / 2); most >= logLeft && err == nil; most /= 2 {
 		if left, err = k.copy(most); left < logLeft {
@@ -124,9 +146,9 @@ func (k *checkpointer) shorten(size int64) (done bool, err error) {
 		}
 	}
 	if err == nil && left <= logCopied {
-		done, err = k.restart()
+		k.w.outside(func() { done, err = k.restart() })
 	}
-	return done || size < logLong, err
+	return done, err
 }
 
 // copy copies the part of the log that no reader blocks. When updates have written most bytes meanwhile, each commit is delayed. It
@@ -140,28 +162,33 @@ func (k *checkpointer) copy(most int64) (left int64, err error) {
 			return 0, err
 		}
 	}
-	_, _, pages, err := k.c.checkpoint("PASSIVE")
+	_, left, err = k.checkpoint(k.c, "PASSIVE")
 	if err == nil {
 		k.w.counters.checkpoints.Add(1)
 	}
-	return pages*k.page + k.written(), err
+	return left*k.page + k.written(), err
 }
 
-// restart makes the log restart, while all updates of this process wait. It gives up after patience. The next commit
-// writes to the beginning of the same file, and truncates it to logKept (journal_size_limit).
+// restart copies the rest of the log and makes it restart, on the writer's connection, while all updates of this process wait. It gives
+// up after patience. The next commit writes to the beginning of the same file, and truncates it to logKept (journal_size_limit).
 //
 // Each attempt copies as much as it can and checks all readers. SQLite's own busy handler would wait for the same reader
 // slot all the time, which new readers may have taken over meanwhile.
 func (k *checkpointer) restart() (done bool, err error) {
-	k.w.outside(func() {
-		for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-			done, _, _, err = k.w.c.checkpoint("RESTART")
-			if done || err != nil || time.Since(begun) > patience {
-				return
-			}
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		done, _, err = k.checkpoint(k.w.c, "RESTART")
+		if done || err != nil || time.Since(begun) > patience {
+			return done, err
 		}
-	})
-	return done, err
+	}
+}
+
+// checkpoint runs a checkpoint on one of the connections of this process when no other one of this process runs.
+func (k *checkpointer) checkpoint(c *conn, mode string) (done bool, left int64, err error) {
+	k.one.Lock()
+	defer k.one.Unlock()
+	done, _, left, err = c.checkpoint(mode)
+	return done, left, err
 }
 
 // close waits for run and closes the connection. It is called when run cannot start again.

@@ -39,9 +39,12 @@
 //
 // A commit is written to the write-ahead log. Checkpoints copy the log into the file while readers and writers work.
 // The log restarts at a moment when no reader uses it. While Views overlap there is no such moment, so the package makes one: if the
-// log has 16 MiB, updates wait up to about 15 ms; if it has 32 MiB, new Views wait up to 250 ms for the running ones. So the log stays
-// below 64 MiB plus the bytes that are written during the longest View of this process. The package does not wait for long Views, such
-// as a backup, and it cannot delay the Views of other processes: the log grows until they end.
+// log has 16 MiB, updates wait up to about 15 ms; if it has 32 MiB, new Views wait up to 250 ms for the running ones; and if it has
+// 48 MiB, the commit that has reached this waits until it has restarted. So the log stays below 64 MiB while no View takes longer than
+// 250 ms and no update writes more than 16 MiB.
+//
+// The package does not wait for longer Views, such as a backup, and it cannot delay the Views of other processes: the log grows until
+// they end, and restarts soon afterwards.
 //
 // # Erasing
 //

@@ -14,11 +14,13 @@ import (
 type pool struct {
 	dial func() (*conn, error)
 	used chan struct{} // has a token for each View that has a connection or is about to get one
-	gate sync.RWMutex  // locked for writing for a short time in which no View may begin
 
-	mu   sync.Mutex
-	idle []*conn
-	busy map[*conn]time.Time // since when each connection has its View
+	mu     sync.Mutex
+	idle   []*conn
+	busy   map[*conn]time.Time // since when each connection has its View
+	begun  int                 // Views that have a connection or open one
+	pauses int                 // how many callers of pause let no View begin
+	resume *sync.Cond          // tells the waiting Views that pauses is 0
 }
 
 // mostReaders is how many connections Views may have at a time.
@@ -38,7 +40,9 @@ func readerCache() string {
 
 // newPool returns a pool of the connections that dial opens.
 func newPool(dial func() (*conn, error)) *pool {
-	return &pool{dial: dial, busy: map[*conn]time.Time{}, used: make(chan struct{}, mostReaders())}
+	p := &pool{dial: dial, busy: map[*conn]time.Time{}, used: make(chan struct{}, mostReaders())}
+	p.resume = sync.NewCond(&p.mu)
+	return p
 }
 
 // get returns a connection for a View: the idle one that was used last, whose page cache is the warmest, or a new one. It waits if all
@@ -49,10 +53,12 @@ func (p *pool) get(ctx context.Context) (c *conn, err error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	p.gate.RLock() // waits for a fraction of a second at most
-	defer p.gate.RUnlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for p.pauses > 0 { // for a fraction of a second
+		p.resume.Wait()
+	}
+	p.begun++
 	if n := len(p.idle); n > 0 {
 		c, p.idle = p.idle[n-1], p.idle[:n-1]
 	} else {
@@ -61,6 +67,7 @@ func (p *pool) get(ctx context.Context) (c *conn, err error) {
 		p.mu.Lock()
 	}
 	if err != nil {
+		p.begun--
 		<-p.used
 		return nil, err
 	}
@@ -72,6 +79,7 @@ func (p *pool) get(ctx context.Context) (c *conn, err error) {
 func (p *pool) put(c *conn, usable bool) {
 	p.mu.Lock()
 	delete(p.busy, c)
+	p.begun--
 	if usable {
 		p.idle = append(p.idle, c)
 	}
@@ -82,6 +90,27 @@ func (p *pool) put(c *conn, usable bool) {
 	<-p.used
 }
 
+// pause lets no View begin until do has returned. It calls do when the running Views have ended, after limit, or when one of them has
+// run for limit.
+func (p *pool) pause(limit time.Duration, do func()) {
+	p.mu.Lock()
+	p.pauses++
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.pauses--; p.pauses == 0 {
+			p.resume.Broadcast()
+		}
+	}()
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, busy, age := p.count(); busy == 0 || age > limit {
+			break
+		}
+	}
+	do()
+}
+
 // count returns how many connections are open, how many of them have a View, and the age of the oldest of these Views.
 func (p *pool) count() (open, busy int, age time.Duration) {
 	p.mu.Lock()
@@ -89,7 +118,7 @@ func (p *pool) count() (open, busy int, age time.Duration) {
 	for _, since := range p.busy {
 		age = max(age, time.Since(since))
 	}
-	return len(p.idle) + len(p.busy), len(p.busy), age
+	return len(p.idle) + len(p.busy), p.begun, age
 }
 
 // close closes all connections. It is called when no View runs any more and none can begin.
