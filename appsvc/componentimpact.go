@@ -112,7 +112,7 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 	if err != nil {
 		return ComponentCheck{}, err
 	}
-	warnings, err := schemaWarnings(schema, s.schemas.formats()...)
+	warnings, err := s.schemas.warnings(schema)
 	if err != nil {
 		return ComponentCheck{}, err
 	}

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -122,17 +120,6 @@ func (c *compiledSchema) validateWithin(usage *schemaguard.Usage, config []byte)
 		return err
 	}
 	return violations(found[:min(len(found), maxViolations)])
-}
-
-// formats returns the names of the formats that SchemaOptions.Formats defines. They have an effect, so CheckComponent does not
-// warn of them. For an engine of another program it returns none, since the formats of that engine are not
-// known.
-func (s *schemas) formats() []string {
-	own, ok := s.engine.(defaultEngine)
-	if !ok {
-		return nil
-	}
-	return slices.Collect(maps.Keys(own.formats.Own))
 }
 
 // compile checks schema with the guard, and compiles it with another engine if there is one.

@@ -430,7 +430,7 @@ func FuzzSchema(f *testing.F) {
 	}
 	s, asserting := newSchemas(nil), newSchemas(NewSchemaEngine(&SchemaOptions{AssertFormats: true}))
 	f.Fuzz(func(t *testing.T, schema, config []byte) {
-		_, unsound := schemaWarnings(schema)
+		_, unsound := newSchemas(nil).warnings(schema)
 		if err := s.check(schema); err != nil {
 			if strings.Contains(err.Error(), "cannot be compiled: runtime") {
 				t.Errorf("%s: %v", schema, err)

@@ -134,3 +134,75 @@ func TestFormatsAreFast(t *testing.T) {
 		t.Errorf("many patterns: have %v", err)
 	}
 }
+
+// TestFormatsDecideBetweenAlternatives checks that a oneOf whose alternatives differ in their formats alone can be met, and that formats
+// stay annotations everywhere else.
+func TestFormatsDecideBetweenAlternatives(t *testing.T) {
+	const both = "alternatives 0 and 1 of oneOf both apply"
+	tests := []struct {
+		name, schema, config string
+		says                 string // "" if the config is valid
+	}{
+		{"the first", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"192.0.2.1"`, ""},
+		{"the second", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"::1"`, ""},
+		{"none", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"?"`, `not of the format "ipv4"; not of the format "ipv6"`},
+		{"two", `{"oneOf":[{"format":"hostname"},{"format":"uri-reference"},{"format":"ipv6"}]}`, `"a"`, both},
+		{"two without a format", `{"oneOf":[{},{"maxLength":1},{"format":"ipv6"}]}`, `"a"`, both},
+		{"the one without a format", `{"oneOf":[{"format":"date"},{"type":"string"}]}`, `"?"`, ""},
+		{"with a format beside none", `{"oneOf":[{"format":"date"},{"type":"string"}]}`, `"2026-01-01"`, both},
+		{"by type, and not of its format", `{"oneOf":[{"type":"string","format":"date"},{"type":"number"}]}`, `"?"`, ""},
+		{"of neither type", `{"oneOf":[{"type":"string","format":"date"},{"type":"number"}]}`, `true`, "want string, have boolean; want number, have boolean"},
+		{"behind references", `{"oneOf":[{"$ref":"#/definitions/4"},{"$ref":"#/definitions/6"}],"definitions":{"4":{"format":"ipv4"},"6":{"format":"ipv6"}}}`,
+			`"::1"`, ""},
+		{"below", `{"items":{"oneOf":[{"properties":{"a":{"format":"date"}}},{"properties":{"a":{"format":"time"}}}]}}`,
+			`[{"a":"2026-01-01"},{"a":"02:00:00Z"}]`, ""},
+		{"in allOf, in oneOf", `{"oneOf":[{"allOf":[{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}]},{"type":"number"}]}`, `"::1"`, ""},
+		{"a tie of numbers", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `1`, both},
+		{"no oneOf", `{"anyOf":[{"format":"ipv4"},{"format":"ipv6"}],"format":"date"}`, `"?"`, ""},
+		{"beside a oneOf", `{"properties":{"a":{"oneOf":[{"$ref":"#/definitions/4"},{"format":"ipv6"}]},"b":{"$ref":"#/definitions/4"}},
+			"definitions":{"4":{"format":"ipv4"}}}`, `{"a":"::1","b":"?"}`, ""},
+	}
+	s := newSchemas(nil)
+	for _, draft := range []string{"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema#",
+		"https://json-schema.org/draft/2020-12/schema"} {
+		for _, test := range tests {
+			schema := fmt.Sprintf(`{"$schema":%q,%s`, draft, test.schema[1:])
+			err := s.validate([]byte(schema), []byte(test.config))
+			if (err == nil) != (test.says == "") || err != nil && err.Error() != test.says {
+				t.Errorf("%s, %s: have %v, want %q", test.name, draft, err, test.says)
+			}
+		}
+	}
+	t.Run("members of the alternative that fits are evaluated, no others", func(t *testing.T) {
+		schema := []byte(`{"unevaluatedProperties":false,"oneOf":[{"properties":{"a":{"format":"date"},"b":{}}},{"properties":{"a":{"format":"time"},"c":{}}}]}`)
+		for config, valid := range map[string]bool{`{"a":"2026-01-01","b":1}`: true, `{"a":"2026-01-01","c":1}`: false, `{"a":"02:00:00Z","c":1}`: true} {
+			if err := s.validate(schema, []byte(config)); (err == nil) != valid {
+				t.Errorf("%s: have %v, want valid: %v", config, err, valid)
+			}
+		}
+	})
+	t.Run("no schema takes longer than its steps", func(t *testing.T) {
+		tie := `{"type":"string","format":"date"}` // nested: each level is tried with formats and without
+		for range 18 {
+			tie = `{"oneOf":[` + tie + `,{"allOf":[` + tie + `]}]}`
+			if len(tie) > 100_000 {
+				break
+			}
+		}
+		deep := `{"oneOf":[{"items":{"$ref":"#"},"type":"array"},{"type":"string","format":"date"},{"type":"string","format":"time"}]}`
+		for _, test := range []struct{ schema, config string }{
+			{tie, `"?"`},
+			{tie, `"2026-01-01"`},
+			{deep, strings.Repeat("[", 60) + `"?"` + strings.Repeat("]", 60)},
+			{deep, "[" + strings.Repeat(`"?",`, 250_000) + `"?"]`},
+		} {
+			start := time.Now()
+			if err := s.validate([]byte(test.schema), []byte(test.config)); err == nil {
+				t.Errorf("%.80s accepts %.80s", test.schema, test.config)
+			}
+			if took := time.Since(start); took > 10*time.Second { // 0.3 s where nobody else is at work
+				t.Errorf("%.80s: %.80s took %v", test.schema, test.config, took)
+			}
+		}
+	})
+}

@@ -1,15 +1,15 @@
 package appsvc
 
-import "github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
-
-// SchemaWarning names something in a configSchema that has no effect, so that the schema accepts more than its author may think.
-// CheckComponent warns of these:
+// SchemaWarning names something in a configSchema that has no effect, or another one than its author may think. CreateComponent and
+// CheckComponent warn of these:
 //
 //   - keywords that the schema's draft ignores, such as const under draft-04, or all neighbours of a $ref before 2019-09;
 //   - keywords without another one that they need, such as then without if;
-//   - names that look like misspelt keywords;
+//   - names that look like misspelt keywords, and nullable, which is OpenAPI's;
+//   - keywords of earlier drafts, such as definitions, in a schema without $schema, which is one of draft 2020-12;
 //   - formats that JSON Schema does not define, except color, for which the console has a control, and those of SchemaOptions.Formats;
-//   - defaults that break the schema that they stand in, so that App.WithDefaults does not add them.
+//   - alternatives of a oneOf that differ in their formats alone;
+//   - defaults that break the schema that they stand in, so that App.WithDefaults does not add them, and defaults of required members.
 //
 // Annotations such as title are not reported, and neither are names that resemble no keyword.
 type SchemaWarning struct {
@@ -17,10 +17,11 @@ type SchemaWarning struct {
 	Message string `json:"message"` // what has no effect, why, and where it is known what would
 }
 
-// schemaWarnings returns the warnings of a schema, in the order of their pointers, at most 100. formats are those that the program
-// has defined. It returns an error for a schema that CreateComponent rejects.
-func schemaWarnings(schema []byte, formats ...string) ([]SchemaWarning, error) {
-	warnings, err := schemaguard.Warnings(schema, formats)
+// warnings returns the warnings of a schema, in the order of their pointers, at most 100. It returns an error for a schema that
+// CreateComponent rejects. The formats of an engine of another program are not known.
+func (s *schemas) warnings(schema []byte) ([]SchemaWarning, error) {
+	own, _ := s.engine.(defaultEngine)
+	warnings, err := own.formats.Warnings(schema)
 	if err != nil {
 		return nil, err
 	}

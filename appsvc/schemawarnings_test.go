@@ -9,11 +9,16 @@ import (
 )
 
 func TestSchemaWarnings(t *testing.T) {
+	warned := newSchemas(NewSchemaEngine(&SchemaOptions{Formats: map[string]func(string) error{"sku": func(string) error { return nil }}}))
 	const (
 		d4 = `{"$schema":"http://json-schema.org/draft-04/schema#",`
 		d6 = `{"$schema":"http://json-schema.org/draft-06/schema#",`
 		d7 = `{"$schema":"http://json-schema.org/draft-07/schema#",`
 		d9 = `{"$schema":"https://json-schema.org/draft/2019-09/schema",`
+
+		d12     = `{"$schema":"https://json-schema.org/draft/2020-12/schema",`
+		formats = "alternatives 0 and 1 are told apart by their formats alone"
+		checked = ": they are checked here, and are annotations elsewhere in the schema"
 	)
 	for _, tc := range []struct {
 		name, schema string
@@ -29,9 +34,9 @@ func TestSchemaWarnings(t *testing.T) {
 		{"unevaluatedProperties under draft-07", d7 + `"unevaluatedProperties":false}`, []string{
 			`/unevaluatedProperties draft-07 ignores "unevaluatedProperties"; it came with draft 2019-09`}},
 		{"prefixItems under 2019-09", d9 + `"prefixItems":[{}]}`, []string{`/prefixItems draft 2019-09 ignores "prefixItems"; it came with draft 2020-12`}},
-		{"$recursiveRef under 2020-12", `{"properties":{"a":{"$recursiveRef":"#"}}}`, []string{
+		{"$recursiveRef under 2020-12", d12 + `"properties":{"a":{"$recursiveRef":"#"}}}`, []string{
 			`/properties/a/$recursiveRef draft 2020-12 ignores "$recursiveRef"; $dynamicRef has taken its place`}},
-		{"additionalItems under 2020-12", `{"items":{},"additionalItems":false}`, []string{
+		{"additionalItems under 2020-12", d12 + `"items":{},"additionalItems":false}`, []string{
 			`/additionalItems draft 2020-12 ignores "additionalItems"; items beside prefixItems has taken its place`}},
 		{"additionalItems alone", d7 + `"additionalItems":false}`, []string{`/additionalItems "additionalItems" has no effect without "items"`}},
 		{"beside items", d7 + `"items":[{}],"additionalItems":false}`, nil},
@@ -47,6 +52,30 @@ func TestSchemaWarnings(t *testing.T) {
 			`/properties/b/default the default breaks its own schema and fills nothing: /c: want at most 0`}},
 		{"a default outside of alternatives", `{"oneOf":[{"const":"info"},{"const":"warn"}],"default":"x"}`, []string{
 			`/default the default breaks its own schema and fills nothing: want "info", want "warn"`}},
+		{"a default of a required member", `{"properties":{"a/b":{"default":1},"c":{"default":2}},"required":["a/b","d"]}`, []string{
+			`/properties/a~1b/default "a/b" is required: an object without it is rejected, although it has a default`}},
+		{"nullable", `{"properties":{"a":{"type":"string","nullable":true},"nullable":{"nullable":false}}}`, []string{
+			`/properties/a/nullable "nullable" is of OpenAPI and has no effect; list "null" in "type"`}},
+		{"definitions without $schema", `{"properties":{"a":{"$ref":"#/definitions/a"}},"definitions":{"a":{}}}`, []string{
+			` without "$schema" this is draft 2020-12, and "definitions" is of draft-07: name the draft in "$schema"`}},
+		{"dependencies below, without $schema", `{"properties":{"a":{"dependencies":{"a":["b"]}}}}`, []string{
+			` without "$schema" this is draft 2020-12, and "dependencies" is of draft-07: name the draft in "$schema"`}},
+		{"additionalItems without $schema", `{"items":{},"additionalItems":false}`, []string{
+			` without "$schema" this is draft 2020-12, and "additionalItems" is of draft 2019-09: name the draft in "$schema"`,
+			`/additionalItems draft 2020-12 ignores "additionalItems"; items beside prefixItems has taken its place`}},
+		{"a property named definitions", `{"properties":{"definitions":{},"dependencies":{}}}`, nil},
+		{"definitions with $schema", d12 + `"definitions":{}}`, nil},
+		{"alternatives by format", `{"oneOf":[{"type":"string","format":"ipv4","title":"4"},{"type":"string","format":"ipv6","title":"6"}]}`,
+			[]string{"/oneOf " + formats + checked}},
+		{"alternatives by one format", `{"oneOf":[{"type":"string"},{"type":"string","format":"ipv6"}]}`, []string{"/oneOf " + formats + checked}},
+		{"alternatives by a format below", `{"items":{"oneOf":[{"properties":{"a":{"format":"date"}}},{"properties":{"a":{"format":"time"}}}]}}`,
+			[]string{"/items/oneOf " + formats + checked}},
+		{"alternatives by a format that is not checked", `{"oneOf":[{"format":"idn-email"},{"format":"email"}]}`, []string{
+			"/oneOf " + formats + `, and the format "idn-email" is not checked: a config that fits both is rejected`}},
+		{"alternatives by a format of one's own", `{"oneOf":[{"format":"sku"},{}]}`, nil},
+		{"alternatives by format and more", `{"oneOf":[{"format":"date","maxLength":9},{"format":"time","maxLength":8}]}`, nil},
+		{"alternatives that are equal", `{"oneOf":[{"title":"a"},{"title":"b"}]}`, nil},
+		{"alternatives by constants", `{"oneOf":[{"const":{"format":"date"}},{"const":{"format":"time"}}]}`, nil},
 		{"a known format", `{"properties":{"a":{"format":"date-time"},"b":{"format":"idn-email"}}}`, nil},
 		{"an unknown format", `{"properties":{"a":{"format":"datetime"},"b":{"format":"color"}}}`, []string{`/properties/a/format the format "datetime" is not known and has no effect`}},
 		{"a format of one's own", `{"format":"sku"}`, nil},
@@ -55,7 +84,7 @@ func TestSchemaWarnings(t *testing.T) {
 		{"a place that only a reference makes a schema", d4 + `"parts":{"a":{"const":1}},"allOf":[{"$ref":"#/parts/a"}]}`, []string{`/parts/a/const draft-04 ignores "const"; it came with draft-06`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			have, err := schemaWarnings([]byte(tc.schema), "sku")
+			have, err := warned.warnings([]byte(tc.schema))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +107,7 @@ func TestSchemaWarnings(t *testing.T) {
 			"enums": "enum", "enmu": "enum", "item": "items", "oneof": "oneOf", "ref": "$ref", "multipleof": "multipleOf", "exclusiveMinumum": "exclusiveMinimum",
 			"unevaluatedProperty": "", "IF": "if",
 		} {
-			have, err := schemaWarnings(fmt.Appendf(nil, `{%q:1}`, name))
+			have, err := warned.warnings(fmt.Appendf(nil, `{%q:1}`, name))
 			if meant == "" {
 				if err != nil || len(have) > 0 {
 					t.Errorf("%s: have %v, %v", name, have, err)
@@ -98,21 +127,21 @@ func TestSchemaWarnings(t *testing.T) {
 			example nullable discriminator xml externalDocs tags optional private unit units options enumNames propertyOrder links media
 			scope tsEnumNames javaType typeof instanceof divisibleBy extends disallow comment $note is of value values help info style
 			template theme min max length size range rules order this that they thenceforth elsewhere`) {
-			if have, err := schemaWarnings(fmt.Appendf(nil, `{%q:1}`, name)); err != nil || len(have) > 0 {
+			if have, err := warned.warnings(fmt.Appendf(nil, `{%q:1}`, name)); err != nil || len(have) > 0 {
 				t.Errorf("%s: have %v, %v", name, have, err)
 			}
 		}
 	})
 	t.Run("a hundred at most", func(t *testing.T) {
 		schema := `{"properties":` + jsonObject(2000, func(i int) (string, string) { return fmt.Sprintf("p%04d", i), `{"requird":[]}` }) + `}`
-		if have, err := schemaWarnings([]byte(schema)); err != nil || len(have) != 100 || have[99].Pointer != "/properties/p0099/requird" {
+		if have, err := warned.warnings([]byte(schema)); err != nil || len(have) != 100 || have[99].Pointer != "/properties/p0099/requird" {
 			t.Errorf("%d warnings, %v", len(have), err)
 		}
 	})
 	t.Run("many names of authors' own take no long time", func(t *testing.T) {
 		schema := jsonObject(15_000, func(i int) (string, string) { return fmt.Sprintf("reqired%04x", i), "1" })
 		start := time.Now()
-		if have, err := schemaWarnings([]byte(schema)); err != nil || len(have) > 0 {
+		if have, err := warned.warnings([]byte(schema)); err != nil || len(have) > 0 {
 			t.Errorf("have %v, %v", have, err)
 		}
 		if took := time.Since(start); took > 10*time.Second { // 30 ms where nobody else is at work
@@ -120,13 +149,13 @@ func TestSchemaWarnings(t *testing.T) {
 		}
 	})
 	t.Run("none is an empty list", func(t *testing.T) {
-		if have, err := schemaWarnings([]byte(`{}`)); err != nil || have == nil {
+		if have, err := warned.warnings([]byte(`{}`)); err != nil || have == nil {
 			t.Errorf("have %v, %v", have, err)
 		}
 	})
 	t.Run("what is no schema", func(t *testing.T) {
 		for _, schema := range []string{`{`, `{"a":1,"a":2}`, `{"items":5}`, `{"$schema":"https://example.test/"}`, `{"pattern":"("}`} {
-			if have, err := schemaWarnings([]byte(schema)); err == nil {
+			if have, err := warned.warnings([]byte(schema)); err == nil {
 				t.Errorf("%s: have %v", schema, have)
 			}
 		}

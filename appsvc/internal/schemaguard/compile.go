@@ -66,12 +66,15 @@ func (o *outline) describe(err error) error {
 	case *jsonschema.SchemaValidationError:
 		return invalidSchema(err)
 	case *jsonschema.LoadURLError:
-		return reject(o.referrer(err.URL), "%q is outside the schema, and nothing is fetched: "+
-			"a reference names a place in the schema itself or a standard meta-schema", shorten(err.URL))
+		ref, at := o.referrer(err.URL)
+		return reject(at, "%q is outside the schema, and nothing is fetched: "+
+			"a reference names a place in the schema itself or a standard meta-schema", shorten(ref))
 	case *jsonschema.AnchorNotFoundError:
-		return reject(o.referrer(err.Reference), "there is no anchor %q", "#"+shorten(pointerOf(err.Reference)))
+		ref, at := o.referrer(err.Reference)
+		return reject(at, "%q leads nowhere: there is no such anchor", shorten(ref))
 	case *jsonschema.JSONPointerNotFoundError:
-		return reject(o.referrer(err.URL), "there is nothing at %q", "#"+shorten(pointerOf(err.URL)))
+		ref, at := o.referrer(err.URL)
+		return reject(at, "there is nothing at %q", shorten(ref))
 	case *jsonschema.DuplicateIDError:
 		return reject(err.Ptr1, "the id %q is also that of %q", shorten(err.ID), err.Ptr2)
 	case *jsonschema.DuplicateAnchorError:
@@ -104,16 +107,19 @@ func pointerTo(tokens []string) string {
 	return b.String()
 }
 
-// referrer returns the pointer of the reference that most likely led to a location that the compiler could not resolve, "" if no
-// reference fits. The compiler names only the location. If several references fit, referrer takes the longest.
-func (o *outline) referrer(location string) string {
-	best, at := "", ""
+// referrer returns the reference, as it is written, that most likely led to a location that the compiler could not resolve, and the
+// pointer to it. The compiler names only the location. If several references fit, referrer takes the longest; if none does, it returns
+// the location and "".
+func (o *outline) referrer(location string) (ref, at string) {
 	for text, pointer := range o.refs {
-		if fits(text, location) && (at == "" || cmp.Or(len(text)-len(best), strings.Compare(at, pointer)) > 0) {
-			best, at = text, pointer
+		if fits(text, location) && (at == "" || cmp.Or(len(text)-len(ref), strings.Compare(at, pointer)) > 0) {
+			ref, at = text, pointer
 		}
 	}
-	return at
+	if at == "" {
+		return strings.TrimPrefix(location, baseURI), ""
+	}
+	return ref, at
 }
 
 // fits reports whether a reference may have been resolved to location.

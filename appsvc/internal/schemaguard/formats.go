@@ -2,12 +2,13 @@ package schemaguard
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Formats are the formats that are asserted. JSON Schema leaves open whether the keyword format is an assertion or an annotation; here it
-// is an annotation unless Formats has it. The zero value has none.
+// is an annotation unless Formats has it, or unless it decides between alternatives of a oneOf (see oneOf). The zero value has none.
 type Formats struct {
 	Standard bool                          // the formats of JSON Schema, as far as they are checked
 	Own      map[string]func(string) error // by name; one with the name of a standard format replaces it
@@ -33,28 +34,39 @@ func (f Formats) install(c *jsonschema.Compiler) {
 	}
 }
 
-// asserted returns the format that a compiled subschema checks, nil if it is an annotation.
-func (f Formats) asserted(compiled *jsonschema.Format) *jsonschema.Format {
-	if compiled == nil {
-		return nil
-	}
-	name := compiled.Name
-	if own := f.Own[name]; own != nil {
-		return &jsonschema.Format{Name: name, Validate: ofStrings(func(s string) error {
-			if err := own(s); err != nil {
-				return &ownFormatError{err}
+// compiled returns the standard formats as the library checks them, by name.
+var compiled = sync.OnceValue(func() map[string]*jsonschema.Format {
+	all := map[string]*jsonschema.Format{}
+	for name, checked := range standard {
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		if s := (*jsonschema.Schema)(nil); checked && c.AddResource(baseURI, map[string]any{"format": name}) == nil {
+			if s, _ = c.Compile(baseURI); s != nil {
+				all[name] = s.Format
 			}
-			return nil
-		})}
+		}
 	}
-	switch {
-	case !f.Standard || !standard[name]:
+	all["regex"] = &jsonschema.Format{Name: "regex", Validate: ofStrings(checkRegex)}
+	return all
+})
+
+// check returns the check of a format, nil if there is none.
+func (f Formats) check(name string) *jsonschema.Format {
+	own := f.Own[name]
+	if own == nil {
+		return compiled()[name]
+	}
+	return &jsonschema.Format{Name: name, Validate: ofStrings(func(s string) error {
+		if err := own(s); err != nil {
+			return &ownFormatError{err}
+		}
 		return nil
-	case name == "regex":
-		return &jsonschema.Format{Name: name, Validate: ofStrings(checkRegex)}
-	}
-	return compiled
+	})}
 }
+
+// asserts reports whether a format that has a check is an assertion everywhere, and not only where it decides between the alternatives of
+// a oneOf.
+func (f Formats) asserts(name string) bool { return f.Standard || f.Own[name] != nil }
 
 // ownFormatError is the error of an embedder's function. Its text is reported.
 type ownFormatError struct{ error }

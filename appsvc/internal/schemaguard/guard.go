@@ -95,7 +95,7 @@ func (f Formats) compile(schema []byte, each func(object map[string]any, pointer
 	if err != nil {
 		return nil, err
 	}
-	if err := m.install(places, f); err != nil {
+	if err := m.install(places, found.formats, f); err != nil {
 		return nil, err
 	}
 	s = &Schema{meter: m, places: places, defaults: found.defaults, weight: 60*len(schema) + 200*found.patterns.program}
@@ -154,7 +154,7 @@ func (s *Schema) Validate(u *Usage, pointer string, value any) (found []vitrine.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	steps := min(configSteps, requestSteps-u.steps)
-	s.meter.left, s.meter.patterns = steps, patternTime-u.patterns
+	s.meter.left, s.meter.patterns, s.meter.deciding = steps, patternTime-u.patterns, false
 	defer func() {
 		u.steps += steps - s.meter.left
 		u.patterns = patternTime - s.meter.patterns

@@ -28,6 +28,7 @@ const (
 type meter struct {
 	left     int
 	patterns time.Duration // time that is left for package regexp2
+	deciding bool          // formats decide between alternatives: see oneOf
 
 	schemas     []*jsonschema.Schema        // those of the schema, in the order of their places
 	own         map[*jsonschema.Schema]bool // the same; others are of meta-schemas
@@ -101,8 +102,8 @@ func size(v any) (n int) {
 }
 
 // install makes the meter charge for all subschemas. It rejects a schema in which a subschema is applied to the value that it applies to
-// already.
-func (m *meter) install(places map[string]*jsonschema.Schema, formats Formats) error {
+// already. names has the formats of the subschemas.
+func (m *meter) install(places map[string]*jsonschema.Schema, names map[string]string, formats Formats) error {
 	m.own = map[*jsonschema.Schema]bool{}
 	for _, pointer := range slices.Sorted(maps.Keys(places)) {
 		m.schemas = append(m.schemas, places[pointer])
@@ -115,8 +116,13 @@ func (m *meter) install(places map[string]*jsonschema.Schema, formats Formats) e
 		}
 		m.unevaluated = m.unevaluated || s.UnevaluatedItems != nil || s.UnevaluatedProperties != nil
 	}
-	for _, s := range m.schemas {
-		m.hook(s, formats.asserted(s.Format))
+	leads := leadToFormats(places, names, formats)
+	for pointer, s := range places {
+		m.hook(s, formats.check(names[pointer]), formats.asserts(names[pointer]))
+		if leads[pointer+"/oneOf"] { // after hook, which counts its steps
+			s.Extensions = append(s.Extensions, &oneOf{m, s.OneOf})
+			s.OneOf = nil
+		}
 	}
 	return nil
 }
@@ -183,8 +189,9 @@ type mismatch struct{ kind jsonschema.ErrorKind }
 
 func (mismatch) Error() string { return "another value" }
 
-// hook gives a subschema a format that charges its steps. asserted is its own format, nil if it has none.
-func (m *meter) hook(s *jsonschema.Schema, asserted *jsonschema.Format) {
+// hook gives a subschema a format that charges its steps. own is its own format, nil if it has none that can be checked; it is an
+// assertion if asserted, and otherwise while it decides between alternatives.
+func (m *meter) hook(s *jsonschema.Schema, own *jsonschema.Format, asserted bool) {
 	steps := m.stepsOf(s)
 	constant, enum := s.Const, s.Enum
 	s.Const, s.Enum = nil, nil
@@ -213,16 +220,16 @@ func (m *meter) hook(s *jsonschema.Schema, asserted *jsonschema.Format) {
 		if enum != nil && !slices.ContainsFunc(enum.Values, func(one any) bool { return equal(v, one) }) {
 			return mismatch{&kind.Enum{Want: enum.Values}}
 		}
-		if asserted == nil {
+		if own == nil || !asserted && !m.deciding {
 			return nil
 		}
 		if text, ok := v.(string); ok {
-			m.charge(formatSteps(asserted.Name, text))
+			m.charge(formatSteps(own.Name, text))
 		}
-		return asserted.Validate(v)
+		return own.Validate(v)
 	}}
-	if asserted != nil {
-		s.Format.Name = asserted.Name
+	if own != nil {
+		s.Format.Name = own.Name
 	}
 }
 

@@ -61,6 +61,7 @@ type outline struct {
 	refs     map[string]string // text of each reference, and the pointer of one that has it
 	patterns patterns
 	defaults map[string]any                                       // by the pointer of the subschema
+	formats  map[string]string                                    // by the pointer of the subschema
 	each     func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
 	err      error                                                // the first mistake; the survey ends with it
 
@@ -77,7 +78,7 @@ type scope struct {
 
 // survey returns the outline of a schema. It returns an *Error for a schema that must not be compiled.
 func survey(doc any, m *meter, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
-	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{}, defaults: map[string]any{},
+	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{}, defaults: map[string]any{}, formats: map[string]string{},
 		patterns: patterns{meter: m, known: map[string]*pattern{}}}
 	o.schema(doc, "", scope{})
 	o.bounded()
@@ -136,6 +137,9 @@ func (o *outline) schema(v any, pointer string, in scope) {
 	if given, ok := object["default"]; ok {
 		o.defaults[pointer] = given
 	}
+	if format, ok := object["format"].(string); ok && (object["$ref"] == nil || o.draft >= draft2019) {
+		o.formats[pointer] = format
+	}
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
 		if o.err != nil {
 			return
@@ -181,11 +185,32 @@ func (o *outline) keyword(keyword string, v any, at string, in scope) {
 		for _, value := range values {
 			o.compared += size(value) - 1
 		}
+	case "items":
+		if _, isList := v.([]any); isList && o.draft >= draft2020 {
+			o.older(at, `"items" as a list is of draft-07`, `write "prefixItems"`)
+		}
+	case "exclusiveMaximum", "exclusiveMinimum":
+		if _, isBool := v.(bool); isBool && o.draft > draft4 {
+			o.older(at, fmt.Sprintf("%q as a boolean is of draft-04", keyword), "write the limit itself")
+		}
+	case "required":
+		if _, isBool := v.(bool); isBool {
+			o.older(at, `"required" as a boolean is of draft-03, which is not known here`, `list the name in "required" of the object`)
+		}
 	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains", "minContains":
 		number, _ := v.(json.Number)
 		if n, _ := number.Float64(); n > maxCount {
 			o.reject(at, "%s is more than 2^53", shorten(string(number)))
 		}
+	}
+}
+
+// older rejects a keyword that has a form of an earlier draft: what says of which, and instead what would be right.
+func (o *outline) older(at, what, instead string) {
+	if root, _ := o.doc.(map[string]any); root["$schema"] == nil {
+		o.reject(at, `without "$schema" this is %s; %s: name the draft, or %s`, o.draft, what, instead)
+	} else {
+		o.reject(at, "this is %s; %s: %s", o.draft, what, instead)
 	}
 }
 

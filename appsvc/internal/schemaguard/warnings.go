@@ -2,6 +2,7 @@ package schemaguard
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/top"
 )
 
-// Warning is about a part of a schema that has no effect, so that the schema accepts more configs than its author may think.
+// Warning is about a part of a schema that has no effect, or another one than its author may think.
 type Warning struct {
 	Pointer string // JSON pointer into the schema
 	Message string
@@ -26,28 +27,38 @@ const (
 )
 
 // Warnings returns warnings in the order of their pointers, at most maxWarnings: of keywords that the draft of the schema ignores, names
-// that look like misspelt keywords, formats that neither JSON Schema nor own knows, and defaults that break their own schemas. There is
-// no warning of other annotations. If Compile rejects the schema, Warnings returns that *Error.
-func Warnings(schema []byte, own []string) ([]Warning, error) {
-	w := warner{own: own, meant: map[string]string{}, first: top.New(maxWarnings, func(a, b Warning) int {
+// that look like misspelt keywords, nullable, formats that neither JSON Schema nor f knows, defaults that break their own schemas or
+// are of required members, alternatives of oneOf that only a format tells apart, and keywords of earlier drafts in a schema without
+// $schema. There is no warning of other annotations. If Compile rejects the schema, Warnings returns that *Error.
+func (f Formats) Warnings(schema []byte) ([]Warning, error) {
+	w := warner{formats: f, meant: map[string]string{}, first: top.New(maxWarnings, func(a, b Warning) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
 	})}
-	compiled, err := Formats{}.compile(schema, w.schema)
+	compiled, err := f.compile(schema, w.schema)
 	if err != nil {
 		return nil, err
 	}
 	for pointer, reason := range compiled.BadDefaults() {
 		w.first.Add(Warning{pointer + "/default", "the default breaks its own schema and fills nothing: " + reason})
 	}
+	if w.old != "" {
+		w.first.Add(Warning{"", fmt.Sprintf(`without "$schema" this is %s, and %q is of %s: name the draft in "$schema"`,
+			draft2020, w.old, newest[w.old])})
+	}
 	return append([]Warning{}, w.first.Items()...), nil
 }
 
 // warner collects the warnings of one schema.
 type warner struct {
-	own   []string // formats of the embedding program
-	first *top.List[Warning]
-	meant map[string]string // the keyword that a name stands for, "" if none
+	formats Formats
+	first   *top.List[Warning]
+	meant   map[string]string // the keyword that a name stands for, "" if none
+	named   bool              // the schema names its draft
+	old     string            // a keyword of an earlier draft in a schema that does not, "" if there is none
 }
+
+// newest are the last drafts that define a keyword.
+var newest = map[string]draft{"definitions": draft7, "dependencies": draft7, "additionalItems": draft2019, "$recursiveRef": draft2019}
 
 // needs are the keywords without which another one has no effect.
 var needs = map[string]string{"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
@@ -61,7 +72,15 @@ var annotations = map[string]bool{
 
 // schema adds the warnings of one subschema.
 func (w *warner) schema(object map[string]any, pointer string, d draft) {
+	if pointer == "" {
+		w.named = object["$schema"] != nil
+	}
+	w.required(object, pointer)
+	w.alternatives(object, pointer)
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
+		if newest[keyword] != 0 && !w.named && w.old == "" {
+			w.old = keyword
+		}
 		if message := w.keyword(object, keyword, d); message != "" {
 			w.first.Add(Warning{pointer + "/" + jsonpointer.Escape(keyword), message})
 		}
@@ -76,6 +95,8 @@ func (w *warner) keyword(object map[string]any, keyword string, d draft) string 
 	switch {
 	case annotations[keyword]:
 		return ""
+	case keyword == "nullable" && object[keyword] == true:
+		return `"nullable" is of OpenAPI and has no effect; list "null" in "type"`
 	case !isKeyword:
 		if meant := w.misspelt(keyword); meant != "" {
 			return fmt.Sprintf("%q is no keyword and has no effect; is %q meant?", shorten(keyword), meant)
@@ -98,11 +119,88 @@ func (w *warner) keyword(object map[string]any, keyword string, d draft) string 
 	return ""
 }
 
+// required adds the warnings of members that are required and have a default.
+func (w *warner) required(object map[string]any, pointer string) {
+	names, _ := object["required"].([]any)
+	properties, _ := object["properties"].(map[string]any)
+	for _, each := range names {
+		name, _ := each.(string)
+		if property, _ := properties[name].(map[string]any); property != nil {
+			if _, filled := property["default"]; filled {
+				w.first.Add(Warning{pointer + "/properties/" + jsonpointer.Escape(name) + "/default",
+					fmt.Sprintf("%q is required: an object without it is rejected, although it has a default", shorten(name))})
+			}
+		}
+	}
+}
+
+// alternatives adds a warning if two alternatives of a oneOf differ in their formats only. Compile has these formats decide, and
+// other validators may not.
+func (w *warner) alternatives(object map[string]any, pointer string) {
+	list, _ := object["oneOf"].([]any)
+	first := map[string]int{} // the alternative that has this text without its formats
+	for i, alternative := range list {
+		formats := map[string]bool{}
+		text, _ := json.Marshal(withoutFormats(alternative, formats))
+		j, again := first[string(text)]
+		if !again {
+			first[string(text)] = i
+			continue
+		}
+		withoutFormats(list[j], formats)
+		if len(formats) == 0 {
+			continue
+		}
+		message := ""
+		for _, name := range slices.Sorted(maps.Keys(formats)) {
+			if w.formats.check(name) == nil {
+				message = fmt.Sprintf(", and the format %q is not checked: a config that fits both is rejected", shorten(name))
+			} else if message == "" && !w.formats.asserts(name) {
+				message = ": they are checked here, and are annotations elsewhere in the schema"
+			}
+		}
+		if message == "" {
+			continue
+		}
+		message = fmt.Sprintf("alternatives %d and %d are told apart by their formats alone%s", j, i, message)
+		w.first.Add(Warning{pointer + "/oneOf", message})
+		return
+	}
+}
+
+// withoutFormats returns a schema without its formats, titles and descriptions, and adds the formats to found.
+func withoutFormats(v any, found map[string]bool) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			out[i] = withoutFormats(element, found)
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for name, member := range v {
+			text, isText := member.(string)
+			switch {
+			case name == "format" && isText:
+				found[text] = true
+			case isText && (name == "title" || name == "description" || name == "$comment"):
+			case name == "const" || name == "enum" || name == "default" || name == "examples":
+				out[name] = member
+			default:
+				out[name] = withoutFormats(member, found)
+			}
+		}
+		return out
+	}
+	return v
+}
+
 // format returns the sentence about a format that is not known, "" for any other. The first drafts had color, which is the type of a
 // field in HTML, too.
 func (w *warner) format(v any) string {
 	name, ok := v.(string)
-	if _, known := standard[name]; !ok || known || name == "color" || slices.Contains(w.own, name) {
+	if _, known := standard[name]; !ok || known || name == "color" || w.formats.Own[name] != nil {
 		return ""
 	}
 	return fmt.Sprintf("the format %q is not known and has no effect", shorten(name))
