@@ -196,7 +196,8 @@
 //     applies to already.
 //
 // Patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and back-references. A format rejects no value, unless
-// the schema engine (Options.Schemas) is one that asserts formats; see [SchemaOptions].
+// the schema engine (Options.Schemas) is one that asserts formats (see [SchemaOptions]), or unless it decides: where a value fits more
+// than one alternative of a oneOf, those count whose formats it has.
 //
 // A validation counts its steps, and rejects a config that takes too many (CodeCost). A busy machine accepts and rejects the same
 // configs as an idle one, except for patterns with lookarounds, back-references or repetitions above 1,000 times: such patterns

@@ -58,6 +58,8 @@ func TestVerdicts(t *testing.T) {
 		{`{"items":{"$ref":"#/$defs/a"},"$defs":{"a":{"type":"number","minimum":2}}}`, `[2,1]`, false},
 		{`{"$id":"https://example.test/a","allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"type":"object"}}}`, `1`, false},
 		{`{"oneOf":[{"type":"string"},{"type":"number"}]}`, `true`, false},
+		{`{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"::1"`, true},
+		{`{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"x"`, false},
 		{`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, false},
 		{`{"patternProperties":{"^x":{"type":"number"}}}`, `{"x":""}`, false},
 		{`{"uniqueItems":true}`, `[1,2,1]`, false},
