@@ -53,14 +53,20 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 	}
 }
 
-// exportStore is the command export: it writes the records of a store to standard output, as an archive.
+// exportStore is the command export: it writes the records of a store as an archive.
 func exportStore(f *flag.FlagSet) action {
-	db := dbFlag(f)
+	db, out := dbFlag(f), outFlag(f)
 	access := f.Bool("with-access", false, "with people and keys: who has the archive has what may be done with them, as far as the SHA-256 of a secret and the public half of a passkey allow")
 	return func(ctx context.Context, p *program) error {
+		if part := partOfStore(*db, *out); part != "" {
+			return usageError{fmt.Errorf("-out names %s of -db: name another file", part)}
+		}
 		var n, people, keys int64
 		err := inStore(ctx, *db, func(s storage.Store) (err error) {
-			n, err = archive.Export(ctx, s, p.stdout, notArchived(*access))
+			err = p.writeOut(*out, func(to io.Writer) (err error) {
+				n, err = archive.Export(ctx, s, to, notArchived(*access))
+				return err
+			})
 			if err == nil && !*access {
 				people, keys, err = signin.Count(ctx, s)
 			}

@@ -15,7 +15,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"token":          "-db -urn -moderates -reads -tags -roles -groups -components -ttl -key-file",
 		"reviews check":  "-json -all -rejects -max-line",
 		"reviews import": "-db -network -dry-run -json -all -rejects -max-line",
-		"reviews export": "-db -network",
+		"reviews export": "-db -network -out",
 
 		"reviews collections": "-db -network -source -json",
 		"reviews delete":      "-db -network -source -collection -review -author -email -everything -dry-run",
@@ -25,7 +25,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"feed reset": "-db",
 		"backup":     "-db",
 		"check":      "-db -rebuild",
-		"export":     "-db -with-access",
+		"export":     "-db -out -with-access",
 		"invite":     "-db -base-url -name -email -urn -network -admin -moderates -reads -roles -groups -components",
 		"import":     "-db",
 		"healthz":    "-addr -tls-cert",

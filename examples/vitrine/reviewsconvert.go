@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"regexp"
@@ -38,7 +39,7 @@ var values = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\d[\d.,]*`)
 // flagged names in the notes of convert the flag for dates.
 var flagged = strings.NewReplacer("dates=dmy", "-dates dmy", "dates=mdy", "-dates mdy")
 
-// convertReviews is the command reviews convert: it writes a table of reviews to standard output in the import format. It says on
+// convertReviews is the command reviews convert: it writes a table of reviews in the import format. It says on
 // standard error how many rows were converted, and why others were not.
 func convertReviews(f *flag.FlagSet) action {
 	mapping := f.String("mapping", "", "`FILE` that says which columns the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they are guessed. The fields are collection_id, collection_title, review_id, title, body, created, rating, rating:<dimension>, author_name, author_email, author_id, author_url, parent_id, subpart:<name>; collection_id, created, a rating, and author_name or author_id are required")
@@ -48,6 +49,7 @@ func convertReviews(f *flag.FlagSet) action {
 	dates := f.String("dates", "", "what 03/04/2019 means, dmy or mdy; without it the `dates` of the first 1,000 rows decide, and if they do not, the month is first with a slash and the day is first with dots or dashes")
 	maxLine := maxLineFlag(f)
 	rejects := f.String("rejects", "", "write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
+	written := outFlag(f)
 	return func(ctx context.Context, p *program) (err error) {
 		if *scale == 0 {
 			return usageError{errors.New("-scale is 0: want the best rating, above 0 and at most 100")}
@@ -85,8 +87,11 @@ func convertReviews(f *flag.FlagSet) action {
 		}
 		kept := "-rejects FILE keeps all of them"
 		if *rejects != "" {
-			if in.is(*rejects) {
+			switch {
+			case in.is(*rejects):
 				return usageError{fmt.Errorf("-rejects names %s, which is read: name another file", *rejects)}
+			case *written != "" && sameFile(*rejects, *written):
+				return usageError{fmt.Errorf("-rejects and -out name the same file: name two")}
 			}
 			file, err := createRejects(p, *rejects)
 			if err != nil {
@@ -96,8 +101,10 @@ func convertReviews(f *flag.FlagSet) action {
 			request.Rejects = file
 			kept = "in " + *rejects
 		}
-		out := bufio.NewWriterSize(p.stdout, 64<<10)
-		request.File, request.To = in, out
+		if *written != "" && in.is(*written) {
+			return usageError{fmt.Errorf("-out names %s, which is read: name another file", *written)}
+		}
+		request.File = in
 		request.Progress = func(n int64) { in.bar.show(n, reviews.Counts{}) }
 		kinds := map[string]*rejection{}
 		request.OnReject = func(r convert.Rejected) {
@@ -107,10 +114,13 @@ func convertReviews(f *flag.FlagSet) action {
 			}
 			kinds[kind].add(r)
 		}
-		result, err := convert.Convert(ctx, request)
-		if err == nil {
-			err = out.Flush()
-		}
+		var result convert.Result
+		err = p.writeOut(*written, func(to io.Writer) error {
+			out := bufio.NewWriterSize(to, 64<<10)
+			request.To = out
+			result, err = convert.Convert(ctx, request)
+			return cmp.Or(err, out.Flush())
+		})
 		in.bar.end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)

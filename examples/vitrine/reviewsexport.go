@@ -12,12 +12,18 @@ import (
 
 // exportReviews is the command reviews export: it writes all stored reviews of one network in the format of the import.
 func exportReviews(f *flag.FlagSet) action {
-	db := dbFlag(f)
+	db, file := dbFlag(f), outFlag(f)
 	network := f.String("network", "", "`name` of the network whose reviews are written (default: the only one of the store)")
 	return func(ctx context.Context, p *program) error {
+		if part := partOfStore(*db, *file); part != "" {
+			return usageError{fmt.Errorf("-out names %s of -db: name another file", part)}
+		}
 		return inNetwork(ctx, p, *db, *network, func(svc *reviews.Service, network string) error {
-			out := &measured{Writer: p.stdout}
-			err := svc.Export(ctx, operator, network, out)
+			var out measured
+			err := p.writeOut(*file, func(to io.Writer) error {
+				out.Writer = to
+				return svc.Export(ctx, operator, network, &out)
+			})
 			if mib := (out.longest + 1<<20 - 1) >> 20; err == nil && mib > 16 {
 				p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the console and HTTP take 16 MiB; vitrine export copies the whole store", mib, max(mib, 32)))
 			}

@@ -83,7 +83,7 @@ type rejectsFile struct {
 // hand, it first gives that one the next free name.
 func createRejects(p *program, name string) (*rejectsFile, error) {
 	kept := ""
-	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		for n := 1; err == nil; n++ {
 			kept = fmt.Sprintf("%s.%d", name, n)
 			_, err = os.Lstat(kept)
@@ -92,7 +92,7 @@ func createRejects(p *program, name string) (*rejectsFile, error) {
 			return nil, err
 		}
 	}
-	file, err := os.Create(name)
+	file, err := createPrivate(name)
 	if err != nil {
 		return nil, err
 	}
