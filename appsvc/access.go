@@ -34,7 +34,7 @@ func reads(c vitrine.Caller, group string) bool {
 // mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. Who
 // may use an app may also read it. A caller with TagsOnly may use no app, whatever its other rights are.
 func mayUse(c vitrine.Caller, h appHead) bool {
-	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, func(group string) bool { return moderates(c, group) }))
+	return !c.TagsOnly && (c.Owns(h.Owner) || slices.ContainsFunc(h.Groups, func(group string) bool { return moderates(c, group) }))
 }
 
 // mayRead is the rule for reading any version of an app: the caller may use the app, or may read one of the groups of its

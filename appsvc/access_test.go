@@ -31,12 +31,17 @@ func moderator(urns ...string) vitrine.Caller {
 var accessCallers = map[string][]vitrine.Caller{
 	"owner":      {owner},
 	"network":    {moderator(network)},
-	"site=1":     {moderator(site1)},
+	"site=1":     {moderator(site1), notOwner(owner.URN, site1)},
 	"site=2":     {moderator(site2)},
 	"site=10":    {moderator(network + ":site=10")},
 	"both-sites": {moderator(site1, site2)},
 	"strangers": {moderator("urn:vitrine:other.test"), moderator("urn:vitrine:example.test2"), moderator("urn:vitrine:example"),
-		moderator("urn:other:example.test"), moderator("urn:vitrine:EXAMPLE.test"), moderator(), manager},
+		moderator("urn:other:example.test"), moderator("urn:vitrine:EXAMPLE.test"), moderator(), manager, notOwner(owner.URN)},
+}
+
+// notOwner is a key of a user that has nothing of the user but the right to moderate these.
+func notOwner(user string, urns ...string) vitrine.Caller {
+	return vitrine.Caller{URN: user, Moderates: urns, Key: "vt_narrow", NotOwner: true}
 }
 
 // manager may manage components, and owns and moderates nothing.

@@ -95,7 +95,7 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 		return change.Event, true, nil
 	}
 	if change.Type == AppDeleted || change.Type == AppErased {
-		ok = v.by.URN == change.owner || readsOneOf(v.by, change.groups)
+		ok = v.by.Owns(change.owner) || readsOneOf(v.by, change.groups)
 		return Event{Type: change.Type, At: change.At, AppID: change.AppID}, ok, nil
 	}
 	head, err := v.head(ctx, change.AppID)

@@ -167,7 +167,7 @@ func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, 
 		return err
 	}
 	for _, g := range without(h.Groups, groups) {
-		if by.URN != h.Owner && !moderates(by, g) {
+		if !by.Owns(h.Owner) && !moderates(by, g) {
 			err := forbidden("only a moderator of the group %q or the owner of the app may take the group away", g)
 			err.Pointer = at
 			return err

@@ -313,7 +313,10 @@ func (r *reader) listsOfCaller(ctx context.Context, q appQuery) ([]int64, error)
 			wanted[g] = true
 		}
 	}
-	lists := []string{listKey(ofOwner, by.URN, q.deleted)}
+	var lists []string
+	if by.Owns(by.URN) {
+		lists = append(lists, listKey(ofOwner, by.URN, q.deleted))
+	}
 	for g := range wanted {
 		outer := urn.Containers(g)
 		if !slices.ContainsFunc(outer[:len(outer)-1], func(o string) bool { return wanted[o] }) {

@@ -320,5 +320,5 @@ func (w *watch) concerns(e watchedEntry) bool {
 	if !slices.Contains(w.types, e.Type) && !(slices.Contains(w.types, AppLeft) && len(e.left) > 0) {
 		return false
 	}
-	return e.AppID == "" || e.owner == w.by.URN || readsOneOf(w.by, e.groups) || readsOneOf(w.by, e.left)
+	return e.AppID == "" || w.by.Owns(e.owner) || readsOneOf(w.by, e.groups) || readsOneOf(w.by, e.left)
 }

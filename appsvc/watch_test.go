@@ -57,7 +57,7 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			return page.Changes
 		}
 		for _, w := range []watch{
-			{name: "all", by: admin}, {name: "reader", by: reader}, {name: "site2", by: user("two", site2)}, {name: "owner", by: user("owner")},
+			{name: "all", by: admin}, {name: "reader", by: reader}, {name: "site2", by: user("two", site2)}, {name: "owner", by: user("owner")}, {name: "key", by: notOwner(user("owner").URN)},
 			{name: "app", by: admin, in: appsvc.ChangesRequest{AppID: one.ID}}, {name: "hidden", by: reader, in: appsvc.ChangesRequest{AppID: two.ID}},
 			{name: "tags", by: admin, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.TagSet}}},
 			{name: "left", by: reader, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.AppLeft}}}, {name: "nobody", by: user("nobody")},
@@ -113,7 +113,7 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 		if _, err := svc.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
 			t.Fatal(err)
 		}
-		expect("a component", "all", "reader", "site2", "owner", "nobody")
+		expect("a component", "all", "reader", "site2", "owner", "key", "nobody")
 	})
 }
 

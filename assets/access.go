@@ -309,7 +309,7 @@ func (m member) own(n *node) *Permission {
 func (m member) hasGrant(p Permission) bool {
 	switch {
 	case p.User != nil:
-		return p.User.ID == m.URN || p.User.ID == m.id && m.id != ""
+		return m.Owns(m.URN) && (p.User.ID == m.URN || p.User.ID == m.id && m.id != "")
 	case p.Role != nil:
 		return slices.Contains(m.Roles, p.Role.ID)
 	case p.Group != nil:

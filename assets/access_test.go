@@ -120,6 +120,15 @@ func TestWhoMayDoWhat(t *testing.T) {
 					t.Errorf("%s: %s, want %s", c.name, got, wants[i])
 				}
 			}
+			// What is granted to the manager by name is not granted to a key with NotOwner, which is still a member of the network.
+			key := manager
+			key.NotOwner = true
+			d := newDesk(t, assets.Limits{})
+			f, path := d.inState(row.state)
+			got := map[string]string{"ok": "ok", "forbidden": "403", "not found": "404"}[kind(operations[row.operation](d, key, f, path))]
+			if member := wants[4]; got != member {
+				t.Errorf("a key of the manager: %s, want %s", got, member)
+			}
 		})
 	}
 }

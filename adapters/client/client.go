@@ -96,6 +96,7 @@ type Me struct {
 	Roles      []string  `json:"roles"`      // ids of roles
 	Groups     []string  `json:"groups"`     // URNs of groups
 	Components bool      `json:"components"` // may create and delete components
+	Owner      bool      `json:"owner"`      // apps of the user, and permissions that name the user, count
 	Expires    time.Time `json:"-"`          // when the token expires; zero = unknown
 }
 

@@ -17,7 +17,7 @@ func TestMe(t *testing.T) {
 		Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test:site=1"}, Reads: []string{"urn:vitrine:example.test"},
 			Roles: []string{"writer"}, Groups: []string{"urn:vitrine:example.test:group=1"}, Components: true},
 	}
-	want := client.Me{URN: whole.URN, Moderates: whole.Moderates, Reads: whole.Reads, Tags: []string{}, Roles: whole.Roles, Groups: whole.Groups, Components: true}
+	want := client.Me{URN: whole.URN, Moderates: whole.Moderates, Reads: whole.Reads, Tags: []string{}, Roles: whole.Roles, Groups: whole.Groups, Components: true, Owner: true}
 	have, err := s.client(whole, nil).Me(t.Context())
 	if left := time.Until(have.Expires); left < 50*time.Minute || left > time.Hour {
 		t.Errorf("expires in %v, want within the hour of the token", left)

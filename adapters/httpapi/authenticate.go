@@ -250,6 +250,7 @@ type wireCaller struct {
 	Roles      []string `json:"roles"`
 	Groups     []string `json:"groups"`
 	Components bool     `json:"components"`
+	Owner      bool     `json:"owner"`   // apps of the user, and permissions that name the user, count
 	Expires    *int64   `json:"expires"` // milliseconds since the epoch; null = unknown
 	// Absent names the domains that this service leaves out: "apps", "assets" or "reviews".
 	Absent []string `json:"absent,omitempty"`
@@ -259,7 +260,7 @@ type wireCaller struct {
 // it, since they cannot read a session cookie and should not decode tokens.
 func me(c *call) error {
 	out := wireCaller{URN: c.by.URN, Moderates: c.by.Moderates, Reads: c.by.Reads, Tags: c.by.Tags, Roles: c.by.Roles, Groups: c.by.Groups,
-		Components: c.by.Components}
+		Components: c.by.Components, Owner: c.by.Owns(c.by.URN)}
 	if !c.by.Expires.IsZero() {
 		at := c.by.Expires.UnixMilli()
 		out.Expires = &at

@@ -114,7 +114,7 @@ func TestADeliveryTokenReadsItsTagsWithoutPeople(t *testing.T) {
 	w.as(page, "GET", "/apps/"+id+"/tagged/draft", "").want(403)
 	w.as(page, "GET", "/apps/"+id, "").want(403)
 	w.as(page, "GET", "/x/me", "").want(403)
-	w.as(editor, "GET", "/x/me", "").want(200, `"reads":[],"tags":[],"roles":[],"groups":[],"components":true,"expires":17000`)
+	w.as(editor, "GET", "/x/me", "").want(200, `"reads":[],"tags":[],"roles":[],"groups":[],"components":true,"owner":true,"expires":17000`)
 }
 
 // A form of another site can send a file of any media type that an import takes, except application/x-ndjson.

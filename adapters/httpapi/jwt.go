@@ -83,10 +83,13 @@ func (e *TokenError) Error() string { return e.Reason }
 func (e *TokenError) Unwrap() error { return ErrUnauthenticated }
 
 // Sign returns a token for p that is valid until expires, in whole seconds; p.Expires does not count. It returns an
-// error if p fails Check.
+// error if p fails Check, or has NotOwner, for which there is no claim: the token would give more rights than p has.
 func (t *Tokens) Sign(p Principal, expires time.Time) (string, error) {
 	if err := p.Check(); err != nil {
 		return "", fmt.Errorf("httpapi: %w", err)
+	}
+	if p.NotOwner {
+		return "", errors.New("httpapi: no token can say NotOwner: want a caller without it, or a key of package signin")
 	}
 	all := jwt.MapClaims{"sub": p.URN, "exp": expires.Unix()}
 	for name, list := range map[string][]string{"moderates": p.Moderates, "reads": p.Reads, "roles": p.Roles, "groups": p.Groups} {

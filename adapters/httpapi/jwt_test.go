@@ -339,7 +339,8 @@ func TestShortKeysAndMalformedPrincipalsAreRefused(t *testing.T) {
 	user := network + ":user=x"
 	for _, p := range []httpapi.Principal{{}, {Caller: vitrine.Caller{URN: "a"}}, {Caller: vitrine.Caller{URN: user + " b"}}, {Caller: vitrine.Caller{URN: user + "\nb"}}, {Caller: vitrine.Caller{URN: user + strings.Repeat("x", 512)}}, {Caller: vitrine.Caller{URN: network}},
 		{Caller: vitrine.Caller{URN: user, Moderates: []string{""}}}, {Caller: vitrine.Caller{URN: user, Moderates: []string{"urn"}}}, {Caller: vitrine.Caller{URN: user, Moderates: []string{network, "urn:vitrine"}}},
-		{Caller: vitrine.Caller{URN: user, Moderates: []string{user}}}, {Caller: vitrine.Caller{URN: user, Roles: []string{"\x00"}}}, {Caller: vitrine.Caller{URN: user, Roles: []string{"\xff"}}}, {Caller: vitrine.Caller{URN: user, Groups: []string{"\xff"}}}} {
+		{Caller: vitrine.Caller{URN: user, Moderates: []string{user}}}, {Caller: vitrine.Caller{URN: user, Roles: []string{"\x00"}}}, {Caller: vitrine.Caller{URN: user, Roles: []string{"\xff"}}}, {Caller: vitrine.Caller{URN: user, Groups: []string{"\xff"}}},
+		{Caller: vitrine.Caller{URN: user, NotOwner: true}}} {
 		if text, err := tokens.Sign(p, time.Now().Add(time.Hour)); err == nil {
 			t.Errorf("signed for %+v: %s", p, text)
 		}

@@ -162,6 +162,7 @@ func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*
 			return nil, err
 		}
 		i.principal.Caller = k.Rights.both(p.Rights.caller(p.URN)).caller(p.URN)
+		i.principal.NotOwner = !k.owner()
 	} else {
 		i.principal.Caller = vitrine.Caller{URN: networkOf(k.Reads[0]) + ":user=" + k.ID, Reads: k.Reads, TagsOnly: true, Tags: k.Tags, PublicReviews: k.Reviews}
 	}

@@ -25,6 +25,7 @@ type wireKey struct {
 	Prefix string `json:"prefix"`
 	chosen
 	Admin      bool    `json:"admin,omitzero"` // hides the right of this name, which no key has
+	Owner      bool    `json:"owner"`
 	CreatedAt  int64   `json:"createdAt"`
 	By         wireURN `json:"by"`
 	LastUsedAt *int64  `json:"lastUsedAt"`
@@ -37,7 +38,8 @@ type wireURN struct {
 
 func (k *key) wire(ctx context.Context, r storage.Reader) (*wireKey, error) {
 	used, err := lastSeen(ctx, r, "key", k.Prefix)
-	return &wireKey{ID: k.ID, Prefix: k.Prefix, chosen: k.chosen, CreatedAt: k.CreatedAt, By: wireURN{k.By}, LastUsedAt: orNull(used), Key: k.Public}, err
+	return &wireKey{ID: k.ID, Prefix: k.Prefix, chosen: k.chosen, Owner: k.owner(), CreatedAt: k.CreatedAt, By: wireURN{k.By},
+		LastUsedAt: orNull(used), Key: k.Public}, err
 }
 
 // sees reports whether the asker may see and revoke a key: their own, a public one of a network that they moderate, and an administrator
@@ -73,6 +75,9 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 	}
 	if err := k.check(); err != nil {
 		return nil, err
+	}
+	if k.Owner == nil {
+		k.Owner = new(bool) // a key is as narrow as its lists
 	}
 	if k.Kind == kindSecret && c.session == nil {
 		return nil, forbidden("a secret key speaks for the person who makes it: sign in to make one")
@@ -126,6 +131,8 @@ func (k *key) check() error {
 		return invalid("/tags", "a secret key has none: want the kind public, or no tags")
 	case k.Kind == kindSecret && k.Reviews:
 		return invalid("/reviews", "a secret key reads what its maker does: want the kind public, or false")
+	case k.Kind == kindPublic && k.Owner != nil && *k.Owner:
+		return invalid("/owner", "a public key belongs to its network and owns nothing: want the kind secret, or false")
 	case k.Kind == kindSecret && k.Expires == nil:
 		k.Expires = &longest
 	case k.Kind == kindPublic && (len(k.Moderates)+len(k.Roles)+len(k.Groups) > 0 || k.Components):

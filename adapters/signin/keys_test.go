@@ -2,12 +2,14 @@ package signin_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/signin"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 func TestSecretKeys(t *testing.T) {
@@ -57,6 +59,55 @@ func TestSecretKeys(t *testing.T) {
 	program.want(200, "GET", "/x/me", nil)
 	admin.want(204, "DELETE", "/x/people/"+id, nil)
 	program.want(401, "GET", "/x/me", nil)
+}
+
+// A secret key has what its maker owns only if it was made with owner, or before there was the choice.
+func TestKeysWithAndWithoutOwner(t *testing.T) {
+	w := newWorld(t, localBase)
+	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
+	app := "/apps/" + ann.want(201, "POST", "/apps/", object{"title": "Ann's", "groups": []string{network + ":site=1"}}).text("id")
+	rename := object{"name": "k", "kind": "secret"}
+	patch := `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Mine"}]`
+	program := func(more object) (*browser, string) {
+		maps.Copy(more, rename)
+		made := ann.want(201, "POST", "/x/keys/", more)
+		b := w.withToken(made.text("key"))
+		b.headers["Content-Type"] = "application/json-patch+json"
+		return b, made.text("id")
+	}
+	narrow, id := program(object{"reads": []string{network + ":site=1"}})
+	narrow.want(200, "GET", app, nil)
+	narrow.want(403, "PATCH", app, patch)
+	narrow.want(403, "DELETE", app, nil)
+	elsewhere, _ := program(object{"moderates": []string{network + ":site=2"}, "owner": false})
+	elsewhere.want(404, "GET", app, nil)
+	if me, list := elsewhere.want(200, "GET", "/x/me", nil), elsewhere.want(200, "GET", "/apps/", nil); me.text("owner") != "false" || list.text("apps") != "[]" {
+		t.Errorf("%s %s", me.body, list.body)
+	}
+	wide, _ := program(object{"owner": true})
+	if me := wide.want(200, "GET", "/x/me", nil); me.text("owner") != "true" {
+		t.Errorf("%s", me.body)
+	}
+	wide.want(200, "PATCH", app, patch)
+	if key := ann.want(200, "GET", "/x/keys/"+id, nil); key.text("owner") != "false" {
+		t.Errorf("%s", key.body)
+	}
+	ann.want(400, "POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}, "owner": true})
+
+	// A record of a key as v0.2.0 has written it.
+	key := "people key/" + id
+	before := everything(t, w.db)[key]
+	without := strings.Replace(before, `"owner":false,`, "", 1)
+	err := w.db.Update(t.Context(), "people", storage.UpdateOptions{}, func(t storage.Tx) error {
+		return t.Put(narrow.t.Context(), storage.Entry{Key: key, Value: []byte(without)})
+	})
+	if err != nil || without == before {
+		t.Fatal(err, before)
+	}
+	if key := ann.want(200, "GET", "/x/keys/"+id, nil); key.text("owner") != "true" {
+		t.Errorf("%s", key.body)
+	}
+	narrow.want(204, "DELETE", app, nil)
 }
 
 func TestWhatKeysMayNotBe(t *testing.T) {

@@ -133,10 +133,16 @@ type chosen struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	Rights
+	// Owner gives a secret key also what its maker has by name. A record without it is of a key made before there was the choice,
+	// when every secret key had that.
+	Owner   *bool    `json:"owner"`
 	Tags    []string `json:"tags"`
 	Reviews bool     `json:"reviews"`
 	Expires *int64   `json:"expires"` // nil = not before it is revoked
 }
+
+// owner reports whether the key has what its maker has by name.
+func (k *key) owner() bool { return k.Kind == kindSecret && (k.Owner == nil || *k.Owner) }
 
 // ceremony is a challenge that a browser has yet to respond to.
 type ceremony struct {

@@ -28,7 +28,7 @@ import { parse, stringify } from "./json.js";
 /** @typedef {{origin: string | null, base: string, people: boolean, oidc: {name: string} | null, session: SignedIn | null}} Place where and how people sign in */
 /** @typedef {{id: string, name: string, createdAt: number, lastUsedAt: number | null, synced: boolean}} Passkey */
 /** @typedef {{id: string, current: boolean, via: string, browser: string, createdAt: number, lastSeenAt: number, expires: number}} OwnSession */
-/** @typedef {Omit<Rights, "admin"> & {id: string, name: string, kind: "secret" | "public", prefix: string, tags: string[], reviews: boolean, expires: number | null, createdAt: number, by: Party, lastUsedAt: number | null, key?: string}} Key */
+/** @typedef {Omit<Rights, "admin"> & {id: string, name: string, kind: "secret" | "public", prefix: string, owner: boolean, tags: string[], reviews: boolean, expires: number | null, createdAt: number, by: Party, lastUsedAt: number | null, key?: string}} Key */
 
 /** What the service, or the way to it, has said no with. */
 export class ApiError extends Error {

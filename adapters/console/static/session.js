@@ -249,7 +249,7 @@ export class Session {
 
 	/** Whether the caller may change an app. @param {Pick<import("./api.js").App, "owner" | "groups">} app */
 	mayWrite(app) {
-		return app.owner?.urn === this.me?.urn || app.groups.some((g) => this.moderates(g));
+		return !!this.me?.owner && app.owner?.urn === this.me.urn || app.groups.some((g) => this.moderates(g));
 	}
 
 	/** Whether the caller may create, move and delete a tag of an app. @param {import("./api.js").App} app @param {import("./api.js").Tag} tag */

@@ -274,8 +274,9 @@ func meRow() row {
 				URN              string
 				Moderates, Reads []string
 				Components       bool
+				Owner            bool
 			}
-			if r.read(&me); me.URN != c.URN || !slices.Equal(me.Moderates, c.Moderates) || !slices.Equal(me.Reads, c.Reads) || me.Components != c.Components {
+			if r.read(&me); me.Owner == c.NotOwner || me.URN != c.URN || !slices.Equal(me.Moderates, c.Moderates) || !slices.Equal(me.Reads, c.Reads) || me.Components != c.Components {
 				w.t.Errorf("%s: %s, want %+v", r.what, r.body, c.Principal)
 			}
 		}}

@@ -28,6 +28,7 @@ type caller struct {
 	// callers with tags are like somebody who has no rights at all, but for what Reads gives them.
 	like    string
 	session bool // is known by a cookie
+	key     bool // is a program with a secret key of the user
 	httpapi.Principal
 }
 
@@ -59,7 +60,20 @@ var callers = []caller{
 	{name: "page", like: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner", Moderates: allNetworks, Components: true,
 		Reads: []string{network + ":site=1"}, TagsOnly: true, Tags: []string{"old", "none"}}}},
 	{name: "page without tags", like: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner", Reads: []string{network}, TagsOnly: true}}},
+	// A secret key that was not made with owner has nothing of what its maker has by name: apps, and permissions on folders.
+	{name: "key of the owner", like: "member", key: true, Principal: narrow(vitrine.Caller{URN: network + ":user=owner"})},
+	{name: "key that reads", like: "member", key: true, Principal: narrow(vitrine.Caller{URN: network + ":user=owner", Reads: []string{network + ":site=1"}})},
+	{name: "key of site 1", like: "site 1", key: true, Principal: narrow(vitrine.Caller{URN: network + ":user=owner", Moderates: []string{network + ":site=1"}})},
+	{name: "key of the editor", like: "member", key: true, Principal: narrow(vitrine.Caller{URN: network + ":user=editor"})},
+	{name: "key with a role", like: "role", key: true, Principal: narrow(vitrine.Caller{URN: network + ":user=manager", Roles: []string{"desk"}})},
+	{name: "key with owner", like: "owner", key: true, Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner"}}},
+	{name: "editing key with owner", like: "editor", key: true, Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor"}}},
 	{name: "session", like: "network", session: true, Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=all", Moderates: []string{network}}}},
+}
+
+func narrow(c vitrine.Caller) httpapi.Principal {
+	c.NotOwner = true
+	return httpapi.Principal{Caller: c}
 }
 
 // contains reports whether each segment of the outer URN is the segment of the inner one at the same place.

@@ -100,9 +100,7 @@ func (rw row) run(t *testing.T, n *cells, keys bool) {
 	if !rw.people {
 		w.build(everything, everything, everything)
 	}
-	if keys {
-		w.keys = map[string]string{}
-	}
+	w.keyed = keys
 	things := []string{""}
 	if rw.table != nil {
 		things = rw.table.things()
@@ -113,7 +111,7 @@ func (rw row) run(t *testing.T, n *cells, keys bool) {
 				continue // another sixth of the callers for each row
 			}
 			want := rw.want(c, thing)
-			if keys && rw.people && c.known() && !c.session {
+			if (keys || c.key) && rw.people && c.known() && !c.session {
 				want = 403
 			}
 			rw.fromElsewhere(t, w, c, thing)

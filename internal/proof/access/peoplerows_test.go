@@ -47,9 +47,9 @@ func (w *world) make(path, body, thing string) (out made) {
 	if thing == "absent" {
 		return made{ID: "absent"}
 	}
-	keys := w.keys
-	w.keys = nil // since no key makes people or keys
-	defer func() { w.keys = keys }()
+	keyed := w.keyed
+	w.keyed = false // since no key makes people or keys
+	defer func() { w.keyed = keyed }()
 	w.must(builder, "POST", path, fmt.Sprintf(body, networkOf(thing)), 201).read(&out)
 	return out
 }

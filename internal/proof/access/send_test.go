@@ -77,7 +77,7 @@ func (w *world) token(c caller) string {
 	if c.token != "" {
 		return c.token
 	}
-	if w.keys != nil && !c.TagsOnly {
+	if c.key || w.keyed && !c.TagsOnly {
 		return w.key(c)
 	}
 	key := fmt.Sprintf("%s %s %+v", c.URN, c.name, c.Principal)
@@ -147,7 +147,7 @@ func (w *world) key(c caller) string {
 		everything := rightsOf(c)
 		everything.Moderates, everything.Components = allNetworks, true
 		var made struct{ Key string }
-		w.post(w.signIn(c, everything), "/x/keys/", map[string]any{"name": c.name, "kind": "secret", "components": true, "moderates": allNetworks,
+		w.post(w.signIn(c, everything), "/x/keys/", map[string]any{"name": c.name, "kind": "secret", "owner": !c.NotOwner, "components": true, "moderates": allNetworks,
 			"reads": append([]string{}, c.Reads...), "roles": append([]string{}, c.Roles...), "groups": append([]string{}, c.Groups...)}, &made)
 		w.keys[key] = made.Key
 		w.rights = ""

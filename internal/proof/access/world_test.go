@@ -56,7 +56,8 @@ type world struct {
 	peopled bool              // there is a person in the network
 	cookie  string            // of the session of the caller who has signed in; "" before
 	rights  string            // the caller whose rights a person has got last
-	keys    map[string]string // secret keys that callers use in place of tokens, by caller; nil where they use tokens
+	keyed   bool              // callers use secret keys in place of tokens
+	keys    map[string]string // these keys, by caller
 }
 
 // protected: the tag production takes a moderator of every group of the app.
@@ -67,7 +68,7 @@ const start = 1_700_000_000_000
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, signed: map[string]string{}, sent: new(int),
+	w := &world{t: t, signed: map[string]string{}, keys: map[string]string{}, sent: new(int),
 		apps:    map[string]string{"absent": absentApp},
 		folders: map[string]string{"absent": absentFolder},
 		assets:  map[string]string{"absent": absentAsset}}

@@ -25,7 +25,7 @@ export function view({ session, api, signal, shell }) {
 	const list = new Pages(signal, "keys", (after, signal) => api.keys(after, signal), () => {
 		empty.hidden = list.items.length > 0;
 		fill(body, list.items.map((k) => h("tr", null,
-			h("th", { scope: "row" }, h("bdi", null, k.name), h("span", { class: "detail mono" }, `${k.prefix}…`)), h("td", null, k.kind === "public" ? publicly(k) : rightsOf(k)),
+			h("th", { scope: "row" }, h("bdi", null, k.name), h("span", { class: "detail mono" }, `${k.prefix}…`)), h("td", null, k.kind === "public" ? publicly(k) : secretly(k)),
 			h("td", null, person(k.by.urn), h("div", { class: "detail" }, time(k.createdAt))), h("td", null, h("div", null, k.lastUsedAt === null ? "never" : time(k.lastUsedAt)), k.expires !== null && h("div", { class: "detail" }, "ends ", time(k.expires))),
 			h("td", null, h("div", { class: "row" }, k.key !== undefined && button("Show", () => void askWith(k.name, copyable("Key", /** @type {string} */ (k.key)), "Done", () => true, { focus: true }), { class: "small", "aria-label": `Show ${k.name}` }), button("Revoke", () => void revoke(k), { class: "small", "aria-label": `Revoke ${k.name}` }))))));
 		return list.items.length === 0 ? "" : count(list.items.length, "key");
@@ -36,13 +36,26 @@ export function view({ session, api, signal, shell }) {
 		return [h("div", null, "for pages"), k.reads.length > 0 && h("div", { class: "chips" }, "of", k.reads.map(group)), k.tags.length > 0 && h("div", { class: "chips" }, "apps by the tags", k.tags.map((t) => h("span", { class: "tag" }, t))), k.reviews && h("div", null, "reviews that are shown")];
 	}
 
+	/** @param {Key} k */
+	function secretly(k) {
+		return [rightsOf(k), k.owner && h("div", null, "and what ", person(k.by.urn), " owns")];
+	}
+
 	async function createSecret() {
 		const name = h("input", { required: true, maxlength: 128, autocomplete: "off" });
 		const term = h("select", null, terms.map(([value, text]) => h("option", { value }, text)));
 		const rights = rightsForm(session, none(), { admin: false });
-		const made = await askWith("New secret key", [labelled("Name", name, "Such as the program that uses it, and where it runs."), labelled("Good for", term), h("p", { class: "help" }, "It can do at most what you can do yourself, and less as soon as you can do less."), rights.node], "Make the key", () => {
+		const owner = h("input", { type: "checkbox" });
+		const made = await askWith("New secret key", [labelled("Name", name, "Such as the program that uses it, and where it runs."),
+			labelled("Good for", term),
+			h("p", { class: "help" }, "It can do at most what you can do yourself, and less as soon as you can do less."), rights.node,
+			h("div", { class: "field" }, h("div", { class: "boxes" }, h("label", null, owner, "Also what is mine")),
+				h("p", { class: "help" }, "It may then also change and delete every app that you own, whatever the groups of the app are,",
+					" and use the folders that are shared with you by name. Leave it out unless the program needs just that."))],
+		"Make the key", () => {
 			const { admin, ...given } = rights.value();
-			return api.account("POST", "keys/", { name: name.value, kind: "secret", expires: Date.now() + Number(term.value) * 86400_000, ...given }, "id");
+			const expires = Date.now() + Number(term.value) * 86400_000;
+			return api.account("POST", "keys/", { name: name.value, kind: "secret", expires, owner: owner.checked, ...given }, "id");
 		}, { wide: true });
 		if (!made) return;
 		await list.load(true);
