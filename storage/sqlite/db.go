@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math/bits"
-	"path/filepath"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -28,6 +28,10 @@ type store struct {
 	writer  *writer
 	readers *pool
 	log     *checkpointer
+	// reading is true if updates return an error. If immutable is not nil as well, the store is a file as of then that nobody else has open,
+	// and there are no writer and no log.
+	reading   bool
+	immutable fs.FileInfo
 	// eraseWait is how long an update that erases waits for readers of the log: eraseWait, except in tests.
 	eraseWait time.Duration
 }
@@ -39,6 +43,10 @@ const pollEvery = 100 * time.Millisecond
 type Options struct {
 	// Busy is the longest time to wait for a lock of another process. 0 or less = 5 seconds.
 	Busy time.Duration
+	// ReadOnly opens an existing store for Views alone: an update returns an error. The file, its directory and the disk may be read-only,
+	// and other processes may use the store, as far as this one is allowed to read their log. Open and View return ErrUnreadable where
+	// commits would be missed.
+	ReadOnly bool
 }
 
 // Open opens the store in the file at path, and builds it if there is no file. It returns an error that says
@@ -52,7 +60,7 @@ func Open(path string, opts *Options) (*DB, error) {
 	if o.Busy <= 0 {
 		o.Busy = 5 * time.Second
 	}
-	s, err := open(path, o.Busy)
+	s, err := open(path, o)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
@@ -61,28 +69,54 @@ func Open(path string, opts *Options) (*DB, error) {
 
 // open resolves the path, builds the file if there is none, inspects it, and opens the connections. It inspects the file first, since
 // the writer's connection changes it when it sets the mode of the journal.
-func open(path string, busy time.Duration) (*store, error) {
-	// SQLite derives the name of the log from the path, so all processes must use the same path.
-	path, err := filepath.Abs(path)
+func open(path string, o Options) (*store, error) {
+	path, err := realPath(path)
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if !o.ReadOnly {
+		if err := putWhole(path, makeEmpty); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("build %s: %w", path, err)
+		}
 	}
-	if err := putWhole(path, makeEmpty); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("build %s: %w", path, err)
+	for {
+		before, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		s, err := inspectAndStart(path, before, o)
+		after, statErr := os.Stat(path)
+		if err != nil || statErr == nil && os.SameFile(before, after) {
+			return s, err
+		}
+		// Restore has replaced the file while this process waited for its lock. No store that is open can be replaced.
+		if err := s.Close(); err != nil {
+			return nil, err
+		}
 	}
-	if err := inspect(path, busy); err != nil {
-		return nil, err
+}
+
+// inspectAndStart opens the connections to the file at path, which is the given one.
+func inspectAndStart(path string, file fs.FileInfo, o Options) (*store, error) {
+	err := inspect(path, o.Busy, o.ReadOnly)
+	var s *store
+	if err == nil {
+		s, err = start(path, o.Busy)
 	}
-	s, err := start(path, busy)
-	if isUnwritable(err) {
-		return nil, fmt.Errorf("open %s: a store and its directory must be writable, and not read-only: %w", path, err)
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		s.reading = o.ReadOnly
+		return s, nil
+	case !isUnwritable(err):
 		return nil, fmt.Errorf("open %s: %w", path, err)
+	case !o.ReadOnly:
+		return nil, fmt.Errorf("open %s: a store and its directory must be writable, and not read-only: %w", path, err)
+	case hasLog(path):
+		return nil, fmt.Errorf("%w: %s has a log, and SQLite may not read it or create its index there: copy %s and %s-wal together into a directory "+
+			"that can be written, and name that copy, or let the user of the server read it: %w", ErrUnreadable, path, path, path, err)
 	}
+	s = &store{path: path, reading: true, immutable: file}
+	s.readers = newPool(func() (*conn, error) { return dialImmutable(path) })
 	return s, nil
 }
 
@@ -128,11 +162,21 @@ func busyPragma(d time.Duration) string {
 func (s *store) View(_ context.Context, fn func(storage.Reader) error) error {
 	r := &reader{pool: s.readers}
 	defer r.end()
-	return wrap(fn(r))
+	err := wrap(fn(r))
+	if s.immutable != nil {
+		err = errors.Join(err, unchanged(s.path, s.immutable))
+	}
+	return err
 }
+
+// errReading is the error of updates of a store that was opened with Options.ReadOnly.
+var errReading = errors.New("sqlite: the store was opened for reading alone")
 
 // Update ignores Exclusive: SQLite lets one process write at a time, and the writer runs one update at a time.
 func (s *store) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+	if s.reading {
+		return errReading
+	}
 	err := s.writer.update(ctx, space, o.Large || o.Erase, func(t *tx) error { return fn(t) })
 	if err == nil && o.Erase {
 		err = s.erase(ctx)
@@ -143,6 +187,9 @@ func (s *store) Update(ctx context.Context, space string, o storage.UpdateOption
 // Changed notices commits of this process at once, and polls for those of others.
 func (s *store) Changed(prefix string) <-chan struct{} {
 	c := s.Bells.Changed(prefix)
+	if s.immutable != nil {
+		return c
+	}
 	s.Watch(pollEvery, s.writer.lookForOthers)
 	return c
 }
@@ -150,6 +197,9 @@ func (s *store) Changed(prefix string) <-chan struct{} {
 // Close closes the file. An error of Close does not concern committed data, which is on the disk already.
 func (s *store) Close() error {
 	s.Bells.Close()
+	if s.immutable != nil {
+		return s.readers.close()
+	}
 	s.writer.givenUp.Wait()
 	// The connection that is closed last copies the log into the file and removes it. That is the writer's, whose settings make the
 	// copy durable before the log is removed.
@@ -187,6 +237,9 @@ func (c *counters) commit(updates uint64) {
 
 // Stats returns the figures of this moment.
 func (db *DB) Stats() Stats {
+	if db.store.immutable != nil {
+		return Stats{}
+	}
 	n := &db.store.writer.counters
 	s := Stats{
 		Updates: n.updates.Load(), Commits: n.commits.Load(), Checkpoints: n.checkpoints.Load(),

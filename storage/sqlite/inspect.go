@@ -20,12 +20,15 @@ const (
 	checkedWhole = 16 << 20
 )
 
+// alone is the mode of a connection that reads the file and no log, takes no lock, and creates no other file.
+const alone = "mode=ro&immutable=1"
+
 // inspect returns an error if the file at path cannot be used as a store. It changes nothing. A finding counts only if the
 // file and its log did not change meanwhile; otherwise it looks again, up to attempts times.
 //
 // It reads through SQLite, since closing any other descriptor of the file would drop the locks
-// that this process may have on it.
-func inspect(path string, busy time.Duration) error {
+// that this process may have on it. A file that is read-only passes if reading is true.
+func inspect(path string, busy time.Duration, reading bool) error {
 	const attempts = 20
 	for attempt := 1; ; attempt++ {
 		before, err := os.Stat(path)
@@ -36,7 +39,7 @@ func inspect(path string, busy time.Duration) error {
 			return fmt.Errorf("%s is not a file", path)
 		case before.Size() == 0:
 			return fmt.Errorf("%s is empty: remove it to have a new store built there", path)
-		case before.Mode().Perm()&0o222 == 0:
+		case before.Mode().Perm()&0o222 == 0 && !reading:
 			return fmt.Errorf("%s is read-only: a store must be writable", path)
 		}
 		logged := hasLog(path)
@@ -44,8 +47,7 @@ func inspect(path string, busy time.Duration) error {
 		if before.Size() > checkedWhole {
 			pages = (*conn).checkMarks // the file is too large to read all pages
 		}
-		// A file without a log is checked without a lock, so that SQLite creates no other file beside it.
-		const alone = "mode=ro&immutable=1"
+		// A file without a log is checked alone, so that SQLite creates no other file beside it.
 		if !logged {
 			err = examine(path, alone, busy, (*conn).checkMarks, (*conn).checkSize, pages)
 		} else if err = examine(path, alone, busy, (*conn).checkMarks); err == nil || code(err)&0xff == lib.SQLITE_CORRUPT {
