@@ -54,18 +54,18 @@ func (p proxies) behind(next http.Handler) http.Handler {
 	})
 }
 
-// forwarded returns the request that a proxy has forwarded. It takes the first X-Forwarded-Proto and X-Forwarded-Host, and ignores
-// invalid values.
+// forwarded returns the request that a proxy has forwarded. It takes the last X-Forwarded-Proto and X-Forwarded-Host, which the proxy
+// itself has written: a client may have sent those before. It ignores invalid values.
 func (p proxies) forwarded(r *http.Request, peer netip.Addr) *http.Request {
 	ctx := r.Context()
-	switch strings.ToLower(first(r.Header["X-Forwarded-Proto"])) {
+	switch strings.ToLower(last(r.Header["X-Forwarded-Proto"])) {
 	case "https":
 		ctx = httpapi.Scheme(ctx, "https")
 	case "http":
 		ctx = httpapi.Scheme(ctx, "http")
 	}
 	r = r.WithContext(ctx)
-	if host := first(r.Header["X-Forwarded-Host"]); isHost(host) {
+	if host := last(r.Header["X-Forwarded-Host"]); isHost(host) {
 		r.Host = host
 	}
 	r.RemoteAddr = net.JoinHostPort(p.client(r.Header["X-Forwarded-For"], peer).String(), "0")
@@ -98,13 +98,10 @@ func addressIn(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// first returns the first of the values of a header that is a list.
-func first(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	value, _, _ := strings.Cut(values[0], ",")
-	return strings.TrimSpace(value)
+// last returns the last of the values of a header that is a list.
+func last(values []string) string {
+	all := strings.Join(values, ",")
+	return strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
 }
 
 // isHost reports whether text can be the host of a URL, with or without a port.

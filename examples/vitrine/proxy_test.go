@@ -32,7 +32,10 @@ func TestForwardedRequests(t *testing.T) {
 		{"[fd00::1]:1", "X-Forwarded-For=[2001:db8::1]:4711", "[2001:db8::1]:0", host},
 		{"[fd00::1]:1", "X-Forwarded-For=[2001:db8::1]", "[2001:db8::1]:0", host},
 		{"[::ffff:10.0.0.1]:1", "X-Forwarded-For=::ffff:198.51.100.1", "198.51.100.1:0", host},
-		{"192.0.2.1:1", "X-Forwarded-Host=a.test, b.test", "192.0.2.1:0", "a.test"},
+		{"192.0.2.1:1", "X-Forwarded-Host=evil.test, a.test", "192.0.2.1:0", "a.test"},
+		{"192.0.2.1:1", "X-Forwarded-Host=evil.test;X-Forwarded-Host=a.test", "192.0.2.1:0", "a.test"},
+		{"192.0.2.1:1", "X-Forwarded-Host=evil.test, ", "192.0.2.1:0", host},
+		{"192.0.2.1:1", "X-Forwarded-Host=evil.test;X-Forwarded-Host=a/b", "192.0.2.1:0", host},
 		{"192.0.2.2:1", "X-Forwarded-Host=a.test", "192.0.2.2:1", host},
 		{"192.0.2.1:1", "X-Forwarded-Host=a.test/x", "192.0.2.1:0", host},
 		{"192.0.2.1:1", "X-Forwarded-Host=user@a.test", "192.0.2.1:0", host},
@@ -67,7 +70,7 @@ func TestForwardedRequests(t *testing.T) {
 func TestURLsBehindAProxy(t *testing.T) {
 	for _, c := range []struct{ args, proto, host, want string }{
 		{"-trust-proxy 127.0.0.0/8", "https", "apps.example.test", "https://apps.example.test/apps/"},
-		{"-trust-proxy 127.0.0.0/8", "HTTPS, http", "apps.example.test:8443", "https://apps.example.test:8443/apps/"},
+		{"-trust-proxy 127.0.0.0/8", "http, HTTPS", "apps.example.test:8443", "https://apps.example.test:8443/apps/"},
 		{"-trust-proxy 127.0.0.0/8", "gopher", "a/b", "SERVER/apps/"},
 		{"-trust-proxy 10.0.0.0/8", "https", "apps.example.test", "SERVER/apps/"},
 		{"", "https", "apps.example.test", "SERVER/apps/"},
