@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // binned is a Service whose clock and rule a test sets, on a store with an app that has two versions, a tag and a note.
@@ -354,56 +351,6 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 	if err != nil || page.Changes[len(page.Changes)-1].Note != "by hand" {
 		t.Errorf("the feed has %+v, %v", page.Changes, err)
 	}
-}
-
-// When EraseApp returns, the files of the store contain nothing of the app.
-func TestAnErasedAppIsInNoFile(t *testing.T) {
-	dir := t.TempDir()
-	db, err := sqlite.Open(filepath.Join(dir, "apps.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	ctx, b, all := context.Background(), newBinned(t, db), moderator(network)
-	if _, err := b.Edit(ctx, all, b.id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
-		p.SetTitle("Xylophone " + strings.Repeat("quagga ", 100)).Note("Zither of a person")
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if found := filesWith(t, dir, "Xylophone"); len(found) == 0 {
-		t.Fatal("the text is in no file before")
-	}
-	if err := b.DeleteApp(ctx, all, b.id); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.EraseApp(ctx, all, b.id); err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{"Xylophone", "xylophone", "Zither", "Tee mit", "wet paint", "quagga"} {
-		if found := filesWith(t, dir, text); len(found) > 0 {
-			t.Errorf("%q is in %v", text, found)
-		}
-	}
-}
-
-// filesWith returns the files of a directory that have a text.
-func filesWith(t *testing.T, dir, text string) (found []string) {
-	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		content, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(content), text) {
-			found = append(found, f.Name())
-		}
-	}
-	return found
 }
 
 // stranger moderates another network.

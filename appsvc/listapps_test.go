@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // Every combination of conditions finds what a look at all apps finds, in each order and by small pages.
@@ -125,80 +122,4 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 	if faults := auditOf(t, db); faults != nil {
 		t.Error(faults)
 	}
-}
-
-// A hundred apps of twenty elements take less than 64 KiB, and no body is read for them.
-func TestSummariesAreSmall(t *testing.T) {
-	onStores(t, func(t *testing.T, db storage.Store) {
-		svc, by := appsOfTwenty(t, db)
-		page, err := svc.ListApps(t.Context(), by, appsvc.ListAppsRequest{Summary: true})
-		if err != nil || len(page.Items) != 100 {
-			t.Fatal(len(page.Items), err)
-		}
-		text, err := json.Marshal(page.Items)
-		if err != nil || len(text) > 64<<10 {
-			t.Errorf("%d bytes, %v", len(text), err)
-		}
-		var again []appsvc.App
-		if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again[7], page.Items[7]) {
-			t.Errorf("read again: %+v, %v, want %+v", again[7], err, page.Items[7])
-		}
-	})
-}
-
-// appsOfTwenty makes a hundred apps with twenty elements, of which each has two tags.
-func appsOfTwenty(t testing.TB, db storage.Store) (*appsvc.Service, vitrine.Caller) {
-	ctx, svc := context.Background(), appsvc.New(db, nil)
-	by := vitrine.Caller{URN: network + ":user=editor", Moderates: []string{site1}, Components: true}
-	var elements []appsvc.NewElement
-	for i := range 20 {
-		name := fmt.Sprint("component-", i%8)
-		if i < 8 {
-			manifest := fmt.Appendf(nil, `{"name":%q,"version":"1.0.0","main":"/m.js","configSchema":{}}`, name)
-			if _, err := svc.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		elements = append(elements, appsvc.NewElement{Component: appsvc.ComponentRef{Name: name, Version: "1.0.0"}, Config: json.RawMessage(`{"text":"` + strings.Repeat("x", 500) + `"}`)})
-	}
-	for i := range 100 {
-		app, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: fmt.Sprint("The front page of shop ", i), Groups: []string{site1}, Elements: elements})
-		for _, tag := range []string{"production", "staging"} {
-			if err == nil {
-				_, err = svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: app.ID, Name: tag, Version: app.Version})
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return svc, by
-}
-
-func BenchmarkSummaries(b *testing.B) {
-	svc, by := appsOfTwenty(b, benchStore(b))
-	for b.Loop() {
-		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{Summary: true}); err != nil || len(page.Items) != 100 {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkSummariesOfAWord(b *testing.B) {
-	svc, by := appsOfTwenty(b, benchStore(b))
-	for b.Loop() {
-		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{Summary: true, Query: "7 fro"}); err != nil || len(page.Items) != 11 {
-			b.Fatal(len(page.Items), err)
-		}
-	}
-}
-
-// benchStore is a store on SQLite, where reads cost the most.
-func benchStore(b *testing.B) storage.Store {
-	db, err := sqlite.Open(filepath.Join(b.TempDir(), "apps.db"), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { db.Close() })
-	return db
 }

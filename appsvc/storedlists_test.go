@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,9 +13,9 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // stored returns the records of a kind.
@@ -48,17 +47,10 @@ func put(t *testing.T, db storage.Store, list ...storage.Entry) {
 	}
 }
 
-// onStores runs a test in memory and on SQLite: their scans differ.
+// onStores runs a test on stores whose scans differ: updates read an entry as it was when the loop began, or when it reaches the entry.
 func onStores(t *testing.T, test func(t *testing.T, db storage.Store)) {
-	t.Run("memory", func(t *testing.T) { test(t, memory.New()) })
-	t.Run("sqlite", func(t *testing.T) {
-		db, err := sqlite.Open(filepath.Join(t.TempDir(), "apps.db"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { db.Close() })
-		test(t, db)
-	})
+	t.Run("early reads", func(t *testing.T) { test(t, memory.New()) })
+	t.Run("late reads", func(t *testing.T) { test(t, proof.LateReads(memory.New())) })
 }
 
 var keys = regexp.MustCompile(`,"key":"\d+"`)

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,8 +13,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage"
-	"github.com/vitrine-go/vitrine/storage/memory"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // upgradeAll returns the apps of all answers.
@@ -113,18 +109,7 @@ func TestUpgrade(t *testing.T) {
 }
 
 // An upgrade of many apps comes in answers, each app once, while others change them.
-func TestUpgradeOfManyApps(t *testing.T) {
-	file, err := sqlite.Open(filepath.Join(t.TempDir(), "apps.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { file.Close() })
-	stores := map[string]storage.Store{"memory": memory.New(), "SQLite": file}
-	maps.Copy(stores, moreStores(t))
-	for name, store := range stores {
-		t.Run(name, func(t *testing.T) { upgradeManyApps(t, store) })
-	}
-}
+func TestUpgradeOfManyApps(t *testing.T) { onStores(t, upgradeManyApps) }
 
 func upgradeManyApps(t *testing.T, store storage.Store) {
 	ctx, w := context.Background(), newWorkshop(t)

@@ -3,15 +3,11 @@ package assets_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // languages have posts, named a, b, c and so on, and queries with the posts that a reader of the language expects. A query with ~ before it
@@ -121,40 +117,30 @@ var languages = map[string]struct {
 }
 
 func TestReadersFindWhatTheyMean(t *testing.T) {
-	file, err := sqlite.Open(filepath.Join(t.TempDir(), "vitrine.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	n := 0
-	stores := map[string]storage.Store{"memory": memory.New(), "sqlite": file}
-	maps.Copy(stores, moreStores(t))
-	for driver, store := range stores {
-		n = 0
-		for language, l := range languages {
-			s, lib := assets.New(store, nil), assets.Library{Network: lib.Network, ID: language}
-			var in assets.ChangeAssetsRequest
-			for i, text := range l.posts {
-				in.Add = append(in.Add, newAsset(string(rune('a'+i)), text))
-			}
-			if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
-				t.Fatal(err)
-			}
-			for _, q := range l.queries {
-				n++
-				query, typos := strings.CutPrefix(q[0], "~")
-				page, err := s.Search(ctx, moderator, lib, assets.SearchRequest{Query: query, Typos: typos, Order: "asc"})
-				found := ""
-				for _, a := range page.Assets {
-					var body struct{ Content struct{ ID string } }
-					if err := json.Unmarshal(a.Body, &body); err != nil {
-						t.Fatal(err)
-					}
-					found += body.Content.ID
+	store, n := memory.New(), 0
+	for language, l := range languages {
+		s, lib := assets.New(store, nil), assets.Library{Network: lib.Network, ID: language}
+		var in assets.ChangeAssetsRequest
+		for i, text := range l.posts {
+			in.Add = append(in.Add, newAsset(string(rune('a'+i)), text))
+		}
+		if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range l.queries {
+			n++
+			query, typos := strings.CutPrefix(q[0], "~")
+			page, err := s.Search(ctx, moderator, lib, assets.SearchRequest{Query: query, Typos: typos, Order: "asc"})
+			found := ""
+			for _, a := range page.Assets {
+				var body struct{ Content struct{ ID string } }
+				if err := json.Unmarshal(a.Body, &body); err != nil {
+					t.Fatal(err)
 				}
-				if err != nil || found != q[1] || page.Total != int64(len(found)) {
-					t.Errorf("%s, %s: %s finds %q of %d, want %q (%v)", driver, language, q[0], found, page.Total, q[1], err)
-				}
+				found += body.Content.ID
+			}
+			if err != nil || found != q[1] || page.Total != int64(len(found)) {
+				t.Errorf("%s: %s finds %q of %d, want %q (%v)", language, q[0], found, page.Total, q[1], err)
 			}
 		}
 	}

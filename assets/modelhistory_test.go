@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +13,9 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // Whatever callers do and ask, the service answers as a model of it does.
@@ -26,16 +25,11 @@ func TestTheServiceAgreesWithItsModel(t *testing.T) {
 }
 
 func agreesWithItsModel(t *testing.T) {
-	file, err := sqlite.Open(filepath.Join(t.TempDir(), "vitrine.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	inMemory := memory.New()
 	for seed := range 4 {
 		var store storage.Store = inMemory
 		if seed == 3 {
-			store = file
+			store = proof.LateReads(memory.New())
 		}
 		h := newHistory(t, store, uint64(seed))
 		for range 120 {

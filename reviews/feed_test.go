@@ -5,17 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // writer imports and erases in the tests of the feed.
@@ -48,20 +47,9 @@ func load(t *testing.T, s *reviews.Service, file string, dry bool) {
 }
 
 func TestEveryChangeIsInTheFeed(t *testing.T) {
-	kept, file := memory.New(), filepath.Join(t.TempDir(), "vitrine.db")
-	for driver, open := range map[string]func(t *testing.T) storage.Store{
-		"memory": func(*testing.T) storage.Store { return kept },
-		"SQLite": func(t *testing.T) storage.Store {
-			db, err := sqlite.Open(file, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
-			return db
-		},
-	} {
-		t.Run(driver, func(t *testing.T) {
-			s := reviews.New(open(t), nil)
+	for name, store := range map[string]storage.Store{"early reads": memory.New(), "late reads": proof.LateReads(memory.New())} {
+		t.Run(name, func(t *testing.T) {
+			s := reviews.New(store, nil)
 			if events, _ := news(t, s, ""); events != nil {
 				t.Errorf("of nothing: %+v", events)
 			}
@@ -113,7 +101,7 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 				t.Errorf("%s, %v", text, err)
 			}
 			// A cursor is good in another process, and the feed has the network though its reviews are erased.
-			s = reviews.New(open(t), nil)
+			s = reviews.New(store, nil)
 			for n, e := range whole.Changes {
 				rest, err := s.Changes(ctx, writer, reviews.ChangesRequest{After: e.Cursor})
 				if err != nil || len(rest.Changes) != 4-n || n < 4 && !reflect.DeepEqual(rest.Changes, whole.Changes[n+1:]) {

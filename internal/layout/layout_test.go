@@ -37,7 +37,6 @@ const (
 	noHTTP   = "net/http crypto/tls"
 	appsOnly = "net/http " + module + "/assets " + module + "/reviews " + module + "/adapters/httpapi golang.org/x/net/html"
 	domains  = "appsvc assets reviews"
-	suite    = "storage/memory storage/sqlite"
 )
 
 var table = []row{
@@ -45,11 +44,11 @@ var table = []row{
 	{module, "internal/urn storage/.", "", noHTTP},
 
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
-	{"appsvc", "internal storage/. github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", suite + " storage/postgres github.com/evanphx/json-patch/v5", appsOnly + " crypto/tls"},
-	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", suite + " storage/postgres github.com/jackc/pgx/v5", noHTTP},
+	{"appsvc", "internal storage/. github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory", appsOnly + " crypto/tls"},
+	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", "storage/memory", noHTTP},
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
 	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text", "", noHTTP},
-	{"reviews", "internal storage/. github.com/go-json-experiment/json", suite + " golang.org/x/net/html", noHTTP},
+	{"reviews", "internal storage/. github.com/go-json-experiment/json", "storage/memory golang.org/x/net/html", noHTTP},
 
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
@@ -64,8 +63,8 @@ var table = []row{
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},
 	{"adapters/console", "internal", "", ""},
-	{"adapters/signin", "appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 golang.org/x/oauth2 github.com/google/uuid", "storage github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5 internal/cluster", ""},
-	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight", "storage github.com/santhosh-tekuri/jsonschema/v6", ""},
+	{"adapters/signin", "appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 golang.org/x/oauth2 github.com/google/uuid", "storage/memory github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5", ""},
+	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight", "storage/memory github.com/santhosh-tekuri/jsonschema/v6", ""},
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
 	{"internal/webfile", "internal/drain internal/negotiate github.com/tdewolff/minify/v2", "", ""},

@@ -1,8 +1,7 @@
-package assets_test
+package ondisk
 
 import (
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,16 +10,11 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // An update that has nothing to do with them waits for one of the large changes that many callers make, and not for all.
 func TestAnUnrelatedUpdateHasItsTurnBetweenLargeChanges(t *testing.T) {
-	db, err := sqlite.Open(filepath.Join(t.TempDir(), "vitrine.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db, _ := open(t)
 	s := assets.New(db, nil)
 	var all sync.WaitGroup
 	var done, stop atomic.Int64
@@ -30,7 +24,8 @@ func TestAnUnrelatedUpdateHasItsTurnBetweenLargeChanges(t *testing.T) {
 			for round := 0; stop.Load() == 0; round++ {
 				var in assets.ChangeAssetsRequest
 				for i := range 257 {
-					in.Add = append(in.Add, newAsset(fmt.Sprint(round, " ", i), fmt.Sprintf("some words of a post and number%d", i)))
+					in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprint(round, " ", i), Generator: assets.Generator{ID: "g"},
+						Content: fmt.Appendf(nil, `{"content":"some words of a post and number%d"}`, i)})
 				}
 				if _, err := s.ChangeAssets(ctx, by, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)}, in); err != nil {
 					t.Error(err)

@@ -1,11 +1,8 @@
-//go:build proof
-
 package webhook
 
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,46 +10,22 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage"
-	"github.com/vitrine-go/vitrine/storage/postgres"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// opening is a store as one process has it open.
+// opening is what one process has of a store that all share.
 type opening struct {
 	assets *assets.Service
 	db     storage.Store
 }
 
-// Changes of libraries reach their endpoints from stores that several processes have open: one process changes, another
-// delivers, and a third goes on where that one ended.
-func TestChangesOfAssetsFromStores(t *testing.T) {
+// Changes of libraries reach their endpoints from a store that several processes use: one process changes, another delivers, and a third
+// goes on where that one ended.
+func TestChangesOfAssetsAcrossProcesses(t *testing.T) {
 	t.Parallel()
-	t.Run("SQLite", func(t *testing.T) {
-		t.Parallel()
-		file := filepath.Join(t.TempDir(), "v.db")
-		deliverFrom(t, func() opening {
-			db, err := sqlite.Open(file, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
-			return opening{assets.New(db, nil), db}
-		})
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		t.Parallel()
-		address := cluster.Schema(t)
-		deliverFrom(t, func() opening {
-			db, err := postgres.Open(t.Context(), address, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
-			return opening{assets.New(db, nil), db}
-		})
-	})
+	db := memory.New()
+	deliverFrom(t, func() opening { return opening{assets.New(db, nil), db} })
 }
 
 // libraryOf is the library of a network, and libraryMe its moderator.

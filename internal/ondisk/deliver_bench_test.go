@@ -1,11 +1,10 @@
-package httpapi_test
+package ondisk
 
 import (
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,17 +12,12 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // BenchmarkDelivery delivers five apps of 5 KB from SQLite over HTTP, whole and as a 304, beside a handler that answers the same bytes with the
 // same headers. Run it with -cpu 1.
 func BenchmarkDelivery(b *testing.B) {
-	db, err := sqlite.Open(filepath.Join(b.TempDir(), "v.db"), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer db.Close()
+	db, _ := open(b)
 	svc := appsvc.New(db, nil)
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 	if _, err := svc.CreateComponent(b.Context(), ann, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"1","main":"/c.js","configSchema":{"properties":{"size":{"default":3}}},"note":"` + strings.Repeat("x", 900) + `"}`)}); err != nil {

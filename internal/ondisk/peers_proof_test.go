@@ -1,6 +1,6 @@
 //go:build proof
 
-package assets_test
+package ondisk
 
 import (
 	"database/sql"
@@ -48,7 +48,7 @@ type peer struct {
 
 // BenchmarkPeers asks the library and other engines the same questions. All have the same posts, and must give the same 50 and the same number.
 //
-//	go test -tags proof ./assets -run '^$' -bench Peers -benchtime 50x -timeout 0 -posts 200000
+//	go test -tags proof ./internal/ondisk -run '^$' -bench Peers -benchtime 50x -timeout 0 -posts 200000
 func BenchmarkPeers(b *testing.B) {
 	db, s, folders, size := openPosts(b)
 	defer db.Close()

@@ -1,4 +1,4 @@
-package assets_test
+package ondisk
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ import (
 
 // A library of a million posts takes some minutes to make; with -keep it is made once:
 //
-//	go test ./assets -run '^$' -bench Posts -benchtime 20x -timeout 0 -posts 1000000 -keep /tmp/posts.db
+//	go test ./internal/ondisk -run '^$' -bench Posts -benchtime 20x -timeout 0 -posts 1000000 -keep /tmp/posts.db
 var (
 	postCount = flags.Int("posts", 20_000, "how many posts the benchmarks have")
 	postFile  = flags.String("keep", "", "a file that keeps the posts for the next run")

@@ -1,0 +1,91 @@
+package ondisk
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// When EraseApp returns, the files of the store contain nothing of the app.
+func TestAnErasedAppIsInNoFile(t *testing.T) {
+	db, dir := open(t)
+	s := appsvc.New(db, nil)
+	app, err := s.CreateApp(ctx, moderator, appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{network}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{{"Tee mit Milch", "wet paint"}, {"Xylophone " + strings.Repeat("quagga ", 100), "Zither of a person"}} {
+		if _, err := s.Edit(ctx, moderator, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+			p.SetTitle(change[0]).Note(change[1])
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.PutTag(ctx, moderator, appsvc.PutTagRequest{AppID: app.ID, Name: "draft", Version: vitrine.NewVersion(0)}); err != nil {
+		t.Fatal(err)
+	}
+	if found := filesWith(t, dir, "Xylophone"); len(found) == 0 {
+		t.Fatal("the text is in no file before")
+	}
+	if err := s.DeleteApp(ctx, moderator, app.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.EraseApp(ctx, moderator, app.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"Xylophone", "xylophone", "Zither", "Café au", "Tee mit", "wet paint", "quagga"} {
+		if found := filesWith(t, dir, text); len(found) > 0 {
+			t.Errorf("%q is in %v", text, found)
+		}
+	}
+}
+
+// When a purge returns, the files contain nothing of its folders, and of the assets that were in no other one.
+func TestPurgedAssetsAreInNoFile(t *testing.T) {
+	db, dir := open(t)
+	s := assets.New(db, nil)
+	folder := func(label string) string {
+		out, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: label}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Folders[0].ID
+	}
+	doomed, kept := folder("doomed"), folder("kept")
+	var in assets.ChangeAssetsRequest
+	for i := range 450 {
+		a := assets.NewAsset{ID: fmt.Sprint(i), Generator: assets.Generator{ID: "g"}, Folders: []string{doomed},
+			Content: json.RawMessage(fmt.Sprintf(`{"content":"confidential secret%dz"}`, i))}
+		if i%3 == 2 {
+			a.Folders = []string{doomed, kept}
+		}
+		in.Add = append(in.Add, a)
+	}
+	if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
+		t.Fatal(err)
+	}
+	if found := filesWith(t, dir, "secret1z"); len(found) == 0 {
+		t.Fatal("the text is in no file before")
+	}
+	if _, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{doomed}}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Purge: []string{doomed}})
+	if err != nil || out.Purged.Assets != 300 {
+		t.Fatalf("purged %+v, %v", out.Purged, err)
+	}
+	for i := range 450 {
+		if word := fmt.Sprintf("secret%dz", i); (len(filesWith(t, dir, word)) > 0) != (i%3 == 2) {
+			t.Errorf("%s is in %v", word, filesWith(t, dir, word))
+		}
+	}
+	if found := filesWith(t, dir, "doomed"); len(found) > 0 {
+		t.Errorf("the folder is in %v", found)
+	}
+}
