@@ -156,6 +156,7 @@ var (
 // such as unauthorized, which adapters/httpapi/README.md lists.
 const (
 	CodeInvalid          = "invalid"            // ErrInvalid
+	CodeExists           = "exists"             // ErrInvalid: there is such a component; see Same
 	CodeForbidden        = "forbidden"          // ErrForbidden
 	CodeConfirm          = "needs_confirmation" // ErrForbidden: the person has to sign in again, with the passkey or at the provider
 	CodeNotFound         = "not_found"          // ErrNotFound
@@ -209,6 +210,9 @@ type Error struct {
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	// ID is the id of the asset that exists already, for CodeMoved; empty if the same request added it.
 	ID string `json:"id,omitempty"`
+	// Same says, for CodeExists, whether what is stored is what the request would store, so that nothing is left to do. It is nil for other
+	// codes.
+	Same *bool `json:"same,omitempty"`
 }
 
 // Error returns one sentence with Parameter or Pointer, and Reason.

@@ -29,6 +29,8 @@ type Component struct {
 	// Manifest is the whole component as one compact JSON object, as elements copy it. In lists it only has id, name,
 	// version, main, title and description, since the other members make manifests large.
 	Manifest []byte
+	// Warnings are those of the configSchema, at most 100, for a component that CreateComponent has just stored. It is nil for any other.
+	Warnings []SchemaWarning
 }
 
 // MarshalJSON returns the manifest.
@@ -79,15 +81,20 @@ type CreateComponentRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// CreateComponent stores a version of a component. The result has the manifest as it is stored, with the id. Apps do not
-// change: an element gets the new version when a patch names it. CheckComponent says before what that would break.
+// CreateComponent stores a version of a component. The result has the manifest as it is stored, with the id, and the warnings of its
+// configSchema. Apps do not change: an element gets the new version when a patch names it. CheckComponent says before what that would
+// break.
+//
+// A version that was deleted gets the id that it had.
 //
 // It returns:
 //   - ErrForbidden unless the caller may manage components;
 //   - ErrTooLarge if the manifest has more than Limits.ManifestBytes, by default 1 MiB;
 //   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is rejected (the package comment says
-//     under "Components and configs" what it may be), if there is a component with the same id or with the same name and
-//     version, or if there was one that was deleted and had another manifest;
+//     under "Components and configs" what it may be), or if there was such a version that was deleted and had another manifest or
+//     another id;
+//   - ErrInvalid with CodeExists, the pointer /version and Same if there is a component with the same name and version, and with
+//     the pointer /id if another component has the id;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in CreateComponentRequest) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
@@ -97,22 +104,19 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 	if err != nil {
 		return Component{}, err
 	}
-	var c Component
+	var sent sentComponent
 	prepare := func() (err error) {
-		c, err = s.parseManifest(in.Manifest)
+		sent, err = s.parseManifest(in.Manifest)
 		return err
 	}
+	var c Component
 	var made componentID
 	repeated, err := s.write(ctx, write, &made, prepare, func(tx *writer) error {
-		if jsontree.Lookup(in.Manifest, "id") == nil { // a component that is created again gets its earlier id
-			id, err := tx.deletedID(ctx, c.Name, c.Version)
-			if err == nil && id != "" {
-				c, err = madeComponent(in.Manifest, id)
-			}
-			if err != nil {
-				return err
-			}
+		vacant, err := tx.vacant(ctx, sent)
+		if err != nil {
+			return err
 		}
+		c = vacant
 		made.ID = c.ID
 		if err := tx.addComponent(ctx, c); err != nil {
 			return err
@@ -120,7 +124,7 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 		return s.record(ctx, tx, by, Change{Type: ComponentCreated, Component: c})
 	})
 	if err == nil && repeated { // the key identifies this manifest
-		return madeComponent(in.Manifest, made.ID)
+		return s.made(in.Manifest, made.ID)
 	}
 	return c, err
 }
@@ -129,10 +133,22 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 // everything else is in the manifest, which the repeat sends again.
 type componentID struct{ ID string }
 
-// madeComponent returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got
-// then. The manifest was checked then, and the idempotency key identifies it, so the result is the same even if the
-// component was deleted since.
-func madeComponent(manifest []byte, id string) (Component, error) {
+// made returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got then. The manifest
+// was checked then, and the idempotency key identifies it, so the result is the same even if the component was deleted since.
+func (s *Service) made(manifest []byte, id string) (Component, error) {
+	c, err := withID(manifest, id)
+	if err != nil {
+		return Component{}, err
+	}
+	schema, err := c.ConfigSchema()
+	if err == nil {
+		c.Warnings, err = s.schemas.warnings(schema)
+	}
+	return c, err
+}
+
+// withID returns the component of a manifest that was checked before, with this id.
+func withID(manifest []byte, id string) (Component, error) {
 	m, extra, err := decodeManifest(manifest)
 	if err != nil {
 		return Component{}, err
@@ -163,14 +179,6 @@ func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string)
 // noComponent returns ErrNotFound for a name that no component has. Components are not secret, so the error repeats the
 // name.
 func noComponent(name string) error { return notFound("there is no component named %q", name) }
-
-// takenComponent returns the error for a component whose name and version, or else its id, is taken by another one.
-func takenComponent(c Component, byVersion bool) error {
-	if byVersion {
-		return invalid("", "version %q of %q exists already: want another version", c.Version, c.Name)
-	}
-	return invalid("", "a component with the id %q exists already: want another id, or none", c.ID)
-}
 
 // ListComponentsRequest asks for components, by name.
 type ListComponentsRequest struct {

@@ -279,8 +279,59 @@ func TestAComponentExistsOnce(t *testing.T) {
 	checkKind(t, create("2", "a", "2"), nil)
 	checkKind(t, create("3", "A", "1"), nil)
 	checkKind(t, w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "a"}), nil)
-	checkKind(t, create("1", "b", "1"), nil)
-	checkKind(t, create("2", "a", "1"), nil)
+	checkKind(t, create("2", "a", "1"), vitrine.ErrInvalid) // it had the id 1
+	checkKind(t, create("1", "a", "1"), nil)
+	checkKind(t, create("2", "b", "1"), nil)
+	checkKind(t, create("2", "a", "2"), vitrine.ErrInvalid) // it had the id that another one has now
+}
+
+// A component that is there is refused with a code, a place and whether it is the same, by CreateComponent and by CheckComponent.
+func TestAComponentThatExists(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	w.component(`{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`)
+	w.component(`{"id":"8","name":"d","version":"1","main":"/m.js","configSchema":{}}`)
+	for _, test := range []struct {
+		name, manifest, pointer string
+		same                    bool
+	}{
+		{"as it is", `{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", true},
+		{"without an id", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", true},
+		{"with null", `{"id":null,"description":null,"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", true},
+		{"in another order", `{"more":[1,2],"configSchema":{"a":1.10},"main":"/m.js","version":"1","name":"c"}`, "/version", true},
+		{"with another id", `{"id":"9","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", false},
+		{"with the id of another one", `{"id":"8","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", false},
+		{"with another number", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.1},"more":[1,2]}`, "/version", false},
+		{"with another list", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[2,1]}`, "/version", false},
+		{"another version", `{"id":"7","name":"c","version":"2","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/id", false},
+	} {
+		_, created := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
+		_, checked := w.CheckComponent(ctx, editor, appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(test.manifest)})
+		for _, err := range []error{created, checked} {
+			e, ok := errors.AsType[*vitrine.Error](err)
+			if !ok || e.Kind != vitrine.ErrInvalid || e.Code != vitrine.CodeExists || e.Pointer != test.pointer || e.Same == nil || *e.Same != test.same {
+				t.Errorf("%s: have %#v, want it at %s, same %v", test.name, err, test.pointer, test.same)
+			}
+		}
+	}
+}
+
+// CreateComponent returns the warnings that CheckComponent gives before, and again for a repeat.
+func TestCreateComponentWarns(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	manifest := []byte(`{"name":"c","version":"1","main":"/m.js","configSchema":{"requird":["a"],"properties":{"a":{"nullable":true}}}}`)
+	check, err := w.CheckComponent(ctx, editor, appsvc.CheckComponentRequest{Name: "c", Manifest: manifest})
+	if err != nil || len(check.Warnings) != 2 {
+		t.Fatal(check, err)
+	}
+	for range 2 {
+		c, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
+		if err != nil || !slices.Equal(c.Warnings, check.Warnings) {
+			t.Errorf("have %v, %v, want %v", c.Warnings, err, check.Warnings)
+		}
+	}
+	if c, err := w.Component(ctx, editor, "c"); err != nil || c.Warnings != nil {
+		t.Errorf("a component that is read has the warnings %v, %v", c.Warnings, err)
+	}
 }
 
 func TestAManifestHasOnlySoManyBytes(t *testing.T) {
@@ -335,12 +386,12 @@ func TestADeletedVersionIsMadeAgainWithTheSameManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, more := range []string{`,"x":1`, `,"description":"y"`} {
+	for _, more := range []string{`,"x":1`, `,"description":"y"`, `,"id":"another"`} {
 		if _, err := create(more); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("with %s: error %v", more, err)
 		}
 	}
-	again, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", "name":"c"}`)})
+	again, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"id":null,"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", "name":"c"}`)})
 	if err != nil || again.ID != first.ID {
 		t.Errorf("with the members in another order: %+v, %v, want the id %s", again, err, first.ID)
 	}

@@ -112,14 +112,10 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 	if err != nil {
 		return ComponentCheck{}, err
 	}
-	warnings, err := s.schemas.warnings(schema)
-	if err != nil {
-		return ComponentCheck{}, err
-	}
 	var out ComponentCheck
 	err = s.store.view(ctx, func(r *reader) error {
-		out = ComponentCheck{Warnings: warnings}
-		if err := absentComponent(ctx, r, c); err != nil {
+		out = ComponentCheck{Warnings: c.Warnings}
+		if _, err := r.vacant(ctx, c); err != nil {
 			return err
 		}
 		k := &checker{ctx: ctx, r: r, name: c.Name, schema: compiled, from: from, until: s.now().Add(checkTime), now: s.now,
@@ -148,15 +144,6 @@ func (s *Service) AllBrokenElements(ctx context.Context, by vitrine.Caller, in C
 		found, err := s.CheckComponent(ctx, by, in)
 		return found.Broken, found.Next, err
 	})
-}
-
-// absentComponent returns the error of CreateComponent if there is a component with the id, or with the name and version.
-func absentComponent(ctx context.Context, r *reader, c Component) error {
-	values, err := r.r.Get(ctx, keyOf(idKind, c.ID), keyOf(componentKind, c.Name, c.Version))
-	if err == nil && (values[0] != nil || values[1] != nil) {
-		err = takenComponent(c, values[1] != nil)
-	}
-	return err
 }
 
 // checker validates elements and collects the broken ones, for one page of a check. It walks in the order of cursors: apps

@@ -28,6 +28,12 @@ type manifest struct {
 	configSchema json.RawMessage
 }
 
+// sentComponent is a component of a request. Without an id in its manifest it is not named, and has a random id.
+type sentComponent struct {
+	Component
+	named bool
+}
+
 // parseManifest decodes a component of a request. These are all rules of manifests:
 //
 //   - It is one object of strict JSON, of at most Limits.ManifestBytes and strictjson.MaxDepth levels.
@@ -40,16 +46,17 @@ type manifest struct {
 // Without an id the component gets a random one. parseManifest returns ErrTooLarge if there are too many bytes, and
 // ErrInvalid, with the pointer of the member, if another rule is broken. It does not read the store: whether the id, or the
 // name and version, are taken is checked when the component is added.
-func (s *Service) parseManifest(data []byte) (Component, error) {
+func (s *Service) parseManifest(data []byte) (sentComponent, error) {
+	var none sentComponent
 	if len(data) > s.limits.ManifestBytes {
-		return Component{}, tooLarge("the manifest has %d bytes; at most %d are allowed", len(data), s.limits.ManifestBytes)
+		return none, tooLarge("the manifest has %d bytes; at most %d are allowed", len(data), s.limits.ManifestBytes)
 	}
 	m, extra, err := s.limits.readManifest(data)
 	if err != nil {
-		return Component{}, err
+		return none, err
 	}
 	if !validMain(m.main) {
-		return Component{}, invalid("/main", "%.100q is no address of a script: want an http or https URL, or a path that begins with one slash", m.main)
+		return none, invalid("/main", "%.100q is no address of a script: want an http or https URL, or a path that begins with one slash", m.main)
 	}
 	for _, x := range extra {
 		kind, wanted := byte('"'), "a string"
@@ -61,26 +68,29 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 			continue
 		}
 		if x.Name != strings.ToLower(x.Name) {
-			return Component{}, invalid("/"+x.Name, "is kept and has no effect: did you mean %s?", strings.ToLower(x.Name))
+			return none, invalid("/"+x.Name, "is kept and has no effect: did you mean %s?", strings.ToLower(x.Name))
 		}
 		if first := x.Value[0]; first != kind && !(kind == 't' && first == 'f') {
-			return Component{}, invalid("/"+x.Name, "want %s", wanted)
+			return none, invalid("/"+x.Name, "want %s", wanted)
 		}
 	}
-	if m.id == nil {
+	named := m.id != nil
+	if !named {
 		id, err := s.newID()
 		if err != nil {
-			return Component{}, err
+			return none, err
 		}
 		m.id = &id
 	}
 	if _, err := s.schemas.compile(m.configSchema); err != nil {
 		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
-			return Component{}, invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
+			return none, invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
 		}
-		return Component{}, invalid("/configSchema", "%s", err)
+		return none, invalid("/configSchema", "%s", err)
 	}
-	return m.component(extra), nil
+	c := m.component(extra)
+	c.Warnings, err = s.schemas.warnings(m.configSchema)
+	return sentComponent{c, named}, err
 }
 
 // readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of main,

@@ -91,7 +91,11 @@ func importOld(ctx context.Context, db storage.Store, lines [][]byte) error {
 
 func (l oldLine) put(ctx context.Context, t *writer) error {
 	if c := l.Component; c != nil {
-		return t.addComponent(ctx, Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest})
+		old := Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest}
+		if _, err := t.vacant(ctx, sentComponent{old, true}); err != nil {
+			return err
+		}
+		return t.addComponent(ctx, old)
 	}
 	if v := l.Version; v != nil {
 		app := App{ID: v.App, Version: v.Version.Version, Owner: v.Owner, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, UpdatedBy: v.UpdatedBy}

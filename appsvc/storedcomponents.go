@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -70,20 +71,53 @@ func (r *reader) components(ctx context.Context, after string) iter.Seq2[storedC
 	}), decodeComponent)
 }
 
-// addComponent adds a version of a component. It returns takenComponent, and adds nothing, if the id, or the name and
-// version, are taken.
+// vacant returns a component that may be added: with the id that it has, or that it had before it was deleted. It returns an error of
+// CreateComponent if the name and version, or the id, are taken, or belonged to another one that was deleted.
+func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, err error) {
+	values, err := r.r.Get(ctx, keyOf(manifestKind, c.Name, c.Version), keyOf(wasKind, c.Name, c.Version))
+	if err != nil {
+		return Component{}, err
+	}
+	if manifest := values[0]; manifest != nil {
+		id, _ := jsontree.Text(jsontree.Member(manifest, "id"))
+		if (id == c.ID || !c.named) && contentDigest(manifest) == contentDigest(c.Manifest) {
+			return Component{}, exists("/version", true, "version %q of %q exists already, and is the same: nothing is left to do", c.Version, c.Name)
+		}
+		return Component{}, exists("/version", false, "version %q of %q exists already, and is another one: want another version", c.Version, c.Name)
+	}
+	out = c.Component
+	was, id, _ := strings.Cut(string(values[1]), " ")
+	switch {
+	case was != "" && was != contentDigest(c.Manifest):
+		return Component{}, invalid("/version", "version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version, c.Name)
+	case id != "" && !c.named:
+		if out, err = withID(c.Manifest, id); err != nil {
+			return Component{}, err
+		}
+		out.Warnings = c.Warnings
+	case id != "" && id != c.ID:
+		return Component{}, invalid("/id", "version %q of %q was deleted, and had the id %q: want this id or none, or another version", c.Version, c.Name, id)
+	}
+	taken, err := r.value(ctx, keyOf(idKind, out.ID))
+	if err != nil || taken == nil {
+		return out, err
+	}
+	if c.named {
+		return Component{}, exists("/id", false, "a component with the id %q exists already: want another id, or none", c.ID)
+	}
+	return Component{}, exists("/id", false, "version %q of %q was deleted, and another component has the id %q that it had: want another version", c.Version, c.Name, id)
+}
+
+// exists is the error of a component that is there already. same says whether it is the one of the request.
+func exists(pointer string, same bool, format string, args ...any) error {
+	err := invalid(pointer, format, args...)
+	err.Code, err.Same = vitrine.CodeExists, &same
+	return err
+}
+
+// addComponent adds a version of a component, whose name and version and whose id are vacant.
 func (t *writer) addComponent(ctx context.Context, c Component) error {
 	id, component := keyOf(idKind, c.ID), keyOf(componentKind, c.Name, c.Version)
-	values, err := t.r.Get(ctx, id, component, keyOf(wasKind, c.Name, c.Version))
-	if err != nil {
-		return err
-	}
-	if was, _, _ := strings.Cut(string(values[2]), " "); was != "" && was != deletedManifest(c) {
-		return invalid("", "version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version, c.Name)
-	}
-	if values[0] != nil || values[1] != nil {
-		return takenComponent(c, values[1] != nil)
-	}
 	n, err := t.giveNumber(ctx)
 	if err != nil {
 		return err
@@ -112,7 +146,7 @@ func (t *writer) deleteComponent(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		was = append(was, storage.Entry{Key: keyOf(wasKind, name, c.Version), Value: []byte(deletedManifest(c.with(manifest)) + " " + c.ID)})
+		was = append(was, storage.Entry{Key: keyOf(wasKind, name, c.Version), Value: []byte(contentDigest(manifest) + " " + c.ID)})
 		gone = append(gone, keyOf(idKind, c.ID), keyOf(componentKind, name, c.Version), keyOf(manifestKind, name, c.Version))
 	}
 	if err := t.tx.Delete(ctx, gone...); err != nil {
@@ -121,28 +155,15 @@ func (t *writer) deleteComponent(ctx context.Context, name string) error {
 	return t.tx.Put(ctx, was...)
 }
 
-// deletedManifest returns a digest that is equal for manifests that differ only in the order of members and in the id.
-func deletedManifest(c Component) string {
+// contentDigest returns a digest that is equal for manifests that differ only in the order of members and in the id.
+func contentDigest(manifest []byte) string {
 	var m map[string]any
-	d := json.NewDecoder(bytes.NewReader(c.Manifest))
+	d := json.NewDecoder(bytes.NewReader(manifest))
 	d.UseNumber()
 	_ = d.Decode(&m) // it was decoded before
 	delete(m, "id")
 	text, _ := json.Marshal(m)
 	return digestOf(text)
-}
-
-// deletedID returns the id that a version of a component had before it was deleted, or "" if there was none or the id is
-// taken now.
-func (r *reader) deletedID(ctx context.Context, name, version string) (string, error) {
-	was, err := r.value(ctx, keyOf(wasKind, name, version))
-	_, id, _ := strings.Cut(string(was), " ")
-	if err == nil && id != "" {
-		if taken, err := r.value(ctx, keyOf(idKind, id)); err != nil || taken != nil {
-			return "", err
-		}
-	}
-	return id, err
 }
 
 // componentUser is an app with a version that has an element of a component.

@@ -69,7 +69,7 @@ const (
 	manifestKind = "manifest/"
 	// id/<id> is empty: a version of a component has this id.
 	idKind = "id/"
-	// was/<name> <version> is a deleted version: the digest of its manifest, see deletedManifest, a blank, and its id. If
+	// was/<name> <version> is a deleted version: the digest of its manifest, see contentDigest, a blank, and its id. If
 	// the version is created again, its manifest must have the digest.
 	wasKind = "was/"
 

@@ -25,14 +25,18 @@ func (a *Apps) AllComponents(ctx context.Context, in appsvc.ListComponentsReques
 }
 
 // CreateComponent stores a version of a component, given as a JSON object. What it returns has the manifest as
-// it was sent, and no ID unless that has one.
+// it was sent, no ID unless that has one, and the warnings of its configSchema.
 func (a *Apps) CreateComponent(ctx context.Context, in appsvc.CreateComponentRequest) (appsvc.Component, error) {
 	r := request{method: http.MethodPost, path: "/components/", body: in.Manifest, key: keyOr(in.IdempotencyKey)}
-	if _, err := send[string](ctx, a.remote, r, value("url")); err != nil {
+	made, err := send[struct {
+		Warnings []appsvc.SchemaWarning `json:"warnings"`
+	}](ctx, a.remote, r, object("url"))
+	if err != nil {
 		return appsvc.Component{}, err
 	}
 	var sent appsvc.Component
-	err := json.Unmarshal(in.Manifest, &sent) // never fails: the service has accepted the manifest
+	err = json.Unmarshal(in.Manifest, &sent) // never fails: the service has accepted the manifest
+	sent.Warnings = made.Warnings
 	return sent, err
 }
 

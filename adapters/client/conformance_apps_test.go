@@ -452,7 +452,17 @@ var appBehaviours = []behaviour{
 		if schema, err := c.ConfigSchema(); err != nil || string(schema) != `{"type":"object","required":["question"]}` {
 			t.Errorf("%s, %v", schema, err)
 		}
-		ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"a","version":"1","main":"/a.js","configSchema":{}}`)}))(t)
+		a := ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"a","version":"1","main":"/a.js","configSchema":{"nullable":true}}`)}))(t)
+		if len(a.Warnings) != 1 || a.Warnings[0].Pointer != "/nullable" {
+			t.Errorf("the warnings %v", a.Warnings)
+		}
+		for same, manifest := range map[bool]string{true: poll, false: strings.Replace(poll, "Asks", "asks", 1)} {
+			_, err := s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+			e, there := errors.AsType[*vitrine.Error](err)
+			if !there || e.Code != vitrine.CodeExists || e.Pointer != "/version" || e.Same == nil || *e.Same != same {
+				t.Errorf("a component that exists, the same %v: %#v", same, err)
+			}
+		}
 		list, more, err := listed(as(stranger).apps.ListComponents(t.Context(), appsvc.ListComponentsRequest{}))
 		must(t, err)
 		if len(list) != 2 || more || list[0].Name != c.Name || list[0].ID != "p1" || list[1].Name != "a" {

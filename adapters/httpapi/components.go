@@ -29,15 +29,19 @@ func (a appRoutes) components(c *call) error {
 }
 
 // createComponent serves POST /components/ with a manifest: it creates a version of a component. The service decodes
-// the manifest, since it keeps the members that it does not know. 201 with {"url"} and the same address in Location.
-// 403 without the right to components; 400 for a manifest that breaks a rule, and for an id, or a name and version,
-// that exist; 413.
+// the manifest, since it keeps the members that it does not know. 201 with {"url","warnings"} and the same address in
+// Location. 403 without the right to components; 400 for a manifest that breaks a rule, and with the code exists for an id,
+// or a name and version, that exist; 413.
 func (a appRoutes) createComponent(c *call) error {
 	x, err := ask(c, a.svc.CreateComponent, appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
 	if err != nil {
 		return err
 	}
-	return c.member("url", c.located("/components/"+urlescape.Escape(x.Name)), nil)
+	out := struct {
+		URL      string                 `json:"url"`
+		Warnings []appsvc.SchemaWarning `json:"warnings"`
+	}{c.located("/components/" + urlescape.Escape(x.Name)), append([]appsvc.SchemaWarning{}, x.Warnings...)}
+	return c.json(out, nil)
 }
 
 // checkComponent serves POST /components/{name}/check with a manifest: it stores nothing and says which elements of the

@@ -11,7 +11,7 @@ func TestComponentsAreCreatedShownAndDeleted(t *testing.T) {
 	w := newWorld(t)
 	r := w.as(editor, "POST", "/components", manifest).want(201)
 	url := w.url + "/components/%40scope%2Ffeed"
-	if r.body != `{"url":"`+url+`"}` || r.header.Get("Location") != url {
+	if r.body != `{"url":"`+url+`","warnings":[]}` || r.header.Get("Location") != url {
 		t.Errorf("%s at %s", r.body, r.header.Get("Location"))
 	}
 	w.as(editor, "POST", "/components/", strings.Replace(manifest, "1.2.0", "1.10.0", 1)).want(201)
