@@ -19,6 +19,10 @@ type TagRule struct {
 	// Approvals is the number of people who must approve a move, 0 to 10. A tag that needs approvals is protected, and only
 	// a release or a rollback moves it.
 	Approvals int `json:"approvals"`
+	// Independent is for a tag that needs approvals. The approval of a person who has given rights to an author of the
+	// release, directly or through others, does not count then. Without it, only that of a person who was given rights by
+	// an author does not count. Two people who were given rights by the same third one are independent of each other.
+	Independent bool `json:"independent,omitzero"`
 }
 
 // mostApprovals is the maximum of TagRule.Approvals.
@@ -35,7 +39,7 @@ func (s *Service) TagRules(ctx context.Context) (list []TagRule, err error) {
 
 // SetTagRules replaces the rules of the store. Each transaction that moves a tag reads them, so they apply to every process
 // on the store. It takes no Caller: rules belong to the embedding program. It returns ErrInvalid if a name is invalid or
-// repeated, or if Approvals is out of range.
+// repeated, if Approvals is out of range, or if an independent rule needs no approvals.
 func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 	rules = sortTagRules(rules)
 	for i, r := range rules {
@@ -46,6 +50,8 @@ func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 			return invalid("", "there are two rules for the tag %q: want one", r.Name)
 		case r.Approvals < 0 || r.Approvals > mostApprovals:
 			return invalid("", "the tag %q needs %d approvals: want 0 to %d", r.Name, r.Approvals, mostApprovals)
+		case r.Independent && r.Approvals == 0:
+			return invalid("", "the approvals of the tag %q shall be independent, but it needs none: want 1 to %d", r.Name, mostApprovals)
 		}
 	}
 	return s.store.update(ctx, func(tx *writer) error { return tx.setTagRules(ctx, rules) })

@@ -49,9 +49,11 @@ const (
 // Release is a list of moves of tags that are made together. In JSON it is
 //
 //	{"id", "version", "name", "note", "state", "at", "moves": [{"app", "tag", "from", "to"}], "by": {"urn"}, "createdAt", "updatedAt",
-//	 "approvals": [{"by": {"urn"}, "at"}], "needs", "ranAt", "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
+//	 "approvals": [{"by": {"urn"}, "at"}], "needs", "independent", "mayApprove", "ranAt",
+//	 "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
 //
-// with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move.
+// with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move. The members independent and
+// mayApprove are there only if they are true.
 type Release struct {
 	ID        string             `json:"id"`
 	Version   vitrine.Version    `json:"version"` // counts its changes, from 0 on
@@ -67,6 +69,11 @@ type Release struct {
 	Needs     int                `json:"needs"`     // the number of approvals that it needs, by the present rules of its tags
 	RanAt     int64              `json:"ranAt"`     // when its moves were made; 0 = not yet
 	Conflicts []vitrine.Conflict `json:"conflicts"` // why the last attempt to run it made no move
+
+	// Independent is TagRule.Independent: whether an approval of somebody who gave rights to an author does not count.
+	Independent bool `json:"independent,omitzero"`
+	// MayApprove is whether the release needs approvals, and the caller can add one that counts. Only the method Release sets it.
+	MayApprove bool `json:"mayApprove,omitzero"`
 }
 
 // ReleaseMove is the move of a tag. To is PointsTo a version, or NoTag to delete the tag. From is where the tag must point before. In a
@@ -268,8 +275,8 @@ type UpdateReleaseRequest struct {
 	At      int64           `json:"at,omitzero"` // 0 removes the time
 }
 
-// UpdateRelease changes a release that is open or scheduled. A change of moves removes all approvals. With a time the
-// release is scheduled, with the rights of this caller, which are checked again when it runs.
+// UpdateRelease changes a release that is open or scheduled. A change of moves removes all approvals, and a change of more
+// than the time removes that of the caller, who cannot approve it any more. With a time the release is scheduled, with the rights of this caller, which are checked again when it runs.
 //
 // It returns the errors of CreateRelease, ErrForbidden also if the caller could not make a present move of the release,
 // ErrNotFound unless the caller may read every app of the release, and ErrConflict: CodeStaleVersion if it has another
@@ -289,6 +296,8 @@ func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in Updat
 		}
 		if (!same || in.Name != rel.Name || in.Note != rel.Note) && !slices.Contains(rel.Authors, by.URN) {
 			rel.Authors = append(rel.Authors, by.URN)
+			rel.Approvals = slices.DeleteFunc(slices.Clone(rel.Approvals), func(a Approval) bool { return a.By == by.URN })
+			rel.Approvers = slices.DeleteFunc(slices.Clone(rel.Approvers), func(a vitrine.Caller) bool { return a.URN == by.URN })
 		}
 		rel.Name, rel.Note, rel.Moves, rel.Conflicts = in.Name, in.Note, moves, nil
 		rel.schedule(by, in.At)
@@ -368,13 +377,34 @@ func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Calle
 
 // Release returns a release. It returns ErrNotFound unless the caller may read every app of it.
 func (s *Service) Release(ctx context.Context, by vitrine.Caller, id string) (Release, error) {
-	return view(ctx, s, by, func(r *reader) (Release, error) {
-		rel, err := r.releaseFor(ctx, by, id)
-		if err != nil {
-			return Release{}, err
+	var rel release
+	approves := false // whether the caller could, as far as the release itself tells
+	out, err := view(ctx, s, by, func(r *reader) (out Release, err error) {
+		if rel, err = r.releaseFor(ctx, by, id); err != nil {
+			return out, err
 		}
-		return r.shown(ctx, rel)
+		if out, err = r.shown(ctx, rel); err != nil {
+			return out, err
+		}
+		open := rel.State == ReleaseOpen || rel.State == ReleaseScheduled
+		if open && out.Needs > 0 && !rel.approvedBy(by.URN) && !slices.Contains(rel.Authors, by.URN) {
+			err = r.mayMoveAll(ctx, by, rel.Moves, "", true)
+			approves = err == nil
+			if _, rejected := errors.AsType[*vitrine.Error](err); rejected {
+				err = nil
+			}
+		}
+		return out, err
 	})
+	if err != nil || !approves {
+		return out, err
+	}
+	people, err := s.approvers(ctx, rel.Authors, by)
+	if err != nil {
+		return Release{}, err
+	}
+	out.MayApprove = people[0].mayApprove(rel, out.Independent) == nil
+	return out, nil
 }
 
 // ListReleasesRequest asks for releases, newest first.

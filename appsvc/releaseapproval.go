@@ -9,9 +9,11 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// An approval counts if its person could run the release alone, has neither made nor changed it, was not invited or given
-// rights by an author of the release, and is not a program. All of this is checked when the release is approved, and again
-// when it is run, by the apps and by the rights from Options.Rights at that time.
+// An approval counts if its person could run the release alone, has neither made nor changed it, was not given rights by an
+// author of the release, and is not a program. Who was invited was given rights, too. Rights are followed through any number of
+// people, also through those who are disabled or deleted: otherwise an author could invite a person who invites the approver.
+// If the rule of a tag is independent, somebody who gave rights to an author does not count either. All of this is checked
+// when the release is approved, and again when it is run, by the apps and by the rights from Options.Rights at that time.
 
 // needs returns how many approvals a release needs: the highest number among the rules of its tags.
 func (r release) needs(rules tagRules) (n int) {
@@ -19,6 +21,11 @@ func (r release) needs(rules tagRules) (n int) {
 		n = max(n, rules.of(m.Tag).Approvals)
 	}
 	return n
+}
+
+// independent reports whether the approvals of a release must be independent, by the rule of one of its tags.
+func (r release) independent(rules tagRules) bool {
+	return slices.ContainsFunc(r.Moves, func(m ReleaseMove) bool { return rules.of(m.Tag).Independent })
 }
 
 // mayMoveAll returns the error of the first move that the caller could not make by PutTag or DeleteTag, apart from missing
@@ -67,7 +74,6 @@ func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []Rele
 // person is somebody whose rights were stored with a release, with the present rights.
 type person struct {
 	callers  []vitrine.Caller // the person may do what all of them may do
-	inviters []string         // URNs of those who invited it or gave it rights
 	disabled bool
 }
 
@@ -78,7 +84,7 @@ func (s *Service) person(ctx context.Context, kept vitrine.Caller) (p person, er
 	if s.rights == nil {
 		return p, nil
 	}
-	now, inviters, err := s.rights(ctx, kept.URN)
+	now, _, err := s.rights(ctx, kept.URN)
 	switch {
 	case errors.Is(err, vitrine.ErrNotFound):
 		return p, nil
@@ -88,7 +94,6 @@ func (s *Service) person(ctx context.Context, kept vitrine.Caller) (p person, er
 	case err != nil:
 		return p, err
 	}
-	p.inviters = inviters
 	if kept.Key == "" {
 		p.callers = p.callers[:0]
 	}
@@ -109,23 +114,91 @@ func (p person) mayMoveAll(ctx context.Context, r *reader, moves []ReleaseMove) 
 	return nil
 }
 
-// isAuthor returns ErrForbidden if the person, or somebody who invited the person or gave it rights, made or changed the release.
-func (r release) isAuthor(urn string, p person) error {
-	if slices.Contains(r.Authors, urn) {
-		return forbidden("who made or changed a release does not approve it: ask somebody else")
+// mostGivers is how many people are asked about to find out who gave rights to somebody. Who has more counts as given rights
+// by everybody, so that a long chain of people neither hides its beginning nor takes long.
+const mostGivers = 1000
+
+// givers are the URNs of people who gave rights to somebody, through any number of people. nil stands for everybody.
+type givers map[string]bool
+
+// anyOf reports whether one of these people is among the givers.
+func (g givers) anyOf(urns ...string) bool {
+	return g == nil || slices.ContainsFunc(urns, func(urn string) bool { return g[urn] })
+}
+
+// givers returns those who gave rights to one of these people.
+func (s *Service) givers(ctx context.Context, of ...string) (givers, error) {
+	found := givers{}
+	if s.rights == nil {
+		return found, nil
 	}
-	if slices.ContainsFunc(p.inviters, func(inviter string) bool { return slices.Contains(r.Authors, inviter) }) {
-		return forbidden("who made or changed the release invited this person or gave it rights: ask somebody else")
+	for next := slices.Clone(of); len(next) > 0; next = next[1:] {
+		_, inviters, err := s.rights(ctx, next[0])
+		if err := ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden); err != nil {
+			return nil, err
+		}
+		for _, urn := range inviters {
+			if !found[urn] {
+				found[urn], next = true, append(next, urn)
+			}
+		}
+		if len(found) > mostGivers {
+			return nil, nil
+		}
+	}
+	return found, nil
+}
+
+// approver is somebody who approves a release.
+type approver struct {
+	person
+	kept      vitrine.Caller // as the approval was made
+	givers    givers         // who gave the person rights
+	ofAuthors givers         // who gave the authors of the release rights
+}
+
+// approvers returns those who approve a release with these authors, in their order. It must not be called in a transaction.
+func (s *Service) approvers(ctx context.Context, authors []string, kept ...vitrine.Caller) ([]approver, error) {
+	if len(kept) == 0 {
+		return nil, nil
+	}
+	ofAuthors, err := s.givers(ctx, authors...)
+	people := make([]approver, len(kept))
+	for i, by := range kept {
+		people[i] = approver{kept: by, ofAuthors: ofAuthors}
+		if err == nil {
+			people[i].person, err = s.person(ctx, by)
+		}
+		if err == nil {
+			people[i].givers, err = s.givers(ctx, by.URN)
+		}
+	}
+	return people, err
+}
+
+// mayApprove returns ErrForbidden if an approval of this person does not count for a release, whose moves the person could make.
+func (a approver) mayApprove(rel release, independent bool) error {
+	switch {
+	case a.kept.Key != "":
+		return forbidden("a program's key approves no release: a person does")
+	case a.disabled:
+		return forbidden("the person was disabled")
+	case slices.Contains(rel.Authors, a.kept.URN):
+		return forbidden("who made or changed a release does not approve it: ask somebody else")
+	case a.givers.anyOf(rel.Authors...):
+		return forbidden("who made or changed the release invited this person or gave it rights, directly or through others: ask somebody else")
+	case independent && a.ofAuthors.anyOf(a.kept.URN):
+		return forbidden("this person invited who made or changed the release, or gave them rights, directly or through others: ask somebody else")
 	}
 	return nil
 }
 
-// approved returns how many approvals of a release count now. people are the approvers, in their order.
-func (r release) approved(ctx context.Context, tx *reader, people []person) (n int, err error) {
-	for i, p := range people {
-		err := p.mayMoveAll(ctx, tx, r.Moves)
+// approved returns how many approvals of a release count now. people are the approvers.
+func (r release) approved(ctx context.Context, tx *reader, people []approver, independent bool) (n int, err error) {
+	for _, a := range people {
+		err := a.mayMoveAll(ctx, tx, r.Moves)
 		if err == nil {
-			err = r.isAuthor(r.Approvals[i].By, p)
+			err = a.mayApprove(r, independent)
 		}
 		if _, rejected := errors.AsType[*vitrine.Error](err); err != nil && !rejected {
 			return n, err
@@ -136,48 +209,47 @@ func (r release) approved(ctx context.Context, tx *reader, people []person) (n i
 	return n, nil
 }
 
-// approvers returns the people who have approved a release, in their order.
-func (s *Service) approvers(ctx context.Context, rel release) ([]person, error) {
-	people := make([]person, len(rel.Approvers))
-	for i, kept := range rel.Approvers {
-		var err error
-		if people[i], err = s.person(ctx, kept); err != nil {
-			return nil, err
-		}
-	}
-	return people, nil
-}
-
 // ApproveRelease adds the caller's approval to a release that is open or scheduled. A second one of the same person changes
 // nothing.
 //
 // It returns the errors of UpdateRelease. It also returns ErrForbidden if the caller is the key of a program, has made or
-// changed the release, or was invited or given rights by somebody who has.
+// changed the release, or was invited or given rights by somebody who has, directly or through others. Where the rule of a tag is
+// independent, it is also ErrForbidden if the caller gave rights to somebody who has made or changed the release.
 func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}
-	var p person
-	if s.rights != nil {
-		var err error
-		if p, err = s.person(ctx, by); err != nil {
-			return Release{}, err
-		}
+	var authors []string // of the version that the caller has seen
+	err := s.store.view(ctx, func(r *reader) error {
+		rel, err := r.releaseToChange(ctx, by, id, seen, ReleaseOpen, ReleaseScheduled)
+		authors = rel.Authors
+		return err
+	})
+	if err != nil {
+		return Release{}, err
 	}
-	return s.changeRelease(ctx, by, id, seen, func(_ *writer, rel *release) error {
-		switch {
-		case by.Key != "":
-			return forbidden("a program's key approves no release: a person does")
-		case p.disabled:
-			return forbidden("the person was disabled")
-		case slices.ContainsFunc(rel.Approvals, func(a Approval) bool { return a.By == by.URN }):
-			return errUnchanged
+	people, err := s.approvers(ctx, authors, by)
+	if err != nil {
+		return Release{}, err
+	}
+	return s.changeRelease(ctx, by, id, seen, func(tx *writer, rel *release) error {
+		rules, err := tx.tagRules(ctx)
+		if err == nil {
+			err = people[0].mayApprove(*rel, rel.independent(rules))
 		}
-		if err := rel.isAuthor(by.URN, p); err != nil {
+		switch {
+		case err != nil:
 			return err
+		case rel.approvedBy(by.URN):
+			return errUnchanged
 		}
 		rel.Approvals = append(slices.Clip(rel.Approvals), Approval{by.URN, max(s.millis(), rel.UpdatedAt)})
 		rel.Approvers = append(slices.Clip(rel.Approvers), by)
 		return nil
 	})
+}
+
+// approvedBy reports whether a person has approved the release.
+func (r release) approvedBy(urn string) bool {
+	return slices.ContainsFunc(r.Approvals, func(a Approval) bool { return a.By == urn })
 }

@@ -98,7 +98,7 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 	if err != nil {
 		return out, err
 	}
-	people, err := s.approvers(ctx, seen)
+	people, err := s.approvers(ctx, seen.Authors, seen.Approvers...)
 	if err != nil {
 		return out, err
 	}
@@ -130,7 +130,7 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 		if err != nil {
 			return err
 		}
-		n, err := rel.approved(ctx, tx.reader, people)
+		n, err := rel.approved(ctx, tx.reader, people, rel.independent(rules))
 		if err != nil {
 			return err
 		}

@@ -50,9 +50,11 @@ type Options struct {
 	// KeepDeleted is how long a deleted app can be brought back: EraseDeleted removes what was deleted before; 0 = for ever.
 	KeepDeleted time.Duration
 
-	// Rights says what a user may do now, and the URNs of those who invited it or gave it rights. It is asked when a scheduled release is
-	// run, and about those who approve releases. ErrNotFound stands for a user that is not known: the rights that it had then count. With
-	// ErrForbidden it was disabled; after any other error the release is tried again later. nil knows nobody.
+	// Rights says what a user may do now, and the URNs of those who invited it or gave it rights: only the immediate ones, since
+	// Rights is asked about these too, and so on. It is asked when a scheduled release is run, and about those who make and
+	// approve releases, never within a transaction. With ErrForbidden the user was disabled or deleted; the inviters count
+	// all the same, and should be known for ever. ErrNotFound stands for a user that is not known: the rights that it had then
+	// count, and it has no inviters. After any other error the release is tried again later. nil knows nobody.
 	Rights func(ctx context.Context, urn string) (by vitrine.Caller, inviters []string, err error)
 
 	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing

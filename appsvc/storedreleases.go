@@ -173,7 +173,7 @@ func (v *viewer) seesRelease(ctx context.Context, rel release) (bool, error) {
 // shown returns a release as responses have it.
 func (r *reader) shown(ctx context.Context, rel release) (Release, error) {
 	rules, err := r.tagRules(ctx)
-	rel.Release.Needs = rel.needs(rules)
+	rel.Release.Needs, rel.Release.Independent = rel.needs(rules), rel.independent(rules)
 	return rel.Release, err
 }
 

@@ -56,6 +56,7 @@ type Apps interface {
 	Tag(ctx context.Context, by vitrine.Caller, in appsvc.TagRequest) (appsvc.Tag, error)
 	TaggedApp(ctx context.Context, by vitrine.Caller, appID, name string) (appsvc.App, error)
 	TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, name, releaseID string) (appsvc.App, error)
+	TagRules(ctx context.Context) ([]appsvc.TagRule, error)
 	TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]appsvc.Tag, error)
 	UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error)
 	UndoRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (appsvc.Release, error)

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -21,12 +23,22 @@ func (c *call) tags(tags []appsvc.Tag, embed bool, err error) error {
 	return nil
 }
 
-// tags serves GET /apps/{id}/tags/: the tags of an app by name. 200 with {"tags":[Tag]} and a Link to the next page if
-// there is one; embedApps=true adds the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
+// tags serves GET /apps/{id}/tags/: the tags of an app by name, and the rules of tags, which also apply to those that the app
+// does not have yet. 200 with {"tags":[Tag],"rules":[TagRule]} and a Link to the next page if there is one; embedApps=true adds
+// the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) tags(c *call) error {
 	in := appsvc.ListTagsRequest{AppID: c.param(0), Embed: c.query.flag("embedApps"), After: c.query.text("after"), Limit: c.query.limit()}
 	tags, err := askPage(c, a.svc.ListTags, in, "after")
-	return c.tags(tags, in.Embed, err)
+	if err := c.tags(tags, in.Embed, err); err != nil {
+		return err
+	}
+	rules, err := a.svc.TagRules(c.r.Context())
+	if err != nil || len(rules) == 0 {
+		return err
+	}
+	text, err := json.Marshal(rules)
+	c.out = append(append(append(c.out[:len(c.out)-1], `,"rules":`...), text...), '}')
+	return err
 }
 
 // tag serves GET /apps/{id}/tags/{tag}: one tag. 200 with {"tags":[Tag]}; embedApps=true adds the app. 404 for an app

@@ -23,7 +23,7 @@ func Maintenance(access bool) storage.Maintenance {
 
 func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return record.Audit(ctx, db, space, func(r storage.Reader, space string) ([]storage.Fault, error) {
-		faults, err := record.Unknown(ctx, r, space, "person/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/", "key/", "secret/", "keys/")
+		faults, err := record.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/", "key/", "secret/", "keys/")
 		if err != nil {
 			return nil, err
 		}
@@ -76,6 +76,10 @@ func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong stri
 			return err.Error(), nil
 		}
 		want = []string{sessionsKey(one.Person, last), personKey(one.Person)}
+	case "gone":
+		if _, err := decoded[gone](e); err != nil {
+			return err.Error(), nil
+		}
 	case "network", "admin":
 		want = []string{personKey(last)}
 	}

@@ -14,6 +14,9 @@ import (
 
 // An invitation is a link whose fragment has a secret. A browser does not send the fragment, so it is in no log of
 // addresses. An invitation is used once, to register a passkey.
+//
+// Whoever has the link can become the person, with all that the person owns. So only an administrator invites somebody who has
+// a passkey already, and the person is told of it in each session that began with a passkey from before.
 
 // invite gives a person a new invitation in place of the one before.
 func (s *Service) invite(ctx context.Context, t storage.Tx, p *person, by string) (link string, err error) {
@@ -28,6 +31,9 @@ func (s *Service) invite(ctx context.Context, t storage.Tx, p *person, by string
 	}
 	secret, hash := newSecret(invitationPrefix)
 	p.Invitation = &invitation{hash, by, s.millis() + invitationLife.Milliseconds()}
+	if len(p.Passkeys) > 0 {
+		p.Anew = &anew{by, s.millis()}
+	}
 	p.giver(by)
 	if err := putPerson(ctx, t, p); err != nil {
 		return "", err
@@ -63,6 +69,9 @@ func (s *Service) invitePerson(c *call, t *tx) (any, error) {
 		return nil, errNowhere
 	}
 	p, err := c.managed(t)
+	if err == nil && len(p.Passkeys) > 0 && !c.rights.Admin {
+		err = forbidden("this person has a passkey: only an administrator who is signed in may invite them anew")
+	}
 	if err == nil {
 		err = s.confirmed(c.session)
 	}
@@ -93,11 +102,7 @@ func (s *Service) lookAtInvitation(r *httpapi.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		by := named{URN: p.Invitation.By}
-		inviter, _, err := byURN(r.Context(), v, by.URN)
-		if inviter != nil {
-			by.Name = inviter.Name
-		}
+		by, err := nameOf(r.Context(), v, p.Invitation.By)
 		return map[string]any{"name": p.Name, "urn": p.URN, "by": by, "expires": p.Invitation.Expires}, err
 	})
 }

@@ -106,7 +106,7 @@ func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 	return s.challenge(r, c, options.Response)
 }
 
-// finishRegistration serves POST /x/signin/register/finish. The same write deletes the invitation and stores the
+// finishRegistration serves POST /x/signin/register/finish. The same write deletes the invitation of the person and stores the
 // passkey.
 func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 	var in struct {
@@ -148,10 +148,8 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 			return nil, "", failed("the passkey is there already")
 		}
 		p.Passkeys = append(p.Passkeys, k)
-		if c.Invitation != "" {
-			if err := dropInvitation(ctx, t, p); err != nil {
-				return nil, "", err
-			}
+		if err := dropInvitation(ctx, t, p); err != nil { // also one from before the first passkey, which is for administrators alone from now on
+			return nil, "", err
 		}
 		s.accessed(ctx, t, "passkey stored", "urn", p.URN, "address", r.Address())
 		return p, k.ID, putPerson(ctx, t, p)

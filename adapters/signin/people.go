@@ -107,6 +107,15 @@ type named struct {
 	Name string `json:"name"`
 }
 
+// nameOf returns the URN with the name of its person, "" if there is none.
+func nameOf(ctx context.Context, r storage.Reader, user string) (named, error) {
+	p, _, err := byURN(ctx, r, user)
+	if err != nil || p == nil {
+		return named{URN: user}, err
+	}
+	return named{user, p.Name}, nil
+}
+
 // names serves GET /x/people/?urn=…: the names of people by their URNs, for callers of the same network.
 func (s *Service) names(r *httpapi.Request) (any, error) {
 	urns := r.All("urn")
@@ -366,7 +375,7 @@ func lockOut(ctx context.Context, t *tx, p *person) error {
 	return err
 }
 
-// deletePerson serves DELETE /x/people/{id}. The URN stays taken.
+// deletePerson serves DELETE /x/people/{id}. The URN stays taken, and who gave the person rights stays known.
 func (s *Service) deletePerson(c *call, t *tx) (any, error) {
 	ctx := c.Context()
 	p, err := c.managed(t)
@@ -399,25 +408,44 @@ func (s *Service) deletePerson(c *call, t *tx) (any, error) {
 	for _, k := range p.Passkeys {
 		t.unseen = append(t.unseen, seenKey("passkey", k.ID))
 	}
+	if len(p.Givers) > 0 {
+		if err := t.Put(ctx, stored(goneKey(p.ID), gone{p.Givers})); err != nil {
+			return nil, err
+		}
+	}
 	s.accessed(ctx, t, "person deleted", "urn", p.URN, "by", c.URN)
 	return nil, t.Delete(ctx, keys...)
 }
 
 // Rights returns the current rights of a person, and the people who have invited them or given them rights. It returns
-// ErrForbidden for a disabled or deleted person, and ErrNotFound for a URN that no person ever had, such as that of a
-// signed token. It suits appsvc.Options.
+// ErrForbidden for a disabled or deleted person, with these people all the same, and ErrNotFound for a URN that no person
+// ever had, such as that of a signed token. It suits appsvc.Options.
 func (s *Service) Rights(ctx context.Context, user string) (c vitrine.Caller, givers []string, err error) {
 	err = s.db.View(ctx, func(r storage.Reader) error {
-		p, taken, err := byURN(ctx, r, user)
+		c, givers = vitrine.Caller{}, nil
+		id, err := text(ctx, r, urnKey(user))
 		switch {
 		case err != nil:
 			return err
-		case !taken:
+		case id == "":
 			return notFound("person")
-		case p == nil || p.Disabled:
-			return forbidden("%s may not do anything any more", user)
 		}
-		c, givers = p.Rights.caller(p.URN), p.Givers
+		p, err := read[person](ctx, r, personKey(id))
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			was, err := read[gone](ctx, r, goneKey(id))
+			if err == nil && was != nil {
+				givers = was.Givers
+			}
+			return cmp.Or(err, forbidden("%s was deleted", user))
+		}
+		givers = p.Givers
+		if p.Disabled {
+			return forbidden("%s is disabled", user)
+		}
+		c = p.Rights.caller(p.URN)
 		return nil
 	})
 	return c, givers, err

@@ -20,6 +20,7 @@ import (
 // The records are in two spaces. In people:
 //
 //	person/<id>                   person
+//	gone/<id>                     gone: what is kept of a person who was deleted
 //	network/<network> <id>        the people of a network
 //	urn/<urn>                     the id of the person who has it or had it; it is never given to another one
 //	subject/<issuer> <sub>        the id of the person with this subject at a provider
@@ -50,7 +51,14 @@ type person struct {
 	Givers     []string    `json:"givers,omitempty"` // URNs of those who have invited the person, or given rights
 	Passkeys   []passkey   `json:"passkeys,omitempty"`
 	Invitation *invitation `json:"invitation,omitempty"`
+	Anew       *anew       `json:"anew,omitempty"`
 	Provider   *identified `json:"provider,omitempty"`
+}
+
+// gone is the record of a person who was deleted. It keeps the chain from those whom the person has invited to those who
+// have invited the person.
+type gone struct {
+	Givers []string `json:"givers"`
 }
 
 // account is the part of a person's record that responses have unchanged.
@@ -82,6 +90,12 @@ type invitation struct {
 	Hash    string `json:"hash,omitempty"`
 	By      string `json:"by"`
 	Expires int64  `json:"expires"`
+}
+
+// anew says when somebody was invited last who had a passkey already, and by whom. The person did not necessarily want it.
+type anew struct {
+	By string `json:"by,omitempty"` // "" is the program
+	At int64  `json:"at"`
 }
 
 // identified is a person's identity at a provider, with the values of the claim that give them rights. Responses have
@@ -165,6 +179,7 @@ type link struct {
 var baseKey = record.Key(transient, "base/")
 
 func personKey(id string) string               { return record.Key(space, "person/", id) }
+func goneKey(id string) string                 { return record.Key(space, "gone/", id) }
 func networkKey(network, id string) string     { return record.Key(space, "network/", network, id) }
 func urnKey(urn string) string                 { return record.Key(space, "urn/", urn) }
 func subjectKey(issuer, subject string) string { return record.Key(space, "subject/", issuer, subject) }
@@ -322,6 +337,16 @@ func (p *person) giver(urn string) {
 	if urn != "" && !slices.Contains(p.Givers, urn) {
 		p.Givers = append(p.Givers, urn)
 	}
+}
+
+// invitedAnew returns the last invitation that the person should be told of in a session. It is nil for a session by a passkey
+// that was made since, as by whoever has used the invitation.
+func (p *person) invitedAnew(one *session) *anew {
+	since := func(k passkey) bool { return k.ID == one.Passkey && k.CreatedAt >= p.Anew.At }
+	if p.Anew == nil || slices.ContainsFunc(p.Passkeys, since) {
+		return nil
+	}
+	return p.Anew
 }
 
 // endSessions deletes the sessions of a person for which which is true, and returns how many.

@@ -19,6 +19,13 @@ type wireSession struct {
 	Expires        int64       `json:"expires"`
 	ConfirmedUntil *int64      `json:"confirmedUntil"`
 	Person         *wirePerson `json:"person"`
+	InvitedAnew    *wireAnew   `json:"invitedAnew"`
+}
+
+// wireAnew is an invitation of somebody who had a passkey already, as the person sees it.
+type wireAnew struct {
+	By named `json:"by"`
+	At int64 `json:"at"`
 }
 
 // wireOf returns a session of a person, which ends at idle if it is not used.
@@ -27,6 +34,10 @@ func (s *Service) wireOf(ctx context.Context, r storage.Reader, one *session, id
 	w := &wireSession{ID: one.ID, Via: one.Via, Expires: idle, Person: who}
 	if one.Via != viaLink {
 		w.ConfirmedUntil = orNull(one.Confirmed + confirmation.Milliseconds())
+	}
+	if a := p.invitedAnew(one); err == nil && a != nil {
+		w.InvitedAnew = &wireAnew{At: a.At}
+		w.InvitedAnew.By, err = nameOf(ctx, r, a.By)
 	}
 	return w, err
 }

@@ -38,6 +38,8 @@ func TestProtectedTagsTakeAModeratorOfEveryGroup(t *testing.T) {
 		{[]string{"-protect-tags", "live,production"}, "", 403, 201},
 		{[]string{"-approve", "production=1"}, "the rules of tags were changed", 403, 403},
 		{nil, "", 403, 403},
+		{[]string{"-approve", "production=1:independent"}, "Independent:true", 403, 403},
+		{[]string{"-approve", "production=1:independent"}, "", 403, 403},
 		{[]string{"-protect-tags", "none"}, "the rules of tags were changed", 201, 201},
 	} {
 		s.stop()
@@ -46,8 +48,17 @@ func TestProtectedTagsTakeAModeratorOfEveryGroup(t *testing.T) {
 		if body := s.do(both, "PUT", tag("production"), `{"appVersion":"0"}`, test.all); test.all == 403 && !strings.Contains(body, "needs 1 approval:") {
 			t.Errorf("%q: %s", test.args, body)
 		}
-		if got := strings.Contains(s.stderr.String(), "rules of tags"); got != (test.log != "") {
-			t.Errorf("%q: the log has the change of rules: %v", test.args, got)
+		log := s.stderr.String()
+		if got := strings.Contains(log, "rules of tags"); got != (test.log != "") || !strings.Contains(log, test.log) {
+			t.Errorf("%q: the log has the change of rules: %v: %s", test.args, got, log)
 		}
+	}
+}
+
+// Who reads what approvals are for also reads whom they do not keep out.
+func TestTheHelpSaysWhoCanBeTwoPeople(t *testing.T) {
+	out := run(t, t.TempDir(), nil, "serve", "-h")
+	if text := strings.Join(strings.Fields(out.stdout), " "); !strings.Contains(text, "whoever may make people can be two of them") {
+		t.Errorf("the help of serve: %s", text)
 	}
 }

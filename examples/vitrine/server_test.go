@@ -180,6 +180,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"serve", "-db", "memory:", "-protect-tags", "production, staging"}, {"serve", "-db", "memory:", "-protect-tags", ","},
 		{"serve", "-db", "memory:", "-protect-tags", "a,none"}, {"serve", "-db", "memory:", "-protect-tags", "none", "-approve", "a=1"},
 		{"serve", "-db", "memory:", "-approve", "a"}, {"serve", "-db", "memory:", "-approve", "a=0"}, {"serve", "-db", "memory:", "-approve", "a=1,a=2"},
+		{"serve", "-db", "memory:", "-approve", "a=1:"}, {"serve", "-db", "memory:", "-approve", "a=1:alone"}, {"serve", "-db", "memory:", "-approve", "a=:independent"},
 		{"token"}, {"token", "-urn", "bob"}, {"token", "-urn", "urn:vitrine:x:user=y", "more"},
 		{"backup"}, {"backup", "a", "b"}, {"healthz", "x"}, {"-db", ""}, {"healthz", "-addr", "http://127.0.0.1:8080"}, {"healthz", "-addr", "8080"}, {"version", "x"},
 		{"token", "-urn", "urn:vitrine:x"}, {"token", "-urn", "urn:vitrine:x:site=1"}, {"token", "-urn", "urn:vitrine:x:user=y", "-moderates", "urn:vitrine:x,urn:vitrine"},

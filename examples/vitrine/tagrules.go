@@ -45,16 +45,18 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 	}
 	if approve != "" {
 		for item := range strings.SplitSeq(approve, ",") {
-			name, count, _ := strings.Cut(item, "=")
+			name, rest, _ := strings.Cut(item, "=")
+			count, word, independent := strings.Cut(rest, ":")
 			n, err := strconv.Atoi(count)
-			if !appsvc.ValidTagName(name) || err != nil || n < 1 || n > 10 {
-				return wrong("-approve: %q: want the name of a tag and how many people must approve, 1 to 10, such as production=1 (-protect-tags without -approve takes approvals away)", item)
+			if !appsvc.ValidTagName(name) || err != nil || n < 1 || n > 10 || independent && word != "independent" {
+				return wrong("-approve: %q: want the name of a tag and how many people must approve, 1 to 10, such as production=1 or "+
+					"production=1:independent (-protect-tags without -approve takes approvals away)", item)
 			}
 			rule := add(name)
 			if rule.Approvals > 0 {
 				return wrong("-approve: %q is there twice", name)
 			}
-			rule.Approvals = n
+			rule.Approvals, rule.Independent = n, independent
 		}
 	}
 	slices.SortFunc(rules, func(a, b appsvc.TagRule) int { return strings.Compare(a.Name, b.Name) }) // as TagRules returns them
@@ -76,6 +78,6 @@ func setTagRules(ctx context.Context, apps *appsvc.Service, rules []appsvc.TagRu
 	if err := apps.SetTagRules(ctx, rules); err != nil {
 		return err
 	}
-	log.Info("the rules of tags were changed", "were", fmt.Sprint(was), "are", fmt.Sprint(rules))
+	log.Info("the rules of tags were changed", "were", fmt.Sprintf("%+v", was), "are", fmt.Sprintf("%+v", rules))
 	return nil
 }

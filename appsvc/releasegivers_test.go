@@ -1,0 +1,194 @@
+package appsvc_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// givers say who gave rights to whom, by name.
+type givers struct {
+	of      map[string][]string
+	gone    map[string]bool
+	unknown map[string]bool
+	asked   int
+}
+
+func (g *givers) rights(_ context.Context, urn string) (by vitrine.Caller, inviters []string, err error) {
+	g.asked++
+	for _, name := range g.of[urn[len(network+":user="):]] {
+		inviters = append(inviters, personOf(name).URN)
+	}
+	switch name := urn[len(network+":user="):]; {
+	case g.gone[name]:
+		return by, inviters, vitrine.ErrForbidden
+	case g.unknown[name]:
+		return by, nil, vitrine.ErrNotFound
+	}
+	return vitrine.Caller{URN: urn, Moderates: []string{site1}}, inviters, nil
+}
+
+// chain is people each of whom was given rights by the next one: p0 by p1, p1 by p2, and so on.
+func chain(n int) map[string][]string {
+	of := map[string][]string{}
+	for i := range n {
+		of[fmt.Sprint("p", i)] = []string{fmt.Sprint("p", i+1)}
+	}
+	return of
+}
+
+// Rights are followed through any number of people, whatever has become of them. Ann makes each release, and Ben approves it.
+func TestRightsAreFollowedThroughPeople(t *testing.T) {
+	for name, test := range map[string]struct {
+		givers
+		counts, independent bool // whether the approval counts, by a usual and by an independent rule
+	}{
+		"strangers":                         {givers{}, true, true},
+		"unknown to the program":            {givers{unknown: map[string]bool{"ann": true, "ben": true}}, true, true},
+		"Ann made Ben":                      {givers{of: map[string][]string{"ben": {"ann"}}}, false, false},
+		"through one":                       {givers{of: map[string][]string{"ben": {"x"}, "x": {"ann"}}}, false, false},
+		"through two of several":            {givers{of: map[string][]string{"ben": {"a", "b"}, "b": {"c", "d"}, "d": {"e", "ann"}}}, false, false},
+		"through one who is gone":           {givers{of: map[string][]string{"ben": {"x"}, "x": {"ann"}}, gone: map[string]bool{"x": true}}, false, false},
+		"Ann is gone":                       {givers{of: map[string][]string{"ben": {"x"}, "x": {"ann"}}, gone: map[string]bool{"ann": true}}, false, false},
+		"Ben made Ann":                      {givers{of: map[string][]string{"ann": {"ben"}}}, true, false},
+		"Ben made who made Ann":             {givers{of: map[string][]string{"ann": {"x"}, "x": {"ben"}}}, true, false},
+		"Ben made who is gone and made Ann": {givers{of: map[string][]string{"ann": {"x"}, "x": {"ben"}}, gone: map[string]bool{"x": true, "ann": true}}, true, false},
+		"one made both":                     {givers{of: map[string][]string{"ann": {"x"}, "ben": {"x"}}}, true, true},
+		"one made both, and a third one":    {givers{of: map[string][]string{"ann": {"x"}, "ben": {"y"}, "y": {"x"}}}, true, true},
+		"each other":                        {givers{of: map[string][]string{"ann": {"ben"}, "ben": {"ann"}}}, false, false},
+		"a circle beside them":              {givers{of: map[string][]string{"ben": {"x"}, "x": {"y"}, "y": {"x", "y"}}}, true, true},
+		"a circle with Ann":                 {givers{of: map[string][]string{"ben": {"x"}, "x": {"y"}, "y": {"x", "ann"}}}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, independent := range []bool{false, true} {
+				w, _ := releasing(t, appsvc.Options{Rights: test.rights})
+				rule := appsvc.TagRule{Name: "production", Approvals: 1, Independent: independent}
+				if err := w.SetTagRules(t.Context(), []appsvc.TagRule{rule}); err != nil {
+					t.Fatal(err)
+				}
+				want := test.counts
+				if independent {
+					want = test.independent
+				}
+				w.approves(ben, w.release(ann, to(w.tagged(), "production", 0)), want)
+			}
+		})
+	}
+}
+
+// approves checks whether the approval of somebody counts: whether the release says so, whether it is taken, and whether it is enough.
+func (w *workshop) approves(by vitrine.Caller, rel appsvc.Release, want bool) {
+	w.t.Helper()
+	ctx, code := w.t.Context(), vitrine.CodeForbidden
+	if want {
+		code = ""
+	}
+	now, err := w.Release(ctx, by, rel.ID)
+	if err != nil || now.MayApprove != want {
+		w.t.Errorf("%s may approve: %v, %v, want %v", by.URN, now.MayApprove, err, want)
+	}
+	_, err = w.ApproveRelease(ctx, by, rel.ID, now.Version)
+	wantCode(w.t, err, code)
+	if now, err = w.Release(ctx, by, rel.ID); err != nil || now.MayApprove {
+		w.t.Errorf("who has approved, or cannot, may approve: %v, %v", now.MayApprove, err)
+	}
+	if code = vitrine.CodeNeedsApproval; want {
+		code = ""
+	}
+	_, err = w.RunRelease(ctx, by, rel.ID, now.Version)
+	wantCode(w.t, err, code)
+}
+
+// What somebody is given after an approval counts when the release is run.
+func TestRightsThatAreGivenAfterAnApproval(t *testing.T) {
+	g := &givers{of: map[string][]string{}}
+	w, _ := releasing(t, appsvc.Options{Rights: g.rights})
+	rel := w.release(ann, to(w.tagged(), "production", 0))
+	rel, err := w.ApproveRelease(t.Context(), ben, rel.ID, rel.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.of["ben"], g.of["x"] = []string{"x"}, []string{"ann"}
+	_, err = w.RunRelease(t.Context(), cat, rel.ID, rel.Version)
+	wantCode(t, err, vitrine.CodeNeedsApproval)
+	_, err = w.ApproveRelease(t.Context(), ben, rel.ID, rel.Version) // which is there, and does not count
+	wantCode(t, err, vitrine.CodeForbidden)
+	w.approves(cat, rel, true)
+}
+
+// Who was given rights through very many people approves nothing, and to find that out takes only so long.
+func TestALongChainOfPeople(t *testing.T) {
+	for _, test := range []struct {
+		people int
+		counts bool
+	}{{900, true}, {5000, false}} {
+		g := &givers{of: chain(test.people)}
+		g.of["ben"] = []string{"p0"}
+		w, _ := releasing(t, appsvc.Options{Rights: g.rights})
+		w.approves(ben, w.release(ann, to(w.tagged(), "production", 0)), test.counts)
+		if per := g.asked / 3; per > 1100 { // shown, approved and run
+			t.Errorf("%d people: asked about %d each time", test.people, per)
+		}
+		g.of["ann"] = []string{fmt.Sprint("p", test.people-500)} // whom the end of the chain made, and not Ben
+		w.approves(cat, w.release(ann, to(w.tagged(), "production", 0)), true)
+	}
+}
+
+// Who changes a release takes their approval back, and cannot give it again. Its other approvals stay while its moves do.
+func TestAnAuthorsApprovalIsTakenBack(t *testing.T) {
+	for name, change := range map[string]func(*appsvc.UpdateReleaseRequest){
+		"the name": func(in *appsvc.UpdateReleaseRequest) { in.Name = "autumn" },
+		"the note": func(in *appsvc.UpdateReleaseRequest) { in.Note = "changed after approving" },
+		"a move":   func(in *appsvc.UpdateReleaseRequest) { in.Moves[0].To = appsvc.PointsTo(vitrine.NewVersion(1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			w, _ := releasing(t, appsvc.Options{})
+			rel := w.release(ann, to(w.tagged(), "production", 0))
+			for _, by := range []vitrine.Caller{ben, cat} {
+				var err error
+				if rel, err = w.ApproveRelease(ctx, by, rel.ID, rel.Version); err != nil {
+					t.Fatal(err)
+				}
+			}
+			in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: rel.Name, Note: rel.Note, Moves: rel.Moves}
+			change(&in)
+			rel, err := w.UpdateRelease(ctx, ben, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var left []string
+			for _, a := range rel.Approvals {
+				left = append(left, a.By)
+			}
+			if want := name != "a move"; want != (len(left) == 1 && left[0] == cat.URN) || !want && len(left) > 0 {
+				t.Errorf("approved by %q", left)
+			}
+			for range 2 {
+				_, err = w.ApproveRelease(ctx, ben, rel.ID, rel.Version)
+				wantCode(t, err, vitrine.CodeForbidden)
+			}
+		})
+	}
+}
+
+// A release is independent if the rule of one of its tags is. A rule that was stored without the member is not.
+func TestIndependentRules(t *testing.T) {
+	g := &givers{of: map[string][]string{"ann": {"ben"}}}
+	w, _ := releasing(t, appsvc.Options{Rights: g.rights})
+	checkKind(t, w.SetTagRules(t.Context(), []appsvc.TagRule{{Name: "live", Protected: true, Independent: true}}), vitrine.ErrInvalid)
+	id := w.tagged("live")
+	alone := w.release(ann, to(id, "production", 0))
+	if err := w.SetTagRules(t.Context(), []appsvc.TagRule{{Name: "production", Approvals: 1}, {Name: "live", Approvals: 1, Independent: true}}); err != nil {
+		t.Fatal(err)
+	}
+	both := w.release(ann, to(id, "live", 1), to(id, "production", 0))
+	if alone.Independent || !both.Independent {
+		t.Errorf("independent: %v, %v", alone.Independent, both.Independent)
+	}
+	w.approves(ben, both, false)
+	w.approves(ben, alone, true)
+}
