@@ -62,7 +62,7 @@ func exportStore(f *flag.FlagSet) action {
 			return usageError{fmt.Errorf("-out names %s of -db: name another file", part)}
 		}
 		var n, people, keys int64
-		err := inStore(ctx, *db, func(s storage.Store) (err error) {
+		err := readStore(ctx, *db, func(s storage.Store) (err error) {
 			err = p.writeOut(*out, func(to io.Writer) (err error) {
 				n, err = archive.Export(ctx, s, to, notArchived(*access))
 				return err

@@ -14,8 +14,12 @@ func checkStore(f *flag.FlagSet) action {
 	db := dbFlag(f)
 	rebuild := f.Bool("rebuild", false, "first build the search indices anew; a store may be served meanwhile, and searching a library, and adding to it, is 503 until it is done")
 	return func(ctx context.Context, p *program) error {
+		open := readStore
+		if *rebuild {
+			open = inStore
+		}
 		faults := 0
-		err := inStore(ctx, *db, func(s storage.Store) error {
+		err := open(ctx, *db, func(s storage.Store) (err error) {
 			if *rebuild {
 				for _, m := range maintenance(true) {
 					if m.Rebuild == nil {
@@ -26,16 +30,8 @@ func checkStore(f *flag.FlagSet) action {
 					}
 				}
 			}
-			for fault, err := range audit(ctx, s) {
-				if err == nil {
-					faults++
-					_, err = fmt.Fprintln(p.stdout, fault)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+			faults, err = p.printFaults(ctx, s)
+			return err
 		})
 		if err != nil {
 			return err
@@ -46,4 +42,18 @@ func checkStore(f *flag.FlagSet) action {
 		fmt.Fprintln(p.stderr, "nothing is wrong")
 		return nil
 	}
+}
+
+// printFaults prints the faults in the records of a store, and returns how many there are.
+func (p *program) printFaults(ctx context.Context, s storage.Store) (faults int, err error) {
+	for fault, err := range audit(ctx, s) {
+		if err == nil {
+			faults++
+			_, err = fmt.Fprintln(p.stdout, fault)
+		}
+		if err != nil {
+			return faults, err
+		}
+	}
+	return faults, nil
 }

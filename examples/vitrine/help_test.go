@@ -24,6 +24,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 
 		"feed reset": "-db",
 		"backup":     "-db",
+		"restore":    "-db",
 		"check":      "-db -rebuild",
 		"export":     "-db -out -with-access",
 		"invite":     "-db -base-url -name -email -urn -network -admin -moderates -reads -roles -groups -components",

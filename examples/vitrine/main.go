@@ -66,6 +66,8 @@ func commands() []command {
 			"prints a JSON Schema of one line of the format"},
 		{"backup", "[FLAGS] OUT", "OUT", exitFailed, backup,
 			"copies a store, which others may be using, without its key"},
+		{"restore", "-db STORE COPY", "COPY", exitFailed, restore,
+			"puts a copy that backup has made in the place of a store, which nobody may have open, after it has checked all of it; the store that was there is put aside"},
 		{"check", "[FLAGS]", "", exitUnable, checkStore,
 			"says where the records of a store contradict each other, and builds its search indices anew: exit 0 nothing is wrong, 1 faults, 2 could not look"},
 		{"export", "[FLAGS]", "", exitFailed, exportStore,

@@ -16,7 +16,7 @@ func inNetwork(ctx context.Context, p *program, db, named string, fn func(svc *r
 	if err := urn.CheckNetwork(named); named != "" && err != nil {
 		return usageError{fmt.Errorf("-network: %w", err)}
 	}
-	return inStore(ctx, db, func(s storage.Store) error {
+	return readStore(ctx, db, func(s storage.Store) error {
 		svc := reviews.New(s, nil)
 		network, err := chooseNetwork(ctx, p, svc, named)
 		if err != nil || network == "" {

@@ -86,8 +86,8 @@ func openStore(ctx context.Context, db string, built func() error) (storage.Stor
 // errNoStore is the error of a command that needs an existing store and finds none.
 var errNoStore = errors.New("there is no store")
 
-// openThere opens an existing store. It returns errNoStore if there is none.
-func openThere(ctx context.Context, db string) (storage.Store, error) {
+// openThere opens an existing store, with these options if it is a SQLite file. It returns errNoStore if there is none.
+func openThere(ctx context.Context, db string, file *sqlite.Options) (storage.Store, error) {
 	if err := checkReached(db); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func openThere(ctx context.Context, db string) (storage.Store, error) {
 		return nil, fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
 	}
 	if inFile(db) {
-		return sqlite.Open(db, nil)
+		return sqlite.Open(db, file)
 	}
 	s, err := postgres.Open(ctx, db, &postgres.Options{Existing: true})
 	if errors.Is(err, postgres.ErrAbsent) {
@@ -106,16 +106,33 @@ func openThere(ctx context.Context, db string) (storage.Store, error) {
 
 // inStore calls fn with an existing store, and closes it.
 func inStore(ctx context.Context, db string, fn func(storage.Store) error) error {
-	s, err := openThere(ctx, db)
+	s, err := openThere(ctx, db, nil)
 	if err != nil {
 		return err
 	}
 	return errors.Join(fn(s), s.Close())
 }
 
+// openToRead opens an existing store for a command that does not change it. The store may be read-only.
+func openToRead(ctx context.Context, db string) (storage.Store, error) {
+	return openThere(ctx, db, &sqlite.Options{ReadOnly: true})
+}
+
+// readStore is inStore for a command that does not change the store.
+func readStore(ctx context.Context, db string, fn func(storage.Store) error) error {
+	s, err := openToRead(ctx, db)
+	if err == nil {
+		err = errors.Join(fn(s), s.Close())
+	}
+	if errors.Is(err, sqlite.ErrUnreadable) {
+		err = exitError{err, exitUnable}
+	}
+	return err
+}
+
 // openToCompare opens a store for a command that does not change it. If there is no store, it returns an empty one.
 func openToCompare(ctx context.Context, db string) (storage.Store, error) {
-	s, err := openThere(ctx, db)
+	s, err := openToRead(ctx, db)
 	if errors.Is(err, errNoStore) {
 		return memory.New(), nil
 	}

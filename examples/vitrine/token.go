@@ -51,7 +51,7 @@ func token(f *flag.FlagSet) action {
 			return err
 		}
 		if p.keyIsBeside(*db, *keyFile) {
-			if err := inStore(ctx, *db, func(storage.Store) error { return nil }); errors.Is(err, errNoStore) {
+			if err := readStore(ctx, *db, func(storage.Store) error { return nil }); errors.Is(err, errNoStore) {
 				return exitError{fmt.Errorf("%w; or name a key file with -key-file", err), exitUsage}
 			} else if err != nil {
 				return err

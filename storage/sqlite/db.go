@@ -99,25 +99,30 @@ func open(path string, o Options) (*store, error) {
 // inspectAndStart opens the connections to the file at path, which is the given one.
 func inspectAndStart(path string, file fs.FileInfo, o Options) (*store, error) {
 	err := inspect(path, o.Busy, o.ReadOnly)
-	var s *store
-	if err == nil {
-		s, err = start(path, o.Busy)
+	if o.ReadOnly && isUnwritable(err) && hasLog(path) {
+		return nil, fmt.Errorf("%w: SQLite cannot read the log of %s here: as a user who may, copy %s and %s-wal together into a directory that can "+
+			"be written, and name that copy: %w", ErrUnreadable, path, path, path, err)
 	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := start(path, o.Busy)
 	switch {
 	case err == nil:
 		s.reading = o.ReadOnly
 		return s, nil
-	case !isUnwritable(err):
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	case !o.ReadOnly:
+	case o.ReadOnly && isUnwritable(err) && !hasLog(path):
+		return startImmutable(path, file), nil
+	case isUnwritable(err):
 		return nil, fmt.Errorf("open %s: a store and its directory must be writable, and not read-only: %w", path, err)
-	case hasLog(path):
-		return nil, fmt.Errorf("%w: %s has a log, and SQLite may not read it or create its index there: copy %s and %s-wal together into a directory "+
-			"that can be written, and name that copy, or let the user of the server read it: %w", ErrUnreadable, path, path, path, err)
 	}
-	s = &store{path: path, reading: true, immutable: file}
-	s.readers = newPool(func() (*conn, error) { return dialImmutable(path) })
-	return s, nil
+	return nil, fmt.Errorf("open %s: %w", path, err)
+}
+
+// startImmutable opens a store that is a file without a log, which nobody changes.
+func startImmutable(path string, file fs.FileInfo) *store {
+	readers := newPool(func() (*conn, error) { return dialImmutable(path) })
+	return &store{path: path, reading: true, immutable: file, readers: readers}
 }
 
 // start opens the writer's connection. The file is a store already.

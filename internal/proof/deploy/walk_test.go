@@ -56,6 +56,30 @@ const create = `create() {
 // scripted looks whether pages of other origins get scripts of components from a proxy.
 const scripted = "curl -s --fail --cacert /etc/vitrine/tls/cert.pem --resolve apps.example.test:443:127.0.0.1 -D - https://apps.example.test/scripts/a.js | grep -i '^access-control-allow-origin: [*]'"
 
+// restored looks whether the copy is there, follows the page a second time after a change, and then restores each store that was put
+// aside: none has lost anything.
+const restored = `has() {
+	apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+	[[ $apps == *Before* && $apps == *"$1"* && $apps != *"$2"* ]]
+}
+restore() {
+	systemctl stop vitrine
+	sudo -u vitrine vitrine restore -db /var/lib/vitrine/vitrine.db "$1"
+	systemctl start vitrine
+}
+has Before After
+create Later
+again
+has Before Later
+asides=(/var/lib/vitrine/vitrine.db.before-*)
+[ ${#asides[@]} = 2 ]
+restore "${asides[0]}"
+has After Later
+restore "${asides[1]}"
+has Later After
+[ "$(stat -c '%a %U' /var/lib/vitrine/vitrine.db)" = "600 vitrine" ]
+[ "$(sudo sh -c 'ls /var/lib/vitrine | grep -c -e -wal$')" = 1 ]`
+
 // around are what the walk does before and after the commands of a section, beside following the page.
 var around = map[string][2]string{
 	"nginx":          {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
@@ -63,7 +87,7 @@ var around = map[string][2]string{
 	"HAProxy":        {"", "systemctl stop haproxy"},
 	"No proxy":       {"cp -p /etc/vitrine/vitrine.env /srv/", "cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart vitrine; systemctl start nginx"},
 	"Backup":         {"create Before", ""},
-	"Restore":        {"create After", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Before* && $apps != *After* ]]`},
+	"Restore":        {"create After", restored},
 	"Change the key": {`truncate -s -1 /etc/vitrine/keys; systemctl load "$TOKEN"`, `systemctl unload; [ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
 	"Upgrade":        {"create Kept", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
 }
@@ -89,6 +113,9 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 				script.WriteString("systemctl load \"$TOKEN\"\n")
 			}
 		}
+		if n := len(s.blocks); n > 0 {
+			fmt.Fprintf(&script, "again() {\n%s}\n", s.blocks[n-1])
+		}
 		fmt.Fprintf(&script, "%s\n", around[s.title][1])
 		seen[s.title] = true
 	}
@@ -100,6 +127,29 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 	script.WriteString("echo 'the end is reached'\n")
 	write(t, filepath.Join(place, "script"), script.String())
 	onOwnMachine(t, "walk", place)
+}
+
+// No page moves, copies or removes a store with its log by their names: the file and the log must stay together, and no log may come
+// beside another file.
+func TestNoPageHandlesTheFilesOfAStore(t *testing.T) {
+	t.Parallel()
+	pages := 0
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		for line := range strings.Lines(string(text)) {
+			if regexp.MustCompile(`\b(mv|cp|rm|ln|install)\b.*\.db(\*|\?|-|\{|\[)`).MatchString(line) {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+		pages++
+		return err
+	})
+	if err != nil || pages < 20 {
+		t.Errorf("%d pages: %v", pages, err)
+	}
 }
 
 // release makes the two files that people download. `.ci/release-check` looks at a real one.
@@ -157,7 +207,8 @@ build) [ "$2 $3 $4 $5 $6" = "-t vitrine -f deploy/Containerfile ." ]; [ -x vitri
 secret) [ -f "$4" ];;
 volume) [ "$2" = inspect ]; echo /srv/volume;;
 exec) case $* in *" backup "*) mkdir /srv/volume; touch /srv/volume/backup.db;; esac;;
-run) ;;
+run) case $* in *" restore "*) [ -f /srv/volume/copy.db ];; esac;;
+start | stop) [ "$2" = vitrine ];;
 *) exit 1 ;;
 esac
 `
@@ -229,12 +280,18 @@ func TestContainer(t *testing.T) {
 			t.Errorf("the image does not have the line %q", line)
 		}
 	}
-	if !strings.Contains(image, `CMD ["/usr/local/bin/vitrine", "healthz"]`) || strings.Contains(image, "\nRUN ") || strings.Contains(image, "\nADD ") {
-		t.Errorf("the image has no check of its health, or something is run or fetched to build it:\n%s", image)
+	if strings.Contains(image, "\nRUN ") || strings.Contains(image, "\nADD ") {
+		t.Errorf("something is run or fetched to build the image:\n%s", image)
 	}
 	all := sections(t)
 	at := slices.IndexFunc(all, func(s section) bool { return s.title == "In a container" })
-	for _, flag := range []string{"--restart=always", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--tmpfs /tmp", "-v vitrine:/home/nonroot", "-p 127.0.0.1:8080:8080"} {
+	// An image in the format of OCI has no check, so the command has the same one.
+	check := regexp.MustCompile(`(?m)^HEALTHCHECK --interval=(\S+) --timeout=(\S+) --start-period=(\S+) CMD (.*)$`).FindStringSubmatch(image)
+	if check == nil {
+		t.Fatalf("the image has no check of its health:\n%s", image)
+	}
+	said := fmt.Sprintf("--health-cmd '%s' --health-interval %s --health-timeout %s --health-start-period %s", check[4], check[1], check[2], check[3])
+	for _, flag := range []string{said, "--restart=always", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--tmpfs /tmp", "-v vitrine:/home/nonroot", "-p 127.0.0.1:8080:8080"} {
 		if at < 0 || !strings.Contains(all[at].blocks[0], flag+" ") {
 			t.Errorf("the README does not run the container with %s", flag)
 		}

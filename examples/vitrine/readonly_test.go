@@ -1,0 +1,170 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// asOther is a user who owns nothing.
+const asOther = 54321
+
+// reader runs the program as a process that may not write where the store is.
+type reader struct {
+	name    string
+	program string // its path
+	mounted bool   // the directory is on a read-only disk; otherwise its modes forbid it to the user asOther
+}
+
+// run runs a command line in dir.
+func (r reader) run(t *testing.T, dir string, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	command := exec.CommandContext(ctx, r.program, args...)
+	if r.mounted {
+		command = exec.CommandContext(ctx, "sh", append([]string{"-c",
+			`mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"`, dir, r.program}, args...)...)
+		command.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}}
+	} else {
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: asOther, Gid: asOther}}
+	}
+	var stdout, stderr bytes.Buffer
+	command.Dir, command.Env, command.Stdout, command.Stderr = dir, append(os.Environ(), programVariable+"=1"), &stdout, &stderr
+	err := command.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		if os.Getenv("VITRINE_CI") != "" {
+			t.Fatalf("%v: VITRINE_CI=1 says that namespaces and other users can be tried", err)
+		}
+		t.Skip(err)
+	}
+	return outcome{command.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// readers returns the kinds of readers that this system allows, with the program as a file in dir that everybody may run.
+func readers(t *testing.T, dir string) []reader {
+	t.Helper()
+	program := filepath.Join(dir, "program")
+	self, err := os.Executable()
+	if err == nil {
+		err = exec.Command("cp", self, program).Run()
+	}
+	if err = errors.Join(err, os.Chmod(program, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	all := []reader{{"a read-only disk", program, true}}
+	if os.Getuid() == 0 {
+		all = append(all, reader{"a user without the right to write", program, false})
+	}
+	return all
+}
+
+// reading are the commands that change nothing. % is a name for a new file.
+var reading = [][]string{
+	{"check"}, {"export"}, {"backup", "%"}, {"reviews", "export"}, {"reviews", "collections"},
+}
+
+// Commands that change nothing read a store that they may not write, whether it was closed, its process was killed, or it is served.
+// They read what is committed, or say that they cannot.
+func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
+	good := reviewFiles(t)
+	elsewhere := t.TempDir()
+	for _, dir := range []string{elsewhere, filepath.Dir(elsewhere)} {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// state puts a store with the reviews of a file into a new directory, and calls fn while it is served.
+	state := func(fn func(dir string, s *server)) (dir string) {
+		dir = t.TempDir()
+		if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, dir, nil, "-db", "v.db")
+		if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", filepath.Join(good, "good")); out.status != 0 {
+			t.Fatalf("%+v", out)
+		}
+		fn(dir, s)
+		s.stop()
+		return dir
+	}
+	// pick copies files of a store into a directory of their own, with modes that forbid writing.
+	pick := func(from string, suffixes ...string) string {
+		to := t.TempDir()
+		for _, suffix := range suffixes {
+			text, err := os.ReadFile(filepath.Join(from, "v.db"+suffix))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(to, "v.db"+suffix), text, 0o444)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(to, 0o555); err != nil {
+			t.Fatal(err)
+		}
+		return to
+	}
+	want := map[string]string{}
+	check := func(what string, r reader, dir string) {
+		t.Helper()
+		for _, command := range reading {
+			name := command[0]
+			if name == "reviews" {
+				name += " " + command[1]
+			}
+			copied := filepath.Join(elsewhere, strings.ReplaceAll(t.Name()+what+r.name, "/", " "))
+			_ = os.Remove(copied) // of the round before
+			args := strings.Split(strings.ReplaceAll(strings.Join(append(command, "-db", filepath.Join(dir, "v.db")), "\n"), "%", copied), "\n")
+			out := r.run(t, dir, args...)
+			if out.status != 0 || (name == "check" || name == "backup") != (out.stdout == "") {
+				t.Errorf("%s, %s, %s: %+v", what, r.name, name, out)
+			}
+			if name == "backup" {
+				if out = run(t, elsewhere, nil, "export", "-db", copied); out.status != 0 {
+					t.Errorf("%s, %s: the backup: %+v", what, r.name, out)
+				}
+			}
+			if want[name] == "" {
+				want[name] = out.stdout
+			}
+			if out.stdout != want[name] {
+				t.Errorf("%s, %s: %s wrote %.300q, want %.300q", what, r.name, name, out.stdout, want[name])
+			}
+		}
+	}
+	for _, r := range readers(t, elsewhere) {
+		clear(want)
+		var killed, half string
+		closed := state(func(dir string, s *server) {
+			killed, half = pick(dir, "", "-wal", "-shm"), pick(dir, "", "-wal")
+			for _, name := range []string{"v.db", "v.db-wal", "v.db-shm"} { // as a server of another user, whose files one may read
+				if err := os.Chmod(filepath.Join(dir, name), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check("served", r, dir)
+		})
+		if !strings.Contains(want["reviews collections"], "review") {
+			t.Errorf("nothing was read: %q", want)
+		}
+		check("closed", r, pick(closed, ""))
+		check("killed", r, killed)
+		for _, command := range reading[:2] {
+			out := r.run(t, half, append(command, "-db", filepath.Join(half, "v.db"))...)
+			if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "v.db-wal together into a directory that can be written") {
+				t.Errorf("a log without its index, %s: %+v", r.name, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+// A server serves what was restored, twice and back again, and each store that was put aside has all that was committed.
+func TestRestore(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db")
+	token := newToken(t, dir, nil, "-db", "v.db")
+	create := func(s *server, title string) {
+		s.do(token, "POST", "/apps/", `{"title":"`+title+`","groups":["urn:vitrine:example.test"]}`, 201)
+	}
+	restore := func(copied string) (aside string) {
+		t.Helper()
+		out := run(t, dir, nil, "restore", "-db", "v.db", copied)
+		back := regexp.MustCompile(`stop the server, and: vitrine restore -db v\.db (\S+)\n$`).FindStringSubmatch(out.stderr)
+		if out.status != 0 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 || back == nil {
+			t.Fatalf("%+v", out)
+		}
+		return back[1]
+	}
+	create(s, "One")
+	if out := run(t, dir, nil, "backup", "-db", "v.db", "one.db"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	create(s, "Two")
+	if out := run(t, dir, nil, "restore", "-db", "v.db", "one.db"); out.status != 1 || !strings.Contains(out.stderr, "v.db is open: stop the server") {
+		t.Errorf("while the store is served: %+v", out)
+	}
+	cursor := regexp.MustCompile(`"next":"([^"]+)"`).FindStringSubmatch(s.do(token, "GET", "/x/changes", "", 200))[1]
+	s.stop()
+	first := restore("one.db")
+	serve := func(store string, want, without []string) *server {
+		t.Helper()
+		s := start(t, dir, nil, "-db", store, "-key-file", "v.db.key")
+		apps := s.do(token, "GET", "/apps/", "", 200)
+		for _, title := range want {
+			if !strings.Contains(apps, `"title":"`+title+`"`) {
+				t.Errorf("%s has no app %s: %s", store, title, apps)
+			}
+		}
+		for _, title := range without {
+			if strings.Contains(apps, `"title":"`+title+`"`) {
+				t.Errorf("%s has the app %s", store, title)
+			}
+		}
+		return s
+	}
+	s = serve("v.db", []string{"One"}, []string{"Two"})
+	s.do(token, "GET", "/x/changes?after="+cursor, "", 410)
+	create(s, "Three")
+	s.stop()
+	second := restore("one.db")
+	serve("v.db", []string{"One"}, []string{"Two", "Three"}).stop()
+	serve(first, []string{"One", "Two"}, []string{"Three"}).stop()
+	serve(second, []string{"One", "Three"}, []string{"Two"}).stop()
+	restore(first)
+	serve("v.db", []string{"One", "Two"}, []string{"Three"}).stop()
+
+	// Where no store is yet.
+	if out := run(t, dir, nil, "restore", "-db", "new.db", "one.db"); out.status != 0 || strings.Contains(out.stderr, "go back") {
+		t.Errorf("%+v", out)
+	}
+	serve("new.db", []string{"One"}, []string{"Two", "Three"}).stop()
+	for db, says := range map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "its directory"} {
+		if out := run(t, dir, nil, "restore", "-db", db, "one.db"); out.status != 2 || !strings.Contains(out.stderr, says) {
+			t.Errorf("%s: %+v", db, out)
+		}
+	}
+}
+
+// A copy whose records contradict each other is not restored.
+func TestACopyWithAFaultIsNotRestored(t *testing.T) {
+	dir, _ := demoArchive(t)
+	if out := run(t, dir, nil, "backup", "-db", "v.db", "copy.db"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	db, err := sqlite.Open(filepath.Join(dir, "copy.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(t.Context(), "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		for e, err := range tx.Scan(t.Context(), storage.Prefix("apps tag/")) {
+			if err != nil {
+				return err
+			}
+			return tx.Put(t.Context(), storage.Entry{Key: e.Key, Value: []byte("999")})
+		}
+		return nil
+	})
+	if err != nil || db.Close() != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "v.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := run(t, dir, nil, "restore", "-db", "v.db", "copy.db"); out.status != 1 || !strings.Contains(out.stdout, "version 999") ||
+		!strings.Contains(out.stderr, "faults found: ") {
+		t.Errorf("%+v", out)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, "v.db"))
+	if names, _ := filepath.Glob(filepath.Join(dir, "v.db*")); err != nil || string(after) != string(before) || len(names) != 2 {
+		t.Errorf("the store has changed: %q, %v", names, err)
+	}
+}
