@@ -35,9 +35,9 @@ func (d Diff) AppendJSON(dst []byte) []byte {
 	return append(append(append(dst, `","patch":`...), d.Patch...), '}')
 }
 
-// diffSteps is the limit of steps of package jsontree in one call of Diff, about 250 ms of work. Beyond it, the patch is
+// diffSteps is the limit of steps of package jsontree in one call of Diff, about 2 s of work. Beyond it, the patch is
 // coarser. Steps are counted instead of time, so that equal versions have equal diffs.
-const diffSteps = 100_000_000
+const diffSteps = 800_000_000
 
 // Diff returns the patch that turns the version from of an app into the version to: the title, the groups and the
 // elements. Each may be Latest. Manifests are not part of it, since Patch copies those that components have at that time. from may be the
@@ -45,9 +45,10 @@ const diffSteps = 100_000_000
 //
 // A changed member of a config is one replace operation at that member, an added one is one add, and a removed one is
 // one remove. An element that was inserted, removed or moved is one operation too, since elements are matched by
-// their keys. Numbers keep their text. The patch has at most Limits.PatchOps operations, by default 1,000. If it would need more,
-// if it would be more than a fifth longer than one that replaces all groups or all elements, or if the comparison takes too many
-// steps, the operations are coarser: they replace whole configs, all groups, or all elements.
+// their keys, and keep them if the patch is applied. An element that differs only in the order of members is unchanged. Numbers keep
+// their text. The patch has at most Limits.PatchOps operations, by default 1,000. If it would need more, if applying it would be too much
+// work for Patch, or if the comparison takes too many steps, the operations are coarser: they replace whole configs, all groups, or all
+// elements.
 //
 // Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may reject the
 // patch; the package comment lists the cases under "History".
@@ -122,12 +123,8 @@ func diffWithin(a, b draft, most int, d *jsontree.Differ) (ops []jsontree.Op, er
 		ops = append(ops, jsontree.Op{Op: "replace", Path: appPath + "/title", Value: appendString(nil, b.title)})
 	}
 	if !slices.Equal(a.groups, b.groups) {
-		whole := jsontree.Op{Op: "replace", Path: appPath + "/groups", Value: appendStrings(nil, b.groups)}
-		groups := d.Values(whole.Path, jsontree.New(appendStrings(nil, a.groups)), jsontree.New(whole.Value), max(most/2, 1))
-		if !shortEnough(jsontree.Size(groups...), jsontree.Size(whole)) {
-			groups = []jsontree.Op{whole}
-		}
-		ops = append(ops, groups...)
+		was, is := jsontree.New(appendStrings(nil, a.groups)), jsontree.New(appendStrings(nil, b.groups))
+		ops = append(ops, d.Values(appPath+"/groups", was, is, max(most/2, 1))...)
 	}
 	elements, err := diffElements(a.elements, b.elements, max(most-len(ops), 1), d)
 	return append(ops, elements...), err

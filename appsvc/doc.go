@@ -105,7 +105,7 @@
 //   - Only title, groups and elements may differ from the version before.
 //   - A new element is exactly {component:{name,version},config}.
 //   - Every other element must have the id of an element of the version before. Only config, component.name and component.version
-//     may differ from that element.
+//     may differ from that element, and its component may have these two alone.
 //
 // The id of an element is its index in the list, as a string. So it names the element within one version only. Its key stays with it
 // while it is edited, moved and restored: it is the version and the index where the element first stood, such as "12.3". A patch may leave
@@ -173,12 +173,11 @@
 //     that has changed besides is one. Where one of the versions is from a release without keys, elements are matched with those of equal
 //     content, and then with those at the same index.
 //   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
-//   - If an element has the same config but another manifest, because its component was deleted and created again, the whole
-//     element is replaced. Applying this copies the manifest that the component has at that time.
+//   - An element that differs only in the order of members, or in its manifest because its component was deleted and created again, is
+//     unchanged.
 //
-// If the patch would have more operations than Patch allows, or be more than a fifth longer than one that replaces all groups or
-// all elements, or take too many steps to find, its operations are coarser: they replace whole configs, all groups, or all
-// elements.
+// If the patch would have more operations than Patch allows, or take too much work to apply or too many steps to find, its operations are
+// coarser: they replace whole configs, all groups, or all elements. Elements keep their keys then, too.
 //
 // Steps are counted, and no clock is used, so equal versions have equal diffs on every machine.
 //

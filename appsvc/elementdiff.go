@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
@@ -12,8 +13,8 @@ import (
 // removed, elements of b without one are added, and the fewest possible are moved. The operations come in this order: removals, moves,
 // additions, and then the changes inside elements, so that additions and changes have the indices of b.
 //
-// If there would be more than most operations, or if they are more than a fifth longer than a replacement of all elements, the operations
-// are made coarser: each changed config is replaced whole, and if that is not enough, all elements are replaced.
+// If there would be more than most operations, they are made coarser: each changed config is replaced whole, and if that is not enough,
+// all elements are replaced. Elements keep their keys in any case.
 func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree.Op, error) {
 	d.Widest = max(d.Widest, len(a), len(b))
 	from := pairElements(a, b)
@@ -21,7 +22,6 @@ func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree
 	if err != nil {
 		return nil, err
 	}
-	var all []jsontree.Op
 	for _, mostOfConfig := range []int{most, 1} {
 		ops := slices.Clone(moves)
 		for j, i := range from {
@@ -34,27 +34,12 @@ func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree
 			}
 			ops = append(ops, changes...)
 		}
-		// A replacement of all elements has at least this length. It is only written for comparison if ops are longer than
-		// that.
-		const least = len(`{"component":{"name":"","version":""},"config":{}}`)
-		if len(ops) <= most && shortEnough(jsontree.Size(ops...), least*len(b)) {
-			return ops, nil
-		}
-		if all == nil {
-			if all, err = replaceElements(b); err != nil {
-				return nil, err
-			}
-		}
-		if len(ops) <= most && shortEnough(jsontree.Size(ops...), jsontree.Size(all...)) {
+		if len(ops) <= most {
 			return ops, nil
 		}
 	}
-	return all, nil
+	return replaceElements(b, from)
 }
-
-// shortEnough reports whether operations of bytes bytes are at most a fifth longer than one operation that replaces the
-// whole.
-func shortEnough(bytes, whole int) bool { return 5*bytes <= 6*whole }
 
 // pairElements returns for each element of b the index of its partner in a, or -1. Elements with the same key are the same
 // element. If one of the versions has no lasting keys, elements are paired by equal content, and then by index.
@@ -116,7 +101,7 @@ func moveElements(a, b []draftElement, from []int) (ops []jsontree.Op, err error
 	}
 	for j, i := range from {
 		if i < 0 {
-			element, err := b[j].asNew()
+			element, err := b[j].asPatched(-1)
 			if err != nil {
 				return nil, err
 			}
@@ -148,8 +133,7 @@ func longestIncreasing(list []int) map[int]bool {
 
 // changeElement returns the operations that turn an element into its partner at a path: one for each changed field of the
 // config, or one for the whole config if there would be more than most. A changed name and a changed version of the
-// component are one operation each. If only the manifest differs, one operation replaces the element with itself, so that
-// Patch copies the present manifest.
+// component are one operation each. There are none if only the manifest differs, or the order of members.
 func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ) (ops []jsontree.Op, err error) {
 	manifestBefore, configBefore, err := was.split()
 	if err != nil {
@@ -166,38 +150,33 @@ func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ
 	if before.Version != now.Version {
 		ops = append(ops, jsontree.Op{Op: "replace", Path: at + "/component/version", Value: appendString(nil, now.Version)})
 	}
-	inside := d.Values(at+"/config", jsontree.New(configBefore), jsontree.New(config), most)
-	whole := jsontree.Op{Op: "replace", Path: at + "/config", Value: config}
-	if most == 1 && jsontree.Size(inside...) > jsontree.Size(whole) { // a name in the pointer may be longer than all values
-		inside = []jsontree.Op{whole}
-	}
-	ops = append(ops, inside...)
-	if len(ops) == 0 {
-		element, err := is.asNew()
-		return []jsontree.Op{{Op: "replace", Path: at, Value: element}}, err
-	}
-	return ops, nil
+	return append(ops, d.Values(at+"/config", jsontree.New(configBefore), jsontree.New(config), most)...), nil
 }
 
-// asNew returns a kept element in the JSON of a patch that adds it: {"component":{"name":…,"version":…},"config":…}.
-func (e draftElement) asNew() ([]byte, error) {
+// asPatched returns a kept element in the JSON of a patch: {"component":{"name":…,"version":…},"config":…} for one that the patch adds,
+// and with the id for one that comes from the element of this index, -1 for none.
+func (e draftElement) asPatched(from int) ([]byte, error) {
 	manifest, config, err := e.split()
 	if err != nil {
 		return nil, err
 	}
 	ref := storedRef(manifest)
-	out := appendString(append(make([]byte, 0, len(config)+128), `{"component":{"name":`...), ref.Name)
+	out := append(make([]byte, 0, len(config)+128), '{')
+	if from >= 0 {
+		out = fmt.Appendf(out, `"id":"%d",`, from)
+	}
+	out = appendString(append(out, `"component":{"name":`...), ref.Name)
 	out = appendString(append(out, `,"version":`...), ref.Version)
 	return append(append(append(out, `},"config":`...), config...), '}'), nil
 }
 
-// replaceElements replaces all elements with one operation. A config of the maximum depth is too deep for a list of
-// elements, so its element is added by an operation of its own.
-func replaceElements(b []draftElement) ([]jsontree.Op, error) {
+// replaceElements replaces all elements with one operation; from has the index that each comes from, or -1. A config of the maximum depth
+// is too deep for a list of elements, so its element is added by an operation of its own.
+func replaceElements(b []draftElement, from []int) ([]jsontree.Op, error) {
 	list := []byte{'['}
 	var deep []jsontree.Op
 	for j, e := range b {
-		element, err := e.asNew()
+		element, err := e.asPatched(from[j])
 		if err != nil {
 			return nil, err
 		}

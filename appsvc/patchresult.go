@@ -33,7 +33,7 @@ const docBegin, docEnd = `{"apps":[`, `]}`
 //   - The document is still {"apps":[app]}, and of the app only title, groups and elements differ.
 //   - An element without an id is a new one, without a key: exactly {component:{name,version},config}.
 //   - An element with an id is the old element with this id, from whatever index. Only its config, component.name and
-//     component.version may differ, and its key may be left out. A copied element may have the same id as the original: both are that
+//     component.version may differ; its key may be left out, and so may all members of its component but these two. A copied element may have the same id as the original: both are that
 //     old element.
 //
 // Any other difference is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
@@ -142,7 +142,7 @@ func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
 	e := draftElement{config: config.Bytes()}
 	if err := strictjson.Decode(component.Bytes(), &e.ref); err != nil {
 		wrong, _ := errors.AsType[*vitrine.Error](misshapen("/component", err))
-		wrong.Reason += ": a new element has a component {name, version} and a config, a kept one its id and all that it had"
+		wrong.Reason += ": a new element has a component {name, version} and a config, a kept one its id too"
 		return e, wrong
 	}
 	return e, nil
@@ -179,8 +179,8 @@ func keptElement(id, key, component, config *jsontree.Node, old draft) (draftEle
 	return draftElement{key: was.key, ref: ref, config: config.Bytes(), was: manifest}, nil
 }
 
-// keptComponent returns the name and version of the component of an element, which has the manifest of the old element with
-// another name or version at most. It returns ErrUnprocessable if anything else in the manifest differs: a patch only names the
+// keptComponent returns the name and version of the component of an element, which has them alone, or the manifest of the old element
+// with another name or version at most. It returns ErrUnprocessable if anything else in the manifest differs: a patch only names the
 // component, and the service copies its manifest.
 //
 // So a patch that sets another component leaves the members of the old manifest in the document. They are not stored. The pointer
@@ -192,9 +192,11 @@ func keptComponent(component *jsontree.Node, manifest []byte) (ref ComponentRef,
 	if component.Kind() != '{' {
 		return ref, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
 	}
-	before := jsontree.New(manifest)
-	if err := sameMembers(&before, component, "name", "version"); err != nil {
-		return ref, err
+	if name, version := component.Get("name"), component.Get("version"); name == nil || version == nil || component.Len() > 2 {
+		before := jsontree.New(manifest)
+		if err := sameMembers(&before, component, "name", "version"); err != nil {
+			return ref, err
+		}
 	}
 	if err := strictjson.Decode(component.Get("name").Bytes(), &ref.Name); err != nil {
 		return ref, misshapen("/name", err)

@@ -46,6 +46,7 @@ type UpgradedApp struct {
 const (
 	upgradedApps = 100
 	upgradeTime  = time.Second // by the clock of Options.Now
+	upgradeSteps = 1_000_000   // of the difference of one app, about 2 ms
 )
 
 // Upgrade gives all matching elements of each app that the caller may change another version of their component, and applies
@@ -340,7 +341,7 @@ func (u *upgrade) finish(out *UpgradedApp, old, next draft, of App) error {
 	if err != nil {
 		return err
 	}
-	ops, err := u.s.limits.diff(old, stored, &jsontree.Differ{Steps: diffSteps / 100})
+	ops, err := u.s.limits.diff(old, stored, &jsontree.Differ{Steps: upgradeSteps})
 	if err != nil {
 		return err
 	}

@@ -13,11 +13,15 @@ import (
 type Differ struct {
 	Steps  int // steps that are left, each about two nanoseconds; below zero, values that were not compared yet are replaced whole
 	Widest int // the members or items of the largest object or array that was parsed
+	held   int // the members and items that are in memory
 	most   int
 	ops    []Op
 }
 
-const stepsPerItem = 64 // of finding an item, which takes 32 to 56 bytes of memory
+const (
+	stepsPerItem = 64      // of finding an item, which takes 32 to 56 bytes of memory
+	mostHeld     = 1 << 21 // items in memory; values with more are replaced whole
+)
 
 // Values returns the operations that turn a into b, at most most of them. path is the pointer of the value.
 func (d *Differ) Values(path string, a, b Node, most int) []Op {
@@ -32,18 +36,29 @@ func (d *Differ) spend(steps int) bool {
 	return d.Steps >= 0
 }
 
-// parse parses a value. ok is false if there are not enough steps left.
+// parse parses a value, which release forgets again. ok is false if there are not enough steps or items left.
 func (d *Differ) parse(n *Node) (*list, bool) {
 	if !d.spend(len(n.text)) {
 		return nil, false
 	}
-	l, ok := n.parseUpTo(d.Steps / stepsPerItem)
+	l, ok := n.parseUpTo(min(d.Steps/stepsPerItem, mostHeld-d.held))
 	if !ok {
-		d.Steps = -1
+		if d.Steps/stepsPerItem < mostHeld-d.held {
+			d.Steps = -1
+		}
 		return nil, false
 	}
+	d.held += len(l.items)
 	d.Widest = max(d.Widest, len(l.items))
 	return l, d.spend(stepsPerItem * len(l.items))
+}
+
+// release forgets the members or items of a value.
+func (d *Differ) release(n *Node) {
+	if n.list != nil {
+		d.held -= len(n.list.items)
+		n.list = nil
+	}
 }
 
 // value adds the operations that turn a into b. If their parts cannot be compared, or if that takes more than most operations, it adds
@@ -68,6 +83,8 @@ func (d *Differ) value(path string, a, b *Node) {
 			}
 		}
 	}
+	d.release(a)
+	d.release(b)
 	if !done || len(d.ops)-begin > max(d.most, 1) {
 		d.ops = append(d.ops[:begin], Op{Op: "replace", Path: path, Value: b.text})
 	}
