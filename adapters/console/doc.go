@@ -1,7 +1,7 @@
 // Package console is the page for people: an app designer, a board of deployments, the asset library and the import of
 // reviews, in a browser. It is a folder of static files without a build step; New minifies the scripts and styles that it
 // serves, in some 20 ms. Everything that the page does goes through the documented HTTP API with the token, or the session,
-// of the person who uses it, so a program can do whatever the console can. Less than 300 KiB are sent in all, before
+// of the person who uses it, so a program can do whatever the console can. Less than 450,000 bytes are sent in all, before
 // compression, and less than 100,000 bytes for the list of apps: the other views load when they are opened. That list
 // is shown some 250 ms after the navigation begins, with nothing in the browser's cache.
 //

@@ -187,6 +187,18 @@ export function focusIn(element) {
 	/** @type {HTMLElement | null | undefined} */ (element?.querySelector("input, select, textarea, button"))?.focus();
 }
 
+/**
+ * Shows what a person has moved, and keeps the focus that was in it. A button that can move it no further gives the focus to its neighbour.
+ * @param {Element | null | undefined} node @param {Element | null} active what had the focus before
+ */
+export function follow(node, active) {
+	if (!(active instanceof HTMLElement) || !node?.contains(active)) return;
+	const target = active instanceof HTMLButtonElement && active.disabled ? active.parentElement?.querySelector("button:enabled") : active;
+	node.scrollIntoView({ block: "nearest" });
+	if (target instanceof HTMLElement) target.focus();
+	target?.scrollIntoView({ block: "nearest" });
+}
+
 /** A line to search with, or to filter by. @param {string} name @param {string} value @param {Props} [props] */
 export function searchLine(name, value, props) {
 	return h("input", { type: "search", placeholder: name, "aria-label": name, value, ...props });

@@ -146,7 +146,8 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// look fails where axe-core finds something, or the page is wider than the window.
+// look fails where axe-core finds something, the page is wider than the window, a box to tick does not stand beside its label, or
+// something that nobody has touched has a red frame.
 func (p *person) look(axe string) {
 	p.T.Helper()
 	var found []struct {
@@ -164,6 +165,29 @@ func (p *person) look(axe string) {
 		for _, n := range f.Nodes {
 			p.T.Errorf("%s: %s\n%s\n%s", f.ID, f.Help, n.HTML, n.FailureSummary)
 		}
+	}
+	var apart, red []string
+	p.Run(&apart, `async () => [...document.querySelectorAll("label input[type=checkbox], label input[type=radio]")].filter((input) => {
+		const text = document.createRange();
+		text.setStartAfter(input);
+		text.setEndAfter(input.closest("label").lastChild);
+		const [a, b] = [input.getBoundingClientRect(), text.getClientRects()[0]];
+		return a.width > 0 && b && (b.left < a.right || b.left - a.right > 16 || b.top >= a.bottom || b.bottom <= a.top);
+	}).map((input) => input.closest("label").textContent)`)
+	p.Run(&red, `async () => {
+		const bad = document.createElement("i");
+		bad.style.color = "var(--bad)";
+		document.body.append(bad);
+		const { color } = getComputedStyle(bad);
+		bad.remove();
+		return [...document.querySelectorAll("input, select, textarea, fieldset, form, .card, .field, .group, .group > *")]
+			.filter((x) => x.checkVisibility() && ["Top", "Left"].some((side) => {
+				const style = getComputedStyle(x);
+				return style["border" + side + "Style"] !== "none" && style["border" + side + "Color"] === color;
+			})).map((x) => x.outerHTML.slice(0, 200));
+	}`)
+	if len(apart)+len(red) > 0 {
+		p.T.Errorf("boxes that do not stand beside their labels: %q, red frames: %q", apart, red)
 	}
 	var wide int
 	p.Run(&wide, `async () => document.documentElement.scrollWidth - document.documentElement.clientWidth`)

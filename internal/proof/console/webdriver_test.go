@@ -392,6 +392,7 @@ const (
 	keyControl = "\ue009"
 	keyAlt     = "\ue00a"
 	keyEscape  = "\ue00c"
+	keyEnd     = "\ue010"
 	keyHome    = "\ue011"
 	keyLeft    = "\ue012"
 	keyUp      = "\ue013"

@@ -55,7 +55,7 @@ export function show(title, content, options = {}) {
 		document.body.append(dialog);
 		dialog.showModal();
 		if (stack?.isConnected) place(stack);
-		/** @type {HTMLElement | null} */ (content.querySelector("input:not([type], [readonly]), input[type='search'], input[type='number'], textarea"))?.focus();
+		/** @type {HTMLElement | null} */ (content.querySelector("input:not([type], [readonly]), input[type='search'], textarea"))?.focus();
 	});
 }
 

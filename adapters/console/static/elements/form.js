@@ -4,9 +4,10 @@
  * data-unread, which says what the text is not.
  * @module
  */
-import { arrows, button, fill, focusIn, h, newID, reconcile, set as setProps } from "../dom.js";
-import { define, equal, isNumber, isObject, notJSON, numberOf, numberText, own, parse, stringify } from "../json.js";
-import { addition, begin, chosen, fieldOf, itemAt, label, labelOf, schemaOf, shows } from "../model/schema.js";
+import { arrows, button, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
+import { define, equal, isNumber, isObject, notJSON, own, parse, stringify } from "../json.js";
+import { label, readNumber, shownNumber } from "../model/number.js";
+import { addition, begin, chosen, fieldOf, itemAt, labelOf, schemaOf, shows } from "../model/schema.js";
 import { ask } from "./dialog.js";
 
 /** @typedef {import("../json.js").Value} Value */
@@ -192,8 +193,9 @@ function single(place, f, control, show, tools) {
 	};
 	set(place.value);
 	if (control instanceof HTMLInputElement) {
-		// Such as "1e", or half a date.
-		for (const type of ["input", "focusout"]) control.addEventListener(type, () => unread(!control.validity.badInput ? "" : control.type === "number" ? "a number" : "whole"));
+		const { validity } = control;
+		// Such as half a date. A line of text has another way to say what it is not.
+		for (const type of ["input", "focusout"]) control.addEventListener(type, () => control.type !== "text" && unread(validity.badInput ? "whole" : ""));
 	}
 	return { node, set, faults, unread, shape: f.kind, change(value) {
 		present(value !== undefined);
@@ -256,23 +258,25 @@ function placeholder(f) {
 	return Array.isArray(examples) && examples[0] !== undefined ? label(examples[0]) : undefined;
 }
 
-/** @param {Place} place @param {Field} f @returns {Built} */
+/** A number, as the person's language writes it. @param {Place} place @param {Field} f @returns {Built} */
 function number(place, f) {
-	const { minimum, maximum, multipleOf } = f.schema;
-	/** @param {Value | undefined} v */
-	const bound = (v) => (isNumber(v) ? numberText(v) : undefined);
-	const input = h("input", { type: "number", step: bound(multipleOf) ?? (f.kind === "integer" ? "1" : "any"), min: bound(minimum), max: bound(maximum), placeholder: placeholder(f), readonly: place.readOnly });
-	const [least, most] = [bound(minimum), bound(maximum)];
+	const input = h("input", { inputmode: "decimal", autocomplete: "off", placeholder: placeholder(f), readonly: place.readOnly });
+	const [least, most] = [f.schema["minimum"], f.schema["maximum"]].map((n) => (isNumber(n) ? shownNumber(n) : undefined));
 	const range = least !== undefined && most !== undefined ? `${least} to ${most}` : least !== undefined ? `from ${least}` : most !== undefined ? `to ${most}` : "";
 	const built = single(place, f, input, (value) => {
-		const shown = isNumber(value) ? numberText(value) : "";
+		const shown = isNumber(value) ? shownNumber(value) : "";
 		if (input.value !== shown) input.value = shown;
 	}, [h("span", { class: "count" }, range)]);
 	input.addEventListener("input", () => {
-		if (input.validity.badInput) return;
-		const typed = input.value;
-		if (typed === "") built.change(undefined);
-		else built.change(/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(typed) ? numberOf(typed) : Number(typed));
+		const read = input.value.trim() === "" ? { value: undefined } : readNumber(input.value);
+		if ("wrong" in read) return built.unread(read.wrong, read.message);
+		built.unread("");
+		built.change(read.value);
+	});
+	// Once it is left, the number stands there as it was understood.
+	input.addEventListener("change", () => {
+		const read = readNumber(input.value);
+		if ("value" in read) input.value = shownNumber(read.value);
 	});
 	return built;
 }
@@ -440,7 +444,7 @@ function list(place, f) {
 		if (j < 0 || j >= value.length) return;
 		const active = document.activeElement;
 		change(value.toSpliced(i, 1).toSpliced(j, 0, value[i]), keys.toSpliced(i, 1).toSpliced(j, 0, key));
-		if (active instanceof HTMLElement) active.focus();
+		follow(parts.get(key)?.node, active);
 	}
 
 	/** @param {Value[]} next */

@@ -3,8 +3,9 @@
  * @module
  */
 import { h, named } from "../dom.js";
-import { at, equal, isNumber, isObject, numberText, stringify } from "../json.js";
-import { chosen, fieldOf, itemAt, label, labelOf, schemaOf, within } from "../model/schema.js";
+import { at, equal, isObject, stringify } from "../json.js";
+import { label } from "../model/number.js";
+import { chosen, fieldOf, itemAt, labelOf, schemaOf, within } from "../model/schema.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../model/schema.js").Field} Field */
@@ -37,7 +38,6 @@ function leaf(field, root, value) {
 	if (kind !== undefined && (inner.kind === "null" || inner.kind === "const")) return named(kind);
 	const option = inner.options?.find((o) => equal(o.value, value));
 	if (option) return named(option.label);
-	if (isNumber(value)) return numberText(value);
 	if (typeof value !== "string") return label(value);
 	if (value === "") return h("span", { class: "detail" }, "empty");
 	const format = String(inner.schema["format"]);

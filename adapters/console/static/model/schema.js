@@ -4,6 +4,7 @@
  * @module
  */
 import { at, define, equal, isNumber, isObject, names, numberText } from "../json.js";
+import { label } from "./number.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {{[name: string]: Value}} Schema */
@@ -125,11 +126,6 @@ export function within(field, root, value, name) {
 /** The schema of an item of a list. @param {Field} field @param {number} index @returns {Value} */
 export function itemAt(field, index) {
 	return field.leading?.[index] ?? (field.items === true || field.items === undefined ? {} : field.items);
-}
-
-/** A value as a label. @param {Value} v */
-export function label(v) {
-	return typeof v === "string" ? v : JSON.stringify(v);
 }
 
 /** What a text has that can be seen: not only spaces, marks and characters that direct the text. */

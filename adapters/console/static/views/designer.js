@@ -3,7 +3,7 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { arrows, button, count, fill, focusIn, h, icon, newID, reconcile } from "../dom.js";
+import { arrows, button, count, fill, focusIn, follow, h, icon, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, confirm, details, sentence, toast, trouble as tell } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
@@ -334,7 +334,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 /** Whether typing here has an undo of the browser's own. @param {EventTarget | null} target */
 function isText(target) {
-	return target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement && ["text", "search", "url", "email", "number", "password"].includes(target.type);
+	return target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement && ["text", "search", "url", "email", "password"].includes(target.type);
 }
 
 /**
@@ -519,7 +519,7 @@ class Card {
 	move(by) {
 		const active = document.activeElement;
 		this.tools.move(this.item.key, this.index + by);
-		if (active instanceof HTMLElement && this.node.contains(active)) active.focus();
+		follow(this.node, active);
 	}
 
 	duplicate() {

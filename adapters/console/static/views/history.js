@@ -12,6 +12,7 @@ import { person } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
 import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
+import { readNumber } from "../model/number.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../api.js").Entry} Entry */
@@ -164,20 +165,28 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	async function compare(from, until) {
 		history.replaceState(null, "", `${to("apps", id, "history")}?from=${from}&to=${until}`);
 		const latest = Number(list.items[0]?.version ?? until);
+		const wrong = h("p", { id: newID(), class: "wrong", role: "status" });
 		/** @param {string} label @param {string} value */
 		const choice = (label, value) => {
 			const key = newID();
-			const input = h("input", { id: key, type: "number", min: 0, max: latest, value });
+			const input = h("input", { id: key, inputmode: "numeric", autocomplete: "off", "aria-describedby": wrong.id, value, onchange: () => again() });
 			return { input, node: h("span", { class: "row" }, h("label", { for: key }, label), input) };
 		};
 		const [a, b] = [choice("From version", from), choice("to", until)];
 		const again = () => {
-			if (a.input.validity.valid && b.input.validity.valid && a.input.value !== "" && b.input.value !== "") void compare(a.input.value, b.input.value);
+			const read = [a, b].map(({ input }) => {
+				const n = readNumber(input.value);
+				const version = "value" in n ? Number(n.value) : -1;
+				const good = Number.isInteger(version) && version >= 0 && version <= latest;
+				input.setAttribute("aria-invalid", String(!good));
+				return good ? String(version) : undefined;
+			});
+			const [from, until] = read;
+			wrong.textContent = from && until ? "" : `Versions are 0 to ${latest}.`;
+			if (from && until) void compare(from, until);
 		};
-		a.input.addEventListener("change", again);
-		b.input.addEventListener("change", again);
 		const body = h("div", { class: "loading", "aria-busy": "true" });
-		fill(comparison, h("div", { class: "row" }, h("h2", null, "What changed"), a.node, b.node), body);
+		fill(comparison, h("div", { class: "row" }, h("h2", null, "What changed"), a.node, b.node), wrong, body);
 		try {
 			const changes = await compared(api, id, from, until, signal);
 			if (!body.isConnected) return; // another comparison was begun meanwhile

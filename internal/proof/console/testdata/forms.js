@@ -52,7 +52,7 @@ async (text) => {
 			if (!control.isConnected || control.readOnly) continue;
 			const before = now;
 			changes = 0;
-			const typed = control.type === "number" ? "42" : control.type === "date" ? "2026-01-05" : control.classList.contains("mono") ? '"edited"' : `edited ${tried.controls}`;
+			const typed = control.inputMode === "decimal" ? "42" : control.type === "date" ? "2026-01-05" : control.classList.contains("mono") ? '"edited"' : `edited ${tried.controls}`;
 			if (control.value === typed) continue;
 			control.value = typed;
 			control.dispatchEvent(new Event("input", { bubbles: true }));
